@@ -369,3 +369,16 @@ verdict-fine = v pořádku
 answer-bandwidth = propustnost paměti, { $label }
 answer-memory-latency = latence paměti
 answer-peak = špička { $label }
+more-than = přes { $value }
+learn-not-measured = neměřeno: { $why }
+learn-throughput-in = Propustnost ({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = náhodné čtení
+learn-random-writes = náhodný zápis
+learn-sequential-reads = sekvenční čtení
+learn-sequential-writes = sekvenční zápis
+learn-heading-quota = Úroveň služby a kvóta
+learn-service-level = Úroveň služby
+learn-per-quota = { $unit } na { $quota }
+learn-quota = Kvóta pro nejvyšší propustnost
+learn-littles-law = Littleův zákon: { $rate } × { $latency } v průměru = { $flight } rozpracovaných operací.

@@ -361,3 +361,16 @@ verdict-fine = in Ordnung
 answer-bandwidth = Speicherbandbreite, { $label }
 answer-memory-latency = Speicherlatenz
 answer-peak = Spitze { $label }
+more-than = über { $value }
+learn-not-measured = nicht gemessen: { $why }
+learn-throughput-in = Durchsatz ({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = wahlfreies Lesen
+learn-random-writes = wahlfreies Schreiben
+learn-sequential-reads = sequentielles Lesen
+learn-sequential-writes = sequentielles Schreiben
+learn-heading-quota = Dienstebene und Kontingent
+learn-service-level = Dienstebene
+learn-per-quota = { $unit } je { $quota }
+learn-quota = Kontingent für den höchsten Durchsatz
+learn-littles-law = Littles Gesetz: { $rate } × { $latency } im Mittel = { $flight } gleichzeitig unterwegs.

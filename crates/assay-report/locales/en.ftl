@@ -374,3 +374,16 @@ verdict-fine = fine
 answer-bandwidth = memory bandwidth, { $label }
 answer-memory-latency = memory latency
 answer-peak = { $label } peak
+more-than = over { $value }
+learn-not-measured = not measured: { $why }
+learn-throughput-in = Throughput ({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = random reads
+learn-random-writes = random writes
+learn-sequential-reads = sequential reads
+learn-sequential-writes = sequential writes
+learn-heading-quota = Service level and quota
+learn-service-level = Service level
+learn-per-quota = { $unit } per { $quota }
+learn-quota = Quota for the highest throughput
+learn-littles-law = Little's law: { $rate } × { $latency } in the mean = { $flight } in flight.

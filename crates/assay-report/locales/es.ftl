@@ -361,3 +361,16 @@ verdict-fine = bien
 answer-bandwidth = ancho de banda de memoria, { $label }
 answer-memory-latency = latencia de memoria
 answer-peak = pico { $label }
+more-than = más de { $value }
+learn-not-measured = no medido: { $why }
+learn-throughput-in = Rendimiento ({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = lecturas aleatorias
+learn-random-writes = escrituras aleatorias
+learn-sequential-reads = lecturas secuenciales
+learn-sequential-writes = escrituras secuenciales
+learn-heading-quota = Nivel de servicio y cuota
+learn-service-level = Nivel de servicio
+learn-per-quota = { $unit } por { $quota }
+learn-quota = Cuota para el mayor rendimiento
+learn-littles-law = Ley de Little: { $rate } × { $latency } de media = { $flight } en curso.

@@ -361,3 +361,16 @@ verdict-fine = bon
 answer-bandwidth = bande passante mémoire, { $label }
 answer-memory-latency = latence mémoire
 answer-peak = crête { $label }
+more-than = plus de { $value }
+learn-not-measured = non mesuré : { $why }
+learn-throughput-in = Débit ({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = lectures aléatoires
+learn-random-writes = écritures aléatoires
+learn-sequential-reads = lectures séquentielles
+learn-sequential-writes = écritures séquentielles
+learn-heading-quota = Niveau de service et quota
+learn-service-level = Niveau de service
+learn-per-quota = { $unit } par { $quota }
+learn-quota = Quota pour le débit le plus élevé
+learn-littles-law = Loi de Little : { $rate } × { $latency } en moyenne = { $flight } E/S en cours.

@@ -328,3 +328,16 @@ verdict-fine = 正常
 answer-bandwidth = メモリ帯域幅、{ $label }
 answer-memory-latency = メモリレイテンシ
 answer-peak = { $label } ピーク
+more-than = { $value } 超
+learn-not-measured = 未測定: { $why }
+learn-throughput-in = スループット ({ $unit })
+learn-test = { $what }、{ $size }
+learn-random-reads = ランダム読み取り
+learn-random-writes = ランダム書き込み
+learn-sequential-reads = シーケンシャル読み取り
+learn-sequential-writes = シーケンシャル書き込み
+learn-heading-quota = サービスレベルとクォータ
+learn-service-level = サービスレベル
+learn-per-quota = { $quota } あたりの { $unit }
+learn-quota = 最高スループットに必要なクォータ
+learn-littles-law = リトルの法則: { $rate } × 平均 { $latency } = 処理中の I/O { $flight }。

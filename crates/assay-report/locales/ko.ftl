@@ -328,3 +328,16 @@ verdict-fine = 정상
 answer-bandwidth = 메모리 대역폭, { $label }
 answer-memory-latency = 메모리 대기 시간
 answer-peak = { $label } 최대 성능
+more-than = { $value } 초과
+learn-not-measured = 측정하지 않음: { $why }
+learn-throughput-in = 처리량({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = 임의 읽기
+learn-random-writes = 임의 쓰기
+learn-sequential-reads = 순차 읽기
+learn-sequential-writes = 순차 쓰기
+learn-heading-quota = 서비스 수준과 할당량
+learn-service-level = 서비스 수준
+learn-per-quota = { $quota }당 { $unit }
+learn-quota = 최고 처리량에 필요한 할당량
+learn-littles-law = 리틀의 법칙: { $rate } × 평균 { $latency } = 진행 중 I/O { $flight }.

@@ -377,3 +377,16 @@ verdict-fine = в норме
 answer-bandwidth = пропускная способность памяти, { $label }
 answer-memory-latency = задержка памяти
 answer-peak = { $label }, пик
+more-than = более { $value }
+learn-not-measured = не измерено: { $why }
+learn-throughput-in = Пропускная способность ({ $unit })
+learn-test = { $what }, { $size }
+learn-random-reads = случайное чтение
+learn-random-writes = случайная запись
+learn-sequential-reads = последовательное чтение
+learn-sequential-writes = последовательная запись
+learn-heading-quota = Уровень обслуживания и квота
+learn-service-level = Уровень обслуживания
+learn-per-quota = { $unit } на { $quota }
+learn-quota = Квота для наибольшей пропускной способности
+learn-littles-law = Закон Литтла: { $rate } × { $latency } в среднем = { $flight } операций одновременно.

@@ -328,3 +328,16 @@ verdict-fine = 正常
 answer-bandwidth = 内存带宽，{ $label }
 answer-memory-latency = 内存延迟
 answer-peak = { $label } 峰值
+more-than = 超过 { $value }
+learn-not-measured = 未测量：{ $why }
+learn-throughput-in = 吞吐量 ({ $unit })
+learn-test = { $what }，{ $size }
+learn-random-reads = 随机读取
+learn-random-writes = 随机写入
+learn-sequential-reads = 顺序读取
+learn-sequential-writes = 顺序写入
+learn-heading-quota = 服务级别与配额
+learn-service-level = 服务级别
+learn-per-quota = 每 { $quota } 的 { $unit }
+learn-quota = 达到最高吞吐量所需配额
+learn-littles-law = 利特尔法则：{ $rate } × 平均 { $latency } = { $flight } 个在途 I/O。

@@ -7,22 +7,22 @@
 
 use std::path::PathBuf;
 
+use assay_console::options::{StoreArguments, seconds};
+use assay_emulation::options::fio::FioArguments;
+use assay_emulation::options::ior::IorArguments;
+use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
+use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
-use assay_model::event::Asked;
 use assay_model::near::nearest;
 use assay_model::plain;
-use assay_model::quantity::{self, Bytes, Quantity, Unit};
+use assay_model::quantity::{self, Bytes};
 use assay_model::suite::Placement;
-use assay_run::failure::Failure;
 use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) mod claims;
-pub(crate) mod fio;
-pub(crate) mod foreign;
 pub(crate) mod hosts;
 pub(crate) mod import;
-pub(crate) mod ior;
 mod language;
 pub(crate) mod list;
 pub(crate) mod mpi;
@@ -34,24 +34,20 @@ pub(crate) mod plan;
 pub(crate) mod rdma;
 pub(crate) mod removal;
 pub(crate) mod storage;
-pub(crate) mod vdbench;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
-use fio::FioArguments;
 use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
-use ior::IorArguments;
 use language::LanguageArguments;
 use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
-use network::{Iperf3Arguments, NetArguments, PingArguments, QperfArguments};
+use network::NetArguments;
 pub(crate) use page::{Format, PageArguments};
 use plan::PlanArguments;
 use rdma::RdmaArguments;
 use removal::{PruneArguments, RemoveArguments};
 use storage::{StorageAimArguments, StorageArguments};
-use vdbench::VdbenchArguments;
 
 /// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
 #[derive(Debug, Parser)]
@@ -299,42 +295,6 @@ pub(crate) struct MeasuringArguments {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct StoreArguments {
-    /// Folder of the stored runs [default: $XDG_DATA_HOME/assay or ~/.local/share/assay]
-    #[arg(long = "store", value_name = "DIR")]
-    pub(crate) folder: Option<PathBuf>,
-}
-
-/// The words after the command, as they were given, for a run that can be rendered again.
-pub(crate) fn given_words() -> Vec<String> {
-    std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
-}
-
-/// What such a run was asked, from its words.
-pub(crate) fn asked(command: &str, asked: &Asked) -> Result<Command, Failure> {
-    let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
-    let words = network::spelled_out(words.map(Into::into).collect());
-    Arguments::try_parse_from(words).map(|typed| typed.command).map_err(|error| {
-        Failure::measurement(format!("what was asked of assay {command} is not understood"))
-            .because(&error)
-            .advise("leave out --as for assay's own report; the assay that stored it understands it")
-    })
-}
-
-/// Whether and where a command that speaks a tool's language keeps what it measured.
-#[derive(Debug, Args)]
-pub(crate) struct KeepArguments {
-    #[command(flatten)]
-    pub(crate) store: StoreArguments,
-    /// Do not store the run
-    #[arg(long, conflicts_with = "folder")]
-    pub(crate) no_store: bool,
-    /// Label of the condition, for `assay compare`
-    #[arg(long, value_name = "NAME")]
-    pub(crate) label: Option<String>,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Only these topics, by the first word of a check, like memory or network [default: all]
     #[arg(value_name = "TOPIC", conflicts_with = "hosts")]
@@ -475,19 +435,6 @@ pub(crate) struct ManArguments {
     /// A command, like `storage read` [default: assay itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
-}
-
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
-    // A bare number would be ambiguous between seconds and minutes for a reader of a script.
-    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(format!("`{text}` has no unit; write it like `{text}s`"));
-    }
-    if quantity.value > 0.0 && quantity.value <= quantity::LONGEST_S {
-        Ok(quantity.value)
-    } else {
-        Err("it must be more than zero and at most a year".into())
-    }
 }
 
 fn share(text: &str) -> Result<f64, String> {

@@ -5,33 +5,27 @@
 mod arguments;
 mod commands;
 mod expected;
-mod failure;
-mod headlines;
-mod job_file;
-mod listening;
-mod output_file;
 mod page;
 mod pipeline;
-mod signals;
-mod storage_plan;
-mod stored;
 mod suites;
-mod terminal;
 
 use std::process::ExitCode;
 
+use assay_console::{failure, job_file, listening, output_file, signals, stored, terminal};
+use assay_emulation::options::{network::spelled_out, vdbench::as_called};
+use assay_emulation::{fio, ior, iperf3, ping, qperf, vdbench};
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
+use crate::commands::help;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::mpi::launched::Launched;
 
 fn main() -> ExitCode {
-    let words = arguments::vdbench::as_called(std::env::args_os());
-    let words = arguments::network::spelled_out(words);
-    let words = commands::help::spelled_out(words);
+    let words = as_called(std::env::args_os());
+    let words = commands::help::spelled_out(spelled_out(words));
     if let Some(words) = commands::agent::called(&words) {
         return ended(commands::agent::agent(words), &mut Terminal::attached());
     }
@@ -65,18 +59,18 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Linpack(typed) => commands::run::linpack(&typed, terminal),
         Command::Net(typed) => commands::net::net(&typed, terminal),
         Command::Storage(typed) => commands::storage::storage(&typed, terminal),
-        Command::Vdbench(typed) => commands::vdbench::vdbench(&typed, terminal),
-        Command::Fio(typed) => commands::fio::fio(&typed, terminal),
-        Command::Ior(typed) => commands::ior::ior(&typed, terminal),
+        Command::Vdbench(typed) => vdbench::vdbench(&typed, terminal),
+        Command::Fio(typed) if help::on_the_way("fio", &typed.words, terminal) => Ok(0),
+        Command::Ior(typed) if help::on_the_way("ior", &typed.words, terminal) => Ok(0),
+        Command::Fio(typed) => fio::fio(&typed, terminal),
+        Command::Ior(typed) => ior::ior(&typed, terminal),
         Command::Iperf3(typed) => {
-            commands::iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
+            iperf3::iperf3(&typed, &*signals::cancel_on_signals()?, terminal)
         }
         Command::Qperf(typed) => {
-            commands::qperf::qperf(&typed, &*signals::cancel_on_signals()?, terminal)
+            qperf::qperf(&typed, &*signals::cancel_on_signals()?, terminal)
         }
-        Command::Ping(typed) => {
-            commands::ping::ping(&typed, &*signals::cancel_on_signals()?, terminal)
-        }
+        Command::Ping(typed) => ping::ping(&typed, &*signals::cancel_on_signals()?, terminal),
         Command::Mpi(typed) => commands::mpi::mpi(&typed, terminal),
         Command::Rdma(typed) => {
             commands::rdma::rdma(&typed, &*signals::cancel_on_signals()?, terminal)

@@ -64,7 +64,7 @@ pub(crate) fn run(
     }
     let store = stored::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_aloud()?;
-    let mut listening = Listening::new(terminal, typed);
+    let mut listening = Listening::new(terminal, typed.events, typed.quiet);
     let run = question::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
     let summary = summarize(&run);
     // Of one measurement that failed there is nothing to show but why.

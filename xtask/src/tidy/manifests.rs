@@ -69,8 +69,30 @@ const MAP: &[Row] = &[
         external: None,
     },
     Row {
+        name: "assay-console",
+        internal: &["assay-model", "assay-stats", "assay-store", "assay-report", "assay-run"],
+        external: None,
+    },
+    Row {
+        name: "assay-emulation",
+        internal: &[
+            "assay-model",
+            "assay-kernels",
+            "assay-stats",
+            "assay-dialects",
+            "assay-fleet",
+            "assay-store",
+            "assay-report",
+            "assay-run",
+            "assay-console",
+        ],
+        external: None,
+    },
+    Row {
         name: "assay",
         internal: &[
+            "assay-console",
+            "assay-emulation",
             "assay-model",
             "assay-kernels",
             "assay-stats",
@@ -81,7 +103,6 @@ const MAP: &[Row] = &[
             "assay-store",
             "assay-report",
             "assay-run",
-            "assay-web",
         ],
         external: None,
     },

@@ -81,7 +81,10 @@ fn breaking(lint: &mut Lint<'_>, cell: &Text, figure: &Figure) {
 /// A whole number among fractions has lost its zeros.
 fn zeros(lint: &mut Lint<'_>, table: &Table) {
     for column in columns(table) {
-        let fractions = column.cells.iter().filter(|(_, it)| it.decimals >= 2).count();
+        // Three digits behind the other mark are a group.
+        let is_group = |it: &Figure| lint.mark.is_some() && it.mark != lint.mark;
+        let has_fraction = |it: &Figure| it.decimals >= 2 && !is_group(it);
+        let fractions = column.cells.iter().filter(|(_, it)| has_fraction(it)).count();
         let whole = column.cells.iter().find(|(_, it)| it.decimals == 0 && it.value > 0.0);
         if let (true, Some((cell, figure))) = (2 * fractions > column.cells.len(), whole) {
             let shown = &cell.text[figure.number.0..figure.number.1];

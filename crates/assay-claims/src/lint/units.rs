@@ -13,6 +13,8 @@ const LINKS: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.
 /// What is measured in bytes, whatever the language: memory and storage.
 const BYTES: [&str; 10] =
     ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
+/// Streams of a network are counted in bits, whatever benchmark has their name.
+const NETWORK: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
 /// Words for throughput, beside which a size lacks its time.
 const THROUGHPUT: [&str; 9] = [
@@ -60,7 +62,8 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
 /// What the label of a row says about the units in it.
 fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
     let is_fabric = FABRIC.iter().any(|word| label.contains(word));
-    let is_bytes = !is_fabric && BYTES.iter().any(|word| label.contains(word));
+    let is_network = NETWORK.iter().any(|word| label.contains(word));
+    let is_bytes = !is_fabric && !is_network && BYTES.iter().any(|word| label.contains(word));
     for figure in figures(&cell.text) {
         let Some(printed) = &figure.unit else { continue };
         let here = at(cell, printed.at);

@@ -9,9 +9,11 @@ use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
 use assay_model::summary::{Estimate, Summary};
 
+mod volume;
+
 use super::representative;
 use super::run::context::{number, text};
-use super::run::words;
+use super::run::{published, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{date, decimal, grouped, symbol, word};
 use crate::{precision, units, words as catalogue};
@@ -44,16 +46,23 @@ pub fn learn(subject: &str, summaries: &[&Summary]) -> Published {
     }
     let tool = tools.join(", ");
     document.paragraph(Tone::Plain, say!("learn-intro", subject = subject, tool = tool));
-    let headline = headline(subject, &all);
+    let headline = headline(subject, &all, summaries);
     if all.is_empty() {
         document.paragraph(Tone::Bad, word("learn-nothing"));
     }
     add(&mut document, None, headline);
+    let suites: Vec<&str> = summaries.iter().map(|it| it.run.suite.as_str()).collect();
+    add(&mut document, Some("heading-storage"), volume::tests(&all));
+    document.paragraph(Tone::Plain, volume::littles_law(&all).unwrap_or_default());
+    add(&mut document, Some("learn-heading-quota"), volume::quota(&suites, &all));
     add(&mut document, Some("learn-heading-conditions"), conditions(summaries));
     add(&mut document, Some("learn-heading-send-latency"), send_latency(&all));
     add(&mut document, Some("learn-heading-mpi-latency"), mpi_latency(&all));
     add(&mut document, Some("learn-heading-mpi-bandwidth"), mpi_bandwidth(&all));
     impossible(&mut document, &all);
+    for summary in summaries {
+        document.blocks.extend(sections(summary, summaries.len() > 1));
+    }
     close(&mut document, summaries);
     let measured = summaries.iter().map(|it| it.run.started.as_str()).max();
     Published {
@@ -68,6 +77,31 @@ fn add(document: &mut Document, heading: Option<&str>, table: Table) {
         heading.into_iter().for_each(|id| document.heading(word(id)));
         document.blocks.push(Block::Table(table.without_empty_columns()));
     }
+}
+
+/// What the report of a run shows of each topic, with its pictures: tables of samples of our own. A published
+/// figure has no more to show than its row above.
+fn sections(summary: &Summary, is_one_of_several: bool) -> Vec<Block> {
+    if !summary.results.iter().any(|it| it.ci.is_some()) {
+        return Vec::new();
+    }
+    let of = summary.run.label.clone().unwrap_or_else(|| summary.run.suite.clone());
+    let titled = |heading: String| match is_one_of_several {
+        true => format!("{heading} ({of})"),
+        false => heading,
+    };
+    let mut blocks = published(summary);
+    for block in &mut blocks {
+        match block {
+            Block::Heading(text) => *text = titled(std::mem::take(text)),
+            Block::Table(table) => {
+                table.rows.iter_mut().flatten().for_each(|cell| cell.marks.clear());
+                *table = std::mem::replace(table, Table::new("", &[])).without_empty_columns();
+            }
+            _ => {}
+        }
+    }
+    blocks
 }
 
 /// Method, dates and commands.
@@ -129,6 +163,7 @@ fn value(estimate: &Estimate) -> String {
 fn qualified(estimate: &Estimate, shown: String) -> String {
     match text(estimate, Attribute::Qualifier).as_deref() {
         Some("approximate") => say!("about", value = shown),
+        Some("min") => say!("more-than", value = shown),
         _ => shown,
     }
 }
@@ -144,7 +179,7 @@ fn digits(estimate: &Estimate) -> usize {
 }
 
 /// One row for each kind of work, as pages begin.
-fn headline(subject: &str, all: &[&Estimate]) -> Table {
+fn headline(subject: &str, all: &[&Estimate], summaries: &[&Summary]) -> Table {
     let columns = [
         (word("learn-workload"), Align::Left),
         (subject, Align::Left),
@@ -152,8 +187,27 @@ fn headline(subject: &str, all: &[&Estimate]) -> Table {
     ];
     let mut table = Table::new("", &columns);
     let rows = [stream(all), linpack(all), rdma(all)].into_iter().flatten();
-    table.rows.extend(rows.chain(storage(all)));
+    table.rows.extend(rows.chain(storage(all)).chain(lacking(summaries)));
     table
+}
+
+/// What was asked for and the machine could not do, or failed at.
+fn lacking(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    for summary in summaries {
+        let omitted = summary
+            .omitted
+            .iter()
+            .map(|it| (&it.benchmark, catalogue::missing(it.reason).text));
+        let failed = summary.failures.iter().filter(|it| it.because.is_none());
+        let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
+        for (benchmark, why) in omitted.chain(failed) {
+            let shown = say!("learn-not-measured", why = why);
+            let row = vec![benchmark.as_str().into(), shown.into(), Cell::default()];
+            rows.extend(Some(row).filter(|row| !rows.contains(row)));
+        }
+    }
+    rows
 }
 
 fn of<'a>(all: &[&'a Estimate], benchmark: &str, metric: &str) -> Vec<&'a Estimate> {
@@ -177,13 +231,20 @@ fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let place = |it: &Estimate| text(it, Attribute::Placement).unwrap_or_default();
     let (whole, parts): (Vec<&Estimate>, Vec<&Estimate>) =
         found.into_iter().partition(|it| !place(it).contains(':'));
+    let class = |it: &Estimate| place(it).split(':').next().unwrap_or_default().to_owned();
+    // A number of cores is no domain; the last-level caches are what pages print.
+    let mut parts: Vec<&Estimate> =
+        parts.into_iter().filter(|it| !class(it).starts_with("core")).collect();
+    if parts.iter().any(|it| class(it) == "l3") {
+        parts.retain(|it| class(it) == "l3");
+    }
     let whole = best(&whole)?;
     let low = parts.iter().min_by(|a, b| a.median.total_cmp(&b.median));
     let high = parts.iter().max_by(|a, b| a.median.total_cmp(&b.median));
     let shown = match low.zip(high) {
         None => value(whole),
         Some((low, high)) => {
-            let domain = place(low).split(':').next().unwrap_or_default().to_owned();
+            let domain = class(low);
             let (low, high) = (value(low), value(high));
             let part = match units::parts(&low) {
                 _ if low == high => low,
@@ -240,7 +301,8 @@ fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
 fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
     let place = |it: &Estimate| (it.tool.name.clone(), text(it, Attribute::Target));
     let mut places: Vec<(String, Option<String>)> = Vec::new();
-    let found = of(all, "storage", "bandwidth");
+    let mut found = of(all, "storage", "bandwidth");
+    found.retain(|it| it.median.is_finite());
     for it in &found {
         if !places.contains(&place(it)) {
             places.push(place(it));

@@ -21,7 +21,7 @@ pub(super) mod words;
 use assay_model::run::Run;
 use assay_model::summary::Summary;
 
-use crate::document::Document;
+use crate::document::{Block, Document};
 use context::Context;
 
 /// The report of a run. `run` adds what a summary does not hold: the clock, the cases that were
@@ -31,14 +31,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     let context = Context::new(summary);
     let mut document = Document::new(head::title(summary));
     head::add(&mut document, summary, run);
-    stream::add(&mut document, &context);
-    copies::add(&mut document, &context);
-    latency::add(&mut document, &context);
-    compute::add(&mut document, &context);
-    network::add(&mut document, &context);
-    mpi::add(&mut document, &context);
-    storage::add(&mut document, &context);
-    files::add(&mut document, &context);
+    sections(&mut document, &context);
     other::add(&mut document, &context);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);
@@ -47,4 +40,24 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     clock::add(&mut document, summary, run);
     machine::add(&mut document, summary);
     document
+}
+
+/// The sections of a run's report about its results, for other pages: without what most readers skip.
+pub(super) fn published(summary: &Summary) -> Vec<Block> {
+    let context = Context::new(summary);
+    let mut document = Document::new("");
+    sections(&mut document, &context);
+    document.blocks.retain(|block| !matches!(block, Block::Details(_)));
+    document.blocks
+}
+
+fn sections(document: &mut Document, context: &Context<'_>) {
+    stream::add(document, context);
+    copies::add(document, context);
+    latency::add(document, context);
+    compute::add(document, context);
+    network::add(document, context);
+    mpi::add(document, context);
+    storage::add(document, context);
+    files::add(document, context);
 }

@@ -177,6 +177,7 @@ fn numbers_are_written_as_each_language_does() {
     check(Locale::Ru, || units::quantity(860e9, Unit::FlopPerSecond, 3), "860~GFLOP/s");
     check(Locale::Cs, || units::quantity(3e5, Unit::IoPerSecond, 4), "300~000~IOPS");
     check(Locale::De, || units::quantity(1234.6, Unit::IoPerSecond, 4), "1.235~IOPS");
+    check(Locale::De, || units::quantity(284e3, Unit::IoPerSecond, 1), "284.000~IOPS");
     check(Locale::De, || fixed(-0.5, 2), "-0,50");
     let invariant = Language::INVARIANT.write(|| units::in_percent(&grouped("1234567.5")));
     assert_eq!(invariant, "1234567.5\u{a0}%");

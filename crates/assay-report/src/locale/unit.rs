@@ -96,6 +96,9 @@ pub(crate) fn iops(value: f64, digits: usize) -> Option<String> {
     if Language::current().has_invariant_units || !value.is_finite() {
         return None;
     }
+    // As the invariant writer does, which never rounds the digits before the decimal point of `284 kIO/s`.
+    let exponent = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    let digits = digits.max(exponent.rem_euclid(3.0) as usize + 1);
     let rounded: f64 = format!("{value:.*e}", digits.saturating_sub(1)).parse().ok()?;
     let magnitude = if rounded == 0.0 { digits as f64 } else { rounded.abs().log10().floor() };
     let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 300.0) as usize;

@@ -3,6 +3,7 @@
 use crate::document::{Plot, Point, Scale, Series};
 use crate::plot::scale::{Layout, label};
 use crate::units::quantity;
+use crate::words::plainly;
 
 /// More points than this are thinned to those at powers of two.
 const MOST_BARS: usize = 24;
@@ -54,7 +55,7 @@ fn labels(plot: &Plot, point: &Point) -> [String; 3] {
     let inside = plot.bands.iter().find(|band| point.x > band.from && point.x <= band.to);
     [
         inside.map(|band| band.label.replace('\u{a0}', " ")).unwrap_or_default(),
-        label(point.x, plot.x.unit),
+        plainly(&label(point.x, plot.x.unit)),
         quantity(point.y, plot.y.unit, 3).replace('\u{a0}', " "),
     ]
 }

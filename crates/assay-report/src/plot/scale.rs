@@ -50,7 +50,7 @@ impl Layout {
         let mut layout = Self { scale: axis.scale, low, high, ticks: vec![] };
         layout.ticks = values
             .into_iter()
-            .map(|value| (layout.position(value), label(value, axis.unit)))
+            .map(|value| (layout.position(value), plainly(&label(value, axis.unit))))
             .collect();
         layout
     }
@@ -68,7 +68,7 @@ impl Layout {
 
     /// The label of the lower and of the upper end.
     pub(super) fn ends(&self, unit: Unit) -> [String; 2] {
-        [label(self.low, unit), label(self.high, unit)]
+        [self.low, self.high].map(|end| plainly(&label(end, unit)))
     }
 }
 
@@ -126,9 +126,9 @@ fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     (below, above, all.into_iter().filter(|tick| *tick >= below && *tick <= above).collect())
 }
 
-/// As few digits as say the value exactly.
+/// As few digits as say the value exactly, held together.
 pub(crate) fn label(value: f64, unit: Unit) -> String {
-    let written = match unit {
+    match unit {
         Unit::Byte if value >= 0.0 && value < 2f64.powi(63) => units::size(value as u64),
         Unit::Count => grouped(&((value * 1e6).round() / 1e6).to_string()),
         _ => {
@@ -139,8 +139,7 @@ pub(crate) fn label(value: f64, unit: Unit) -> String {
             };
             units::quantity(value, unit, (1..5).find(exact).unwrap_or(3))
         }
-    };
-    plainly(&written)
+    }
 }
 
 #[cfg(test)]

@@ -64,6 +64,11 @@ fn inline(text: &str) -> String {
     escaped.trim().to_owned()
 }
 
+/// A link to a picture in a file beside the page.
+pub(super) fn picture(title: &str, file: &str) -> String {
+    format!("![{}](<{}>)", inline(title), file.replace(['<', '>', '\n'], "_"))
+}
+
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);

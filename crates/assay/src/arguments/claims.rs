@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::StoreArguments;
+use assay_console::options::StoreArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReferencesArguments {

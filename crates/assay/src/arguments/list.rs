@@ -3,7 +3,7 @@
 use clap::Args;
 use jiff::civil::Date;
 
-use super::StoreArguments;
+use assay_console::options::StoreArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {

@@ -9,7 +9,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use super::mpi_refused::RefusedArguments;
-use super::{KeepArguments, seconds};
+use super::seconds;
+use assay_console::options::KeepArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct MpiArguments {

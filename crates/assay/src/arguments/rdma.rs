@@ -8,7 +8,7 @@ use assay_run::failure::Failure;
 use assay_run::rdma::{MOST_BYTES, PORT};
 use clap::{Args, ValueEnum};
 
-use super::KeepArguments;
+use assay_console::options::KeepArguments;
 
 /// perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;

@@ -10,11 +10,11 @@ use assay_model::suite::did_you_mean;
 use assay_report::build;
 
 use super::doctor_hosts;
-use super::iperf3::failed;
 use crate::arguments::DoctorArguments;
 use crate::failure::exit_code;
 use crate::pipeline;
 use crate::terminal::Terminal;
+use assay_emulation::iperf3::failed;
 use assay_run::failure::{Failure, Kind};
 use assay_run::network::setup::{self, PathAsked};
 

@@ -10,13 +10,14 @@ use std::process::ExitCode;
 
 use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
+use assay_emulation::refused::reason;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
-use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments, foreign};
+use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
 use crate::terminal::{Terminal, unwritable};
@@ -85,9 +86,9 @@ fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let (reason, instead) = foreign::reason(command, option)?;
+    let (why, instead) = reason(command, option)?;
     let failure = Failure::usage(format!("`assay {command}` does not take {option}"));
-    Some(failure.explain(reason).advise(instead))
+    Some(failure.explain(why).advise(instead))
 }
 
 /// Prints the help if an emulated tool's command line contains `-h` or `--help`.

@@ -15,7 +15,6 @@ use assay_report::{render, words};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::mpi::{MpiArguments, Preset};
-use crate::arguments::{self, Command};
 use crate::failure::exit_code;
 use crate::listening::Silently;
 use crate::stored;
@@ -133,7 +132,7 @@ fn broken_off(recording: Option<Recording<'_>>, failure: &Failure) -> Result<(),
 /// A stored job as the table that it printed.
 pub(crate) fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no job", run.started.run));
-    let Command::Mpi(typed) = arguments::asked("mpi", asked)? else { return Err(nothing()) };
+    let typed: MpiArguments = assay_emulation::options::asked("mpi", asked)?;
     let asked = options::options(&typed);
     let host = run.first_host().map(|joined| joined.host.as_str()).unwrap_or_default();
     let record = run.cases.first().ok_or_else(nothing)?;

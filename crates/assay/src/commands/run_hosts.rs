@@ -14,13 +14,14 @@ use assay_stats::summarize::summarize;
 use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
+use crate::arguments::RunArguments;
 use crate::arguments::hosts::OnHostFailure;
-use crate::arguments::{RunArguments, given_words};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::{Demands, Extent};
 use crate::terminal::Terminal;
 use crate::{output_file, pipeline, signals, stored, suites};
+use assay_console::options::given_words;
 use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
 use assay_run::question::fresh_seed;
@@ -62,7 +63,7 @@ pub(super) fn run(
         return show(&planned, typed, terminal);
     }
     let store = stored::open(&typed.measuring.store)?;
-    let mut listening = Listening::new(terminal, &typed.measuring);
+    let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;

@@ -1,11 +1,15 @@
 //! `assay show` and `assay report`: a stored run, printed or written as a page.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use assay_model::run::Run;
 use assay_model::summary::Summary;
 use assay_report::{anonymous, build, render};
 use assay_stats::summarize::summarize;
 
 use crate::arguments::{Format, ReportArguments, ShowArguments};
+use crate::output_file;
 use crate::page::{self, Page};
 use crate::stored;
 use crate::terminal::Terminal;
@@ -73,7 +77,12 @@ fn learn(
         host.and_then(|it| it.system.product.clone().or_else(|| Some(it.name.clone())));
     let subject = typed.subject.clone().or(product).unwrap_or_default();
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>());
-    page::put(&render::learn::document(&published), &typed.page, terminal)
+    let stem = typed.page.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
+    let (text, pictures) = render::learn::document(&published, stem);
+    for (path, picture) in typed.page.output.iter().cycle().zip(&pictures) {
+        output_file::write(&path.with_file_name(&picture.name), &picture.svg)?;
+    }
+    page::put(&text, &typed.page, terminal)
 }
 
 /// The stored run as a page, for `publish`.

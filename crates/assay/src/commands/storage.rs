@@ -7,13 +7,14 @@ use assay_model::suite::{
 };
 use assay_model::workload::course::SteadyRule;
 
+use crate::arguments::MeasuringArguments;
 use crate::arguments::storage::{
     Engine, StorageArguments, StorageCleanArguments, StorageCommand, StorageFilesArguments,
     StoragePermissions, StorageTestArguments,
 };
-use crate::arguments::{MeasuringArguments, StoreArguments};
 use crate::pipeline::{self, Extent};
 use crate::terminal::Terminal;
+use assay_console::options::StoreArguments;
 use assay_run::failure::Failure;
 use assay_run::question::Question;
 use assay_run::storage::aim::Aim;

@@ -41,7 +41,7 @@ pub(super) fn run(
     };
     let store = stored::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals_aloud()?;
-    let mut listening = Listening::new(terminal, measuring);
+    let mut listening = Listening::new(terminal, measuring.events, measuring.quiet);
     let runs =
         switching::measure(question, conditions, course, (&store, &cancel), &mut listening)?;
     let code = show(typed, conditions, &runs, terminal)?;

@@ -7,9 +7,10 @@ use assay_run::failure::Failure;
 use assay_store::Store;
 
 use crate::arguments::Shape;
-use crate::commands::fio::record as fio;
-use crate::commands::{ior, iperf3, mpi, ping, qperf, vdbench};
+use crate::commands::mpi;
 use crate::terminal::Terminal;
+use crate::{ior, iperf3, ping, qperf, vdbench};
+use assay_emulation::fio::record as fio;
 
 /// Prints the run as the tool would have. `store` holds its raw outputs; `output` is where a tool that writes
 /// a folder writes it.

@@ -1,0 +1,78 @@
+//! Exit codes, and how failures are printed.
+
+use std::ops::Range;
+
+use assay_run::failure::{Failure, Kind, Place};
+use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
+
+/// The exit code of a comparison that found something worse.
+pub const REGRESSION: u8 = 5;
+/// The exit code of a comparison that found nothing worse and cannot tell everything.
+pub const UNDECIDED: u8 = 6;
+
+/// Every exit code with its meaning; 5 and 6 belong to comparisons.
+pub const EXIT_CODES: [(u8, &str); 7] = [
+    (0, "fine"),
+    (1, "a bug in assay"),
+    (
+        2,
+        "wrong usage: an unknown command, option, suite, run, placement or unit, an impossible value, or a target that assay must not use",
+    ),
+    (3, "a suite file does not parse, or names what does not exist"),
+    (4, "a host, library, tool, disk or measurement failed, or the run was interrupted"),
+    (REGRESSION, "a comparison found a regression"),
+    (UNDECIDED, "a comparison cannot tell"),
+];
+
+/// The exit code of a failure of this kind.
+pub const fn exit_code(kind: Kind) -> u8 {
+    match kind {
+        Kind::Internal => 1,
+        Kind::Usage => 2,
+        Kind::Suite => 3,
+        Kind::Measurement => 4,
+    }
+}
+
+/// The failure for people: what (with the place), why, what to do.
+pub fn render(failure: &Failure, colour: bool) -> String {
+    let place = failure.place().map(|place| shown(place, colour)).unwrap_or_default();
+    format!("error: {}\n{place}{}", failure.what(), failure.details())
+}
+
+fn shown(place: &Place, colour: bool) -> String {
+    let theme =
+        if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler =
+        GraphicalReportHandler::new_themed(theme).with_width(96).without_cause_chain();
+    let text = miette::NamedSource::new(&place.file, place.text.clone());
+    let shown = Snippet { text, span: place.span.clone() };
+    let mut text = String::new();
+    match handler.render_report(&mut text, &shown) {
+        // The handler prints the (empty) message on its own line first.
+        Ok(()) => {
+            text.lines().skip_while(|line| !line.contains('╭')).collect::<Vec<_>>().join("\n")
+                + "\n"
+        }
+        Err(_) => format!("  in {} at byte {}\n", place.file, place.span.start),
+    }
+}
+
+/// A place as miette wants it.
+#[derive(Debug, thiserror::Error)]
+#[error("")]
+struct Snippet {
+    text: miette::NamedSource<String>,
+    span: Range<usize>,
+}
+
+impl Diagnostic for Snippet {
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.text)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let here = LabeledSpan::new_with_span(Some("here".into()), self.span.clone());
+        Some(Box::new(std::iter::once(here)))
+    }
+}

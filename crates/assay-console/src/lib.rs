@@ -1,0 +1,15 @@
+//! What every command of assay shares: the terminal, failures with their exit codes, the store and files
+//! as users name them, and the options about them.
+//!
+//! The only crate that writes to the terminal, handles signals, or decides about exit codes.
+
+pub mod failure;
+mod headlines;
+pub mod job_file;
+pub mod listening;
+pub mod options;
+pub mod output_file;
+pub mod signals;
+pub mod storage_plan;
+pub mod stored;
+pub mod terminal;

@@ -1,0 +1,187 @@
+//! Progress of a run on the terminal.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use assay_model::doubt::Doubt;
+use assay_model::event::RunEvent;
+use assay_report::progress::{self, Progress};
+use assay_report::words;
+use assay_run::failure::{Failure, Kind};
+use assay_run::sink::{Second, Sink};
+
+use crate::options::KeepArguments;
+use crate::terminal::Terminal;
+
+/// The terminal as it listens to a run.
+#[derive(Debug)]
+pub struct Listening<'t> {
+    terminal: &'t mut Terminal,
+    /// Whether every event is also printed as a line of JSON.
+    echo: bool,
+    /// Whether only what went wrong is said.
+    is_quiet: bool,
+    progress: Arc<Mutex<Progress>>,
+    began: Instant,
+    /// Whether the run has one case, whose failure is that of the command.
+    is_single: bool,
+    /// Whether it has failed: nothing else about such a run is worth saying.
+    is_lost: bool,
+    /// Doubts about a run of one case, worth saying once it has a result.
+    held: Vec<String>,
+}
+
+impl<'t> Listening<'t> {
+    /// Prints every event where it is to `echo` them; only what went wrong where it is to be quiet.
+    pub fn new(terminal: &'t mut Terminal, echo: bool, is_quiet: bool) -> Self {
+        Self {
+            terminal,
+            echo,
+            is_quiet,
+            progress: Arc::default(),
+            began: Instant::now(),
+            is_single: false,
+            is_lost: false,
+            held: Vec::new(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for Listening<'_> {
+    fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
+        if self.echo {
+            let line = serde_json::to_string(event).map_err(|error| {
+                Failure::new(Kind::Internal, "an event cannot be written as JSON")
+                    .because(&error)
+            })?;
+            self.terminal.print_line(&line);
+        }
+        let elapsed_s = self.began.elapsed().as_secs_f64();
+        self.known().see(event, elapsed_s);
+        self.show(event);
+        Ok(())
+    }
+
+    fn progress(&mut self, message: &str) {
+        self.known().say(message);
+    }
+
+    fn second(&mut self, second: &Second<'_>) {
+        // Of many cases the bar shows what goes on; a line for each second would bury it.
+        if self.is_single && !self.is_quiet && self.terminal.is_live() {
+            let Second { at_s, rates, latency_s, cpu, .. } = *second;
+            self.terminal.note(&progress::second(at_s, rates, latency_s, cpu));
+        }
+    }
+
+    fn note(&mut self, text: &str) {
+        if !self.is_quiet {
+            self.terminal.note(text);
+        }
+    }
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        let said = words::doubt(doubt);
+        self.terminal.note(&format!("warning: {}\n  help: {}", said.text, said.advice));
+    }
+}
+
+/// A run in the language of a tool: the command prints meanwhile, and of the run only the store has
+/// anything to say. Where it was stored is said last, to people alone: a tool says no such thing, and
+/// scripts read what it says on either output.
+#[derive(Debug)]
+pub struct Silently {
+    terminal: Terminal,
+    stores: bool,
+    /// The run that goes on.
+    run: String,
+    /// Runs that were stored to their end.
+    stored: Vec<String>,
+}
+
+impl Silently {
+    /// Beside the terminal that the command prints on.
+    pub fn beside(keep: &KeepArguments) -> Self {
+        let (run, stored) = (String::new(), Vec::new());
+        Self { terminal: Terminal::attached(), stores: !keep.no_store, run, stored }
+    }
+}
+
+impl Drop for Silently {
+    fn drop(&mut self) {
+        for run in &self.stored {
+            self.terminal.aside(&format!("Stored as {run}: assay show {run}"));
+        }
+    }
+}
+
+impl Sink for Silently {
+    fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
+        match event {
+            RunEvent::RunStarted(started) => self.run.clone_from(&started.run),
+            RunEvent::RunFinished { .. } if self.stores => {
+                self.stored.push(std::mem::take(&mut self.run));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn progress(&mut self, _: &str) {}
+
+    fn note(&mut self, _: &str) {}
+
+    fn doubt(&mut self, doubt: &Doubt) {
+        self.terminal.note(&format!("warning: {}", words::doubt(doubt).text));
+    }
+}
+
+impl Listening<'_> {
+    fn show(&mut self, event: &RunEvent) {
+        match event {
+            RunEvent::RunStarted(started) => {
+                self.is_single = started.plan.cases.len() == 1;
+                *self.known() = Progress::of(&started.plan);
+                self.began = Instant::now();
+                if !self.is_quiet {
+                    self.terminal.begin_progress(&self.progress, self.began);
+                }
+            }
+            RunEvent::CaseFinished { case, .. } => {
+                let value = self.known().value_of(case);
+                if !self.is_quiet && !self.terminal.is_live() {
+                    let value = value.map(|it| format!(": {it}")).unwrap_or_default();
+                    self.terminal.note(&format!("  {case} done{value}"));
+                }
+            }
+            RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
+                let reason = words::failure(failure).text;
+                self.terminal.note(&format!("  {case} failed on {host}: {reason}"));
+            }
+            RunEvent::CaseFailed { .. } if self.is_single => self.is_lost = true,
+            RunEvent::CaseFailed { case, failure, because, host: None } => {
+                let reason = words::failure(failure).text;
+                let failed = if because.is_some() { "" } else { "failed: " };
+                self.terminal.note(&format!("  {case} {failed}{reason}"));
+            }
+            RunEvent::Doubt { case: None, doubt } => {
+                let warning = format!("  warning: {}", words::doubt(doubt).text);
+                match self.is_single {
+                    true => self.held.push(warning),
+                    false => self.terminal.note(&warning),
+                }
+            }
+            RunEvent::RunFinished { .. } => {
+                self.terminal.end_progress();
+                if !self.is_lost {
+                    self.held.drain(..).for_each(|warning| self.terminal.note(&warning));
+                }
+            }
+            _ => {}
+        }
+    }
+}

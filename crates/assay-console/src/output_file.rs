@@ -1,0 +1,90 @@
+//! The file that a user names for a result: written whole or not at all. Never replaces anything but
+//! a regular file.
+
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use assay_run::failure::Failure;
+
+/// Writes `text` to `path`. A regular file appears, or is replaced, in one step; a device, a pipe or
+/// a terminal (`/dev/null`, `/dev/stdout`) is written to, since replacing it would take it away from
+/// everyone else.
+pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = match path.metadata() {
+        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(found) if !found.is_file() => write_into(path, text),
+        // A link keeps pointing where it did; what it points to is replaced.
+        Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
+        Err(_) => replace(path, text),
+    };
+    written.map_err(|error| {
+        Failure::measurement(format!("{} cannot be written", path.display()))
+            .because(&error)
+            .advise("name a file in a folder that exists and is yours")
+    })
+}
+
+fn write_into(path: &Path, text: &str) -> io::Result<()> {
+    OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    // Readable as the user's umask allows, like every file that a redirection makes.
+    let as_umask_says = Permissions::from_mode(0o666);
+    let mut file = tempfile::Builder::new()
+        .permissions(as_umask_says)
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{FileTypeExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_and_as_readable_as_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, usual) = (folder.path().join("page"), folder.path().join("usual"));
+        fs::write(&usual, "").unwrap();
+        for text in ["first", "second"] {
+            write(&path, text).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
+        assert_eq!(mode(&path), mode(&usual));
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("target"), folder.path().join("link"));
+        fs::write(&target, "old").unwrap();
+        symlink(&target, &link).unwrap();
+        write(&link, "new").unwrap();
+        assert!(link.symlink_metadata().unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let reader = {
+            let pipe = pipe.clone();
+            std::thread::spawn(move || fs::read_to_string(pipe).unwrap())
+        };
+        write(&pipe, "text").unwrap();
+        assert_eq!(reader.join().unwrap(), "text");
+        assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    }
+}

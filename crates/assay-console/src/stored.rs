@@ -1,0 +1,197 @@
+//! Opens the store and finds runs in it, with errors that say what to do.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use assay_model::doubt::Doubt;
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_model::workload::Workload;
+use assay_store::{Listed, Listing, ReadRun, ResolveError, Store, StoreError};
+
+use crate::failure::exit_code as exit_code_of;
+use crate::headlines::HEADLINES;
+use crate::options::{KeepArguments, StoreArguments, given_words};
+use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::recording::{self, Opening};
+
+/// The store that was named, or the user's own; made if it is not there yet.
+pub fn open(typed: &StoreArguments) -> Result<Store, Failure> {
+    let store = Store::open(folder(typed)?).map_err(|error| Failure::of_store(&error))?;
+    Ok(store.with_headlines(HEADLINES))
+}
+
+/// Where a command that speaks a tool's language keeps its run; `None` where nobody wants it.
+pub fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
+    if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
+}
+
+/// What a run in a tool's language begins with: its phases by name.
+pub fn opening<'s>(
+    (typed, store): (&KeepArguments, Option<&'s Store>),
+    language: &str,
+    phases: Vec<(String, Workload)>,
+) -> Opening<'s> {
+    Opening {
+        plan: recording::plan(language, phases),
+        asked: Asked { language: language.to_owned(), words: given_words() },
+        label: typed.label.clone(),
+        files: Vec::new(),
+        store,
+    }
+}
+
+/// A raw output by its name, of a run or of a case.
+pub fn raw(
+    store: &Store,
+    outputs: &BTreeMap<String, String>,
+    name: &str,
+) -> Result<Vec<u8>, Failure> {
+    let hash = outputs
+        .get(name)
+        .ok_or_else(|| Failure::measurement(format!("the run has no output called {name}")))?;
+    store.raw(hash).map_err(|error| Failure::of_store(&error))
+}
+
+/// Every run of the store; an own store that was never written to is merely empty.
+pub fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
+    match open_existing(typed) {
+        Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
+            Ok(Listing { runs: vec![], unreadable: vec![], doubts: vec![] })
+        }
+        store => {
+            store.and_then(|store| store.list()).map_err(|error| Failure::of_store(&error))
+        }
+    }
+}
+
+/// Reads the runs of one condition, the oldest first: names separated by commas, each of a run or of a
+/// label, which stands for all its runs.
+pub fn runs(
+    typed: &StoreArguments,
+    (names, host): (&str, Option<&str>),
+    terminal: &mut Terminal,
+) -> Result<Vec<Run>, Failure> {
+    let mut runs: Vec<Run> = Vec::new();
+    for name in names.split(',').map(str::trim) {
+        let named = match run(typed, name, terminal) {
+            Err(unknown) => match &labelled(typed, (name, host))?[..] {
+                [] => {
+                    return Err(unknown
+                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                }
+                ids => ids
+                    .iter()
+                    .map(|id| run(typed, id, terminal))
+                    .collect::<Result<Vec<_>, Failure>>()?,
+            },
+            found => vec![found?],
+        };
+        for run in named {
+            // A run may be named twice, by itself and by its label.
+            if runs.iter().all(|it| it.started.run != run.started.run) {
+                runs.push(run);
+            }
+        }
+    }
+    runs.sort_by(|a, b| a.started.started.cmp(&b.started.started));
+    Ok(runs)
+}
+
+/// The runs of a label that have ended, all of one machine.
+fn labelled(
+    typed: &StoreArguments,
+    (label, host): (&str, Option<&str>),
+) -> Result<Vec<String>, Failure> {
+    let is_one = |run: &Listed| {
+        run.label.as_deref() == Some(label)
+            && !run.running
+            && host.is_none_or(|host| run.host == host)
+    };
+    let runs: Vec<Listed> = list(typed)?.runs.into_iter().filter(is_one).collect();
+    let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    // A run that lost its beginning does not say where it was made.
+    for run in runs.iter().filter(|run| !run.host.is_empty()) {
+        *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
+    }
+    if machines.len() > 1 {
+        let told = machines.iter().map(|((host, fingerprint), count)| {
+            let runs = if *count == 1 { "run" } else { "runs" };
+            format!("{count} {runs} of {host} ({fingerprint})")
+        });
+        let told = told.collect::<Vec<_>>().join(", ");
+        return Err(Failure::usage(format!(
+            "label `{label}` names runs of different machines"
+        ))
+        .explain(told)
+        .advise("choose one with --host, or name the runs with commas between them"));
+    }
+    Ok(runs.into_iter().map(|run| run.id).collect())
+}
+
+/// Reads the run that `name` means, and says what of it could not be read.
+pub fn run(
+    typed: &StoreArguments,
+    name: &str,
+    terminal: &mut Terminal,
+) -> Result<Run, Failure> {
+    let read = read(typed, name)?;
+    complain(&read, terminal);
+    Ok(read.run)
+}
+
+/// Names what is missing of a run, with file and line.
+pub fn complain(read: &ReadRun, terminal: &mut Terminal) {
+    let path = read.path.display();
+    read.problems
+        .iter()
+        .for_each(|problem| terminal.note(&format!("warning: {path} {problem}")));
+}
+
+/// A run that lost events is shown as far as it goes, and is no success.
+pub fn exit_code(read: &ReadRun) -> u8 {
+    if read.is_whole() { 0 } else { exit_code_of(Kind::Measurement) }
+}
+
+/// Reads the run that `name` means.
+pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
+    let store = existing(typed)?;
+    let read = store.read(&identifier(&store, name)?);
+    let mut read = read.map_err(|error| Failure::of_store(&error))?;
+    if !read.is_whole() {
+        // Whatever is made of it says so.
+        read.run.doubts.push(Doubt::EventsLost { count: read.losses() });
+    }
+    Ok(read)
+}
+
+/// The identifier of the run that `name` means.
+pub fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
+    store.resolve(name).map_err(|error| match error {
+        ResolveError::Store(error) => Failure::of_store(&error),
+        unknown => Failure::usage(unknown.to_string()).advise(
+            "`assay list` shows the stored runs; latest and latest~1 name the newest two",
+        ),
+    })
+}
+
+/// The store that runs are read from.
+pub fn existing(typed: &StoreArguments) -> Result<Store, Failure> {
+    open_existing(typed).map_err(|error| Failure::of_store(&error))
+}
+
+fn open_existing(typed: &StoreArguments) -> Result<Store, StoreError> {
+    let folder = folder(typed).unwrap_or_default();
+    Store::open_existing(folder).map(|store| store.with_headlines(HEADLINES))
+}
+
+fn folder(typed: &StoreArguments) -> Result<PathBuf, Failure> {
+    let given = typed.folder.clone();
+    given.or_else(|| assay_store::default_folder(|name| std::env::var_os(name))).ok_or_else(
+        || {
+            Failure::measurement("there is no place for the store")
+                .advise("name a folder with --store, or set XDG_DATA_HOME or HOME")
+        },
+    )
+}

@@ -1,0 +1,184 @@
+//! The only place that writes to the terminal: results on standard output, everything else on
+//! standard error. A reader who closes the pipe (`assay list | head`) is not an error.
+
+use std::borrow::Cow;
+use std::io::{self, IsTerminal, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use assay_model::plain;
+use assay_report::document::Document;
+use assay_report::progress::Progress;
+use assay_report::{render, words};
+use console::Term;
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+
+use crate::failure::render as render_failure;
+use assay_run::failure::Failure;
+
+/// Width of what is not shown on a terminal.
+const PLAIN_WIDTH: usize = 100;
+/// Longer lines are hard to read, whatever the terminal offers.
+const WIDEST: usize = 120;
+
+/// Standard output and standard error as they are attached.
+#[derive(Debug)]
+pub struct Terminal {
+    /// Whether standard output may be coloured.
+    pub colour: bool,
+    /// Columns of standard output.
+    pub width: usize,
+    progress: Option<ProgressBar>,
+    /// Whether standard error is a terminal that can be drawn on.
+    is_live: bool,
+    /// Why the first part of a result could not be written.
+    unwritten: Option<io::Error>,
+}
+
+impl Terminal {
+    pub fn attached() -> Self {
+        let shown = io::stdout().is_terminal();
+        let columns = usize::from(Term::stdout().size().1);
+        Self {
+            colour: shown && coloured(),
+            width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
+            progress: None,
+            is_live: io::stderr().is_terminal() && !is_dumb(),
+            unwritten: None,
+        }
+    }
+
+    /// A document as text that fits standard output.
+    pub fn text(&self, document: &Document) -> String {
+        let options =
+            render::text::Options { width: self.width, colour: self.colour, details: false };
+        render::text::document(document, &options)
+    }
+
+    /// Writes a result.
+    pub fn print(&mut self, text: &str) {
+        self.end_progress();
+        let text = shown(text, self.colour);
+        let written = to_stdout(&text);
+        self.keep(written);
+    }
+
+    /// Writes one line of a result while the run goes on.
+    pub fn print_line(&mut self, line: &str) {
+        let line = format!("{}\n", shown(line, self.colour));
+        let written = match &self.progress {
+            Some(bar) => bar.suspend(|| to_stdout(&line)),
+            None => to_stdout(&line),
+        };
+        self.keep(written);
+    }
+
+    /// A closed pipe is the reader's way of having enough.
+    fn keep(&mut self, written: io::Result<()>) {
+        let failed = written.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
+        self.unwritten = self.unwritten.take().or(failed);
+    }
+
+    /// What became of everything that was printed.
+    ///
+    /// # Errors
+    /// A full disk, and whatever else a file that standard output was led into refuses.
+    pub fn printed(&mut self) -> Result<(), Failure> {
+        self.unwritten.take().map_or(Ok(()), |error| Err(unwritable(&error)))
+    }
+
+    /// Writes something about a measurement that is going on.
+    pub fn note(&mut self, text: &str) {
+        match &self.progress {
+            Some(bar) => bar.suspend(|| to_stderr(text)),
+            None => to_stderr(text),
+        }
+    }
+
+    /// Writes what only people need, where they read along.
+    pub fn aside(&self, text: &str) {
+        if io::stderr().is_terminal() {
+            to_stderr(text);
+        }
+    }
+
+    /// Asks for what is not to be shown; `None` where there is no terminal to ask at.
+    pub fn secret(&mut self, question: &str) -> io::Result<Option<String>> {
+        if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+            return Ok(None);
+        }
+        self.end_progress();
+        let terminal = Term::stderr();
+        terminal.write_str(&plain::visible(question))?;
+        terminal.read_secure_line().map(Some)
+    }
+
+    /// Writes a failure.
+    pub fn complain(&mut self, failure: &Failure) {
+        self.end_progress();
+        to_stderr(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
+    }
+
+    /// Whether what goes on is drawn, again and again; elsewhere there are lines.
+    pub const fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    /// Shows how far a run is that began at `began`.
+    pub fn begin_progress(&mut self, known: &Arc<Mutex<Progress>>, began: Instant) {
+        if !self.is_live {
+            return;
+        }
+        let known = Arc::clone(known);
+        let line = move |_: &ProgressState, to: &mut dyn std::fmt::Write| {
+            let width = usize::from(Term::stderr().size().1).saturating_sub(1);
+            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = known.line(began.elapsed().as_secs_f64(), width);
+            // The bar is written into memory, where nothing fails.
+            let _ = to.write_str(&plain::visible(&line).replace('\n', " "));
+        };
+        let style = ProgressStyle::with_template("{known}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::new_spinner().with_style(style.with_key("known", line));
+        // The bar may not take time from a core that measures: twice a second is seldom enough.
+        bar.enable_steady_tick(Duration::from_millis(500));
+        self.progress = Some(bar);
+    }
+
+    pub fn end_progress(&mut self) {
+        if let Some(bar) = self.progress.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn coloured() -> bool {
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
+}
+
+/// A terminal that obeys no escapes says so: an editor's, a serial line's.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|kind| kind == "dumb")
+}
+
+/// What others wrote into it is not obeyed by a terminal, and JSON stays the same.
+fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
+    if is_coloured { plain::coloured(text) } else { plain::visible(text) }
+}
+
+/// A result that reached nobody.
+pub fn unwritable(error: &io::Error) -> Failure {
+    Failure::measurement("standard output cannot be written").because(error).advise(
+        "what was written there is not whole; a stored run can be printed again: `assay list`",
+    )
+}
+
+fn to_stdout(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+fn to_stderr(text: &str) {
+    let text = words::plainly(&shown(text, io::stderr().is_terminal() && coloured()));
+    drop(writeln!(io::stderr().lock(), "{text}"));
+}

@@ -1,0 +1,248 @@
+//! `assay fio`: fio's job files and options in, fio's output out; the run is stored like every other.
+
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use assay_dialects::fio::command_line::{COMMAND_LINE, Format, Request};
+use assay_dialects::fio::compile::{self, FioPlan};
+use assay_dialects::fio::fault::Fault;
+use assay_dialects::fio::{log, text};
+use assay_model::event::Asked;
+use assay_model::failure::Area;
+use assay_model::plan::Plan;
+use assay_model::run::Run;
+use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::workload::file_set::FilePlan;
+use assay_store::Store;
+
+use self::question::Question;
+use self::record::Finished;
+use self::watch::Watch;
+use crate::options::fio::FioArguments;
+use crate::storage_plan::explain;
+use crate::terminal::Terminal;
+use crate::{output_file, signals, stored};
+use assay_console::listening::Silently;
+use assay_console::options::{KeepArguments, StoreArguments};
+use assay_run::failure::{Failure, Kind};
+use assay_run::recording::{Opening, Recording};
+use assay_run::sink::Silent;
+use assay_run::storage::opening;
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::{runner, volume};
+
+mod disks;
+mod question;
+pub mod record;
+mod watch;
+
+/// The version whose output this is, and who wrote it.
+const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
+
+pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let question = Question::now(&typed.words);
+    let told = |fault: Fault| refused(&fault, &typed.words, &question);
+    let request = question.request().map_err(told)?;
+    if request.version {
+        terminal.print(&format!("{VERSION}\n"));
+        return Ok(0);
+    }
+    if request.show_command {
+        terminal.print(&format!("{}\n", request.as_command()));
+        return Ok(0);
+    }
+    let plan = question.plan(&request).map_err(told)?;
+    if !request.parse_only {
+        let no_files = FilePlan::default();
+        volume::check(&plan.plan, &no_files, &options(&request, &plan))?;
+        for line in volume::told(&plan.plan, &no_files) {
+            tell(&request, terminal, &line);
+        }
+    }
+    for note in &plan.notes {
+        tell(&request, terminal, &format!("note: {note}"));
+    }
+    if request.dry_run {
+        explain(&plan.plan, false, terminal)?;
+        return Ok(0);
+    }
+    if request.parse_only {
+        return Ok(0);
+    }
+    let asked =
+        Asking { words: &typed.words, question: &question, request: &request, plan: &plan };
+    asked.carry_out(terminal)
+}
+
+/// Says something about the run: on standard error, or on standard output where results go to a file,
+/// because scripts take a word on standard error for a failure.
+fn tell(request: &Request, terminal: &mut Terminal, text: &str) {
+    match request.output.file {
+        Some(_) => terminal.print(&format!("{text}\n")),
+        None => terminal.note(text),
+    }
+}
+
+/// Shows the place of a fault: wrong usage on the command line, an invalid file elsewhere.
+fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure {
+    let origin = &fault.origin;
+    let (kind, text) = match origin.file.as_str() {
+        COMMAND_LINE => (Kind::Usage, words.join(" ")),
+        file => (Kind::Suite, question.file(file).unwrap_or_default()),
+    };
+    let failure = Failure::new(kind, fault.kind.to_string()).advise(fault.hint());
+    let (start, end) = origin.span;
+    if end > text.len() || start == end {
+        return failure;
+    }
+    failure.at(&origin.file, &text, start..end)
+}
+
+/// What was asked, read and compiled.
+struct Asking<'a> {
+    words: &'a [String],
+    question: &'a Question<'a>,
+    request: &'a Request,
+    plan: &'a FioPlan,
+}
+
+impl Asking<'_> {
+    /// Measures, stores the run, writes logs and results.
+    fn carry_out(&self, terminal: &mut Terminal) -> Result<u8, Failure> {
+        let Self { request, plan, .. } = *self;
+        let options = options(request, plan);
+        // What must not be carried out leaves no run behind.
+        runner::check(&plan.plan, &options)?;
+        let store = stored::kept(&keep(request))?;
+        let cancel = signals::cancel_on_signals()?;
+        let planned = record::plan(plan);
+        let mut quiet = Silently::beside(&keep(request));
+        let mut recording =
+            Recording::begin(self.opening(&planned, store.as_ref())?, &mut quiet)?;
+        let on_screen =
+            request.output.file.is_none() && request.output.formats == [Format::Normal];
+        let start = if on_screen { text::start(plan, VERSION) } else { String::new() };
+        terminal.print(&start);
+        let mut watch = Watch::new(options.enough.clone());
+        let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
+            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+        });
+        let circumstances = watch.circumstances();
+        let outcomes = match done {
+            Ok(outcomes) => outcomes,
+            Err(failure) => {
+                let interrupted = cancel.load(Ordering::Relaxed);
+                if !interrupted {
+                    recording.case(0, [], &[], Some(failure.of_case(Area::Storage)))?;
+                }
+                recording.finish(interrupted)?;
+                return Err(failure);
+            }
+        };
+        let interrupted = outcomes.len() < plan.plan.phases.len()
+            || outcomes.iter().flatten().any(|outcome| outcome.ended == Ended::Interrupted);
+        let journals = store.is_some();
+        let finished = Finished {
+            plan,
+            outcomes: &outcomes,
+            circumstances: &circumstances,
+            interrupted,
+            journals,
+        };
+        let (run, unstored) = self.store(&finished, recording, &planned)?;
+        let raw = finished.raw(self.question)?;
+        let outcomes: Vec<StorageOutcome> = outcomes.into_iter().collect::<Result<_, _>>()?;
+        write_logs(plan, &outcomes, &watch.counted_from_ms)?;
+        let written = record::document(&run, self.words, raw, None)?;
+        match &request.output.file {
+            None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
+            Some(path) => output_file::write(Path::new(path), &written)?,
+        }
+        match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
+            Some(failure) => Err(failure),
+            None if interrupted => Err(runner::interrupted()),
+            None => Ok(0),
+        }
+    }
+
+    fn opening<'s>(
+        &self,
+        plan: &Plan,
+        store: Option<&'s Store>,
+    ) -> Result<Opening<'s>, Failure> {
+        let mut files = self.question.files();
+        files.push((record::ANSWERS.to_owned(), record::answers(self.question)?));
+        let asked = Asked { language: record::LANGUAGE.to_owned(), words: self.words.to_vec() };
+        let label = self.request.keep.label.clone();
+        Ok(Opening { plan: plan.clone(), asked, label, files, store })
+    }
+
+    /// Stores what was measured. Where the store refuses by now, what was measured is not lost: it can be
+    /// printed before the failure is reported.
+    fn store(
+        &self,
+        finished: &Finished<'_>,
+        recording: Recording<'_>,
+        plan: &Plan,
+    ) -> Result<(Run, Option<Failure>), Failure> {
+        match finished.store(recording, plan) {
+            Ok(run) => Ok((run, None)),
+            Err(failure) => {
+                let mut silent = Silent;
+                let unstored = Recording::begin(self.opening(plan, None)?, &mut silent)?;
+                Ok((finished.store(unstored, plan)?, Some(failure)))
+            }
+        }
+    }
+}
+
+/// What the user allows.
+fn options(request: &Request, plan: &FioPlan) -> RunOptions {
+    RunOptions {
+        destroy_data: request.destroy_data.iter().map(Into::into).collect(),
+        target_on_root: request.target_on_root,
+        // fio leaves its files behind, unless it is told to unlink them.
+        keep: !plan.workers.iter().any(|job| job.unlink),
+        keeps_partial: true,
+        enough: asks_for_steady_state(plan).then(Arc::default),
+        store: request.keep.store.as_ref().map(Into::into),
+        ..RunOptions::default()
+    }
+}
+
+/// Where the run goes.
+fn keep(request: &Request) -> KeepArguments {
+    let keep = &request.keep;
+    KeepArguments {
+        store: StoreArguments { folder: keep.store.as_ref().map(Into::into) },
+        no_store: keep.no_store,
+        label: keep.label.clone(),
+    }
+}
+
+fn asks_for_steady_state(plan: &FioPlan) -> bool {
+    (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
+}
+
+/// Writes the logs that jobs ask for; what is there is replaced, as by fio.
+fn write_logs(
+    plan: &FioPlan,
+    outcomes: &[StorageOutcome],
+    counted_from_ms: &[u64],
+) -> Result<(), Failure> {
+    for file in log::files(plan) {
+        let write = || {
+            let mut to = BufWriter::new(opening::output(Path::new(&file.path), false)?);
+            file.write(plan, outcomes, counted_from_ms, &mut to)?;
+            to.flush()
+        };
+        write().map_err(|error| {
+            Failure::measurement(format!("the log {} cannot be written", file.path))
+                .because(&error)
+                .advise("make its folder, or give another name to write_bw_log and its like")
+        })?;
+    }
+    Ok(())
+}

@@ -1,0 +1,204 @@
+//! A run of fio's jobs as it is stored, and fio's documents made from it: those that are printed when
+//! the jobs end, and those of `assay show`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use assay_dialects::fio::command_line::{Format, Request};
+use assay_dialects::fio::compile::FioPlan;
+use assay_dialects::fio::statistics::{Circumstances, results};
+use assay_dialects::fio::{json, terse, text};
+use assay_model::attribute::Attribute;
+use assay_model::event::Asked;
+use assay_model::failure::Area;
+use assay_model::plan::Plan;
+use assay_model::run::Run;
+use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::Workload;
+use assay_model::workload::course::Course;
+use assay_model::workload::storage::{StoragePhase, StorageTest};
+use assay_run::failure::{Failure, Kind};
+use assay_run::recording::{self, Recording};
+use assay_run::storage::{series, volume};
+use assay_store::Store;
+use jiff::Timestamp;
+use jiff::tz::Offset;
+
+use super::question::Question;
+
+/// The language of these runs.
+pub(crate) const LANGUAGE: &str = "fio";
+/// Raw output of a run: what the jobs asked of the machine.
+pub(super) const ANSWERS: &str = "fio.answers.json";
+/// Raw output of a run: what is told besides the outcomes.
+const CIRCUMSTANCES: &str = "fio.circumstances.json";
+
+/// What was carried out, one case per phase.
+pub(super) fn plan(plan: &FioPlan) -> Plan {
+    let case = |phase: &StoragePhase| {
+        let test = StorageTest {
+            // What the language calls it is the dimension `phase`.
+            name: String::new(),
+            point: None,
+            provisioned_bytes_per_s: None,
+            precondition_passes: 0,
+            course: Course::Once,
+            workload: phase.workload.clone(),
+        };
+        (phase.name.clone(), Workload::Storage(Box::new(test)))
+    };
+    recording::plan(LANGUAGE, plan.plan.phases.iter().map(case).collect())
+}
+
+/// Everything that a finished run of jobs left behind.
+pub(super) struct Finished<'f> {
+    pub(super) plan: &'f FioPlan,
+    pub(super) outcomes: &'f [Result<StorageOutcome, Failure>],
+    pub(super) circumstances: &'f Circumstances,
+    pub(super) interrupted: bool,
+    /// Whether single I/O that were kept for logs are stored, too.
+    pub(super) journals: bool,
+}
+
+impl Finished<'_> {
+    /// Stores it; nothing is measured any more.
+    pub(super) fn store(
+        &self,
+        mut recording: Recording<'_>,
+        planned: &Plan,
+    ) -> Result<Run, Failure> {
+        for (number, outcome) in self.outcomes.iter().enumerate() {
+            let outcome = match outcome {
+                Ok(outcome) => outcome,
+                Err(failure) => {
+                    recording.case(number, [], &[], Some(failure.of_case(Area::Storage)))?;
+                    continue;
+                }
+            };
+            let id = &planned.cases[number].id;
+            let name = id.strip_prefix(LANGUAGE).map_or(id.as_str(), |it| &it[1..]);
+            let entries = outcome.entries().into_iter().chain(series::samples(outcome));
+            let workload = &self.plan.plan.phases[number].workload;
+            let entries = entries.chain(volume::facts(workload));
+            let entries = entries.map(|entry| entry.within(Attribute::Phase, name));
+            let journals = if self.journals { outcome.journals() } else { Vec::new() };
+            let failure = series::failure(workload, outcome);
+            recording.case(number, entries, &journals, failure)?;
+        }
+        recording.raw(CIRCUMSTANCES, &self.circumstances()?)?;
+        recording.finish(self.interrupted)
+    }
+
+    /// The raw output that contains them.
+    fn circumstances(&self) -> Result<Vec<u8>, Failure> {
+        serde_json::to_vec_pretty(self.circumstances).map_err(|error| unwritable(&error))
+    }
+
+    /// Raw outputs of the run that its document is made of.
+    pub(super) fn raw(
+        &self,
+        question: &Question<'_>,
+    ) -> Result<BTreeMap<String, Vec<u8>>, Failure> {
+        let mut raw: BTreeMap<String, Vec<u8>> = question.files().into_iter().collect();
+        raw.insert(ANSWERS.to_owned(), answers(question)?);
+        raw.insert(CIRCUMSTANCES.to_owned(), self.circumstances()?);
+        Ok(raw)
+    }
+}
+
+/// What the machine answered, as it is stored.
+pub(super) fn answers(question: &Question<'_>) -> Result<Vec<u8>, Failure> {
+    question.answers().map_err(|error| unwritable(&error))
+}
+
+fn unwritable(error: &serde_json::Error) -> Failure {
+    Failure::new(Kind::Internal, "what is known of the run cannot be written").because(error)
+}
+
+/// The stored run in these formats; `None` = those that were requested.
+pub fn stored(
+    run: &Run,
+    asked: &Asked,
+    store: &Store,
+    formats: &[Format],
+) -> Result<String, Failure> {
+    let mut raw = BTreeMap::new();
+    for (name, hash) in &run.raw {
+        let bytes = store.raw(hash).map_err(|error| Failure::of_store(&error))?;
+        raw.insert(name.clone(), bytes);
+    }
+    document(run, &asked.words, raw, Some(formats))
+}
+
+/// The run in these formats, or in those that were requested, made from its events and raw outputs.
+pub(super) fn document(
+    run: &Run,
+    words: &[String],
+    mut raw: BTreeMap<String, Vec<u8>>,
+    formats: Option<&[Format]>,
+) -> Result<String, Failure> {
+    let incomplete = |what: &str| {
+        let id = &run.started.run;
+        Failure::measurement(format!("{id} has no results of fio"))
+            .explain(what)
+            .advise(format!("`assay show {id}` tells what there is"))
+    };
+    let circumstances = raw.remove(CIRCUMSTANCES);
+    let circumstances = circumstances.ok_or_else(|| incomplete("its jobs did not end"))?;
+    let mut circumstances: Circumstances =
+        serde_json::from_slice(&circumstances).map_err(|error| unreadable(run, &error))?;
+    circumstances.ended = in_words(circumstances.ended_ms, circumstances.utc_offset_s);
+    let answers = raw.remove(ANSWERS).unwrap_or_default();
+    let question =
+        Question::stored(words, &answers, raw).map_err(|error| unreadable(run, &error))?;
+    let request = question.request().map_err(|fault| unreadable(run, &fault))?;
+    let plan = question.plan(&request).map_err(|fault| unreadable(run, &fault))?;
+    // What single I/O did is in the logs alone.
+    let outcomes = run.cases.iter().map(|case| StorageOutcome::of_record(case, &|_| None));
+    let outcomes: Option<Vec<StorageOutcome>> = outcomes.collect();
+    let outcomes = outcomes.ok_or_else(|| incomplete("a job failed"))?;
+    let formats = formats.unwrap_or(&request.output.formats);
+    Ok(rendered(&request, &plan, &outcomes, &circumstances, formats))
+}
+
+/// A run that another version stored, or that lost something.
+fn unreadable(run: &Run, error: &(dyn std::error::Error + 'static)) -> Failure {
+    Failure::measurement(format!("what {} was asked cannot be read again", run.started.run))
+        .because(error)
+        .advise("leave out --as for assay's own report")
+}
+
+/// `Sat Nov 21 14:34:43 2026` where it was measured.
+fn in_words(ended_ms: u64, utc_offset_s: i32) -> String {
+    let moment =
+        i64::try_from(ended_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    let offset = Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC);
+    let local = offset.to_datetime(moment.unwrap_or_default());
+    local.strftime("%a %b %e %H:%M:%S %Y").to_string()
+}
+
+fn rendered(
+    request: &Request,
+    plan: &FioPlan,
+    outcomes: &[StorageOutcome],
+    circumstances: &Circumstances,
+    formats: &[Format],
+) -> String {
+    let results = results(plan, outcomes, circumstances);
+    let mut written = String::new();
+    if formats.contains(&Format::Normal) {
+        written.push_str(&text::start(plan, &circumstances.version));
+    }
+    for format in formats {
+        let part = match format {
+            Format::Normal => text::end(&results, circumstances),
+            Format::Json => json::document(request, plan, &results, circumstances, false),
+            Format::JsonPlus => json::document(request, plan, &results, circumstances, true),
+            Format::Terse => {
+                terse::lines(&results, circumstances, request.output.terse_version)
+            }
+        };
+        let _ = write!(written, "{part}");
+    }
+    written
+}

@@ -1,0 +1,189 @@
+//! `assay ior`: IOR's options in, IOR's output out; its ranks are threads of this process.
+
+use std::path::Path;
+
+use assay_dialects::ior::compile::compile;
+use assay_dialects::ior::options::{Format, Options};
+use assay_dialects::ior::text::{Circumstances, csv};
+use assay_dialects::ior::{command_line, json, text};
+use assay_fleet::root::Root;
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_model::workload::file_set::FilePlan;
+use assay_run::failure::Failure;
+use assay_run::recording::Opening;
+use assay_run::sink::Sink;
+use assay_run::storage::ior::{self as driver, Notice};
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::volume;
+use assay_store::Store;
+
+use crate::job_file;
+use crate::options::ior::{IorArguments, own_words};
+use crate::output_file;
+use crate::signals;
+use crate::storage_plan::explain;
+use crate::stored;
+use crate::terminal::Terminal;
+use assay_console::listening::Silently;
+use assay_console::options::KeepArguments;
+
+/// The version whose output this is, and who wrote it.
+const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
+/// Variables with the number of processes that a launcher of MPI started.
+const LAUNCHERS: [&str; 5] = [
+    "OMPI_COMM_WORLD_SIZE",
+    "PMI_SIZE",
+    "MPI_LOCALNRANKS",
+    "SLURM_STEP_NUM_TASKS",
+    "PMIX_SIZE",
+];
+/// Raw output of the run that holds the circumstances.
+const CIRCUMSTANCES: &str = "circumstances.json";
+
+/// Files of the question by name.
+type Files = Vec<(String, Vec<u8>)>;
+
+pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let (keep, words) = own_words(&typed.words)?;
+    let mut files = Files::new();
+    let mut load = |path: &str| {
+        let text = job_file::read_text(path.as_ref())?;
+        files.push((path.to_owned(), text.clone().into_bytes()));
+        Ok(text)
+    };
+    let tests = read(&words, &mut load)?;
+    let launched = |name: &&str| {
+        std::env::var(name).ok().and_then(|count| count.parse::<u64>().ok()).unwrap_or(1) > 1
+    };
+    if let Some(name) = LAUNCHERS.iter().find(|name| launched(name)) {
+        return Err(Failure::usage("assay ior does not run under an MPI launcher")
+            .explain(format!(
+                "{name} says that several processes were started, and each would run the whole \
+                 test: ranks are threads of one process here"
+            ))
+            .advise("start it once, with the number of ranks: assay ior -N 64 …"));
+    }
+    for note in tests.iter().flat_map(|options| &options.notes) {
+        terminal.note(&format!("note: {note}"));
+    }
+    let no_files = FilePlan::default();
+    for options in &tests {
+        let allowed =
+            RunOptions { target_on_root: options.target_on_root, ..RunOptions::default() };
+        let plan = compile(options, 0).0;
+        volume::check(&plan, &no_files, &allowed)?;
+        volume::told(&plan, &no_files).iter().for_each(|line| terminal.note(line));
+    }
+    if tests.iter().any(|options| options.dry_run) {
+        for options in &tests {
+            explain(&compile(options, 0).0, false, terminal)?;
+        }
+        return Ok(0);
+    }
+    let store = stored::kept(&keep)?;
+    let circumstances = circumstances(&words);
+    let told = serde_json::to_vec(&circumstances).expect("text is JSON");
+    files.push((CIRCUMSTANCES.to_owned(), told));
+    let opening = Opening {
+        plan: driver::plan(&tests),
+        asked: Asked { language: driver::LANGUAGE.to_owned(), words },
+        label: keep.label.clone(),
+        files,
+        store: store.as_ref(),
+    };
+    carry_out(&tests, (opening, &keep), &circumstances, terminal)
+}
+
+fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Options>, Failure> {
+    command_line::read(words, load)
+        .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))
+}
+
+/// Carries out the tests and writes what they came to; where and how says the first.
+fn carry_out(
+    tests: &[Options],
+    (opening, keep): (Opening<'_>, &KeepArguments),
+    circumstances: &Circumstances,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let stop = signals::cancel_on_signals()?;
+    let (format, file) = (tests[0].format, tests[0].summary_file.clone());
+    let on_screen = format == Format::Text && file.is_none();
+    let mut see = |notice: Notice<'_>| match notice {
+        Notice::TimeIsUp { repetitions } => {
+            terminal.note(&format!("-T: {repetitions} repetitions in the time"));
+        }
+        Notice::Starts { .. } | Notice::Result { .. } | Notice::Ends { .. } if !on_screen => {}
+        Notice::Starts { test, number } => {
+            if number == 0 {
+                terminal.print(&text::head(circumstances));
+            }
+            terminal.print(&text::start(test, number));
+        }
+        Notice::Result { options, result } => terminal.print(&text::result(options, result)),
+        Notice::Ends { test } => terminal.print(&text::maximum(test)),
+    };
+    let mut quiet = Silently::beside(keep);
+    let kept = (opening, keep.store.folder.as_deref(), &mut quiet as &mut dyn Sink);
+    let found = driver::carry_out(tests, kept, &stop, &mut see)?;
+    if found.tests.iter().all(|test| test.results.is_empty()) {
+        return Err(found
+            .failed
+            .unwrap_or_else(|| Failure::measurement("nothing was measured")));
+    }
+    let finished = driver::finished(&found.run);
+    let written = match format {
+        Format::Text if on_screen => text::end(&found.tests, &finished),
+        Format::Text => text::document(circumstances, &found.tests, &finished),
+        Format::Json => json::document(circumstances, &found.tests, &finished),
+        Format::Csv => csv(&found.tests),
+    };
+    match file {
+        None => terminal.print(&written),
+        Some(path) => output_file::write(Path::new(&path), &written)?,
+    }
+    found.failed.map_or(Ok(0), Err)
+}
+
+/// A stored run as IOR would have printed it.
+pub fn stored(
+    run: &Run,
+    asked: &Asked,
+    store: &Store,
+    as_json: bool,
+) -> Result<String, Failure> {
+    let raw = |hash: &str| store.raw(hash).ok();
+    let file = |name: &str| run.raw.get(name).and_then(|hash| raw(hash));
+    let mut load = |path: &str| {
+        let bytes = file(path).ok_or(std::io::ErrorKind::NotFound)?;
+        String::from_utf8(bytes).map_err(std::io::Error::other)
+    };
+    let tests = read(&asked.words, &mut load)?;
+    let circumstances = file(CIRCUMSTANCES);
+    let circumstances: Circumstances = circumstances
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .ok_or_else(|| {
+            Failure::measurement(format!("{} has lost its {CIRCUMSTANCES}", run.started.run))
+        })?;
+    let tests = driver::again(run, &tests, &raw);
+    let finished = driver::finished(run);
+    Ok(match as_json {
+        true => json::document(&circumstances, &tests, &finished),
+        false => text::document(&circumstances, &tests, &finished),
+    })
+}
+
+fn circumstances(words: &[String]) -> Circumstances {
+    let root = Root::machine();
+    let kernel = |name: &str| {
+        let told = root.text(&format!("proc/sys/kernel/{name}"));
+        told.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
+    };
+    Circumstances {
+        version: VERSION.to_owned(),
+        began: driver::now(),
+        command: format!("ior {}", words.join(" ")),
+        machine: (kernel("ostype"), kernel("hostname")),
+    }
+}

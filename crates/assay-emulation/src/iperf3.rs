@@ -1,0 +1,460 @@
+//! `assay iperf3`: iperf3's options in, iperf3's output out, client and server.
+
+use std::env::VarError;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_dialects::iperf3::text::Style;
+use assay_dialects::iperf3::{End, Interval, Start, Told, json, text};
+use assay_dialects::wire::iperf3::parameters::{
+    Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
+    TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
+};
+use assay_dialects::wire::iperf3::{Parameters, Protocol};
+
+use assay_model::entry::Entry;
+use assay_model::event::Asked;
+use assay_model::run::{CaseEnd, CaseRecord, Run};
+use assay_report::words;
+use assay_store::Store;
+
+use crate::options;
+use crate::options::network::{Iperf3Arguments, Iperf3Test as Typed};
+use crate::stored;
+use crate::terminal::Terminal;
+use assay_console::failure::render;
+use assay_console::listening::Silently;
+use assay_kernels::openssl::{OpenSslError, Padding};
+use assay_run::failure::Failure;
+use assay_run::network::error::NetworkError;
+use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed};
+use assay_run::network::iperf3_login::{Credentials, Gate, LoginError};
+use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
+use assay_run::network::target::{Family, Target};
+use assay_run::network::{iperf3_flows, iperf3_record, iperf3_told};
+use assay_run::recording::Recording;
+
+/// What the document says of a test that was interrupted.
+const INTERRUPTED: &str = "interrupted";
+/// Where a password comes from.
+const PASSWORD: &str = "IPERF3_PASSWORD";
+/// What iperf3's clients send over UDP without `-b`, in bit/s.
+const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
+
+pub fn iperf3(
+    typed: &Iperf3Arguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if !typed.interval.is_finite() || !(0.0..=3600.0).contains(&typed.interval) {
+        return Err(Failure::usage("the interval must lie between 0 and 3600 seconds"));
+    }
+    match &typed.client {
+        Some(host) => client(host, typed, cancel, terminal),
+        None => server(typed, cancel, terminal),
+    }
+}
+
+/// A failure between two hosts, with its advice.
+pub fn failed(error: &NetworkError) -> Failure {
+    let said = words::failure(&error.of_case());
+    Failure::measurement(said.text).advise(said.advice)
+}
+
+/// Stores what was found in a test, and how it ended.
+pub(super) fn end(
+    recording: &mut Recording<'_>,
+    number: usize,
+    (entries, raw): (Vec<Entry>, &[(String, Vec<u8>)]),
+    error: Option<&NetworkError>,
+) -> Result<(), Failure> {
+    match error {
+        Some(NetworkError::Interrupted) => recording.found(number, entries, raw),
+        error => recording.case(number, entries, raw, error.map(NetworkError::of_case)),
+    }
+}
+
+fn interval_s(typed: &Iperf3Arguments) -> Option<f64> {
+    (typed.interval > 0.0).then_some(typed.interval)
+}
+
+fn idle_timeout(typed: &Iperf3Arguments) -> Duration {
+    Duration::from_millis(typed.rcv_timeout.max(100))
+}
+
+fn client(
+    host: &str,
+    typed: &Iperf3Arguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let family = match (typed.version4, typed.version6) {
+        (true, _) => Family::V4,
+        (_, true) => Family::V6,
+        _ => Family::Any,
+    };
+    let local = typed.bind.map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let any = if typed.version6 { "::" } else { "0.0.0.0" };
+    let any = || any.parse().ok().map(|ip| SocketAddr::new(ip, typed.test.cport));
+    let target = Target {
+        family,
+        local: local.or_else(|| if typed.test.cport == 0 { None } else { any() }),
+        connect_timeout: Duration::from_millis(typed.test.connect_timeout.max(1)),
+        ..Target::new(host, typed.port)
+    };
+    let credentials = credentials(typed, terminal)?;
+    let test = Iperf3Test {
+        target,
+        parameters: asked_parameters(typed)?,
+        interval_s: interval_s(typed),
+        pinned: typed.pinned,
+        idle_timeout: idle_timeout(typed),
+        credentials,
+    };
+    let store = stored::kept(&typed.keep)?;
+    let phases = vec![iperf3_record::phase(&test)];
+    let opening = stored::opening((&typed.keep, store.as_ref()), "iperf3", phases);
+    let mut quiet = Silently::beside(&typed.keep);
+    let mut recording = Recording::begin(opening, &mut quiet)?;
+    recording.start(0)?;
+    let mut page = Page::new(typed, true);
+    let mut told = Told::default();
+    let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
+        Observed::Start(start) => {
+            told.start = Some(start.clone());
+            terminal.print(&page.start(start.clone()));
+        }
+        Observed::Interval(interval) => {
+            told.intervals.push(interval.clone());
+            terminal.print(&page.interval(interval.clone()));
+        }
+    });
+    match &outcome {
+        Ok(outcome) => told.end = Some(outcome.end.clone()),
+        Err(NetworkError::Interrupted) => told.error = Some(INTERRUPTED.to_owned()),
+        Err(error) => told.error = Some(words::failure(&error.of_case()).plainly().text),
+    }
+    terminal.print(&page.last(&told));
+    let (entries, raw) = iperf3_record::found(&test, &told, &outcome);
+    end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
+    recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
+    outcome.map(|_| 0).map_err(|error| failed(&error))
+}
+
+const fn padding(typed: &Iperf3Arguments) -> Padding {
+    if typed.use_pkcs1_padding { Padding::Pkcs1 } else { Padding::Oaep }
+}
+
+/// What `--username` logs in with.
+fn credentials(
+    typed: &Iperf3Arguments,
+    terminal: &mut Terminal,
+) -> Result<Option<Credentials>, Failure> {
+    let test = &typed.test;
+    let (Some(user), Some(key)) = (&test.username, &test.rsa_public_key_path) else {
+        return Ok(None);
+    };
+    let unread =
+        |error: std::io::Error| Failure::usage("the password cannot be read").because(&error);
+    let password = match std::env::var(PASSWORD) {
+        Ok(password) => password,
+        Err(VarError::NotPresent) => terminal
+            .secret(&format!("Password of {user}: "))
+            .map_err(unread)?
+            .ok_or_else(|| {
+                Failure::usage(format!("there is no password for {user}"))
+                    .advise(format!("set {PASSWORD}, or start it at a terminal"))
+            })?,
+        Err(error) => return Err(Failure::usage(PASSWORD).because(&error)),
+    };
+    let credentials = Credentials::new((user, &password), key, padding(typed));
+    credentials.map(Some).map_err(|error| no_login(&error))
+}
+
+/// Whom a server with `--rsa-private-key-path` admits.
+fn gate(typed: &Iperf3Arguments) -> Result<Option<Gate>, Failure> {
+    let serving = &typed.serving;
+    let (Some(key), Some(users)) =
+        (&serving.rsa_private_key_path, &serving.authorized_users_path)
+    else {
+        return Ok(None);
+    };
+    let gate = Gate::open(key, users, serving.time_skew_threshold, padding(typed));
+    gate.map(Some).map_err(|error| no_login(&error))
+}
+
+fn no_login(error: &LoginError) -> Failure {
+    let advice = match error {
+        LoginError::Read { .. } => "name a file that may be read",
+        LoginError::NoHash { source: OpenSslError::NoLibrary(_) }
+        | LoginError::Key { source: OpenSslError::NoLibrary(_), .. } => {
+            "logins need OpenSSL 1.1 or 3 (Debian: libssl3), as iperf3 itself does"
+        }
+        LoginError::Key { .. } | LoginError::NoHash { .. } => {
+            "`openssl genrsa -out private.pem 2048` makes a private key, and `openssl rsa -in private.pem -pubout -out public.pem` its public one"
+        }
+        LoginError::TooLong => "take a key of more bits, or a shorter password",
+        LoginError::NoWord { .. } => "iperf3 reads both up to the first white space",
+    };
+    Failure::usage("nobody can log in").because(error).advise(advice)
+}
+
+/// A stored test as text, or with `as_document` as JSON.
+pub fn stored(
+    run: &Run,
+    store: &Store,
+    asked: &Asked,
+    as_document: bool,
+) -> Result<String, Failure> {
+    let nothing = || Failure::measurement(format!("{} holds no test", run.started.run));
+    let record = run.cases.first().ok_or_else(nothing)?;
+    let typed: Iperf3Arguments = options::asked("iperf3", asked)?;
+    let raw = |name: &str| stored::raw(store, &record.raw, name).ok();
+    let told = match raw(iperf3_record::TOLD) {
+        Some(bytes) => {
+            serde_json::from_slice(&bytes).map_err(|error| nothing().because(&error))?
+        }
+        None => {
+            let parameters = asked_parameters(&typed)?;
+            let peer = (typed.client.clone().unwrap_or_default(), typed.port);
+            let asked = iperf3_flows::asked(&parameters, peer, true);
+            iperf3_told::of_record(record, asked, &raw, reason(record))
+        }
+    };
+    let shape = if as_document { Shape::Document } else { Shape::Text };
+    let mut page = Page { shape, ..Page::new(&typed, true) };
+    let mut text = told.start.clone().map_or(String::new(), |start| page.start(start));
+    text.extend(told.intervals.iter().map(|it| page.interval(it.clone())));
+    Ok(text + &page.last(&told))
+}
+
+/// Why a stored test failed; one that has no end was interrupted.
+fn reason(record: &CaseRecord) -> Option<String> {
+    match &record.end {
+        Some(CaseEnd::Finished(_)) => None,
+        Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).plainly().text),
+        None => Some(INTERRUPTED.to_owned()),
+    }
+}
+
+fn asked_parameters(typed: &Iperf3Arguments) -> Result<Parameters, Failure> {
+    Ok(Parameters { title: typed.title.clone(), ..parameters(&typed.test)? })
+}
+
+fn parameters(typed: &Typed) -> Result<Parameters, Failure> {
+    let protocol = if typed.udp { Protocol::Udp } else { Protocol::Tcp };
+    let (default_block, minimum, most) = match protocol {
+        Protocol::Tcp => (TCP_BLOCK_BYTES, 1, TCP_BLOCK_LIMIT),
+        Protocol::Udp => (DATAGRAM_OF_ONE_SEGMENT, UDP_BLOCK_MINIMUM, UDP_BLOCK_LIMIT),
+    };
+    let within = |what: &str, value: u64, minimum: u32, most: u32| match u32::try_from(value) {
+        Ok(value) if (minimum..=most).contains(&value) => Ok(value),
+        _ => Err(Failure::usage(format!(
+            "{what} of {value} is impossible; it must be {minimum} to {most}"
+        ))),
+    };
+    let bounded = |what: &str, value: Option<u64>, minimum: u32, most: u32| {
+        value.map(|value| within(what, value, minimum, most)).transpose()
+    };
+    let (rate, burst) =
+        typed.bitrate.unwrap_or((if typed.udp { UDP_RATE_BIT_PER_S } else { 0 }, 0));
+    let length = match (typed.bytes, typed.blockcount) {
+        (Some(0), _) | (None, Some(0)) => {
+            return Err(Failure::usage("a test of no bytes measures nothing"));
+        }
+        (Some(bytes), _) => Length::Bytes(bytes),
+        (None, Some(blocks)) => Length::Blocks(blocks),
+        (None, None) => {
+            let seconds = u64::from(typed.time.unwrap_or(10));
+            Length::Seconds(within("a time", seconds, 1, TIME_LIMIT_S)?)
+        }
+    };
+    Ok(Parameters {
+        protocol,
+        direction: match (typed.bidir, typed.reverse) {
+            (true, _) => Direction::Both,
+            (_, true) => Direction::Reverse,
+            _ => Direction::Forward,
+        },
+        length,
+        omit_s: within("an omitted time", u64::from(typed.omit), 0, OMIT_LIMIT_S)?,
+        streams: within("a number of streams", u64::from(typed.parallel), 1, STREAMS_LIMIT)?,
+        block_bytes: bounded("a length", typed.length, minimum, most)?.unwrap_or(default_block),
+        rate_bit_per_s: Some(rate).filter(|rate| *rate > 0),
+        burst,
+        kernel_rate_bit_per_s: typed.fq_rate.filter(|rate| *rate > 0),
+        no_delay: typed.no_delay,
+        window_bytes: bounded("a window", typed.window, 1, 512 << 20)?,
+        segment_bytes: bounded("a segment size", typed.set_mss.map(u64::from), 88, 32767)?,
+        congestion: typed.congestion.clone(),
+        type_of_service: typed.dscp.unwrap_or(typed.tos),
+        pacing_timer_us: typed.pacing_timer.unwrap_or(PACING_TIMER_US),
+        zero_copy: typed.zerocopy,
+        skip_receive_copy: typed.skip_rx_copy,
+        wide_counters: true,
+        get_server_output: typed.get_server_output,
+        extra_data: typed.extra_data.clone(),
+        assay: Some(env!("CARGO_PKG_VERSION").to_owned()),
+        ..Parameters::default()
+    })
+}
+
+fn server(
+    typed: &Iperf3Arguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let service = Iperf3Service {
+        listen: typed.listen_address(),
+        once: typed.serving.one_off,
+        idle_limit: typed.serving.idle_timeout.map(Duration::from_secs),
+        idle_timeout: idle_timeout(typed),
+        interval_s: interval_s(typed),
+        pinned: typed.pinned,
+        gate: gate(typed)?.map(Arc::new),
+    };
+    if service.listen.ip().is_loopback() && typed.bind.is_none() {
+        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+    }
+    let mut page = Page::new(typed, false);
+    let mut failures = 0;
+    let served = iperf3_server::serve(&service, cancel, &mut |served| match served {
+        Served::Listening(port, test) => terminal.print(&page.listening(port, test)),
+        Served::Start(start) => terminal.print(&page.start(*start)),
+        Served::Interval(interval) => terminal.print(&page.interval(interval)),
+        Served::End(end) => terminal.print(&page.end(&end)),
+        Served::Failed(error) => {
+            failures += 1;
+            terminal.print(&page.fail(&words::failure(&error.of_case()).plainly().text));
+            terminal.note(&render(&failed(&error), false));
+        }
+    });
+    served.map_err(|error| failed(&error))?;
+    // A server that serves on has no verdict; one test alone has the fate of that test.
+    if service.once && failures > 0 {
+        return Err(Failure::measurement("the test failed"));
+    }
+    Ok(0)
+}
+
+/// The output as it grows: lines at once, a document at the end.
+struct Page {
+    shape: Shape,
+    style: Style,
+    title: Option<String>,
+    start: Option<Start>,
+    intervals: Vec<Interval>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Text,
+    Document,
+    Stream,
+}
+
+impl Page {
+    fn new(typed: &Iperf3Arguments, is_client: bool) -> Self {
+        let shape = match (typed.json, typed.json_stream) {
+            (true, _) => Shape::Document,
+            (_, true) => Shape::Stream,
+            _ => Shape::Text,
+        };
+        let style = Style {
+            format: typed.format,
+            is_client,
+            verbose: typed.verbose,
+            ..Style::default()
+        };
+        let title = typed.title.clone();
+        Self { shape, style, title, start: None, intervals: Vec::new() }
+    }
+
+    fn lines(&self, text: String) -> String {
+        match &self.title {
+            None => text,
+            Some(title) => text.lines().map(|line| format!("{title}:  {line}\n")).collect(),
+        }
+    }
+
+    fn event(name: &str, data: &serde_json::Value) -> String {
+        json::event(name, data) + "\n"
+    }
+
+    fn listening(&self, port: u16, test: u64) -> String {
+        match self.shape {
+            Shape::Text => self.lines(text::listening(port, test)),
+            Shape::Stream | Shape::Document => String::new(),
+        }
+    }
+
+    fn start(&mut self, start: Start) -> String {
+        self.style.udp = start.udp;
+        self.style.bidirectional = start.bidirectional;
+        let text = match self.shape {
+            Shape::Text => self.lines(text::start(&start, self.style)),
+            Shape::Stream => Self::event("start", &json::start(&start)),
+            Shape::Document => String::new(),
+        };
+        self.intervals.clear();
+        self.start = Some(start);
+        text
+    }
+
+    fn interval(&mut self, interval: Interval) -> String {
+        match self.shape {
+            Shape::Text => self.lines(text::interval(&interval, self.style)),
+            Shape::Stream => {
+                Self::event("interval", &json::interval(&interval, self.style.bidirectional))
+            }
+            Shape::Document => {
+                self.intervals.push(interval);
+                String::new()
+            }
+        }
+    }
+
+    /// How the test of a client ended.
+    fn last(&mut self, told: &Told) -> String {
+        match (&told.end, &told.error) {
+            (Some(end), _) => self.end(end),
+            (None, error) => self.fail(error.as_deref().unwrap_or_default()),
+        }
+    }
+
+    fn end(&mut self, end: &End) -> String {
+        let Style { udp, bidirectional, .. } = self.style;
+        let text = match self.shape {
+            Shape::Text => self.lines(text::end(end, self.style)),
+            Shape::Stream => Self::event("end", &json::end(end, udp, bidirectional)),
+            Shape::Document => self.document(Some(end), None),
+        };
+        self.forget();
+        text
+    }
+
+    /// What comes next is another test, or a peer that never began one.
+    fn forget(&mut self) {
+        self.start = None;
+        self.intervals.clear();
+    }
+
+    /// What was measured before a failure stays, and says that it is not whole.
+    fn fail(&mut self, error: &str) -> String {
+        let text = match self.shape {
+            Shape::Text if self.start.is_some() => self.lines(text::INCOMPLETE.to_owned()),
+            Shape::Text => String::new(),
+            Shape::Stream => Self::event("error", &serde_json::Value::String(error.to_owned())),
+            Shape::Document => self.document(None, Some(error)),
+        };
+        self.forget();
+        text
+    }
+
+    fn document(&self, end: Option<&End>, error: Option<&str>) -> String {
+        let value = json::document(self.start.as_ref(), &self.intervals, end, error);
+        format!("{value:#}\n")
+    }
+}

@@ -1,0 +1,13 @@
+//! Commands with the options and the output of other tools: Vdbench, fio, IOR, iperf3, qperf and ping.
+//! Their languages are those of `assay-dialects`, what they measure with is `assay-run`.
+
+use assay_console::{job_file, output_file, signals, storage_plan, stored, terminal};
+
+pub mod fio;
+pub mod ior;
+pub mod iperf3;
+pub mod options;
+pub mod ping;
+pub mod qperf;
+pub mod refused;
+pub mod vdbench;

@@ -1,0 +1,62 @@
+//! What may be typed after `ior`: IOR's own command line, which has a reader of its own.
+
+use assay_run::failure::Failure;
+use clap::Args;
+
+use assay_console::options::{KeepArguments, StoreArguments};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Supported options:\n  \
+                  -N RANKS                  threads, each with one I/O in flight\n  \
+                  -b -t -s                  block size, transfer size, segments; k, m and g are binary\n  \
+                  -w -r -W -R               write, read, check after write, check on read\n  \
+                  -o FILE -F -m -u          shared file; file per rank, per repetition, in unique folders\n  \
+                  -i -d -T                  repetitions, delay in seconds, time limit in minutes\n  \
+                  -e -Y --posix.odirect     fsync after the writes, after every write; O_DIRECT\n  \
+                  -C -Q -Z -X               reorder ranks for reading: shifted, random\n  \
+                  -z, -z -z                 random order of transfers, random offsets\n  \
+                  -D -O stoneWallingWearOut=1   stonewall after so many seconds, with wear-out\n  \
+                  -k -K -E                  keep files, keep them after errors, use existing files\n  \
+                  -f FILE                   script with several tests\n  \
+                  -O summaryFormat=JSON|CSV,summaryFile=FILE   and any option by its long name\n\n\
+                  assay's own options: --dryRun prints the plan; --destroy-data=PATH allows a test to overwrite a device \
+                  or a file that assay did not create; --target-on-root allows the root's file system \
+                  where a volume should be mounted. The run is stored: --store=DIR, --label=NAME, --no-store. \
+                  `assay show --as ior` and `--as ior-json` print it again. docs/ior.md lists all options and the differences.")]
+pub struct IorArguments {
+    /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
+    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<String>,
+}
+
+/// The words that are assay's own, about the store, and IOR's. They may stand anywhere, in one word or two,
+/// as IOR takes its long options.
+pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>), Failure> {
+    let store = StoreArguments { folder: None };
+    let mut keep = KeepArguments { store, no_store: false, label: None };
+    let mut others = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        let (name, glued) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (word.as_str(), None),
+        };
+        let mut value = || {
+            glued.clone().or_else(|| words.next().cloned()).ok_or_else(|| {
+                Failure::usage(format!("{name} needs a value"))
+                    .advise("--store=DIR names a folder, --label=NAME a condition")
+            })
+        };
+        match name {
+            "--no-store" => keep.no_store = true,
+            "--store" => keep.store.folder = Some(value()?.into()),
+            "--label" => keep.label = Some(value()?),
+            _ => others.push(word.clone()),
+        }
+    }
+    if keep.no_store && keep.store.folder.is_some() {
+        return Err(Failure::usage("--no-store and --store contradict each other")
+            .advise("leave one of them out"));
+    }
+    Ok((keep, others))
+}

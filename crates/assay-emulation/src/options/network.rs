@@ -1,0 +1,427 @@
+//! What may be typed after `net`, and after `iperf3`, `qperf` and `ping`: those tools' own options.
+//!
+//! Sizes and rates are read as iperf3 reads them: `k` is 1024 in a size and 1000 in a rate.
+
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use assay_dialects::iperf3::units::{self, Format};
+use clap::{ArgGroup, Args};
+
+use assay_console::options::KeepArguments;
+
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
+pub struct Iperf3Arguments {
+    /// Run as client, connecting to this host
+    #[arg(short = 'c', long, value_name = "HOST")]
+    pub(crate) client: Option<String>,
+    /// Run as server, on loopback unless -B is given
+    #[arg(short, long)]
+    pub(crate) server: bool,
+    /// Port of the server
+    #[arg(short, long, default_value_t = 5201)]
+    pub(crate) port: u16,
+    /// Address to listen on or to send from
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub(crate) bind: Option<IpAddr>,
+    /// Seconds between reports; 0 = none
+    #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) interval: f64,
+    /// Unit of rates: k, m, g, t for bits, K, M, G, T for bytes
+    #[arg(short, long, value_name = "LETTER", value_parser = format_letter, default_value = "a")]
+    pub(crate) format: Format,
+    /// Print one JSON document
+    #[arg(short = 'J', long)]
+    pub(crate) json: bool,
+    /// Print one JSON object per event
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) json_stream: bool,
+    /// Pin each stream to its own CPU
+    #[arg(long)]
+    pub(crate) pinned: bool,
+    /// Also print CPU utilization of both ends and the congestion control
+    #[arg(short = 'V', long)]
+    pub(crate) verbose: bool,
+    /// Accepted for compatibility: output is always flushed
+    #[arg(long)]
+    pub(crate) forceflush: bool,
+    /// IPv4 only
+    #[arg(short = '4', long = "version4", conflicts_with = "version6")]
+    pub(crate) version4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long = "version6")]
+    pub(crate) version6: bool,
+    /// Idle timeout of the data connections, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 120_000)]
+    pub(crate) rcv_timeout: u64,
+    /// Pad logins as iperf3 before 3.17
+    #[arg(long)]
+    pub(crate) use_pkcs1_padding: bool,
+    /// Prefix of every output line
+    #[arg(short = 'T', long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    #[command(flatten)]
+    pub(crate) serving: Iperf3Serving,
+    #[command(flatten)]
+    pub(crate) test: Iperf3Test,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Iperf3Serving {
+    /// Server: exit after one test
+    #[arg(short = '1', long, requires = "server")]
+    pub(crate) one_off: bool,
+    /// Server: exit after so many seconds without a client
+    #[arg(long, value_name = "SECONDS", requires = "server")]
+    pub(crate) idle_timeout: Option<u64>,
+    /// Server: admit only users, whose logins are encrypted for this RSA key (PEM)
+    #[arg(long, value_name = "FILE", requires_all = ["server", "authorized_users_path"])]
+    pub(crate) rsa_private_key_path: Option<PathBuf>,
+    /// Server: its users, lines of NAME,SHA-256 of {NAME}PASSWORD
+    #[arg(long, value_name = "FILE", requires_all = ["server", "rsa_private_key_path"])]
+    pub(crate) authorized_users_path: Option<PathBuf>,
+    /// Server: seconds that a user's clock may differ
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 10,
+        requires = "rsa_private_key_path"
+    )]
+    pub(crate) time_skew_threshold: u64,
+}
+
+/// What the client decides, and tells the server.
+#[derive(Debug, Args)]
+#[group(conflicts_with = "server")]
+pub(crate) struct Iperf3Test {
+    /// UDP instead of TCP
+    #[arg(short, long)]
+    pub(crate) udp: bool,
+    /// Number of parallel streams
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
+    pub(crate) parallel: u32,
+    /// Reverse: the server sends
+    #[arg(short = 'R', long)]
+    pub(crate) reverse: bool,
+    /// Bidirectional: both send
+    #[arg(long, conflicts_with = "reverse")]
+    pub(crate) bidir: bool,
+    /// Duration of the test in seconds [default: 10]
+    #[arg(short, long, value_name = "SECONDS", conflicts_with_all = ["bytes", "blockcount"])]
+    pub(crate) time: Option<u32>,
+    /// Bytes to send
+    #[arg(short = 'n', long, value_name = "SIZE", value_parser = size, conflicts_with = "blockcount")]
+    pub(crate) bytes: Option<u64>,
+    /// Blocks to send
+    #[arg(short = 'k', long, value_name = "N", value_parser = size)]
+    pub(crate) blockcount: Option<u64>,
+    /// Omit the first seconds (warm-up) from the results
+    #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0)]
+    pub(crate) omit: u32,
+    /// Target bit rate of each stream, and burst in blocks; 0 = unlimited [default: TCP unlimited, UDP 1 Mbit/s]
+    #[arg(short = 'b', long = "bitrate", visible_alias = "bandwidth", value_name = "RATE[/N]", value_parser = rate_and_burst)]
+    pub(crate) bitrate: Option<(u64, u32)>,
+    /// Rate of the kernel's fair-queue pacing of each stream, in bit/s
+    #[arg(long, value_name = "RATE", value_parser = rate)]
+    pub(crate) fq_rate: Option<u64>,
+    /// Bytes per write or datagram [default: TCP 128K, UDP as fits the path MTU]
+    #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = size)]
+    pub(crate) length: Option<u64>,
+    /// Socket buffer size
+    #[arg(short, long, value_name = "SIZE", value_parser = size)]
+    pub(crate) window: Option<u64>,
+    /// TCP maximum segment size
+    #[arg(short = 'M', long = "set-mss", value_name = "BYTES")]
+    pub(crate) set_mss: Option<u32>,
+    /// Disable Nagle's algorithm (TCP_NODELAY)
+    #[arg(short = 'N', long)]
+    pub(crate) no_delay: bool,
+    /// TCP congestion control algorithm
+    #[arg(short = 'C', long, value_name = "NAME")]
+    pub(crate) congestion: Option<String>,
+    /// IP type of service, decimal or 0x…
+    #[arg(short = 'S', long, value_name = "N", value_parser = byte, default_value = "0")]
+    pub(crate) tos: u32,
+    /// DSCP, 0 to 63 or a name like ef, af41, cs1
+    #[arg(long, value_name = "N", value_parser = services, conflicts_with = "tos")]
+    pub(crate) dscp: Option<u32>,
+    /// Interval of the server's pacing timer, in microseconds
+    #[arg(long, value_name = "US", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) pacing_timer: Option<u32>,
+    /// Accepted for compatibility: UDP counters always have 64 bits
+    #[arg(long = "udp-counters-64bit")]
+    pub(crate) wide_counters: bool,
+    /// Zero-copy send
+    #[arg(short = 'Z', long)]
+    pub(crate) zerocopy: bool,
+    /// Drop received data without copying it (MSG_TRUNC)
+    #[arg(long)]
+    pub(crate) skip_rx_copy: bool,
+    /// Local port of the first stream; the others follow
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    pub(crate) cport: u16,
+    /// Timeout for establishing the control connection, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 5000)]
+    pub(crate) connect_timeout: u64,
+    /// Also print the server's output
+    #[arg(long)]
+    pub(crate) get_server_output: bool,
+    /// Log in as this user; the password comes from IPERF3_PASSWORD or the terminal
+    #[arg(long, value_name = "NAME", requires = "rsa_public_key_path")]
+    pub(crate) username: Option<String>,
+    /// RSA public key of the server (PEM), for --username
+    #[arg(long, value_name = "FILE", requires = "username")]
+    pub(crate) rsa_public_key_path: Option<PathBuf>,
+    /// Text for the extra_data field of the JSON
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) extra_data: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub struct QperfArguments {
+    /// A host that runs `qperf` or `assay iperf3 -s`; without one, run as server
+    #[arg(value_name = "HOST")]
+    pub(crate) host: Option<String>,
+    /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
+    #[arg(value_name = "TEST", value_parser = qperf_test)]
+    pub(crate) tests: Vec<assay_dialects::wire::qperf::Test>,
+    /// Port of the server (qperf: -lp)
+    #[arg(long, alias = "lp", visible_alias = "listen_port", default_value_t = 19765)]
+    pub(crate) listen_port: u16,
+    /// Seconds per test
+    #[arg(short, long, value_name = "SECONDS", default_value_t = 2)]
+    pub(crate) time: u32,
+    /// Bytes per message [default: 1 for latency, 64K for tcp_bw, 32K for udp_bw]
+    #[arg(short, long = "msg_size", visible_alias = "msg-size", value_name = "SIZE", value_parser = size)]
+    pub(crate) msg_size: Option<u64>,
+    /// Socket buffer size (qperf: -sb)
+    #[arg(long = "sock_buf_size", visible_alias = "sock-buf-size", alias = "sb", value_name = "SIZE", value_parser = size)]
+    pub(crate) sock_buf_size: Option<u64>,
+    /// Repeat each test over message sizes, like msg_size:1:64K:*2 (qperf: -oo)
+    #[arg(long = "loop", value_name = "msg_size:FIRST:LAST:STEP", value_parser = sweep, conflicts_with = "msg_size")]
+    pub(crate) sweep: Option<Sweep>,
+    /// Also print message rates, CPU cost, and data sent and received
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Server: address to listen on [default: loopback]
+    #[arg(short = 'B', long, value_name = "ADDRESS")]
+    pub(crate) bind: Option<IpAddr>,
+    /// Server: exit after one request
+    #[arg(short = '1', long)]
+    pub(crate) one_off: bool,
+    /// Server: exit after so many seconds without a client
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) idle_timeout: Option<u64>,
+    /// Server: other hosts may end it too, by qperf's `quit`
+    #[arg(long)]
+    pub(crate) allow_quit: bool,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
+}
+
+#[derive(Debug, Args)]
+pub struct PingArguments {
+    /// The host
+    #[arg(value_name = "HOST")]
+    pub(crate) host: String,
+    /// Number of requests
+    #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) count: u32,
+    /// Seconds between requests; 0 = send the next one when the reply arrives
+    #[arg(short, long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) interval: f64,
+    /// Payload bytes per request
+    #[arg(short, long, value_name = "BYTES", default_value_t = 56)]
+    pub(crate) size: u32,
+    /// Seconds to wait for a reply
+    #[arg(short = 'W', long, value_name = "SECONDS", default_value_t = 1.0)]
+    pub(crate) timeout: f64,
+    /// Deadline in seconds, after which no more requests are sent
+    #[arg(short = 'w', long, value_name = "SECONDS")]
+    pub(crate) deadline: Option<f64>,
+    /// Path MTU discovery. do: never fragment, and report the path MTU if a request does not fit
+    #[arg(short = 'M', long = "pmtudisc", value_name = "do|want", value_parser = ["do", "want"], default_value = "want")]
+    pub(crate) cutting: String,
+    /// IP time to live
+    #[arg(short = 't', long = "ttl", value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) hops: Option<u8>,
+    /// Accepted for compatibility: addresses are never resolved to names
+    #[arg(short = 'n', long)]
+    pub(crate) numeric: bool,
+    /// Print only the summary
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Print one JSON document
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// IPv4 only
+    #[arg(short = '4', long = "ipv4", conflicts_with = "ipv6")]
+    pub(crate) ipv4: bool,
+    /// IPv6 only
+    #[arg(short = '6', long = "ipv6")]
+    pub(crate) ipv6: bool,
+    #[command(flatten)]
+    pub(crate) keep: KeepArguments,
+}
+
+/// The words as clap wants them, where they begin with `qperf`: its options have one dash before many
+/// letters, and a host may come as an option.
+pub fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
+    if words.get(1).is_none_or(|word| word != "qperf") {
+        return words;
+    }
+    let mut spelled = Vec::with_capacity(words.len());
+    let mut host = None;
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.to_str() {
+            Some("-H" | "--host") => host = words.next(),
+            Some("-lp") => spelled.push("--listen_port".into()),
+            Some("-sb") => spelled.push("--sock_buf_size".into()),
+            Some("-oo") => spelled.push("--loop".into()),
+            Some("-v" | "-vc" | "-vs" | "-vt" | "-vu" | "-vv" | "-vvc" | "-vvs" | "-vvt") => {
+                spelled.push("--verbose".into());
+            }
+            // Options of qperf that assay has not are named whole when they are refused.
+            Some(text) if is_long_with_one_dash(text) => {
+                spelled.push(format!("-{text}").into());
+            }
+            _ => spelled.push(word),
+        }
+    }
+    if let Some(host) = host {
+        spelled.insert(2, host);
+    }
+    spelled
+}
+
+/// `-cm1`, and not `-t2` or `-m64K`, which are a letter and its value.
+fn is_long_with_one_dash(text: &str) -> bool {
+    let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
+    letters.next().is_some_and(|first| first.is_ascii_lowercase())
+        && letters.next().is_some_and(|second| second.is_ascii_lowercase())
+}
+
+impl Iperf3Arguments {
+    /// The address to listen on: loopback, unless told otherwise.
+    pub(crate) fn listen_address(&self) -> SocketAddr {
+        let loopback = if self.version6 {
+            IpAddr::from(std::net::Ipv6Addr::LOCALHOST)
+        } else {
+            IpAddr::from(std::net::Ipv4Addr::LOCALHOST)
+        };
+        SocketAddr::new(self.bind.unwrap_or(loopback), self.port)
+    }
+}
+
+fn size(text: &str) -> Result<u64, String> {
+    units::parse_size(text)
+        .ok_or_else(|| format!("`{text}` is no size; write it like 128K or 1M"))
+}
+
+fn rate(text: &str) -> Result<u64, String> {
+    units::parse_rate(text)
+        .ok_or_else(|| format!("`{text}` is no rate; write it like 100M or 1G"))
+}
+
+fn rate_and_burst(text: &str) -> Result<(u64, u32), String> {
+    match text.split_once('/') {
+        None => rate(text).map(|rate| (rate, 0)),
+        Some((first, burst)) => match burst.parse() {
+            Ok(burst @ 1..=1000) => rate(first).map(|rate| (rate, burst)),
+            _ => Err(format!("`{burst}` is no burst; it must be 1 to 1000 blocks")),
+        },
+    }
+}
+
+fn byte(text: &str) -> Result<u32, String> {
+    let parsed = match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    parsed.map(u32::from).map_err(|_| format!("`{text}` is no number from 0 to 255"))
+}
+
+/// The code point in the upper six bits of the type of service (RFC 2474); names from RFC 2597,
+/// RFC 3246 and RFC 5865.
+fn services(text: &str) -> Result<u32, String> {
+    let name = text.to_ascii_lowercase();
+    let digit = |at: usize| name.as_bytes().get(at).map(|it| u32::from(it.wrapping_sub(b'0')));
+    let point = match (&*name, digit(2), digit(3)) {
+        ("ef", ..) => Some(46),
+        ("voice-admit" | "va", ..) => Some(44),
+        ("be" | "default", ..) => Some(0),
+        (_, Some(class @ 0..=7), None) if name.starts_with("cs") => Some(class * 8),
+        (_, Some(class @ 1..=4), Some(drop @ 1..=3))
+            if name.starts_with("af") && name.len() == 4 =>
+        {
+            Some(class * 8 + drop * 2)
+        }
+        _ => match name.strip_prefix("0x") {
+            Some(digits) => u32::from_str_radix(digits, 16).ok(),
+            None => name.parse().ok(),
+        },
+    };
+    point.filter(|point| *point < 64).map(|point| point << 2).ok_or_else(|| {
+        format!("`{text}` is neither a number from 0 to 63 nor a name like ef, af41 or cs1")
+    })
+}
+
+fn format_letter(text: &str) -> Result<Format, String> {
+    Format::from_letter(text)
+        .ok_or_else(|| format!("`{text}` is none of k, m, g, t, K, M, G, T"))
+}
+
+fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::Test, String> {
+    assay_dialects::wire::qperf::Test::from_name(text).ok_or_else(|| {
+        format!("`{text}` is none of tcp_lat, tcp_bw, udp_lat, udp_bw, conf, quit")
+    })
+}
+
+/// Sizes of messages from the first up to the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sweep(pub(crate) Vec<u64>);
+
+/// qperf's own shape: a variable, the first and the last value, and what is added to each or, after
+/// `*`, what it is multiplied by.
+fn sweep(text: &str) -> Result<Sweep, String> {
+    /// More sizes than a doubling from one byte to the largest message has, by far.
+    const MOST: usize = 1000;
+    let wrong = || format!("`{text}` is not of the form msg_size:1:64K:*2");
+    let [variable, first, last, step] = text.split(':').collect::<Vec<_>>()[..] else {
+        return Err(wrong());
+    };
+    if variable != "msg_size" {
+        return Err(format!("`{variable}` cannot be varied, msg_size can"));
+    }
+    let (first, last) = (size(first)?, size(last)?);
+    let grow: Box<dyn Fn(u64) -> Option<u64>> = match step.strip_prefix('*') {
+        Some(factor) => {
+            let factor: u64 = factor.parse().map_err(|_| wrong())?;
+            Box::new(move |size| size.checked_mul(factor))
+        }
+        None => {
+            let step = size(step)?;
+            Box::new(move |size| size.checked_add(step))
+        }
+    };
+    let sizes = std::iter::successors(Some(first), |size| {
+        grow(*size).filter(|next| next > size && *next <= last)
+    });
+    let sizes: Vec<u64> = sizes.take(MOST + 1).collect();
+    match sizes.len() {
+        _ if first == 0 || first > last => Err(wrong()),
+        ..=MOST => Ok(Sweep(sizes)),
+        _ => Err(format!("more than {MOST} sizes")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

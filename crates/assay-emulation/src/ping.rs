@@ -1,0 +1,221 @@
+//! `assay ping`: ICMP echo in ping's own shape, and the distribution that ping leaves out.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_kernels::network::icmp::{PAYLOAD_LIMIT_BYTES, Pinger, Reply};
+use assay_model::event::Asked;
+use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::run::Run;
+use assay_report::render;
+use assay_stats::summarize::summarize;
+
+use super::iperf3::failed;
+use crate::options::network::PingArguments;
+use crate::stored;
+use crate::terminal::Terminal;
+use assay_console::listening::Silently;
+use assay_run::failure::Failure;
+use assay_run::network::echoes::{self, Echoes, Observed, Tally};
+use assay_run::network::target::{Family, Target};
+use assay_run::recording::Recording;
+use assay_run::round_trips::Distribution as RoundTrips;
+
+pub fn ping(
+    typed: &PingArguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let wait =
+        |what: &str, seconds: f64, minimum: f64| match Duration::try_from_secs_f64(seconds) {
+            Ok(wait) if (minimum..=3600.0).contains(&seconds) => Ok(wait),
+            _ => Err(Failure::usage(format!(
+                "{what} must lie between {minimum} and 3600 seconds"
+            ))),
+        };
+    let interval = wait("the interval", typed.interval, 0.0)?;
+    let timeout = wait("the timeout", typed.timeout, 0.001)?;
+    if typed.size as usize > PAYLOAD_LIMIT_BYTES {
+        return Err(Failure::usage(format!("a size must be at most {PAYLOAD_LIMIT_BYTES}")));
+    }
+    let deadline =
+        typed.deadline.map(|seconds| wait("the deadline", seconds, 0.001)).transpose()?;
+    let asked = Echoes {
+        host: typed.host.clone(),
+        count: typed.count,
+        bytes: typed.size,
+        interval,
+        timeout,
+        deadline,
+    };
+    let store = stored::kept(&typed.keep)?;
+    let opening = stored::opening((&typed.keep, store.as_ref()), "ping", vec![asked.phase()]);
+    let mut quiet = Silently::beside(&typed.keep);
+    let mut recording = Recording::begin(opening, &mut quiet)?;
+    recording.start(0)?;
+    let pinger = match pinger(typed) {
+        Ok(pinger) => pinger,
+        Err(failure) => {
+            recording.case(0, [], &[], Some(failure.of_case(Area::Icmp)))?;
+            recording.finish(false)?;
+            return Err(failure);
+        }
+    };
+    let (tally, refused) = exchange(typed, &asked, &pinger, cancel, terminal);
+    let refused = refused.map(|error| {
+        Failure::measurement(format!("cannot send to {}", typed.host)).because(&error)
+    });
+    let failure = match &refused {
+        Some(failure) => Some(failure.of_case(Area::Icmp)),
+        None => tally.times_ns.is_empty().then_some(CaseFailure::NoEcho),
+    };
+    recording.case(0, tally.entries(pinger.access()), &[], failure)?;
+    let run = recording.finish(cancel.load(Ordering::Relaxed))?;
+    let answered = conclude(typed, &tally, &run, terminal);
+    refused.map_or(answered, Err)
+}
+
+/// The open socket.
+fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
+    let remote = address(typed)?;
+    let impossible = |error: std::io::Error| {
+        Failure::measurement(format!("cannot ping {remote}")).because(&error)
+    };
+    let pinger = Pinger::open(remote).map_err(|error| {
+        impossible(error).advise(
+            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
+        )
+    })?;
+    if typed.cutting == "do" {
+        pinger.never_fragment().map_err(impossible)?;
+    }
+    typed.hops.map_or(Ok(()), |hops| pinger.limit_hops(hops)).map_err(impossible)?;
+    Ok(pinger)
+}
+
+/// The echoes, told one by one as ping tells them.
+fn exchange(
+    typed: &PingArguments,
+    asked: &Echoes,
+    pinger: &Pinger,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> (Tally, Option<std::io::Error>) {
+    if !typed.json {
+        let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
+        terminal
+            .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
+    }
+    let is_quiet = typed.quiet || typed.json;
+    echoes::exchange(asked, pinger, cancel, &mut |observed| match observed {
+        _ if is_quiet => {}
+        Observed::Reply(sequence, reply) => terminal.print(&line(typed, sequence, reply)),
+        Observed::TooLong => terminal.print(&too_long(pinger)),
+    })
+}
+
+fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
+    let family = match (typed.ipv4, typed.ipv6) {
+        (true, _) => Family::V4,
+        (_, true) => Family::V6,
+        _ => Family::Any,
+    };
+    let target = Target { family, ..Target::new(&typed.host, 0) };
+    let addresses = target.addresses().map_err(|error| failed(&error))?;
+    Ok(addresses[0].ip())
+}
+
+/// In the words of ping, which scripts that look for the path MTU wait for.
+fn too_long(pinger: &Pinger) -> String {
+    let believed = pinger.believed_mtu_bytes();
+    believed.map_or(String::new(), |bytes| {
+        format!("ping: local error: message too long, mtu={bytes}\n")
+    })
+}
+
+/// `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`
+fn line(typed: &PingArguments, sequence: u16, reply: &Reply) -> String {
+    let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
+    let millis = reply.round_trip_ns as f64 / 1e6;
+    format!(
+        "{} bytes from {}: icmp_seq={sequence}{time_to_live} time={} ms\n",
+        reply.bytes,
+        typed.host,
+        three_digits(millis)
+    )
+}
+
+/// ping prints 0.042, 1.23, 12.3 and 123.
+fn three_digits(millis: f64) -> String {
+    let digits = match millis {
+        millis if millis < 1.0 => 3,
+        millis if millis < 10.0 => 2,
+        millis if millis < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{millis:.digits$}")
+}
+
+fn conclude(
+    typed: &PingArguments,
+    tally: &Tally,
+    run: &Run,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if typed.json {
+        terminal.print(&render::json::summary(&summarize(run)));
+    } else {
+        terminal.print(&summary(&typed.host, tally));
+    }
+    if tally.times_ns.is_empty() {
+        let what = format!("{} answered none of {} requests", typed.host, tally.sent);
+        return Err(Failure::measurement(what)
+            .advise("the host may be down, or it or a firewall may ignore ICMP: try `assay net latency`"));
+    }
+    Ok(0)
+}
+
+/// The statistics of a stored run.
+pub fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
+    let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
+    let record = run.cases.first().ok_or_else(nothing)?;
+    let tally = Tally::of_record(record).ok_or_else(nothing)?;
+    let host = record.case.workload.network().and_then(|it| it.to.clone());
+    Ok(summary(&host.unwrap_or_else(|| asked.words.join(" ")), &tally))
+}
+
+fn summary(host: &str, tally: &Tally) -> String {
+    let (all, loss) = (RoundTrips::of(&tally.times_ns), tally.loss());
+    let received = tally.times_ns.len();
+    let mut text = format!(
+        "\n--- {} ping statistics ---\n{} packets transmitted, {received} received, {}% packet loss, time {}ms\n",
+        host,
+        tally.sent,
+        loss * 100.0,
+        tally.elapsed.as_millis()
+    );
+    if received > 0 {
+        let millis = |ns: f64| format!("{:.3}", ns / 1e6);
+        let mean_ns = all.mean_ns();
+        // ping's mdev is the population's standard deviation, √(Σ(x − mean)²/n).
+        let squares: f64 = tally.times_ns.iter().map(|ns| (*ns as f64 - mean_ns).powi(2)).sum();
+        let deviation_ns = (squares / received as f64).sqrt();
+        let _ = writeln!(
+            text,
+            "rtt min/avg/max/mdev = {}/{}/{}/{} ms",
+            millis(all.minimum_ns() as f64),
+            millis(mean_ns),
+            millis(all.maximum_ns() as f64),
+            millis(deviation_ns)
+        );
+        let percentiles: Vec<String> = all
+            .percentiles_ns()
+            .into_iter()
+            .map(|(name, ns)| format!("{name} {}", millis(ns as f64)))
+            .collect();
+        let _ = writeln!(text, "rtt {} ms, full round trip", percentiles.join(", "));
+    }
+    text
+}

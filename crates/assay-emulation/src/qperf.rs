@@ -1,0 +1,379 @@
+//! `assay qperf`: qperf's tests and figures, client and server.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use assay_dialects::wire::qperf::{Request, Test};
+use assay_kernels::network::pingpong::Waiting;
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_store::Store;
+use serde_json::{Value, json};
+
+use super::iperf3::{end, failed};
+use crate::options;
+use crate::options::network::QperfArguments;
+use crate::stored;
+use crate::terminal::Terminal;
+use assay_console::failure::render;
+use assay_console::listening::Silently;
+use assay_run::failure::Failure;
+use assay_run::network::error::NetworkError;
+use assay_run::network::qperf_client::{self, QperfTest};
+use assay_run::network::qperf_record::{self, Figures, Spent, Told};
+use assay_run::network::qperf_server::{self, QperfService};
+use assay_run::network::target::Target;
+use assay_run::recording::Recording;
+
+pub fn qperf(
+    typed: &QperfArguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    match &typed.host {
+        Some(_) => client(typed, cancel, terminal),
+        None => server(typed, cancel, terminal),
+    }
+}
+
+fn server(
+    typed: &QperfArguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let ip = typed.bind.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    if typed.bind.is_none() {
+        terminal.note("listening on loopback alone; -B 0.0.0.0 lets other hosts in");
+    }
+    let service = QperfService {
+        listen: SocketAddr::new(ip, typed.listen_port),
+        once: typed.one_off,
+        idle_limit: typed.idle_timeout.map(Duration::from_secs),
+        allow_quit: typed.allow_quit,
+    };
+    let terminal = Mutex::new(terminal);
+    qperf_server::serve(&service, cancel, &|outcome| {
+        let text = match outcome {
+            Ok(request) => format!("served {}", request.test.name()),
+            Err(error) => render(&failed(error), false).trim_end().to_owned(),
+        };
+        if let Ok(mut terminal) = terminal.lock() {
+            terminal.note(&text);
+        }
+    })
+    .map_err(|error| failed(&error))?;
+    Ok(0)
+}
+
+fn client(
+    typed: &QperfArguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    if typed.tests.is_empty() {
+        let failure = Failure::usage("no test is named");
+        return Err(
+            failure.advise("name one or more of tcp_lat, tcp_bw, udp_lat, udp_bw, conf")
+        );
+    }
+    let tests = tests(typed)?;
+    let store = stored::kept(&typed.keep)?;
+    let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
+    let mut quiet = Silently::beside(&typed.keep);
+    // Nothing is measured of a configuration.
+    let mut recording = match phases.is_empty() {
+        true => None,
+        false => {
+            let opening = stored::opening((&typed.keep, store.as_ref()), "qperf", phases);
+            Some(Recording::begin(opening, &mut quiet)?)
+        }
+    };
+    let (mut all, mut number) = (Vec::new(), 0);
+    let mut failure = None;
+    for test in &tests {
+        let mut measured = recording.as_mut().filter(|_| qperf_record::phase(test).is_some());
+        if let Some(recording) = &mut measured {
+            recording.start(number)?;
+        }
+        let outcome = qperf_client::run(test, cancel);
+        if let Some(recording) = measured {
+            let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
+            end(recording, number, (entries.unwrap_or_default(), &[]), outcome.as_ref().err())?;
+            number += 1;
+        }
+        let told = outcome.as_ref().map(|it| Told::of(&test.request, it));
+        match told {
+            Ok(told) => {
+                if let Some(recording) = &mut recording {
+                    for (name, value) in told.configuration() {
+                        recording.learn_of_host(name, value)?;
+                    }
+                }
+                if !typed.json {
+                    terminal.print(&lines(&told, typed));
+                }
+                all.push(told);
+            }
+            Err(_) => {
+                failure = outcome.err();
+                break;
+            }
+        }
+    }
+    if typed.json && failure.is_none() {
+        terminal.print(&document(&all, typed));
+    }
+    if let Some(recording) = recording {
+        recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
+    }
+    failure.map_or(Ok(0), |error| Err(failed(&error)))
+}
+
+/// A stored run as it was printed.
+pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
+    let typed: QperfArguments = options::asked("qperf", asked)?;
+    let all = match stored::raw(store, &run.raw, qperf_record::TOLD) {
+        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
+            Failure::measurement(format!("{} cannot be read", qperf_record::TOLD))
+                .because(&error)
+        })?,
+        Err(_) => reported(run, &typed)?,
+    };
+    let is_broken_off = all.len() < tests(&typed)?.len();
+    Ok(match typed.json {
+        true if is_broken_off => String::new(),
+        true => document(&all, &typed),
+        false => all.iter().map(|told| lines(told, &typed)).collect(),
+    })
+}
+
+/// What the tests of a stored run reported, as far as they came to their ends.
+fn reported(run: &Run, typed: &QperfArguments) -> Result<Vec<Told>, Failure> {
+    let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
+    let mut records = run.cases.iter();
+    let told = |test: &QperfTest| match qperf_record::phase(test) {
+        Some(_) => Told::of_record(&test.request, records.next()?),
+        None => Told::of_configuration(&test.request, facts?),
+    };
+    // What comes after one that failed was not tried.
+    Ok(tests(typed)?.iter().map_while(told).collect())
+}
+
+/// Every test that is asked for, in order.
+fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
+    let host = typed.host.as_deref().unwrap_or_default();
+    let mut tests = Vec::new();
+    for test in &typed.tests {
+        for size in sizes(typed) {
+            tests.push(asked(host, request(*test, typed, size)?, typed)?);
+        }
+    }
+    Ok(tests)
+}
+
+/// Each test with its figures; several sizes are a list.
+fn document(all: &[Told], typed: &QperfArguments) -> String {
+    let mut tests = serde_json::Map::new();
+    for told in all {
+        let mut value = figures(&told.figures);
+        if typed.sweep.is_none() {
+            tests.insert(told.test.clone(), value);
+            continue;
+        }
+        value["msg_size_bytes"] = json!(told.message_bytes);
+        let list = tests.entry(told.test.clone()).or_insert_with(|| json!([]));
+        list.as_array_mut().expect("it was made as a list").push(value);
+    }
+    format!("{:#}\n", Value::Object(tests))
+}
+
+/// The sizes of messages that are requested, one after another; `None` stands for the test's own.
+fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
+    match &typed.sweep {
+        Some(sweep) => sweep.0.iter().copied().map(Some).collect(),
+        None => vec![typed.msg_size],
+    }
+}
+
+fn asked(host: &str, request: Request, typed: &QperfArguments) -> Result<QperfTest, Failure> {
+    if request.test == Test::Quit {
+        return Err(Failure::usage("`quit` is not sent: stop the server where it runs"));
+    }
+    Ok(QperfTest {
+        target: Target::new(host, typed.listen_port),
+        request,
+        waiting: Waiting::Sleep,
+        rate_per_s: None,
+        busy_poll_us: None,
+    })
+}
+
+fn request(
+    test: Test,
+    typed: &QperfArguments,
+    message_bytes: Option<u64>,
+) -> Result<Request, Failure> {
+    let mut request = Request { time_s: typed.time, ..Request::new(test) };
+    let fits = |what: &str, size: u64, most: u32| match u32::try_from(size) {
+        Ok(size) if (1..=most).contains(&size) => Ok(size),
+        _ => Err(Failure::usage(format!(
+            "{what} of {size} is impossible; it must be 1 to {most}"
+        ))),
+    };
+    if typed.time == 0 || typed.time > 86_400 {
+        return Err(Failure::usage("the time must lie between 1 and 86400 seconds"));
+    }
+    if let Some(size) = message_bytes {
+        let most = if test.is_udp() { 65507 } else { 1 << 26 };
+        request.message_bytes = fits("a message size", size, most)?;
+    }
+    if let Some(size) = typed.sock_buf_size {
+        request.socket_buffer_bytes = fits("a socket buffer", size, 1 << 26)?;
+    }
+    Ok(request)
+}
+
+/// qperf's lines: names to the left, `=`, value and unit. What qperf does not print follows.
+fn lines(told: &Told, typed: &QperfArguments) -> String {
+    let mut rows: Vec<(String, String)> = match &told.figures {
+        Figures::Configuration { here, there } => {
+            let names = ["node", "cpu", "os", "qperf"];
+            let ends = [("loc", here), ("rem", there)];
+            let of = |(end, four): (&str, &[String; 4])| -> Vec<(String, String)> {
+                let four = names.iter().zip(four.clone());
+                four.map(|(name, value)| (format!("{end}_{name}"), value)).collect()
+            };
+            ends.into_iter().flat_map(of).collect()
+        }
+        Figures::Latency { .. } => named(latency_rows(&told.figures, typed.verbose)),
+        Figures::Bandwidth { .. } => named(bandwidth_rows(told, typed.verbose)),
+    };
+    if typed.sweep.is_some() && rows.iter().all(|(name, _)| name != "msg_size") {
+        rows.push(("msg_size".to_owned(), format!("{} bytes", told.message_bytes)));
+    }
+    let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let rows: String =
+        rows.iter().map(|(name, value)| format!("    {name:width$}  =  {value}\n")).collect();
+    format!("{}:\n{rows}", told.test)
+}
+
+type Rows = Vec<(&'static str, String)>;
+
+fn named(rows: Rows) -> Vec<(String, String)> {
+    rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn latency_rows(figures: &Figures, verbose: bool) -> Rows {
+    let Figures::Latency { half_s, round_trips, lost, total_s } = figures else {
+        return Rows::new();
+    };
+    let mut rows =
+        vec![("latency", three_digits(*half_s, "sec")), ("round_trip", round_trips.text())];
+    if verbose {
+        let rate = round_trips.n as f64 / total_s.max(1e-9);
+        rows.push(("msg_rate", three_digits(2.0 * rate, "/sec")));
+        rows.push(("lost_msgs", lost.to_string()));
+    }
+    rows
+}
+
+fn bandwidth_rows(told: &Told, verbose: bool) -> Rows {
+    let Figures::Bandwidth {
+        sent_bytes,
+        received_bytes,
+        received_messages,
+        elapsed_s,
+        here,
+        there,
+    } = &told.figures
+    else {
+        return Rows::new();
+    };
+    let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
+    let mut rows = if told.test == Test::UdpBandwidth.name() {
+        vec![("send_bw", rate(*sent_bytes)), ("recv_bw", rate(*received_bytes))]
+    } else {
+        vec![("bw", rate(*received_bytes))]
+    };
+    if verbose {
+        let messages = *received_messages as f64 / elapsed_s;
+        rows.push(("msg_rate", three_digits(messages, "/sec")));
+        rows.push(("msg_size", format!("{} B", told.message_bytes)));
+        rows.push(("send_cost", cost(here, *sent_bytes)));
+        rows.push(("recv_cost", cost(there, *received_bytes)));
+        rows.push(("send_cpus_used", used(here)));
+        rows.push(("recv_cpus_used", used(there)));
+        rows.push(("send_bytes", sent_bytes.to_string()));
+        rows.push(("recv_bytes", received_bytes.to_string()));
+    }
+    rows
+}
+
+fn cost(spent: &Spent, bytes: u64) -> String {
+    if bytes == 0 {
+        return "unknown".to_owned();
+    }
+    three_digits(spent.work_s * 1e9 / bytes as f64, "sec/GB")
+}
+
+fn used(spent: &Spent) -> String {
+    format!("{:.3} % cpus", spent.work_s * 100.0 / spent.wall_s)
+}
+
+/// Three significant digits with a decimal prefix: `29.3 us`, `960 MB/sec`.
+fn three_digits(value: f64, unit: &str) -> String {
+    const PREFIXES: [(f64, &str); 7] =
+        [(1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
+    // qperf writes `us`, and `sec` only where it is a whole one.
+    let short = if unit == "sec" { "s" } else { unit };
+    let (factor, prefix) =
+        PREFIXES.into_iter().find(|(factor, _)| value >= *factor).unwrap_or((1.0, ""));
+    let unit = if factor >= 1.0 { unit } else { short };
+    let scaled = value / factor;
+    let digits = match scaled {
+        scaled if scaled < 10.0 => 2,
+        scaled if scaled < 100.0 => 1,
+        _ => 0,
+    };
+    format!("{scaled:.digits$} {prefix}{unit}")
+}
+
+fn figures(figures: &Figures) -> Value {
+    match figures {
+        Figures::Configuration { there: [node, cpu, os, qperf], .. } => {
+            json!({ "node": node, "cpu": cpu, "os": os, "qperf": qperf })
+        }
+        Figures::Latency { half_s, round_trips, lost, .. } => json!({
+            "latency_s": half_s,
+            "latency_is": "half round trip, mean",
+            "round_trip_s": round_trips.json(),
+            "lost": lost,
+        }),
+        Figures::Bandwidth { sent_bytes, received_bytes, elapsed_s, .. } => json!({
+            "send_bw_bytes_per_s": *sent_bytes as f64 / elapsed_s,
+            "recv_bw_bytes_per_s": *received_bytes as f64 / elapsed_s,
+            "send_bytes": sent_bytes,
+            "recv_bytes": received_bytes,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_have_three_digits() {
+        for (value, unit, expected) in [
+            (29.31e-6, "sec", "29.3 us"),
+            (960.4e6, "B/sec", "960 MB/sec"),
+            (14_648.0, "/sec", "14.6 K/sec"),
+            (1.5, "sec", "1.50 sec"),
+            (0.0, "sec/GB", "0.00 sec/GB"),
+        ] {
+            assert_eq!(three_digits(value, unit), expected);
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! `assay vdbench`: Vdbench's parameter files in, Vdbench's console and output folder out.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::available_parallelism;
+
+use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_dialects::vdbench::explain::explain;
+use assay_dialects::vdbench::{self, Execution, FormatOption, Input, Present, Surroundings};
+use assay_fleet::capacity;
+use assay_model::workload::storage::Verify;
+use fs_err as fs;
+
+use crate::job_file;
+use crate::options::vdbench::VdbenchArguments;
+use crate::signals;
+use crate::storage_plan;
+use crate::terminal::Terminal;
+use assay_run::failure::{Failure, Kind};
+use assay_run::question::fresh_seed;
+use assay_run::storage::options::RunOptions;
+use assay_run::storage::vdbench::repeat::Repeat;
+use assay_run::storage::volume;
+
+pub mod again;
+mod execute;
+mod folder;
+mod hosts;
+mod report;
+
+/// Findings that are shown; a file for another tool would fill screens.
+const MOST_SHOWN: usize = 20;
+/// The name that `-t` runs under.
+const SELF_TEST: &str = "self-test";
+/// The name that `-tf` runs under.
+const SELF_TEST_OF_FILES: &str = "self-test of files";
+
+/// What was found when the files were compiled: all that the result depends on besides the input.
+#[derive(Debug, Default)]
+struct Found {
+    /// The parameter files, as they were read.
+    files: BTreeMap<PathBuf, Vec<u8>>,
+    /// What was at the paths that they name.
+    present: BTreeMap<PathBuf, Option<Present>>,
+}
+
+pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let mut input = input(typed)?;
+    let elsewhere = hosts::elsewhere(&mut input, typed)?;
+    if let Some(elsewhere) = elsewhere.as_ref().filter(|_| !typed.simulate) {
+        return elsewhere.execute(typed, &input, terminal);
+    }
+    let (execution, found) = read(&input, &|path| present(path).ok().flatten(), terminal)?;
+    if typed.simulate {
+        if elsewhere.is_none() {
+            let allowed =
+                RunOptions { target_on_root: typed.target_on_root, ..RunOptions::default() };
+            volume::check(&execution.plan, &execution.files, &allowed)?;
+        }
+        if typed.json {
+            storage_plan::explain(&execution.plan, true, terminal)?;
+        } else {
+            terminal.print(&explain(&execution));
+        }
+        return Ok(0);
+    }
+    let stop = signals::cancel_on_signals()?;
+    execute::execute(typed, (&input, &execution), (&found, None), &stop, terminal)
+}
+
+fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
+    for (option, seconds) in
+        [("-e", typed.elapsed), ("-i", typed.interval), ("-w", typed.warmup)]
+    {
+        if seconds.is_some_and(|seconds| !seconds.is_finite() || seconds < 0.0) {
+            return Err(Failure::usage(format!("{option} takes seconds, like {option} 60")));
+        }
+    }
+    if typed.journal.is_some() {
+        return Err(Failure::usage("-j is known to Vdbench but not supported here").advise(
+            "-v stamps blocks and checks them; run the files again with -v and rdpct=100 to check what an \
+             earlier execution wrote",
+        ));
+    }
+    Repeat::read(typed.again.as_ref())?;
+    let format = match &typed.clean {
+        None => None,
+        Some(None) => Some(FormatOption::Yes),
+        Some(Some(letter)) => Some(match letter.as_str() {
+            "o" => FormatOption::CleanOnly,
+            "n" => FormatOption::No,
+            _ => FormatOption::Yes,
+        }),
+    };
+    let mut files = Vec::new();
+    let mut variables = Vec::new();
+    for word in typed.files.iter().chain(&typed.variables) {
+        match word.split_once('=') {
+            Some((name, value)) if !Path::new(word).exists() => {
+                variables.push((name.to_owned(), value.to_owned()));
+            }
+            _ => files.push(PathBuf::from(word)),
+        }
+    }
+    match &typed.test {
+        None => {}
+        Some(None) => files.push(PathBuf::from(SELF_TEST)),
+        Some(Some(_)) => files.push(PathBuf::from(SELF_TEST_OF_FILES)),
+    }
+    if files.is_empty() {
+        return Err(Failure::usage("no parameter file is given")
+            .advise("name it: assay vdbench -f FILE name=value"));
+    }
+    Ok(Input {
+        files,
+        variables,
+        elapsed_s: typed.elapsed,
+        interval_s: typed.interval,
+        warmup_s: typed.warmup,
+        format,
+        verify: match typed.verify.as_ref().map(Option::as_deref) {
+            None => Verify::Off,
+            Some(Some("r")) => Verify::AfterWrite,
+            // Stamps always hold which write it was (`-vt`), and nothing is read before it is written
+            // (`-vw`).
+            Some(_) => Verify::OnRead,
+        },
+        submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
+        seed: typed.seed.unwrap_or_else(fresh_seed),
+        is_apart: false,
+    })
+}
+
+/// What `-t` runs: Vdbench's own proof that it is installed, on a file of 10 MiB.
+fn self_test() -> String {
+    let file = std::env::temp_dir().join("assay-vdbench-self-test");
+    format!(
+        "sd=sd1,lun=\"{}\",size=10m\nwd=wd1,sd=sd1,rdpct=50,xfersize=4k,seekpct=random\n\
+         rd=rd1,wd=wd1,iorate=100,elapsed=5,interval=1\n",
+        file.display()
+    )
+}
+
+/// What `-tf` runs: the same on a small file tree, which is removed at its end.
+fn self_test_of_files() -> String {
+    let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
+    format!(
+        "fsd=fsd1,anchor=\"{}\",depth=1,width=1,files=20,size=64k\n\
+         fwd=fwd1,fsd=fsd1,operation=read,rdpct=50,xfersize=4k,fileselect=random\n\
+         rd=rd1,fwd=fwd1,fwdrate=100,format=yes,elapsed=5,interval=1\n",
+        folder.display()
+    )
+}
+
+fn load(path: &Path) -> io::Result<Vec<u8>> {
+    match path.to_str() {
+        Some(SELF_TEST) => Ok(self_test().into_bytes()),
+        Some(SELF_TEST_OF_FILES) => Ok(self_test_of_files().into_bytes()),
+        _ => job_file::read(path),
+    }
+}
+
+/// Reads and compiles the files, where `at` says what is at a path; every finding is shown.
+fn read(
+    input: &Input,
+    at: &dyn Fn(&Path) -> Option<Present>,
+    terminal: &mut Terminal,
+) -> Result<(Execution, Found), Failure> {
+    let found = RefCell::new(Found::default());
+    let mut load = |path: &Path| {
+        let bytes = load(path)?;
+        found.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
+        Ok(bytes)
+    };
+    let mut look = |path: &Path| {
+        let there = at(path);
+        found.borrow_mut().present.insert(path.to_path_buf(), there);
+        there
+    };
+    let compiled = vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look });
+    match compiled {
+        Ok(execution) => {
+            for note in &execution.notes {
+                terminal.note(note.to_string().trim_end());
+            }
+            Ok((execution, found.into_inner()))
+        }
+        Err(wrong) => Err(refused(&wrong, terminal)),
+    }
+}
+
+impl Found {
+    /// Does `read` with what was found then, and nothing of today.
+    fn surround<T>(&self, read: impl FnOnce(&mut Surroundings<'_>) -> T) -> T {
+        let mut load = |path: &Path| {
+            let bytes = self.files.get(path).cloned();
+            bytes.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))
+        };
+        let mut look = |path: &Path| self.present.get(path).copied().flatten();
+        read(&mut Surroundings { load: &mut load, look: &mut look })
+    }
+}
+
+fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
+    let errors = found.iter().filter(|one| one.severity == Severity::Error).count();
+    for one in found.iter().take(MOST_SHOWN) {
+        terminal.note(one.to_string().trim_end());
+    }
+    let more = found.len().saturating_sub(MOST_SHOWN);
+    let failure = Failure::new(
+        Kind::Suite,
+        match errors {
+            1 => "there is an error in the parameter files".to_owned(),
+            errors => format!("there are {errors} errors in the parameter files"),
+        },
+    );
+    if more > 0 {
+        failure.explain(format!("{more} findings more are not shown"))
+    } else {
+        failure
+    }
+}
+
+/// A regular file or a block device with its size.
+fn present(path: &Path) -> io::Result<Option<Present>> {
+    use std::os::unix::fs::FileTypeExt;
+    let device = fs::metadata(path)?.file_type().is_block_device();
+    Ok(capacity::size(path)?.map(|bytes| Present { bytes, device }))
+}

@@ -1,0 +1,94 @@
+//! A stored run with Vdbench's console and folder, written again from its events.
+//!
+//! The parameter files are compiled again, with what compiling asked of the machine then.
+
+use std::path::PathBuf;
+
+use assay_dialects::vdbench::{self, Input, Present};
+use assay_model::event::Status;
+use assay_model::run::Run;
+use assay_run::failure::{Failure, Kind};
+use assay_run::storage::vdbench::{self as driver, Notice};
+use assay_store::Store;
+use serde::{Deserialize, Serialize};
+
+use super::execute::{close, open};
+use super::folder::Folder;
+use super::report::Report;
+use super::{Found, refused};
+use crate::terminal::Terminal;
+
+/// Raw output of the run with everything that compiling depends on besides the files.
+const QUESTION: &str = "question.json";
+
+/// What is kept of a question, so that it means the same on any day and on any machine.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Kept {
+    input: Input,
+    /// The parameter files; each is its own raw output.
+    files: Vec<PathBuf>,
+    present: Vec<(PathBuf, Option<Present>)>,
+}
+
+impl Kept {
+    /// The raw outputs of a run that begins: the question and its files.
+    pub(super) fn files(
+        input: &Input,
+        found: &Found,
+    ) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+        let kept = Self {
+            input: input.clone(),
+            files: found.files.keys().cloned().collect(),
+            present: found.present.iter().map(|(path, it)| (path.clone(), *it)).collect(),
+        };
+        let question = serde_json::to_vec(&kept).map_err(|error| {
+            Failure::new(Kind::Internal, "the question cannot be written as JSON")
+                .because(&error)
+        })?;
+        let files = found.files.iter();
+        let files = files.map(|(path, bytes)| (path.display().to_string(), bytes.clone()));
+        Ok(files.chain([(QUESTION.to_owned(), question)]).collect())
+    }
+
+    fn read(run: &Run, store: &Store) -> Result<(Input, Found), Failure> {
+        let lost = |name: &str| {
+            Failure::measurement(format!("{} has lost its {name}", run.started.run))
+                .advise("without --as it can be shown")
+        };
+        let raw = |name: &str| {
+            let hash = run.raw.get(name).ok_or_else(|| lost(name))?;
+            store.raw(hash).map_err(|error| Failure::of_store(&error))
+        };
+        let kept: Self = serde_json::from_slice(&raw(QUESTION)?)
+            .map_err(|error| lost(QUESTION).because(&error))?;
+        let mut found =
+            Found { present: kept.present.into_iter().collect(), ..Found::default() };
+        for path in kept.files {
+            let bytes = raw(&path.display().to_string())?;
+            found.files.insert(path, bytes);
+        }
+        Ok((kept.input, found))
+    }
+}
+
+/// Prints the console of a stored run, and writes its folder to `output`.
+pub fn shown(
+    run: &Run,
+    store: &Store,
+    output: Option<&str>,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    let (input, found) = Kept::read(run, store)?;
+    let execution = found
+        .surround(|around| vdbench::read(&input, around))
+        .map_err(|wrong| refused(&wrong, terminal))?;
+    let folder = output.map_or_else(Folder::nowhere, Folder::make)?;
+    let mut report = Report::new(folder, terminal, &execution);
+    if let Ok(started) = run.started.started.parse() {
+        report.notice(&Notice::At(started));
+    }
+    open(&mut report, (&input, &execution), &found);
+    let raw = |hash: &str| store.raw(hash).ok();
+    driver::again(run, &execution, &raw, &mut |notice| report.notice(&notice))?;
+    close(report, run.status == Status::Complete)
+}

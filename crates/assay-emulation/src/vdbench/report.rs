@@ -1,0 +1,377 @@
+//! Vdbench's console output and pages of the runs, live and from the store.
+
+use assay_dialects::vdbench::commands::OutputOf;
+use assay_dialects::vdbench::output::{
+    self, Average, Measured, Moment, flat_file, histogram, pages, skew,
+};
+use assay_dialects::vdbench::{Execution, RateLabel, RunLabel};
+use assay_model::plain;
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::file_set::FileOperation;
+use assay_model::workload::storage::StoragePhase;
+use assay_run::storage::vdbench::Notice;
+use assay_run::storage::vdbench::told::Told;
+use jiff::{Zoned, tz::TimeZone};
+
+use super::folder::Folder;
+use crate::terminal::Terminal;
+
+mod hosts;
+mod trees;
+
+/// The console and the folder.
+pub(super) struct Report<'t> {
+    pub(super) folder: Folder,
+    pub(super) terminal: &'t mut Terminal,
+    /// The time at which stored runs say that things happened; `None` = it is now.
+    then: Option<Zoned>,
+    current: Option<Current>,
+    /// Links to all runs.
+    contents: String,
+    /// Runs that began.
+    begun: usize,
+    /// Hosts, where they are apart.
+    hosts: hosts::HostPages,
+    /// Operations on files that have columns of their own.
+    shown: Vec<FileOperation>,
+}
+
+/// The run that is going on.
+struct Current {
+    label: RunLabel,
+    rate_per_s: Option<f64>,
+    /// Intervals so far.
+    number: usize,
+    is_warm: bool,
+}
+
+impl<'t> Report<'t> {
+    pub(super) fn new(
+        folder: Folder,
+        terminal: &'t mut Terminal,
+        execution: &Execution,
+    ) -> Self {
+        Self {
+            folder,
+            terminal,
+            then: None,
+            current: None,
+            contents: pages::contents(&execution.runs),
+            begun: 0,
+            hosts: hosts::HostPages::of(execution),
+            shown: output::files::shown(&execution.files),
+        }
+    }
+
+    /// Reports what happened.
+    pub(super) fn notice(&mut self, notice: &Notice<'_>) {
+        match notice {
+            Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
+            Notice::Told(told) => self.told(told),
+            Notice::Starts { label, rate_per_s } => self.starts(label, *rate_per_s),
+            Notice::Part { host, tally } => self.part_of_host(host, tally),
+            Notice::Interval(tally) => self.interval(tally),
+            Notice::Done { phase, outcome, average, is_stopped, .. } => {
+                let current = self.current.take();
+                if let (Some(current), Some(average)) = (current, average) {
+                    self.done(&current, (phase, outcome), average, *is_stopped);
+                }
+                self.failed_io(phase, outcome);
+            }
+            Notice::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
+            Notice::TreesInterval(interval) => self.trees_interval(interval),
+            Notice::TreesDone { outcome, average, is_stopped, .. } => {
+                self.trees_done(outcome, *average, *is_stopped);
+            }
+        }
+    }
+
+    fn told(&mut self, told: &Told) {
+        match told {
+            Told::LayingOut { path, bytes } => {
+                let bytes = assay_model::quantity::Bytes(*bytes).quantity();
+                self.say_now(&format!("Laying out {} ({bytes})", path.display()));
+            }
+            Told::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
+            Told::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
+            Told::Command { line } => {
+                self.say_now(&format!("Start/end command: executing '{line}'"));
+            }
+            Told::Printed { to, line } => {
+                let line = format!("{} Cmd: {line}", self.time_of_day());
+                match to {
+                    OutputOf::Console => self.say(&line),
+                    OutputOf::Summary => self.folder.summary.line(&line),
+                    OutputOf::Log => self.folder.log.line(&line),
+                }
+            }
+            Told::LimitReached { limit } => {
+                self.say_now(&format!("Reached {limit}; the run ends"));
+            }
+            Told::MonitorEndsRun => self.say_now("The monitor file says that the run ends"),
+            Told::MonitorEndsAll => {
+                self.say_now("The monitor file says that the execution ends");
+            }
+            Told::LeftOut { run } => {
+                self.say_now(&format!("RD={run} is left out: its rate would be 0"));
+            }
+            Told::CurveEnds => {
+                self.say_now("stopcurve: the response time is greater; the execution ends");
+            }
+        }
+    }
+
+    /// What is on the pages before the first run.
+    pub(super) fn heads(&mut self) {
+        let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
+        self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
+        for (words, name) in LINKS {
+            self.folder.summary.markup(&pages::link(words, name));
+        }
+        self.hosts.links().for_each(|link| self.folder.summary.markup(&link));
+        let contents = &self.contents;
+        self.folder.summary.markup(contents);
+        self.folder.totals.markup(&format!("Run totals\n{contents}"));
+        self.folder.histogram.markup(&format!("Total response time histogram.\n{contents}"));
+        self.folder.skew.markup(&format!("Workload skew report\n{contents}"));
+        let nothing = "If there are no lines below, no I/O failed and no data was wrong.";
+        self.folder.errors.line(&format!("Vdbench error log, created {created}\n{nothing}\n"));
+        self.folder.status.line(
+            "* Vdbench status: what happened when, for programs that watch; the values of a line \
+             are separated by tabs.\n",
+        );
+    }
+
+    /// The line that begins a run, on the console and on every page about runs.
+    pub(super) fn begins(&mut self, header: &str, label: &RunLabel, table: &str) {
+        let line = format!("{} {header}", self.time_of_day());
+        let anchor = pages::anchor(label.number, &line);
+        self.terminal.print_line(&line);
+        self.folder.log.line(&line);
+        for page in [
+            &mut self.folder.summary,
+            &mut self.folder.totals,
+            &mut self.folder.histogram,
+            &mut self.folder.skew,
+        ] {
+            page.markup(&anchor);
+        }
+        // Totals have one heading for all runs.
+        if self.begun == 0 {
+            self.folder.totals.line(table);
+        }
+        self.begun += 1;
+        self.status("Starting", Some(label));
+    }
+
+    /// A warning when the machine itself was busy.
+    pub(super) fn busy(&mut self, host: &str, cpu_percent: f64) {
+        for line in pages::busy(host, cpu_percent).into_iter().flatten() {
+            self.say_now(&line);
+        }
+    }
+
+    /// A line on the console, in the summary and in the log.
+    pub(super) fn say(&mut self, text: &str) {
+        self.terminal.print_line(text);
+        self.folder.summary.line(text);
+        self.folder.log.line(text);
+    }
+
+    /// A line with the time of day.
+    pub(super) fn say_now(&mut self, text: &str) {
+        self.say(&format!("{} {text}", self.time_of_day()));
+    }
+
+    /// What time it is, or was.
+    fn time(&self) -> Zoned {
+        self.then.clone().unwrap_or_else(Zoned::now)
+    }
+
+    /// The time of day that opens every line.
+    fn time_of_day(&self) -> String {
+        self.time().strftime("%H:%M:%S%.3f").to_string()
+    }
+
+    /// Date, time and zone, as files for scripts have them.
+    fn timestamp(&self) -> String {
+        self.time().strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
+    }
+
+    /// `Nov 21, 2026`.
+    fn today(&self) -> String {
+        self.time().strftime("%b %d, %Y").to_string()
+    }
+
+    /// The heading of the table with today's date, behind an empty line.
+    fn table_heading(&self) -> String {
+        format!("\n{}", output::heading(&self.today()))
+    }
+
+    /// A line of the status page.
+    pub(super) fn status(&mut self, event: &str, label: Option<&RunLabel>) {
+        let run = label.map_or_else(String::new, |label| {
+            format!("\trd={}\tFor loops: {}", label.name, output::loops(label))
+        });
+        self.folder.status.line(&format!("{} \t{event}{run}", self.timestamp()));
+    }
+
+    fn starts(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+        let rate_per_s = match label.rate {
+            RateLabel::PerSecond(rate) => Some(rate),
+            _ => rate_per_s,
+        };
+        let heading = self.table_heading();
+        self.begins(&output::starting(label, rate_per_s), label, &heading);
+        self.goes_on(label, rate_per_s);
+    }
+
+    fn goes_on(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+        let label = label.clone();
+        self.current = Some(Current { label, rate_per_s, number: 0, is_warm: false });
+    }
+
+    fn interval(&mut self, tally: &IntervalTally) {
+        let Some(mut current) = self.current.take() else { return };
+        if current.number.is_multiple_of(output::LINES_PER_HEADING) {
+            self.say(&self.table_heading());
+        }
+        if !tally.warmup && !std::mem::replace(&mut current.is_warm, true) {
+            self.status("Warmup done", Some(&current.label));
+        }
+        current.number += 1;
+        let measured = Measured::of(tally);
+        let (tod, number) = (self.time_of_day(), current.number.to_string());
+        self.say(&output::line(&tod, &number, &measured));
+        self.flat_row(&tod, &current, &number, &measured);
+        self.current = Some(current);
+    }
+
+    /// The average and what is to be said about it. Of a run that the user stopped (`is_stopped`) it is never
+    /// said that it is done.
+    fn done(
+        &mut self,
+        current: &Current,
+        (phase, outcome): (&StoragePhase, &StorageOutcome),
+        average: &Average<Measured>,
+        is_stopped: bool,
+    ) {
+        let Average { measured, label, .. } = average;
+        let tod = self.time_of_day();
+        let line = output::line(&tod, label, measured);
+        self.say(&line);
+        self.folder.totals.line(&line);
+        self.flat_row(&tod, current, label, measured);
+        self.folder.histogram.line(&histogram::sections(measured));
+        self.parts(&tod, current, (phase, outcome), average);
+        let busy = self.pages_of_hosts(&tod, current, average);
+        self.beyond_vdbench(measured, current.rate_per_s);
+        for (host, cpu_percent) in busy {
+            self.busy(&host, cpu_percent);
+        }
+        let reason = assay_report::words::engine_reason(&outcome.engine_reason);
+        let engine = format!("Engine: {}; {reason}", outcome.engine);
+        self.folder.log.line(&format!("{tod} {engine}"));
+        if !is_stopped {
+            self.status("Workload done", Some(&current.label));
+            self.status("Slaves done", Some(&current.label));
+        }
+    }
+
+    fn flat_row(&mut self, tod: &str, current: &Current, interval: &str, measured: &Measured) {
+        let moment = Moment { tod, timestamp: &self.timestamp() };
+        let row =
+            flat_file::row(moment, &current.label, interval, current.rate_per_s, measured);
+        self.folder.flat_file.line(&row);
+    }
+
+    /// Who did how much: the skew page, and the page of each storage and workload definition.
+    fn parts(
+        &mut self,
+        tod: &str,
+        current: &Current,
+        (phase, outcome): (&StoragePhase, &StorageOutcome),
+        average: &Average<Measured>,
+    ) {
+        let Average { measured, full, .. } = average;
+        let storage = skew::of_storage(&phase.workload, outcome, measured);
+        let workloads = skew::of_workloads(&phase.workload, outcome, measured);
+        let report = skew::report(tod, &current.label, (&storage, &workloads));
+        self.folder.skew.line(&report);
+        let label = &current.label;
+        let header = output::starting(label, current.rate_per_s);
+        let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
+        let first = (label.warmup_s / label.interval_s).round() as usize + 1;
+        let average = output::average_label(first, (*full).max(first));
+        let kinds = [("SD report for sd=", storage), ("Workload Report for wd=", workloads)];
+        for (title, parts) in kinds {
+            for skew::Part { name, measured, .. } in parts {
+                let line = output::line(tod, &average, &measured);
+                let shown = plain::within_page(&name);
+                let head = format!("{title}{shown}\n\n{}\n", histogram_link(&name));
+                let text = format!("{anchor}\n{}\n{line}", self.table_heading());
+                self.folder.part(&name, &head, &text);
+                let head = format!("{title}{shown}: response time histogram.\n");
+                let text = format!("{anchor}\n{}", histogram::sections(&measured));
+                self.folder.part(&format!("{name}.histogram"), &head, &text);
+            }
+        }
+    }
+
+    /// What Vdbench does not report: a rate that was missed, and the wait before an I/O could start.
+    fn beyond_vdbench(&mut self, measured: &Measured, rate_per_s: Option<f64>) {
+        if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
+            self.say_now(&format!(
+                "From the intended start of each I/O: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
+            ));
+        }
+        let reached = measured.rate_per_s();
+        let is_missed =
+            |rate: &f64| output::is_missed(*rate, measured.count(), measured.seconds());
+        if let Some(rate) = rate_per_s.filter(is_missed) {
+            self.say_now(&format!(
+                "Rate not reached: {reached:.1} of the {rate:.1} I/O per second asked for"
+            ));
+        }
+    }
+
+    /// I/O that failed, in the error log; all are counted, the first few are reported.
+    fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
+        for error in &outcome.errors {
+            let target = &phase.workload.targets[error.target];
+            let operation = error.operation.word();
+            let line = format!(
+                "{} op: {operation} lun: {} lba: {} 0x{:X} xfer: {} errno: {}",
+                self.time_of_day(),
+                target.path.display(),
+                error.offset,
+                error.offset,
+                error.bytes,
+                error.reason
+            );
+            self.folder.errors.line(&line);
+            self.folder.log.line(&line);
+        }
+        if outcome.error_count > 0 {
+            let count = outcome.error_count;
+            self.say_now(&format!("{count} I/O failed; see errorlog.html"));
+        }
+    }
+}
+
+/// The links at the top of the summary.
+const LINKS: [(&str, &str); 9] = [
+    ("Link to logfile:", "logfile"),
+    ("Run totals:", "totals"),
+    ("Vdbench status:", "status"),
+    ("Copy of input parameter files:", "parmfile"),
+    ("Copy of parameter scan detail:", "parmscan"),
+    ("Link to errorlog:", "errorlog"),
+    ("Link to flatfile:", "flatfile"),
+    ("Link to response time histogram:", "histogram"),
+    ("Link to workload skew report:", "skew"),
+];
+
+fn histogram_link(name: &str) -> String {
+    pages::link("Link to response time histogram:", &format!("{name}.histogram"))
+}

@@ -1,0 +1,104 @@
+//! The same of runs on file trees.
+
+use assay_dialects::vdbench::RunLabel;
+use assay_dialects::vdbench::output::files::{self as output, FileMeasured};
+use assay_dialects::vdbench::output::{self as shared, Average, Moment, histogram};
+use assay_model::file_outcome::{FileInterval, FileOutcome};
+
+use super::{Current, Report};
+
+impl Report<'_> {
+    pub(super) fn trees_start(&mut self, label: &RunLabel, rate_per_s: Option<f64>) {
+        let heading = self.trees_heading();
+        self.begins(&output::starting(label, rate_per_s), label, &heading);
+        self.goes_on(label, rate_per_s);
+    }
+
+    pub(super) fn trees_interval(&mut self, interval: &FileInterval) {
+        let Some(mut current) = self.current.take() else { return };
+        if current.number.is_multiple_of(shared::LINES_PER_HEADING) {
+            self.say(&self.trees_heading());
+        }
+        current.number += 1;
+        let mut measured = FileMeasured::default();
+        measured.add_of(&current.label, interval);
+        let (tod, number) = (self.time_of_day(), current.number.to_string());
+        self.say(&output::line(&tod, &number, &measured, &self.shown));
+        self.trees_flat_row(&tod, &current, &number, &measured);
+        if current.number == 1 {
+            self.status("Warmup done", Some(&current.label));
+        }
+        self.current = Some(current);
+    }
+
+    fn trees_flat_row(
+        &mut self,
+        tod: &str,
+        current: &Current,
+        interval: &str,
+        measured: &FileMeasured,
+    ) {
+        let moment = Moment { tod, timestamp: &self.timestamp() };
+        let row =
+            output::flat_row(moment, &current.label, interval, current.rate_per_s, measured);
+        self.folder.flat_file.line(&row);
+    }
+
+    /// The average, what Vdbench does not report, and what failed. Of a run that the user stopped it is never
+    /// said that it is done.
+    pub(super) fn trees_done(
+        &mut self,
+        outcome: &FileOutcome,
+        average: Option<&Average<FileMeasured>>,
+        is_stopped: bool,
+    ) {
+        if let (Some(current), Some(average)) = (self.current.take(), average) {
+            self.trees_average(&current, average);
+            self.busy("localhost", average.measured.cpu_percent().0);
+            if !is_stopped {
+                self.status("Workload done", Some(&current.label));
+                self.status("Slaves done", Some(&current.label));
+            }
+        }
+        for error in &outcome.errors {
+            let line = format!(
+                "{} op: {} file: {} errno: {}",
+                self.time_of_day(),
+                error.operation.name(),
+                error.path.display(),
+                error.reason
+            );
+            self.folder.errors.line(&line);
+            self.folder.log.line(&line);
+        }
+    }
+
+    fn trees_average(&mut self, current: &Current, average: &Average<FileMeasured>) {
+        let Average { measured, label, .. } = average;
+        let tod = self.time_of_day();
+        let line = output::line(&tod, label, measured, &self.shown);
+        self.say(&line);
+        self.folder.totals.line(&line);
+        self.trees_flat_row(&tod, current, label, measured);
+        let sections = histogram::of_operations(measured.tally.service_ns.as_ref());
+        self.folder.histogram.line(&sections);
+        if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
+            self.say_now(&format!(
+                "From the intended start of each operation: mean {mean_ms:.3} ms, p99 {p99_ms:.3} ms"
+            ));
+        }
+        let reached = measured.rate_per_s();
+        let count = measured.tally.requested.count;
+        let is_missed = |rate: &f64| shared::is_missed(*rate, count, measured.seconds());
+        if let Some(rate) = current.rate_per_s.filter(is_missed) {
+            self.say_now(&format!(
+                "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"
+            ));
+        }
+    }
+
+    /// The heading of the table with today's date, behind an empty line.
+    fn trees_heading(&self) -> String {
+        format!("\n{}", output::heading(&self.today(), &self.shown))
+    }
+}

@@ -1,0 +1,94 @@
+//! No page of any run, in any language and format, fails the lint that pages of others are held to.
+//!
+//! The made-up runs are those of the report's own tests; their figures are scaled at random, so that prefixes,
+//! digits and groups vary.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
+
+#[path = "../../../assay-report/tests/it/guest.rs"]
+mod guest;
+#[path = "../../../assay-report/tests/it/maker.rs"]
+mod maker;
+#[path = "../../../assay-report/tests/it/mpi.rs"]
+mod mpi;
+#[path = "../../../assay-report/tests/it/network.rs"]
+mod network;
+#[path = "../../../assay-report/tests/it/node.rs"]
+mod node;
+#[path = "../../../assay-report/tests/it/storage.rs"]
+mod storage;
+#[path = "../../../assay-report/tests/it/troubled.rs"]
+mod troubled;
+
+use assay_claims::lint::{Finding, lint};
+use assay_model::summary::{Estimate, Summary};
+use assay_report::build;
+use assay_report::locale::{Language, Locale};
+use assay_report::render::{html, learn, markdown};
+
+fn runs() -> Vec<Summary> {
+    let mut all = vec![
+        guest::quick(),
+        guest::beside_hpcc(),
+        node::memory(),
+        node::copies(4),
+        storage::volume(),
+        storage::courses(),
+        storage::files(),
+        mpi::mpi(),
+        network::network(),
+        troubled::run(),
+    ];
+    // Without a command to repeat it a page says less.
+    all.push(Summary { results: vec![], ..guest::quick() });
+    all
+}
+
+/// Everything that was measured, so many times.
+fn scale(summary: &mut Summary, factor: f64) {
+    let scaled = |it: &mut Estimate| {
+        for value in [&mut it.median, &mut it.min, &mut it.max, &mut it.mean] {
+            *value *= factor;
+        }
+        it.ci = it.ci.map(|ci| ci.map(|end| end * factor));
+        if let Some(limit) = &mut it.limit {
+            limit.value *= factor;
+        }
+        it.percentiles.iter_mut().flatten().for_each(|(_, value)| *value *= factor);
+    };
+    summary.results.iter_mut().chain(&mut summary.steps).for_each(scaled);
+}
+
+fn check(page: &str, what: &str) -> Vec<String> {
+    let found: Vec<Finding> = lint(page, None);
+    let told = |it: &Finding| {
+        let line: String = page.lines().nth(it.line - 1).unwrap().chars().take(200).collect();
+        format!("{what}: {}: {}\n   {line}", it.rule.name(), it.message)
+    };
+    found.iter().take(2).map(told).collect()
+}
+
+#[test]
+fn no_page_of_ours_fails_our_lint() {
+    let mut told = Vec::new();
+    let mut random = fastrand::Rng::with_seed(7);
+    for (number, mut summary) in runs().into_iter().enumerate() {
+        for locale in Locale::ALL {
+            scale(&mut summary, 0.2 + 3.0 * random.f64());
+            Language::of(locale).write(|| {
+                let what = format!("run {number} in {}", locale.tag());
+                let document = build::run(&summary, None);
+                let text = format!(
+                    "---\nlang: {}\n---\n{}",
+                    locale.tag(),
+                    markdown::document(&document)
+                );
+                told.extend(check(&text, &format!("{what}, Markdown")));
+                told.extend(check(&html::document(&document, None), &format!("{what}, HTML")));
+                let page = learn::document(&build::learn("HB120rs_v3", &[&summary]), None).0;
+                told.extend(check(&page, &format!("{what}, learn")));
+            });
+        }
+    }
+    assert!(told.is_empty(), "{}", told.join("\n"));
+}

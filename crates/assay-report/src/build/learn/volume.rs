@@ -1,0 +1,171 @@
+//! Storage on a page for publication: what a target reached in each test, and which quota that takes.
+
+use std::cmp::Ordering;
+
+use assay_model::attribute::Attribute;
+use assay_model::quantity::Unit;
+use assay_model::sizing::{ServiceLevel, VolumeKind, quota_bytes};
+use assay_model::summary::Estimate;
+
+use super::{digits, number, of, qualified, text};
+use crate::document::{Align, Cell, Table};
+use crate::locale::{grouped, in_percent, size, symbol, word};
+use crate::{precision, units};
+
+/// The page of a volume whose service level sells throughput by quota.
+const SOLD_BY_QUOTA: &str = "anf";
+const MIB: f64 = 1_048_576.0;
+const TIB: f64 = 1_099_511_627_776.0;
+
+/// One row for each kind of I/O at each target: of its cases the one with the highest rate.
+pub(super) fn tests(all: &[&Estimate]) -> Table {
+    // fio, IOR and Vdbench all count throughput in this unit, whatever they call it.
+    let throughput = say!("learn-throughput-in", unit = symbol("MiB/s"));
+    let columns = [
+        (word("learn-workload"), Align::Left),
+        (word("column-place"), Align::Left),
+        ("IOPS", Align::Right),
+        (throughput.as_str(), Align::Right),
+        (word("column-latency"), Align::Right),
+        (word("interval"), Align::Right),
+        (word("column-of-limit"), Align::Right),
+        (word("column-in-flight"), Align::Right),
+        (word("column-by"), Align::Left),
+    ];
+    let mut table = Table::new("", &columns);
+    let [rates, rates_of_bytes, latencies] =
+        ["rate", "bandwidth", "latency"].map(|metric| of(all, "storage", metric));
+    if rates.is_empty() {
+        return table;
+    }
+    let mut kinds: Vec<(String, String, String)> = Vec::new();
+    for it in rates.iter().chain(&rates_of_bytes) {
+        kinds.extend(Some(kind(it)).filter(|kind| !kinds.contains(kind)));
+    }
+    for of_kind in kinds {
+        let most = |found: &[&Estimate]| {
+            let here = found.iter().copied().filter(|it| kind(it) == of_kind);
+            let order = |it: &Estimate| it.median.is_finite().then_some(it.median);
+            here.max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal))
+                .cloned()
+        };
+        let (rate, throughput) = (most(&rates), most(&rates_of_bytes));
+        let Some(best) = rate.as_ref().or(throughput.as_ref()) else { continue };
+        let beside = |found: &[&Estimate]| {
+            let same = |it: &&&Estimate| it.case == best.case && kind(it) == of_kind;
+            found.iter().find(same).copied().cloned()
+        };
+        let (throughput, latency) = (beside(&rates_of_bytes), beside(&latencies));
+        let share = throughput.as_ref().and_then(|it| it.percent_of_limit);
+        let interval = rate.as_ref().or(throughput.as_ref()).and_then(precision::interval);
+        let in_flight =
+            number(best, Attribute::InFlight).map(|it| grouped(&format!("{it:.1}")));
+        let (what, place, tool) = of_kind;
+        let row: [Cell; 9] = [
+            what.into(),
+            place.into(),
+            rate.as_ref().map(|it| counted(it, 1.0)).unwrap_or_default().into(),
+            throughput.as_ref().map(|it| counted(it, MIB)).unwrap_or_default().into(),
+            latency.as_ref().map(super::value).unwrap_or_default().into(),
+            interval.unwrap_or_default().into(),
+            share.map(units::percent).unwrap_or_default().into(),
+            in_flight.unwrap_or_default().into(),
+            tool.into(),
+        ];
+        table.rows.push(row.into());
+    }
+    table
+}
+
+/// What is done, where, and by whom.
+fn kind(estimate: &Estimate) -> (String, String, String) {
+    let of = |name: Attribute| text(estimate, name).unwrap_or_default();
+    let bytes =
+        number(estimate, Attribute::Bytes).map(|it| size(it as u64)).unwrap_or_default();
+    let random = of(Attribute::Pattern) == "random";
+    let one = |share: f64, reads: bool| {
+        let what = match (random, reads) {
+            (true, true) => word("learn-random-reads"),
+            (true, false) => word("learn-random-writes"),
+            (false, true) => word("learn-sequential-reads"),
+            (false, false) => word("learn-sequential-writes"),
+        };
+        let share = in_percent(&grouped(&format!("{:.0}", 100.0 * share)));
+        format!("{share} {what}")
+    };
+    let reads = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
+    let what = match of(Attribute::Operation).as_str() {
+        "read" => one(1.0, true),
+        "write" => one(1.0, false),
+        _ => format!("{}, {}", one(reads, true), one(1.0 - reads, false)),
+    };
+    let what = say!("learn-test", what = what, size = bytes);
+    (what, of(Attribute::Target), estimate.tool.name.clone())
+}
+
+/// In the unit of its column, without its symbol.
+fn counted(estimate: &Estimate, unit: f64) -> String {
+    if !estimate.median.is_finite() {
+        return word("no-value").to_owned();
+    }
+    let digits = match estimate.ci {
+        Some(_) => precision::digits_of(estimate),
+        None => digits(&Estimate { median: estimate.median / unit, ..estimate.clone() }),
+    };
+    let value = precision::rounded(estimate.median / unit, digits);
+    qualified(estimate, grouped(&value.to_string()))
+}
+
+/// Throughput that was reached, and the quota of each service level that gives it.
+pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
+    let reached =
+        of(all, "storage", "bandwidth").into_iter().filter(|it| it.median.is_finite());
+    let reached = reached.max_by(|a, b| a.median.total_cmp(&b.median));
+    let columns = [
+        (word("learn-service-level"), Align::Left),
+        (
+            &*say!("learn-per-quota", unit = symbol("MiB/s"), quota = symbol("TiB")),
+            Align::Right,
+        ),
+        (word("learn-quota"), Align::Right),
+    ];
+    let mut table = Table::new("", &columns);
+    let Some(reached) = reached.filter(|_| suites.contains(&SOLD_BY_QUOTA)) else {
+        return table;
+    };
+    let levels = [
+        ("Standard", ServiceLevel::Standard),
+        ("Premium", ServiceLevel::Premium),
+        ("Ultra", ServiceLevel::Ultra),
+    ];
+    for (name, level) in levels {
+        let quota = quota_bytes(level, VolumeKind::Regular, reached.median);
+        let tib =
+            |bytes: f64| units::with_symbol(&grouped(&format!("{:.2}", bytes / TIB)), "TiB");
+        let rate = grouped(&level.mib_per_s_per_tib().to_string());
+        table.rows.push(vec![
+            name.into(),
+            rate.into(),
+            quota.map(tib).unwrap_or_default().into(),
+        ]);
+    }
+    table
+}
+
+/// I/O that must be in flight for the highest rate at the latency beside it.
+pub(super) fn littles_law(all: &[&Estimate]) -> Option<String> {
+    let rates = of(all, "storage", "rate").into_iter();
+    let rate =
+        rates.filter(|it| it.ci.is_some()).max_by(|a, b| a.median.total_cmp(&b.median))?;
+    let latencies = of(all, "storage", "latency");
+    let latency = latencies.iter().find(|it| it.case == rate.case && it.host == rate.host)?;
+    let product = rate.median * latency.mean;
+    product.is_finite().then(|| {
+        say!(
+            "learn-littles-law",
+            rate = precision::value(rate),
+            latency = units::quantity(latency.mean, Unit::Second, 3),
+            flight = grouped(&format!("{product:.1}")),
+        )
+    })
+}
