@@ -1,5 +1,6 @@
 //! Carries a plan out: cases with several preparations in turns, all others one after the other.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,6 +14,7 @@ use assay_model::event::{
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
+use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
@@ -161,16 +163,16 @@ fn cases(
     pauses: &Pauses,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
-    let mut known = bind::Known::default();
-    for group in in_turns::groups(&execution.plan.cases, execution.tools) {
+    let known = RefCell::new(bind::Known::default());
+    for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
         if execution.cancel.load(Ordering::Relaxed) {
             return Ok(Status::Interrupted);
         }
         let ended = match group {
-            [case] => alone(case, execution, &mut known, (&mut *log, pauses), started_ns)?,
-            several => in_turns::measure(several, execution, log, started_ns)?,
+            [case] => alone(case, execution, &known, (&mut *log, pauses), started_ns)?,
+            several => in_turns::measure(several, execution, &known, log, started_ns)?,
         };
         match ended {
             Status::Interrupted => return Ok(ended),
@@ -184,7 +186,7 @@ fn cases(
 fn alone(
     case: &Case,
     execution: &Execution<'_>,
-    known: &mut bind::Known,
+    known: &RefCell<bind::Known>,
     (log, pauses): (&mut Log<'_>, &Pauses),
     started_ns: u64,
 ) -> Result<Status, Failure> {
@@ -197,17 +199,8 @@ fn alone(
         storage: execution.storage,
     };
     let outcome = bind::measure(case, &surroundings, known, &mut recorder);
-    // What was measured until an interruption counts; of preparations, whose results are checked at
-    // their end, those that have ended.
-    let in_turns = bind::turns(case, execution.tools).is_some();
-    let is_kept = matches!(outcome, Err(CaseError::Interrupted)) && recorder.has_samples();
-    if is_kept && !in_turns {
-        match recorder.flush() {
-            Err(CaseError::Store(failure)) => return Err(failure),
-            _ => log.add(finished(case, Stopped::Budget))?,
-        }
-    } else if is_kept && state.preparations_ended() > 0 {
-        log.add(finished(case, Stopped::Budget))?;
+    if matches!(outcome, Err(CaseError::Interrupted)) {
+        keep(case, &mut state, log)?;
     }
     for doubt in pauses.take() {
         log.add(RunEvent::Doubt { case: Some(case.id.clone()), doubt })?;
@@ -215,8 +208,28 @@ fn alone(
     end(case, outcome, log)
 }
 
-fn finished(case: &Case, stopped: Stopped) -> RunEvent {
-    RunEvent::CaseFinished { case: case.id.clone(), stopped }
+/// What was measured until an interruption counts: transfers and I/O as far as they came, of everything
+/// else, whose results are checked at the end of a preparation, the preparations that ended.
+fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Failure> {
+    let as_far_as_it_came = matches!(
+        case.workload,
+        Workload::NetworkTcp(_)
+            | Workload::NetworkUdp(_)
+            | Workload::NetworkIcmp(_)
+            | Workload::Storage(_)
+            | Workload::Files(_)
+    );
+    let is_kept = match as_far_as_it_came {
+        true => state.has_samples(),
+        false => state.preparations_ended() > 0,
+    };
+    if !is_kept {
+        return Ok(());
+    }
+    if as_far_as_it_came {
+        state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
+    }
+    end(case, Ok(Stopped::Budget), log).map(drop)
 }
 
 /// Stores how a case ended.

@@ -118,6 +118,16 @@ impl CaseState {
         }
     }
 
+    /// Whether anything was measured that decides when to stop.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.history.values().flatten().any(|samples| !samples.is_empty())
+    }
+
+    /// What was recorded and is not stored yet.
+    pub(crate) fn take_pending(&mut self) -> Vec<RunEvent> {
+        std::mem::take(&mut self.pending)
+    }
+
     /// Preparations whose samples are stored.
     pub(crate) const fn preparations_ended(&self) -> u32 {
         self.preparation
@@ -312,11 +322,6 @@ impl<'a, 't> Recorder<'a, 't> {
     ) {
         let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
         self.log.second(&Second { case, at_s, rates, latency_s, cpu });
-    }
-
-    /// Whether anything was measured that decides when to stop.
-    pub(crate) fn has_samples(&self) -> bool {
-        self.state.history.values().flatten().any(|samples| !samples.is_empty())
     }
 
     /// Keeps a raw output of a tool.
