@@ -186,11 +186,11 @@ pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     document
 }
 
-/// What one screen has of several hosts: of each question the middle one, the lowest and the highest.
+/// What one screen has of several hosts: of each question the middle one and the worst.
 struct OfHosts<'a> {
     middle: Row<'a>,
     /// `None` of a single host, and of what all did together.
-    extremes: Option<[&'a Estimate; 2]>,
+    worst: Option<&'a Estimate>,
 }
 
 fn of_all_hosts(rows: Vec<Row<'_>>) -> Vec<OfHosts<'_>> {
@@ -208,20 +208,24 @@ fn of_all_hosts(rows: Vec<Row<'_>>) -> Vec<OfHosts<'_>> {
             None => groups.push(vec![row]),
         }
     }
-    let shown = |mut group: Vec<Row<'_>>| {
-        group.sort_by(|a, b| a.estimate.median.total_cmp(&b.estimate.median));
-        let extremes = [group[0].estimate, group[group.len() - 1].estimate];
-        let extremes = Some(extremes).filter(|_| group.len() > 1);
-        // One that is doubted stands for all: nobody looks behind a row that is fine.
-        let distrust = group.iter().find_map(|row| row.distrust);
-        let mut middle = group.swap_remove((group.len() - 1) / 2);
-        middle.distrust = distrust;
-        if extremes.is_some() {
-            middle.label.clone_from(&middle.question);
-        }
-        OfHosts { middle, extremes }
+    groups.into_iter().map(middle_and_worst).collect()
+}
+
+fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
+    group.sort_by(|a, b| a.estimate.median.total_cmp(&b.estimate.median));
+    let worst = match group[0].estimate.better {
+        Better::Higher => group[0].estimate,
+        _ => group[group.len() - 1].estimate,
     };
-    groups.into_iter().map(shown).collect()
+    let worst = Some(worst).filter(|_| group.len() > 1);
+    // One that is doubted stands for all: nobody looks behind a row that is fine.
+    let distrust = group.iter().find_map(|row| row.distrust);
+    let mut middle = group.swap_remove((group.len() - 1) / 2);
+    middle.distrust = distrust;
+    if worst.is_some() {
+        middle.label.clone_from(&middle.question);
+    }
+    OfHosts { middle, worst }
 }
 
 /// The hosts that any result names as worse than the others, each once.
@@ -242,21 +246,25 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
         (word("column-value"), Align::Right),
-        (word("column-of-hosts"), Align::Left),
+        (word("column-worst-host"), Align::Left),
         (word("interval"), Align::Right),
         (word("column-of-limit"), Align::Left),
         (word("column-verdict"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
-    for OfHosts { middle: row, extremes } in rows.iter().take(ROWS) {
+    for OfHosts { middle: row, worst } in rows.iter().take(ROWS) {
         let (tone, verdict) = verdict(row);
-        let extreme = |it: &Estimate| format!("{} ({})", precision::value(it), it.host);
-        let extremes = extremes.map(|extremes| extremes.map(extreme).join(" … "));
+        // How far hosts lie apart says more of them than how well the middle one is known.
+        let interval = match worst {
+            Some(_) => String::new(),
+            None => precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()),
+        };
+        let worst = worst.map(|it| format!("{} ({})", precision::value(it), it.host));
         table.rows.push(vec![
             row.label.clone().into(),
             precision::value(row.estimate).into(),
-            extremes.unwrap_or_default().into(),
-            precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()).into(),
+            worst.unwrap_or_default().into(),
+            interval.into(),
             row.estimate.percent_of_limit.map(bar).unwrap_or_default().into(),
             Cell { text: verdict, tone, ..Cell::default() },
         ]);
