@@ -215,7 +215,7 @@ fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
     group.sort_by(|a, b| a.estimate.median.total_cmp(&b.estimate.median));
     let worst = match group[0].estimate.better {
         Better::Higher => group[0].estimate,
-        _ => group[group.len() - 1].estimate,
+        Better::Lower => group[group.len() - 1].estimate,
     };
     let worst = Some(worst).filter(|_| group.len() > 1);
     // One that is doubted stands for all: nobody looks behind a row that is fine.
