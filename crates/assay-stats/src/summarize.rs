@@ -265,6 +265,7 @@ fn head(run: &Run) -> RunHead {
     RunHead {
         id: run.started.run.clone(),
         label: run.started.label.clone(),
+        note: run.started.note.clone(),
         suite: run.started.plan.suite.clone(),
         started: run.started.started.clone(),
         finished: run.finished.clone(),

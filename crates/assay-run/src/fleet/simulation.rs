@@ -369,6 +369,7 @@ fn check(seed: u64) {
         suites: BTreeMap::new(),
         seed,
         label: None,
+        note: None,
         stops_on_failure: false,
         deadline: Duration::from_secs(60),
         case_deadline: None,

@@ -199,6 +199,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
         format: FORMAT,
         run: "run".into(),
         label: None,
+        note: None,
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan {
             suite: "test".into(),

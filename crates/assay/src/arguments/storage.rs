@@ -292,7 +292,7 @@ fn positive(text: &str, unit: Unit) -> Result<f64, String> {
 }
 
 fn read_share(text: &str) -> Result<f64, String> {
-    let share = assay_model::quantity::ratio(text).map_err(|error| error.to_string())?;
+    let share = assay_model::quantity::share(text).map_err(|error| error.to_string())?;
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {

@@ -50,6 +50,8 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     machines(document, Tone::Plain, summary);
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));
+    // The user's own words, in the user's own language.
+    document.paragraph(Tone::Plain, head.note.clone().unwrap_or_default());
     let (tone, text) = fate(summary, run);
     document.paragraph(tone, text);
     if summary.results.is_empty() {
