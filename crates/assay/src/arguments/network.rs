@@ -33,7 +33,7 @@ pub(crate) struct WhereArguments {
     #[arg(short, long)]
     pub(crate) port: Option<u16>,
     /// How long to measure, like 10s
-    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s")]
+    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s", conflicts_with = "budget")]
     pub(crate) length: f64,
     /// UDP instead of TCP
     #[arg(short, long)]

@@ -68,8 +68,8 @@ pub(super) fn run(
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = summarize(&run);
-    // The answer of one screen has no room for hosts.
-    pipeline::present(&run, &summary, &typed.measuring, Extent::Report, terminal)?;
+    let extent = if typed.full { Extent::Report } else { Extent::Answer };
+    pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
     if let Some(file) = &typed.fleet.drain_list {
         let lost = summary.warnings.iter().filter_map(lost_host);

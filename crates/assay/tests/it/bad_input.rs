@@ -182,6 +182,11 @@ fn what_is_no_number_is_refused_in_words() {
         ("iperf3 -c host -i x", "a number is wanted, like 1.5"),
         ("run --budget 1e99s", "it must be more than zero and at most a year"),
         ("storage mix /tmp --read-share 100", "it must lie between 0% and 100%"),
+        (
+            "net latency --for 5s --budget 9s",
+            "'--for <TIME>' cannot be used with '--budget <TIME>'",
+        ),
+        ("storage read /tmp --for 5s --budget 9s", "cannot be used with '--budget <TIME>'"),
         ("stream --label a,b", "--label takes one name"),
         ("stream --dry-run --format html", "a plan is printed as text or as JSON"),
     ] {
