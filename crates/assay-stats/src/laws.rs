@@ -7,6 +7,8 @@ use assay_model::doubt::{Doubt, Order};
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
+use crate::quantile::MINIMUM;
+
 /// How far a measurement may exceed a limit that was itself measured: both carry an error.
 const MEASURED_LIMIT_TOLERANCE: f64 = 0.02;
 /// How far it may exceed what a volume is provisioned for.
@@ -44,9 +46,11 @@ fn order(estimate: &Estimate) -> Option<Doubt> {
     let Estimate { min, median, mean, max, .. } = *estimate;
     let [lower, upper] = estimate.ci.unwrap_or([median, median]);
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
-    // The interval of a pooled share may reach beyond the shares of all stretches.
+    // The interval of a pooled share may reach beyond the shares of all stretches, and one by Student's t beyond
+    // all samples.
     let is_pooled = metric(estimate).is_some_and(|metric| metric.pooling == Pooling::Ratio);
-    let p99 = p99.unwrap_or(if is_pooled { median } else { median.max(upper) });
+    let is_by_ranks = !is_pooled && estimate.n_effective >= MINIMUM as f64;
+    let p99 = p99.unwrap_or(if is_by_ranks { median.max(upper) } else { median });
     let laws = [
         (Order::MinMedian, min, median),
         (Order::MedianP99, median, p99),

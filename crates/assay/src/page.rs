@@ -32,8 +32,7 @@ impl Page<'_> {
         typed: &PageArguments,
         terminal: &mut Terminal,
     ) -> Result<(), Failure> {
-        let format = if typed.json { Format::Json } else { typed.format };
-        let text = self.rendered(format, terminal)?;
+        let text = self.rendered(typed.format(), terminal)?;
         put(&text, typed, terminal)
     }
 

@@ -69,6 +69,11 @@ fn every_law_is_held() {
     check("negative", |e| e.min = -1.0, &["not-positive"]);
     let reaches = |e: &mut Estimate| (e.max, e.percentiles) = (5.05, None);
     check("the interval of a median lies among the samples", reaches, &["out-of-order"]);
+    let by_student = |e: &mut Estimate| {
+        reaches(e);
+        e.n_effective = 4.6;
+    };
+    check("that of few effective samples may reach beyond", by_student, &[]);
     let pooled = |e: &mut Estimate| {
         reaches(e);
         (e.benchmark, e.metric, e.limit) = ("network.udp".into(), "loss".into(), None);
