@@ -60,6 +60,22 @@ fn a_guest_in_other_languages() {
     }
 }
 
+/// What commands print beside reports comes from the catalogue as well: none of it is left in English.
+#[test]
+fn commands_in_other_languages() {
+    for locale in [Locale::Fr, Locale::Ru, Locale::ZhHans] {
+        let pages = || {
+            [small::listing(), small::findings(), small::hosts(), build::plan(&small::plan())]
+                .into_iter()
+                .chain([build::comparison(&conditions::accelerated_networking())])
+                .map(|page| text::document(&page, &text::Options::default()))
+                .collect::<String>()
+        };
+        let name = format!("commands.{}.txt", locale.tag());
+        compare(&name, &Language::of(locale).write(pages));
+    }
+}
+
 /// Whatever the language, what programs read is the same, and no page fails.
 #[test]
 fn every_page_in_every_language() {

@@ -24,6 +24,23 @@ fn every_format_holds_the_result() {
     }
 }
 
+/// What commands say on a terminal is in the language of the environment; what programs read is not.
+#[test]
+fn a_terminal_speaks_the_language_of_its_environment() {
+    let world = World::new();
+    let spoken = |arguments: &[&str]| {
+        let output = world.command(arguments).env("LC_ALL", "fr_FR.UTF-8").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let run = spoken(&["stream", "--bytes", "1MiB", "--budget", "1s"]);
+    assert!(run.contains("Go/s") && !run.contains("GB/s"), "{run}");
+    let listed = spoken(&["list"]);
+    assert!(listed.contains("exécution") && listed.contains("Go/s"), "{listed}");
+    assert!(spoken(&["references"]).contains("Chiffres publiés"));
+    assert!(spoken(&["verify"]).contains("intacte"));
+    assert_eq!(spoken(&["show", "--json"]), world.assay(&["show", "--json"]).succeeded().out);
+}
+
 /// What is lost of a run is named with its line, the rest is shown, and nobody takes it for whole.
 #[test]
 fn a_damaged_run_says_what_it_lost() {
