@@ -4,6 +4,7 @@
 
 use std::path::PathBuf;
 
+use assay_model::quantity::{self, Quantity, Unit};
 use clap::Args;
 
 /// Where runs are stored.
@@ -25,6 +26,23 @@ pub struct KeepArguments {
     /// Label of the condition, for `assay compare`
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
+}
+
+/// A length of time with its unit.
+///
+/// # Errors
+/// A sentence for whoever typed it.
+pub fn seconds(text: &str) -> Result<f64, String> {
+    let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
+    // A bare number would be ambiguous between seconds and minutes for a reader of a script.
+    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
+        return Err(format!("`{text}` has no unit; write it like `{text}s`"));
+    }
+    if quantity.value > 0.0 && quantity.value <= quantity::LONGEST_S {
+        Ok(quantity.value)
+    } else {
+        Err("it must be more than zero and at most a year".into())
+    }
 }
 
 /// The words after the command, as they were given, for a run that can be rendered again.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
-use assay_model::workload::storage::{StoragePlan, Verify};
+use assay_model::workload::storage::{StoragePlan, StorageTarget, Verify};
 use serde::{Deserialize, Serialize};
 
 mod attributes;
@@ -28,6 +28,7 @@ mod values;
 
 use commands::{Commands, DataLimits, Repetition};
 use compile::Compiler;
+pub use compile::at_host;
 use definitions::Definitions;
 use diagnostic::{Diagnostic, Place, Severity};
 use lines::{Lines, Spot};
@@ -53,6 +54,9 @@ pub struct Input {
     pub submitters: u32,
     /// Seed of everything random.
     pub seed: u64,
+    /// Whether every host does its own part, with paths of its own; otherwise one machine plays them all.
+    #[serde(default)]
+    pub is_apart: bool,
 }
 
 /// What becomes of trees before every run.
@@ -72,7 +76,7 @@ pub enum FormatOption {
 pub struct Surroundings<'a> {
     /// The contents of a file.
     pub load: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
-    /// What is at a path; `None` for nothing.
+    /// What is at a path; `None` for nothing. Where hosts are apart, it is written `host:path`.
     pub look: &'a mut dyn FnMut(&Path) -> Option<Present>,
 }
 
@@ -98,6 +102,8 @@ pub struct Execution {
     pub runs: Vec<RunLabel>,
     /// Hosts that any run uses.
     pub hosts: Vec<UsedHost>,
+    /// Where hosts are apart: by phase and target, which of them it is on.
+    pub places: Vec<Vec<usize>>,
     /// Commands around all runs.
     pub commands: Commands,
     /// A file whose contents end a run (`end_rd`) or all of them (`end_vdbench`).
@@ -122,6 +128,15 @@ impl Execution {
         own
     }
 
+    /// The targets of all runs on files and devices, with their hosts where these are apart.
+    pub fn placed_targets(&self) -> impl Iterator<Item = (Option<usize>, &StorageTarget)> {
+        self.plan.phases.iter().enumerate().flat_map(|(index, phase)| {
+            let hosts = self.places.get(index);
+            let targets = phase.workload.targets.iter().enumerate();
+            targets.map(move |(at, target)| (hosts.map(|it| it[at]), target))
+        })
+    }
+
     /// The seed of every run.
     fn seeds(&mut self) -> impl Iterator<Item = &mut u64> {
         let raw = self.plan.phases.iter_mut().map(|it| &mut it.workload.seed);
@@ -136,6 +151,8 @@ pub struct UsedHost {
     pub label: String,
     /// Its name in the network.
     pub system: String,
+    /// Who logs in there, if it says so.
+    pub user: Option<String>,
     /// Its definition; `None` for the host that nobody defined.
     pub place: Option<Place>,
 }

@@ -15,6 +15,7 @@ use fs_err as fs;
 
 use crate::job_file;
 use crate::options::vdbench::VdbenchArguments;
+use crate::signals;
 use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
@@ -26,6 +27,7 @@ use assay_run::storage::volume;
 pub mod again;
 mod execute;
 mod folder;
+mod hosts;
 mod report;
 
 /// Findings that are shown; a file for another tool would fill screens.
@@ -45,19 +47,18 @@ struct Found {
 }
 
 pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let input = input(typed)?;
-    let (execution, found) = read(&input, terminal)?;
-    for note in &execution.notes {
-        terminal.note(note.to_string().trim_end());
+    let mut input = input(typed)?;
+    let elsewhere = hosts::elsewhere(&mut input, typed)?;
+    if let Some(elsewhere) = elsewhere.as_ref().filter(|_| !typed.simulate) {
+        return elsewhere.execute(typed, &input, terminal);
     }
+    let (execution, found) = read(&input, &|path| present(path).ok().flatten(), terminal)?;
     if typed.simulate {
-        if let Some((far, _)) = hosts_elsewhere(&execution) {
-            let warning = Diagnostic { severity: Severity::Warning, ..far };
-            terminal.note(warning.to_string().trim_end());
+        if elsewhere.is_none() {
+            let allowed =
+                RunOptions { target_on_root: typed.target_on_root, ..RunOptions::default() };
+            volume::check(&execution.plan, &execution.files, &allowed)?;
         }
-        let allowed =
-            RunOptions { target_on_root: typed.target_on_root, ..RunOptions::default() };
-        volume::check(&execution.plan, &execution.files, &allowed)?;
         if typed.json {
             storage_plan::explain(&execution.plan, true, terminal)?;
         } else {
@@ -65,8 +66,8 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
         }
         return Ok(0);
     }
-    all_hosts_are_here(&execution, terminal)?;
-    execute::execute(typed, (&input, &execution), &found, terminal)
+    let stop = signals::cancel_on_signals()?;
+    execute::execute(typed, (&input, &execution), (&found, None), &stop, terminal)
 }
 
 fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
@@ -128,6 +129,7 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
         },
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
         seed: typed.seed.unwrap_or_else(fresh_seed),
+        is_apart: false,
     })
 }
 
@@ -152,26 +154,39 @@ fn self_test_of_files() -> String {
     )
 }
 
-/// Reads and compiles the files; every finding is shown.
-fn read(input: &Input, terminal: &mut Terminal) -> Result<(Execution, Found), Failure> {
+fn load(path: &Path) -> io::Result<Vec<u8>> {
+    match path.to_str() {
+        Some(SELF_TEST) => Ok(self_test().into_bytes()),
+        Some(SELF_TEST_OF_FILES) => Ok(self_test_of_files().into_bytes()),
+        _ => job_file::read(path),
+    }
+}
+
+/// Reads and compiles the files, where `at` says what is at a path; every finding is shown.
+fn read(
+    input: &Input,
+    at: &dyn Fn(&Path) -> Option<Present>,
+    terminal: &mut Terminal,
+) -> Result<(Execution, Found), Failure> {
     let found = RefCell::new(Found::default());
     let mut load = |path: &Path| {
-        let bytes = match path.to_str() {
-            Some(SELF_TEST) => self_test().into_bytes(),
-            Some(SELF_TEST_OF_FILES) => self_test_of_files().into_bytes(),
-            _ => job_file::read(path)?,
-        };
+        let bytes = load(path)?;
         found.borrow_mut().files.insert(path.to_path_buf(), bytes.clone());
         Ok(bytes)
     };
     let mut look = |path: &Path| {
-        let there = present(path).ok().flatten();
+        let there = at(path);
         found.borrow_mut().present.insert(path.to_path_buf(), there);
         there
     };
     let compiled = vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look });
     match compiled {
-        Ok(execution) => Ok((execution, found.into_inner())),
+        Ok(execution) => {
+            for note in &execution.notes {
+                terminal.note(note.to_string().trim_end());
+            }
+            Ok((execution, found.into_inner()))
+        }
         Err(wrong) => Err(refused(&wrong, terminal)),
     }
 }
@@ -213,41 +228,4 @@ fn present(path: &Path) -> io::Result<Option<Present>> {
     use std::os::unix::fs::FileTypeExt;
     let device = fs::metadata(path)?.file_type().is_block_device();
     Ok(capacity::size(path)?.map(|bytes| Present { bytes, device }))
-}
-
-/// Several hosts are several agents; one machine plays them all only if they are all this one. What is to
-/// be said of the first that is another machine, and how many are.
-fn hosts_elsewhere(execution: &Execution) -> Option<(Diagnostic, usize)> {
-    let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let own = own.trim().to_ascii_lowercase();
-    let short = own.split('.').next().unwrap_or_default();
-    let is_here = |system: &str| {
-        let system = system.to_ascii_lowercase();
-        let is_loopback = matches!(system.as_str(), "localhost" | "127.0.0.1" | "::1");
-        is_loopback || (!own.is_empty() && (system == own || system == short))
-    };
-    let elsewhere: Vec<_> =
-        execution.hosts.iter().filter(|host| !is_here(&host.system)).collect();
-    let first = elsewhere.first()?;
-    let away = Diagnostic {
-        code: "V170",
-        severity: Severity::Error,
-        place: first.place.clone(),
-        message: format!("the host `{}` ({}) is not this machine", first.label, first.system),
-        help: Some(
-            "several hosts come with the fleet; until then run each host's part on that host, or \
-             say system=localhost where one machine is to play them all"
-                .into(),
-        ),
-        vdbench: Some("starts a slave on every host".into()),
-    };
-    Some((away, elsewhere.len()))
-}
-
-fn all_hosts_are_here(execution: &Execution, terminal: &mut Terminal) -> Result<(), Failure> {
-    let Some((away, count)) = hosts_elsewhere(execution) else { return Ok(()) };
-    terminal.note(away.to_string().trim_end());
-    Err(Failure::measurement(format!("{count} of the hosts cannot be reached from here"))
-        .explain("assay runs parameter files on this machine alone so far")
-        .advise("-s explains the files without any host"))
 }

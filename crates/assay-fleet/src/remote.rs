@@ -17,6 +17,8 @@ use assay_model::facts::HostFacts;
 use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
 use assay_model::plan::Plan;
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use serde::{Deserialize, Serialize};
 
 pub mod agent;
@@ -31,7 +33,7 @@ pub use failure::HostFailure;
 pub use frame::FrameError;
 
 /// What an agent is asked.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Request {
     /// The time of its clocks.
@@ -40,6 +42,14 @@ pub enum Request {
     Examine,
     /// A run: its plan first, then everything that is measured.
     Run(RunAsked),
+    /// What is at these paths.
+    Look(Vec<PathBuf>),
+    /// A share of a job whose I/O several hosts do: its files are made, and its phases follow one by one.
+    Share(Box<ShareAsked>),
+    /// A phase of it, which waits for a start.
+    Phase(Box<StoragePhase>),
+    /// The phase ends as if its work were done.
+    Enough,
     /// What waits at a gate goes on when the clock of measurements shows this many nanoseconds.
     Start(u64),
     /// What is being done ends, in good order.
@@ -59,6 +69,28 @@ pub struct RunAsked {
     pub seed: u64,
 }
 
+/// What one host does of a storage job.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ShareAsked {
+    /// Its targets and streams, phase by phase.
+    pub plan: StoragePlan,
+    /// Devices and foreign files that may be overwritten.
+    pub destroy_data: Vec<PathBuf>,
+    /// Whether targets may be on the root's file system where a volume should be mounted.
+    pub target_on_root: bool,
+    /// Whether the first phase makes the files that it writes.
+    pub writers_make_files: bool,
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AtPath {
+    /// Its size.
+    pub bytes: u64,
+    /// Whether it is a block device.
+    pub is_device: bool,
+}
+
 /// What an agent says.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -73,6 +105,12 @@ pub enum Reply {
     Failed { reason: String, advice: String },
     /// It would measure this. It goes on when it is told to start.
     Planned(Box<Planned>),
+    /// What is at the paths that were asked about.
+    Looked(Vec<Option<AtPath>>),
+    /// One entry of the series of a phase.
+    Interval(Box<IntervalTally>),
+    /// A phase is over.
+    Outcome(Box<StorageOutcome>),
     /// It waits for a start.
     Ready(Ready),
     /// It went on when its clock of measurements showed this.
@@ -140,7 +178,11 @@ pub struct Examined {
 
 /// The command that gives a pipe to a process on a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Via(Vec<String>);
+pub struct Via {
+    usual: Vec<String>,
+    /// Of hosts that have their own.
+    own: BTreeMap<String, Vec<String>>,
+}
 
 /// Why a template cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -159,12 +201,23 @@ impl Via {
     pub fn parse(template: &str) -> Result<Self, ViaError> {
         let words = shlex::split(template).ok_or(ViaError::Quotes)?;
         let names_host = words.iter().any(|word| word.contains("{host}"));
-        if names_host { Ok(Self(words)) } else { Err(ViaError::NoHost) }
+        let via = Self { usual: words, own: BTreeMap::new() };
+        if names_host { Ok(via) } else { Err(ViaError::NoHost) }
+    }
+
+    /// Every one of these hosts has a command of its own.
+    #[must_use]
+    pub fn of_each(own: BTreeMap<String, Vec<String>>) -> Self {
+        Self { usual: vec!["{host}".to_owned()], own }
     }
 
     /// The words for one host.
-    fn words(&self, host: &str) -> Vec<String> {
-        self.0.iter().map(|word| word.replace("{host}", host)).collect()
+    #[must_use]
+    pub fn words(&self, host: &str) -> Vec<String> {
+        let own = self.own.get(host).cloned();
+        own.unwrap_or_else(|| {
+            self.usual.iter().map(|word| word.replace("{host}", host)).collect()
+        })
     }
 }
 

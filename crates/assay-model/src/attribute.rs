@@ -304,6 +304,8 @@ attributes! {
     Stream, "stream", Part, Kind::Plain;
     /// Index of the target of a workload.
     TargetIndex, "target_index", Part, Kind::Plain;
+    /// The host whose share of a total it is.
+    Member, "member", Part, Kind::Plain;
     /// What part of an I/O or operation it is about: `submission`, `sync`.
     Stage, "stage", Part, Kind::Plain;
     /// What part of a test's time it is about: `interval`, `omitted`, `whole`.

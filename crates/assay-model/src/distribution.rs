@@ -154,6 +154,28 @@ pub fn new_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are possible")
 }
 
+/// A histogram within a message: the text of [`Encoded`].
+pub(crate) mod as_text {
+    use super::{Deserialize, Encoded, Histogram, Serialize, decode};
+    use serde::{Deserializer, Serializer, de};
+
+    pub(crate) fn serialize<S: Serializer>(
+        histogram: &Histogram<u64>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        Encoded::of(histogram).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Histogram<u64>, D::Error> {
+        let text = String::deserialize(from)?;
+        let mut histogram = decode(&text).map_err(de::Error::custom)?;
+        histogram.auto(true);
+        Ok(histogram)
+    }
+}
+
 /// All distributions of a series together: the histograms merged exactly, the moments added.
 #[derive(Debug, Clone)]
 pub struct Merged {

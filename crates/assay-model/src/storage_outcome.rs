@@ -1,15 +1,18 @@
 //! The outcome of a phase of storage I/O: counts and latencies per stream and interval.
 //!
-//! The reports of all emulated tools are written from it; nothing in it is rounded or in another unit.
+//! The reports of all emulated tools are written from it; nothing in it is rounded or in another unit. Hosts
+//! tell theirs to the coordinator as it is.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
+use crate::distribution::as_text;
 use crate::engine_choice::EngineReason;
 
 mod record;
 
 /// What a phase measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageOutcome {
     /// Seconds that counted: the warm-up is not among them.
     pub elapsed_s: f64,
@@ -43,7 +46,7 @@ pub struct StorageOutcome {
 }
 
 /// What is known of a stream besides its reads and writes.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StreamRecord {
     /// Seconds that counted, from its start to its last I/O.
     pub active_s: f64,
@@ -56,7 +59,7 @@ pub struct StreamRecord {
 }
 
 /// One I/O that was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalEntry {
     /// Nanoseconds from the end of the warm-up to its completion.
     pub at_ns: u64,
@@ -71,7 +74,7 @@ pub struct JournalEntry {
 }
 
 /// What one stream did to one target with one operation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamTally {
     /// Index of the stream in the workload.
     pub stream: usize,
@@ -84,16 +87,18 @@ pub struct StreamTally {
 }
 
 /// Counts and latencies of I/O of one kind.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     /// I/O done.
     pub count: u64,
     /// Bytes moved.
     pub bytes: u64,
     /// Nanoseconds from submission to completion.
+    #[serde(with = "as_text")]
     pub service_ns: Histogram<u64>,
     /// Nanoseconds from the intended start to completion; empty in a closed loop. What was due and not done
     /// when the phase ended is among them and not among the I/O done.
+    #[serde(with = "as_text")]
     pub from_intended_ns: Histogram<u64>,
     /// Sum of squares of the service times in ns², for a standard deviation that no bucket blurs.
     pub service_square_sum: f64,
@@ -102,7 +107,7 @@ pub struct Tally {
 }
 
 /// One entry of the series.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IntervalTally {
     /// Seconds from the start of the phase, warm-up included, to its beginning.
     pub start_s: f64,
@@ -125,7 +130,7 @@ pub struct IntervalTally {
 }
 
 /// What one stream did in one interval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StreamCount {
     /// Reads done.
     pub reads: u64,
@@ -146,7 +151,7 @@ pub struct StreamCount {
 }
 
 /// Reads from or writes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Operation {
     /// Data comes.
     Read,
@@ -155,7 +160,7 @@ pub enum Operation {
 }
 
 /// One failed I/O.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoFailure {
     /// Index of the target.
     pub target: usize,
@@ -170,7 +175,7 @@ pub struct IoFailure {
 }
 
 /// Why a phase ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
     /// The time was up.
     Time,

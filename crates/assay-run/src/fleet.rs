@@ -24,7 +24,8 @@ use crate::execution;
 use crate::failure::Failure;
 use crate::sink::Sink;
 
-mod clocks;
+pub(crate) mod clocks;
+
 mod lockstep;
 pub mod member;
 mod merging;
@@ -32,15 +33,15 @@ mod records;
 #[cfg(test)]
 mod simulation;
 
-use clocks::Clock;
+use clocks::{Clock, Conversation};
 use lockstep::Lockstep;
 use merging::Merged;
 use records::Records;
 
 /// How long agents that were told to stop may take to hand over what they have; their pipes close then, which
 /// ends them within a second.
-const LAST_WORDS_NS: u64 = 800_000_000;
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const LAST_WORDS_NS: u64 = 800_000_000;
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What is asked of all hosts.
 #[derive(Debug)]
@@ -254,7 +255,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
     }
 }
 
-fn nanoseconds(duration: Duration) -> u64 {
+pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
@@ -276,12 +277,34 @@ struct Start {
     done_ns: BTreeMap<usize, Option<u64>>,
 }
 
+impl Conversation for Fleet<'_, '_, '_> {
+    fn hosts(&mut self) -> &mut dyn Hosts {
+        self.hosts
+    }
+
+    fn clock(&mut self, host: usize) -> &mut Clock {
+        &mut self.clocks[host]
+    }
+
+    fn is_there(&self, host: usize) -> bool {
+        self.steps.is_busy(host)
+    }
+
+    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
+        self.hears(host, heard)
+    }
+
+    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure> {
+        self.loses(host, &failure)
+    }
+}
+
 impl Fleet<'_, '_, '_> {
     /// Measures until every host is done, or the user wants the end.
     fn carry_out(&mut self, cancel: &AtomicBool) -> Result<(), Failure> {
         let all: Vec<usize> =
             (0..self.clocks.len()).filter(|it| self.steps.is_busy(*it)).collect();
-        self.synchronise(&all)?;
+        clocks::synchronise(self, &all)?;
         all.iter().for_each(|host| self.hosts.tell(*host, &Request::Start(0)));
         let mut end_ns = None;
         while !self.steps.is_over() {
@@ -299,7 +322,7 @@ impl Fleet<'_, '_, '_> {
                 }
             }
             if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
-                self.hear(host, heard)?;
+                self.hears(host, heard)?;
             }
         }
         Ok(())
@@ -311,29 +334,28 @@ impl Fleet<'_, '_, '_> {
         if next.is_empty() {
             return Ok(());
         }
-        self.synchronise(&next)?;
-        let farthest_ns = next.iter().map(|host| self.clocks[*host].round_trip_ns).max();
-        let at_ns = self.hosts.now_ns() + clocks::lead_ns(farthest_ns.unwrap_or(0));
+        clocks::synchronise(self, &next)?;
+        let at_ns = clocks::next_start_ns(self, &next);
         let mut done_ns = BTreeMap::new();
-        for host in next.into_iter().filter(|host| self.steps.is_busy(*host)) {
-            let theirs_ns = self.clocks[host].theirs(at_ns);
-            self.clocks[host].start_ns = theirs_ns;
-            self.hosts.tell(host, &Request::Start(theirs_ns));
-            done_ns.insert(host, None);
+        for host in next {
+            if self.steps.is_busy(host) {
+                clocks::start(self, host, at_ns);
+                done_ns.insert(host, None);
+            }
         }
         self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>())?;
         self.start = Some(Start { at_ns, done_ns });
         Ok(())
     }
 
-    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
+    fn hears(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
         // What a host had said before it was given up, and that its pipe has closed.
         if self.steps.has_left(host) {
             return Ok(());
         }
         let (reply, at_ns) = match heard {
             Heard::Joined => return Ok(()),
-            Heard::Lost(failure) => return self.lose(host, &failure),
+            Heard::Lost(failure) => return self.loses(host, &failure),
             Heard::Said { reply, at_ns } => (reply, at_ns),
         };
         match *reply {
@@ -347,14 +369,20 @@ impl Fleet<'_, '_, '_> {
             Reply::Raw(text) => self.records.raw(&text)?,
             Reply::Note(text) => self.records.note(host, &text),
             Reply::Failed { reason, advice } => {
-                return self.lose(host, &HostFailure::Refused { reason, advice });
+                return self.loses(host, &HostFailure::Refused { reason, advice });
             }
             Reply::Done => {
                 self.is_done(host, at_ns);
                 self.steps.is_gone(host);
                 self.hosts.leave(host);
             }
-            Reply::Hello(_) | Reply::Examined(_) | Reply::Planned(_) | Reply::Alive => {}
+            Reply::Hello(_)
+            | Reply::Examined(_)
+            | Reply::Planned(_)
+            | Reply::Looked(_)
+            | Reply::Interval(_)
+            | Reply::Outcome(_)
+            | Reply::Alive => {}
         }
         Ok(())
     }
@@ -372,7 +400,7 @@ impl Fleet<'_, '_, '_> {
         }
     }
 
-    fn lose(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
+    fn loses(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
         // What has ended by itself closes its pipe as well.
         if self.steps.has_left(host) {
             return Ok(());
@@ -413,7 +441,7 @@ impl Fleet<'_, '_, '_> {
         };
         let late = start.done_ns.iter().filter(|(_, done)| done.is_none());
         let late: Vec<usize> = late.map(|(host, _)| *host).collect();
-        late.into_iter().try_for_each(|host| self.lose(host, &failure))
+        late.into_iter().try_for_each(|host| self.loses(host, &failure))
     }
 }
 

@@ -13,5 +13,6 @@ pub mod precondition;
 pub mod runner;
 mod safety;
 pub mod series;
+pub mod shares;
 pub mod vdbench;
 pub mod volume;

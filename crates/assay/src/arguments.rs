@@ -7,7 +7,7 @@
 
 use std::path::PathBuf;
 
-use assay_console::options::StoreArguments;
+use assay_console::options::{StoreArguments, seconds};
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
@@ -15,7 +15,7 @@ use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
 use assay_model::near::nearest;
 use assay_model::plain;
-use assay_model::quantity::{self, Bytes, Quantity, Unit};
+use assay_model::quantity::{self, Bytes};
 use assay_model::suite::Placement;
 use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -473,19 +473,6 @@ pub(crate) struct ManArguments {
     /// A command [default: assay itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Option<String>,
-}
-
-pub(crate) fn seconds(text: &str) -> Result<f64, String> {
-    let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
-    // A bare number would be ambiguous between seconds and minutes for a reader of a script.
-    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(format!("`{text}` has no unit; write it like `{text}s`"));
-    }
-    if quantity.value > 0.0 && quantity.value <= quantity::LONGEST_S {
-        Ok(quantity.value)
-    } else {
-        Err("it must be more than zero and at most a year".into())
-    }
 }
 
 fn share(text: &str) -> Result<f64, String> {

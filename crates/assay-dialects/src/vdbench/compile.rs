@@ -25,6 +25,7 @@ mod select;
 mod targets;
 
 use select::Index;
+pub use targets::at_host;
 
 /// More runs than this were not meant: at a second each they would take a day.
 const MOST_RUNS: usize = 100_000;
@@ -63,6 +64,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             monitor: all.general.monitor.as_ref().map(PathBuf::from),
             repetition: all.general.repetition,
             hosts: Vec::new(),
+            places: Vec::new(),
             data_errors: all.general.data_errors,
             notes: Vec::new(),
         };
@@ -112,6 +114,10 @@ impl<'a, 'b> Compiler<'a, 'b> {
             *own = seed::derived(self.input.seed, nth);
         }
         self.execution.hosts = self.hosts_used();
+        let used: Vec<usize> = self.used_hosts.into_iter().collect();
+        for place in self.execution.places.iter_mut().flatten() {
+            *place = used.binary_search(place).expect("it is noted before it is placed");
+        }
         self.execution
     }
 
@@ -257,6 +263,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             };
         }
         let first = self.execution.runs.is_empty();
+        self.execution.places.extend(self.input.is_apart.then_some(built.hosts));
         self.execution.runs.push(RunLabel {
             number: self.execution.runs.len(),
             name: run.name.text.clone(),
@@ -307,13 +314,15 @@ impl<'a, 'b> Compiler<'a, 'b> {
     fn hosts_used(&self) -> Vec<UsedHost> {
         if self.all.hosts.is_empty() {
             let localhost = "localhost".to_owned();
-            return vec![UsedHost { label: localhost.clone(), system: localhost, place: None }];
+            let (label, system) = (localhost.clone(), localhost);
+            return vec![UsedHost { label, system, user: None, place: None }];
         }
         let used = |index: &usize| {
             let host = &self.all.hosts[*index];
             UsedHost {
                 label: host.label.clone(),
                 system: host.system.clone(),
+                user: host.user.clone(),
                 place: Some(self.lines.place(host.spot)),
             }
         };

@@ -40,12 +40,26 @@ pub(super) struct Definitions {
     pub(super) file_system: Option<Spot>,
 }
 
+/// What follows the name of a host in those of its clients.
+pub(super) const CLIENT: &str = "_cl";
+/// More clients of one host than this were not meant.
+const MOST_CLIENTS: u32 = 4096;
+
 /// A host.
 #[derive(Debug, Clone)]
 pub(super) struct Host {
     pub(super) label: String,
     pub(super) system: String,
+    pub(super) user: Option<String>,
     pub(super) spot: Spot,
+}
+
+/// What host definitions begin with.
+#[derive(Debug, Clone, Default)]
+struct DefaultHost {
+    system: Option<String>,
+    user: Option<String>,
+    clients: Option<u32>,
 }
 
 /// A file or device.
@@ -134,7 +148,7 @@ impl Definitions {
         let mut all = Self::default();
         let (mut storage, mut run) = (Storage::default(), Run::default());
         let mut file_system = FileSystem::default();
-        let mut host_systems = None;
+        let mut host = DefaultHost::default();
         let mut names = HashSet::new();
         let mut latest = Kind::General;
         for statement in statements {
@@ -144,7 +158,7 @@ impl Definitions {
             out_of_order(lines, statement, &mut latest);
             match statement.kind {
                 Kind::General => all.general.apply(lines, statement),
-                Kind::Host => all.host(lines, statement, &mut host_systems),
+                Kind::Host => all.host(lines, statement, &mut host),
                 Kind::Storage => all.storage(lines, statement, &mut storage),
                 Kind::Workload => all.workload(lines, statement),
                 Kind::Run => all.run(lines, statement, &mut run),
@@ -160,16 +174,18 @@ impl Definitions {
         all
     }
 
-    fn host(
-        &mut self,
-        lines: &mut Lines,
-        statement: &Statement,
-        default_system: &mut Option<String>,
-    ) {
-        let mut system = default_system.clone();
+    fn host(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut DefaultHost) {
+        let mut host = defaults.clone();
         for parameter in &statement.parameters {
-            if parameter.keyword.name == "system" {
-                system = parameter.elements.first().map(|element| element.text.clone());
+            let word = || parameter.elements.first().map(|element| element.text.clone());
+            match parameter.keyword.name {
+                "system" => host.system = word(),
+                "user" => host.user = word(),
+                "clients" => {
+                    let most = f64::from(MOST_CLIENTS);
+                    host.clients = positive(lines, parameter).map(|n| n.min(most) as u32);
+                }
+                _ => {}
             }
             if parameter.elements.iter().any(|element| element.text.is_empty()) {
                 let message = format!("`{}` has an empty value", parameter.keyword.spelled);
@@ -178,12 +194,21 @@ impl Definitions {
             }
         }
         if statement.is_default() {
-            *default_system = system;
-        } else {
-            let label = statement.name.text.clone();
-            let system = system.unwrap_or_else(|| label.clone());
-            self.hosts.push(Host { label, system, spot: statement.name.spot });
+            *defaults = host;
+            return;
         }
+        let (name, spot) = (&statement.name.text, statement.name.spot);
+        let system = host.system.unwrap_or_else(|| name.clone());
+        let labels: Vec<String> = match host.clients {
+            None => vec![name.clone()],
+            Some(clients) => (0..clients).map(|nth| format!("{name}{CLIENT}{nth}")).collect(),
+        };
+        self.hosts.extend(labels.into_iter().map(|label| Host {
+            label,
+            system: system.clone(),
+            user: host.user.clone(),
+            spot,
+        }));
     }
 
     fn storage(&mut self, lines: &mut Lines, statement: &Statement, defaults: &mut Storage) {

@@ -52,9 +52,9 @@ pub fn explain(execution: &Execution) -> String {
 }
 
 fn totals(text: &mut String, execution: &Execution) {
-    let mut targets: BTreeMap<&Path, u64> = BTreeMap::new();
-    for target in execution.plan.phases.iter().flat_map(|phase| &phase.workload.targets) {
-        let bytes = targets.entry(&target.path).or_default();
+    let mut targets: BTreeMap<(Option<usize>, &Path), u64> = BTreeMap::new();
+    for (host, target) in execution.placed_targets() {
+        let bytes = targets.entry((host, &target.path)).or_default();
         *bytes = (*bytes).max(target.size_bytes.unwrap_or(0));
     }
     let bytes: u64 = targets.values().sum();

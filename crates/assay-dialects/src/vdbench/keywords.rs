@@ -209,8 +209,8 @@ const HOST: &[Keyword] = &[
     idle("jvms", "one process does all I/O of a host"),
     row("shell", Words),
     row("user", Words),
-    idle("vdbench", "assay is needed on the host, not Vdbench"),
-    none("clients", "several clients per host come with the fleet; define each as a host (hd)"),
+    idle("vdbench", "assay brings itself to the host"),
+    row("clients", Numbers),
     none("mount", "assay mounts nothing; mount it on each host beforehand and remove mount="),
     idle("master", "the master is the host that assay is started on"),
 ];

@@ -14,7 +14,7 @@ mod measured;
 pub mod pages;
 pub mod skew;
 
-pub use average::{Average, average};
+pub use average::{Average, average, is_whole};
 pub use measured::Measured;
 
 /// The time of day, `15:28:54.017`, as it opens every line.

@@ -15,6 +15,7 @@ use super::{Execution, Input, Present, RateLabel, Surroundings, output, read};
 
 mod bytes;
 mod file_systems;
+mod generated;
 mod golden;
 mod joined;
 mod page;
@@ -46,6 +47,7 @@ fn input(file: &str) -> Input {
         verify: Verify::Off,
         submitters: 2,
         seed: 1,
+        is_apart: false,
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use assay_console::options::KeepArguments;
+use assay_console::options::{KeepArguments, seconds};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Differences from Vdbench are listed in logfile.html. \
@@ -61,6 +61,12 @@ pub struct VdbenchArguments {
     /// points of /etc/fstab and systemd
     #[arg(long, alias = "allow-unmounted")]
     pub(crate) target_on_root: bool,
+    /// Command that gives a pipe to a process on a host (hd=), whose system= is {host} [default: ssh]
+    #[arg(long, value_name = "COMMAND", help_heading = "Hosts")]
+    pub via: Option<String>,
+    /// How long a host may stay behind the others, or say nothing
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, help_heading = "Hosts")]
+    pub host_deadline: f64,
     /// With -s, print the plan as JSON
     #[arg(long, requires = "simulate")]
     pub(crate) json: bool,

@@ -1,5 +1,7 @@
 //! The runs of a parameter file with Vdbench's console and folder, which are stored meanwhile.
 
+use std::sync::atomic::AtomicBool;
+
 use assay_dialects::vdbench::output::{self, flat_file};
 use assay_dialects::vdbench::{self, Execution, Input};
 use assay_model::event::Asked;
@@ -7,6 +9,7 @@ use assay_run::failure::Failure;
 use assay_run::recording::Opening;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
+use assay_run::storage::shares::sharers::Sharers;
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::vdbench::{self as driver, Question};
 use assay_run::storage::volume;
@@ -16,20 +19,21 @@ use super::again::Kept;
 use super::folder::Folder;
 use super::report::Report;
 use crate::options::vdbench::VdbenchArguments;
-use crate::signals;
 use crate::stored;
 use crate::terminal::Terminal;
 use assay_console::listening::Silently;
 use assay_console::options::given_words;
 
 /// What people who know Vdbench must know of these results.
-const DIFFERENCES: [&str; 9] = [
+const DIFFERENCES: [&str; 11] = [
     "response times are from submission to completion, as Vdbench's; with a rate, times from the intended \
      start are told beside them",
     "o_sync and o_rsync mean O_SYNC; Vdbench makes O_DSYNC of them",
     "files that the first run writes from start to end (seekpct=eof) are not written once before",
     "random offsets have 64 bits; Vdbench's 32768 values leave blocks of large files untouched",
     "one process does all I/O; jvms= has no effect",
+    "hosts are reached by ssh whatever shell= says, or by --via; nothing listens there",
+    "an SD that several hosts use has its threads= on each of them",
     "a full queue at one SD does not hold up the others",
     "the histogram leaves the warm-up out; Vdbench counts it",
     "a rate that is not reached is said so",
@@ -40,10 +44,10 @@ const DIFFERENCES: [&str; 9] = [
 pub(super) fn execute(
     typed: &VdbenchArguments,
     (input, execution): (&Input, &Execution),
-    found: &Found,
+    (found, hosts): (&Found, Option<&mut Sharers<'_>>),
+    stop: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let stop = signals::cancel_on_signals()?;
     let store = stored::kept(&typed.keep)?;
     let folder = Folder::make(&typed.output)?;
     let output = folder.path.clone();
@@ -55,8 +59,10 @@ pub(super) fn execute(
         store: typed.keep.store.folder.clone(),
         ..RunOptions::default()
     };
-    for line in volume::told(&execution.plan, &execution.files) {
-        terminal.note(&line);
+    if hosts.is_none() {
+        for line in volume::told(&execution.plan, &execution.files) {
+            terminal.note(&line);
+        }
     }
     let mut report = Report::new(folder, terminal, execution);
     open(&mut report, (input, execution), found);
@@ -74,8 +80,8 @@ pub(super) fn execute(
         },
     };
     let mut quiet = Silently::beside(&typed.keep);
-    let verdict =
-        driver::carry_out((&question, &mut quiet), &stop, &mut |notice| report.notice(&notice));
+    let mut on = |notice: driver::Notice<'_>| report.notice(&notice);
+    let verdict = driver::carry_out((&question, &mut quiet), hosts, stop, &mut on);
     if typed.test.is_some() {
         // Vdbench's proof of installation leaves nothing behind.
         runner::remove_made(&options)?;

@@ -16,6 +16,7 @@ use jiff::{Zoned, tz::TimeZone};
 use super::folder::Folder;
 use crate::terminal::Terminal;
 
+mod hosts;
 mod trees;
 
 /// The console and the folder.
@@ -29,6 +30,8 @@ pub(super) struct Report<'t> {
     contents: String,
     /// Runs that began.
     begun: usize,
+    /// Hosts, where they are apart.
+    hosts: hosts::HostPages,
     /// Operations on files that have columns of their own.
     shown: Vec<FileOperation>,
 }
@@ -55,6 +58,7 @@ impl<'t> Report<'t> {
             current: None,
             contents: pages::contents(&execution.runs),
             begun: 0,
+            hosts: hosts::HostPages::of(execution),
             shown: output::files::shown(&execution.files),
         }
     }
@@ -65,6 +69,7 @@ impl<'t> Report<'t> {
             Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
             Notice::Told(told) => self.told(told),
             Notice::Starts { label, rate_per_s } => self.starts(label, *rate_per_s),
+            Notice::Part { host, tally } => self.part_of_host(host, tally),
             Notice::Interval(tally) => self.interval(tally),
             Notice::Done { phase, outcome, average, is_stopped, .. } => {
                 let current = self.current.take();
@@ -87,6 +92,7 @@ impl<'t> Report<'t> {
                 let bytes = assay_model::quantity::Bytes(*bytes).quantity();
                 self.say_now(&format!("Laying out {} ({bytes})", path.display()));
             }
+            Told::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
             Told::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
             Told::Command { line } => {
                 self.say_now(&format!("Start/end command: executing '{line}'"));
@@ -122,6 +128,7 @@ impl<'t> Report<'t> {
         for (words, name) in LINKS {
             self.folder.summary.markup(&pages::link(words, name));
         }
+        self.hosts.links().for_each(|link| self.folder.summary.markup(&link));
         let contents = &self.contents;
         self.folder.summary.markup(contents);
         self.folder.totals.markup(&format!("Run totals\n{contents}"));
@@ -158,8 +165,8 @@ impl<'t> Report<'t> {
     }
 
     /// A warning when the machine itself was busy.
-    pub(super) fn busy(&mut self, cpu_percent: f64) {
-        for line in pages::busy("localhost", cpu_percent).into_iter().flatten() {
+    pub(super) fn busy(&mut self, host: &str, cpu_percent: f64) {
+        for line in pages::busy(host, cpu_percent).into_iter().flatten() {
             self.say_now(&line);
         }
     }
@@ -257,8 +264,11 @@ impl<'t> Report<'t> {
         self.flat_row(&tod, current, label, measured);
         self.folder.histogram.line(&histogram::sections(measured));
         self.parts(&tod, current, (phase, outcome), average);
+        let busy = self.pages_of_hosts(&tod, current, average);
         self.beyond_vdbench(measured, current.rate_per_s);
-        self.busy(measured.cpu_percent());
+        for (host, cpu_percent) in busy {
+            self.busy(&host, cpu_percent);
+        }
         let reason = assay_report::words::engine_reason(&outcome.engine_reason);
         let engine = format!("Engine: {}; {reason}", outcome.engine);
         self.folder.log.line(&format!("{tod} {engine}"));

@@ -1,6 +1,7 @@
 //! The far end: answers requests on its standard input until that closes.
 
-use std::io::{Read, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::frame::{self, FrameError};
-use super::{Clocks, Reply, Request, hash};
+use super::{Clocks, Reply, Request};
 
 /// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
 /// is ended by the caller, within the second in which an agent is to be gone.
@@ -20,6 +21,7 @@ pub struct Line {
     output: Mutex<Box<dyn Write + Send>>,
     starts: Mutex<Receiver<u64>>,
     cancel: Arc<AtomicBool>,
+    enough: Arc<AtomicBool>,
 }
 
 impl Line {
@@ -47,6 +49,17 @@ impl Line {
         &self.cancel
     }
 
+    /// Set when the phase that is being done has done enough.
+    #[must_use]
+    pub const fn enough(&self) -> &Arc<AtomicBool> {
+        &self.enough
+    }
+
+    fn end(&self) {
+        self.cancel.store(true, Ordering::Relaxed);
+        self.enough.store(true, Ordering::Relaxed);
+    }
+
     /// Says once a second that this host is still there, for as long as the pipe is.
     pub fn stay_in_touch(self: &Arc<Self>) {
         let line = Arc::downgrade(self);
@@ -55,6 +68,19 @@ impl Line {
                 thread::sleep(Duration::from_secs(1));
             }
         });
+    }
+}
+
+/// The hash of the running program, which many agents on one machine need not all hold at once.
+fn own_hash() -> io::Result<String> {
+    let mut hasher = blake3::Hasher::new();
+    let mut program = File::open("/proc/self/exe")?;
+    let mut chunk = vec![0; 1 << 20];
+    loop {
+        match program.read(&mut chunk)? {
+            0 => return Ok(hasher.finalize().to_hex().to_string()),
+            read => hasher.update(&chunk[..read]),
+        };
     }
 }
 
@@ -73,15 +99,15 @@ pub fn serve(
     clock: fn() -> u64,
     answer: impl Fn(Request, &Arc<Line>) + Send + 'static,
 ) -> Result<(), FrameError> {
-    let program = std::fs::read("/proc/self/exe").map_err(FrameError::Pipe)?;
+    let program = own_hash().map_err(FrameError::Pipe)?;
     let (start, starts) = mpsc::channel();
     let line = Arc::new(Line {
         output: Mutex::new(Box::new(output)),
         starts: Mutex::new(starts),
         cancel: Arc::default(),
+        enough: Arc::default(),
     });
-    line.say(&Reply::Hello(hash(&program)));
-    drop(program);
+    line.say(&Reply::Hello(program));
     let (requests, requested) = mpsc::channel();
     let (busy, idle) = mpsc::channel::<()>();
     let working = Arc::clone(&line);
@@ -94,13 +120,14 @@ pub fn serve(
             // Whoever asks for the time does not wait for anything else.
             Ok(Request::Clock) => drop(line.say(&Reply::Clock(Clocks::with(clock())))),
             Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
-            Ok(Request::Stop) => line.cancel.store(true, Ordering::Relaxed),
+            Ok(Request::Enough) => line.enough.store(true, Ordering::Relaxed),
+            Ok(Request::Stop) => line.end(),
             Ok(request) => drop(requests.send(request)),
             Err(FrameError::Closed) => break Ok(()),
             Err(error) => break Err(error),
         }
     };
-    line.cancel.store(true, Ordering::Relaxed);
+    line.end();
     drop((start, requests));
     // It says nothing: it is over when its end is dropped.
     let _ = idle.recv_timeout(GRACE);

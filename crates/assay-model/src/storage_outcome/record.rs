@@ -3,7 +3,8 @@
 //!
 //! What adds up to results has no [`Role::Part`](crate::attribute::Role::Part): the latency of every
 //! I/O, per interval, of reads and of writes. Parts keep what only tools print: one series per stream,
-//! target and operation, calls of `fsync`, times of submission, streams within intervals.
+//! target and operation, calls of `fsync`, times of submission, streams within intervals, and the series of each
+//! host where several hosts are one outcome.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,6 +90,25 @@ impl StorageOutcome {
         entries
     }
 
+    /// The series of every such host, in the order in which they were stored.
+    #[must_use]
+    pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<IntervalTally>)> {
+        let member = |it: &SeriesRecord| {
+            it.dimensions.get(&Attribute::Member).and_then(Value::text).map(str::to_owned)
+        };
+        let mut hosts: Vec<String> = Vec::new();
+        for host in record.series.iter().filter_map(member) {
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        let of = |host: String| {
+            let own = intervals(&of_member(record, Some(&host)));
+            (host, own)
+        };
+        hosts.into_iter().map(of).collect()
+    }
+
     /// Every single I/O of the streams that keep them, as raw outputs: names and contents.
     #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
@@ -102,6 +122,7 @@ impl StorageOutcome {
         record: &CaseRecord,
         raw: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Option<Self> {
+        let series = &of_member(record, None);
         let number = |name| record.facts.get(&name).and_then(Value::number);
         let text = |name| record.facts.get(&name).and_then(Value::text);
         let elapsed_s = number(Attribute::ElapsedS)?;
@@ -113,8 +134,8 @@ impl StorageOutcome {
             elapsed_s,
             open_s: number(Attribute::OpenS)?,
             close_s: number(Attribute::CloseS)?,
-            tallies: tallies(record),
-            intervals: intervals(record),
+            tallies: tallies(series),
+            intervals: intervals(series),
             cpu_user_s: number(Attribute::CpuUserS)?,
             cpu_system_s: number(Attribute::CpuSystemS)?,
             engine: text(Attribute::Engine)?.to_owned(),
@@ -123,7 +144,7 @@ impl StorageOutcome {
             error_count: number(Attribute::Errors)? as u64,
             not_started: number(Attribute::NotStarted).unwrap_or(0.0) as u64,
             ended: Ended::of_word(text(Attribute::Ended)?)?,
-            streams: streams(record, raw),
+            streams: streams(series, raw),
         })
     }
 
@@ -182,6 +203,20 @@ impl Tally {
         }
     }
 
+    /// The same with all of another: histograms merge exactly.
+    ///
+    /// # Panics
+    /// Never: a histogram that grows holds any other.
+    pub fn add(&mut self, other: &Self) {
+        const GROWS: &str = "a histogram that grows holds any other";
+        self.count += other.count;
+        self.bytes += other.bytes;
+        self.service_ns.add(&other.service_ns).expect(GROWS);
+        self.from_intended_ns.add(&other.from_intended_ns).expect(GROWS);
+        self.service_square_sum += other.service_square_sum;
+        self.service_sum_ns += other.service_sum_ns;
+    }
+
     fn service(&self) -> Distribution {
         Distribution {
             count: self.count,
@@ -209,6 +244,22 @@ impl Tally {
 }
 
 impl IntervalTally {
+    /// What one of the hosts did whose intervals together are one.
+    #[must_use]
+    pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let span = Span::of_seconds(self.start_s, self.length_s, self.warmup);
+        let done = |operation: &Operation| self.side(*operation).count > 0;
+        let mut operations: Vec<Operation> = BOTH.into_iter().filter(done).collect();
+        if operations.is_empty() {
+            operations.push(Operation::Read);
+        }
+        let whole = Self { streams: Vec::new(), ..self.clone() };
+        add_interval(&whole, span, &operations, &mut entries);
+        let member = Attributes::from([(Attribute::Member, host.into())]);
+        entries.into_iter().map(|entry| entry.of(&member)).collect()
+    }
+
     /// Its reads or its writes.
     #[must_use]
     pub const fn side(&self, operation: Operation) -> &Tally {
@@ -400,11 +451,20 @@ impl<'r> Part<'r> {
     }
 }
 
-fn parts<'r>(record: &'r CaseRecord, metric: &'r str) -> impl Iterator<Item = Part<'r>> {
-    record.series.iter().filter(move |series| series.metric == metric).map(Part::of)
+/// Series of one host of several, or of all together.
+type Own<'r> = Vec<&'r SeriesRecord>;
+
+fn of_member<'r>(record: &'r CaseRecord, host: Option<&str>) -> Own<'r> {
+    let member =
+        |it: &SeriesRecord| it.dimensions.get(&Attribute::Member).and_then(Value::text) == host;
+    record.series.iter().filter(|it| member(it)).collect()
 }
 
-fn tallies(record: &CaseRecord) -> Vec<StreamTally> {
+fn parts<'r>(own: &'r Own<'_>, metric: &'r str) -> impl Iterator<Item = Part<'r>> {
+    own.iter().filter(move |series| series.metric == metric).map(|series| Part::of(series))
+}
+
+fn tallies(record: &Own<'_>) -> Vec<StreamTally> {
     let intended: BTreeMap<_, _> = parts(record, INTENDED)
         .filter(|part| part.stage.is_none())
         .filter_map(|part| Some(((part.stream?, part.target?, part.operation?), part.first()?)))
@@ -423,7 +483,7 @@ fn tallies(record: &CaseRecord) -> Vec<StreamTally> {
 /// Values of one operation in every interval, by the interval.
 type BySpan<'r> = BTreeMap<Span, &'r Distribution>;
 
-fn by_span<'r>(record: &'r CaseRecord, metric: &'r str, operation: Operation) -> BySpan<'r> {
+fn by_span<'r>(record: &'r Own<'_>, metric: &'r str, operation: Operation) -> BySpan<'r> {
     parts(record, metric)
         .filter(|part| {
             part.operation == Some(operation) && part.stream.is_none() && part.stage.is_none()
@@ -436,7 +496,7 @@ fn by_span<'r>(record: &'r CaseRecord, metric: &'r str, operation: Operation) ->
         .collect()
 }
 
-fn intervals(record: &CaseRecord) -> Vec<IntervalTally> {
+fn intervals(record: &Own<'_>) -> Vec<IntervalTally> {
     let services = BOTH.map(|operation| by_span(record, LATENCY, operation));
     let intended = BOTH.map(|operation| by_span(record, INTENDED, operation));
     let spans: BTreeSet<Span> = services.iter().flat_map(|all| all.keys().copied()).collect();
@@ -476,7 +536,7 @@ fn intervals(record: &CaseRecord) -> Vec<IntervalTally> {
     all
 }
 
-fn add_stream_counts(record: &CaseRecord, all: &mut [IntervalTally]) {
+fn add_stream_counts(record: &Own<'_>, all: &mut [IntervalTally]) {
     for part in parts(record, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
         let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
         let mut at = 0;
@@ -495,7 +555,7 @@ fn add_stream_counts(record: &CaseRecord, all: &mut [IntervalTally]) {
     }
 }
 
-fn streams(record: &CaseRecord, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<StreamRecord> {
+fn streams(record: &Own<'_>, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<StreamRecord> {
     let mut streams: Vec<StreamRecord> = Vec::new();
     for part in parts(record, "in_flight") {
         let (Some(stream), Some("whole")) = (part.stream, part.stage) else { continue };

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::{Clocks, HostFailure, Request};
 use assay_model::event::ClockOffset;
 
-use super::Fleet;
 use crate::failure::Failure;
 
 /// Questions to each host before a start; the quickest answer counts.
@@ -19,20 +19,20 @@ const SLACK_NS: u64 = 60_000_000;
 
 /// The clock of a host.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Clock {
+pub(crate) struct Clock {
     /// Of measurements: theirs minus ours, and half the round trip that it was asked by.
     offset_ns: i64,
     bound_ns: u64,
     /// Of the day, likewise.
     day_offset_s: f64,
     /// The quickest round trip of the last questions; 0 = it was never asked.
-    pub(super) round_trip_ns: u64,
+    pub(crate) round_trip_ns: u64,
     /// Questions without an answer yet, the oldest first.
     asked: VecDeque<(u64, f64)>,
     /// The start it was given, by its own clock.
-    pub(super) start_ns: u64,
+    pub(crate) start_ns: u64,
     /// When its run began, by its own clock.
-    pub(super) run_started_ns: u64,
+    pub(crate) run_started_ns: u64,
 }
 
 impl Clock {
@@ -42,7 +42,7 @@ impl Clock {
 
     /// Takes over what is known better than before (Cristian: Probabilistic clock synchronization, Distributed
     /// Computing 3, 1989): the offset is within half a round trip of the middle of it.
-    pub(super) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
+    pub(crate) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
         let Some((asked_ns, asked_day_s)) = self.asked.pop_front() else { return };
         let round_trip_ns = at_ns.saturating_sub(asked_ns).max(1);
         if self.round_trip_ns != 0 && round_trip_ns >= self.round_trip_ns {
@@ -56,26 +56,26 @@ impl Clock {
     }
 
     /// A moment of ours by its clock.
-    pub(super) const fn theirs(&self, ours_ns: u64) -> u64 {
+    pub(crate) const fn theirs(&self, ours_ns: u64) -> u64 {
         ours_ns.wrapping_add_signed(self.offset_ns)
     }
 
     /// How much later than at its start it went on.
-    pub(super) fn late_s(&self, theirs_ns: u64) -> f64 {
+    pub(crate) fn late_s(&self, theirs_ns: u64) -> f64 {
         theirs_ns.wrapping_sub(self.start_ns) as i64 as f64 * 1e-9
     }
 
-    pub(super) fn bound_s(&self) -> f64 {
+    pub(crate) fn bound_s(&self) -> f64 {
         self.bound_ns as f64 * 1e-9
     }
 
     /// How much later its run began than ours, which began at `ours_ns`.
-    pub(super) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
+    pub(crate) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
         self.run_started_ns.wrapping_sub(self.theirs(ours_ns)) as i64
     }
 
     /// The clock of the day, for the record.
-    pub(super) fn of_day(&self) -> ClockOffset {
+    pub(crate) fn of_day(&self) -> ClockOffset {
         ClockOffset { seconds: self.day_offset_s, bound_s: self.bound_s() }
     }
 }
@@ -85,39 +85,72 @@ fn day_s() -> f64 {
 }
 
 /// Time between the decision for a start and the start.
-pub(super) const fn lead_ns(farthest_ns: u64) -> u64 {
+const fn lead_ns(farthest_ns: u64) -> u64 {
     SLACK_NS + 2 * farthest_ns
 }
 
-impl Fleet<'_, '_, '_> {
-    /// Asks hosts that wait for the time, all at once and several times.
-    pub(super) fn synchronise(&mut self, hosts: &[usize]) -> Result<(), Failure> {
-        hosts.iter().for_each(|host| self.clocks[*host].round_trip_ns = 0);
-        for _ in 0..TRIES {
-            for host in hosts.iter().copied().filter(|host| self.steps.is_busy(*host)) {
-                let now_ns = self.hosts.now_ns();
-                self.clocks[host].asks(now_ns);
-                self.hosts.tell(host, &Request::Clock);
-            }
-            let end_ns = self.hosts.now_ns() + TELLING_NS;
-            let is_open = |fleet: &Self, host: &usize| {
-                !fleet.clocks[*host].asked.is_empty() && fleet.steps.is_busy(*host)
-            };
-            while hosts.iter().any(|host| is_open(self, host)) && self.hosts.now_ns() < end_ns {
-                if let Some((host, heard)) = self.hosts.hear(Duration::from_millis(20)) {
-                    self.hear(host, heard)?;
-                }
+/// Who talks to hosts that measure together.
+pub(crate) trait Conversation {
+    fn hosts(&mut self) -> &mut dyn Hosts;
+    fn clock(&mut self, host: usize) -> &mut Clock;
+    /// Whether it still takes part.
+    fn is_there(&self, host: usize) -> bool;
+    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure>;
+    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure>;
+}
+
+/// Asks hosts that wait for the time, all at once and several times.
+pub(crate) fn synchronise(
+    talk: &mut impl Conversation,
+    hosts: &[usize],
+) -> Result<(), Failure> {
+    hosts.iter().for_each(|host| talk.clock(*host).round_trip_ns = 0);
+    for _ in 0..TRIES {
+        for host in hosts.iter().copied() {
+            if talk.is_there(host) {
+                let now_ns = talk.hosts().now_ns();
+                talk.clock(host).asks(now_ns);
+                talk.hosts().tell(host, &Request::Clock);
             }
         }
-        // Nobody knows what a start would be by its clock.
-        hosts
+        let end_ns = talk.hosts().now_ns() + TELLING_NS;
+        while hosts
             .iter()
-            .copied()
-            .filter(|host| self.clocks[*host].bound_ns == 0)
-            .collect::<Vec<_>>()
-            .into_iter()
-            .try_for_each(|host| {
-                self.lose(host, &HostFailure::Overdue { seconds: TELLING_NS / 1_000_000_000 })
-            })
+            .any(|host| !talk.clock(*host).asked.is_empty() && talk.is_there(*host))
+            && talk.hosts().now_ns() < end_ns
+        {
+            if let Some((host, heard)) = talk.hosts().hear(Duration::from_millis(20)) {
+                talk.hear(host, heard)?;
+            }
+        }
     }
+    // Nobody knows what a start would be by its clock.
+    let seconds = TELLING_NS / 1_000_000_000;
+    for host in hosts.iter().copied() {
+        if talk.clock(host).bound_ns == 0 {
+            talk.lose(host, HostFailure::Overdue { seconds })?;
+        }
+    }
+    Ok(())
+}
+
+/// A moment that all of these hosts still hear of in time.
+pub(crate) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u64 {
+    let farthest_ns = hosts.iter().map(|host| talk.clock(*host).round_trip_ns).max();
+    talk.hosts().now_ns() + lead_ns(farthest_ns.unwrap_or(0))
+}
+
+/// Has a host start at a moment of ours.
+pub(crate) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
+    let theirs_ns = talk.clock(host).theirs(at_ns);
+    talk.clock(host).start_ns = theirs_ns;
+    talk.hosts().tell(host, &Request::Start(theirs_ns));
+}
+
+/// From the first start of several hosts to the last and how well that is known, in seconds, where each was late by
+/// so much within its bound.
+pub(crate) fn skew_s(late_s: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
+    let first_s = late_s.clone().map(|it| it.0).fold(f64::INFINITY, f64::min);
+    let last_s = late_s.clone().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
+    (last_s - first_s, 2.0 * late_s.map(|it| it.1).fold(0.0, f64::max))
 }

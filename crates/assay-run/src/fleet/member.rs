@@ -82,7 +82,7 @@ impl Sink for Telling<'_> {
 }
 
 /// What the clock shows when the moment has come.
-fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
+pub(crate) fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
     loop {
         let now_ns = clock::now_ns();
         let left_ns = at_ns.saturating_sub(now_ns);

@@ -14,7 +14,7 @@ use assay_model::run::Run;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::clocks::Clock;
+use super::clocks::{self, Clock};
 use super::finished;
 use super::merging::Merged;
 use crate::failure::Failure;
@@ -108,10 +108,7 @@ impl<'t> Records<'t> {
         if self.starting.len() < 2 || self.late_s.len() < self.starting.len() {
             return;
         }
-        let of = |one: fn(&(f64, f64)) -> f64| self.late_s.values().map(one);
-        let first_s = of(|it| it.0).fold(f64::INFINITY, f64::min);
-        let skew_s = of(|it| it.0).fold(f64::NEG_INFINITY, f64::max) - first_s;
-        let bound_s = 2.0 * of(|it| it.1).fold(0.0, f64::max);
+        let (skew_s, bound_s) = clocks::skew_s(self.late_s.values().copied());
         let is_in = |open: &&mut Open| self.starting.iter().any(|it| open.hosts.contains(it));
         for open in self.open.values_mut().filter(is_in) {
             let worst = open.skew_s.filter(|it| it.0 >= skew_s);

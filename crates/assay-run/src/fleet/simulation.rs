@@ -286,7 +286,12 @@ impl Hosts for World {
                 let start_ns = if *at_ns == 0 { arrives_ns } else { start_ns.max(arrives_ns) };
                 self.goes_on(host, start_ns);
             }
-            Request::Examine | Request::Stop => {}
+            Request::Examine
+            | Request::Look(_)
+            | Request::Share(_)
+            | Request::Phase(_)
+            | Request::Enough
+            | Request::Stop => {}
         }
     }
 

@@ -9,6 +9,7 @@ use std::time::Instant;
 use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average, Measured};
 use assay_dialects::vdbench::{Execution, RunLabel};
+use assay_fleet::remote::ShareAsked;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::Entry;
 use assay_model::failure::Failure as CaseFailure;
@@ -25,6 +26,7 @@ use super::file_trees::FoldersAbove;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
 use super::series;
+use super::shares::sharers::{self, Sharers};
 use crate::failure::Failure;
 use crate::recording::{self, Opening, Recording};
 use crate::sink::Sink;
@@ -71,6 +73,8 @@ pub enum Notice<'n> {
     Told(&'n Told),
     /// A run begins; with the rate in IO/s, where it has one.
     Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
+    /// What one of several hosts did of the interval that follows.
+    Part { host: &'n str, tally: &'n IntervalTally },
     /// One entry of its series.
     Interval(&'n IntervalTally),
     /// It ended; with its average, where anything is to be reported.
@@ -97,12 +101,13 @@ pub enum Notice<'n> {
 /// Who is told.
 pub type Listener<'l> = dyn FnMut(Notice<'_>) + 'l;
 
-/// Carries all runs out, once or over and over. Every pass is a run of the store.
+/// Carries all runs out, once or over and over, here or on `hosts`. Every pass is a run of the store.
 ///
 /// # Errors
 /// What cannot be carried out or stored, I/O that failed, and the user's wish to stop.
 pub fn carry_out(
     (question, sink): (&Question<'_>, &mut dyn Sink),
+    mut hosts: Option<&mut Sharers<'_>>,
     stop: &AtomicBool,
     on: &mut Listener<'_>,
 ) -> Result<(), Failure> {
@@ -113,8 +118,9 @@ pub fn carry_out(
         let opening = Opening { plan: plan(&execution), ..question.opening.clone() };
         let options = question.options.clone();
         let question = &Question { execution: &execution, opening, options, ..*question };
+        let hosts = hosts.as_deref_mut();
         let mut underway =
-            Underway { question, stop, on, told: Vec::new(), is_over: false, errors: 0 };
+            Underway { question, hosts, stop, on, told: Vec::new(), is_over: false, errors: 0 };
         if done == 1 {
             around::run(question.execution.commands.start.as_ref(), &mut underway)?;
         }
@@ -211,8 +217,10 @@ struct Over {
 }
 
 /// What goes on, for all that carry it out.
-struct Underway<'d, 'l> {
+struct Underway<'d, 'l, 'h> {
     question: &'d Question<'d>,
+    /// Who does the I/O, where it is not this machine.
+    hosts: Option<&'d mut Sharers<'h>>,
     stop: &'d AtomicBool,
     on: &'d mut Listener<'l>,
     /// What was told since the last run was stored.
@@ -223,7 +231,7 @@ struct Underway<'d, 'l> {
     errors: u64,
 }
 
-impl Underway<'_, '_> {
+impl Underway<'_, '_, '_> {
     fn tell(&mut self, told: Told) {
         (self.on)(Notice::Told(&told));
         self.told.push(told);
@@ -244,6 +252,21 @@ impl Underway<'_, '_> {
             return super::file_trees::prepare(&execution.files, options, above);
         }
         let stop = self.stop;
+        if let Some(hosts) = &mut self.hosts {
+            let asked = ShareAsked {
+                plan: execution.plan.clone(),
+                destroy_data: options.destroy_data.clone(),
+                target_on_root: options.target_on_root,
+                writers_make_files: options.writers_make_files,
+            };
+            let mut on = |event: sharers::Event<'_>| {
+                if let sharers::Event::Note { host, text } = event {
+                    (self.on)(Notice::Told(&Told::noted(host, text)));
+                    self.told.push(Told::noted(host, text));
+                }
+            };
+            return hosts.prepare(&asked, &execution.places, stop, &mut on);
+        }
         runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))
     }
 

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_fleet::process;
 use assay_fleet::remote::agent::{self, Line};
@@ -19,6 +19,7 @@ use assay_run::fleet::member;
 use assay_run::network::setup::PathAsked;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
+use assay_run::storage::shares::far_end::{self, FarEnd};
 
 /// The words after `agent`. No command of the user's: it is in no help and no completion.
 pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
@@ -40,10 +41,19 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
         remove(Path::new(folder));
     }
     process::adopt_orphans();
+    let share = Arc::new(Mutex::new(None));
+    let kept = Arc::clone(&share);
+    let answer = move |request, line: &Arc<Line>| answer(request, &kept, line);
     let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer);
     // What has not ended by itself when the pipe closed.
     process::end_descendants();
-    drop(runner::remove_made(&RunOptions::default()));
+    match share.try_lock().ok().as_deref() {
+        // The files of a shared job stay, as those of a job on one host do.
+        Some(Some(share)) => drop(FarEnd::finish(share)),
+        // It is still being done.
+        None => {}
+        Some(None) => drop(runner::remove_made(&RunOptions::default())),
+    }
     served
         .map_err(|error| Failure::new(Kind::Measurement, "the agent ends").because(&error))?;
     Ok(0)
@@ -60,8 +70,23 @@ fn remove(folder: &Path) {
     }
 }
 
-fn answer(request: Request, line: &Arc<Line>) {
+fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
+    // Held while the share is worked at, and by nothing else.
+    let held = || share.lock().unwrap_or_else(PoisonError::into_inner);
     let outcome = match request {
+        Request::Look(paths) => Ok(Reply::Looked(far_end::look(&paths))),
+        Request::Share(asked) => {
+            line.stay_in_touch();
+            let mut held = held();
+            FarEnd::prepare(*asked, line).map(|prepared| {
+                *held = Some(prepared);
+                Reply::Done
+            })
+        }
+        Request::Phase(phase) => match held().as_mut() {
+            Some(share) => share.phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
+            None => Err(Failure::new(Kind::Internal, "it has no share")),
+        },
         Request::Examine => doctor::examine(&PathAsked::default())
             .map(|examined| Reply::Examined(Box::new(examined))),
         Request::Run(asked) => {
@@ -69,7 +94,7 @@ fn answer(request: Request, line: &Arc<Line>) {
             measure(&asked, line).map(|()| Reply::Done)
         }
         // The line answers these itself.
-        Request::Clock | Request::Start(_) | Request::Stop => return,
+        Request::Clock | Request::Enough | Request::Start(_) | Request::Stop => return,
     };
     line.say(&outcome.unwrap_or_else(|failure| Reply::Failed {
         reason: failure.reason(),

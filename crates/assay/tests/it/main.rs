@@ -32,3 +32,4 @@ mod storage_files;
 mod storage_safety;
 mod truth;
 mod vdbench;
+mod vdbench_hosts;

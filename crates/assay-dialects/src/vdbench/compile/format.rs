@@ -19,7 +19,7 @@ const INTERVAL_S: f64 = 1.0;
 impl Compiler<'_, '_> {
     /// Puts the run that writes all storage before the others.
     pub(super) fn format_all(&mut self) {
-        let targets = self.whole_targets();
+        let (targets, hosts) = self.whole_targets();
         let bytes = self.all.general.format_bytes.max(512);
         if let Some(target) =
             targets.iter().find(|target| !target.size_bytes.unwrap_or(0).is_multiple_of(bytes))
@@ -51,16 +51,20 @@ impl Compiler<'_, '_> {
         self.execution.runs.insert(0, label);
         let phase = StoragePhase { name, loops, workload, pause_before_s: 0.0 };
         self.execution.plan.phases.insert(0, phase);
+        if self.input.is_apart {
+            self.execution.places.insert(0, hosts);
+        }
     }
 
-    /// Every file or device of all runs, each once and whole.
-    fn whole_targets(&self) -> Vec<StorageTarget> {
+    /// Every file or device of all runs, each once and whole, and its host where hosts are apart.
+    fn whole_targets(&self) -> (Vec<StorageTarget>, Vec<usize>) {
         let mut seen = BTreeSet::new();
-        let phases = self.execution.plan.phases.iter();
-        let all = phases.flat_map(|phase| &phase.workload.targets);
-        all.filter(|target| seen.insert(&target.path))
-            .map(|target| StorageTarget { range_bytes: None, ..target.clone() })
-            .collect()
+        let all = self.execution.placed_targets();
+        all.filter(|(host, target)| seen.insert((*host, &target.path)))
+            .map(|(host, target)| {
+                (StorageTarget { range_bytes: None, ..target.clone() }, host.unwrap_or(0))
+            })
+            .unzip()
     }
 
     fn writing(&self, targets: Vec<StorageTarget>, bytes: u64) -> StorageWorkload {

@@ -86,6 +86,7 @@ impl Compiler<'_, '_> {
             (matches!(workload.seek, Seek::Skewed(_)), "seekpct=poisson", carries_out),
             (workload.strides.is_some(), "stride=", carries_out),
             (workload.streams.is_some(), "streams=", carries_out),
+            (self.input.is_apart, "several hosts", carries_out),
             (is_many, "more than 256 storage definitions of one workload", carries_out),
         ]
         .into_iter()

@@ -22,6 +22,8 @@ pub(super) struct Built {
     pub(super) used: Used,
     /// Whether the file says how workloads share the rate.
     pub(super) shares_given: bool,
+    /// By target: its host, where hosts are apart.
+    pub(super) hosts: Vec<usize>,
 }
 
 impl Built {
@@ -99,7 +101,7 @@ impl Compiler<'_, '_> {
             data,
             seed: self.input.seed,
         };
-        Some(Built { workload, parameters, used, shares_given })
+        Some(Built { workload, parameters, used, shares_given, hosts: targets.hosts })
     }
 
     /// The run's workloads with the values of its loops.

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use assay_model::near::nearest;
 
+use super::super::definitions::CLIENT;
 use super::super::lines::Lines;
 use super::super::tokens::Element;
 
@@ -43,7 +44,10 @@ impl Index {
                     let names = self.names.iter().enumerate();
                     chosen.extend(names.filter(|(_, n)| n.starts_with(stem)).map(|(i, _)| i));
                 }
-                None => chosen.extend(self.by_name.get(&wanted)),
+                None => match self.by_name.get(&wanted) {
+                    Some(one) => chosen.push(*one),
+                    None => chosen.extend(self.clients(&wanted)),
+                },
             }
             if chosen.len() == before {
                 complete = false;
@@ -53,6 +57,16 @@ impl Index {
         chosen.sort_unstable();
         chosen.dedup();
         complete.then_some(chosen)
+    }
+
+    /// The clients of a host that has several.
+    fn clients(&self, host: &str) -> impl Iterator<Item = usize> {
+        let is_its = move |name: &str| {
+            let number = name.strip_prefix(host).and_then(|rest| rest.strip_prefix(CLIENT));
+            number.is_some_and(|number| number.bytes().all(|it| it.is_ascii_digit()))
+        };
+        let names = self.names.iter().enumerate();
+        names.filter(move |(_, name)| is_its(name)).map(|(index, _)| index)
     }
 
     fn nothing(&self, lines: &mut Lines, kind: &str, selector: &Element) {

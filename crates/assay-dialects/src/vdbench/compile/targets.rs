@@ -1,7 +1,7 @@
 //! Where the I/O of a run goes: files and devices, the parts of them that are used, and their hosts.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_model::workload::storage::{Opening, StorageTarget, WriteSync};
 
@@ -19,14 +19,26 @@ pub(super) struct Placed {
     pub(super) hit_area_bytes: u64,
 }
 
-/// Storage, which of its paths, and the part that is used.
-type TargetKey = (usize, usize, Option<(u64, u64)>);
+/// Storage, which of its paths, its host where hosts are apart, and the part that is used.
+type TargetKey = (usize, usize, Option<usize>, Option<(u64, u64)>);
 
 /// Targets as they are collected; the same one is kept once.
 #[derive(Default)]
 pub(super) struct Targets {
     pub(super) list: Vec<StorageTarget>,
+    /// By target: its host, where hosts are apart.
+    pub(super) hosts: Vec<usize>,
     by_key: HashMap<TargetKey, usize>,
+}
+
+impl Targets {
+    fn add(&mut self, key: TargetKey, target: impl FnOnce() -> StorageTarget) -> usize {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.list.push(target());
+            self.hosts.extend(key.2);
+            self.list.len() - 1
+        })
+    }
 }
 
 impl Compiler<'_, '_> {
@@ -53,49 +65,55 @@ impl Compiler<'_, '_> {
         });
         let mut placed = Vec::new();
         for (number, (lun, hosts)) in storage.luns.iter().enumerate() {
-            self.note_hosts(hosts, &workload.hosts)?;
-            let path = PathBuf::from(&lun.text);
-            let present = (self.around.look)(&path);
-            let size = self.size(storage, present, flags)?;
-            let is_device = present.is_some_and(|present| present.device);
-            let range = self.range(run, workload, storage, size, is_device)?;
-            let key = (index, number, range);
-            let target = match targets.by_key.get(&key) {
-                Some(target) => *target,
-                None => {
-                    targets.by_key.insert(key, targets.list.len());
-                    targets.list.push(StorageTarget {
-                        name: storage.name.text.clone(),
-                        path,
-                        size_bytes: Some(size),
-                        range_bytes: range,
-                        align_bytes: storage.align_bytes,
-                        direct: flags.direct,
-                        sync: flags.sync,
-                        sync_at_end: flags.sync_at_end,
-                        opening: Opening::default(),
-                    });
-                    targets.list.len() - 1
-                }
+            let hosts = self.note_hosts(hosts, &workload.hosts)?;
+            let at: Vec<Option<usize>> = match self.input.is_apart {
+                true => hosts.into_iter().map(Some).collect(),
+                false => vec![None],
             };
-            placed.push(target);
+            for host in at {
+                let path = PathBuf::from(&lun.text);
+                let seen = host.map_or_else(
+                    || path.clone(),
+                    |host| at_host(&self.all.hosts[host].label, &path),
+                );
+                let present = (self.around.look)(&seen);
+                let size = self.size(storage, present, flags)?;
+                let is_device = present.is_some_and(|present| present.device);
+                let range = self.range(run, workload, storage, size, is_device)?;
+                let key = (index, number, host, range);
+                placed.push(targets.add(key, || StorageTarget {
+                    name: storage.name.text.clone(),
+                    path,
+                    size_bytes: Some(size),
+                    range_bytes: range,
+                    align_bytes: storage.align_bytes,
+                    direct: flags.direct,
+                    sync: flags.sync,
+                    sync_at_end: flags.sync_at_end,
+                    opening: Opening::default(),
+                }));
+            }
         }
         Some(placed)
     }
 
-    /// Remembers which hosts the run needs.
-    fn note_hosts(&mut self, of_storage: &[Element], of_workload: &[Element]) -> Option<()> {
-        let selectors = if of_storage.is_empty() { of_workload } else { of_storage };
-        if self.hosts.is_empty() && selectors.iter().all(|one| is_local(&one.text)) {
-            return Some(());
+    /// The hosts that do this, which the run needs.
+    fn note_hosts(
+        &mut self,
+        of_storage: &[Element],
+        of_workload: &[Element],
+    ) -> Option<Vec<usize>> {
+        let both = [of_storage, of_workload];
+        if self.hosts.is_empty() && both.into_iter().flatten().all(|one| is_local(&one.text)) {
+            return Some(Vec::new());
         }
-        if selectors.is_empty() {
-            self.used_hosts.extend(0..self.all.hosts.len());
-        } else {
-            let chosen = self.hosts.select(self.lines, "host (hd)", selectors)?;
-            self.used_hosts.extend(chosen);
+        let mut chosen: Vec<usize> = (0..self.all.hosts.len()).collect();
+        for selectors in both.into_iter().filter(|it| !it.is_empty()) {
+            let selected = self.hosts.select(self.lines, "host (hd)", selectors)?;
+            chosen.retain(|host| selected.contains(host));
         }
-        Some(())
+        self.used_hosts.extend(&chosen);
+        Some(chosen)
     }
 
     fn size(
@@ -169,6 +187,12 @@ impl Compiler<'_, '_> {
         }
         Some(((low, high) != (0, size)).then_some((low, high)))
     }
+}
+
+/// A path at one of several hosts, as scp writes it.
+#[must_use]
+pub fn at_host(host: &str, path: &Path) -> PathBuf {
+    PathBuf::from(format!("{host}:{}", path.display()))
 }
 
 fn is_local(host: &str) -> bool {

@@ -20,6 +20,12 @@ pub struct Average<M> {
     pub counts: bool,
 }
 
+/// Whether an interval is of full length.
+#[must_use]
+pub fn is_whole(label: &RunLabel, length_s: f64) -> bool {
+    length_s >= FULL * label.interval_s
+}
+
 /// The average over the intervals behind the warm-up that were not cut short: of one that was, a rate can
 /// be reported, but no average is made of it. `M` adds intervals up and says how much was done.
 pub fn average<M: Default, I>(
@@ -29,7 +35,7 @@ pub fn average<M: Default, I>(
     add: impl Fn(&mut M, &I),
     done: impl Fn(&M) -> u64,
 ) -> Average<M> {
-    let is_full = |interval: &&I| length_s(interval) >= FULL * label.interval_s;
+    let is_full = |interval: &&I| is_whole(label, length_s(interval));
     let full = intervals.iter().filter(is_full).count();
     let first = first_counted(label);
     let mut measured = M::default();

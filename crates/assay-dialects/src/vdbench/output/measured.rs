@@ -197,14 +197,7 @@ impl Kind {
     fn add(&mut self, tally: &Tally) {
         match &mut self.tally {
             None => self.tally = Some(tally.clone()),
-            Some(sum) => {
-                sum.count += tally.count;
-                sum.bytes += tally.bytes;
-                sum.service_square_sum += tally.service_square_sum;
-                sum.service_sum_ns += tally.service_sum_ns;
-                sum.service_ns += &tally.service_ns;
-                sum.from_intended_ns += &tally.from_intended_ns;
-            }
+            Some(sum) => sum.add(tally),
         }
     }
 

@@ -54,7 +54,7 @@ impl Report<'_> {
     ) {
         if let (Some(current), Some(average)) = (self.current.take(), average) {
             self.trees_average(&current, average);
-            self.busy(average.measured.cpu_percent().0);
+            self.busy("localhost", average.measured.cpu_percent().0);
             if !is_stopped {
                 self.status("Workload done", Some(&current.label));
                 self.status("Slaves done", Some(&current.label));

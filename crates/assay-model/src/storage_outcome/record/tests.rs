@@ -103,6 +103,32 @@ fn outcomes_come_back_from_the_record() {
 }
 
 #[test]
+fn shares_of_hosts_are_stored_beside_their_total() {
+    let (total, shares) = (outcome(true), [("b", outcome(true)), ("a", outcome(false))]);
+    let members = shares.iter().flat_map(|(host, outcome)| {
+        outcome.intervals.iter().flat_map(|interval| interval.entries_of_member(host))
+    });
+    let record = recorded_for_tests(total.entries().into_iter().chain(members).collect());
+    let back = StorageOutcome::of_record(&record, &|_| None).unwrap();
+    assert_eq!((&back.tallies, &back.intervals), (&total.tallies, &total.intervals));
+    let hosts = StorageOutcome::members_of_record(&record);
+    for ((host, intervals), (expected, outcome)) in hosts.iter().zip(&shares) {
+        let counts = |all: &[IntervalTally]| {
+            all.iter().map(|it| (it.reads.clone(), it.writes.clone())).collect::<Vec<_>>()
+        };
+        assert_eq!((host.as_str(), counts(intervals)), (*expected, counts(&outcome.intervals)));
+    }
+    assert_eq!(hosts.len(), 2);
+}
+
+#[test]
+fn outcomes_travel_as_they_are() {
+    let outcome = outcome(true);
+    let text = serde_json::to_string(&outcome).unwrap();
+    assert!(serde_json::from_str::<StorageOutcome>(&text).unwrap() == outcome);
+}
+
+#[test]
 fn events_of_an_outcome_survive_the_store() {
     let record = recorded_for_tests(outcome(true).entries());
     for series in &record.series {

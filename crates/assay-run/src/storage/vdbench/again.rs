@@ -82,9 +82,15 @@ impl Again<'_> {
             outcome.intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
         self.begins(length_s, on);
         on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
-        for interval in &outcome.intervals {
+        let hosts = StorageOutcome::members_of_record(self.record);
+        for (number, interval) in outcome.intervals.iter().enumerate() {
             let at_s = interval.start_s + interval.length_s;
             on(Notice::At(self.at(length_s, at_s)));
+            for (host, intervals) in &hosts {
+                if let Some(tally) = intervals.get(number) {
+                    on(Notice::Part { host, tally });
+                }
+            }
             on(Notice::Interval(interval));
         }
         self.course.end.iter().for_each(|told| on(Notice::Told(told)));

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 /// Runs the commands and reports what they print.
 pub(super) fn run(
     commands: Option<&CommandLines>,
-    underway: &mut Underway<'_, '_>,
+    underway: &mut Underway<'_, '_, '_>,
 ) -> Result<(), Failure> {
     let Some(commands) = commands else { return Ok(()) };
     for line in &commands.lines {

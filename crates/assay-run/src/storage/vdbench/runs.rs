@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::{Average, Measured};
+use assay_model::attribute::Attribute;
+use assay_model::entry::Entry;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Load, StoragePhase, StoragePlan, StorageWorkload,
@@ -18,11 +20,12 @@ use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
+use crate::storage::shares::sharers::Event;
 use crate::storage::{series, volume};
 
 /// Carries out all runs of the plan once.
 pub(super) fn all(
-    underway: &mut Underway<'_, '_>,
+    underway: &mut Underway<'_, '_, '_>,
     recording: &mut Recording<'_>,
 ) -> Result<(), Failure> {
     let phases = &underway.question.execution.plan.phases;
@@ -40,11 +43,20 @@ pub(super) fn all(
 }
 
 /// Runs and what they reached.
-struct Runs<'r, 'd, 'l, 's> {
-    underway: &'r mut Underway<'d, 'l>,
+struct Runs<'r, 'd, 'l, 'h, 's> {
+    underway: &'r mut Underway<'d, 'l, 'h>,
     recording: &'r mut Recording<'s>,
     options: RunOptions,
     done: Vec<Option<Reached>>,
+}
+
+/// What became of a run.
+struct Done {
+    outcome: StorageOutcome,
+    /// Why it ended before its time.
+    end: Option<Told>,
+    /// What is to be stored besides.
+    entries: Vec<Entry>,
 }
 
 /// What a run reached, for the runs that depend on it.
@@ -55,13 +67,13 @@ pub(super) struct Reached {
     shares: Vec<f64>,
 }
 
-impl Runs<'_, '_, '_, '_> {
+impl Runs<'_, '_, '_, '_, '_> {
     fn one(&mut self, index: usize) -> Result<Next, Failure> {
         let execution = self.underway.question.execution;
         let (phase, label) = (&execution.plan.phases[index], &execution.runs[index]);
         let mut workload = phase.workload.clone();
         if let Some(of) = base(phase) {
-            let rate_per_s = self.share(of, &workload, label)?;
+            let rate_per_s = self.share_of(of, &workload, label)?;
             if rate_per_s <= 0.0 {
                 self.underway.tell(Told::LeftOut { run: label.name.clone() });
                 return Ok(Next::SkipCurve);
@@ -70,18 +82,17 @@ impl Runs<'_, '_, '_, '_> {
         }
         around::run(label.commands.start.as_ref(), self.underway)?;
         let plan = alone(phase, workload);
-        let (outcome, end) = self.carry_out(&plan, label)?;
-        let next = self.judge(index, &plan.phases[0], label, (&outcome, end))?;
+        let done = match self.underway.hosts {
+            None => self.carry_out(&plan, label)?,
+            Some(_) => self.share(&plan.phases[0], index, label)?,
+        };
+        let next = self.judge(index, &plan.phases[0], label, done)?;
         around::run(label.commands.end.as_ref(), self.underway)?;
         Ok(if self.underway.is_over { Next::End } else { next })
     }
 
     /// Carries out a plan of one phase, which bytes or a watched file may end early; and why they did.
-    fn carry_out(
-        &mut self,
-        plan: &StoragePlan,
-        label: &RunLabel,
-    ) -> Result<(StorageOutcome, Option<Told>), Failure> {
+    fn carry_out(&mut self, plan: &StoragePlan, label: &RunLabel) -> Result<Done, Failure> {
         let ends = AtomicBool::new(false);
         let underway = &mut *self.underway;
         let stop = underway.stop;
@@ -116,7 +127,54 @@ impl Runs<'_, '_, '_, '_> {
         self.underway.ended(reason.as_ref());
         let outcome = outcome
             .ok_or_else(|| Failure::measurement(format!("RD={} did no I/O", label.name)))?;
-        Ok((outcome, reason))
+        let entries = volume::facts(&plan.phases[0].workload);
+        Ok(Done { outcome, end: reason, entries })
+    }
+
+    /// The same where several hosts do it.
+    fn share(
+        &mut self,
+        phase: &StoragePhase,
+        index: usize,
+        label: &RunLabel,
+    ) -> Result<Done, Failure> {
+        let ends = AtomicBool::new(false);
+        let Underway { question, hosts, stop, on, told, .. } = &mut *self.underway;
+        let Some(hosts) = hosts else { return Err(runner::interrupted()) };
+        let execution = question.execution;
+        let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
+        let mut entries = Vec::new();
+        let mut on_event = |event: Event<'_>| match event {
+            Event::Note { host, text } => {
+                on(Notice::Told(&Told::noted(host, text)));
+                told.push(Told::noted(host, text));
+            }
+            Event::Starts => {
+                on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
+            }
+            Event::Part { host, tally } => {
+                on(Notice::Part { host, tally });
+                entries.extend(tally.entries_of_member(host));
+            }
+            Event::Interval { tally } => {
+                on(Notice::Interval(tally));
+                if ending.interval(tally.warmup, tally.reads.bytes, tally.writes.bytes) {
+                    ends.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        let places = &execution.places[index];
+        let done = ending::following(stop, &ends, || {
+            hosts.phase(phase, places, &ends, &mut on_event)
+        })?;
+        if let Some((skew_s, bound_s)) = done.skew_s {
+            entries.push(Entry::Fact(Attribute::StartSkew, skew_s.into()));
+            entries.push(Entry::Fact(Attribute::StartSkewBound, bound_s.into()));
+        }
+        entries.extend(hosts.doubt().map(Entry::Doubt));
+        let end = ending.reason.filter(|_| !self.underway.is_stopped());
+        self.underway.ended(end.as_ref());
+        Ok(Done { outcome: done.outcome, end, entries })
     }
 
     /// What a run that is over means for those to come.
@@ -125,8 +183,9 @@ impl Runs<'_, '_, '_, '_> {
         index: usize,
         phase: &StoragePhase,
         label: &RunLabel,
-        (outcome, end): (&StorageOutcome, Option<Told>),
+        Done { outcome, end, entries }: Done,
     ) -> Result<Next, Failure> {
+        let outcome = &outcome;
         let is_stopped = self.underway.is_stopped();
         let average = averaged(label, outcome, is_stopped);
         (self.underway.on)(Notice::Done {
@@ -137,12 +196,7 @@ impl Runs<'_, '_, '_, '_> {
             is_stopped,
         });
         let over = Over {
-            entries: [
-                outcome.entries(),
-                series::samples(outcome),
-                volume::facts(&phase.workload),
-            ]
-            .concat(),
+            entries: [outcome.entries(), series::samples(outcome), entries].concat(),
             rate_per_s: phase.workload.load.rate_per_s(),
             count: series::count(outcome),
             elapsed_s: outcome.elapsed_s,
@@ -153,6 +207,9 @@ impl Runs<'_, '_, '_, '_> {
         self.underway.store(self.recording, index, over)?;
         self.underway.errors += outcome.error_count;
         self.underway.few_errors("I/O")?;
+        if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.failure()) {
+            return Err(lost);
+        }
         if is_stopped {
             return Err(runner::interrupted());
         }
@@ -169,7 +226,7 @@ impl Runs<'_, '_, '_, '_> {
     }
 
     /// What the load of a run is, in IO/s, which is a share of the rate that the run `of` reached.
-    fn share(
+    fn share_of(
         &self,
         of: usize,
         workload: &StorageWorkload,

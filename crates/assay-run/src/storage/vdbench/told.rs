@@ -21,6 +21,13 @@ pub enum Told {
     },
     /// That file is whole.
     LaidOut,
+    /// One of several hosts said something.
+    Noted {
+        /// The host.
+        host: String,
+        /// What it said.
+        text: String,
+    },
     /// A command of the parameter file is started.
     Command {
         /// The line for the shell.
@@ -49,6 +56,12 @@ pub enum Told {
     },
     /// Response times are greater than `stopcurve` allows: the execution ends.
     CurveEnds,
+}
+
+impl Told {
+    pub(super) fn noted(host: &str, text: &str) -> Self {
+        Self::Noted { host: host.to_owned(), text: text.to_owned() }
+    }
 }
 
 /// What happened around one run.

@@ -21,7 +21,7 @@ use crate::storage::{file_trees, series, volume};
 
 /// Carries out all of them once.
 pub(super) fn all(
-    underway: &mut Underway<'_, '_>,
+    underway: &mut Underway<'_, '_, '_>,
     recording: &mut Recording<'_>,
 ) -> Result<(), Failure> {
     let phases = &underway.question.execution.files.phases;
@@ -34,14 +34,14 @@ pub(super) fn all(
     runs.underway.no_errors("operation")
 }
 
-struct Runs<'r, 'd, 'l, 's> {
-    underway: &'r mut Underway<'d, 'l>,
+struct Runs<'r, 'd, 'l, 'h, 's> {
+    underway: &'r mut Underway<'d, 'l, 'h>,
     recording: &'r mut Recording<'s>,
     /// What each run reached, in operations per second.
     reached_per_s: Vec<Option<f64>>,
 }
 
-impl Runs<'_, '_, '_, '_> {
+impl Runs<'_, '_, '_, '_, '_> {
     fn one(&mut self, index: usize) -> Result<Next, Failure> {
         let execution = self.underway.question.execution;
         let label = &execution.runs[index];

@@ -1,0 +1,142 @@
+//! Parameter files whose hosts (`hd=`) are other machines: an agent on each does its part of all runs.
+//!
+//! Hosts are reached by ssh, whatever `shell=` says, or by the command of `--via`. Nothing listens there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_dialects::vdbench::{
+    self, Execution, Input, Present, Surroundings, UsedHost, at_host,
+};
+use assay_fleet::remote::agents::{self, Hosts};
+use assay_fleet::remote::controller::Course;
+use assay_fleet::remote::{Program, Via};
+use assay_kernels::clock;
+use assay_run::failure::{Failure, Kind};
+use assay_run::storage::shares::sharers::Sharers;
+use fs_err as fs;
+
+use super::{execute, load, read};
+use crate::options::vdbench::VdbenchArguments;
+use crate::signals;
+use crate::terminal::Terminal;
+
+/// Hosts of which at least one is another machine.
+pub(super) struct Elsewhere {
+    /// In the order of the execution.
+    names: Vec<String>,
+    via: Via,
+    /// What each host is to look at.
+    paths: Vec<Vec<PathBuf>>,
+}
+
+/// The hosts that the files name, if any of them is another machine; then they are apart. What is wrong with the files
+/// is told when they are read.
+pub(super) fn elsewhere(
+    input: &mut Input,
+    typed: &VdbenchArguments,
+) -> Result<Option<Elsewhere>, Failure> {
+    let Some(execution) = supposed(input) else { return Ok(None) };
+    let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let own = own.trim().to_ascii_lowercase();
+    let far = execution.hosts.iter().find(|host| !is_here(&host.system, &own));
+    let Some(far) = far.or(execution.hosts.first().filter(|_| typed.via.is_some())) else {
+        return Ok(None);
+    };
+    if !execution.files.phases.is_empty() {
+        return Err(not_of_trees(far));
+    }
+    let template = typed
+        .via
+        .as_deref()
+        .map(Via::parse)
+        .transpose()
+        .map_err(|error| Failure::usage("--via leads to no host").because(&error))?;
+    let own_words = |host: &UsedHost| match &template {
+        Some(via) => via.words(&host.system),
+        None if is_here(&host.system, &own) => vec!["env".to_owned()],
+        None => ssh(host),
+    };
+    let words: BTreeMap<String, Vec<String>> =
+        execution.hosts.iter().map(|host| (host.label.clone(), own_words(host))).collect();
+    (input.is_apart, input.submitters) = (true, u32::MAX);
+    let mut paths = vec![BTreeSet::new(); execution.hosts.len()];
+    if let Some(execution) = supposed(input) {
+        for (host, target) in execution.placed_targets() {
+            paths[host.unwrap_or(0)].insert(target.path.clone());
+        }
+    }
+    Ok(Some(Elsewhere {
+        names: execution.hosts.into_iter().map(|host| host.label).collect(),
+        via: Via::of_each(words),
+        paths: paths.into_iter().map(|it| it.into_iter().collect()).collect(),
+    }))
+}
+
+fn ssh(host: &UsedHost) -> Vec<String> {
+    let login = host.user.iter().flat_map(|user| ["-l", user.as_str()]);
+    let words = ["ssh", "-o", "BatchMode=yes"].into_iter().chain(login);
+    words.chain([host.system.as_str()]).map(str::to_owned).collect()
+}
+
+/// What the files mean if whatever they name is there.
+fn supposed(input: &Input) -> Option<Execution> {
+    let mut look = |_: &Path| Some(Present { bytes: 1 << 40, device: false });
+    vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look }).ok()
+}
+
+fn is_here(system: &str, own: &str) -> bool {
+    let system = system.to_ascii_lowercase();
+    let short = own.split('.').next().unwrap_or_default();
+    let is_loopback = matches!(system.as_str(), "localhost" | "127.0.0.1" | "::1");
+    is_loopback || (!own.is_empty() && (system == own || system == short))
+}
+
+fn not_of_trees(far: &UsedHost) -> Failure {
+    let what = Diagnostic {
+        code: "V170",
+        severity: Severity::Error,
+        place: far.place.clone(),
+        message: format!("the host `{}` ({}) is not this machine", far.label, far.system),
+        help: Some("run the file-system workload of each host on that host".into()),
+        vdbench: Some("starts a slave on every host".into()),
+    };
+    Failure::measurement("file-system workloads (fsd, fwd) run on one host at a time")
+        .explain(what.to_string().trim_end())
+        .advise("say system=localhost where one machine is to play all hosts")
+}
+
+impl Elsewhere {
+    /// Carries the runs out on all hosts.
+    pub(super) fn execute(
+        &self,
+        typed: &VdbenchArguments,
+        input: &Input,
+        terminal: &mut Terminal,
+    ) -> Result<u8, Failure> {
+        let program = Program::running().map_err(|error| {
+            Failure::new(Kind::Internal, "this program cannot be read").because(&error)
+        })?;
+        let stop = signals::cancel_on_signals()?;
+        let deadline = Duration::from_secs_f64(typed.host_deadline);
+        let course = Course { via: &self.via, program: &program, deadline, cancel: &stop };
+        let body = |hosts: &mut dyn Hosts| {
+            let mut sharers = Sharers::gather(&self.names, hosts, deadline, &stop)?;
+            let looked = sharers.look(&self.paths, &stop)?;
+            let mut present = BTreeMap::new();
+            for ((name, paths), found) in self.names.iter().zip(&self.paths).zip(looked) {
+                for (path, at) in paths.iter().zip(found) {
+                    let at = at.map(|at| Present { bytes: at.bytes, device: at.is_device });
+                    present.insert(at_host(name, path), at);
+                }
+            }
+            let at = |path: &Path| present.get(path).copied().flatten();
+            let (execution, found) = read(input, &at, terminal)?;
+            let with = (&found, Some(&mut sharers));
+            execute::execute(typed, (input, &execution), with, &stop, terminal)
+        };
+        agents::with(&self.names, &course, clock::now_ns, body)
+    }
+}

@@ -1,0 +1,82 @@
+//! A page for each host where several do the I/O: its intervals and its average, which add up to those of the summary.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use assay_dialects::vdbench::Execution;
+use assay_dialects::vdbench::output::{self, Average, Measured, pages};
+use assay_model::plain;
+use assay_model::storage_outcome::IntervalTally;
+
+use super::{Current, Report};
+
+/// The pages of all hosts, in their order.
+pub(super) struct HostPages {
+    names: Vec<String>,
+    /// What the run that goes on has so far.
+    parts: BTreeMap<String, Part>,
+}
+
+/// One host in the run that goes on.
+#[derive(Default)]
+struct Part {
+    lines: String,
+    /// What counts, and all there is.
+    counted: Measured,
+    whole: Measured,
+}
+
+impl HostPages {
+    pub(super) fn of(execution: &Execution) -> Self {
+        let is_apart = !execution.places.is_empty();
+        let hosts = execution.hosts.iter().filter(|_| is_apart);
+        Self { names: hosts.map(|host| host.label.clone()).collect(), parts: BTreeMap::new() }
+    }
+
+    pub(super) fn links(&self) -> impl Iterator<Item = String> {
+        self.names.iter().map(|name| pages::link("Host report:", name))
+    }
+}
+
+impl Report<'_> {
+    pub(super) fn part_of_host(&mut self, host: &str, tally: &IntervalTally) {
+        let Some(current) = &self.current else { return };
+        let number = current.number + 1;
+        let measured = Measured::of(tally);
+        let line = output::line(&self.time_of_day(), &number.to_string(), &measured);
+        let counts = number >= output::first_counted(&current.label)
+            && output::is_whole(&current.label, tally.length_s);
+        let part = self.hosts.parts.entry(host.to_owned()).or_default();
+        let _ = writeln!(part.lines, "{line}");
+        part.whole.add(tally);
+        if counts {
+            part.counted.add(tally);
+        }
+    }
+
+    /// Gives back how busy the CPUs of each were, in percent.
+    pub(super) fn pages_of_hosts(
+        &mut self,
+        tod: &str,
+        current: &Current,
+        average: &Average<Measured>,
+    ) -> Vec<(String, f64)> {
+        if self.hosts.names.is_empty() {
+            return vec![("localhost".to_owned(), average.measured.cpu_percent())];
+        }
+        let mut busy = Vec::new();
+        let parts = std::mem::take(&mut self.hosts.parts);
+        let label = &current.label;
+        let header = output::starting(label, current.rate_per_s);
+        let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
+        for (host, part) in parts {
+            let measured = if average.counts { &part.counted } else { &part.whole };
+            let line = output::line(tod, &average.label, measured);
+            let head = format!("Host report for hd={}\n", plain::within_page(&host));
+            let text = format!("{anchor}\n{}\n{}{line}", self.table_heading(), part.lines);
+            self.folder.part(&host, &head, &text);
+            busy.push((host, measured.cpu_percent()));
+        }
+        busy
+    }
+}

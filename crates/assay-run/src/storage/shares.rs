@@ -1,0 +1,354 @@
+//! A storage workload of several hosts taken apart into what each of them does, and what they did put together.
+//!
+//! Counts and bytes add up, histograms merge exactly. Pure: who carries a share out, and where, is known elsewhere.
+
+use assay_model::seed;
+use assay_model::storage_outcome::{
+    Ended, IntervalTally, IoFailure, StorageOutcome, StreamCount, StreamRecord, StreamTally,
+    Tally,
+};
+use assay_model::workload::storage::{Load, StorageStream, StorageWorkload};
+
+pub mod far_end;
+pub mod sharers;
+
+/// What one host does of a workload.
+#[derive(Debug, Clone)]
+pub struct Share {
+    /// Its own targets and streams.
+    pub workload: StorageWorkload,
+    /// By own stream and own target: which they are of the whole.
+    streams: Vec<usize>,
+    targets: Vec<usize>,
+}
+
+impl Share {
+    /// The share of `host`, where `places` says for each target on which host it is. `None` where it has nothing
+    /// to do.
+    ///
+    /// A rate is shared as the targets of each stream are: ten hosts of one target each do a tenth each.
+    #[must_use]
+    pub fn of(whole: &StorageWorkload, places: &[usize], host: usize) -> Option<Self> {
+        let targets: Vec<usize> = (0..whole.targets.len())
+            .filter(|target| places.get(*target) == Some(&host))
+            .collect();
+        let mut streams = Vec::new();
+        let mut own = Vec::new();
+        for (index, stream) in whole.streams.iter().enumerate() {
+            let mine: Vec<usize> =
+                stream.targets.iter().filter_map(|it| targets.binary_search(it).ok()).collect();
+            if mine.is_empty() {
+                continue;
+            }
+            let part = mine.len() as f64 / stream.targets.len() as f64;
+            streams.push(index);
+            own.push(StorageStream {
+                targets: mine,
+                rate_share: stream.rate_share * part,
+                own_rate_per_s: stream.own_rate_per_s.map(|rate| rate * part),
+                ..stream.clone()
+            });
+        }
+        if streams.is_empty() {
+            return None;
+        }
+        let mut workload = StorageWorkload {
+            targets: targets.iter().map(|target| whole.targets[*target].clone()).collect(),
+            load: load(whole, &own),
+            streams: own,
+            seed: seed::derived(whole.seed, host as u64 + 1),
+            ..whole.clone()
+        };
+        // Bytes of all hosts end the run, which the coordinator counts.
+        workload.timing.stop_after_bytes = None;
+        Some(Self { workload, streams, targets })
+    }
+}
+
+/// The load of a host whose streams are `own`.
+fn load(whole: &StorageWorkload, own: &[StorageStream]) -> Load {
+    let sum = |streams: &[StorageStream]| -> (f64, f64) {
+        let (alone, sharing): (Vec<_>, Vec<_>) =
+            streams.iter().partition(|it| it.own_rate_per_s.is_some());
+        let rates = alone.iter().filter_map(|it| it.own_rate_per_s).sum();
+        (rates, sharing.iter().map(|it| it.rate_share).sum())
+    };
+    let ((all_rates, all_shares), (rates, shares)) = (sum(&whole.streams), sum(own));
+    let part = if all_shares > 0.0 { shares / all_shares } else { 0.0 };
+    match whole.load {
+        Load::Open { rate_per_s, arrivals } => {
+            let shared_per_s = (rate_per_s - all_rates).max(0.0);
+            Load::Open { rate_per_s: rates + shared_per_s * part, arrivals }
+        }
+        Load::Capped { bytes_per_s } => Load::Capped { bytes_per_s: bytes_per_s * part },
+        Load::Closed | Load::Balanced | Load::ShareOf { .. } => whole.load.clone(),
+    }
+}
+
+/// An interval in which nothing was done.
+#[must_use]
+pub fn idle(like: &IntervalTally) -> IntervalTally {
+    IntervalTally {
+        reads: Tally::empty(),
+        writes: Tally::empty(),
+        streams: Vec::new(),
+        in_flight: 0.0,
+        cpu_user: 0.0,
+        cpu_system: 0.0,
+        ..like.clone()
+    }
+}
+
+/// Shorter intervals than this share of the longest are those of hosts that were done in them.
+const WHOLE: f64 = 0.9;
+
+/// The same interval of several hosts as one, which those that were done in it do not shorten.
+///
+/// Its length is the mean of theirs, because the ends of an interval are a little late or early on every host, each
+/// for itself: of lengths that add up to the same time their means do, their maxima do not.
+#[must_use]
+pub fn interval(
+    parts: &[(&Share, &IntervalTally)],
+    start_s: f64,
+    streams: usize,
+) -> Option<IntervalTally> {
+    let (_, first) = parts.first()?;
+    let longest_s = parts.iter().map(|(_, it)| it.length_s).fold(0.0, f64::max);
+    let lengths = parts.iter().map(|(_, it)| it.length_s);
+    let whole: Vec<f64> = lengths.filter(|it| *it >= WHOLE * longest_s).collect();
+    let length_s = whole.iter().sum::<f64>() / whole.len() as f64;
+    let mut all = IntervalTally { start_s, length_s, ..idle(first) };
+    all.streams = vec![StreamCount::default(); streams];
+    for (share, part) in parts {
+        all.reads.add(&part.reads);
+        all.writes.add(&part.writes);
+        // In flight over its own time, which may be shorter.
+        if length_s > 0.0 {
+            all.in_flight += part.in_flight * (part.length_s / length_s).min(1.0);
+        }
+        all.cpu_user += part.cpu_user / parts.len() as f64;
+        all.cpu_system += part.cpu_system / parts.len() as f64;
+        for (count, stream) in part.streams.iter().zip(&share.streams) {
+            add_count(&mut all.streams[*stream], count);
+        }
+    }
+    Some(all)
+}
+
+const fn add_count(to: &mut StreamCount, more: &StreamCount) {
+    to.reads += more.reads;
+    to.read_bytes += more.read_bytes;
+    to.writes += more.writes;
+    to.write_bytes += more.write_bytes;
+    to.read_service_ns += more.read_service_ns;
+    to.write_service_ns += more.write_service_ns;
+    if more.read_maximum_ns > to.read_maximum_ns {
+        to.read_maximum_ns = more.read_maximum_ns;
+    }
+    if more.write_maximum_ns > to.write_maximum_ns {
+        to.write_maximum_ns = more.write_maximum_ns;
+    }
+}
+
+/// The outcomes of all hosts as one; `intervals` are those of [`interval`]. `None` without any.
+#[must_use]
+pub fn together(
+    parts: Vec<(&str, &Share, StorageOutcome)>,
+    intervals: Vec<IntervalTally>,
+    streams: usize,
+) -> Option<StorageOutcome> {
+    let (_, _, first) = parts.first()?;
+    let mut all = StorageOutcome {
+        tallies: Vec::new(),
+        intervals,
+        cpu_user_s: 0.0,
+        cpu_system_s: 0.0,
+        errors: Vec::new(),
+        error_count: 0,
+        not_started: 0,
+        streams: vec![StreamRecord::default(); streams],
+        ..first.clone()
+    };
+    let ends: Vec<Ended> = parts.iter().map(|(.., it)| it.ended).collect();
+    all.ended = [Ended::Errors, Ended::Interrupted, Ended::Time, Ended::Work]
+        .into_iter()
+        .find(|end| ends.contains(end))
+        .unwrap_or(Ended::Work);
+    for (host, share, part) in parts {
+        all.elapsed_s = all.elapsed_s.max(part.elapsed_s);
+        all.open_s = all.open_s.max(part.open_s);
+        all.close_s = all.close_s.max(part.close_s);
+        all.cpu_user_s += part.cpu_user_s;
+        all.cpu_system_s += part.cpu_system_s;
+        all.error_count += part.error_count;
+        all.not_started += part.not_started;
+        if !all.engine.split("; ").any(|engine| engine == part.engine) {
+            all.engine = format!("{}; {}", all.engine, part.engine);
+        }
+        let whole = |own: &[usize], index: usize| own.get(index).copied();
+        all.tallies.extend(part.tallies.into_iter().filter_map(|it| {
+            let (stream, target) =
+                (whole(&share.streams, it.stream)?, whole(&share.targets, it.target)?);
+            Some(StreamTally { stream, target, ..it })
+        }));
+        all.errors.extend(part.errors.into_iter().filter_map(|it| {
+            let target = whole(&share.targets, it.target)?;
+            Some(IoFailure { target, reason: format!("{host}: {}", it.reason), ..it })
+        }));
+        for (record, stream) in part.streams.into_iter().zip(&share.streams) {
+            add_record(&mut all.streams[*stream], record);
+        }
+    }
+    Some(all)
+}
+
+fn add_record(to: &mut StreamRecord, more: StreamRecord) {
+    to.active_s = to.active_s.max(more.active_s);
+    add_tally(&mut to.syncs, more.syncs);
+    for (to, more) in to.submissions.iter_mut().zip(more.submissions) {
+        add_tally(to, more);
+    }
+    to.journal.extend(more.journal);
+}
+
+fn add_tally(to: &mut Option<Tally>, more: Option<Tally>) {
+    match (to, more) {
+        (_, None) => {}
+        (Some(to), Some(more)) => to.add(&more),
+        (to, more) => *to = more,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use assay_model::workload::storage::{
+        AccessPattern, Arrivals, EngineChoice, Opening, StorageData, StorageTarget,
+        StorageTiming, Verify, WriteSync,
+    };
+
+    use super::*;
+
+    fn workload(load: Load, streams: &[(&[usize], f64, Option<f64>)]) -> StorageWorkload {
+        let target = |number: usize| StorageTarget {
+            name: format!("sd{number}"),
+            path: PathBuf::from(format!("/v{number}")),
+            size_bytes: Some(1 << 20),
+            range_bytes: None,
+            align_bytes: None,
+            direct: false,
+            sync: WriteSync::None,
+            sync_at_end: false,
+            opening: Opening::default(),
+        };
+        let stream =
+            |(targets, rate_share, own): &(&[usize], f64, Option<f64>)| StorageStream {
+                targets: targets.to_vec(),
+                rate_share: *rate_share,
+                own_rate_per_s: *own,
+                ..StorageStream::of(AccessPattern::Random, 4096, 1.0)
+            };
+        StorageWorkload {
+            targets: (0..4).map(target).collect(),
+            streams: streams.iter().map(stream).collect(),
+            load,
+            timing: StorageTiming {
+                warmup_s: 0.0,
+                duration_s: Some(1.0),
+                interval_s: 1.0,
+                stop_after_bytes: Some(7),
+            },
+            engine: EngineChoice::Auto,
+            data: StorageData { compressible: 0.0, verify: Verify::Off },
+            seed: 1,
+        }
+    }
+
+    /// The rates of two hosts, of which the second has the last target only.
+    fn check(
+        load: Load,
+        streams: &[(&[usize], f64, Option<f64>)],
+        expected: [Option<(Load, usize)>; 2],
+    ) {
+        let whole = workload(load, streams);
+        for (host, expected) in expected.into_iter().enumerate() {
+            let share = Share::of(&whole, &[0, 0, 0, 1], host);
+            let found = share.as_ref().map(|it| (it.workload.load.clone(), it.streams.len()));
+            assert_eq!(found, expected, "{host} of {whole:?}");
+            let timing = share.map(|it| it.workload.timing.stop_after_bytes);
+            assert_eq!(timing.flatten(), None);
+        }
+    }
+
+    #[test]
+    fn rates_are_shared_as_targets_are() {
+        let open = |rate_per_s| Load::Open { rate_per_s, arrivals: Arrivals::Exponential };
+        let all: &[usize] = &[0, 1, 2, 3];
+        check(
+            open(400.0),
+            &[(all, 1.0, None)],
+            [Some((open(300.0), 1)), Some((open(100.0), 1))],
+        );
+        // Half of the rate goes to the first target alone.
+        let two: &[_] = &[(&[0][..], 0.5, None), (all, 0.5, None)];
+        check(open(400.0), two, [Some((open(350.0), 2)), Some((open(50.0), 1))]);
+        // One stream has its own 80 IO/s, which come first.
+        let own: &[_] = &[(all, 0.0, Some(80.0)), (&[3][..], 1.0, None)];
+        check(open(400.0), own, [Some((open(60.0), 1)), Some((open(340.0), 2))]);
+        let capped = |bytes_per_s| Load::Capped { bytes_per_s };
+        check(
+            capped(8.0),
+            &[(all, 1.0, None)],
+            [Some((capped(6.0), 1)), Some((capped(2.0), 1))],
+        );
+        check(Load::Closed, &[(&[3], 1.0, None)], [None, Some((Load::Closed, 1))]);
+    }
+
+    fn done(ns: &[u64]) -> Tally {
+        let mut tally = Tally::empty();
+        for ns in ns {
+            tally.count += 1;
+            tally.bytes += 4096;
+            tally.service_sum_ns += ns;
+            tally.service_ns.record(*ns).expect("it grows");
+        }
+        tally
+    }
+
+    fn of_host(length_s: f64, reads: &[u64]) -> IntervalTally {
+        let nothing = IntervalTally {
+            start_s: 0.0,
+            length_s,
+            warmup: false,
+            reads: done(reads),
+            writes: Tally::empty(),
+            streams: vec![],
+            in_flight: 2.0,
+            cpu_user: 0.5,
+            cpu_system: 0.25,
+        };
+        let reads = StreamCount { reads: reads.len() as u64, ..StreamCount::default() };
+        IntervalTally { streams: vec![reads], ..nothing }
+    }
+
+    #[test]
+    fn intervals_of_hosts_add_up() {
+        let whole = workload(Load::Closed, &[(&[0, 1], 0.5, None), (&[3], 0.5, None)]);
+        let shares = [0, 1].map(|host| Share::of(&whole, &[0, 0, 0, 1], host).unwrap());
+        let parts = [of_host(1.02, &[10, 20]), of_host(0.98, &[30])];
+        let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
+        let all = interval(&both, 3.0, 2).unwrap();
+        assert_eq!((all.start_s, all.reads.count, all.reads.bytes), (3.0, 3, 12_288));
+        assert!((all.length_s - 1.0).abs() < 1e-12, "{}", all.length_s);
+        assert_eq!(all.reads.service_ns, done(&[10, 20, 30]).service_ns);
+        assert_eq!(all.streams.iter().map(|it| it.reads).collect::<Vec<_>>(), [2, 1]);
+        assert!((all.cpu_user - 0.5).abs() < 1e-12);
+        // The second was done after a tenth of it.
+        let parts = [of_host(1.0, &[10]), of_host(0.1, &[30])];
+        let both = [(&shares[0], &parts[0]), (&shares[1], &parts[1])];
+        let all = interval(&both, 0.0, 2).unwrap();
+        assert!((all.length_s - 1.0).abs() < 1e-12 && (all.in_flight - 2.2).abs() < 1e-12);
+        assert!(interval(&[], 0.0, 1).is_none());
+    }
+}

@@ -1,0 +1,126 @@
+//! The far end of a storage job whose I/O several hosts do: makes its files, and carries its phases out one by one as
+//! it is told.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::available_parallelism;
+
+use assay_fleet::capacity;
+use assay_fleet::remote::agent::Line;
+use assay_fleet::remote::{AtPath, Ready, Reply, ShareAsked};
+use assay_model::quantity::Bytes;
+use assay_model::storage_outcome::StorageOutcome;
+use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, StoragePlan};
+
+use crate::failure::Failure;
+use crate::fleet::member::wait_until;
+use crate::storage::options::RunOptions;
+use crate::storage::runner::{self, StorageEvent};
+use crate::storage::volume;
+
+/// What this host does of a job.
+#[derive(Debug)]
+pub struct FarEnd {
+    options: RunOptions,
+}
+
+impl FarEnd {
+    /// Refuses what must not be done, and lays files out; they stay when the job is over.
+    ///
+    /// # Errors
+    /// What must not be done, or fails.
+    pub fn prepare(asked: ShareAsked, line: &Arc<Line>) -> Result<Self, Failure> {
+        let ShareAsked { plan, destroy_data, target_on_root, writers_make_files } = asked;
+        let options = RunOptions {
+            destroy_data,
+            target_on_root,
+            writers_make_files,
+            keep: true,
+            ..RunOptions::default()
+        };
+        volume::check(&plan, &FilePlan::default(), &options)?;
+        let mut on = |event: StorageEvent<'_>| laid_out(&event, line);
+        runner::prepare(&plan, &options, line.cancel(), &mut on)?;
+        Ok(Self { options })
+    }
+
+    /// Carries one phase out, from the moment that the coordinator names. What was done of one that was ended
+    /// early is told, too.
+    ///
+    /// # Errors
+    /// When nothing of it could be done.
+    pub fn phase(
+        &mut self,
+        mut phase: StoragePhase,
+        line: &Arc<Line>,
+    ) -> Result<StorageOutcome, Failure> {
+        let cpus = available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1));
+        for stream in &mut phase.workload.streams {
+            // Vdbench's streams are threads; otherwise there are as many as CPUs here.
+            let is_divided = matches!(
+                stream.pattern,
+                AccessPattern::Sequential { cursor: Cursor::Divided, .. }
+            );
+            let most = stream.in_flight_per_target.saturating_mul(stream.targets.len() as u32);
+            stream.threads = if is_divided { stream.threads } else { cpus.min(most).max(1) };
+        }
+        let ends = line.enough();
+        ends.store(false, Ordering::Relaxed);
+        let mut outcome = None;
+        let mut on = |event: StorageEvent<'_>| match event {
+            StorageEvent::LayingOut { .. } => laid_out(&event, line),
+            StorageEvent::PhaseStarts { .. } => {
+                let nothing = Ready { cases: Vec::new(), step: 0, run_started_ns: 0 };
+                line.say(&Reply::Ready(nothing));
+                match line.next_start() {
+                    Some(at_ns) => {
+                        line.say(&Reply::Started(wait_until(at_ns, line.cancel())));
+                    }
+                    None => ends.store(true, Ordering::Relaxed),
+                }
+            }
+            StorageEvent::Interval { tally } => {
+                line.say(&Reply::Interval(Box::new(tally.clone())));
+            }
+            StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
+            StorageEvent::PhaseFailed => {}
+        };
+        let plan = StoragePlan { phases: vec![phase] };
+        let done = runner::carry_out(&plan, &self.options, ends, &mut on);
+        // Only the first phase is known to fill what it makes.
+        self.options.writers_make_files = false;
+        match outcome {
+            // The series has been told already.
+            Some(outcome) => Ok(StorageOutcome { intervals: Vec::new(), ..outcome }),
+            None => Err(done.err().unwrap_or_else(runner::interrupted)),
+        }
+    }
+
+    /// Notes how the files are left.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub fn finish(&self) -> Result<(), Failure> {
+        runner::finish(&self.options)
+    }
+}
+
+fn laid_out(event: &StorageEvent<'_>, line: &Line) {
+    let StorageEvent::LayingOut { target, done_bytes: 0, total_bytes } = event else { return };
+    let bytes = Bytes(*total_bytes).quantity();
+    line.say(&Reply::Note(format!("laying out {} ({bytes})", target.path.display())));
+}
+
+/// What is at each of the paths; nothing where it cannot be seen.
+#[must_use]
+pub fn look(paths: &[PathBuf]) -> Vec<Option<AtPath>> {
+    use std::os::unix::fs::FileTypeExt;
+    let at = |path: &PathBuf| {
+        let is_device = std::fs::metadata(path).ok()?.file_type().is_block_device();
+        let bytes = capacity::size(path).ok().flatten()?;
+        Some(AtPath { bytes, is_device })
+    };
+    paths.iter().map(at).collect()
+}

@@ -1,0 +1,406 @@
+//! The coordinator's end of a storage job whose I/O several hosts do: every phase starts on all of them at one moment,
+//! their intervals become one while they come in, and their outcomes one at the end.
+//!
+//! A host that is lost ends the phase for all: what the others did until then is theirs and is kept.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use assay_fleet::remote::agents::{Heard, Hosts};
+use assay_fleet::remote::{AtPath, HostFailure, Reply, Request, ShareAsked};
+use assay_model::doubt::Doubt;
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::storage::{StoragePhase, StoragePlan};
+
+use super::{self as shares, Share};
+use crate::failure::Failure;
+use crate::fleet::clocks::{self, Clock, Conversation};
+use crate::fleet::{LAST_WORDS_NS, PATIENCE, nanoseconds};
+use crate::storage::runner;
+
+/// What happens while hosts work.
+#[derive(Debug)]
+pub enum Event<'e> {
+    /// A host says something worth a line.
+    Note { host: &'e str, text: &'e str },
+    /// All start now.
+    Starts,
+    /// What one host did of the interval that follows.
+    Part { host: &'e str, tally: &'e IntervalTally },
+    /// What all did.
+    Interval { tally: &'e IntervalTally },
+}
+
+/// Who is told.
+pub type Listener<'l> = dyn FnMut(Event<'_>) + 'l;
+
+/// A phase that is over.
+#[derive(Debug)]
+pub struct Phase {
+    /// What all hosts did.
+    pub outcome: StorageOutcome,
+    /// From the first start to the last, and how well that is known; in seconds.
+    pub skew_s: Option<(f64, f64)>,
+}
+
+/// The hosts of a job.
+#[expect(missing_debug_implementations, reason = "processes have no text")]
+pub struct Sharers<'h> {
+    names: &'h [String],
+    hosts: &'h mut dyn Hosts,
+    deadline: Duration,
+    members: Vec<Member>,
+    notes: VecDeque<(usize, String)>,
+    /// The first that was lost.
+    lost: Option<(usize, HostFailure)>,
+}
+
+#[derive(Default)]
+struct Member {
+    clock: Clock,
+    has_joined: bool,
+    is_gone: bool,
+    /// What it is asked has been done, or it waits for a start.
+    is_done: bool,
+    looked: Vec<Option<AtPath>>,
+    late_s: Option<(f64, f64)>,
+    /// Intervals that are not part of a common one yet.
+    intervals: VecDeque<IntervalTally>,
+    outcome: Option<StorageOutcome>,
+}
+
+impl<'h> Sharers<'h> {
+    /// Waits until every host can be talked to.
+    ///
+    /// # Errors
+    /// When one cannot, or the user wants the end.
+    pub fn gather(
+        names: &'h [String],
+        hosts: &'h mut dyn Hosts,
+        deadline: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Self, Failure> {
+        let members = names.iter().map(|_| Member::default()).collect();
+        let (notes, lost) = (VecDeque::new(), None);
+        let mut all = Self { names, hosts, deadline, members, notes, lost };
+        all.wait(stop, |member| member.has_joined)?;
+        Ok(all)
+    }
+
+    /// What is at the paths of each host.
+    ///
+    /// # Errors
+    /// When a host is lost, or the user wants the end.
+    pub fn look(
+        &mut self,
+        paths: &[Vec<PathBuf>],
+        stop: &AtomicBool,
+    ) -> Result<Vec<Vec<Option<AtPath>>>, Failure> {
+        self.ask(|host| Some(Request::Look(paths[host].clone())));
+        self.wait(stop, |member| member.is_done)?;
+        Ok(self.members.iter_mut().map(|it| std::mem::take(&mut it.looked)).collect())
+    }
+
+    /// Has every host check its share and make its files.
+    ///
+    /// # Errors
+    /// When one must not or cannot, or the user wants the end.
+    pub fn prepare(
+        &mut self,
+        asked: &ShareAsked,
+        places: &[Vec<usize>],
+        stop: &AtomicBool,
+        on: &mut Listener<'_>,
+    ) -> Result<(), Failure> {
+        self.ask(|host| {
+            let phases = asked.plan.phases.iter().zip(places);
+            let own = phases.filter_map(|(phase, places)| own_phase(phase, places, host));
+            let plan = StoragePlan { phases: own.map(|(_, phase)| phase).collect() };
+            Some(Request::Share(Box::new(ShareAsked { plan, ..asked.clone() })))
+        });
+        // Laying out takes as long as it takes: who does it speaks once a second.
+        let done = self.wait(stop, |member| member.is_done);
+        self.tell_notes(on);
+        done
+    }
+
+    /// Carries one phase out; `ends` ends it early.
+    ///
+    /// # Errors
+    /// When no host did anything.
+    pub fn phase(
+        &mut self,
+        phase: &StoragePhase,
+        places: &[usize],
+        ends: &AtomicBool,
+        on: &mut Listener<'_>,
+    ) -> Result<Phase, Failure> {
+        let shares: Vec<Option<(Share, StoragePhase)>> =
+            (0..self.names.len()).map(|host| own_phase(phase, places, host)).collect();
+        let with: Vec<usize> =
+            (0..shares.len()).filter(|host| shares[*host].is_some()).collect();
+        self.ask(|host| {
+            let (_, phase) = shares[host].as_ref()?;
+            Some(Request::Phase(Box::new(phase.clone())))
+        });
+        self.wait(ends, |member| member.is_done)?;
+        self.tell_notes(on);
+        clocks::synchronise(self, &with)?;
+        let at_ns = clocks::next_start_ns(self, &with);
+        on(Event::Starts);
+        for host in with.iter().copied() {
+            (self.members[host].is_done, self.members[host].late_s) = (false, None);
+            clocks::start(self, host, at_ns);
+        }
+        let shares: Vec<Option<Share>> =
+            shares.into_iter().map(|it| it.map(|(share, _)| share)).collect();
+        let mut joint = Joint {
+            shares: &shares,
+            streams: phase.workload.streams.len(),
+            most_bytes: phase.workload.timing.stop_after_bytes.unwrap_or(u64::MAX),
+            intervals: Vec::new(),
+            ended_s: 0.0,
+            bytes: 0,
+        };
+        let timing = &phase.workload.timing;
+        let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + phase.pause_before_s);
+        self.follow((at_ns, planned_s), ends, &mut joint, on)?;
+        self.together(&with, joint)
+            .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
+    }
+
+    /// Why the job cannot go on, if a host is lost.
+    #[must_use]
+    pub fn failure(&self) -> Option<Failure> {
+        let (host, failure) = self.lost.as_ref()?;
+        let lost = Failure::measurement(format!("host {} is lost", self.names[*host]));
+        Some(lost.because(failure).advise(failure.advice()))
+    }
+
+    /// The same as a doubt of the record.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Doubt> {
+        let (host, failure) = self.lost.as_ref()?;
+        Some(Doubt::HostLost {
+            host: self.names[*host].clone(),
+            why: failure.id().to_owned(),
+            reason: CaseFailure::causes(failure).join(": "),
+            advice: failure.advice().to_owned(),
+        })
+    }
+
+    fn ask(&mut self, request: impl Fn(usize) -> Option<Request>) {
+        for host in 0..self.members.len() {
+            let asked = request(host);
+            self.members[host].is_done = asked.is_none();
+            if let Some(asked) = asked {
+                self.hosts.tell(host, &asked);
+            }
+        }
+    }
+
+    /// Hears the hosts until all are so far. Whoever is lost until then was needed.
+    fn wait(
+        &mut self,
+        stop: &AtomicBool,
+        is_far: impl Fn(&Member) -> bool,
+    ) -> Result<(), Failure> {
+        while !self.members.iter().all(&is_far) {
+            if let Some(failure) = self.failure() {
+                return Err(failure);
+            }
+            if stop.load(Ordering::Relaxed) {
+                return Err(runner::interrupted());
+            }
+            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
+                Conversation::hear(self, host, heard)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tell_notes(&mut self, on: &mut Listener<'_>) {
+        for (host, text) in self.notes.drain(..) {
+            on(Event::Note { host: &self.names[host], text: &text });
+        }
+    }
+
+    /// Hears the hosts until all are done with a phase. Whoever does not end in time is lost, and a host that is
+    /// lost ends it for the others.
+    fn follow(
+        &mut self,
+        (start_ns, planned_s): (u64, Option<f64>),
+        ends: &AtomicBool,
+        joint: &mut Joint<'_>,
+        on: &mut Listener<'_>,
+    ) -> Result<(), Failure> {
+        let allowed_ns = nanoseconds(self.deadline);
+        let planned = planned_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
+        let mut due_ns = planned.map(|it| start_ns + nanoseconds(it) + allowed_ns);
+        let mut is_ending = false;
+        while !self.members.iter().all(|it| it.is_done || it.is_gone) {
+            let is_enough = joint.bytes >= joint.most_bytes || self.lost.is_some();
+            let is_stopped = ends.load(Ordering::Relaxed);
+            if (is_enough || is_stopped) && !is_ending {
+                is_ending = true;
+                (0..self.members.len()).for_each(|it| self.hosts.tell(it, &Request::Enough));
+                let last_ns = if is_stopped { LAST_WORDS_NS } else { allowed_ns };
+                due_ns = Some(self.hosts.now_ns() + last_ns);
+            }
+            if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
+                Conversation::hear(self, host, heard)?;
+                joint.advance(self.names, &mut self.members, on);
+            }
+            if due_ns.is_some_and(|due_ns| self.hosts.now_ns() > due_ns) {
+                let seconds = self.deadline.as_secs();
+                let late =
+                    |it: &usize| !self.members[*it].is_done && !self.members[*it].is_gone;
+                let late: Vec<usize> = (0..self.members.len()).filter(late).collect();
+                for host in late {
+                    // Who has no time for last words is not lost.
+                    match is_stopped {
+                        true => self.members[host].is_gone = true,
+                        false => self.lose(host, HostFailure::Overdue { seconds })?,
+                    }
+                }
+            }
+        }
+        joint.advance(self.names, &mut self.members, on);
+        self.tell_notes(on);
+        Ok(())
+    }
+
+    fn together(&mut self, with: &[usize], joint: Joint<'_>) -> Option<Phase> {
+        let late_s = with.iter().filter_map(|host| self.members[*host].late_s);
+        let skew_s = (late_s.clone().count() > 1).then(|| clocks::skew_s(late_s));
+        let mut parts = Vec::new();
+        for host in with {
+            let outcome = self.members[*host].outcome.take();
+            let share = joint.shares[*host].as_ref();
+            if let (Some(outcome), Some(share)) = (outcome, share) {
+                parts.push((self.names[*host].as_str(), share, outcome));
+            }
+        }
+        let outcome = shares::together(parts, joint.intervals, joint.streams)?;
+        Some(Phase { outcome, skew_s })
+    }
+}
+
+impl Conversation for Sharers<'_> {
+    fn hosts(&mut self) -> &mut dyn Hosts {
+        self.hosts
+    }
+
+    fn clock(&mut self, host: usize) -> &mut Clock {
+        &mut self.members[host].clock
+    }
+
+    fn is_there(&self, host: usize) -> bool {
+        !self.members[host].is_gone
+    }
+
+    fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
+        let member = &mut self.members[host];
+        let (reply, at_ns) = match heard {
+            Heard::Joined => {
+                member.has_joined = true;
+                return Ok(());
+            }
+            Heard::Lost(failure) => return self.lose(host, failure),
+            Heard::Said { reply, at_ns } => (reply, at_ns),
+        };
+        match *reply {
+            Reply::Clock(theirs) => member.clock.answered(theirs, at_ns),
+            Reply::Looked(found) => (member.looked, member.is_done) = (found, true),
+            Reply::Ready(_) | Reply::Done => member.is_done = true,
+            Reply::Started(theirs_ns) => {
+                member.late_s = Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
+            }
+            Reply::Interval(tally) => member.intervals.push_back(*tally),
+            Reply::Outcome(outcome) => {
+                (member.outcome, member.is_done) = (Some(*outcome), true);
+            }
+            Reply::Note(text) => self.notes.push_back((host, text)),
+            Reply::Failed { reason, advice } => {
+                return self.lose(host, HostFailure::Refused { reason, advice });
+            }
+            Reply::Hello(_)
+            | Reply::Examined(_)
+            | Reply::Planned(_)
+            | Reply::Event(_)
+            | Reply::Raw(_)
+            | Reply::Alive => {}
+        }
+        Ok(())
+    }
+
+    fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure> {
+        if !std::mem::replace(&mut self.members[host].is_gone, true) {
+            self.hosts.leave(host);
+            self.lost.get_or_insert((host, failure));
+        }
+        Ok(())
+    }
+}
+
+/// What a host does of a phase, and as what it is told.
+fn own_phase(
+    phase: &StoragePhase,
+    places: &[usize],
+    host: usize,
+) -> Option<(Share, StoragePhase)> {
+    let share = Share::of(&phase.workload, places, host)?;
+    let own = StoragePhase { workload: share.workload.clone(), ..phase.clone() };
+    Some((share, own))
+}
+
+/// The intervals of all hosts as they become one.
+struct Joint<'s> {
+    /// By host.
+    shares: &'s [Option<Share>],
+    streams: usize,
+    /// The phase ends after so many bytes that count.
+    most_bytes: u64,
+    intervals: Vec<IntervalTally>,
+    ended_s: f64,
+    bytes: u64,
+}
+
+impl Joint<'_> {
+    /// Joins the intervals that every host has told, or has ended before.
+    fn advance(&mut self, names: &[String], members: &mut [Member], on: &mut Listener<'_>) {
+        let is_open = |it: &Member| !it.is_done && !it.is_gone;
+        while members.iter().all(|it| !it.intervals.is_empty() || !is_open(it))
+            && members.iter().any(|it| !it.intervals.is_empty())
+        {
+            let own: Vec<Option<IntervalTally>> =
+                members.iter_mut().map(|it| it.intervals.pop_front()).collect();
+            let both = own.iter().zip(self.shares);
+            let parts: Vec<_> = both
+                .filter_map(|(own, share)| Some((share.as_ref()?, own.as_ref()?)))
+                .collect();
+            let Some(all) = shares::interval(&parts, self.ended_s, self.streams) else {
+                return;
+            };
+            let nothing = shares::idle(&all);
+            for (host, own) in
+                own.iter().enumerate().filter(|(host, _)| self.shares[*host].is_some())
+            {
+                // One clock for all, so that what is told of hosts adds up to what is told of all.
+                let own = own.as_ref().unwrap_or(&nothing);
+                let (start_s, length_s) = (all.start_s, all.length_s);
+                let tally = IntervalTally { start_s, length_s, ..own.clone() };
+                on(Event::Part { host: &names[host], tally: &tally });
+            }
+            on(Event::Interval { tally: &all });
+            if !all.warmup {
+                self.bytes += all.reads.bytes + all.writes.bytes;
+            }
+            self.ended_s += all.length_s;
+            self.intervals.push(all);
+        }
+    }
+}

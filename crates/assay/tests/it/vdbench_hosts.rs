@@ -1,0 +1,329 @@
+//! `assay vdbench` on parameter files whose hosts are other machines: namespaces with a real ssh server each, and
+//! other commands that give a pipe.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::network::link::run;
+use crate::program::{Outcome, World};
+
+#[path = "../../../assay-dialects/src/vdbench/tests/generated.rs"]
+mod generated;
+
+/// Namespaces on one bridge, each with an ssh server of its own; gone when dropped.
+struct Servers {
+    /// Where the bridge is, and who asks.
+    master: String,
+    hosts: Vec<String>,
+    sshd: Vec<Child>,
+}
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        for server in &mut self.sshd {
+            drop(server.kill());
+            drop(server.wait());
+        }
+        for name in self.hosts.iter().chain([&self.master]) {
+            run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+/// An address of the range for benchmarks (RFC 2544).
+fn address(host: usize) -> String {
+    format!("198.18.79.{host}")
+}
+
+impl Servers {
+    /// `None`, with the reason said, where they cannot be made.
+    fn new(test: &str, world: &World, count: usize) -> Option<Self> {
+        for program in ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"] {
+            if !Path::new(program).exists() {
+                eprintln!("SKIPPED {test}: {program} is not installed");
+                return None;
+            }
+        }
+        let id = std::process::id();
+        let master = format!("assay-{id}-vm0");
+        if !run(&format!("ip netns add {master}")) {
+            eprintln!("SKIPPED {test}: network namespaces cannot be made here");
+            return None;
+        }
+        let hosts = (1..=count).map(|host| format!("assay-{id}-vm{host}")).collect();
+        let mut servers = Self { master, hosts, sshd: Vec::new() };
+        servers.connect();
+        for key in ["host", "mine"] {
+            let words =
+                format!("ssh-keygen -q -t ed25519 -N  -f {}", world.path(key).display());
+            assert!(run(&words), "{words}");
+        }
+        drop(fs::create_dir_all("/run/sshd"));
+        for host in 1..=count {
+            let server = servers.serve(world, host);
+            servers.sshd.push(server);
+        }
+        servers.login(world);
+        Some(servers)
+    }
+
+    fn connect(&self) {
+        let master = &self.master;
+        let mut commands = vec![
+            format!("ip -n {master} link add br0 type bridge"),
+            format!("ip -n {master} addr add {}/24 dev br0", address(254)),
+            format!("ip -n {master} link set br0 up"),
+            format!("ip -n {master} link set lo up"),
+        ];
+        for (number, name) in self.hosts.iter().enumerate() {
+            let host = number + 1;
+            commands.extend([
+                format!("ip netns add {name}"),
+                format!(
+                    "ip -n {name} link add eth0 type veth peer name vm{host} netns {master}"
+                ),
+                format!("ip -n {master} link set vm{host} master br0 up"),
+                format!("ip -n {name} addr add {}/24 dev eth0", address(host)),
+                format!("ip -n {name} link set eth0 up"),
+                format!("ip -n {name} link set lo up"),
+            ]);
+        }
+        for command in commands {
+            assert!(run(&command), "{command}");
+        }
+    }
+
+    /// A server with what a host has of its own: its address and its user's folder.
+    fn serve(&self, world: &World, host: usize) -> Child {
+        let path = |name: &str| world.path(name).display().to_string();
+        let text = format!(
+            "Port 22\nListenAddress {}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\n\
+             UsePAM no\nPermitRootLogin prohibit-password\nSetEnv XDG_DATA_HOME={}\n",
+            address(host),
+            path("host"),
+            path("mine.pub"),
+            path(&format!("home{host}")),
+        );
+        let configuration = world.write(&format!("sshd{host}"), &text);
+        let mut sshd = Command::new("ip");
+        sshd.args(["netns", "exec", &self.hosts[host - 1], "/usr/sbin/sshd", "-D", "-e", "-f"]);
+        sshd.arg(configuration).stderr(Stdio::null()).spawn().unwrap()
+    }
+
+    /// The user's own configuration of ssh resolves the names of the page.
+    fn login(&self, world: &World) {
+        let path = |name: &str| world.path(name).display().to_string();
+        let key = fs::read_to_string(world.path("host.pub")).unwrap();
+        let key = key.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+        world.write("known", &format!("vm {key}\n"));
+        let names: String = (1..=self.hosts.len())
+            .map(|host| format!("Host vdbench-vnet1-{host}\n HostName {}\n", address(host)))
+            .collect();
+        let configuration = format!(
+            "{names}Host *\n HostKeyAlias vm\n IdentityFile {}\n IdentitiesOnly yes\n\
+             UserKnownHostsFile {}\n GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n",
+            path("mine"),
+            path("known"),
+        );
+        let configuration = world.write("ssh_config", &configuration);
+        fs::create_dir(world.path("bin")).unwrap();
+        let ssh =
+            format!("#!/bin/sh\nexec /usr/bin/ssh -F {} \"$@\"\n", configuration.display());
+        world.write("bin/ssh", &ssh);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(world.path("bin/ssh"), executable).unwrap();
+        for host in 1..=self.hosts.len() {
+            let end = Instant::now() + Duration::from_secs(60);
+            let name = format!("vdbench-vnet1-{host}");
+            while !self.within(world, "ssh", &["-o", "BatchMode=yes", &name, "true"]).0 {
+                assert!(Instant::now() < end, "nobody can log in at {name}");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+
+    /// A command of the user's; whether it went well, and what it printed.
+    fn within(&self, world: &World, program: &str, words: &[&str]) -> (bool, String, String) {
+        let output = Command::new("ip")
+            .args(["netns", "exec", &self.master, "env"])
+            .arg(format!("PATH={}:/usr/bin:/bin", world.path("bin").display()))
+            .arg(format!("XDG_DATA_HOME={}", world.path("home0").display()))
+            .arg(program)
+            .args(words)
+            .current_dir(world.path("."))
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.success(), text(output.stdout), text(output.stderr))
+    }
+}
+
+const VOLUMES: u32 = 6;
+
+/// The page's files with nothing changed but the size and the mount folder.
+fn page(world: &World, hosts: usize) {
+    let folder = format!("lun={}/", world.path("mnt").display());
+    for (name, bytes) in generated::generated(u32::try_from(hosts).unwrap(), VOLUMES) {
+        let text = String::from_utf8(bytes).unwrap();
+        let text = text.replace("size=693g", "size=4m").replace("lun=/mnt/", &folder);
+        fs::write(world.path(&name.display().to_string()), text).unwrap();
+    }
+    for volume in 1..=VOLUMES {
+        fs::create_dir_all(world.path(&format!("mnt/vdb{volume}"))).unwrap();
+    }
+}
+
+/// The lines of a page that hold averages, as label and I/O rate.
+fn averages(world: &World, page: &str) -> Vec<(String, f64)> {
+    let text = fs::read_to_string(world.path("output").join(page)).unwrap();
+    let words = text.lines().map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());
+    let is_average = |words: &Vec<&str>| words.first().is_some_and(|it| it.starts_with("avg_"));
+    words
+        .filter(is_average)
+        .map(|words| (words[0].to_owned(), words[1].parse().unwrap()))
+        .collect()
+}
+
+/// One file of the page on all hosts: one summary, a page for each host and storage definition, and a total that is
+/// the sum of the hosts.
+fn check(world: &World, servers: &Servers, file: &str, times: &[&str], runs: &[&str]) {
+    let workload = format!("vnet1-{file}-workload");
+    let words = [&["vdbench", "-f", &workload], times].concat();
+    let (is_fine, out, err) = servers.within(world, env!("CARGO_BIN_EXE_assay"), &words);
+    assert!(is_fine, "{file}\n{out}\n{err}");
+    assert!(out.contains("Vdbench execution completed successfully"), "{out}");
+    let summary = averages(world, "summary.html");
+    let labels: Vec<&str> = summary.iter().map(|(label, _)| label.as_str()).collect();
+    assert_eq!(labels.len(), runs.len(), "{file}\n{out}");
+    for (label, expected) in labels.iter().zip(runs) {
+        assert!(label.starts_with(expected), "{file}: {label}");
+    }
+    let hosts = servers.hosts.len();
+    let mut sums = vec![0.0; runs.len()];
+    for host in 1..=hosts {
+        let own = averages(world, &format!("vm{host}.html"));
+        assert_eq!(own.iter().map(|it| it.0.as_str()).collect::<Vec<_>>(), labels, "vm{host}");
+        own.iter().zip(&mut sums).for_each(|((_, rate), sum)| *sum += rate);
+        for volume in 1..=VOLUMES {
+            let of_storage = averages(world, &format!("sd-{host}-{volume}.html"));
+            assert_eq!(of_storage.len(), runs.len(), "sd-{host}-{volume}");
+        }
+    }
+    // Rates are printed with two decimals.
+    let rounding = 0.005 * (hosts + 1) as f64 + 1e-9;
+    for (sum, (label, total)) in sums.iter().zip(&summary) {
+        assert!(
+            *total > 0.0 && (sum - total).abs() <= rounding,
+            "{file} {label}: {sum} {total}"
+        );
+    }
+    let skew = fs::read_to_string(world.path("output/skew.html")).unwrap();
+    let storage = skew.lines().filter(|line| line.contains(" sd-")).count();
+    assert_eq!(storage, hosts * VOLUMES as usize * runs.len(), "{skew}");
+    let links = fs::read_to_string(world.path("output/summary.html")).unwrap();
+    assert_eq!(links.matches("Host report:").count(), hosts);
+}
+
+/// All files of the page that are asked for, with the time that each may take.
+fn page_runs(test: &str, hosts: usize, files: &[(&str, &[&str])], times: &[&str]) {
+    let world = World::new();
+    let Some(servers) = Servers::new(test, &world, hosts) else { return };
+    page(&world, hosts);
+    for (file, runs) in files {
+        check(&world, &servers, file, times, runs);
+    }
+    // The files stay, as Vdbench's do; what runs there does not.
+    let last = format!("mnt/vdb{VOLUMES}/file-{hosts}-{VOLUMES}");
+    assert_eq!(world.path(&last).metadata().unwrap().len(), 4 << 20);
+    let (_, shown, err) = servers.within(
+        &world,
+        env!("CARGO_BIN_EXE_assay"),
+        &["show", "--as", "vdbench", "--output", "again"],
+    );
+    assert!(shown.contains("Vdbench execution completed successfully"), "{shown}\n{err}");
+    let of_host = |folder: &str| {
+        let text = fs::read_to_string(world.path(&format!("{folder}/vm{hosts}.html"))).unwrap();
+        // Without the times of day and the title, which is the path.
+        let lines = text.lines().skip(1).map(|line| line.split_once(' ').map_or("", |it| it.1));
+        lines.map(str::to_owned).filter(|it| !it.contains("Starting")).collect::<Vec<_>>()
+    };
+    assert_eq!(of_host("again"), of_host("output"));
+}
+
+#[test]
+fn the_files_of_a_page_run_on_their_hosts() {
+    page_runs(
+        "the_files_of_a_page_run_on_their_hosts",
+        3,
+        &[("FillWrite", &["avg_"]), ("RndMix", &["avg_2-3"])],
+        &["-e", "2", "-w", "1", "-i", "1"],
+    );
+}
+
+/// The page as it is: it takes two minutes, and says of the machine only that it can.
+#[test]
+fn the_page_runs_on_its_24_hosts() {
+    const TEST: &str = "the_page_runs_on_its_24_hosts";
+    if std::env::var_os("ASSAY_PAGE").is_none() {
+        eprintln!("SKIPPED {TEST}: the whole page takes minutes; set ASSAY_PAGE to run it");
+        return;
+    }
+    let one: &[&str] = &["avg_3-12"];
+    let files = [
+        ("FillWrite", &["avg_"][..]),
+        ("SeqRead", one),
+        ("SeqWrite", &["avg_3-12"; 3]),
+        ("RndRead", one),
+        ("RndWrite", one),
+        ("SeqMix", &["avg_3-12"; 2]),
+        ("RndMix", one),
+    ];
+    page_runs(TEST, 24, &files, &["-e", "10", "-w", "2", "-i", "1"]);
+}
+
+/// Two hosts behind a script that says what becomes of each.
+fn behind(world: &World, script: &str, words: &[&str]) -> Outcome {
+    world.write("via.sh", script);
+    let storage = |host: u32| {
+        let lun = world.path(&format!("file{host}"));
+        format!("sd=sd{host},host=vm{host},lun=\"{}\",size=1m\n", lun.display())
+    };
+    let text = format!(
+        "hd=vm1,system=one\nhd=vm2,system=two\n{}{}wd=wd1,sd=*,xfersize=4k\n\
+         rd=rd1,wd=wd1,iorate=200,elapsed=4,interval=1\nrd=rd2,wd=wd1,iorate=100,elapsed=2,interval=1\n",
+        storage(1),
+        storage(2),
+    );
+    world.write("file", &text);
+    let usual =
+        ["vdbench", "-f", "file", "--via", "sh via.sh {host}", "--host-deadline", "20s"];
+    world.assay(&[&usual[..], words].concat())
+}
+
+#[test]
+fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
+    let world = World::new();
+    let gone = "[ $1 = two ] && { echo 'ssh: Could not resolve hostname two' >&2; exit 255; }\n\
+                shift; exec \"$@\"\n";
+    let outcome = behind(&world, gone, &[]).failed_with(4);
+    assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
+    assert!(outcome.err.contains("Could not resolve hostname"), "{}", outcome.err);
+    assert!(outcome.err.contains("/etc/hosts"), "{}", outcome.err);
+    assert!(!world.path("file1").exists(), "nothing is begun");
+    // The second dies when the run has had two lines.
+    let dies = "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
+                (until grep -q ' 2  ' output/summary.html 2>/dev/null; do sleep 0.1; done; kill $$) &\n\
+                exec \"$@\"\n";
+    let outcome = behind(&world, dies, &[]).failed_with(4);
+    assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
+    assert!(outcome.out.contains("abnormally terminated"), "{}", outcome.out);
+    assert_eq!(averages(&world, "summary.html").len(), 1, "{}", outcome.out);
+    assert!(!outcome.out.contains("rd=rd2"), "{}", outcome.out);
+    let shown = world.json(&["show", "--json"]);
+    let doubts = shown["results"][0]["warnings"].to_string() + &shown.to_string();
+    assert!(doubts.contains("host-lost"), "{shown:#}");
+}
