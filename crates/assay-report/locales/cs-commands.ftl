@@ -140,3 +140,10 @@ held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o ví
 ## Stored runs held against what was written
 verify-sound = v pořádku, surových výstupů: { $n }
 verify-lost = poškozený, ztracených událostí: { $n }
+
+## The page itself
+page-contents = Obsah
+page-language = Jazyk
+page-units = Jednotky
+page-raw = Surová data
+page-back = k prvnímu řádku

@@ -140,3 +140,10 @@ held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall 
 ## Stored runs held against what was written
 verify-sound = unversehrt, Rohausgaben: { $n }
 verify-lost = beschädigt, verlorene Ereignisse: { $n }
+
+## The page itself
+page-contents = Inhalt
+page-language = Sprache
+page-units = Einheiten
+page-raw = Rohdaten
+page-back = zur ersten Zeile

@@ -149,3 +149,10 @@ held-explanation = A result misses a figure if its whole interval is more than t
 ## Stored runs held against what was written
 verify-sound = sound, { $n } raw outputs
 verify-lost = damaged, events lost: { $n }
+
+## The page itself
+page-contents = Contents
+page-language = Language
+page-units = Units
+page-raw = Raw data
+page-back = to the first row

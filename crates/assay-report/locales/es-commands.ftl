@@ -140,3 +140,10 @@ held-explanation = Un resultado no alcanza una cifra si todo su intervalo se apa
 ## Stored runs held against what was written
 verify-sound = íntegra, salidas sin procesar: { $n }
 verify-lost = dañada, eventos perdidos: { $n }
+
+## The page itself
+page-contents = Contenido
+page-language = Idioma
+page-units = Unidades
+page-raw = Datos sin procesar
+page-back = a la primera fila

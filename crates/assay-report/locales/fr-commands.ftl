@@ -140,3 +140,10 @@ held-explanation = Un résultat manque un chiffre si tout son intervalle s’en 
 ## Stored runs held against what was written
 verify-sound = intacte, sorties brutes : { $n }
 verify-lost = endommagée, événements perdus : { $n }
+
+## The page itself
+page-contents = Sommaire
+page-language = Langue
+page-units = Unités
+page-raw = Données brutes
+page-back = vers la première ligne

@@ -140,3 +140,10 @@ held-explanation = 結果の区間全体が悪い側に許容差（参照に別�
 ## Stored runs held against what was written
 verify-sound = 健全、生の出力 { $n } 件
 verify-lost = 破損、失われたイベント { $n } 件
+
+## The page itself
+page-contents = 目次
+page-language = 言語
+page-units = 単位
+page-raw = 生データ
+page-back = 最初の行へ

@@ -140,3 +140,10 @@ held-explanation = 결과의 구간 전체가 나쁜 쪽으로 허용 오차(참
 ## Stored runs held against what was written
 verify-sound = 온전함, 원시 출력 { $n }개
 verify-lost = 손상됨, 잃은 이벤트 { $n }개
+
+## The page itself
+page-contents = 목차
+page-language = 언어
+page-units = 단위
+page-raw = 원시 데이터
+page-back = 첫 행으로

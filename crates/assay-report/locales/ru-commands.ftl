@@ -140,3 +140,10 @@ held-explanation = Результат не достигает значения, 
 ## Stored runs held against what was written
 verify-sound = в порядке, сырых выводов: { $n }
 verify-lost = повреждён, потеряно событий: { $n }
+
+## The page itself
+page-contents = Содержание
+page-language = Язык
+page-units = Единицы
+page-raw = Исходные данные
+page-back = к первой строке

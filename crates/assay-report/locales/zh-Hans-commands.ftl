@@ -140,3 +140,10 @@ held-explanation = 若结果的整个区间在较差一侧超出容差（除非�
 ## Stored runs held against what was written
 verify-sound = 完好，原始输出 { $n } 份
 verify-lost = 已损坏，丢失 { $n } 个事件
+
+## The page itself
+page-contents = 目录
+page-language = 语言
+page-units = 单位
+page-raw = 原始数据
+page-back = 返回首行

@@ -122,18 +122,18 @@ pub(crate) enum Command {
 impl Command {
     /// Whether what it prints is another tool's, word for word.
     pub(crate) const fn speaks_like_a_tool(&self) -> bool {
-        match self {
+        matches!(
+            self,
             Self::Vdbench(_)
-            | Self::Fio(_)
-            | Self::Ior(_)
-            | Self::Iperf3(_)
-            | Self::Qperf(_)
-            | Self::Ping(_)
-            | Self::Mpi(_)
-            | Self::Rdma(_)
-            | Self::Report(_) => true,
-            _ => false,
-        }
+                | Self::Fio(_)
+                | Self::Ior(_)
+                | Self::Iperf3(_)
+                | Self::Qperf(_)
+                | Self::Ping(_)
+                | Self::Mpi(_)
+                | Self::Rdma(_)
+                | Self::Report(_)
+        )
     }
 }
 

@@ -179,7 +179,7 @@ pub(crate) fn page<T>(
         document: document(&held, name),
         json: &|| json.clone(),
         csv: &|| csv(&held),
-        summary: None,
+        again: None,
     });
     Ok((published, code_of(&held)))
 }

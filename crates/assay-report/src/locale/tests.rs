@@ -135,6 +135,7 @@ fn the_code_and_the_catalogue_agree() {
     let mut all = String::new();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&root.join("src"), &mut all);
+    sources(&root.join("templates"), &mut all);
     sources(&root.join("../assay/src"), &mut all);
     let english = messages(Locale::En);
     for id in english.keys().filter_map(|id| id.split('.').next()) {
