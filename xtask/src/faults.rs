@@ -14,7 +14,9 @@ use anyhow::{Context, Result, bail};
 use crate::bench::page::Page;
 use crate::{command, packages};
 
+mod attacks;
 mod full_disk;
+mod in_guest;
 mod kills;
 mod tricks;
 mod under_way;
@@ -40,42 +42,85 @@ pub(crate) struct Tried {
     pub(crate) end: End,
 }
 
-/// Makes all faults and writes the page; any other end than the expected one is an error.
-pub(crate) fn run(root: &Path) -> Result<()> {
-    let all = tried(root, false)?;
-    write(root, &all)?;
+/// Makes all faults and writes the page, or those of the named kinds; any other end than the expected one is
+/// an error.
+pub(crate) fn run(root: &Path, kinds: &[&str]) -> Result<()> {
+    if let Some(kind) = kinds.iter().find(|kind| KINDS.iter().all(|it| it.name != **kind)) {
+        let known: Vec<&str> = KINDS.iter().map(|it| it.name).collect();
+        bail!("no such kind of fault: {kind}; there are {}", known.join(", "));
+    }
+    let all = tried(root, kinds, false)?;
+    if kinds.is_empty() {
+        write(root, &all)?;
+    }
     judged(&all)
 }
 
 /// Some of each kind, and no page.
 pub(crate) fn run_briefly(root: &Path) -> Result<()> {
-    judged(&tried(root, true)?)
+    judged(&tried(root, &[], true)?)
 }
+
+/// Faults of one kind, a section of the page.
+struct Kind {
+    name: &'static str,
+    title: &'static str,
+    /// With the sources' folder, the program, and whether it is to be brief.
+    make: fn(&Path, &Path, bool) -> Result<Vec<Tried>>,
+}
+
+const KINDS: [Kind; 6] = [
+    Kind {
+        name: "kills",
+        title: "Kills at random moments",
+        make: |_, program, is_brief| kills::all(program, is_brief),
+    },
+    Kind {
+        name: "calls",
+        title: "A disk that is full, calls that fail",
+        make: |_, program, is_brief| full_disk::all(program, is_brief),
+    },
+    Kind {
+        name: "storage",
+        title: "Storage that changes under a run",
+        make: |_, program, _| tricks::all(program),
+    },
+    Kind {
+        name: "measuring",
+        title: "Faults in the middle of a measurement",
+        make: |_, program, is_brief| under_way::all(program, is_brief),
+    },
+    Kind {
+        name: "guest",
+        title: "CPUs, clocks and devices of a virtual machine",
+        make: |root, _, is_brief| in_guest::all(root, is_brief),
+    },
+    Kind {
+        name: "servers",
+        title: "Attacks on servers",
+        make: |root, _, is_brief| attacks::all(root, is_brief),
+    },
+];
 
 /// The sections of the page.
 type Sections = Vec<(&'static str, Vec<Tried>)>;
 
-fn tried(root: &Path, is_brief: bool) -> Result<Sections> {
+fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
     command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
     let program = root.join("target/debug/assay");
     let mut all = Vec::new();
-    for (section, faults) in [
-        ("Kills at random moments", kills::all as fn(&Path, bool) -> Result<Vec<Tried>>),
-        ("A disk that is full", full_disk::all),
-        ("Storage that changes under a run", |program, _| tricks::all(program)),
-        ("Faults in the middle of a measurement", under_way::all),
-    ] {
-        println!("-- {section}");
-        let tried = faults(&program, is_brief)
-            .with_context(|| format!("{section}: cannot be tried"))?;
+    for kind in KINDS.iter().filter(|it| kinds.is_empty() || kinds.contains(&it.name)) {
+        println!("-- {}: {}", kind.name, kind.title);
+        let tried = (kind.make)(root, &program, is_brief)
+            .with_context(|| format!("{}: cannot be tried", kind.title))?;
         for it in &tried {
             println!("{:>9}  {}", it.end.word(), it.fault);
             if let End::Broke(what) = &it.end {
                 println!("           {what}");
             }
         }
-        all.push((section, tried));
+        all.push((kind.title, tried));
     }
     Ok(all)
 }

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use crate::bench::page::Page;
 use crate::{command, packages};
 
-mod guest;
-mod image;
+pub(crate) mod guest;
+pub(crate) mod image;
 mod network;
 mod rdma;
 mod storage;

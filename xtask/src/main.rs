@@ -29,7 +29,8 @@ cargo xtask tidy             check the rules of the house that no other tool kno
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
 cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
-cargo xtask faults [--brief] kills, full disks, storage, CPUs and links that fail, into docs/reliability.md
+cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: a difference is a false verdict
+cargo xtask faults [--brief] [KIND…]   kills, full disks, attacks, storage, CPUs and links that fail, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
 cargo xtask ci               fmt, tidy, clippy, doc, fuzz, test, truth: all that has to pass before a change lands
@@ -50,10 +51,12 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
     match arguments {
         ["tidy"] => tidy::run(root())?,
         ["test"] => return test::run(root()),
-        ["faults"] => faults::run(root())?,
         ["faults", "--brief"] => faults::run_briefly(root())?,
+        ["faults", rest @ ..] => faults::run(root(), rest)?,
         ["truth"] => return truth::run(root()),
         ["truth", "statistics"] => return Ok(truth::statistics::run()),
+        ["truth", "aa"] => return truth::aa::run(root(), "quick"),
+        ["truth", "aa", suite] => return truth::aa::run(root(), suite),
         ["lab", rest @ ..] => lab::run(root(), rest)?,
         ["fuzz", rest @ ..] => fuzz::run(root(), rest)?,
         ["ci"] => return ci::run(root()),

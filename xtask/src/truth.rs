@@ -17,6 +17,7 @@ use crate::test::{NOISE, Outcome, TRUTHS, Tally, Verdict};
 use crate::{command, packages};
 use sequential::{Decision, decide, evidence_of_fault};
 
+pub(crate) mod aa;
 mod comparisons;
 mod sequential;
 pub(crate) mod statistics;

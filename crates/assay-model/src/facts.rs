@@ -247,3 +247,68 @@ pub struct Capacity {
     /// Of them free.
     pub free_files: u64,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::attribute::Attribute;
+
+    /// All names that a value is stored under; what the machine names itself, like a kernel setting, is none.
+    fn names(value: &Value, found: &mut BTreeSet<String>) {
+        const OF_THE_MACHINE: [&str; 3] = ["settings", "mitigations", "versions"];
+        match value {
+            Value::Object(all) => {
+                for (name, value) in all {
+                    found.insert(name.clone());
+                    if !OF_THE_MACHINE.contains(&name.as_str()) {
+                        names(value, found);
+                    }
+                }
+            }
+            Value::Array(all) => all.iter().for_each(|it| names(it, found)),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+
+    #[test]
+    fn the_page_on_security_lists_every_stored_fact() {
+        let topology = Topology {
+            cpus: vec![Cpu { id: 0, core: 0, socket: 0, numa: 0 }],
+            caches: vec![Cache { level: 1, bytes: 1, line_bytes: 1, cpus: vec![] }],
+            numa: vec![NumaNode { id: 0, cpus: vec![], bytes: 1 }],
+        };
+        let module = MemoryModule {
+            locator: String::new(),
+            bank: String::new(),
+            bytes: 1,
+            width_bits: 1,
+            transfers_per_s: 1,
+            kind: String::new(),
+        };
+        let memory = MemoryFacts { modules: Some(vec![module]), ..MemoryFacts::default() };
+        let facts = HostFacts { topology, memory, ..HostFacts::default() };
+        let mut stored = BTreeSet::new();
+        for value in [serde_json::to_value(&facts), serde_json::to_value(HostState::default())]
+        {
+            names(&value.unwrap(), &mut stored);
+        }
+        stored.extend(Attribute::ALL.iter().map(|it| it.name().to_owned()));
+        let page = include_str!("../../../docs/security.md");
+        let (_, listed) = page.split_once("## What a run stores").unwrap();
+        let listed: BTreeSet<String> = listed
+            .lines()
+            .filter(|line| line.starts_with("| "))
+            .flat_map(|line| line.split('`').skip(1).step_by(2).map(str::to_owned))
+            .collect();
+        let missing: Vec<_> = stored.difference(&listed).collect();
+        let unknown: Vec<_> = listed.difference(&stored).collect();
+        assert!(
+            missing.is_empty() && unknown.is_empty(),
+            "docs/security.md does not list {missing:?}, and lists {unknown:?}"
+        );
+    }
+}

@@ -32,8 +32,8 @@ const PATHS: [&str; 13] = [
 /// Keys whose text is the name or address of a host, or several of them.
 const HOSTS: [&str; 5] = ["host", "peer", "to", "hosts", "far"];
 /// Words in their place that name nobody.
-const NOBODY: [&str; 8] =
-    ["loopback", "localhost", "local", "remote", "none", "null", "linked", ""];
+const NOBODY: [&str; 9] =
+    ["imported", "loopback", "localhost", "local", "remote", "none", "null", "linked", ""];
 /// Folders that are the same on every machine.
 const EVERYWHERE: [&str; 3] = ["/proc", "/sys", "/dev/null"];
 
@@ -81,6 +81,8 @@ struct Names {
     known: BTreeMap<String, String>,
     /// How many of each kind there are.
     counts: BTreeMap<&'static str, usize>,
+    /// Whether words that stand alone stay, for a host whose name is one of ours: `storage`.
+    spares_words: bool,
 }
 
 impl Names {
@@ -119,10 +121,21 @@ impl Names {
         &mut self,
         value: &mut T,
     ) -> Result<(), serde_json::Error> {
-        let mut tree = serde_json::to_value(&*value)?;
-        self.walk(&mut tree, "");
-        *value = serde_json::from_value(tree)?;
+        let tree = serde_json::to_value(&*value)?;
+        let replaced = self.replaced_in(tree.clone(), false);
+        // Nothing is read back where a name of a key, or of one of several kinds, was also a host's.
+        *value = replaced.or_else(|_| self.replaced_in(tree, true))?;
         Ok(())
+    }
+
+    fn replaced_in<T: DeserializeOwned>(
+        &mut self,
+        mut tree: Value,
+        spares_words: bool,
+    ) -> Result<T, serde_json::Error> {
+        self.spares_words = spares_words;
+        self.walk(&mut tree, "");
+        serde_json::from_value(tree)
     }
 
     fn walk(&mut self, value: &mut Value, key: &str) {
@@ -154,8 +167,11 @@ impl Names {
             key if PATHS.contains(&key) => replace(self, "/path-"),
             key if HOSTS.contains(&key) => {
                 let parts = text.split(',').map(|part| {
-                    if NOBODY.contains(&part) || self.known.contains_key(part) {
-                        return self.text(part);
+                    if NOBODY.contains(&part) {
+                        return part.to_owned();
+                    }
+                    if let Some(known) = self.known.get(part) {
+                        return known.clone();
                     }
                     match part.parse::<IpAddr>() {
                         Ok(_) => self.text(part),
@@ -170,6 +186,10 @@ impl Names {
 
     /// A sentence, a command line, a name: every word of it.
     fn text(&mut self, text: &str) -> String {
+        let is_word = text.bytes().all(|it| it.is_ascii_lowercase() || b"-_".contains(&it));
+        if self.spares_words && is_word {
+            return text.to_owned();
+        }
         let is_between = |it: char| it.is_whitespace() || "\"'`,;=()[]<>|{}".contains(it);
         let mut written = String::with_capacity(text.len());
         for piece in text.split_inclusive(is_between) {

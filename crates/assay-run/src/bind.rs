@@ -13,6 +13,8 @@ mod storage;
 mod stream;
 mod tool;
 
+use std::cell::RefCell;
+
 use assay_dialects::wire::iperf3::Protocol;
 use assay_model::event::Stopped;
 use assay_model::facts::HostFacts;
@@ -20,12 +22,13 @@ use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 
-use crate::measuring::{Turns, all};
+use crate::measuring::{self, Turns};
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
+use network::By;
 pub(crate) use network::Known;
 pub(crate) use tool::record_once as record;
 
@@ -41,11 +44,14 @@ pub(crate) struct Surroundings<'a> {
 pub(crate) fn measure(
     case: &Case,
     surroundings: &Surroundings<'_>,
-    known: &mut Known,
+    known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
-    let outcome = of_kind(case, surroundings, known, recorder);
-    known.learn(case, &outcome);
+    let outcome = match turns(case, surroundings.tools, known) {
+        Some(turns) => measuring::all(turns, recorder),
+        None => of_kind(case, surroundings, &known.borrow(), recorder),
+    };
+    known.borrow_mut().learn(case, &outcome);
     outcome
 }
 
@@ -67,26 +73,31 @@ fn of_kind(
         return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
     match &case.workload {
-        Workload::Stream(work) => all(stream::turns(work), recorder),
-        Workload::Latency(work) => all(latency::turns(work), recorder),
-        Workload::Copy(work) => all(copy::turns(work), recorder),
-        Workload::PeakFlops(work) => all(peak_flops::turns(work), recorder),
-        Workload::Linpack(work) => all(linpack::turns(work), recorder),
-        Workload::NetworkTcp(work) => network::measure(work, Protocol::Tcp, known, recorder),
-        Workload::NetworkUdp(work) => network::measure(work, Protocol::Udp, known, recorder),
-        Workload::NetworkIcmp(work) => network::icmp(work, known, recorder),
-        Workload::Mpi(work) => all(mpi::turns(case, work), recorder),
-        Workload::Rdma(work) => rdma::measure(work, recorder),
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
         Workload::Files(test) => files::measure(test, options, recorder),
-        // What others measured before is not carried out again.
-        Workload::Imported(_) => Err(CaseFailure::NoSamples.into()),
+        // What others measured before is not carried out again, and the rest has turns.
+        Workload::Imported(_)
+        | Workload::Stream(_)
+        | Workload::Latency(_)
+        | Workload::Copy(_)
+        | Workload::PeakFlops(_)
+        | Workload::Linpack(_)
+        | Workload::NetworkTcp(_)
+        | Workload::NetworkUdp(_)
+        | Workload::NetworkIcmp(_)
+        | Workload::Mpi(_)
+        | Workload::Rdma(_) => Err(CaseFailure::NoSamples.into()),
     }
 }
 
 /// A case whose preparations, between which others may have theirs, are turns; `None` where it has the
 /// machine until it ends.
-pub(crate) fn turns<'c>(case: &'c Case, tools: &Tools) -> Option<Turns<'c>> {
+pub(crate) fn turns<'c>(
+    case: &'c Case,
+    tools: &Tools,
+    known: &'c RefCell<Known>,
+) -> Option<Turns<'c>> {
+    let network = |work, by| Some(network::turns(work, by, known));
     if tools.get(&case.by).is_some() {
         return None;
     }
@@ -97,13 +108,11 @@ pub(crate) fn turns<'c>(case: &'c Case, tools: &Tools) -> Option<Turns<'c>> {
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
         Workload::Linpack(work) => Some(linpack::turns(work)),
         Workload::Mpi(work) => Some(mpi::turns(case, work)),
-        Workload::NetworkTcp(_)
-        | Workload::NetworkUdp(_)
-        | Workload::NetworkIcmp(_)
-        | Workload::Storage(_)
-        | Workload::Files(_)
-        | Workload::Rdma(_)
-        | Workload::Imported(_) => None,
+        Workload::NetworkTcp(work) => network(work, By::Protocol(Protocol::Tcp)),
+        Workload::NetworkUdp(work) => network(work, By::Protocol(Protocol::Udp)),
+        Workload::NetworkIcmp(work) => network(work, By::Icmp),
+        Workload::Rdma(work) => Some(rdma::turns(work)),
+        Workload::Storage(_) | Workload::Files(_) | Workload::Imported(_) => None,
     }
 }
 

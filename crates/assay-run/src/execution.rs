@@ -1,5 +1,6 @@
 //! Carries a plan out: cases with several preparations in turns, all others one after the other.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -156,16 +157,16 @@ fn cases(
     pauses: &Pauses,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
-    let mut known = bind::Known::default();
-    for group in in_turns::groups(&execution.plan.cases, execution.tools) {
+    let known = RefCell::new(bind::Known::default());
+    for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
         if execution.cancel.load(Ordering::Relaxed) {
             return Ok(Status::Interrupted);
         }
         let ended = match group {
-            [case] => alone(case, execution, &mut known, (&mut *log, pauses), started_ns)?,
-            several => in_turns::measure(several, execution, log, started_ns)?,
+            [case] => alone(case, execution, &known, (&mut *log, pauses), started_ns)?,
+            several => in_turns::measure(several, execution, &known, log, started_ns)?,
         };
         match ended {
             Status::Interrupted => return Ok(ended),
@@ -179,7 +180,7 @@ fn cases(
 fn alone(
     case: &Case,
     execution: &Execution<'_>,
-    known: &mut bind::Known,
+    known: &RefCell<bind::Known>,
     (log, pauses): (&mut Log<'_>, &Pauses),
     started_ns: u64,
 ) -> Result<Status, Failure> {

@@ -33,18 +33,6 @@ pub(crate) fn all(
     }
 }
 
-/// Repeats a measurement until the stopping rule ends it.
-pub(crate) fn repeat<P>(
-    measurement: &mut Measurement<'_, P>,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    loop {
-        if let Some(stopped) = preparation(measurement, recorder)? {
-            return Ok(stopped);
-        }
-    }
-}
-
 /// One preparation with its repetitions, all of them stored; `None` where another one is to follow.
 pub(crate) fn preparation<P>(
     measurement: &mut Measurement<'_, P>,
@@ -73,17 +61,15 @@ pub(crate) fn preparation<P>(
 
 /// The same where every repetition is a preparation of its own: a connection is made, used once and
 /// closed.
-pub(crate) fn repeat_afresh(
+pub(crate) fn once(
     repetition: &mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<(), CaseError>,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    loop {
-        let began_s = recorder.elapsed_s();
-        repetition(recorder)?;
-        if let Next::Stop(stopped) = recorder.next(recorder.elapsed_s() - began_s)? {
-            recorder.flush()?;
-            return Ok(stopped);
-        }
-        recorder.prepare_afresh()?;
+) -> Result<Option<Stopped>, CaseError> {
+    let began_s = recorder.elapsed_s();
+    repetition(recorder)?;
+    if let Next::Stop(stopped) = recorder.next(recorder.elapsed_s() - began_s)? {
+        recorder.flush()?;
+        return Ok(Some(stopped));
     }
+    recorder.prepare_afresh().map(|()| None)
 }

@@ -16,6 +16,9 @@ use rustix::time::{ClockId, clock_gettime};
 const PERIOD_S: f64 = 0.25;
 /// A busy machine lets a thread wait for tenths of a second; what is longer has another cause, or is as bad.
 const PAUSE_S: f64 = 1.0;
+/// A gap counts from here on where gaps take this share of a case, and a short one has nothing else.
+const SHORT_PAUSE_S: f64 = 0.25;
+const SHARE_OF_CASE: f64 = 0.5;
 /// Time servers slew; what moves the clock this far between two wakings sets it.
 const STEP_S: f64 = 0.5;
 
@@ -35,6 +38,8 @@ struct Moment {
 struct Found {
     pauses: u64,
     paused_s: f64,
+    short_pauses: u64,
+    short_s: f64,
     suspended_s: f64,
     stepped_s: f64,
     cpus_taken: Vec<u32>,
@@ -43,6 +48,8 @@ struct Found {
 /// When it was looked last, and what was found.
 #[derive(Debug)]
 struct State {
+    /// When it was asked last.
+    asked: Moment,
     before: Moment,
     found: Found,
 }
@@ -58,7 +65,8 @@ pub(crate) struct Pauses {
 impl Pauses {
     /// Begins to watch; where no thread can be had, nothing is noticed.
     pub(crate) fn watch() -> Self {
-        let state = State { before: Moment::now(), found: Found::default() };
+        let now = Moment::now();
+        let state = State { asked: now, before: now, found: Found::default() };
         let state = Arc::new(Mutex::new(state));
         let over = Arc::<AtomicBool>::default();
         let (to, until) = (Arc::clone(&state), Arc::clone(&over));
@@ -83,7 +91,9 @@ impl Pauses {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         // After a pause the thread may not have had its turn.
         state.look();
-        std::mem::take(&mut state.found).doubts()
+        let elapsed_s = state.before.boot_s - state.asked.boot_s;
+        state.asked = state.before;
+        std::mem::take(&mut state.found).doubts(elapsed_s)
     }
 }
 
@@ -137,16 +147,24 @@ impl Found {
             self.pauses += 1;
             self.paused_s += lost_s;
             self.suspended_s += suspended_s.max(0.0);
+        } else if lost_s >= SHORT_PAUSE_S {
+            self.short_pauses += 1;
+            self.short_s += lost_s;
         }
         if stepped_s.abs() >= STEP_S {
             self.stepped_s += stepped_s;
         }
     }
 
-    fn doubts(self) -> Vec<Doubt> {
-        let Self { pauses: times, paused_s, suspended_s, stepped_s, cpus_taken } = self;
-        let paused =
-            (times > 0).then_some(Doubt::Paused { times, seconds: paused_s, suspended_s });
+    /// What is doubtful about a case, or a run, of this length.
+    fn doubts(self, elapsed_s: f64) -> Vec<Doubt> {
+        let Self { suspended_s, stepped_s, cpus_taken, .. } = self;
+        let (all, all_s) = (self.pauses + self.short_pauses, self.paused_s + self.short_s);
+        let (times, seconds) = match all_s >= SHARE_OF_CASE * elapsed_s {
+            true => (all, all_s),
+            false => (self.pauses, self.paused_s),
+        };
+        let paused = (times > 0).then_some(Doubt::Paused { times, seconds, suspended_s });
         let stepped = (stepped_s != 0.0).then_some(Doubt::ClockStepped { seconds: stepped_s });
         let taken = (!cpus_taken.is_empty()).then_some(Doubt::CpusTaken { cpus: cpus_taken });
         paused.into_iter().chain(stepped).chain(taken).collect()
@@ -167,7 +185,7 @@ mod tests {
             assert_eq!(taken(before, now), expected);
         }
         let found = Found { cpus_taken: vec![3], ..Found::default() };
-        assert_eq!(found.doubts(), [Doubt::CpusTaken { cpus: vec![3] }]);
+        assert_eq!(found.doubts(10.0), [Doubt::CpusTaken { cpus: vec![3] }]);
     }
 
     #[test]
@@ -196,7 +214,30 @@ mod tests {
         ] {
             let mut found = Found::default();
             found.add(before, now);
-            assert_eq!(found.doubts(), expected, "{now:?}");
+            assert_eq!(found.doubts(10.0), expected, "{now:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_gap_counts_where_it_is_most_of_the_case() {
+        let before = Moment { monotonic_s: 10.0, boot_s: 12.0, real_s: 1000.0 };
+        for (gap_s, case_s, expected) in [
+            (0.75, 0.9, Some(0.5)),
+            (0.75, 1.0, Some(0.5)),
+            (0.75, 1.1, None),
+            // The thread came a little late.
+            (0.45, 0.3, None),
+        ] {
+            let mut found = Found::default();
+            let now = Moment {
+                monotonic_s: before.monotonic_s + gap_s,
+                boot_s: before.boot_s + gap_s,
+                real_s: before.real_s + gap_s,
+            };
+            found.add(before, now);
+            let paused = |seconds| Doubt::Paused { times: 1, seconds, suspended_s: 0.0 };
+            let expected: Vec<Doubt> = expected.map(paused).into_iter().collect();
+            assert_eq!(found.doubts(case_s), expected, "{gap_s} {case_s}");
         }
     }
 }

@@ -1,8 +1,9 @@
 //! One series, from samples in order of measurement to its median and interval.
 
 use crate::effective::{Effective, effective_size};
-use crate::quantile::{LEVEL, effective_median_interval, median};
+use crate::quantile::{LEVEL, MINIMUM, effective_median_interval, median};
 use crate::steady_state::warm_up;
+use crate::student;
 
 /// The samples of one series, grouped by preparation, each group in order of measurement.
 pub type Samples = Vec<Vec<f64>>;
@@ -24,12 +25,13 @@ pub struct Analysis {
     pub effective: Effective,
     /// The median.
     pub median: f64,
-    /// The interval of the median at [`LEVEL`]; `None` with too few independent samples.
+    /// The interval of the median at [`LEVEL`]; `None` with too few samples.
     pub interval: Option<(f64, f64)>,
 }
 
 /// Refuses what is not finite, discards the warm-up, finds what the rest is worth, and builds the
-/// interval from that. `None` when no finite sample is left.
+/// interval from that: from ranks, or with Student's t where too few effective samples are left of
+/// enough samples. `None` when no finite sample is left.
 #[must_use]
 pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
     let finite: Samples = preparations.iter().map(|values| finite(values)).collect();
@@ -40,14 +42,19 @@ pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
     let effective = effective_size(&steady)?;
     let mut sorted = steady.concat();
     sorted.sort_by(f64::total_cmp);
+    let preparations = steady.iter().filter(|values| !values.is_empty()).count();
+    let interval = effective_median_interval(&sorted, effective.n, LEVEL).or_else(|| {
+        let is_long = sorted.len() >= MINIMUM;
+        is_long.then(|| student::interval(&sorted, effective.n, preparations)).flatten()
+    });
     Some(Analysis {
         discarded: cut.iter().sum(),
         cut,
         refused,
-        preparations: steady.iter().filter(|values| !values.is_empty()).count(),
+        preparations,
         effective,
         median: median(&sorted)?,
-        interval: effective_median_interval(&sorted, effective.n, LEVEL),
+        interval,
         sorted,
     })
 }

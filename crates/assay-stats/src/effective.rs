@@ -12,7 +12,7 @@ const SHORT: usize = 30;
 /// Short series show a difference between preparations only where it is this great, in standard
 /// errors: with ten independent samples the interval would cover 99.1 % otherwise.
 const UNSEEN: f64 = 0.5;
-/// A dependence that costs a short series its interval must stand out by this, in standard errors:
+/// A dependence that costs a short series its interval from ranks must stand out by this, in standard errors:
 /// one independent series in ten of ten samples loses it. For ten samples that follow each other with a correlation
 /// of 0.9 no test of this size overlooks fewer than one in four (Neyman and Pearson; simulated).
 const STANDS_OUT: f64 = 1.28;
@@ -41,7 +41,7 @@ pub struct Effective {
 /// that of the means of 30 and more preparations, and T that of the whole series, from neighbours within
 /// preparations and between them (see [`memory`]). For τ = u = s = 1 the former is Kish's design effect
 /// 1 + (m − 1) ρ (Survey Sampling, 1965, §5.4). As three preparations k say little of ρ, and five
-/// enough, s = 1 + (2 / (k − 1))³: about half of what Student's quantile would add for three, fitted to
+/// enough, s = 1 + 0.7 (2 / (k − 1))³: about a third of what Student's quantile would add for three, fitted to
 /// what the proof counts.
 ///
 /// Everything is estimated from ranks, which bounds the weight of a wild sample and suits the
@@ -52,10 +52,9 @@ pub struct Effective {
 /// distribution, so that ρ is too small as often as too large. The usual estimate is too small
 /// more often than not when there are few preparations.
 ///
-/// A short series whose dependence does not stand out from chance keeps its interval: it is worth at
-/// least [`MINIMUM`] samples. What the interval covers with the real stopping rule is the table of
-/// [`crate::proof`]; with one preparation ρ cannot be seen and is taken as 0, with three it is seen
-/// badly, and intervals are rather refused than wrong.
+/// A short series whose dependence does not stand out from chance keeps its interval from ranks: it is worth
+/// at least [`MINIMUM`] samples. What the interval covers with the real stopping rule is the table of
+/// [`crate::proof`]; with one preparation ρ cannot be seen and is taken as 0.
 #[must_use]
 pub fn effective_size(preparations: &[Vec<f64>]) -> Option<Effective> {
     let groups = grouped_ranks(preparations);
@@ -68,7 +67,7 @@ pub fn effective_size(preparations: &[Vec<f64>]) -> Option<Effective> {
     let mean_size = groups.iter().map(|group| (group.len() as f64).powi(2)).sum::<f64>() / n;
     let (share, errors) = share_between(&groups, within, mean_size);
     let between = if n < SHORT as f64 && errors < UNSEEN { 0.0 } else { share };
-    let few = 1.0 + (2.0 / (groups.len() as f64 - 1.0).max(1.0)).powi(3);
+    let few = 1.0 + 0.7 * (2.0 / (groups.len() as f64 - 1.0).max(1.0)).powi(3);
     // All variance between preparations makes the repetitions of one worth a single sample, and
     // there is nothing to estimate any more.
     let differ = levels(&groups)

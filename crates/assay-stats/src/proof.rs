@@ -8,6 +8,7 @@ use assay_model::plan::Stopping;
 
 use crate::analysis::{Samples, analyse};
 use crate::modality::several_modes;
+use crate::quantile::median;
 use crate::random::Random;
 use crate::stopping::{Next, Spent, next};
 use crate::synthetic::{Machine, Shape};
@@ -54,42 +55,22 @@ pub struct Cell {
 pub struct Tally {
     /// Cases.
     pub cases: u32,
-    /// Cases without an interval.
-    pub refused: u32,
-    /// Cases with an interval that does not hold the true median.
+    /// Cases whose interval does not hold the true median, or that have none.
     pub missed: u32,
     /// Cases that stopped as precise.
     pub precise: u32,
-    /// Mean width of the intervals over that of as many independent samples.
+    /// Median width of the intervals over that of as many independent samples.
     pub width: f64,
 }
 
 /// The interval of the median is at 95 %; between these shares of them hold it in truth.
 pub const COVERS: (f64, f64) = (0.93, 0.99);
-/// Where more cases than this are refused, those that are left are the ones that look more independent
-/// than they are, and are not judged alone.
-const REFUSED: f64 = 0.25;
-/// Then no more than this share of all cases may have an interval that misses.
-const MISLED: f64 = 0.07;
 
 impl Tally {
-    /// Share of the intervals that hold the true median.
+    /// Share of the cases whose interval holds the true median.
     #[must_use]
     pub fn covered(&self) -> f64 {
-        let given = f64::from(self.cases - self.refused);
-        (given - f64::from(self.missed)) / given
-    }
-
-    /// Share of all cases without an interval.
-    #[must_use]
-    pub fn refusals(&self) -> f64 {
-        f64::from(self.refused) / f64::from(self.cases)
-    }
-
-    /// Share of all cases with an interval that does not hold the true median.
-    #[must_use]
-    pub fn misled(&self) -> f64 {
-        f64::from(self.missed) / f64::from(self.cases)
+        1.0 - f64::from(self.missed) / f64::from(self.cases)
     }
 }
 
@@ -110,24 +91,20 @@ impl Cell {
 
     /// Why the intervals do not hold what they promise, or `None`; `slack` is what chance may add.
     ///
-    /// Intervals cover within [`COVERS`]. Where more than a quarter of the cases are refused, at most 7 in
-    /// 100 of all cases have an interval that misses. A correlation of 0.9 cannot be seen in ten samples:
-    /// every rule that keeps nine of ten independent series misleads in at least 12 of 100 of these
-    /// (Neyman and Pearson's test, simulated); there 20 are allowed, and 10 at thirty samples, where the
-    /// looks of the stopping rule come early.
+    /// Intervals cover within [`COVERS`]. A correlation of 0.9 cannot be seen in ten samples: every rule that keeps nine of
+    /// ten independent series from being doubted misleads in at least 12 of 100 of these (Neyman and Pearson's
+    /// test, simulated), and in thirty samples, worth one and a half, much the same. There the bounds are
+    /// what is reached, so that it does not become less.
     #[must_use]
     pub fn fault(&self, tally: &Tally, slack: f64) -> Option<String> {
-        let (covered, misled) = (tally.covered(), tally.misled());
-        if tally.refusals() <= REFUSED {
-            let within = covered >= COVERS.0 - slack && covered <= COVERS.1 + slack;
-            return (!within).then(|| format!("covers {:.1} %", covered * 100.0));
-        }
-        let most = match self.samples {
-            0..=10 if self.machine.neighbours > 0.8 => 0.2,
-            0..=30 if self.machine.neighbours > 0.8 => 0.1,
-            _ => MISLED,
+        let covered = tally.covered();
+        let minimum = match self.samples {
+            0..=10 if self.machine.neighbours > 0.8 => 0.82,
+            0..=30 if self.machine.neighbours > 0.8 => 0.87,
+            _ => COVERS.0,
         };
-        (misled > most + slack).then(|| format!("misleads in {:.1} %", misled * 100.0))
+        let within = covered >= minimum - slack && covered <= COVERS.1 + slack;
+        (!within).then(|| format!("covers {:.1} %", covered * 100.0))
     }
 
     /// Simulates so many cases.
@@ -136,19 +113,19 @@ impl Cell {
         let mut source = Random::new(seed);
         let mut tally = Tally { cases, ..Tally::default() };
         let truth = self.machine.median();
+        let mut widths = Vec::new();
         for _ in 0..cases {
             let (samples, stopped) = self.case(&mut source);
             tally.precise += u32::from(stopped == Stopped::Precise);
-            match analyse(&samples).and_then(|it| it.interval) {
-                None => tally.refused += 1,
-                Some((low, high)) => {
-                    tally.missed += u32::from(truth < low || truth > high);
-                    let n = samples.iter().map(Vec::len).sum();
-                    tally.width += (high - low) / 2.0 / self.machine.half_width(n);
-                }
-            }
+            let interval = analyse(&samples).and_then(|it| it.interval);
+            let holds = interval.is_some_and(|(low, high)| low <= truth && truth <= high);
+            tally.missed += u32::from(!holds);
+            let n = samples.iter().map(Vec::len).sum();
+            let widened = |(low, high)| (high - low) / 2.0 / self.machine.half_width(n);
+            widths.extend(interval.map(widened));
         }
-        tally.width /= f64::from(cases - tally.refused);
+        widths.sort_by(f64::total_cmp);
+        tally.width = median(&widths).unwrap_or(f64::NAN);
         tally
     }
 

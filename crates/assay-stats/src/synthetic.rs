@@ -106,33 +106,8 @@ impl World {
     }
 }
 
-/// How often an interval holds what it should hold.
-#[derive(Debug, Clone, Copy)]
+/// Share of the trials whose interval holds what it should hold.
 #[cfg(test)]
-pub(crate) struct Coverage {
-    /// Share of the intervals given that hold the truth.
-    pub(crate) covered: f64,
-    /// Share of all trials in which an interval is given that does not hold the truth.
-    pub(crate) false_claims: f64,
-    /// Share of all trials without an interval.
-    pub(crate) withheld: f64,
-}
-
-/// Repeats a trial that says whether its interval holds the truth, or `None` without an interval.
-#[cfg(test)]
-pub(crate) fn coverage(trials: u32, mut trial: impl FnMut() -> Option<bool>) -> Coverage {
-    let (mut held, mut missed) = (0, 0);
-    for _ in 0..trials {
-        match trial() {
-            Some(true) => held += 1,
-            Some(false) => missed += 1,
-            None => {}
-        }
-    }
-    let all = f64::from(trials);
-    Coverage {
-        covered: f64::from(held) / f64::from(held + missed),
-        false_claims: f64::from(missed) / all,
-        withheld: (all - f64::from(held + missed)) / all,
-    }
+pub(crate) fn coverage(trials: u32, mut holds: impl FnMut() -> bool) -> f64 {
+    f64::from((0..trials).map(|_| u32::from(holds())).sum::<u32>()) / f64::from(trials)
 }

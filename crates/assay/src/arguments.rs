@@ -20,6 +20,8 @@ use assay_model::suite::Placement;
 use assay_stats::compare::RUNS;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+#[cfg(test)]
+mod any_words;
 pub(crate) mod claims;
 pub(crate) mod hosts;
 pub(crate) mod import;

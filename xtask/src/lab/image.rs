@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use crate::command;
 
 /// Changes when the recipe below does, so that an old image is not used.
-const RECIPE: u32 = 1;
+const RECIPE: u32 = 2;
 /// What a scenario's script uses; the libraries that they need come with them.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 9] = [
     "busybox-static",
     "dash",
     "dmsetup",
@@ -20,10 +20,11 @@ const PACKAGES: [&str; 8] = [
     "iproute2",
     "libc-bin",
     "libgcc-s1",
+    "mdadm",
     "perftest",
 ];
 /// Modules that scenarios load, with those that they need.
-const MODULES: [&str; 16] = [
+const MODULES: [&str; 17] = [
     "af_packet",
     "crc32_generic",
     "dm-delay",
@@ -40,6 +41,7 @@ const MODULES: [&str; 16] = [
     "rdma_ucm",
     "sch_netem",
     "veth",
+    "zram",
 ];
 /// The first program of a guest: file systems, then the script, whose output goes to the second serial line.
 const INIT: &str = "\

@@ -18,9 +18,7 @@ pub(crate) fn run() -> ExitCode {
     println!(
         "{TRIALS} cases each; intervals of the median at 95 %, with the real stopping rule\n"
     );
-    println!(
-        "values     neighbours  between  preparing  samples  covered  refused  misled  precise  width"
-    );
+    println!("values     neighbours  between  preparing  samples  covered  precise  width");
     let mut faults = 0;
     for (cell, tally) in cells.iter().zip(tallies) {
         let fault = cell.fault(&tally, 0.0);
@@ -32,8 +30,8 @@ pub(crate) fn run() -> ExitCode {
         );
     }
     println!(
-        "\ncovered: of the intervals that were given; refused, misled, precise: of all cases; \
-         width: over that of as many independent samples\n"
+        "\ncovered, precise: of all cases; width: the median, over that of as many independent \
+         samples\n"
     );
     faults += super::comparisons::print();
     println!("\n{faults} lines do not hold");
@@ -69,14 +67,12 @@ fn line(cell: &Cell, tally: &Tally) -> String {
     let Cell { machine, samples, preparing } = cell;
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     format!(
-        "{:10} {:10}  {:7}  {:9}  {samples:7}  {:>7}  {:>7}  {:>6}  {:>7}  {:5.2}",
+        "{:10} {:10}  {:7}  {:9}  {samples:7}  {:>7}  {:>7}  {:5.2}",
         format!("{:?}", machine.shape).to_lowercase(),
         machine.neighbours,
         machine.between,
         format!("{preparing:?}").to_lowercase(),
         percent(tally.covered()),
-        percent(tally.refusals()),
-        percent(tally.misled()),
         percent(f64::from(tally.precise) / f64::from(tally.cases)),
         tally.width,
     )

@@ -7,14 +7,15 @@ mod latency;
 mod throughput;
 mod virtual_function;
 
+use std::cell::RefCell;
 use std::net::IpAddr;
 
 use assay_dialects::wire::iperf3::Protocol;
 use assay_model::attribute::Attribute;
-use assay_model::event::Stopped;
 use assay_model::failure::Lack;
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
+use crate::measuring::Turns;
 use crate::network::error::NetworkError;
 use crate::network::path;
 use crate::network::setup::local_towards;
@@ -25,19 +26,38 @@ use far_end::FarEnd;
 
 pub(crate) use known::Known;
 
-/// Asks one question again and again.
-pub(super) fn measure(
-    work: &NetworkWorkload,
-    protocol: Protocol,
-    known: &Known,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+/// Who answers echoes, streams and messages.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum By {
+    Icmp,
+    Protocol(Protocol),
+}
+
+/// Asks one question again and again. What hosts lack, and a far end, are looked at when the first turn begins:
+/// by then others may have had theirs.
+pub(super) fn turns<'c>(
+    work: &'c NetworkWorkload,
+    by: By,
+    known: &'c RefCell<Known>,
+) -> Turns<'c> {
+    let mut begun: Option<Turns<'c>> = None;
+    Box::new(move |recorder| match &mut begun {
+        Some(turns) => turns(recorder),
+        None => begun.insert(begin(work, by, &known.borrow())?)(recorder),
+    })
+}
+
+fn begin<'c>(work: &'c NetworkWorkload, by: By, known: &Known) -> Result<Turns<'c>, CaseError> {
     known.need(work, Lack::Address)?;
+    let protocol = match by {
+        By::Icmp => return latency::icmp(work),
+        By::Protocol(protocol) => protocol,
+    };
     let far_end = FarEnd::of(work).map_err(failed)?;
     match &work.question {
         NetworkQuestion::Throughput(asked) => {
             known.need(work, known::streams_port(work))?;
-            throughput::measure(asked, &far_end, protocol, recorder)
+            Ok(throughput::turns(asked, far_end, protocol))
         }
         NetworkQuestion::Latency(asked) => {
             known.need(work, Lack::Echo)?;
@@ -51,19 +71,9 @@ pub(super) fn measure(
             if let (Some(last), []) = (without.last(), &*targets) {
                 known.need(work, Lack::Port(last.port))?;
             }
-            latency::measure(asked, &far_end, targets, protocol, recorder)
+            Ok(latency::turns(asked, far_end, targets, protocol))
         }
     }
-}
-
-/// ICMP echoes.
-pub(super) fn icmp(
-    work: &NetworkWorkload,
-    known: &Known,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    known.need(work, Lack::Address)?;
-    latency::icmp(work, recorder)
 }
 
 /// A question as a tool is asked it: over loopback it goes to our own server, which ends when

@@ -1,17 +1,13 @@
 //! `rdma.*` as cases of a plan: connected anew for every repetition.
 
-use assay_model::event::Stopped;
 use assay_model::workload::RdmaWorkload;
 
-use crate::measuring;
+use crate::measuring::{self, Turns};
 use crate::rdma::{self, Observed};
 use crate::recorder::{CaseError, Recorder};
 
-pub(super) fn measure(
-    work: &RdmaWorkload,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    measuring::repeat_afresh(&mut |recorder| repetition(work, recorder), recorder)
+pub(super) fn turns(work: &RdmaWorkload) -> Turns<'_> {
+    Box::new(|recorder| measuring::once(&mut |recorder| repetition(work, recorder), recorder))
 }
 
 fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {

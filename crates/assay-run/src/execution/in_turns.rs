@@ -4,6 +4,8 @@
 //!
 //! Every case keeps its own time, stopping rule and samples; only who has the machine changes.
 
+use std::cell::RefCell;
+
 use assay_model::event::{RunEvent, Status, Stopped};
 use assay_model::plan::Case;
 use assay_model::workload::{MpiWorkload, Workload};
@@ -16,10 +18,15 @@ use crate::measuring::Turns;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::tools::Tools;
 
-/// Neighbours that may take turns together, all other cases alone, in their order. Ranks of MPI fill a
-/// machine with processes: they share turns with those that ask the same of another MPI.
-pub(super) fn groups<'a>(cases: &'a [Case], tools: &Tools) -> impl Iterator<Item = &'a [Case]> {
-    let has_turns = |case: &Case| bind::turns(case, tools).is_some();
+/// Neighbours that may take turns together, all other cases alone, in their order. Memory and processors share
+/// no turns with what goes to another host. Ranks of MPI fill a machine with processes: they share turns with
+/// those that ask the same of another MPI.
+pub(super) fn groups<'a>(
+    cases: &'a [Case],
+    tools: &Tools,
+    known: &RefCell<bind::Known>,
+) -> impl Iterator<Item = &'a [Case]> {
+    let has_turns = |case: &Case| bind::turns(case, tools, known).is_some();
     cases.chunk_by(move |a, b| {
         has_turns(a)
             && has_turns(b)
@@ -27,7 +34,7 @@ pub(super) fn groups<'a>(cases: &'a [Case], tools: &Tools) -> impl Iterator<Item
                 (Some(a), Some(b)) => {
                     a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
                 }
-                (None, None) => true,
+                (None, None) => goes_out(&a.workload) == goes_out(&b.workload),
                 (Some(_), None) | (None, Some(_)) => false,
             }
     })
@@ -35,6 +42,10 @@ pub(super) fn groups<'a>(cases: &'a [Case], tools: &Tools) -> impl Iterator<Item
 
 const fn of_mpi(case: &Case) -> Option<&MpiWorkload> {
     if let Workload::Mpi(work) = &case.workload { Some(work) } else { None }
+}
+
+fn goes_out(workload: &Workload) -> bool {
+    matches!(workload, Workload::Rdma(_)) || workload.network().is_some()
 }
 
 /// A case that has not ended.
@@ -48,6 +59,7 @@ struct Open<'c> {
 pub(super) fn measure(
     cases: &[Case],
     execution: &Execution<'_>,
+    known: &RefCell<bind::Known>,
     log: &mut Log<'_>,
     started_ns: u64,
 ) -> Result<Status, Failure> {
@@ -55,7 +67,7 @@ pub(super) fn measure(
     for case in cases {
         log.add(RunEvent::CaseStarted { case: case.id.clone() })?;
         let state = CaseState::new(case, &execution.host.name);
-        open.extend(bind::turns(case, execution.tools).map(|turns| Open {
+        open.extend(bind::turns(case, execution.tools, known).map(|turns| Open {
             case,
             state,
             turns,
@@ -71,6 +83,7 @@ pub(super) fn measure(
             let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);
             let outcome = (present.turns)(&mut recorder);
             recorder.pause();
+            known.borrow_mut().learn(present.case, &outcome);
             match outcome.transpose() {
                 None => left.push(present),
                 Some(Err(CaseError::Interrupted)) => {
@@ -101,4 +114,49 @@ fn interrupted<'c>(
         end(case, Ok(Stopped::Budget), log)?;
     }
     Ok(Status::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::plan::Stopping;
+    use assay_model::workload::{
+        Direction, LatencyWorkload, NetworkQuestion, NetworkWorkload, Throughput,
+    };
+
+    use super::*;
+
+    /// Memory shares no turns with a link, and what asks a link shares them with all that does.
+    #[test]
+    fn neighbours_of_a_kind_take_turns() {
+        let streams = |streams| {
+            let question = NetworkQuestion::Throughput(Throughput {
+                streams,
+                direction: Direction::Send,
+                seconds: 1,
+                copy: true,
+                rate_bit_per_s: None,
+                congestion: None,
+            });
+            NetworkWorkload { to: None, port: None, question }
+        };
+        let latency =
+            |bytes| Workload::Latency(LatencyWorkload { cpu: 0, bytes, line_bytes: 64 });
+        let workloads = [
+            latency(4096),
+            latency(8192),
+            Workload::NetworkTcp(streams(1)),
+            Workload::NetworkTcp(streams(2)),
+            Workload::NetworkUdp(streams(1)),
+            latency(16384),
+        ];
+        let stopping =
+            Stopping { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
+        let case =
+            |workload| Case { id: String::new(), by: "assay".to_owned(), workload, stopping };
+        let cases: Vec<Case> = workloads.into_iter().map(case).collect();
+        let known = RefCell::default();
+        let tools = Tools::find(&[]).unwrap();
+        let groups = groups(&cases, &tools, &known);
+        assert_eq!(groups.map(<[_]>::len).collect::<Vec<_>>(), [2, 3, 1]);
+    }
 }

@@ -5,17 +5,17 @@ use proptest::prelude::*;
 use super::*;
 use crate::quantile::median_interval;
 use crate::random::Random;
-use crate::synthetic::{Coverage, TRUTH, World, coverage};
+use crate::synthetic::{TRUTH, World, coverage};
 
 fn world(preparations: usize, repetitions: usize) -> World {
     World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false }
 }
 
-fn measured(world: World) -> Coverage {
+fn measured(world: World) -> f64 {
     let mut source = Random::new(2026);
     coverage(1000, || {
         let analysis = analyse(&world.samples(&mut source)).unwrap();
-        analysis.interval.map(|(low, high)| low <= TRUTH && TRUTH <= high)
+        analysis.interval.is_some_and(|(low, high)| low <= TRUTH && TRUTH <= high)
     })
 }
 
@@ -28,8 +28,7 @@ fn it_covers_independent_samples() {
         for (preparations, repetitions) in [(1, 30), (1, 300), (3, 10), (3, 100), (8, 10)] {
             let world = World { skewed, ..world(preparations, repetitions) };
             let rate = measured(world);
-            assert!(rate.covered > 0.95 - TOLERANCE, "{world:?} {rate:?}");
-            assert!(rate.withheld < 0.05, "{world:?} {rate:?}");
+            assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
 }
@@ -38,7 +37,7 @@ fn it_covers_independent_samples() {
 /// cost most.
 #[test]
 fn it_stays_narrow_for_independent_samples() {
-    for (preparations, repetitions, factor) in [(1, 100, 1.2), (3, 100, 1.6), (8, 10, 1.3)] {
+    for (preparations, repetitions, factor) in [(1, 100, 1.2), (3, 100, 1.5), (8, 10, 1.3)] {
         let mut source = Random::new(7);
         let (mut own, mut known) = (0.0, 0.0);
         for _ in 0..300 {
@@ -65,7 +64,7 @@ fn it_covers_correlated_repetitions() {
         ] {
             let world = World { neighbours, skewed, ..world(preparations, repetitions) };
             let rate = measured(world);
-            assert!(rate.covered > 0.95 - TOLERANCE, "{world:?} {rate:?}");
+            assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
 }
@@ -77,21 +76,19 @@ fn it_covers_preparations_that_differ() {
         for between in [0.1, 0.3, 0.6] {
             let world = World { between, ..world(preparations, repetitions) };
             let rate = measured(world);
-            assert!(rate.covered > 0.95 - TOLERANCE, "{world:?} {rate:?}");
+            assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
 }
 
-/// What is achievable with three preparations, and documented at `effective_size`: many intervals
-/// are withheld, and of all series at most about one in ten has an interval that misses.
+/// And with three, where Student's t stands in for ranks.
 #[test]
-fn three_preparations_withhold_rather_than_mislead() {
-    for (between, withheld) in [(0.1, 0.0), (0.3, 0.1), (0.6, 0.5), (0.9, 0.9)] {
+fn it_covers_three_preparations() {
+    for between in [0.1, 0.3, 0.6, 0.9] {
         for repetitions in [10, 33, 100] {
             let world = World { between, ..world(3, repetitions) };
             let rate = measured(world);
-            assert!(rate.false_claims < 0.12, "{world:?} {rate:?}");
-            assert!(rate.withheld >= withheld, "{world:?} {rate:?}");
+            assert!(rate > 0.95 - TOLERANCE, "{world:?} {rate:?}");
         }
     }
 }

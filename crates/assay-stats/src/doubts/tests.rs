@@ -79,7 +79,7 @@ fn dependence_is_named_by_its_cause() {
         &samples(World { between: 0.9, ..world(7, 30) }),
         Stopped::Budget,
         &expect![[r#"
-            PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 8.868926213143768, luck: Pages }
+            PreparationsDiffer { between: 0.7531497721629298, preparations: 7, n: 210, n_effective: 8.963967457216533, luck: Pages }
         "#]],
     );
     check(

@@ -235,6 +235,13 @@ fn a_suite_on_several_hosts_is_one_run() {
     let stored = world.json(&["show", "--json"]);
     assert_eq!(stored["results"], document["results"]);
     world.assay(&["verify"]).succeeded();
+    for format in ["text", "markdown", "html", "csv", "json"] {
+        let report = ["report", "--anonymous", "--format", format];
+        let closed = world.assay(&report).succeeded().out;
+        let mut words = closed.split(|it: char| !it.is_alphanumeric());
+        assert!(!words.any(|word| ["a1", "a2"].contains(&word)), "{format}: {closed}");
+        assert!(closed.contains("host-1") && closed.contains("host-3"), "{format}: {closed}");
+    }
     // One run each cannot tell, but every host is held against itself.
     let again = world.assay(&["compare", "latest", "latest"]).failed_with(6);
     assert!(again.out.contains("a2"), "{again:?}");

@@ -75,3 +75,74 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
     assert!(refused.err.contains("there is no parameter `colour`"), "{}", refused.err);
     world.assay(&["import", "--set", "residual=1", "good.txt"]).failed_with(2);
 }
+
+/// What a file says of itself reaches every page and every terminal, and neither obeys it.
+#[test]
+fn what_an_imported_file_says_is_shown_and_not_obeyed() {
+    const EVIL: &str = "=1+1|\u{1b}[2J\u{202e}<img src=x>\n## h";
+    let world = World::new();
+    let mut told: Value = serde_json::from_str(FIO).unwrap();
+    for job in told["jobs"].as_array_mut().unwrap() {
+        job["jobname"] = EVIL.into();
+        job["hostname"] = EVIL.into();
+        job["job options"]["filename"] = format!("/x/{EVIL}").into();
+    }
+    let name = "=e|\u{1b}[2J\u{202e}<img src=x>.json";
+    world.write(name, &told.to_string());
+    world.assay(&["import", "--host", "=h\u{1b}[2J", "--label", "=l|x", name]).succeeded();
+    world.assay(&["import", "--label", "b", name]).succeeded();
+    let runs = ["latest~1", "latest"];
+    let mut asked: Vec<Vec<&str>> = vec![
+        vec!["list"],
+        vec!["verify"],
+        vec!["show"],
+        vec!["history", "rate", "--format", "csv"],
+        vec!["history", "rate", "--format", "html"],
+        vec!["lint", name, "--format", "sarif"],
+        vec!["compare", runs[0], runs[1], "--format", "markdown"],
+        vec!["compare", runs[0], runs[1], "--format", "csv"],
+        vec!["compare", runs[0], runs[1]],
+    ];
+    for format in ["text", "markdown", "html", "learn", "csv", "json"] {
+        asked.push(vec!["report", runs[0], "--format", format]);
+    }
+    for words in asked {
+        let said = world.assay(&words);
+        for text in [&said.out, &said.err] {
+            assert!(!text.contains(assay_model::plain::is_hidden), "{words:?}: {text:?}");
+        }
+        // Nothing that stands in a file begins a line, a formula, a heading or a tag.
+        let is_text = words.len() < 4 || words[3] == "text";
+        let is_page = words.contains(&"html");
+        // A field in quotes may have several lines.
+        let is_table = words.contains(&"csv");
+        for line in said.out.lines().filter(|_| !is_table) {
+            let is_cut = line.starts_with("| ") && !line.ends_with(" |");
+            let is_tag = is_page && line.contains("<img");
+            // Tables of text break words, and no line of theirs begins at the margin.
+            let is_heading = !is_page && line.starts_with("## h");
+            assert!(!is_cut && !is_tag && !is_heading, "{words:?}: {line}");
+            assert!(!(is_text && line.trim() == "## h."), "{words:?}: {line}");
+        }
+        if is_table {
+            let is_formula = |field: &str| field.starts_with(['=', '@']);
+            assert!(!said.out.split([',', '\n', '"']).any(is_formula), "{said:?}");
+        }
+    }
+}
+
+#[test]
+fn an_import_becomes_anonymous_whatever_its_host_is_called() {
+    let world = World::new();
+    world.write("fio.json", FIO);
+    // The host that stands for none, an ordinary name, and a word that stored runs use themselves.
+    for host in [None, Some("node7"), Some("storage")] {
+        let named = host.map_or(vec![], |host| vec!["--host", host]);
+        world.assay(&[&["import"], &named[..], &["fio.json"]].concat()).succeeded();
+        let report = ["report", "latest", "--anonymous", "--format", "markdown"];
+        let said = world.assay(&report).succeeded().out;
+        let expected = host.map_or("on imported", |_| "on host-1");
+        assert!(said.contains(expected) && !said.contains("node7"), "{host:?}: {said}");
+        assert!(!said.contains("/var/tmp"), "{said}");
+    }
+}

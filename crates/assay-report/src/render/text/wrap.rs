@@ -22,20 +22,16 @@ pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// Lines of at most `width` columns, broken at spaces and line breaks. A word that is wider than a
-/// line has one to itself. There is always a line.
+/// Lines of at most `width` columns, broken at spaces. A word that is wider than a line has one to itself, and
+/// what others wrote cannot begin one. There is always a line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let options = Options::new(width)
         .break_words(false)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
-    let mut lines = Vec::new();
-    for paragraph in text.split('\n') {
-        let paragraph = one_line(paragraph);
-        lines.extend(textwrap::wrap(&paragraph, &options).into_iter().map(Cow::into_owned));
-    }
-    lines
+    let text = one_line(text);
+    textwrap::wrap(&text, &options).into_iter().map(Cow::into_owned).collect()
 }
 
 /// All words on one line, however long.

@@ -5,7 +5,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_dialects::wire::iperf3;
-use assay_model::event::Stopped;
 use assay_model::failure::{Failure, Lack};
 use assay_model::plan::Case;
 use assay_model::workload::{NetworkQuestion, NetworkWorkload};
@@ -22,8 +21,8 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// Remembers what the outcome of a case says about its host.
-    pub(crate) fn learn(&mut self, case: &Case, outcome: &Result<Stopped, CaseError>) {
+    /// Remembers what the outcome of a case, or of one of its turns, says about its host.
+    pub(crate) fn learn<T>(&mut self, case: &Case, outcome: &Result<T, CaseError>) {
         let Some((work, to)) =
             case.workload.network().and_then(|it| Some((it, it.to.as_ref()?)))
         else {

@@ -11,13 +11,13 @@ use assay_kernels::network::icmp::{Access, Pinger};
 use assay_kernels::network::pingpong::Waiting;
 use assay_model::attribute::Attribute;
 use assay_model::entry::Span;
-use assay_model::event::{Count, Stopped};
+use assay_model::event::Count;
 use assay_model::failure::{Area, Failure};
 use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload};
 
 use super::far_end::FarEnd;
 use super::{failed, learn_path, local_towards, throughput};
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{self, Observed};
 use crate::network::qperf_client::{self, QperfOutcome, QperfTest};
@@ -32,21 +32,22 @@ const ECHOES: u16 = 100;
 const ECHO_PAUSE: Duration = Duration::from_millis(2);
 const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
 
-pub(super) fn measure(
+pub(super) fn turns(
     asked: &Latency,
-    far_end: &FarEnd,
+    far_end: FarEnd,
     targets: Vec<Target>,
     protocol: Protocol,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Turns<'_> {
     let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
     // What one connection shares, its path and its queues among it, another one does not.
-    measuring::repeat_afresh(&mut |recorder| conversation.repetition(recorder), recorder)
+    Box::new(move |recorder| {
+        measuring::once(&mut |recorder| conversation.repetition(recorder), recorder)
+    })
 }
 
 struct Conversation<'a> {
     asked: &'a Latency,
-    far_end: &'a FarEnd,
+    far_end: FarEnd,
     protocol: Protocol,
     /// Who may answer, in order; the one that has answered, once one has.
     targets: Vec<Target>,
@@ -119,7 +120,7 @@ impl Conversation<'_> {
     ) -> Result<qperf_client::Latency, NetworkError> {
         /// What the streams may last longer than the ping-pong, in seconds: all its timeouts.
         const MARGIN_S: u32 = 30;
-        let load = throughput::loading(streams, self.asked.seconds + MARGIN_S, self.far_end);
+        let load = throughput::loading(streams, self.asked.seconds + MARGIN_S, &self.far_end);
         let enough = AtomicBool::new(false);
         let (started, is_started) = mpsc::channel();
         std::thread::scope(|scope| {
@@ -148,10 +149,7 @@ impl Conversation<'_> {
 }
 
 /// ICMP echoes.
-pub(super) fn icmp(
-    work: &NetworkWorkload,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+pub(super) fn icmp(work: &NetworkWorkload) -> Result<Turns<'_>, CaseError> {
     let NetworkQuestion::Latency(asked) = &work.question else {
         return Err(Failure::IcmpHasNoStreams.into());
     };
@@ -159,19 +157,26 @@ pub(super) fn icmp(
     let address = Target::new(host, 0).addresses().map_err(failed)?[0];
     let pinger =
         Pinger::open(address.ip()).map_err(|error| CaseError::because(Area::Icmp, &error))?;
-    learn_path(local_towards(SocketAddr::new(address.ip(), 9)), address.ip(), recorder);
     let socket = match pinger.access() {
         Access::Datagram => "datagram",
         Access::Raw => "raw",
     };
-    recorder.learn(Attribute::Socket, socket);
     let bytes = asked.bytes as usize;
-    let mut measurement = Measurement {
-        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
-        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| echoes(&pinger, bytes, recorder),
-        check: &mut |(), _| Ok(()),
-    };
-    measuring::repeat(&mut measurement, recorder)
+    let mut is_first = true;
+    Ok(Box::new(move |recorder| {
+        if std::mem::take(&mut is_first) {
+            learn_path(local_towards(SocketAddr::new(address.ip(), 9)), address.ip(), recorder);
+            recorder.learn(Attribute::Socket, socket);
+        }
+        let mut measurement = Measurement {
+            prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
+            repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
+                echoes(&pinger, bytes, recorder)
+            },
+            check: &mut |(), _| Ok(()),
+        };
+        measuring::preparation(&mut measurement, recorder)
+    }))
 }
 
 fn echoes(

@@ -7,12 +7,11 @@ use assay_dialects::iperf3::Told;
 use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 use assay_model::entry::Span;
-use assay_model::event::Stopped;
 use assay_model::workload::{Direction, Throughput};
 
 use super::far_end::FarEnd;
 use super::{failed, virtual_function};
-use crate::measuring::{self, Measurement};
+use crate::measuring::{self, Measurement, Turns};
 use crate::network::error::NetworkError;
 use crate::network::iperf3_client::{
     self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Test, Observed, Outcome,
@@ -42,23 +41,22 @@ struct Progress {
     learned: bool,
 }
 
-pub(super) fn measure(
-    asked: &Throughput,
-    far_end: &FarEnd,
-    protocol: Protocol,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
-    let test = test(asked, far_end, protocol);
+pub(super) fn turns(asked: &Throughput, far_end: FarEnd, protocol: Protocol) -> Turns<'_> {
+    let test = test(asked, &far_end, protocol);
     let mut progress = Progress::default();
-    let mut measurement = Measurement {
-        // Every repetition makes its connections again; there is nothing to prepare.
-        prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
-        repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
-            repetition(&test, &mut progress, recorder)
-        },
-        check: &mut |(), _| Ok(()),
-    };
-    measuring::repeat(&mut measurement, recorder)
+    Box::new(move |recorder| {
+        // It serves until the last turn is over.
+        let _: &FarEnd = &far_end;
+        let mut measurement = Measurement {
+            // Every repetition makes its connections again; there is nothing to prepare.
+            prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
+            repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
+                repetition(&test, &mut progress, recorder)
+            },
+            check: &mut |(), _| Ok(()),
+        };
+        measuring::preparation(&mut measurement, recorder)
+    })
 }
 
 /// The test that loads the link, for as long as `seconds` unless it is cancelled.

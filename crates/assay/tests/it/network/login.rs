@@ -1,7 +1,9 @@
 //! iperf3's users: who may measure at a server with a key, beside the real iperf3 at either end.
 
+use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::{Serving, attacks, free_port, installed, wait_until_listening};
 use crate::program::{World, files_below};
@@ -108,6 +110,50 @@ fn a_user_is_admitted_and_no_password_is_kept() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains(PASSWORD) && !text.contains("authtoken"), "{}", path.display());
     }
+}
+
+/// At a terminal, which `script` plays: the password is asked for, and not shown.
+#[test]
+fn a_password_that_is_typed_is_not_shown() {
+    const TEST: &str = "a_password_that_is_typed_is_not_shown";
+    let Some(keys) = Keys::new(TEST) else { return };
+    if !installed("script", TEST) || !installed("stty", TEST) {
+        return;
+    }
+    let port = free_port();
+    let _serving = Serving::start(keys.serving(port, &[]), port);
+    let key = keys.path("public.pem");
+    let login = ["--username", "mario", "--rsa-public-key-path", &key];
+    let client = keys.client(port, &login);
+    let words: Vec<_> =
+        std::iter::once(client.get_program()).chain(client.get_args()).collect();
+    let words = words.join(" ".as_ref());
+    let typed = format!("tty > terminal; exec {}", words.to_string_lossy());
+    let mut command = Command::new("script");
+    command.args(["-qec", &typed, "/dev/null"]).current_dir(keys.world.path(""));
+    command.env_remove("IPERF3_PASSWORD").env("SHELL", "/bin/sh");
+    command.env("XDG_DATA_HOME", keys.world.path("data"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    // It is typed once nothing is shown any more, as somebody does who has read the question.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let is_hidden = || {
+        let Ok(name) = std::fs::read_to_string(keys.world.path("terminal")) else {
+            return false;
+        };
+        let told = Command::new("stty").args(["-a", "-F", name.trim()]).output().unwrap();
+        String::from_utf8_lossy(&told.stdout).contains("-echo ")
+    };
+    while !is_hidden() {
+        assert!(Instant::now() < deadline, "the terminal shows what is typed");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(format!("{PASSWORD}\n").as_bytes()).unwrap();
+    let mut shown = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut shown).unwrap();
+    assert!(child.wait().unwrap().success(), "{shown}");
+    assert!(shown.contains("Password of mario: ") && !shown.contains(PASSWORD), "{shown}");
 }
 
 #[test]

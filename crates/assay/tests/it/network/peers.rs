@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::link::{FAR, Link, NEAR, run};
-use super::{Serving, free_port};
+use super::{Serving, free_port, wait_until_listening};
 use crate::program::{Outcome, World, files_below};
 
 /// One test against a peer that does `act` with its first connection.
@@ -345,20 +345,18 @@ fn a_peer_that_hangs_in_the_middle_is_no_peer_that_sends_nothing() {
 #[test]
 fn a_server_gives_up_a_test_in_which_nothing_moves() {
     let world = World::new();
-    let port = free_port().to_string();
+    let number = free_port();
+    let port = number.to_string();
     let mut command =
         world.command(&["iperf3", "-s", "-1", "-p", &port, "--rcv-timeout", "700", "-i", "0"]);
     let server = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let asked = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "60", "-i", "0"];
-    let mut client = loop {
-        // Until the server listens, the client ends at once.
-        let mut client =
-            world.command(&asked).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(1000));
-        if client.try_wait().unwrap().is_none() {
-            break client;
-        }
-    };
+    wait_until_listening(number);
+    let mut asked =
+        world.command(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "60", "-i", "0"]);
+    let mut client = asked.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    // Both ends of the control connection and of the stream.
+    wait_for_connections(number, 4);
+    thread::sleep(Duration::from_millis(700));
     assert!(run(&format!("kill -STOP {}", client.id())));
     let output = server.wait_with_output().unwrap();
     client.kill().unwrap();

@@ -1,5 +1,6 @@
 //! Which failures are remembered, and which cases they skip.
 
+use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
 use assay_model::workload::{Direction, Throughput, Workload};
 

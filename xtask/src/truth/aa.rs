@@ -1,0 +1,86 @@
+//! `cargo xtask truth aa`: two conditions that are the same, measured in turns on this machine; better and
+//! worse are false verdicts then. Needs a quiet machine and about a minute for each run.
+
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::command;
+
+/// Runs, half of them under each condition.
+const TURNS: u32 = 12;
+
+/// Measures, prints the verdict of every metric, and fails when one is false.
+pub(crate) fn run(root: &std::path::Path, suite: &str) -> Result<ExitCode> {
+    let mut build = command::cargo(root);
+    command::run(build.args(["build", "--release", "--locked", "--package=assay"]))?;
+    let store = tempfile::tempdir().context("cannot make a folder for the runs")?;
+    let turns = TURNS.to_string();
+    let mut assay = command::cargo(root);
+    assay.args([
+        "run",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package=assay",
+        "--",
+        "run",
+        suite,
+    ]);
+    assay.args(["--label", "first,second", "--switch", "true", "true", "--settle", "0s"]);
+    assay.args(["--turns", &turns, "--json", "--store"]).arg(store.path());
+    println!("{}", command::shown(&assay));
+    let output = command::capture(&mut assay)?;
+    let document: Value = serde_json::from_slice(&output.stdout).with_context(|| {
+        format!(
+            "{} printed no comparison\n{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr)
+        )
+    })?;
+    let pairs = document["pairs"].as_array().context("the comparison has no pairs")?;
+    if pairs.is_empty() {
+        bail!("nothing was compared");
+    }
+    let is_false = |pair: &&Value| !is_right(pair);
+    let wrong = pairs.iter().filter(is_false).count();
+    pairs.iter().for_each(|pair| println!("{}", line(pair)));
+    println!("\n{turns} runs of {suite}, {} metrics, {wrong} false verdicts", pairs.len());
+    Ok(ExitCode::from(u8::from(wrong > 0)))
+}
+
+/// Whether the verdict is one that equal conditions may have.
+fn is_right(pair: &Value) -> bool {
+    matches!(pair["verdict"].as_str(), Some("equivalent" | "cannot-tell"))
+}
+
+fn line(pair: &Value) -> String {
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    let what = format!("{}/{}", text(&pair["a"]["benchmark"]), text(&pair["a"]["metric"]));
+    let told = if is_right(pair) { "" } else { "  FALSE" };
+    let (ratio, between) = (&pair["ratio"], &pair["ratio_ci"]);
+    format!("{what:44}  {:12}  {ratio} {between}{told}", text(&pair["verdict"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_difference_between_equal_conditions_is_false() {
+        for (verdict, right) in [
+            ("equivalent", true),
+            ("cannot-tell", true),
+            ("better", false),
+            ("worse", false),
+            ("", false),
+        ] {
+            let pair = json!({"a": {"benchmark": "b", "metric": "m"}, "verdict": verdict});
+            assert_eq!(is_right(&pair), right, "{verdict}");
+            assert_eq!(line(&pair).ends_with("FALSE"), !right);
+        }
+    }
+}
