@@ -37,11 +37,11 @@ impl Page<'_> {
         let file = typed.output.as_deref().filter(|_| format == Format::Html);
         let text = match (self.again, file) {
             // The data are a file beside the page, so that the page itself stays small.
-            (Some(make), Some(file)) if file.file_stem().is_some() => {
+            (Some(make), Some(file)) if !file.metadata().is_ok_and(|it| !it.is_file()) => {
                 let data = file.with_extension("json");
-                output_file::write(&data, &Language::INVARIANT.write(self.json))?;
                 let name = data.file_name().and_then(OsStr::to_str);
-                render::html::page(make, name)
+                put(&render::html::page(make, name), typed, terminal)?;
+                return output_file::write(&data, &Language::INVARIANT.write(self.json));
             }
             _ => self.rendered(format, terminal)?,
         };
