@@ -109,20 +109,29 @@ fn tried(root: &Path, kinds: &[&str], is_brief: bool) -> Result<Sections> {
     packages::install(root, packages::FOR_FAULTS)?;
     command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
     let program = root.join("target/debug/assay");
-    let mut all = Vec::new();
-    for kind in KINDS.iter().filter(|it| kinds.is_empty() || kinds.contains(&it.name)) {
-        println!("-- {}: {}", kind.name, kind.title);
+    let of_kind = |kind: &Kind| {
         let tried = (kind.make)(root, &program, is_brief)
             .with_context(|| format!("{}: cannot be tried", kind.title))?;
+        println!("-- {}: {}", kind.name, kind.title);
         for it in &tried {
             println!("{:>9}  {}", it.end.word(), it.fault);
             if let End::Broke(what) = &it.end {
                 println!("           {what}");
             }
         }
-        all.push((kind.title, tried));
+        Ok((kind.title, tried))
+    };
+    let chosen: Vec<&Kind> =
+        KINDS.iter().filter(|it| kinds.is_empty() || kinds.contains(&it.name)).collect();
+    if !is_brief {
+        return chosen.into_iter().map(of_kind).collect();
     }
-    Ok(all)
+    // Most of a fault is waiting: all kinds at once take as long as the longest.
+    thread::scope(|scope| {
+        let started: Vec<_> =
+            chosen.into_iter().map(|kind| scope.spawn(move || of_kind(kind))).collect();
+        started.into_iter().map(|it| it.join().expect("no kind of fault panics")).collect()
+    })
 }
 
 fn judged(all: &Sections) -> Result<()> {

@@ -1,10 +1,14 @@
 //! Progress of a run on the terminal.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
+use assay_report::progress::{self, Progress};
 use assay_report::words;
 use assay_run::failure::{Failure, Kind};
-use assay_run::sink::Sink;
+use assay_run::sink::{Second, Sink};
 
 use crate::options::KeepArguments;
 use crate::terminal::Terminal;
@@ -12,9 +16,39 @@ use crate::terminal::Terminal;
 /// The terminal as it listens to a run.
 #[derive(Debug)]
 pub struct Listening<'t> {
-    pub terminal: &'t mut Terminal,
+    terminal: &'t mut Terminal,
     /// Whether every event is also printed as a line of JSON.
-    pub echo: bool,
+    echo: bool,
+    /// Whether only what went wrong is said.
+    is_quiet: bool,
+    progress: Arc<Mutex<Progress>>,
+    began: Instant,
+    /// Whether the run has one case, whose failure is that of the command.
+    is_single: bool,
+    /// Whether it has failed: nothing else about such a run is worth saying.
+    is_lost: bool,
+    /// Doubts about a run of one case, worth saying once it has a result.
+    held: Vec<String>,
+}
+
+impl<'t> Listening<'t> {
+    /// Prints every event where it is to `echo` them; only what went wrong where it is to be quiet.
+    pub fn new(terminal: &'t mut Terminal, echo: bool, is_quiet: bool) -> Self {
+        Self {
+            terminal,
+            echo,
+            is_quiet,
+            progress: Arc::default(),
+            began: Instant::now(),
+            is_single: false,
+            is_lost: false,
+            held: Vec::new(),
+        }
+    }
+
+    fn known(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Sink for Listening<'_> {
@@ -26,16 +60,28 @@ impl Sink for Listening<'_> {
             })?;
             self.terminal.print_line(&line);
         }
+        let elapsed_s = self.began.elapsed().as_secs_f64();
+        self.known().see(event, elapsed_s);
         self.show(event);
         Ok(())
     }
 
     fn progress(&mut self, message: &str) {
-        self.terminal.progress(message);
+        self.known().say(message);
+    }
+
+    fn second(&mut self, second: &Second<'_>) {
+        // Of many cases the bar shows what goes on; a line for each second would bury it.
+        if self.is_single && !self.is_quiet && self.terminal.is_live() {
+            let Second { at_s, rates, latency_s, cpu, .. } = *second;
+            self.terminal.note(&progress::second(at_s, rates, latency_s, cpu));
+        }
     }
 
     fn note(&mut self, text: &str) {
-        self.terminal.note(text);
+        if !self.is_quiet {
+            self.terminal.note(text);
+        }
     }
 
     fn doubt(&mut self, doubt: &Doubt) {
@@ -98,25 +144,43 @@ impl Listening<'_> {
     fn show(&mut self, event: &RunEvent) {
         match event {
             RunEvent::RunStarted(started) => {
-                self.terminal.begin_progress(started.plan.cases.len());
+                self.is_single = started.plan.cases.len() == 1;
+                *self.known() = Progress::of(&started.plan);
+                self.began = Instant::now();
+                if !self.is_quiet {
+                    self.terminal.begin_progress(&self.progress, self.began);
+                }
             }
-            RunEvent::CaseStarted { case } => self.terminal.progress(case),
             RunEvent::CaseFinished { case, .. } => {
-                self.terminal.advance(&format!("  {case} done"));
+                let value = self.known().value_of(case);
+                if !self.is_quiet && !self.terminal.is_live() {
+                    let value = value.map(|it| format!(": {it}")).unwrap_or_default();
+                    self.terminal.note(&format!("  {case} done{value}"));
+                }
             }
             RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
                 let reason = words::failure(failure).text;
                 self.terminal.note(&format!("  {case} failed on {host}: {reason}"));
             }
+            RunEvent::CaseFailed { .. } if self.is_single => self.is_lost = true,
             RunEvent::CaseFailed { case, failure, because, host: None } => {
                 let reason = words::failure(failure).text;
                 let failed = if because.is_some() { "" } else { "failed: " };
-                self.terminal.advance(&format!("  {case} {failed}{reason}"));
+                self.terminal.note(&format!("  {case} {failed}{reason}"));
             }
             RunEvent::Doubt { case: None, doubt } => {
-                self.terminal.note(&format!("  warning: {}", words::doubt(doubt).text));
+                let warning = format!("  warning: {}", words::doubt(doubt).text);
+                match self.is_single {
+                    true => self.held.push(warning),
+                    false => self.terminal.note(&warning),
+                }
             }
-            RunEvent::RunFinished { .. } => self.terminal.end_progress(),
+            RunEvent::RunFinished { .. } => {
+                self.terminal.end_progress();
+                if !self.is_lost {
+                    self.held.drain(..).for_each(|warning| self.terminal.note(&warning));
+                }
+            }
             _ => {}
         }
     }

@@ -1,22 +1,53 @@
 //! Signals: the user's request to stop.
 
+use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use assay_run::failure::{Failure, Kind};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
-/// One flag for SIGINT and SIGTERM. The first signal ends the run in good order, a second one ends
-/// the process at once.
+/// One flag for all signals that ask for an end. The first one ends the run in good order, a second one
+/// ends the process at once.
 pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
-    use signal_hook::flag;
-
     let cancel = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    for signal in asking() {
         let at_once = flag::register_conditional_default(signal, Arc::clone(&cancel));
-        at_once.and_then(|_| flag::register(signal, Arc::clone(&cancel))).map_err(|error| {
-            Failure::new(Kind::Internal, "signals cannot be handled").because(&error)
-        })?;
+        at_once
+            .and_then(|_| flag::register(signal, Arc::clone(&cancel)))
+            .map_err(|error| unhandled(&error))?;
     }
     Ok(cancel)
+}
+
+/// The same, and what happens next is said at once: a run in good order may take a second to end.
+pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
+    let cancel = cancel_on_signals()?;
+    let mut signals = Signals::new(asking()).map_err(|error| unhandled(&error))?;
+    std::thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            // Beginning a line of its own, whatever the terminal echoed of the key.
+            drop(writeln!(std::io::stderr(), "\nstopping; again to end now"));
+        }
+    });
+    Ok(cancel)
+}
+
+/// What `nohup` keeps from a program stays kept from it.
+fn asking() -> Vec<i32> {
+    let is_ignored = |signal: i32| {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+        let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+        mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    };
+    let mut signals = vec![SIGINT, SIGTERM];
+    signals.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
+    signals
+}
+
+fn unhandled(error: &std::io::Error) -> Failure {
+    Failure::new(Kind::Internal, "signals cannot be handled").because(error)
 }

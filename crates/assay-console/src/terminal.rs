@@ -3,13 +3,15 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use assay_model::plain;
 use assay_report::document::Document;
+use assay_report::progress::Progress;
 use assay_report::{render, words};
 use console::Term;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::failure::render as render_failure;
 use assay_run::failure::Failure;
@@ -27,6 +29,8 @@ pub struct Terminal {
     /// Columns of standard output.
     pub width: usize,
     progress: Option<ProgressBar>,
+    /// Whether standard error is a terminal that can be drawn on.
+    is_live: bool,
     /// Why the first part of a result could not be written.
     unwritten: Option<io::Error>,
 }
@@ -39,6 +43,7 @@ impl Terminal {
             colour: shown && coloured(),
             width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
             progress: None,
+            is_live: io::stderr().is_terminal() && !is_dumb(),
             unwritten: None,
         }
     }
@@ -114,35 +119,30 @@ impl Terminal {
         to_stderr(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
     }
 
-    /// Shows how far a run of `cases` cases is. Without a terminal every case is a line instead.
-    pub fn begin_progress(&mut self, cases: usize) {
-        if !io::stderr().is_terminal() {
+    /// Whether what goes on is drawn, again and again; elsewhere there are lines.
+    pub const fn is_live(&self) -> bool {
+        self.is_live
+    }
+
+    /// Shows how far a run is that began at `began`.
+    pub fn begin_progress(&mut self, known: &Arc<Mutex<Progress>>, began: Instant) {
+        if !self.is_live {
             return;
         }
-        let style = ProgressStyle::with_template("{spinner} [{pos}/{len}] {msg}  {elapsed}");
-        let bar = ProgressBar::new(cases as u64)
-            .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        let known = Arc::clone(known);
+        let line = move |_: &ProgressState, to: &mut dyn std::fmt::Write| {
+            let width = usize::from(Term::stderr().size().1).saturating_sub(1);
+            let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            let line = known.line(began.elapsed().as_secs_f64(), width);
+            // The bar is written into memory, where nothing fails.
+            let _ = to.write_str(&plain::visible(&line).replace('\n', " "));
+        };
+        let style = ProgressStyle::with_template("{known}");
+        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+        let bar = ProgressBar::new_spinner().with_style(style.with_key("known", line));
         // The bar may not take time from a core that measures: twice a second is seldom enough.
         bar.enable_steady_tick(Duration::from_millis(500));
         self.progress = Some(bar);
-    }
-
-    /// Says what is being measured.
-    pub fn progress(&mut self, message: &str) {
-        if let Some(bar) = &self.progress {
-            bar.set_message(plain::visible(message).replace('\n', " "));
-        }
-    }
-
-    /// One more case is done; `line` reports its outcome.
-    pub fn advance(&mut self, line: &str) {
-        match &self.progress {
-            Some(bar) => {
-                bar.suspend(|| to_stderr(line));
-                bar.inc(1);
-            }
-            None => to_stderr(line),
-        }
     }
 
     pub fn end_progress(&mut self) {
@@ -153,7 +153,12 @@ impl Terminal {
 }
 
 fn coloured() -> bool {
-    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+    std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
+}
+
+/// A terminal that obeys no escapes says so: an editor's, a serial line's.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|kind| kind == "dumb")
 }
 
 /// What others wrote into it is not obeyed by a terminal, and JSON stays the same.

@@ -26,7 +26,7 @@ pub mod agents;
 mod bootstrap;
 pub mod controller;
 mod failure;
-mod frame;
+pub mod frame;
 mod line;
 
 pub use failure::HostFailure;

@@ -106,6 +106,9 @@ pub struct RunStarted {
     /// What the user calls the condition it was measured under, e.g. `on`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// What the user says about the run, in a line.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// RFC 3339 time in UTC.
     pub started: String,
     /// What will be done.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 mod display;
 mod parse;
 
-pub use parse::{LONGEST_S, QuantityError, foreign, letter, ratio};
+pub use parse::{LONGEST_S, QuantityError, foreign, letter, ratio, share};
 
 /// The closed set of base units. The serialised form is [`Unit::symbol`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -51,6 +51,9 @@ pub struct RunHead {
     /// What the user calls the condition it was measured under, e.g. `on`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
+    /// What the user says about the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// RFC 3339 time in UTC.

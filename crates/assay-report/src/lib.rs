@@ -23,6 +23,7 @@ pub mod document;
 pub mod locale;
 mod plot;
 pub mod precision;
+pub mod progress;
 pub mod render;
 pub mod units;
 pub mod words;

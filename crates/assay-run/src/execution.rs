@@ -14,6 +14,7 @@ use assay_model::event::{
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
+use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
@@ -33,6 +34,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) plan: Plan,
     /// What the user calls the condition.
     pub(crate) label: Option<String>,
+    /// What the user says about it.
+    pub(crate) note: Option<String>,
     /// Its place among those of two conditions.
     pub(crate) turn: Option<Turn>,
     pub(crate) host: HostFacts,
@@ -53,6 +56,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     let beginning = Beginning {
         plan: &execution.plan,
         label: execution.label.clone(),
+        note: execution.note.clone(),
         asked: None,
         turn: execution.turn.clone(),
         host: &execution.host,
@@ -84,6 +88,7 @@ fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Doubt> {
 pub(crate) struct Beginning<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: Option<String>,
+    pub(crate) note: Option<String>,
     pub(crate) asked: Option<Asked>,
     pub(crate) turn: Option<Turn>,
     pub(crate) host: &'a HostFacts,
@@ -101,6 +106,7 @@ pub(crate) fn begin<'t>(
         format: FORMAT,
         run: new_run_id(now),
         label: beginning.label,
+        note: beginning.note,
         started: now.to_string(),
         plan: beginning.plan.clone(),
         asked: beginning.asked,
@@ -193,10 +199,37 @@ fn alone(
         storage: execution.storage,
     };
     let outcome = bind::measure(case, &surroundings, known, &mut recorder);
+    if matches!(outcome, Err(CaseError::Interrupted)) {
+        keep(case, &mut state, log)?;
+    }
     for doubt in pauses.take() {
         log.add(RunEvent::Doubt { case: Some(case.id.clone()), doubt })?;
     }
     end(case, outcome, log)
+}
+
+/// What was measured until an interruption counts: transfers and I/O as far as they came, of everything
+/// else, whose results are checked at the end of a preparation, the preparations that ended.
+fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Failure> {
+    let as_far_as_it_came = matches!(
+        case.workload,
+        Workload::NetworkTcp(_)
+            | Workload::NetworkUdp(_)
+            | Workload::NetworkIcmp(_)
+            | Workload::Storage(_)
+            | Workload::Files(_)
+    );
+    let is_kept = match as_far_as_it_came {
+        true => state.has_samples(),
+        false => state.preparations_ended() > 0,
+    };
+    if !is_kept {
+        return Ok(());
+    }
+    if as_far_as_it_came {
+        state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
+    }
+    end(case, Ok(Stopped::Budget), log).map(drop)
 }
 
 /// Stores how a case ended.

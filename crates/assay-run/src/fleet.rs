@@ -56,6 +56,8 @@ pub struct FleetQuestion<'a> {
     pub seed: u64,
     /// What the user calls the condition.
     pub label: Option<String>,
+    /// What the user says about the run.
+    pub note: Option<String>,
     /// Whether a host that is lost ends the run.
     pub stops_on_failure: bool,
     /// How long a host may stay behind the others, or plan.
@@ -133,6 +135,7 @@ pub fn measure(
         format: FORMAT,
         run: execution::new_run_id(now),
         label: question.label.clone(),
+        note: question.note.clone(),
         started: now.to_string(),
         plan: merged.plan.clone(),
         asked: None,

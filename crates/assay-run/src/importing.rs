@@ -98,6 +98,7 @@ fn run(
         format: FORMAT,
         run: new_run_id(moment),
         label,
+        note: None,
         started: moment.to_string(),
         plan: plan.clone(),
         asked: None,

@@ -6,7 +6,7 @@ use assay_model::run::Run;
 use assay_store::RunWriter;
 
 use crate::failure::{Failure, Kind};
-use crate::sink::{Gate, Sink};
+use crate::sink::{Gate, Second, Sink};
 
 /// The log of the run that is going on.
 pub(crate) struct Log<'t> {
@@ -51,6 +51,11 @@ impl<'t> Log<'t> {
     /// Says what is going on; nothing is stored.
     pub(crate) fn progress(&mut self, message: &str) {
         self.sink.progress(message);
+    }
+
+    /// Says what the last second was like; nothing is stored.
+    pub(crate) fn second(&mut self, second: &Second<'_>) {
+        self.sink.second(second);
     }
 
     /// Writes a line about what is going on; nothing is stored.

@@ -39,6 +39,8 @@ pub struct Question<'a> {
     pub to: Option<&'a str>,
     /// What the user calls the condition.
     pub label: Option<&'a str>,
+    /// What the user says about the run.
+    pub note: Option<&'a str>,
     /// The place of the run, where two conditions take turns.
     pub turn: Option<Turn>,
     /// The MPIs that questions about MPI go to.
@@ -64,6 +66,7 @@ impl<'a> Question<'a> {
             blame: Kind::Usage,
             to: None,
             label: None,
+            note: None,
             turn: None,
             mpi: MpiChoices::default(),
             storage: RunOptions::default(),
@@ -136,6 +139,7 @@ pub fn measure(
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),
+        note: question.note.map(str::to_owned),
         turn: question.turn.clone(),
         host,
         tools: &tools,

@@ -13,12 +13,13 @@ use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::{About, Count, Fact, RunEvent, Sample, SeriesOpened, Stretch};
 use assay_model::failure::{Area, Failure as CaseFailure, Lack};
 use assay_model::plan::Case;
+use assay_model::quantity::Quantity;
 use assay_stats::quantile;
 use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::sink::Gate;
+use crate::sink::{Gate, Second};
 
 /// Why a case ended without a result.
 #[derive(Debug)]
@@ -115,6 +116,16 @@ impl CaseState {
             history: BTreeMap::new(),
             seen: 0,
         }
+    }
+
+    /// Whether anything was measured that decides when to stop.
+    pub(crate) fn has_samples(&self) -> bool {
+        self.history.values().flatten().any(|samples| !samples.is_empty())
+    }
+
+    /// What was recorded and is not stored yet.
+    pub(crate) fn take_pending(&mut self) -> Vec<RunEvent> {
+        std::mem::take(&mut self.pending)
     }
 
     /// Preparations whose samples are stored.
@@ -300,6 +311,17 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Says what is going on.
     pub(crate) fn progress(&mut self, message: &str) {
         self.log.progress(message);
+    }
+
+    /// Says what the last second was like.
+    pub(crate) fn second(
+        &mut self,
+        rates: &[Quantity],
+        latency_s: Option<f64>,
+        cpu: Option<f64>,
+    ) {
+        let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
+        self.log.second(&Second { case, at_s, rates, latency_s, cpu });
     }
 
     /// Keeps a raw output of a tool.

@@ -76,6 +76,7 @@ impl<'t> Recording<'t> {
         let beginning = Beginning {
             plan: &opening.plan,
             label: opening.label,
+            note: None,
             asked: Some(opening.asked),
             turn: None,
             host: &host,

@@ -2,6 +2,7 @@
 
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
+use assay_model::quantity::Quantity;
 
 use crate::failure::Failure;
 
@@ -16,6 +17,21 @@ pub struct Gate<'a> {
     pub run_started_ns: u64,
 }
 
+/// What went on in about a second of I/O or of a transfer.
+#[derive(Debug, Clone, Copy)]
+pub struct Second<'a> {
+    /// The case that goes on.
+    pub case: &'a str,
+    /// Seconds since it began.
+    pub at_s: f64,
+    /// How much it was, in the units that its readers think in.
+    pub rates: &'a [Quantity],
+    /// Mean time of one I/O, or the round trip of the connections.
+    pub latency_s: Option<f64>,
+    /// Busy share of the machine's CPUs, 0 … 1.
+    pub cpu: Option<f64>,
+}
+
 /// A listener. The run waits for it, but never inside a timed pass.
 pub trait Sink {
     /// An event was stored; a failure ends the run.
@@ -23,6 +39,9 @@ pub trait Sink {
 
     /// What is being done just now; replaces what was said before.
     fn progress(&mut self, message: &str);
+
+    /// What the last second was like, of what is told by the second.
+    fn second(&mut self, _: &Second<'_>) {}
 
     /// Something worth its own line.
     fn note(&mut self, text: &str);

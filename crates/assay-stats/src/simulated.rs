@@ -141,6 +141,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
         format: FORMAT,
         run: turn.as_ref().map_or(0, |turn| turn.number).to_string(),
         label: None,
+        note: None,
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan {
             suite: "simulated".into(),

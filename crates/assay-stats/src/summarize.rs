@@ -1,7 +1,7 @@
 //! The events of a run become estimates with their uncertainty.
 //!
-//! Every series of every finished case becomes an estimate; steps tell their facts; limits are
-//! attached, some of which other estimates of the same run provide; everything is held to the laws.
+//! Every series of every finished case becomes an estimate, and so does what several hosts did together; steps tell
+//! their facts; limits are attached, some of which other estimates of the same run provide; everything is held to the laws.
 
 use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::benchmark::Metric;
@@ -20,11 +20,13 @@ mod peers;
 mod response;
 mod sides;
 mod steps;
+pub mod totals;
 
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {
-    let Condensed { mut results, steps, failures, warnings } = condense(run);
+    let totals: Vec<CaseRecord> = run.cases.iter().filter_map(totals::of).collect();
+    let Condensed { mut results, steps, failures, warnings } = condense(run, &totals);
     peers::attach(&mut results);
     Summary {
         schema: SCHEMA,
@@ -47,11 +49,12 @@ struct Condensed {
     warnings: Vec<Doubt>,
 }
 
-fn condense(run: &Run) -> Condensed {
+/// `totals` are those of cases that several hosts measured together.
+fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     let mut warnings = run.doubts.clone();
-    for record in &run.cases {
+    for record in run.cases.iter().chain(totals) {
         match &record.end {
             Some(CaseEnd::Finished(stopped)) => {
                 let (found, failed) = finished(run, record, *stopped);
@@ -262,6 +265,7 @@ fn head(run: &Run) -> RunHead {
     RunHead {
         id: run.started.run.clone(),
         label: run.started.label.clone(),
+        note: run.started.note.clone(),
         suite: run.started.plan.suite.clone(),
         started: run.started.started.clone(),
         finished: run.finished.clone(),

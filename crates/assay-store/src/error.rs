@@ -58,6 +58,26 @@ pub enum StoreError {
         /// The identifier.
         run: String,
     },
+    /// Some process is writing it.
+    #[error("run {run} is being written, and cannot be removed")]
+    Running {
+        /// The identifier.
+        run: String,
+    },
+    /// A run could not be removed.
+    #[error("cannot remove run {run}")]
+    Remove {
+        /// The identifier.
+        run: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Its raw output could not be.
+    #[error("cannot remove a raw output that no run names any more")]
+    RemoveRaw {
+        /// What the system said.
+        source: io::Error,
+    },
     /// A run could not be started.
     #[error("cannot begin run {run} in {}", path.display())]
     Begin {
@@ -146,6 +166,10 @@ impl StoreError {
             Self::RunExists { .. } => "begin the run under another identifier",
             Self::Begin { .. } | Self::Append { .. } | Self::WriteRaw { .. } => {
                 "free space or choose another folder with --store; what was stored before is kept"
+            }
+            Self::Running { .. } => "wait for its end, or stop it first",
+            Self::Remove { .. } | Self::RemoveRaw { .. } => {
+                "check the permissions of the store"
             }
             Self::Encode { .. } => "this is a bug in assay; please report it",
             Self::Read { .. } => "check the permissions of the file",

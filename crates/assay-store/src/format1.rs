@@ -184,6 +184,7 @@ impl Conversion {
             format,
             run,
             label,
+            note: None,
             started,
             plan,
             asked: None,

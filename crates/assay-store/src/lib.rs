@@ -8,8 +8,8 @@
 //! named ([`Problem`]) and the rest is read ([`ReadRun::is_whole`]). Runs of format 1, which had
 //! neither, are read for ever.
 //!
-//! This crate never changes an event or a raw output once it is written, never deletes a run and
-//! never draws a conclusion from a sample.
+//! This crate never changes an event or a raw output once it is written, deletes runs only by name
+//! and never draws a conclusion from a sample.
 
 mod decoded;
 mod error;
@@ -22,6 +22,7 @@ mod listing;
 mod problem;
 mod raw;
 mod reader;
+mod removal;
 mod resolve;
 mod verify;
 mod writer;
@@ -119,6 +120,14 @@ impl Store {
     #[must_use]
     pub fn verify(&self, run_id: &str) -> Verified {
         verify::run(&self.layout, self.headlines, run_id)
+    }
+
+    /// Removes runs, with the raw outputs that no other run names.
+    ///
+    /// # Errors
+    /// When one of them is being written, or the disk refuses; runs before that one are gone then.
+    pub fn remove(&self, run_ids: &[String]) -> Result<(), StoreError> {
+        removal::remove(&self.layout, run_ids)
     }
 
     /// The identifiers of all runs, readable or not, ascending.

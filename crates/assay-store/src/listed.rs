@@ -24,6 +24,9 @@ pub struct Listed {
     pub id: String,
     /// What the user calls the condition it was measured under.
     pub label: Option<String>,
+    /// What the user says about the run.
+    #[serde(default)]
+    pub note: Option<String>,
     /// Name of the suite.
     pub suite: String,
     /// RFC 3339 time in UTC.

@@ -100,6 +100,7 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
     Ok(Listed {
         id: id.to_owned(),
         label: run.started.label,
+        note: run.started.note,
         suite: run.started.plan.suite,
         started: run.started.started,
         finished: run.finished,

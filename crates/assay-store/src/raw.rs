@@ -33,7 +33,7 @@ pub(crate) fn read(layout: &Layout, hash: &str) -> Result<Vec<u8>, StoreError> {
     }
 }
 
-fn path(layout: &Layout, hash: &str) -> PathBuf {
+pub(crate) fn path(layout: &Layout, hash: &str) -> PathBuf {
     layout.raw().join(hash.get(..2).unwrap_or("")).join(hash)
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn run(layout: &Layout, headlines: Headlines, id: &str) -> Verified {
 }
 
 /// Every raw output that a run names, with the case before the name.
-fn outputs(run: &Run) -> BTreeMap<String, String> {
+pub(crate) fn outputs(run: &Run) -> BTreeMap<String, String> {
     let of_cases = run.cases.iter().flat_map(|case| {
         case.raw.iter().map(|(name, hash)| (format!("{}: {name}", case.case.id), hash.clone()))
     });

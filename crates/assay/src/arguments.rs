@@ -31,8 +31,10 @@ pub(crate) mod mpi;
 pub(crate) mod mpi_refused;
 pub(crate) mod mpi_run;
 pub(crate) mod network;
+mod page;
 pub(crate) mod plan;
 pub(crate) mod rdma;
+pub(crate) mod removal;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
@@ -44,8 +46,10 @@ use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::NetArguments;
+pub(crate) use page::{Format, PageArguments};
 use plan::PlanArguments;
 use rdma::RdmaArguments;
+use removal::{PruneArguments, RemoveArguments};
 use storage::{StorageAimArguments, StorageArguments};
 
 /// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
@@ -101,6 +105,10 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Print a stored run
     Show(ShowArguments),
+    /// Remove stored runs
+    Rm(RemoveArguments),
+    /// Remove stored runs of a kind: those without a result
+    Prune(PruneArguments),
     /// Check stored runs against what was written: events, raw outputs, index
     Verify(VerifyArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
@@ -145,11 +153,8 @@ pub(crate) struct RunArguments {
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suites: Vec<String>,
     /// Far end of network benchmarks [default: this machine, over loopback; suite all leaves them out]
-    #[arg(long, value_name = "HOST")]
+    #[arg(long, value_name = "HOST", value_parser = plain_host)]
     pub(crate) to: Option<String>,
-    /// Label of this condition, like on; with --switch two labels, like on,off
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
-    pub(crate) label: Vec<String>,
     /// Two commands that switch between two conditions; the conditions are measured alternately
     #[arg(long, num_args = 2, value_names = ["FIRST", "SECOND"])]
     pub(crate) switch: Option<Vec<String>>,
@@ -162,7 +167,7 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) storage: StorageAimArguments,
     /// Print the whole report instead of the answer, as `assay show` does
-    #[arg(long, conflicts_with_all = ["json", "events"])]
+    #[arg(long, conflicts_with_all = ["json", "events", "format"])]
     pub(crate) full: bool,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
@@ -285,14 +290,22 @@ pub(crate) struct MeasuringArguments {
     /// Hold the results against published figures: a system like azure/hbv4, or a file in TOML
     #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["dry_run", "events"])]
     pub(crate) expect: Option<String>,
+    /// Label of this condition, for `assay compare`; with --switch two labels, like on,off
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
+    pub(crate) label: Vec<String>,
+    /// What is worth knowing about this run, kept with it
+    #[arg(long, value_name = "TEXT", value_parser = note)]
+    pub(crate) note: Option<String>,
     /// Print the plan with every case resolved; measure nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Print the result as one JSON document; progress goes to standard error
-    #[arg(long, conflicts_with = "events")]
-    pub(crate) json: bool,
+    /// No progress; warnings and failures are still said
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     /// Print each event as a line of JSON as it happens
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "format", "output"])]
     pub(crate) events: bool,
     /// Exit with 6 if the values cannot be relied on: contended CPUs, one sample, intervals beyond 10 %, values above
     /// their limit
@@ -316,7 +329,7 @@ pub(crate) struct DoctorArguments {
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
-    #[arg(long, value_name = "HOST", conflicts_with = "hosts")]
+    #[arg(long, value_name = "HOST", conflicts_with = "hosts", value_parser = plain_host)]
     pub(crate) to: Option<String>,
     /// Round trip to size buffers for, like 20ms [default: measured with --to]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
@@ -424,43 +437,11 @@ pub(crate) struct ReportArguments {
     pub(crate) store: StoreArguments,
 }
 
-/// In which format a page is written, and where to.
-#[derive(Debug, Args)]
-pub(crate) struct PageArguments {
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
-    /// Print one JSON document, as with --format json
-    #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
-    /// Write to this file instead of standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For the terminal
-    Text,
-    /// For a repository or a wiki
-    Markdown,
-    /// One self-contained page with plots
-    Html,
-    /// Markdown for publication: front matter, and the tables that vendors print
-    Learn,
-    /// One image with all plots
-    Svg,
-    /// One row per result, base units
-    Csv,
-    /// The machine-readable result
-    Json,
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
-    /// A command, or one of: methods, tools, formats, suites, exit-codes
+    /// A command, like `net throughput`, or one of: methods, tools, formats, suites, exit-codes
     #[arg(value_name = "TOPIC")]
-    pub(crate) topic: Option<String>,
+    pub(crate) topic: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -472,13 +453,13 @@ pub(crate) struct CompletionsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
-    /// A command [default: assay itself]
+    /// A command, like `storage read` [default: assay itself]
     #[arg(value_name = "COMMAND")]
-    pub(crate) command: Option<String>,
+    pub(crate) command: Vec<String>,
 }
 
 fn share(text: &str) -> Result<f64, String> {
-    let ratio = quantity::ratio(text).map_err(|error| error.to_string())?;
+    let ratio = quantity::share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio <= 0.95 {
         Ok(ratio)
     } else {
@@ -488,7 +469,7 @@ fn share(text: &str) -> Result<f64, String> {
 
 /// The difference that makes none in practice, with which equivalence can still mean something.
 fn margin(text: &str) -> Result<f64, String> {
-    let ratio = quantity::ratio(text).map_err(|error| error.to_string())?;
+    let ratio = quantity::share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio < 1.0 {
         Ok(ratio)
     } else {
@@ -527,6 +508,36 @@ fn label(text: &str) -> Result<String, String> {
     } else {
         Err(format!("a name of 1 to {LONGEST} characters is wanted"))
     }
+}
+
+/// One line that a report can carry.
+fn note(text: &str) -> Result<String, String> {
+    const LONGEST: usize = 400;
+    let text = text.trim();
+    if !text.is_empty()
+        && !text.chars().any(char::is_control)
+        && text.chars().count() <= LONGEST
+    {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("a line of 1 to {LONGEST} characters is wanted"))
+    }
+}
+
+/// A host where the port is an option of its own; IPv6 addresses have more than one colon.
+fn host(text: &str) -> Result<String, String> {
+    match text.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') && port.parse::<u16>().is_ok() => {
+            Err(format!("the port is an option of its own: `{name} -p {port}`"))
+        }
+        _ if text.is_empty() => Err("a name or an address is wanted".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
+}
+
+/// A host whose port nobody chooses.
+fn plain_host(text: &str) -> Result<String, String> {
+    host(text).map_err(|_| "a host is wanted, without a port".to_owned())
 }
 
 fn turns(text: &str) -> Result<u32, String> {

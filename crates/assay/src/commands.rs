@@ -14,6 +14,7 @@ pub(crate) mod net;
 pub(crate) mod plan;
 pub(crate) mod rdma;
 pub(crate) mod references;
+pub(crate) mod removal;
 pub(crate) mod run;
 pub(crate) mod run_hosts;
 pub(crate) mod show;

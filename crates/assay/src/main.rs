@@ -25,7 +25,7 @@ use assay_run::mpi::launched::Launched;
 
 fn main() -> ExitCode {
     let words = as_called(std::env::args_os());
-    let words = spelled_out(words);
+    let words = commands::help::spelled_out(spelled_out(words));
     if let Some(words) = commands::agent::called(&words) {
         return ended(commands::agent::agent(words), &mut Terminal::attached());
     }
@@ -83,6 +83,8 @@ fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
         Command::Verify(typed) => commands::verify::verify(&typed, terminal),
         Command::Import(typed) => commands::import::import(&typed, terminal),
         Command::List(typed) => commands::list::list(&typed, terminal),
+        Command::Rm(typed) => commands::removal::rm(&typed, terminal),
+        Command::Prune(typed) => commands::removal::prune(&typed, terminal),
         Command::Show(typed) => commands::show::show(&typed, terminal),
         Command::Compare(typed) => commands::compare::compare(&typed, terminal),
         Command::References(typed) => commands::references::references(&typed, terminal),

@@ -33,7 +33,7 @@ impl Page<'_> {
         typed: &PageArguments,
         terminal: &mut Terminal,
     ) -> Result<(), Failure> {
-        let format = if typed.json { Format::Json } else { typed.format };
+        let format = typed.format();
         let file = typed.output.as_deref().filter(|_| format == Format::Html);
         let text = match (self.again, file) {
             // The data are a file beside the page, so that the page itself stays small.

@@ -10,10 +10,11 @@ use assay_run::question::{self, Prepared, Question};
 use assay_stats::summarize::summarize;
 use serde::Serialize;
 
-use crate::arguments::MeasuringArguments;
+use crate::arguments::{Format, MeasuringArguments};
 use crate::expected;
 use crate::failure::UNDECIDED;
 use crate::listening::Listening;
+use crate::page::{self, Page};
 use crate::terminal::Terminal;
 use crate::{signals, stored};
 
@@ -56,18 +57,40 @@ pub(crate) fn run(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let demands = Demands::of(typed)?;
+    let question = &labelled(question, typed)?;
     let prepared = question::prepare(question)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
     }
     let store = stored::open(&typed.store)?;
-    let cancel = signals::cancel_on_signals()?;
-    let mut listening = Listening { terminal, echo: typed.events };
+    let cancel = signals::cancel_on_signals_aloud()?;
+    let mut listening = Listening::new(terminal, typed.events, typed.quiet);
     let run = question::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
     let summary = summarize(&run);
-    present(&run, &summary, typed, extent, terminal)?;
+    // Of one measurement that failed there is nothing to show but why.
+    let is_lost = run.cases.len() == 1 && summary.results.is_empty();
+    if !is_lost || typed.page.format() != Format::Text {
+        present(&run, &summary, typed, extent, terminal)?;
+    }
     verdict(&summary)?;
     demands.met(&summary, terminal)
+}
+
+/// The question with the label and the note of the run.
+fn labelled<'a>(
+    question: &Question<'a>,
+    typed: &'a MeasuringArguments,
+) -> Result<Question<'a>, Failure> {
+    let label = match typed.label.as_slice() {
+        [] => None,
+        [label] => Some(label.as_str()),
+        _ => {
+            return Err(Failure::usage("--label takes one name").advise(
+                "two names are for two conditions, which `assay run --switch` tells how to reach",
+            ));
+        }
+    };
+    Ok(Question { label, note: typed.note.as_deref(), ..question.clone() })
 }
 
 /// What is demanded of a run that has been measured.
@@ -111,7 +134,7 @@ impl<'a> Demands<'a> {
             terminal.note(&format!("nothing that was published of {name} was measured here"));
             return UNDECIDED;
         };
-        if !self.typed.json {
+        if self.typed.page.format() == Format::Text && self.typed.page.output.is_none() {
             let text = terminal.text(&document);
             terminal.print(&text);
         }
@@ -134,8 +157,12 @@ pub(crate) fn dry_run(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let plan = &prepared.plan;
-    let text = if typed.json { json(plan)? } else { terminal.text(&build::plan(plan)) };
-    terminal.print(&text);
+    let text = match typed.page.format() {
+        Format::Json => json(plan)?,
+        Format::Text => terminal.text(&build::plan(plan)),
+        _ => return Err(Failure::usage("a plan is printed as text or as JSON")),
+    };
+    page::put(&text, &typed.page, terminal)?;
     Ok(0)
 }
 
@@ -149,17 +176,20 @@ pub(crate) fn present(
     if typed.events {
         return Ok(());
     }
-    if typed.json {
-        terminal.print(&render::json::summary(summary));
-        return Ok(());
-    }
-    let page = match extent {
-        Extent::Answer => build::answer(summary, Some(run)),
-        Extent::Report => build::run(summary, Some(run)),
+    let document = match (typed.page.format(), extent) {
+        (Format::Text, Extent::Answer) => build::answer(summary, Some(run)),
+        _ => build::run(summary, Some(run)),
     };
-    let text = terminal.text(&page);
-    terminal.print(&text);
-    terminal.print(&next_steps(summary, extent));
+    let page = Page {
+        document,
+        json: &|| render::json::summary(summary),
+        csv: &|| render::csv::summary(summary),
+        again: Some(&|| build::page(summary, Some(run))),
+    };
+    page.publish(&typed.page, terminal)?;
+    if typed.page.format() == Format::Text {
+        terminal.print(&next_steps(summary, extent));
+    }
     Ok(())
 }
 

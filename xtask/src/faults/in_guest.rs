@@ -26,7 +26,8 @@ struct Row {
 const NOT_MEASURED: &str =
     "the case fails with the kernel's error; nothing is stored as measured";
 const REFUSED: &str = "a refusal that names the user of the device";
-const GONE: &[&str] = &["Input/output error", "No such device"];
+/// A device that has gone has no bytes.
+const GONE: &[&str] = &["Input/output error", "No such device", "short: 0 of"];
 
 const ROWS: [Row; 12] = [
     Row {

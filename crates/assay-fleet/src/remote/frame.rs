@@ -29,7 +29,7 @@ pub enum FrameError {
 ///
 /// # Errors
 /// [`FrameError::Closed`] when nobody reads any more, [`FrameError::Pipe`] for all else.
-pub(super) fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
+pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
     let text = serde_json::to_vec(message).map_err(FrameError::Foreign)?;
     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
     if bytes > MAXIMUM_BYTES {
@@ -43,7 +43,7 @@ pub(super) fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(
 ///
 /// # Errors
 /// [`FrameError`]; nothing sensible can be read from the pipe afterwards.
-pub(super) fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<T, FrameError> {
+pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<T, FrameError> {
     let mut length = [0; 4];
     pipe.read_exact(&mut length).map_err(broken)?;
     let bytes = u32::from_be_bytes(length);

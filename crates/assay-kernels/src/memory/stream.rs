@@ -26,6 +26,7 @@ mod vector;
 
 use std::io;
 use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 pub use error::StreamError;
@@ -178,19 +179,21 @@ impl Stream {
     /// that a disturbance that lasts longer than a round changes nothing.
     ///
     /// # Errors
-    /// Those of [`Stream::repetition`].
+    /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
     pub fn pick_best(
         &mut self,
         operation: Operation,
+        cancel: &AtomicBool,
     ) -> Result<&'static KernelInfo, StreamError> {
         let all = Self::kernels(operation);
         let widest: Vec<_> =
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
-        let mut styles = self.ranked(operation, &widest, QUALIFYING_ROUNDS, minimum)?;
+        let mut styles =
+            self.ranked(operation, &widest, (QUALIFYING_ROUNDS, minimum), cancel)?;
         styles.truncate(FINALISTS);
         let of_a_finalist = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(of_a_finalist).collect();
-        Ok(self.ranked(operation, &left, FINAL_ROUNDS, median)?[0])
+        Ok(self.ranked(operation, &left, (FINAL_ROUNDS, median), cancel)?[0])
     }
 
     /// The kernels, the fastest first.
@@ -198,10 +201,10 @@ impl Stream {
         &mut self,
         operation: Operation,
         kernels: &[&'static KernelInfo],
-        rounds: usize,
-        condense: fn(Vec<f64>) -> f64,
+        (rounds, condense): (usize, fn(Vec<f64>) -> f64),
+        cancel: &AtomicBool,
     ) -> Result<Vec<&'static KernelInfo>, StreamError> {
-        let ratios = self.relative_times(operation, kernels, rounds, condense)?;
+        let ratios = self.relative_times(operation, kernels, (rounds, condense), cancel)?;
         let mut ranked: Vec<_> = kernels.iter().copied().zip(ratios).collect();
         ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
         Ok(ranked.into_iter().map(|(info, _)| info).collect())
@@ -212,13 +215,16 @@ impl Stream {
         &mut self,
         operation: Operation,
         kernels: &[&'static KernelInfo],
-        rounds: usize,
-        condense: fn(Vec<f64>) -> f64,
+        (rounds, condense): (usize, fn(Vec<f64>) -> f64),
+        cancel: &AtomicBool,
     ) -> Result<Vec<f64>, StreamError> {
         let mut ratios = vec![Vec::new(); kernels.len()];
         for _ in 0..rounds {
             let mut times_s = Vec::new();
             for info in kernels {
+                if cancel.load(Ordering::Relaxed) {
+                    return Err(StreamError::Cancelled);
+                }
                 times_s.push(self.repetition(operation, info.name)?);
             }
             let fastest_s = minimum(times_s.clone());

@@ -1,8 +1,9 @@
 //! The ONE reader of quantities in text: `4k`, `64KiB`, `10Gbit/s`, `500us`, `80%`.
 //!
 //! With a unit after it a prefix means what SI and IEC say: `kB` is 1000 bytes, `KiB` is 1024.
-//! A bare prefix on a size (`8k`) is binary, because every storage tool in use reads it so; on a
-//! rate or a count it is decimal.
+//! A bare prefix on a size (`8k`), also with a small `b` (`8kb`), is binary, because every storage tool
+//! in use reads it so; on a rate or a count it is decimal. Rates have the units of the field as well:
+//! `10Gbps`, `10Gb/s`, `5000iops`.
 
 use std::str::FromStr;
 
@@ -101,6 +102,16 @@ pub fn ratio(text: &str) -> Result<f64, QuantityError> {
     Quantity::parse(text, Unit::Ratio).map(|quantity| quantity.value)
 }
 
+/// Reads a share where only percent makes sense: `80%`, `0.8`, or `80`.
+///
+/// # Errors
+/// When it is none of them.
+pub fn share(text: &str) -> Result<f64, QuantityError> {
+    let value = ratio(text)?;
+    let is_bare = text.trim().ends_with(|last: char| last.is_ascii_digit());
+    Ok(if is_bare && value > 1.0 { value / 100.0 } else { value })
+}
+
 /// Splits `text` into its number and what its unit is worth in the words of another language: `worth` is
 /// asked with the unit in small letters. How that language writes numbers is left to the caller.
 pub fn foreign(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<(&str, f64)> {
@@ -147,11 +158,11 @@ fn factor(suffix: &str, unit: Unit) -> Option<f64> {
             second_factor(time).filter(|_| !time.is_empty()).map(|seconds| seconds / bytes)
         }
         Unit::Count => decimal(suffix),
-        Unit::BytePerSecond => prefixed(suffix, "B/s"),
-        Unit::BitPerSecond => prefixed(suffix, "bit/s"),
-        Unit::FlopPerSecond => prefixed(suffix, "FLOP/s"),
-        Unit::IoPerSecond => prefixed(suffix, "IO/s"),
-        Unit::Hertz => prefixed(suffix, "Hz"),
+        Unit::BytePerSecond => prefixed(suffix, &["B/s", "Bps"]),
+        Unit::BitPerSecond => prefixed(suffix, &["bit/s", "bps", "b/s", "bit"]),
+        Unit::FlopPerSecond => prefixed(suffix, &["FLOP/s", "FLOPS", "flops"]),
+        Unit::IoPerSecond => prefixed(suffix, &["IO/s", "IOPS", "iops", "io/s"]),
+        Unit::Hertz => prefixed(suffix, &["Hz"]),
     }
 }
 
@@ -159,7 +170,8 @@ fn byte_factor(suffix: &str) -> Option<f64> {
     if let Some(prefix) = suffix.strip_suffix('B') {
         return binary(prefix).or_else(|| decimal(prefix));
     }
-    binary(suffix).or_else(|| letter(&suffix.to_ascii_lowercase(), 1024.0))
+    let bare = suffix.strip_suffix('b').unwrap_or(suffix);
+    binary(bare).or_else(|| letter(&bare.to_ascii_lowercase(), 1024.0))
 }
 
 fn second_factor(suffix: &str) -> Option<f64> {
@@ -171,15 +183,17 @@ fn second_factor(suffix: &str) -> Option<f64> {
         "ps" => 1e-12,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return None,
     })
 }
 
-fn prefixed(suffix: &str, symbol: &str) -> Option<f64> {
-    match suffix.strip_suffix(symbol) {
-        Some(prefix) => binary(prefix).or_else(|| decimal(prefix)),
-        None => decimal(suffix),
-    }
+/// Nobody counts in thousandths of an I/O or a bit: a small letter is the prefix that it would be in capitals.
+fn prefixed(suffix: &str, symbols: &[&str]) -> Option<f64> {
+    let prefix = symbols.iter().find_map(|symbol| suffix.strip_suffix(symbol));
+    let worth =
+        |prefix: &str| decimal(prefix).or_else(|| letter(&prefix.to_ascii_lowercase(), 1e3));
+    prefix.map_or_else(|| worth(suffix), |prefix| binary(prefix).or_else(|| worth(prefix)))
 }
 
 fn decimal(prefix: &str) -> Option<f64> {

@@ -15,10 +15,17 @@ fn reads_what_people_write() {
         ("4k", Unit::Byte, 4096.0),
         ("4K", Unit::Byte, 4096.0),
         ("4kB", Unit::Byte, 4000.0),
+        ("4kb", Unit::Byte, 4096.0),
         ("64KiB", Unit::Byte, 65536.0),
         ("1.5GiB", Unit::Byte, 1_610_612_736.0),
         ("2 MiB", Unit::Byte, 2_097_152.0),
         ("10Gbit/s", Unit::BitPerSecond, 1e10),
+        ("10Gbps", Unit::BitPerSecond, 1e10),
+        ("10Gb/s", Unit::BitPerSecond, 1e10),
+        ("100mbit", Unit::BitPerSecond, 1e8),
+        ("5000iops", Unit::IoPerSecond, 5000.0),
+        ("5kIOPS", Unit::IoPerSecond, 5000.0),
+        ("1d", Unit::Second, 86_400.0),
         ("841MiB/s", Unit::BytePerSecond, 881_852_416.0),
         ("1e9", Unit::BytePerSecond, 1e9),
         ("300k", Unit::IoPerSecond, 3e5),
@@ -38,12 +45,24 @@ fn reads_what_people_write() {
 }
 
 #[test]
+fn a_share_may_lack_its_percent_sign() {
+    for (text, expected) in [("80%", 0.8), ("80", 0.8), ("0.8", 0.8), ("1", 1.0), ("0", 0.0)] {
+        assert_eq!(share(text), Ok(expected), "{text}");
+    }
+}
+
+#[test]
 fn refuses_with_a_reason() {
     for (text, unit, expected) in [
         ("", Unit::Byte, "`` does not start with a number; write it like `64MiB`"),
         ("many", Unit::Byte, "`many` does not start with a number; write it like `64MiB`"),
         ("5s", Unit::Byte, "`s` in `5s` is no unit of a size; write it like `64MiB`"),
         ("5GB", Unit::Second, "`GB` in `5GB` is no unit of time; write it like `60s`"),
+        (
+            "10Gbps",
+            Unit::BytePerSecond,
+            "`Gbps` in `10Gbps` is no unit of a byte rate; write it like `10GB/s`",
+        ),
         (
             "5GB/s",
             Unit::BitPerSecond,

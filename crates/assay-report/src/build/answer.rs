@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, Section};
+use assay_model::doubt::Doubt;
 use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 use assay_model::trust::{self, Distrust};
@@ -14,6 +15,8 @@ use crate::locale as units;
 use crate::locale::word;
 use crate::{precision, words};
 
+/// What totals over several hosts have instead of the name of a host.
+const ALL_HOSTS: &str = "all";
 /// Rows that fit the first screen beside the machine, the verdict and the next steps.
 const ROWS: usize = 12;
 /// Letters of a bar from nothing to the limit.
@@ -26,8 +29,10 @@ const SLOW_PERCENT: f64 = 50.0;
 /// One row of the answer.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
-    /// What it is: `Triad`, `RndRead`.
+    /// What it is: `Triad`, `RndRead`; with its host where there are several.
     pub label: String,
+    /// The same without the host.
+    question: String,
     /// The result.
     pub estimate: &'a Estimate,
     /// Why it is not to be relied on.
@@ -65,11 +70,15 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
         let estimate = group[representative(&group)];
         let distrust = Distrust::of(estimate);
         let label = question(benchmark, &headline_label(name, estimate));
-        let apart =
-            [told_apart(estimate), text(estimate, Attribute::Host)].into_iter().flatten();
-        let parts = std::iter::once(label).chain(apart.filter(|_| several));
-        let label = parts.collect::<Vec<_>>().join(", ");
-        Row { label, estimate, distrust }
+        let joined = |apart: Vec<String>| {
+            let parts = std::iter::once(label.clone());
+            parts.chain(apart.into_iter().filter(|_| several)).collect::<Vec<_>>().join(", ")
+        };
+        let apart: Vec<String> = told_apart(estimate).into_iter().collect();
+        let host = text(estimate, Attribute::Host);
+        let (question, label) =
+            (joined(apart.clone()), joined(apart.into_iter().chain(host).collect()));
+        Row { label, question, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
 }
@@ -151,21 +160,23 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
 #[must_use]
 pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     let mut document = Document::new(head::title(summary));
-    for host in &summary.hosts {
-        document.paragraph(Tone::Quiet, head::host_line(host));
-    }
+    head::machines(&mut document, Tone::Quiet, summary);
     let (tone, fate) = head::fate(summary, run);
     document.paragraph(tone, fate);
     let reasons = distrusted(summary);
     if !reasons.is_empty() {
         document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = reasons.join("; ")));
     }
-    let rows = rows(summary);
+    let rows = of_all_hosts(rows(summary));
     if !rows.is_empty() {
         document.blocks.push(Block::Table(table(&rows)));
     }
     if rows.len() > ROWS {
         document.paragraph(Tone::Quiet, say!("and-more", n = rows.len() - ROWS));
+    }
+    let worse = worse(summary);
+    if !worse.is_empty() {
+        document.paragraph(Tone::Doubt, say!("answer-worse", hosts = worse.join(", ")));
     }
     if !summary.omitted.is_empty() {
         let names: Vec<&str> = summary.omitted.iter().map(|it| it.benchmark.as_str()).collect();
@@ -175,21 +186,85 @@ pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     document
 }
 
-fn table(rows: &[Row<'_>]) -> Table {
+/// What one screen has of several hosts: of each question the middle one and the worst.
+struct OfHosts<'a> {
+    middle: Row<'a>,
+    /// `None` of a single host, and of what all did together.
+    worst: Option<&'a Estimate>,
+}
+
+fn of_all_hosts(rows: Vec<Row<'_>>) -> Vec<OfHosts<'_>> {
+    let is_one = |row: &Row<'_>| row.estimate.host != ALL_HOSTS;
+    let mut groups: Vec<Vec<Row<'_>>> = Vec::new();
+    for row in rows {
+        let same = |group: &&mut Vec<Row<'_>>| {
+            let first = &group[0];
+            first.question == row.question
+                && first.estimate.metric == row.estimate.metric
+                && (is_one(first), is_one(&row)) == (true, true)
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups.into_iter().map(middle_and_worst).collect()
+}
+
+fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
+    group.sort_by(|a, b| a.estimate.median.total_cmp(&b.estimate.median));
+    let worst = match group[0].estimate.better {
+        Better::Higher => group[0].estimate,
+        Better::Lower => group[group.len() - 1].estimate,
+    };
+    let worst = Some(worst).filter(|_| group.len() > 1);
+    // One that is doubted stands for all: nobody looks behind a row that is fine.
+    let distrust = group.iter().find_map(|row| row.distrust);
+    let mut middle = group.swap_remove((group.len() - 1) / 2);
+    middle.distrust = distrust;
+    if worst.is_some() {
+        middle.label.clone_from(&middle.question);
+    }
+    OfHosts { middle, worst }
+}
+
+/// The hosts that any result names as worse than the others, each once.
+fn worse(summary: &Summary) -> Vec<&str> {
+    let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
+    let mut hosts: Vec<&str> = Vec::new();
+    for doubt in doubts {
+        if let Doubt::WorseThanPeers { host, .. } = doubt
+            && !hosts.contains(&host.as_str())
+        {
+            hosts.push(host);
+        }
+    }
+    hosts
+}
+
+fn table(rows: &[OfHosts<'_>]) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
         (word("column-value"), Align::Right),
+        (word("column-worst-host"), Align::Left),
         (word("interval"), Align::Right),
         (word("column-of-limit"), Align::Left),
         (word("column-verdict"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
-    for row in rows.iter().take(ROWS) {
+    for OfHosts { middle: row, worst } in rows.iter().take(ROWS) {
         let (tone, verdict) = verdict(row);
+        // How far hosts lie apart says more of them than how well the middle one is known.
+        let interval = match worst {
+            Some(_) => String::new(),
+            None => precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()),
+        };
+        let worst = worst.map(|it| format!("{} ({})", precision::value(it), it.host));
         table.rows.push(vec![
             row.label.clone().into(),
             precision::value(row.estimate).into(),
-            precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()).into(),
+            worst.unwrap_or_default().into(),
+            interval.into(),
             row.estimate.percent_of_limit.map(bar).unwrap_or_default().into(),
             Cell { text: verdict, tone, ..Cell::default() },
         ]);

@@ -16,6 +16,8 @@ pub struct ListedRun {
     pub id: String,
     /// What the user calls the condition it was measured under; empty without one.
     pub label: String,
+    /// What the user says about it; empty without a word.
+    pub note: String,
     /// Name of the suite.
     pub suite: String,
     /// How it ended.
@@ -34,14 +36,29 @@ pub struct ListedRun {
     pub is_trusted: bool,
 }
 
-/// The list of runs, in the order given, and of folders that hold no readable run with the reason.
+/// The list of runs, in the order given, how many others failed without a result, and of folders that hold no readable run with the reason.
 #[must_use]
-pub fn listing(runs: &[ListedRun], unreadable: &[(String, String)]) -> Document {
+pub fn listing(
+    runs: &[ListedRun],
+    unreadable: &[(String, String)],
+    without_result: usize,
+) -> Document {
     let mut document = Document::new(word("list-title"));
-    if runs.is_empty() {
+    if runs.is_empty() && without_result > 0 {
+        document.paragraph(Tone::Plain, "No run has a result.");
+    } else if runs.is_empty() {
         document.paragraph(Tone::Plain, word("list-empty"));
     } else {
         document.blocks.push(Block::Table(table(runs)));
+    }
+    let runs = match without_result {
+        0 => String::new(),
+        1 => "1 run failed without a result".to_owned(),
+        more => format!("{more} runs failed without a result"),
+    };
+    if !runs.is_empty() {
+        let ways = "`assay list --all` shows them, `assay prune --failed` removes them";
+        document.paragraph(Tone::Quiet, format!("{runs}: {ways}."));
     }
     if !unreadable.is_empty() {
         document.heading(word("list-unreadable"));
@@ -66,6 +83,7 @@ fn table(runs: &[ListedRun]) -> Table {
         (word("column-cases"), Align::Right),
         (word("column-host"), Align::Left),
         (word("column-values"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
     let hosts: BTreeSet<&str> = runs.iter().map(|run| run.host.as_str()).collect();
     let mut table = Table::new("", &columns);
@@ -81,6 +99,7 @@ fn table(runs: &[ListedRun]) -> Table {
             format!("{finished}/{planned}").into(),
             host.into(),
             values(&run.headlines).into(),
+            run.note.clone().into(),
         ]);
     }
     table.without_empty_columns()

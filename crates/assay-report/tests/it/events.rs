@@ -20,6 +20,7 @@ pub(crate) fn run() -> Run {
         format: FORMAT,
         run: "20261121-104455-7f3a".to_owned(),
         label: None,
+        note: None,
         started: "2026-11-21T10:44:55Z".to_owned(),
         plan: plan.clone(),
         asked: None,

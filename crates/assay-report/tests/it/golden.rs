@@ -164,6 +164,13 @@ fn each_of_several_hosts_answers_for_itself() {
     assert_eq!(rows.len(), 2 * alone);
     assert!(rows.iter().all(|row| row.label.ends_with(&row.estimate.host)), "{rows:?}");
     assert!(!build::distrusted(&summary).is_empty());
+    // One screen has a row for each question all the same.
+    let options = text::Options { width: 80, ..text::Options::default() };
+    let text = text::document(&build::answer(&summary, None), &options);
+    let rows = text.lines().filter(|line| line.contains("(vm1)") || line.contains("(vm2)"));
+    assert_eq!(rows.count(), alone, "{text}");
+    let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(widest <= 80 && text.lines().count() <= 19, "{text}");
 }
 
 #[test]

@@ -16,6 +16,7 @@ pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
         run: RunHead {
             id: "20261121-104455-7f3a".to_owned(),
             label: None,
+            note: None,
             suite: suite.to_owned(),
             started: "2026-11-21T10:44:55Z".to_owned(),
             finished: Some("2026-11-21T10:46:12Z".to_owned()),

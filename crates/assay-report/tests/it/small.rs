@@ -27,6 +27,7 @@ pub(crate) fn listing() -> Document {
     let run = |id: &str, status, running, cases, host: &str| ListedRun {
         is_trusted: true,
         label: String::new(),
+        note: String::new(),
         id: id.to_owned(),
         suite: "quick".to_owned(),
         status,
@@ -48,7 +49,7 @@ pub(crate) fn listing() -> Document {
     ];
     let unreadable =
         [("20261117-090000-0004".to_owned(), "events.jsonl holds no event".to_owned())];
-    build::listing(&runs, &unreadable)
+    build::listing(&runs, &unreadable, 2)
 }
 
 pub(crate) fn findings() -> Document {

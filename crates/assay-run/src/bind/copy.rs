@@ -36,7 +36,9 @@ fn turn(
                 return Ok((stream, kernel));
             }
             let began_s = recorder.elapsed_s();
-            let best = stream.pick_best(Operation::Copy).map_err(|error| failed(&error))?;
+            let best = stream
+                .pick_best(Operation::Copy, recorder.cancel())
+                .map_err(|error| failed(&error))?;
             recorder.has_chosen_since(began_s);
             recorder.learn(Attribute::Kernel, best.name);
             recorder.learn(Attribute::ByteCounting, "STREAM");
@@ -55,5 +57,8 @@ fn turn(
 }
 
 fn failed(error: &StreamError) -> CaseError {
-    CaseError::because(Area::Stream, error)
+    match error {
+        StreamError::Cancelled => CaseError::Interrupted,
+        other => CaseError::because(Area::Stream, other),
+    }
 }

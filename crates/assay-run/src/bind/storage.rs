@@ -16,7 +16,7 @@ use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::plan::Case;
 use assay_model::quantity::{Bytes, Quantity, Unit};
-use assay_model::storage_outcome::{Ended, StorageOutcome};
+use assay_model::storage_outcome::{Ended, StorageOutcome, Tally};
 use assay_model::workload::Workload;
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
@@ -27,7 +27,7 @@ use assay_stats::stopping::Next;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
-use crate::storage::{precondition, volume};
+use crate::storage::{precondition, series, volume};
 
 /// Does the I/O of one case. A point that no curve needs any more is not measured.
 pub(super) fn measure(
@@ -44,7 +44,7 @@ pub(super) fn measure(
     measurer.precondition(&test)?;
     let workload = test.workload;
     let (workload, outcome) = match test.course {
-        Course::Once => measurer.once(&workload).map(|outcome| (workload, outcome))?,
+        Course::Once => measurer.part(&workload).map(|outcome| (workload, outcome))?,
         Course::Rounds(rule) => {
             let outcome = rounds::measure(&mut measurer, &workload, &rule)?;
             (workload, outcome)
@@ -53,9 +53,11 @@ pub(super) fn measure(
     };
     results::record(&outcome, &workload, recorder)?;
     results::doubt_holes(&workload, recorder);
-    if matches!(test.point, None | Some(CurvePoint::Maximum)) {
+    let is_whole = outcome.ended != Ended::Interrupted;
+    if is_whole && matches!(test.point, None | Some(CurvePoint::Maximum)) {
         results::learn_headroom(&outcome, &workload, recorder)?;
     }
+    // Fails where it was interrupted; what was recorded until then is kept.
     let next = recorder.next(recorder.elapsed_s() - began_s)?;
     recorder.flush()?;
     Ok(if let Next::Stop(Stopped::Precise) = next { Stopped::Precise } else { Stopped::Budget })
@@ -146,6 +148,20 @@ impl Measurer<'_, '_, '_> {
         self.carry_out(&StoragePlan { phases }).map(drop)
     }
 
+    /// Carries the workload out once, or as much of it as there was until it was interrupted.
+    fn part(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
+        let phase = single(workload.clone(), &self.case.id);
+        let options = RunOptions { keeps_partial: true, ..self.options.clone() };
+        let outcome = self.outcomes(&StoragePlan { phases: vec![phase] }, &options)?;
+        let outcome = outcome.into_iter().next();
+        match outcome {
+            Some(it) if it.ended == Ended::Interrupted && series::count(&it) == 0 => {
+                Err(CaseError::Interrupted)
+            }
+            other => other.ok_or_else(|| Failure::NoIo.into()),
+        }
+    }
+
     /// Carries the workload out once.
     fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single(workload.clone(), &self.case.id);
@@ -153,13 +169,25 @@ impl Measurer<'_, '_, '_> {
         outcomes.into_iter().next().ok_or_else(|| Failure::NoIo.into())
     }
 
-    /// Carries all phases out; I/O that failed is a failed measurement.
+    /// Carries all phases out to their end.
     fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
+        let outcomes = self.outcomes(plan, self.options)?;
+        if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
+            return Err(CaseError::Interrupted);
+        }
+        Ok(outcomes)
+    }
+
+    /// Carries all phases out, also in part; I/O that failed is a failed measurement.
+    fn outcomes(
+        &mut self,
+        plan: &StoragePlan,
+        options: &RunOptions,
+    ) -> Result<Vec<StorageOutcome>, CaseError> {
         let cancel = self.recorder.cancel();
         let mut watcher =
             Watcher { case: &self.case.id, recorder: &mut *self.recorder, laying_out: None };
-        let done =
-            runner::carry_out(plan, self.options, cancel, &mut |event| watcher.see(&event));
+        let done = runner::carry_out(plan, options, cancel, &mut |event| watcher.see(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
             Err(failure) => return Err(CaseError::of_case(Area::Storage, &failure)),
@@ -167,9 +195,6 @@ impl Measurer<'_, '_, '_> {
         };
         if let Some(failure) = runner::io_failure(plan, &outcomes) {
             return Err(CaseError::of_case(Area::Storage, &failure));
-        }
-        if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
-            return Err(CaseError::Interrupted);
         }
         Ok(outcomes)
     }
@@ -198,10 +223,16 @@ impl Watcher<'_, '_, '_> {
                 self.recorder.progress(&format!("{case}: writing {path} {percent:.0} %"));
             }
             StorageEvent::Interval { tally } => {
-                let count = tally.reads.count + tally.writes.count;
-                let rate = count as f64 / tally.length_s.max(f64::MIN_POSITIVE);
-                let rate = Quantity::new(rate, Unit::IoPerSecond);
+                let sum = |of: fn(&Tally) -> u64| (of(&tally.reads) + of(&tally.writes)) as f64;
+                let count = sum(|it| it.count);
+                let per_s = |value: f64| value / tally.length_s.max(f64::MIN_POSITIVE);
+                let rate = Quantity::new(per_s(count), Unit::IoPerSecond);
+                let bytes = Quantity::new(per_s(sum(|it| it.bytes)), Unit::BytePerSecond);
+                let latency_s = sum(|it| it.service_sum_ns) / count / 1e9;
+                let latency_s = Some(latency_s).filter(|it| it.is_finite());
                 self.recorder.progress(&format!("{case}: {rate:.3}"));
+                let cpu = Some(tally.cpu_user + tally.cpu_system);
+                self.recorder.second(&[rate, bytes], latency_s, cpu);
             }
             // What ends the wait otherwise than with a start also ends the measurement.
             StorageEvent::PhaseStarts { .. } => drop(self.recorder.gate()),

@@ -1,5 +1,7 @@
 //! `memory.stream` by assay's own kernels.
 
+use std::sync::atomic::Ordering;
+
 use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
 use assay_model::attribute::Attribute;
 use assay_model::entry::Key;
@@ -67,7 +69,8 @@ fn choose(
     let began_s = recorder.elapsed_s();
     let mut winners = Winners::new();
     for operation in Operation::ALL {
-        let kernel = stream.pick_best(operation).map_err(|error| failed(&error))?;
+        let kernel =
+            stream.pick_best(operation, recorder.cancel()).map_err(|error| failed(&error))?;
         for domain in &work.domains {
             recorder.learn_of(key(work, operation, domain), Attribute::Kernel, kernel.name);
         }
@@ -93,6 +96,10 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     for (operation, kernel) in winners {
+        // A pass over large arrays takes a while where CPUs are contended.
+        if recorder.cancel().load(Ordering::Relaxed) {
+            return Err(CaseError::Interrupted);
+        }
         stream.repetition(*operation, kernel).map_err(|error| failed(&error))?;
         let mut first = 0;
         for domain in &work.domains {
@@ -106,5 +113,8 @@ fn repetition(
 }
 
 fn failed(error: &StreamError) -> CaseError {
-    CaseError::because(Area::Stream, error)
+    match error {
+        StreamError::Cancelled => CaseError::Interrupted,
+        other => CaseError::because(Area::Stream, other),
+    }
 }

@@ -6,11 +6,11 @@
 
 use std::cell::RefCell;
 
-use assay_model::event::{RunEvent, Status, Stopped};
+use assay_model::event::{RunEvent, Status};
 use assay_model::plan::Case;
 use assay_model::workload::{MpiWorkload, Workload};
 
-use super::{Execution, end};
+use super::{Execution, end, keep};
 use crate::bind;
 use crate::failure::Failure;
 use crate::log::Log;
@@ -105,13 +105,13 @@ pub(super) fn measure(
     Ok(status)
 }
 
-/// What the preparations that ended have measured is kept: their time is over.
+/// What was measured is kept: its time is over.
 fn interrupted<'c>(
     begun: impl Iterator<Item = Open<'c>>,
     log: &mut Log<'_>,
 ) -> Result<Status, Failure> {
-    for Open { case, .. } in begun.filter(|it| it.state.preparations_ended() > 0) {
-        end(case, Ok(Stopped::Budget), log)?;
+    for Open { case, mut state, .. } in begun {
+        keep(case, &mut state, log)?;
     }
     Ok(Status::Interrupted)
 }

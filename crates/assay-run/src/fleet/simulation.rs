@@ -1,11 +1,13 @@
-//! Thousands of schedules of a run with several hosts, in simulated time: delays, pipes that break between any two
-//! messages, hosts that hang or stay behind. Each follows from its number, which a failure prints.
+//! Ten thousand schedules of a run with several hosts, in simulated time: delays, pipes that break between any two
+//! messages or at any byte within one, hosts that hang, stay behind, or are started again. Each follows from its
+//! number, which a failure prints.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::remote::agents::{Heard, Hosts};
+use assay_fleet::remote::frame;
 use assay_fleet::remote::{Clocks, HostFailure, Planned, Ready, Reply, Request};
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::event::{Clock, HostJoined, RunEvent, Sample, SeriesOpened, Status, Stopped};
@@ -30,6 +32,10 @@ enum Fault {
     None,
     /// Its pipe breaks after so many messages.
     Breaks(u32),
+    /// Its pipe breaks after so many bytes.
+    BreaksWithin(usize),
+    /// After so many messages it ends, and another agent answers in its place.
+    Restarts(u32),
     /// It says nothing more after so many.
     Hangs(u32),
     /// It needs this much longer for everything.
@@ -42,6 +48,7 @@ struct Agent {
     /// What its clock shows beyond the true time.
     offset_ns: u64,
     said: u32,
+    said_bytes: usize,
     /// When what it said last arrives: a pipe keeps its order.
     arrives_ns: u64,
     case: Option<usize>,
@@ -79,8 +86,10 @@ impl World {
             arrived: BTreeMap::new(),
         };
         for host in 0..2 + world.draw(5) as usize {
-            let fault = match world.draw(8) {
-                0 | 1 => Fault::Breaks(world.draw(30) as u32),
+            let fault = match world.draw(10) {
+                0 => Fault::Breaks(world.draw(30) as u32),
+                1 | 8 => Fault::BreaksWithin(world.draw(6000) as usize),
+                9 => Fault::Restarts(world.draw(30) as u32),
                 2 => Fault::Hangs(world.draw(30) as u32),
                 3 => Fault::Late(world.draw(400_000) * MS),
                 _ => Fault::None,
@@ -90,6 +99,7 @@ impl World {
                 fault,
                 offset_ns,
                 said: 0,
+                said_bytes: 0,
                 arrives_ns: 0,
                 case: None,
                 measures: None,
@@ -125,6 +135,28 @@ impl World {
             Fault::Breaks(after) if said > after => {
                 self.end(host, arrives_ns, HostFailure::Closed);
             }
+            Fault::BreaksWithin(bytes) => {
+                let mut sent = Vec::new();
+                frame::write(&mut sent, &reply).expect("memory takes everything");
+                let left = bytes - agent.said_bytes;
+                let arrives = sent.len().min(left);
+                agent.said_bytes += arrives;
+                match frame::read(&mut &sent[..arrives]) {
+                    Ok(heard) => {
+                        assert_eq!(heard, reply, "it is what was said");
+                        let reply = Box::new(heard);
+                        self.put(host, arrives_ns, Heard::Said { reply, at_ns: arrives_ns });
+                    }
+                    Err(error) => {
+                        assert!(arrives < sent.len(), "a whole message is understood: {error}");
+                        self.end(host, arrives_ns, HostFailure::Closed);
+                    }
+                }
+            }
+            Fault::Restarts(after) if said > after => {
+                self.end(host, arrives_ns, HostFailure::Closed);
+                self.again(host, arrives_ns);
+            }
             Fault::Hangs(after) if said > after => {
                 let failure = HostFailure::Silent { seconds: 60, said: String::new() };
                 self.end(host, arrives_ns + SILENCE_NS, failure);
@@ -140,6 +172,31 @@ impl World {
         let agent = &mut self.agents[host];
         (agent.is_over, agent.measures) = (true, None);
         self.put(host, at_ns, Heard::Lost(failure));
+    }
+
+    /// Another agent in the place of one that ended: it waits for a start, and measures what was measured.
+    fn again(&mut self, host: usize, at_ns: u64) {
+        let at_ns = at_ns + self.draw(3000 * MS);
+        let case = self.agents[host].case.unwrap_or(0).min(CASES - 1);
+        let sample = Sample {
+            series: case as u32,
+            value: value(host, case, 0),
+            weight: 1.0,
+            preparation: 0,
+            at_ns: 0,
+        };
+        let ready = Ready { cases: vec![name(case)], step: 0, run_started_ns: 0 };
+        let said = [
+            Reply::Ready(ready),
+            Reply::Event(Box::new(RunEvent::CaseStarted { case: name(case) })),
+            Reply::Event(Box::new(RunEvent::Sample(sample))),
+            Reply::Done,
+        ];
+        self.put(host, at_ns, Heard::Joined);
+        for (later, reply) in said.into_iter().enumerate() {
+            let at_ns = at_ns + later as u64 * MS;
+            self.put(host, at_ns, Heard::Said { reply: Box::new(reply), at_ns });
+        }
     }
 
     fn event(&mut self, host: usize, at_ns: u64, event: RunEvent) {
@@ -312,6 +369,7 @@ fn check(seed: u64) {
         suites: BTreeMap::new(),
         seed,
         label: None,
+        note: None,
         stops_on_failure: false,
         deadline: Duration::from_secs(60),
         case_deadline: None,
@@ -381,8 +439,15 @@ fn skew(run: &Run, world: &World, case: usize) {
 
 #[test]
 fn whatever_happens_on_the_way_nothing_is_lost_or_counted_twice() {
-    for seed in 0..2000 {
-        let outcome = std::panic::catch_unwind(|| check(seed));
-        assert!(outcome.is_ok(), "schedule {seed}");
-    }
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    let carry_out = |first: u64| {
+        for seed in (first..10_000).step_by(threads as usize) {
+            let outcome = std::panic::catch_unwind(|| check(seed));
+            assert!(outcome.is_ok(), "schedule {seed}");
+        }
+    };
+    // A thread that fails fails the scope.
+    std::thread::scope(|scope| {
+        (0..threads).for_each(|first| drop(scope.spawn(move || carry_out(first))));
+    });
 }

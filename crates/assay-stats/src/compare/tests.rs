@@ -22,6 +22,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         format: FORMAT,
         run: "run".into(),
         label: None,
+        note: None,
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan {
             suite: "test".into(),

@@ -9,11 +9,13 @@ use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
 use super::Entry;
+use super::totals::ALL_HOSTS;
 
 /// Fills `limit` and `percent_of_limit`, and with them the parameters that carry Rpeak.
 pub(super) fn attach(entries: &mut [Entry<'_>]) {
     let clocks: Vec<Clock> = entries.iter().filter_map(Clock::new).collect();
-    for entry in entries.iter_mut() {
+    // A limit is of one host or one volume, and says nothing about several.
+    for entry in entries.iter_mut().filter(|it| it.estimate.host != ALL_HOSTS) {
         let workload = &entry.record.case.workload;
         match bound(entry) {
             Some(Bound::MemoryBandwidth) => {

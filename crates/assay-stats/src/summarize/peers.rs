@@ -6,6 +6,7 @@ use assay_model::attribute::{Attribute, Role};
 use assay_model::doubt::Doubt;
 use assay_model::summary::Estimate;
 
+use super::totals::ALL_HOSTS;
 use crate::outliers;
 
 /// The probability to name any host of a run whose hosts are all alike.
@@ -15,7 +16,8 @@ const RISK: f64 = 0.02;
 pub(super) fn attach(results: &mut [Estimate]) {
     let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
     for (place, estimate) in results.iter().enumerate() {
-        if estimate.parameters.contains_key(&Attribute::Host) {
+        let is_one = estimate.host != ALL_HOSTS;
+        if is_one && estimate.parameters.contains_key(&Attribute::Host) {
             groups.entry(question(estimate)).or_default().push(place);
         }
     }

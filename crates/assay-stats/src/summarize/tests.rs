@@ -199,6 +199,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
         format: FORMAT,
         run: "run".into(),
         label: None,
+        note: None,
         started: "2026-01-01T00:00:00Z".into(),
         plan: Plan {
             suite: "test".into(),
@@ -778,6 +779,39 @@ fn results_of_several_hosts_say_whose_they_are() {
         .collect();
     assert_eq!(hosts, [("one", Some("one")), ("two", Some("two"))], "in the order of hosts");
     assert_eq!(summary.hosts.len(), 2);
+}
+
+#[test]
+fn what_hosts_do_together_adds_up_moment_by_moment() {
+    let on = |host: &str| [(Name::Host, host.into())];
+    let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+    for (host, rates) in [("one", &[100.0, 200.0, 300.0][..]), ("two", &[30.0, 20.0])] {
+        script = script.open("rate", &on(host));
+        for rate in rates {
+            script = script.sample(*rate, 2.0, 0);
+        }
+        script = script.open("latency", &on(host)).sample(1e-3, 1.0, 0);
+        script = script.distributions(&[&[1_000_000; 50], &[3_000_000; 50]]);
+        script = script.open("cpu_per_io", &on(host)).sample(1e-6, 1.0, 0);
+    }
+    let hosts = || vec![joined("one", None), joined("two", None)];
+    let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
+    let totals: Vec<&Estimate> = summary.results.iter().filter(|it| it.host == "all").collect();
+    let metrics: Vec<&str> = totals.iter().map(|it| it.metric.as_str()).collect();
+    assert_eq!(metrics, ["rate", "latency"], "what costs and what fills adds up to nothing");
+    // 100 + 30 and 200 + 20: the third moment has one host alone.
+    assert_eq!((totals[0].n, totals[0].min, totals[0].max), (2, 130.0, 220.0));
+    assert_eq!(totals[0].limit, None, "the volume of one is no limit of two");
+    assert_eq!(totals[0].parameters[&Name::Hosts].text(), Some("one,two"));
+    assert_eq!(totals[1].parameters[&Name::Io], 200_u64.into());
+    // What memory does on one host is nothing of another's.
+    let script = case("a", "assay", latency())
+        .open("latency", &on("two"))
+        .sample(1e-9, 1.0, 0)
+        .open("latency", &on("one"))
+        .sample(1e-9, 1.0, 0);
+    let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
+    assert!(summary.results.iter().all(|it| it.host != "all"));
 }
 
 #[test]

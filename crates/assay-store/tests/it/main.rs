@@ -12,6 +12,7 @@ mod fixtures;
 mod full_disk;
 mod listing;
 mod refusals;
+mod removal;
 mod resolving;
 mod sample;
 mod survival;

@@ -37,6 +37,7 @@ pub(crate) fn started(run: &str) -> RunStarted {
         format: FORMAT,
         run: run.to_owned(),
         label: None,
+        note: None,
         started: format!("2026-11-21T10:44:{:02}Z", run.len() % 60),
         plan: Plan {
             suite: "memory".to_owned(),

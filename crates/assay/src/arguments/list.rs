@@ -19,6 +19,9 @@ pub(crate) struct ListArguments {
     /// Only runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
+    /// Also runs without a result, because everything in them failed
+    #[arg(long)]
+    pub(crate) all: bool,
     /// Print the list as JSON
     #[arg(long)]
     pub(crate) json: bool,

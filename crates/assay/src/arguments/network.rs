@@ -27,13 +27,13 @@ pub(crate) enum NetCommand {
 #[derive(Debug, Args)]
 pub(crate) struct WhereArguments {
     /// The far end [default: this machine over loopback]
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", value_parser = super::host)]
     pub(crate) host: Option<String>,
     /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
     #[arg(short, long)]
     pub(crate) port: Option<u16>,
     /// How long to measure, like 10s
-    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s")]
+    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s", conflicts_with = "budget")]
     pub(crate) length: f64,
     /// UDP instead of TCP
     #[arg(short, long)]
@@ -67,9 +67,9 @@ pub(crate) struct ThroughputArguments {
 pub(crate) struct LatencyArguments {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
-    /// Bytes per message
+    /// Size of one message, like 64B or 8k
     #[arg(long, value_name = "SIZE", default_value = "1B")]
-    pub(crate) bytes: Bytes,
+    pub(crate) message_size: Bytes,
     /// Spin on non-blocking receives instead of sleeping until the reply arrives
     #[arg(long)]
     pub(crate) spin: bool,
@@ -88,11 +88,11 @@ pub(crate) struct RequestResponseArguments {
     #[command(flatten)]
     pub(crate) place: WhereArguments,
     /// Messages per second
-    #[arg(long, value_name = "N", default_value_t = 1000.0)]
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = messages_per_s)]
     pub(crate) rate: f64,
-    /// Bytes per message
+    /// Size of one message, like 64B or 8k
     #[arg(long, value_name = "SIZE", default_value = "1B")]
-    pub(crate) bytes: Bytes,
+    pub(crate) message_size: Bytes,
     /// Number of TCP streams that load the link meanwhile
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
@@ -106,7 +106,23 @@ fn way(text: &str) -> Result<Direction, String> {
     found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
 }
 
+fn messages_per_s(text: &str) -> Result<f64, String> {
+    let bare = text.trim().strip_suffix("/s").unwrap_or(text);
+    let rate = Quantity::parse(bare, Unit::Count).map_err(|error| error.to_string())?.value;
+    if (0.1..=1e6).contains(&rate) {
+        Ok(rate)
+    } else {
+        Err("it must lie between 0.1 and 1000000 per second".into())
+    }
+}
+
+/// With its unit: `1G` could as well be bytes.
 pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
+    let unit =
+        text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".e+_".contains(c));
+    if matches!(unit, "" | "k" | "K" | "m" | "M" | "g" | "G" | "t" | "T") {
+        return Err(format!("`{text}` has no unit; write it like `100Mbit/s`"));
+    }
     let quantity =
         Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
     if quantity.value >= 1.0 {

@@ -62,7 +62,7 @@ pub(crate) struct StorageTestArguments {
     #[arg(long, value_enum, default_value_t = Gaps::Exponential, requires = "rate")]
     pub(crate) arrivals: Gaps,
     /// Measured time, like 60s, after a warm-up of a tenth of it [default: 10s; with --steady-state 60s per round]
-    #[arg(long = "for", value_name = "TIME", value_parser = seconds)]
+    #[arg(long = "for", value_name = "TIME", value_parser = seconds, conflicts_with = "budget")]
     pub(crate) length: Option<f64>,
     /// Find the maximum rate that meets a latency goal, like `p99<=1ms`, counted from when I/O is due; each
     /// rate is tried for the time of --for
@@ -145,7 +145,7 @@ pub(crate) struct StorageFilesArguments {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate: Option<f64>,
     /// Measured time of each operation, like 60s [default: passes over the whole tree]
-    #[arg(long = "for", value_name = "TIME", value_parser = seconds)]
+    #[arg(long = "for", value_name = "TIME", value_parser = seconds, conflicts_with = "budget")]
     pub(crate) length: Option<f64>,
     /// fsync every file that was written before it is closed
     #[arg(long)]
@@ -292,7 +292,7 @@ fn positive(text: &str, unit: Unit) -> Result<f64, String> {
 }
 
 fn read_share(text: &str) -> Result<f64, String> {
-    let share = assay_model::quantity::ratio(text).map_err(|error| error.to_string())?;
+    let share = assay_model::quantity::share(text).map_err(|error| error.to_string())?;
     if share > 0.0 && share < 1.0 {
         Ok(share)
     } else {

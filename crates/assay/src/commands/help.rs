@@ -1,8 +1,11 @@
 //! `assay help`, `assay completions`, `assay man`: everything that explains, from the one definition
 //! of the options and from the tables of benchmarks and tools.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
+use std::net::AddrParseError;
+use std::num::{IntErrorKind, ParseFloatError, ParseIntError};
 use std::process::ExitCode;
 
 use assay_adapters::import::FORMATS;
@@ -38,6 +41,13 @@ pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
+    if let Some(reason) = plain_reason(error) {
+        let text = error.render().to_string();
+        let rust =
+            std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+        Terminal::attached().note(text.replace(&rust, &reason).trim_end());
+        return ExitCode::from(exit_code(Kind::Usage));
+    }
     let printed = error.print();
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match printed {
@@ -51,6 +61,24 @@ pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
         },
         _ => ExitCode::from(exit_code(Kind::Usage)),
     }
+}
+
+/// What the standard library calls `invalid digit found in string`, in words for people.
+fn plain_reason(error: &clap::Error) -> Option<String> {
+    let source = std::error::Error::source(error)?;
+    let reason = if let Some(error) = source.downcast_ref::<ParseIntError>() {
+        match error.kind() {
+            IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => "it is out of range",
+            _ => "a whole number is wanted, like 8",
+        }
+    } else if source.is::<ParseFloatError>() {
+        "a number is wanted, like 1.5"
+    } else if source.is::<AddrParseError>() {
+        "an address is wanted, like 192.0.2.1 or ::1"
+    } else {
+        return None;
+    };
+    Some(reason.to_owned())
 }
 
 fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
@@ -76,15 +104,13 @@ pub(crate) fn on_the_way(command: &str, words: &[String], terminal: &mut Termina
 }
 
 pub(crate) fn help(typed: &HelpArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let Some(topic) = &typed.topic else {
-        let text = Arguments::command().render_long_help().to_string();
-        terminal.print(&text);
-        return Ok(0);
+    let explained = match typed.topic.as_slice() {
+        [topic] => TOPICS.iter().find(|(name, _)| name == topic),
+        _ => None,
     };
-    let explained = TOPICS.iter().find(|(name, _)| name == topic);
     let text = match explained {
         Some((_, explain)) => explain(terminal),
-        None => command(Some(topic))?.render_long_help().to_string(),
+        None => command(&typed.topic)?.render_long_help().to_string(),
     };
     terminal.print(&text);
     Ok(0)
@@ -101,7 +127,7 @@ pub(crate) fn completions(
 }
 
 pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let command = command(typed.command.as_deref())?;
+    let command = command(&typed.command)?;
     let mut page = Vec::new();
     clap_mangen::Man::new(command).render(&mut page).map_err(|error| {
         Failure::new(Kind::Internal, "the man page cannot be written").because(&error)
@@ -111,20 +137,42 @@ pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, F
 }
 
 /// assay itself, or one of its commands with the full name that its page and usage need.
-fn command(name: Option<&str>) -> Result<Command, Failure> {
-    let mut root = Arguments::command();
-    root.build();
-    let Some(name) = name else { return Ok(root) };
-    let full = format!("assay-{name}");
-    match root.find_subcommand(name) {
-        Some(found) => Ok(found.clone().name(full).bin_name(format!("assay {name}"))),
-        None => {
-            let commands = root.get_subcommands().map(Command::get_name);
-            let known: Vec<&str> = commands.chain(TOPICS.map(|(topic, _)| topic)).collect();
-            Err(Failure::usage(format!("there is no command or topic `{name}`"))
-                .advise(did_you_mean(name, &known)))
-        }
+fn command(names: &[String]) -> Result<Command, Failure> {
+    let mut found = Arguments::command();
+    found.build();
+    for (depth, name) in names.iter().enumerate() {
+        let Some(inner) = found.find_subcommand(name) else {
+            let topics = if depth == 0 { &TOPICS[..] } else { &[] };
+            let topics = topics.iter().map(|(topic, _)| *topic);
+            let known: Vec<&str> =
+                found.get_subcommands().map(Command::get_name).chain(topics).collect();
+            let words = names[..=depth].join(" ");
+            let failure = Failure::usage(format!("there is no command or topic `{words}`"));
+            return Err(match known.as_slice() {
+                [] => failure.advise(format!("`assay help {}`", names[..depth].join(" "))),
+                known => failure.advise(did_you_mean(name, known)),
+            });
+        };
+        found = inner.clone();
     }
+    if names.is_empty() {
+        return Ok(found);
+    }
+    let full = format!("assay-{}", names.join("-"));
+    Ok(found.name(full).bin_name(format!("assay {}", names.join(" "))))
+}
+
+/// `assay net help throughput`, which other programs understand, as `assay help net throughput`.
+pub(crate) fn spelled_out(mut words: Vec<OsString>) -> Vec<OsString> {
+    let asks = words.get(2).is_some_and(|word| word == "help");
+    let has_commands = |name: &OsString| {
+        let name = name.to_str()?;
+        Some(Arguments::command().find_subcommand(name)?.has_subcommands())
+    };
+    if asks && words.get(1).and_then(has_commands) == Some(true) {
+        words.swap(1, 2);
+    }
+    words
 }
 
 fn methods(terminal: &Terminal) -> String {

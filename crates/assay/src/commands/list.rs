@@ -7,6 +7,7 @@ use assay_report::words;
 use assay_store::{Listed, Listing};
 use serde::Serialize;
 
+use super::removal::is_without_result;
 use crate::arguments::list::ListArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
@@ -25,6 +26,8 @@ struct Entry {
     id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
     suite: String,
     started: String,
     finished: Option<String>,
@@ -59,12 +62,15 @@ struct Unreadable {
 pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut listing = stored::list(&typed.store)?;
     listing.runs.retain(|run| is_asked(run, typed));
+    let found = listing.runs.len();
+    listing.runs.retain(|run| typed.all || !is_without_result(run));
+    let without_result = found - listing.runs.len();
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     let text = if typed.json {
         pipeline::json(&document(listing))?
     } else {
         listing.doubts.iter().for_each(|doubt| terminal.note(&words::doubt(doubt).text));
-        terminal.text(&page(listing))
+        terminal.text(&page(listing, without_result))
     };
     terminal.print(&text);
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
@@ -94,6 +100,7 @@ fn entry(run: Listed) -> Entry {
     Entry {
         id: run.id,
         label: run.label,
+        note: run.note,
         suite: run.suite,
         started: run.started,
         finished: run.finished,
@@ -111,16 +118,17 @@ fn entry(run: Listed) -> Entry {
     }
 }
 
-fn page(listing: Listing) -> assay_report::document::Document {
+fn page(listing: Listing, without_result: usize) -> assay_report::document::Document {
     let runs: Vec<ListedRun> = listing.runs.into_iter().map(row).collect();
     let unreadable = listing.unreadable.into_iter().map(|it| (it.id, it.reason));
-    build::listing(&runs, &unreadable.collect::<Vec<_>>())
+    build::listing(&runs, &unreadable.collect::<Vec<_>>(), without_result)
 }
 
 fn row(run: Listed) -> ListedRun {
     ListedRun {
         id: run.id,
         label: run.label.unwrap_or_default(),
+        note: run.note.unwrap_or_default(),
         suite: run.suite,
         status: run.status,
         running: run.running,

@@ -35,7 +35,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
         }
         NetCommand::Latency(typed) => {
             let question = NetworkQuestion::Latency(Latency {
-                bytes: typed.bytes.0,
+                bytes: typed.message_size.0,
                 seconds: seconds(&typed.place),
                 spin: typed.spin,
                 rate_per_s: None,
@@ -45,13 +45,8 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
             ask(question, &typed.place, &typed.measuring, terminal)
         }
         NetCommand::RequestResponse(typed) => {
-            if !typed.rate.is_finite() || !(0.1..=1e6).contains(&typed.rate) {
-                return Err(Failure::usage(
-                    "the rate must lie between 0.1 and 1000000 per second",
-                ));
-            }
             let question = NetworkQuestion::Latency(Latency {
-                bytes: typed.bytes.0,
+                bytes: typed.message_size.0,
                 seconds: seconds(&typed.place),
                 spin: false,
                 rate_per_s: Some(typed.rate),

@@ -35,20 +35,17 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
     let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
     let question = question(typed, &suite)?;
-    match (&typed.switch, typed.label.as_slice()) {
+    match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {
             let conditions = switching::conditions(commands, names)?;
             let suite = fitting(&suite, typed.turns.margin);
             let question = Question { suite: &suite, ..question };
             switched::run(&question, typed, &conditions, terminal)
         }
-        (None, [] | [_]) => {
-            let label = typed.label.first().map(String::as_str);
+        (None, _) => {
             let extent = if typed.full { Extent::Report } else { Extent::Answer };
-            pipeline::run(&Question { label, ..question }, &typed.measuring, extent, terminal)
+            pipeline::run(&question, &typed.measuring, extent, terminal)
         }
-        (None, _) => Err(Failure::usage("--label takes one name")
-            .advise("two names are for two conditions, which --switch tells how to reach")),
     }
 }
 

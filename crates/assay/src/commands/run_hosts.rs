@@ -31,7 +31,7 @@ pub(super) fn run(
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    if typed.switch.is_some() || typed.label.len() > 1 {
+    if typed.switch.is_some() || typed.measuring.label.len() > 1 {
         return Err(Failure::usage(
             "--switch changes this machine, and --hosts measures others",
         )
@@ -48,12 +48,13 @@ pub(super) fn run(
         words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
         suites: texts,
         seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
-        label: typed.label.first().cloned(),
+        label: typed.measuring.label.first().cloned(),
+        note: typed.measuring.note.clone(),
         stops_on_failure: typed.fleet.on_host_failure == OnHostFailure::Stop,
         deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let cancel = signals::cancel_on_signals()?;
+    let cancel = signals::cancel_on_signals_aloud()?;
     let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
@@ -62,13 +63,13 @@ pub(super) fn run(
         return show(&planned, typed, terminal);
     }
     let store = stored::open(&typed.measuring.store)?;
-    let mut listening = Listening { terminal, echo: typed.measuring.events };
+    let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = summarize(&run);
-    // The answer of one screen has no room for hosts.
-    pipeline::present(&run, &summary, &typed.measuring, Extent::Report, terminal)?;
+    let extent = if typed.full { Extent::Report } else { Extent::Answer };
+    pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
     if let Some(file) = &typed.fleet.drain_list {
         let lost = summary.warnings.iter().filter_map(lost_host);
@@ -105,7 +106,7 @@ fn show(
     let lost = planned.lost.iter();
     let lost: Vec<Unreached<'_>> =
         lost.map(|lost| doctor_hosts::unreached(&lost.host, &lost.failure)).collect();
-    if typed.measuring.json {
+    if typed.measuring.page.json {
         let cases = planned.plan.cases.iter().zip(&planned.hosts);
         let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));
         let lost = lost

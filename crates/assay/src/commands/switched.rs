@@ -40,8 +40,8 @@ pub(super) fn run(
         settle: Duration::from_secs_f64(typed.turns.settle),
     };
     let store = stored::open(&measuring.store)?;
-    let cancel = signals::cancel_on_signals()?;
-    let mut listening = Listening { terminal, echo: measuring.events };
+    let cancel = signals::cancel_on_signals_aloud()?;
+    let mut listening = Listening::new(terminal, measuring.events, measuring.quiet);
     let runs =
         switching::measure(question, conditions, course, (&store, &cancel), &mut listening)?;
     let code = show(typed, conditions, &runs, terminal)?;
@@ -58,11 +58,9 @@ fn show(
     let side = |index: usize| Condition { name: &conditions[index].name, runs: &runs[index] };
     let comparison = compare(side(0), side(1), typed.turns.margin);
     if !typed.measuring.events {
-        let format = if typed.measuring.json { Format::Json } else { Format::Text };
-        let text = page(&comparison, |page| page.rendered(format, terminal))?;
-        terminal.print(&text);
+        page(&comparison, |page| page.publish(&typed.measuring.page, terminal))?;
     }
-    if !typed.measuring.events && !typed.measuring.json {
+    if !typed.measuring.events && typed.measuring.page.format() == Format::Text {
         let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));
         let margin = format!(" --margin {}", Quantity::new(typed.turns.margin, Unit::Ratio));
         terminal.print(&format!(

@@ -168,6 +168,55 @@ fn wrong_usage_is_2() {
     check_beginning(&["report", "2020"], 2, "error: there are no runs yet");
 }
 
+/// Every number that can be typed is refused in words, none of them those of Rust's standard library.
+#[test]
+fn what_is_no_number_is_refused_in_words() {
+    for (words, expected) in [
+        ("net request-response --rate abc", "`abc` does not start with a number"),
+        ("net throughput --rate 100M", "`100M` has no unit; write it like `100Mbit/s`"),
+        ("net throughput --streams x", "a whole number is wanted, like 8"),
+        ("net throughput --streams 99999999999", "is not in 0..=4294967295"),
+        ("net latency host:99", "the port is an option of its own: `host -p 99`"),
+        ("run --to host:99", "a host is wanted, without a port"),
+        ("iperf3 -c host -B nowhere", "an address is wanted, like 192.0.2.1 or ::1"),
+        ("iperf3 -c host -i x", "a number is wanted, like 1.5"),
+        ("run --budget 1e99s", "it must be more than zero and at most a year"),
+        ("storage mix /tmp --read-share 100", "it must lie between 0% and 100%"),
+        (
+            "net latency --for 5s --budget 9s",
+            "'--for <TIME>' cannot be used with '--budget <TIME>'",
+        ),
+        ("storage read /tmp --for 5s --budget 9s", "cannot be used with '--budget <TIME>'"),
+        ("stream --label a,b", "--label takes one name"),
+        ("stream --dry-run --format html", "a plan is printed as text or as JSON"),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        check_saying(&words, expected);
+    }
+}
+
+fn check_saying(words: &[&str], expected: &str) {
+    let outcome = World::new().assay(words).failed_with(2);
+    assert!(outcome.err.contains(expected), "{words:?}\n{}", outcome.err);
+    for rust in ["invalid digit", "float literal", "invalid IP", "target type"] {
+        assert!(!outcome.err.contains(rust), "{words:?}\n{}", outcome.err);
+    }
+}
+
+#[test]
+fn units_of_the_field_are_understood() {
+    let world = World::new();
+    for words in [
+        "net throughput --rate 10Gbps --dry-run",
+        "net throughput --rate 10Gb/s --dry-run",
+        "storage read --engine null --rate 5000iops --bs 4kb --dry-run",
+        "storage mix --engine null --read-share 80 --dry-run",
+        "run memory --budget 1d --dry-run",
+    ] {
+        world.assay(&words.split(' ').collect::<Vec<_>>()).succeeded();
+    }
+}
+
 #[test]
 fn a_suite_file_that_is_wrong_is_3() {
     let world = World::new();

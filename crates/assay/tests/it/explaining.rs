@@ -107,6 +107,20 @@ fn the_example_suite_in_the_help_can_be_planned() {
 }
 
 #[test]
+fn commands_below_commands_are_explained_in_every_order_of_words() {
+    let world = World::new();
+    let wanted = world.assay(&["help", "net", "throughput"]).succeeded().out;
+    assert!(wanted.contains("--streams"), "{wanted}");
+    assert_eq!(world.assay(&["net", "help", "throughput"]).succeeded().out, wanted);
+    let whole = world.assay(&["net", "help"]).succeeded().out;
+    assert_eq!(world.assay(&["help", "net"]).succeeded().out, whole);
+    let page = world.assay(&["man", "storage", "read"]).succeeded().out;
+    assert!(page.contains("assay\\-storage\\-read"), "{page}");
+    let refused = world.assay(&["help", "net", "througput"]).failed_with(2).err;
+    assert!(refused.contains("did you mean `throughput`?"), "{refused}");
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     use std::process::Stdio;
     let world = World::new();

@@ -55,7 +55,7 @@ fn kept(world: &World, status: &str) -> Vec<String> {
 
 #[test]
 fn a_signal_ends_the_run_in_good_order() {
-    for name in ["INT", "TERM"] {
+    for name in ["INT", "TERM", "HUP"] {
         let world = World::new();
         let child = started(&world);
         signal(&child, name);
@@ -63,10 +63,32 @@ fn a_signal_ends_the_run_in_good_order() {
         let err = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(4), "{err}");
         assert!(err.contains("interrupted"), "{err}");
+        assert!(err.contains("stopping; again to end now"), "{err}");
         // What whole preparations of the other case have measured counts, too.
         let kept = kept(&world, "interrupted");
         assert_eq!(kept[0], "memory.latency");
         assert!(matches!(&kept[1..], [] | [_]), "{kept:?}");
+    }
+}
+
+/// Repetitions of a transfer, and intervals of I/O, are samples that are finished.
+#[test]
+fn what_was_finished_of_one_case_is_kept() {
+    for (words, metric) in [
+        (&["net", "throughput", "--for", "60s"][..], "goodput"),
+        (&["storage", "read", "--engine", "null", "--for", "60s"], "rate"),
+    ] {
+        let world = World::new();
+        let mut command = world.command(words);
+        let mut child = command.args(["--by", "assay"]).stderr(Stdio::piped()).spawn().unwrap();
+        // Long enough for one repetition of seven seconds on any machine.
+        std::thread::sleep(std::time::Duration::from_secs(9));
+        signal(&child, "INT");
+        assert_eq!(child.wait().unwrap().code(), Some(4));
+        let document = world.json(&["show", "latest", "--json"]);
+        assert_eq!(document["run"]["status"], "interrupted");
+        let results = document["results"].as_array().unwrap();
+        assert!(results.iter().any(|it| it["metric"] == metric), "{words:?} {document}");
     }
 }
 

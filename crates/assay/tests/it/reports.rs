@@ -184,3 +184,40 @@ fn an_anonymous_report_names_no_host_and_no_path() {
         assert!(!closed.contains(folder.to_str().unwrap()), "{format}");
     }
 }
+
+#[test]
+fn runs_have_notes_and_can_be_removed() {
+    let world = World::new();
+    let measure =
+        ["storage", "read", "--engine", "null", "--for", "1s", "--quiet", "--note", "new disk"];
+    let outcome = world.assay(&[&measure[..], &["--label", "on"]].concat()).succeeded();
+    assert!(outcome.err.lines().all(|line| line.contains("warning:")), "{}", outcome.err);
+    assert!(outcome.out.contains("new disk"), "{}", outcome.out);
+    let listed = world.json(&["list", "--json", "--label", "on"]);
+    assert_eq!(listed["runs"][0]["note"], "new disk");
+    assert!(world.assay(&["list"]).succeeded().out.contains("new disk"));
+    let id = listed["runs"][0]["id"].as_str().unwrap();
+    let said = world.assay(&["rm", "latest", "--dry-run"]).succeeded().out;
+    assert_eq!(said, format!("{id} would be removed\n"));
+    assert_eq!(world.assay(&["rm", id, "latest"]).succeeded().out, format!("{id} removed\n"));
+    assert!(world.json(&["list", "--json"])["runs"].as_array().unwrap().is_empty());
+    assert!(world.assay(&["rm", id]).failed_with(2).err.contains("there are no runs yet"));
+}
+
+/// Why, and what to do: nothing else is known of one measurement that failed.
+#[test]
+fn a_single_measurement_that_fails_is_three_lines_and_no_result() {
+    let world = World::new();
+    // Nobody listens on port 9 of a machine that has not been asked to.
+    let outcome = world.assay(&["net", "throughput", "127.0.0.1", "-p", "9", "--for", "1s"]);
+    let outcome = outcome.failed_with(4);
+    assert_eq!((outcome.out.as_str(), outcome.err.lines().count()), ("", 3), "{}", outcome.err);
+    assert!(outcome.err.contains("cannot connect to 127.0.0.1:9"), "{}", outcome.err);
+    let list = world.assay(&["list"]).succeeded().out;
+    assert!(list.contains("1 run failed without a result"), "{list}");
+    assert!(world.json(&["list", "--json"])["runs"].as_array().unwrap().is_empty());
+    assert_eq!(world.json(&["list", "--all", "--json"])["runs"].as_array().unwrap().len(), 1);
+    world.assay(&["prune"]).failed_with(2);
+    assert!(world.assay(&["prune", "--failed"]).succeeded().out.ends_with(" removed\n"));
+    assert_eq!(world.assay(&["list"]).succeeded().out.lines().count(), 4);
+}

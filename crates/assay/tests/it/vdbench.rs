@@ -450,7 +450,7 @@ fn a_run_on_trees_is_a_run_like_any_other() {
 fn every_pass_is_a_run_of_the_store_and_none_without_one() {
     let world = World::new();
     let runs = |world: &World| {
-        let listed = world.assay(&["list"]).succeeded().out;
+        let listed = world.assay(&["list", "--all"]).succeeded().out;
         listed.lines().filter(|line| line.contains("vdbench")).count()
     };
     let text = "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\n\

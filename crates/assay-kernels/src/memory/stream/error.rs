@@ -14,6 +14,9 @@ pub enum StreamError {
     /// The memory of an array could not be mapped.
     #[error("cannot get the memory of an array")]
     MapArray(#[source] MapError),
+    /// The user wants to stop.
+    #[error("the choice of a kernel was cancelled")]
+    Cancelled,
     /// There is less than one cache line of each array per thread.
     #[error(
         "cannot divide an array of {bytes_per_array} B between {threads} threads: each needs 64 B"

@@ -1,5 +1,7 @@
 //! Every kernel does what it says on awkward sizes, and wrong contents never pass.
 
+use std::sync::atomic::AtomicBool;
+
 use super::*;
 use crate::pin;
 
@@ -151,7 +153,7 @@ fn kernels_are_found_by_name_for_what_they_can_do() {
     for operation in Operation::ALL {
         let names: Vec<_> = Stream::kernels(operation).iter().map(|info| info.name).collect();
         assert!(names.contains(&"portable"));
-        let best = stream.pick_best(operation).unwrap();
+        let best = stream.pick_best(operation, &AtomicBool::new(false)).unwrap();
         assert!(names.contains(&best.name));
         assert!(operation != Operation::Read || !best.non_temporal);
     }

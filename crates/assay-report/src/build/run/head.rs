@@ -26,7 +26,8 @@ fn named(hosts: &[&str]) -> String {
     }
 }
 
-pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+/// One line for each kind of machine.
+pub(in crate::build) fn machines(document: &mut Document, tone: Tone, summary: &Summary) {
     // Hosts that are the same machine in this line share it.
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for host in &summary.hosts {
@@ -41,10 +42,16 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
             1 => line,
             _ => format!("{}: {line}", named(&hosts)),
         };
-        document.paragraph(Tone::Plain, line);
+        document.paragraph(tone, line);
     }
+}
+
+pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+    machines(document, Tone::Plain, summary);
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));
+    // The user's own words, in the user's own language.
+    document.paragraph(Tone::Plain, head.note.clone().unwrap_or_default());
     let (tone, text) = fate(summary, run);
     document.paragraph(tone, text);
     if summary.results.is_empty() {
@@ -85,7 +92,7 @@ fn date_and_time(rfc3339: &str) -> (&str, &str) {
 }
 
 /// The machine in one line: processor, cores, caches, memory, kernel, hypervisor.
-pub(in crate::build) fn host_line(host: &HostFacts) -> String {
+fn host_line(host: &HostFacts) -> String {
     let mut parts = vec![host.cpu.model.clone(), cores(host)];
     parts.extend(last_level(host));
     if host.memory.total_bytes > 0 {

@@ -1,12 +1,15 @@
 //! Throughput: goodput of parallel streams, and the CPU cost at both ends.
 
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_dialects::iperf3::Told;
+use assay_dialects::iperf3::{Interval, Stretch, Told};
 use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_model::cpu_account::CpuAccount;
 use assay_model::entry::Span;
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{Direction, Throughput};
 
 use super::far_end::FarEnd;
@@ -122,7 +125,7 @@ fn repetition(
     let before = virtual_function::Carried::by_all();
     let mut told = Told::default();
     let began_s = recorder.elapsed_s();
-    let outcome = run(test, recorder.cancel(), &mut told);
+    let outcome = run(test, &mut told, recorder);
     let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
     keep(&told, progress, recorder)?;
     let outcome = outcome.map_err(failed)?;
@@ -138,18 +141,36 @@ fn repetition(
 /// The test, and all that it told until it ended or failed.
 fn run(
     test: &Iperf3Test,
-    cancel: &AtomicBool,
     told: &mut Told,
+    recorder: &mut Recorder<'_, '_>,
 ) -> Result<Outcome, NetworkError> {
-    let outcome = iperf3_client::run(test, cancel, &mut |observed| match observed {
+    let mut busy = state::cpu_times(&Root::machine());
+    let outcome = iperf3_client::run(test, recorder.cancel(), &mut |observed| match observed {
         Observed::Start(it) => told.start = Some(it.clone()),
-        Observed::Interval(it) => told.intervals.push(it.clone()),
+        Observed::Interval(it) => {
+            told.intervals.push(it.clone());
+            // Every second, of whole seconds of looking at the connections.
+            if told.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
+                let now = state::cpu_times(&Root::machine());
+                say(it, &busy.account(&now, 1.0, 0.0), recorder);
+                busy = now;
+            }
+        }
     });
     match &outcome {
         Ok(outcome) => told.end = Some(outcome.end.clone()),
         Err(error) => told.error = Some(error.to_string()),
     }
     outcome
+}
+
+/// What went on lately, for who looks on.
+fn say(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
+    let per_s = interval.streams.iter().map(Stretch::bit_per_s).sum();
+    let rate = Quantity::new(per_s, Unit::BitPerSecond);
+    let trips = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
+    let latency_s = trips.max().map(|us| f64::from(us) / 1e6);
+    recorder.second(&[rate], latency_s, Some(cpu.load()));
 }
 
 /// Keeps everything with the run; what a failed test brought until then stays, with the reason.

@@ -142,7 +142,7 @@ fn impossible_wishes_are_wrong_usage() {
         &["net", "throughput", "--streams", "0"],
         &["net", "throughput", "--streams", "129"],
         &["net", "throughput", "--for", "10"],
-        &["net", "latency", "-u", "--bytes", "1MiB"],
+        &["net", "latency", "-u", "--message-size", "1MiB"],
         &["net", "request-response", "--rate", "0"],
     ] {
         world.assay(arguments).failed_with(2);

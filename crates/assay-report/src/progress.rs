@@ -1,0 +1,241 @@
+//! How far a run is, in a line: the share of its time that is over, what remains, what is measured and how
+//! much it is so far. Never reads a clock: who asks says how long the run has been going on.
+
+use std::collections::BTreeMap;
+
+use assay_model::benchmark::{Benchmark, Metric};
+use assay_model::event::{RunEvent, SeriesOpened};
+use assay_model::plan::Plan;
+use assay_model::quantity::{Quantity, Unit};
+
+/// Cells of the bar.
+const CELLS: usize = 16;
+
+/// What is known of a run that goes on.
+#[derive(Debug, Default)]
+pub struct Progress {
+    cases: BTreeMap<String, Case>,
+    planned_s: f64,
+    /// Of cases that have ended, whatever they took.
+    done_s: f64,
+    /// When the cases that are open began.
+    since_s: f64,
+    /// The cases by the numbers of the series that stand for them.
+    series: BTreeMap<u32, String>,
+    message: String,
+}
+
+#[derive(Debug, Default)]
+struct Case {
+    budget_s: f64,
+    is_open: bool,
+    metric: Option<&'static Metric>,
+    benchmark: Option<Benchmark>,
+    values: Vec<f64>,
+}
+
+impl Progress {
+    /// A run that has not begun.
+    #[must_use]
+    pub fn of(plan: &Plan) -> Self {
+        let case = |case: &assay_model::plan::Case| Case {
+            budget_s: case.stopping.budget_s,
+            benchmark: Some(case.workload.benchmark()),
+            ..Case::default()
+        };
+        let cases: BTreeMap<String, Case> =
+            plan.cases.iter().map(|it| (it.id.clone(), case(it))).collect();
+        let planned_s = cases.values().map(|it| it.budget_s).sum();
+        Self { cases, planned_s, ..Self::default() }
+    }
+
+    /// Something happened, `elapsed_s` after the run began.
+    pub fn see(&mut self, event: &RunEvent, elapsed_s: f64) {
+        match event {
+            RunEvent::CaseStarted { case } => {
+                if !self.cases.values().any(|it| it.is_open) {
+                    self.since_s = elapsed_s;
+                }
+                self.message.clone_from(case);
+                if let Some(case) = self.cases.get_mut(case) {
+                    case.is_open = true;
+                }
+            }
+            RunEvent::SeriesOpened(opened) => self.open(opened),
+            RunEvent::Sample(sample) => self.add(sample.series, sample.value),
+            RunEvent::Distribution(stretch) if stretch.seen.count > 0 => {
+                self.add(stretch.series, stretch.seen.sum_ns / stretch.seen.count as f64 / 1e9);
+            }
+            RunEvent::CaseFinished { case, .. }
+            | RunEvent::CaseFailed { case, host: None, .. } => {
+                if let Some(case) = self.cases.get_mut(case) {
+                    self.done_s += case.budget_s;
+                    // What it had of the time that others still have belongs to it.
+                    self.since_s += if case.is_open { case.budget_s } else { 0.0 };
+                    case.is_open = false;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The metric that stands for a case: the one that lists show, or the first.
+    fn open(&mut self, opened: &SeriesOpened) {
+        let Some(case) = self.cases.get_mut(&opened.case) else { return };
+        let Some(benchmark) = case.benchmark else { return };
+        let metrics = benchmark.definition().metrics;
+        let shown = metrics.iter().find(|it| it.headline.is_some()).or_else(|| metrics.first());
+        if let Some(metric) =
+            shown.filter(|it| it.name == opened.metric && case.metric.is_none())
+        {
+            case.metric = Some(metric);
+            self.series.insert(opened.series, opened.case.clone());
+        }
+    }
+
+    fn add(&mut self, series: u32, value: f64) {
+        let case = self.series.get(&series).and_then(|case| self.cases.get_mut(case));
+        if let Some(case) = case {
+            case.values.push(value);
+        }
+    }
+
+    /// What is being done just now.
+    pub fn say(&mut self, message: &str) {
+        message.clone_into(&mut self.message);
+    }
+
+    /// The whole of it in one line of at most so many characters.
+    #[must_use]
+    pub fn line(&self, elapsed_s: f64, width: usize) -> String {
+        let open_s: f64 =
+            self.cases.values().filter(|it| it.is_open).map(|it| it.budget_s).sum();
+        let spent_s = (elapsed_s - self.since_s).clamp(0.0, open_s);
+        let left_s = (self.planned_s - self.done_s - spent_s).max(0.0);
+        let share = if self.planned_s > 0.0 { 1.0 - left_s / self.planned_s } else { 0.0 };
+        let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
+        let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
+        let seconds = left_s.ceil() as u64;
+        let left = match seconds {
+            0 => "ends soon".to_owned(),
+            _ => format!("{}:{:02} left", seconds / 60, seconds % 60),
+        };
+        let value = self.value_of(self.message.split([',', ':']).next().unwrap_or_default());
+        let value = value.map(|it| format!("  {it}")).unwrap_or_default();
+        let line = format!("{bar} {left}  {}{value}", self.message);
+        line.chars().take(width).collect()
+    }
+
+    /// The value of a case so far: the median of what stands for it.
+    #[must_use]
+    pub fn value_of(&self, case: &str) -> Option<String> {
+        let Case { metric: Some(metric), values, .. } = self.cases.get(case)? else {
+            return None;
+        };
+        let mut values = values.clone();
+        values.sort_by(f64::total_cmp);
+        let median = *values.get(values.len() / 2)?;
+        Some(format!("{:.3}", Quantity::new(median, metric.unit)))
+    }
+}
+
+/// What a second of I/O or of a transfer was like.
+#[must_use]
+pub fn second(
+    at_s: f64,
+    rates: &[Quantity],
+    latency_s: Option<f64>,
+    cpu: Option<f64>,
+) -> String {
+    use std::fmt::Write as _;
+    let mut line = format!("  {at_s:>5.0} s");
+    for rate in rates {
+        let _ = write!(line, "  {:>12}", format!("{rate:.3}"));
+    }
+    if let Some(latency) = latency_s {
+        let _ = write!(line, "  {:>9}", format!("{:.3}", Quantity::new(latency, Unit::Second)));
+    }
+    if let Some(cpu) = cpu {
+        let _ = write!(line, "  {:>3.0} % CPU", 100.0 * cpu);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::event::{Sample, Stopped};
+    use assay_model::plan;
+    use assay_model::workload::{Domain, PeakFlopsWorkload, Workload};
+
+    use super::*;
+
+    fn plan() -> Plan {
+        let case = |id: &str| plan::Case {
+            id: id.to_owned(),
+            by: "assay".to_owned(),
+            workload: Workload::PeakFlops(PeakFlopsWorkload {
+                domain: Domain { placement: "node".to_owned(), cpus: vec![0] },
+                instruction_set: "avx2".to_owned(),
+            }),
+            stopping: plan::Stopping {
+                target: 0.01,
+                repetitions: 1,
+                preparations: 1,
+                budget_s: 30.0,
+            },
+        };
+        Plan {
+            suite: "test".to_owned(),
+            budget_s: 60.0,
+            seed: None,
+            cases: vec![case("a"), case("b")],
+            omitted: vec![],
+        }
+    }
+
+    #[test]
+    fn what_is_left_and_how_much_it_is() {
+        let mut progress = Progress::of(&plan());
+        progress.see(&RunEvent::CaseStarted { case: "a".to_owned() }, 0.0);
+        assert_eq!(progress.line(15.0, 80), "━━━━╌╌╌╌╌╌╌╌╌╌╌╌ 0:45 left  a");
+        assert_eq!(progress.value_of("a"), None);
+        let metric = Benchmark::PeakFlops.definition().metrics.first().unwrap();
+        progress.see(
+            &RunEvent::SeriesOpened(SeriesOpened {
+                series: 7,
+                case: "a".to_owned(),
+                metric: metric.name.to_owned(),
+                dimensions: Default::default(),
+            }),
+            15.0,
+        );
+        let sample = |series, value| {
+            RunEvent::Sample(Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 })
+        };
+        for (series, value) in [(7, 2e-9), (8, 5.0), (7, 1e-9), (7, 3e-9)] {
+            progress.see(&sample(series, value), 15.0);
+        }
+        let value = format!("{:.3}", Quantity::new(2e-9, metric.unit));
+        assert_eq!(progress.value_of("a"), Some(value.clone()));
+        progress.say("a, preparation 2");
+        assert!(progress.line(15.0, 80).ends_with(&format!("a, preparation 2  {value}")));
+        // A case that needed less than it was given takes what remains of its time with it.
+        let done = RunEvent::CaseFinished { case: "a".to_owned(), stopped: Stopped::Precise };
+        progress.see(&done, 16.0);
+        progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 16.0);
+        assert_eq!(progress.line(26.0, 80), "━━━━━━━━━━╌╌╌╌╌╌ 0:20 left  b");
+        assert_eq!(progress.line(99.0, 80), "━━━━━━━━━━━━━━━━ ends soon  b");
+        assert_eq!(progress.line(26.0, 20).chars().count(), 20);
+    }
+
+    #[test]
+    fn a_second_has_what_is_known_of_it() {
+        let rates =
+            [Quantity::new(5e4, Unit::IoPerSecond), Quantity::new(2e8, Unit::BytePerSecond)];
+        assert_eq!(
+            second(3.0, &rates, Some(6.4e-4), Some(0.123)),
+            "      3 s    50.0 kIO/s      200 MB/s     640 µs   12 % CPU"
+        );
+        assert_eq!(second(12.0, &rates[..1], None, None), "     12 s    50.0 kIO/s");
+    }
+}

@@ -1,0 +1,50 @@
+//! `assay rm` and `assay prune`: runs that nobody wants any more.
+
+use assay_model::event::Status;
+use assay_run::failure::Failure;
+use assay_store::Listed;
+
+use crate::arguments::removal::{PruneArguments, RemoveArguments};
+use crate::stored;
+use crate::terminal::Terminal;
+
+pub(crate) fn rm(typed: &RemoveArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let store = stored::existing(&typed.store)?;
+    // All names are understood before anything is gone.
+    let ids = typed.runs.iter().map(|name| stored::identifier(&store, name));
+    let mut ids = ids.collect::<Result<Vec<_>, _>>()?;
+    ids.sort_unstable();
+    ids.dedup();
+    remove(&ids, typed.dry_run, &store, terminal)
+}
+
+pub(crate) fn prune(typed: &PruneArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
+    let store = stored::existing(&typed.store)?;
+    let runs = store.list().map_err(|error| Failure::of_store(&error))?.runs;
+    let ids: Vec<String> =
+        runs.into_iter().filter(is_without_result).map(|run| run.id).collect();
+    if ids.is_empty() {
+        terminal.print("no run failed without a result\n");
+        return Ok(0);
+    }
+    remove(&ids, typed.dry_run, &store, terminal)
+}
+
+/// Whether everything in a run failed.
+pub(crate) fn is_without_result(run: &Listed) -> bool {
+    run.status == Status::Failed && run.cases_finished == 0
+}
+
+fn remove(
+    ids: &[String],
+    is_rehearsal: bool,
+    store: &assay_store::Store,
+    terminal: &mut Terminal,
+) -> Result<u8, Failure> {
+    let word = if is_rehearsal { "would be removed" } else { "removed" };
+    if !is_rehearsal {
+        store.remove(ids).map_err(|error| Failure::of_store(&error))?;
+    }
+    terminal.print(&ids.iter().map(|id| format!("{id} {word}\n")).collect::<String>());
+    Ok(0)
+}
