@@ -311,7 +311,7 @@ fn events(bytes: &[u8]) -> String {
         let shown = match bytes.len() % 16 {
             0 => {
                 let page = build::run(&summary, Some(&run));
-                render::html::document(&page, Some(&summary)).len()
+                render::html::document(&page).len()
             }
             1 => render::json::summary(&summary).len(),
             2 => render::csv::summary(&summary).len(),

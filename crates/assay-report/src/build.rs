@@ -23,5 +23,5 @@ pub use learn::{Published, learn};
 pub use listing::{ListedRun, listing};
 pub use methods::methods;
 pub use plan::{fleet_plan, plan};
-pub use run::run;
+pub use run::{page, run};
 pub use storage::storage_plan;

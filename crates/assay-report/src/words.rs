@@ -15,7 +15,7 @@ pub use doubt::doubt;
 pub use failure::failure;
 
 use crate::locale as units;
-use crate::locale::{Argument, SPACES, fixed, said};
+use crate::locale::{Argument, SPACES, fixed, said, word};
 
 /// What is doubtful or failed, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,6 +58,20 @@ macro_rules! told {
 }
 use told;
 
+/// A message of the catalogue without variables, for documents that are made elsewhere.
+#[must_use]
+pub fn message(id: &str) -> &'static str {
+    word(id)
+}
+
+/// A message of the catalogue with its variables by name.
+#[must_use]
+pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
+    let arguments: Vec<_> =
+        variables.iter().map(|(name, value)| (*name, Argument::from(*value))).collect();
+    said(id, &arguments)
+}
+
 /// A text for what is not laid out: spaces are spaces.
 #[must_use]
 pub fn plainly(text: &str) -> String {
@@ -85,6 +99,6 @@ fn in_percent(share: f64, decimals: usize) -> String {
 }
 
 /// A change as a percentage, with its sign.
-fn change_in_percent(share: f64) -> String {
+pub(crate) fn change_in_percent(share: f64) -> String {
     units::in_percent(&crate::locale::grouped(&format!("{:+.1}", 100.0 * share)))
 }

@@ -41,6 +41,7 @@ use claims::{GateArguments, LintArguments, ReferencesArguments};
 use hosts::{FleetArguments, HostsArguments};
 use import::ImportArguments;
 use language::LanguageArguments;
+pub(crate) use language::of_terminal;
 use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
@@ -126,6 +127,24 @@ pub(crate) enum Command {
     Completions(CompletionsArguments),
     /// Print the man page of assay or of one of its commands
     Man(ManArguments),
+}
+
+impl Command {
+    /// Whether what it prints is another tool's, word for word.
+    pub(crate) const fn speaks_like_a_tool(&self) -> bool {
+        matches!(
+            self,
+            Self::Vdbench(_)
+                | Self::Fio(_)
+                | Self::Ior(_)
+                | Self::Iperf3(_)
+                | Self::Qperf(_)
+                | Self::Ping(_)
+                | Self::Mpi(_)
+                | Self::Rdma(_)
+                | Self::Report(_)
+        )
+    }
 }
 
 #[derive(Debug, Args)]

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use assay_claims::reference::{self, Claim, Held, ReferenceError, Verdict};
-use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
 use assay_report::document::{Align, Block, Document, Table, Tone};
+use assay_report::units::{percent, quantity};
+use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
 use serde::Serialize;
 
@@ -71,16 +72,16 @@ fn code_of(held: &[Held<'_>]) -> u8 {
 }
 
 fn document(held: &[Held<'_>], name: &str) -> Document {
-    let mut document = Document::new(format!("Held against {name}"));
+    let mut document = Document::new(sentence("held-title", &[("name", name)]));
     let columns = [
-        ("what", Align::Left),
-        ("you", Align::Right),
-        ("published", Align::Right),
-        ("conditions", Align::Left),
-        ("you / it", Align::Right),
-        ("when", Align::Left),
-        ("follows", Align::Left),
-        ("note", Align::Left),
+        (message("column-what"), Align::Left),
+        (message("column-you"), Align::Right),
+        (message("column-published"), Align::Right),
+        (message("column-conditions"), Align::Left),
+        (message("column-you-share"), Align::Right),
+        (message("column-when"), Align::Left),
+        (message("column-follows"), Align::Left),
+        (message("column-note"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
     for it in held {
@@ -89,23 +90,19 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
             let told = |text: String| if first { text } else { String::new() };
             table.rows.push(vec![
                 told(what(it.estimate)).into(),
-                told(joined(&Quantity::new(it.estimate.median, it.estimate.unit).to_string()))
-                    .into(),
+                told(quantity(it.estimate.median, it.estimate.unit, 4)).into(),
                 joined(&said(claim)).into(),
                 claim.conditions.as_str().into(),
-                format!("{:.0} %", 100.0 * it.estimate.median / claim.quantity.value).into(),
+                percent(100.0 * it.estimate.median / claim.quantity.value).into(),
                 claim.date.as_str().into(),
-                told(word(it.verdict).to_owned()).into(),
+                told(shown(it.verdict).to_owned()).into(),
                 claim.note.as_str().into(),
             ]);
         }
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
-    document.paragraph(
-        Tone::Quiet,
-        "A result misses a figure if its whole interval is more than the tolerance (5 % unless the reference \
-         says otherwise) on the bad side. Best-of figures and suspect ones are shown and decide nothing.",
-    );
+    let tolerance = percent(100.0 * reference::TOLERANCE);
+    document.paragraph(Tone::Quiet, sentence("held-explanation", &[("tolerance", &tolerance)]));
     document
 }
 
@@ -118,6 +115,16 @@ fn what(estimate: &Estimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
+fn shown(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Reached => message("held-reached"),
+        Verdict::Missed => message("held-missed"),
+        Verdict::Conflict => message("held-conflict"),
+        Verdict::Shown => "",
+    }
+}
+
+/// The same for programs.
 const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reached => "reached",
@@ -172,7 +179,7 @@ pub(crate) fn page<T>(
         document: document(&held, name),
         json: &|| json.clone(),
         csv: &|| csv(&held),
-        summary: None,
+        again: None,
     });
     Ok((published, code_of(&held)))
 }

@@ -53,6 +53,9 @@ fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {
 }
 
 fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
+    if !command.speaks_like_a_tool() {
+        arguments::of_terminal().set();
+    }
     match command {
         Command::Run(typed) => commands::run::run(&typed, terminal),
         Command::Stream(typed) => commands::run::stream(&typed, terminal),

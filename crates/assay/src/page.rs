@@ -1,6 +1,7 @@
 //! A page in the requested format, on the terminal or in a file: a run, a comparison or a history.
 
-use assay_model::summary::Summary;
+use std::ffi::OsStr;
+
 use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::render;
@@ -18,8 +19,8 @@ pub(crate) struct Page<'a> {
     pub(crate) json: &'a dyn Fn() -> String,
     /// The table of all results.
     pub(crate) csv: &'a dyn Fn() -> String,
-    /// What the HTML page carries as data.
-    pub(crate) summary: Option<&'a Summary>,
+    /// What the HTML page is made of, in any language; none = the document.
+    pub(crate) again: Option<&'a dyn Fn() -> Document>,
 }
 
 impl Page<'_> {
@@ -32,7 +33,18 @@ impl Page<'_> {
         typed: &PageArguments,
         terminal: &mut Terminal,
     ) -> Result<(), Failure> {
-        let text = self.rendered(typed.format(), terminal)?;
+        let format = typed.format();
+        let file = typed.output.as_deref().filter(|_| format == Format::Html);
+        let text = match (self.again, file) {
+            // The data are a file beside the page, so that the page itself stays small.
+            (Some(make), Some(file)) if !file.metadata().is_ok_and(|it| !it.is_file()) => {
+                let data = file.with_extension("json");
+                let name = data.file_name().and_then(OsStr::to_str);
+                put(&render::html::page(make, name), typed, terminal)?;
+                return output_file::write(&data, &Language::INVARIANT.write(self.json));
+            }
+            _ => self.rendered(format, terminal)?,
+        };
         put(&text, typed, terminal)
     }
 
@@ -54,7 +66,10 @@ impl Page<'_> {
                 return Err(Failure::usage("only stored runs become pages for publication")
                     .advise("`assay report RUN… --format learn`"));
             }
-            Format::Html => render::html::document(&self.document, self.summary),
+            Format::Html => match self.again {
+                Some(make) => render::html::page(make, None),
+                None => render::html::document(&self.document),
+            },
         })
     }
 }

@@ -184,7 +184,7 @@ pub(crate) fn present(
         document,
         json: &|| render::json::summary(summary),
         csv: &|| render::csv::summary(summary),
-        summary: Some(summary),
+        again: Some(&|| build::page(summary, Some(run))),
     };
     page.publish(&typed.page, terminal)?;
     if typed.page.format() == Format::Text {

@@ -84,7 +84,7 @@ fn no_page_of_ours_fails_our_lint() {
                     markdown::document(&document)
                 );
                 told.extend(check(&text, &format!("{what}, Markdown")));
-                told.extend(check(&html::document(&document, None), &format!("{what}, HTML")));
+                told.extend(check(&html::document(&document), &format!("{what}, HTML")));
                 let page = learn::document(&build::learn("HB120rs_v3", &[&summary]), None).0;
                 told.extend(check(&page, &format!("{what}, learn")));
             });

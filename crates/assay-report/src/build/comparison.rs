@@ -14,11 +14,6 @@ use crate::{precision, units, words as catalogue};
 pub(super) mod identity;
 mod items;
 
-const TABLE: &str = "Medians and their ratio";
-const NOTHING: &str = "Nothing was measured under both conditions.";
-const DIFFERENCES: &str = "Other differences";
-const UNMATCHED: &str = "Measured under only one condition";
-const CONTROL: &str = "control";
 /// More runs than this are not named one by one.
 const NAMED: usize = 3;
 /// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
@@ -28,33 +23,42 @@ const DIGITS: usize = 4;
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> Document {
     let (a, b) = (&comparison.a, &comparison.b);
-    let mut document = Document::new(format!("{} and {}", a.name, b.name));
+    let mut document = Document::new(say!("one-and-two", one = &a.name, two = &b.name));
     let mut facts: Vec<_> = [a, b].map(|side| (side.name.clone(), runs(&side.runs))).into();
     if !comparison.control.is_empty() {
-        facts.push((CONTROL.to_owned(), runs(&comparison.control)));
+        facts.push((word("compare-control").to_owned(), runs(&comparison.control)));
     }
     document.blocks.push(Block::Facts(Facts { title: None, tone: Tone::Plain, facts }));
     if comparison.pairs.is_empty() {
-        document.paragraph(Tone::Bad, NOTHING);
+        document.paragraph(Tone::Bad, word("compare-nothing"));
     } else {
         document.paragraph(Tone::Plain, counts(comparison));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
         document.paragraph(Tone::Quiet, explanation(comparison));
     }
-    list(&mut document, DIFFERENCES, comparison.differences.iter().map(catalogue::difference));
-    list(&mut document, UNMATCHED, comparison.unmatched.iter().map(|it| alone(comparison, it)));
+    list(
+        &mut document,
+        word("compare-differences"),
+        comparison.differences.iter().map(catalogue::difference),
+    );
+    list(
+        &mut document,
+        word("compare-unmatched"),
+        comparison.unmatched.iter().map(|it| alone(comparison, it)),
+    );
     document
 }
 
 /// A few are named, of many the first and the last.
 fn runs(ids: &[String]) -> String {
     match ids {
-        [one] => format!("run {one}"),
+        [one] => say!("compare-one-run", run = one),
         [first, .., last] if ids.len() > NAMED => {
-            format!("{} runs, {first} to {last}", ids.len())
+            let which = say!("from-to", first = first, last = last);
+            say!("compare-runs", n = ids.len().to_string(), which = which)
         }
-        _ => format!("{} runs, {}", ids.len(), ids.join(", ")),
+        _ => say!("compare-runs", n = ids.len().to_string(), which = ids.join(", ")),
     }
 }
 
@@ -67,53 +71,46 @@ fn counts(comparison: &Comparison) -> String {
             }
         });
     let told: Vec<String> = all.into_iter().flatten().collect();
-    format!(
-        "Compared with {}, {} is: {}.",
-        comparison.a.name,
-        comparison.b.name,
-        told.join(", ")
-    )
+    let (a, b) = (&comparison.a.name, &comparison.b.name);
+    say!("compare-result", a = a, b = b, told = told.join(", "))
 }
 
 fn explanation(comparison: &Comparison) -> String {
     let margin = units::percent(comparison.margin * 100.0);
     let design = match comparison.design {
-        Design::Turns => "with its neighbour in time",
-        Design::Independent => "with all of the other condition",
+        Design::Turns => word("compare-with-neighbour"),
+        Design::Independent => word("compare-with-all"),
     };
-    let floor = if comparison.control.is_empty() {
-        ""
-    } else {
-        " Floor: the interval of the ratio between runs of the same condition."
-    };
-    format!(
-        "Each run counts as one value and is compared {design}. Better, worse: the ratio is further than \
-         {margin} from 1, and not by chance among {} metrics tested (at most {} of such verdicts are \
-         false). Equivalent: the whole confidence interval is within {margin}. Cannot tell: neither is \
-         shown; the number in brackets is about how many runs per condition would decide.{floor}",
-        comparison.tested,
-        units::percent(comparison.false_share * 100.0)
-    )
+    let floor = word("compare-floor");
+    let floor = if comparison.control.is_empty() { None } else { Some(floor.to_owned()) };
+    let rule = say!(
+        "compare-explanation",
+        margin = margin,
+        tested = comparison.tested.to_string(),
+        wrong = units::percent(comparison.false_share * 100.0),
+    );
+    let parts = [Some(design.to_owned()), Some(rule), floor];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
 fn table(comparison: &Comparison) -> Table {
     let ratio = format!("{} ÷ {}", comparison.b.name, comparison.a.name);
     let interval = words::interval(Some(comparison.level));
     let columns = [
-        ("what", Align::Left),
-        ("case", Align::Left),
+        (word("column-what"), Align::Left),
+        (word("column-case"), Align::Left),
         (comparison.a.name.as_str(), Align::Right),
         (comparison.b.name.as_str(), Align::Right),
         (ratio.as_str(), Align::Right),
         (interval.as_str(), Align::Right),
-        ("floor", Align::Right),
-        ("verdict", Align::Left),
-        ("by", Align::Left),
+        (word("column-floor"), Align::Right),
+        (word("column-verdict"), Align::Left),
+        (word("column-by"), Align::Left),
     ];
     let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let mut pairs: Vec<&Pair> = comparison.pairs.iter().collect();
     pairs.sort_by_key(|pair| order(&pair.a));
-    let mut table = Table::new(TABLE, &columns);
+    let mut table = Table::new(word("table-measurers"), &columns);
     for pair in pairs {
         let by = if several { pair.a.tool.name.clone() } else { String::new() };
         let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(&pair.a).into()];
@@ -170,9 +167,15 @@ pub(super) fn shown_ratio(value: f64) -> String {
 
 fn verdict(pair: &Pair) -> Cell {
     let said = catalogue::verdict(pair.verdict);
-    let single = if pair.a.n == 1 && pair.b.n == 1 { ": 1 run each" } else { "" };
+    let single = match pair.a.n == 1 && pair.b.n == 1 {
+        true => format!(": {}", word("compare-one-each")),
+        false => String::new(),
+    };
     let text = match pair.runs_to_tell {
-        Some(n) => format!("{said}{single} ({n}\u{a0}runs)"),
+        Some(n) => {
+            let runs = say!("compare-needs", n = n.to_string());
+            format!("{said}{single} ({})", units::joined(&runs))
+        }
         None => said.to_owned(),
     };
     Cell { text, tone: tone(pair.verdict), ..Cell::default() }
@@ -204,5 +207,6 @@ fn alone(comparison: &Comparison, it: &Unmatched) -> String {
         words if words.is_empty() => it.case.clone(),
         words => words,
     };
-    format!("{} {}, {case}: {} alone", it.benchmark, it.metric, side.name)
+    let what = format!("{} {}, {case}", it.benchmark, it.metric);
+    say!("compare-alone", what = what, side = &side.name)
 }

@@ -3,41 +3,48 @@
 use assay_model::finding::{Finding, Outcome, Severity};
 
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
-
-pub(super) const NO_CHANGE: &str =
-    "Nothing was changed. Decide about each printed change yourself.";
-const NO_DEVIATION: &str = "No deviations found.";
+use crate::locale::word;
 
 /// The report of the checks of one host; with `is_full` not of the deviations alone.
 #[must_use]
 pub fn findings(host: &str, findings: &[Finding], is_full: bool) -> Document {
-    let mut document = Document::new(format!("Benchmark configuration of {host}"));
+    let mut document = Document::new(say!("doctor-title", host = host));
     document.paragraph(Tone::Plain, counts(findings));
     let mut deviations = having(findings, Outcome::Deviates);
     deviations.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     if deviations.is_empty() {
-        document.paragraph(Tone::Plain, NO_DEVIATION);
+        document.paragraph(Tone::Plain, word("doctor-no-deviation"));
     } else {
-        document.heading("Deviations");
+        document.heading(word("doctor-deviations"));
         document.blocks.extend(deviations.into_iter().map(deviation));
-        document.paragraph(Tone::Quiet, NO_CHANGE);
+        document.paragraph(Tone::Quiet, word("doctor-no-change"));
     }
     if !is_full {
         if has_more_than_deviations(findings) {
-            document.paragraph(Tone::Quiet, "The other checks: `assay doctor --all`.");
+            document.paragraph(Tone::Quiet, word("doctor-others"));
         }
         return document;
     }
     short(
         &mut document,
-        "As expected",
-        ("observed", "expected"),
+        word("doctor-as-expected"),
+        (word("column-observed"), word("column-expected")),
         having(findings, Outcome::Ok),
     );
     let hidden = having(findings, Outcome::NotVisible);
-    short(&mut document, "Not observable here", ("reason", "expected"), hidden);
+    short(
+        &mut document,
+        word("doctor-hidden"),
+        (word("column-reason"), word("column-expected")),
+        hidden,
+    );
     let unreadable = having(findings, Outcome::Unreadable);
-    short(&mut document, "Could not be read", ("reason", "expected"), unreadable);
+    short(
+        &mut document,
+        word("doctor-unreadable"),
+        (word("column-reason"), word("column-expected")),
+        unreadable,
+    );
     document
 }
 
@@ -50,33 +57,33 @@ fn having(findings: &[Finding], outcome: Outcome) -> Vec<&Finding> {
 }
 
 fn counts(findings: &[Finding]) -> String {
-    let count = |outcome| having(findings, outcome).len();
-    format!(
-        "{} checks: {} deviate, {} as expected, {} not observable here, {} could not be read.",
-        findings.len(),
-        count(Outcome::Deviates),
-        count(Outcome::Ok),
-        count(Outcome::NotVisible),
-        count(Outcome::Unreadable),
+    let count = |outcome| having(findings, outcome).len().to_string();
+    say!(
+        "doctor-counts",
+        all = findings.len().to_string(),
+        bad = count(Outcome::Deviates),
+        good = count(Outcome::Ok),
+        hidden = count(Outcome::NotVisible),
+        unread = count(Outcome::Unreadable),
     )
 }
 
-pub(super) const fn severity(severity: Severity) -> (Tone, &'static str) {
+pub(super) fn severity(severity: Severity) -> (Tone, &'static str) {
     match severity {
-        Severity::Blocks => (Tone::Bad, "invalidates measurements"),
-        Severity::Skews => (Tone::Doubt, "skews measurements"),
-        Severity::Note => (Tone::Plain, "note"),
+        Severity::Blocks => (Tone::Bad, word("severity-blocks")),
+        Severity::Skews => (Tone::Doubt, word("severity-skews")),
+        Severity::Note => (Tone::Plain, word("severity-note")),
     }
 }
 
 fn deviation(finding: &Finding) -> Block {
     let (tone, severity) = severity(finding.severity);
     let facts = [
-        ("observed", &finding.observed),
-        ("expected", &finding.expected),
-        ("why", &finding.why),
-        ("change", &finding.change),
-        ("source", &finding.source),
+        (word("column-observed"), &finding.observed),
+        (word("column-expected"), &finding.expected),
+        (word("column-why"), &finding.why),
+        (word("column-change"), &finding.change),
+        (word("column-source"), &finding.source),
     ];
     let told = facts.into_iter().filter(|(_, value)| !value.is_empty());
     Block::Facts(Facts {
@@ -95,7 +102,8 @@ fn short(
     if findings.is_empty() {
         return;
     }
-    let columns = [("check", Align::Left), (titles.0, Align::Left), (titles.1, Align::Left)];
+    let columns =
+        [(word("column-check"), Align::Left), (titles.0, Align::Left), (titles.1, Align::Left)];
     let mut table = Table::new("", &columns);
     for finding in findings {
         table.rows.push(vec![

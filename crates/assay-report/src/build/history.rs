@@ -5,20 +5,17 @@ use assay_model::history::{Change, History, Turnover};
 use assay_model::quantity::Unit;
 
 use super::comparison::{identity, ratio_range, shown_ratio};
+use super::run::words;
 use crate::document::{
     Align, Axis, Block, Cell, Document, Facts, Line, Plot, Point, Scale, Series, Table, Tone,
 };
+use crate::locale::word;
 use crate::{units, words as catalogue};
 
-const CHANGES: &str = "Changes of the level";
-const RUNS: &str = "Runs";
-const AROUND: &str = "What changed around it";
-const UNCHANGED: &str = "The level did not change.";
-/// The names of the curves.
-const VALUE: &str = "runs";
-const LEVEL: &str = "level";
 /// Significant digits of values, which may differ by parts of a percent.
 const DIGITS: usize = 4;
+/// The level of the intervals of changes.
+const LEVEL_OF_CHANGES: f64 = 0.95;
 /// Letters of an RFC 3339 time down to the minute.
 const MINUTE: usize = 16;
 
@@ -29,7 +26,7 @@ pub fn history(history: &History) -> Document {
     document.blocks.push(Block::Facts(facts(history)));
     document.blocks.push(Block::Plot(plot(history)));
     if history.changes.is_empty() {
-        document.paragraph(Tone::Plain, UNCHANGED);
+        document.paragraph(Tone::Plain, word("history-unchanged"));
     } else {
         document.blocks.push(Block::Table(changes(history)));
     }
@@ -52,24 +49,24 @@ fn title(history: &History) -> String {
 fn facts(history: &History) -> Facts {
     let (first, last) = (history.points.first(), history.points.last());
     let when = first.zip(last).map(|(first, last)| {
-        format!(
-            "{}, {} to {}",
-            history.points.len(),
-            minute(&first.started),
-            minute(&last.started)
+        say!(
+            "history-span",
+            n = history.points.len().to_string(),
+            first = minute(&first.started),
+            last = minute(&last.started),
         )
     });
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let meaning = Benchmark::from_id(&history.benchmark)
         .and_then(|it| it.metric(&history.metric))
         .map(|metric| metric.meaning.to_owned());
-    let mut facts = vec![fact("host", history.host.clone())];
-    facts.extend(when.map(|when| fact("runs", when)));
-    facts.extend(last.map(|last| fact("newest", written(history, last.median))));
-    facts.extend(meaning.map(|meaning| fact("meaning", meaning)));
+    let mut facts = vec![fact(word("column-host"), history.host.clone())];
+    facts.extend(when.map(|when| fact(word("history-runs"), when)));
+    facts.extend(last.map(|last| fact(word("history-newest"), written(history, last.median))));
+    facts.extend(meaning.map(|meaning| fact(word("history-meaning"), meaning)));
     if history.others > 0 {
-        let others = format!("{} of this metric, told apart with --where", history.others);
-        facts.push(fact("other results", others));
+        let others = say!("history-others", n = history.others.to_string());
+        facts.push(fact(word("history-other-results"), others));
     }
     Facts { title: None, tone: Tone::Plain, facts }
 }
@@ -84,14 +81,13 @@ fn minute(time: &str) -> String {
 }
 
 fn explanation(history: &History) -> String {
-    format!(
-        "A change is found by {} with {} permutations (seed {}): at most {} of them divide the runs as \
-         clearly, and it is more than {}. Runs between two changes are taken to differ by chance alone.",
-        history.method.name,
-        history.method.permutations,
-        history.method.seed,
-        units::percent(history.method.risk * 100.0),
-        units::percent(history.method.margin * 100.0),
+    say!(
+        "history-explanation",
+        method = history.method.name.to_string(),
+        permutations = history.method.permutations.to_string(),
+        seed = history.method.seed.to_string(),
+        risk = units::percent(history.method.risk * 100.0),
+        margin = units::percent(history.method.margin * 100.0),
     )
 }
 
@@ -112,16 +108,16 @@ fn plot(history: &History) -> Plot {
         .iter()
         .map(|turnover| Line { label: what(turnover), value: number(turnover.point) - 0.5 });
     Plot {
-        title: format!("{} over {} runs", history.metric, history.points.len()),
+        title: say!("history-plot", metric = &history.metric),
         description: match history.changes.len() {
-            0 => UNCHANGED.to_owned(),
-            count => format!("The level changed {count} times."),
+            0 => word("history-unchanged").to_owned(),
+            count => say!("history-changed", n = count.to_string()),
         },
-        x: Axis { label: "run".to_owned(), unit: Unit::Count, scale: Scale::Near },
+        x: Axis { label: word("column-run").to_owned(), unit: Unit::Count, scale: Scale::Near },
         y: Axis { label: history.metric.clone(), unit: history.unit, scale: Scale::Near },
         series: vec![
-            Series { name: VALUE.to_owned(), points: points.collect() },
-            Series { name: LEVEL.to_owned(), points: level(history) },
+            Series { name: word("history-runs").to_owned(), points: points.collect() },
+            Series { name: word("history-level").to_owned(), points: level(history) },
         ],
         rivals: true,
         bands: vec![],
@@ -144,8 +140,7 @@ fn level(history: &History) -> Vec<Point> {
 }
 
 fn percent_of(change: &Change) -> String {
-    let share = 100.0 * (change.after / change.before - 1.0);
-    format!("{share:+.1}\u{a0}%")
+    catalogue::change_in_percent(change.after / change.before - 1.0)
 }
 
 fn what(turnover: &Turnover) -> String {
@@ -154,21 +149,21 @@ fn what(turnover: &Turnover) -> String {
 
 fn changes(history: &History) -> Table {
     let columns = [
-        ("from run", Align::Left),
-        ("since", Align::Left),
-        ("before", Align::Right),
-        ("after", Align::Right),
-        ("ratio", Align::Right),
-        ("95 % interval", Align::Right),
-        ("which is", Align::Left),
-        ("at the same time", Align::Left),
+        (word("column-from-run"), Align::Left),
+        (word("column-since"), Align::Left),
+        (word("column-before"), Align::Right),
+        (word("column-after"), Align::Right),
+        (word("column-ratio"), Align::Right),
+        (&*words::interval(Some(LEVEL_OF_CHANGES)), Align::Right),
+        (word("column-which-is"), Align::Left),
+        (word("column-same-time"), Align::Left),
     ];
-    let mut table = Table::new(CHANGES, &columns);
+    let mut table = Table::new(word("history-changes"), &columns);
     for change in &history.changes {
         let since = history.points.get(change.point).map(|point| minute(&point.started));
         let beside = history.environment.iter().filter(|it| it.point == change.point);
         let beside = beside.map(what).collect::<Vec<_>>().join(", ");
-        let is = if change.is_better { "better" } else { "worse" };
+        let is = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
         let tone = if change.is_better { Tone::Plain } else { Tone::Bad };
         let is = Cell { text: is.to_owned(), tone, ..Cell::default() };
         table.rows.push(vec![
@@ -187,12 +182,12 @@ fn changes(history: &History) -> Table {
 
 fn around(history: &History) -> Table {
     let columns = [
-        ("from run", Align::Left),
-        ("what", Align::Left),
-        ("before", Align::Left),
-        ("after", Align::Left),
+        (word("column-from-run"), Align::Left),
+        (word("column-what"), Align::Left),
+        (word("column-before"), Align::Left),
+        (word("column-after"), Align::Left),
     ];
-    let mut table = Table::new(AROUND, &columns);
+    let mut table = Table::new(word("history-around"), &columns);
     table.rows = history
         .environment
         .iter()
@@ -205,18 +200,18 @@ fn around(history: &History) -> Table {
 
 fn runs(history: &History) -> Table {
     let columns = [
-        ("run", Align::Left),
-        ("started", Align::Left),
-        ("label", Align::Left),
+        (word("column-run"), Align::Left),
+        (word("column-started"), Align::Left),
+        (word("column-label"), Align::Left),
         (history.metric.as_str(), Align::Right),
         ("", Align::Left),
     ];
-    let mut table = Table::new(RUNS, &columns);
+    let mut table = Table::new(word("list-title"), &columns);
     for (index, point) in history.points.iter().enumerate() {
         let change = history.changes.iter().find(|change| change.point == index);
         let turned = history.environment.iter().any(|it| it.point == index);
         let notes = change.map(percent_of).into_iter();
-        let notes = notes.chain(turned.then(|| "surroundings changed".to_owned()));
+        let notes = notes.chain(turned.then(|| word("history-surroundings").to_owned()));
         table.rows.push(vec![
             point.run.as_str().into(),
             minute(&point.started).into(),

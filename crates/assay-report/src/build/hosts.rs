@@ -6,8 +6,9 @@ use assay_model::facts::difference::{Compared, differences};
 use assay_model::finding::{Finding, Outcome, Severity};
 use assay_model::quantity::Unit;
 
-use super::findings::{NO_CHANGE, severity};
+use super::findings::severity;
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
+use crate::locale::word;
 use crate::units::quantity;
 
 /// A host that was examined.
@@ -38,17 +39,17 @@ pub fn hosts(
     short: &dyn Fn(&[&str]) -> String,
 ) -> Document {
     let count = examined.len() + unreached.len();
-    let noun = if count == 1 { "host" } else { "hosts" };
-    let mut document = Document::new(format!("Benchmark configuration of {count} {noun}"));
+    let mut document = Document::new(say!("hosts-title", n = count));
     if !unreached.is_empty() {
-        let text = format!("{} of {count} {noun} gave no answer.", unreached.len());
+        let few = unreached.len().to_string();
+        let text = say!("hosts-unreached", few = few, n = count);
         document.paragraph(Tone::Bad, text);
         unreached_hosts(&mut document, unreached);
     }
     if examined.is_empty() {
         return document;
     }
-    document.heading("Hosts");
+    document.heading(word("hosts-heading"));
     document.blocks.push(Block::Table(overview(examined)));
     let compared: Vec<Compared<'_>> = examined.iter().map(|host| host.compared).collect();
     what_differs(&mut document, &compared, short);
@@ -59,13 +60,13 @@ pub fn hosts(
 /// Why hosts gave no answer, where some did not.
 pub(super) fn unreached_hosts(document: &mut Document, unreached: &[Unreached<'_>]) {
     if !unreached.is_empty() {
-        document.heading("Hosts without an answer");
+        document.heading(word("hosts-without-answer"));
         document.blocks.extend(unreached.iter().map(no_answer));
     }
 }
 
 fn no_answer(host: &Unreached<'_>) -> Block {
-    let facts = [("why", &host.reason), ("help", &host.advice)];
+    let facts = [(word("column-why"), &host.reason), (word("hosts-help"), &host.advice)];
     let known = facts.into_iter().filter(|(_, text)| !text.is_empty());
     Block::Facts(Facts {
         title: Some(host.name.to_owned()),
@@ -76,15 +77,15 @@ fn no_answer(host: &Unreached<'_>) -> Block {
 
 fn overview(hosts: &[Host<'_>]) -> Table {
     let columns = [
-        ("host", Align::Left),
-        ("host name", Align::Left),
-        ("CPUs", Align::Right),
-        ("invalidate", Align::Right),
-        ("skew", Align::Right),
-        ("notes", Align::Right),
-        ("clock offset", Align::Right),
+        (word("column-host"), Align::Left),
+        (word("column-host-name"), Align::Left),
+        (word("column-cpus"), Align::Right),
+        (word("column-invalidate"), Align::Right),
+        (word("column-skew"), Align::Right),
+        (word("column-notes"), Align::Right),
+        (word("column-clock-offset"), Align::Right),
     ];
-    let mut table = Table::new("Deviations by how much they matter for measurements", &columns);
+    let mut table = Table::new(word("hosts-table"), &columns);
     for host in hosts {
         let Compared { name, facts, findings } = host.compared;
         let count = |severity| {
@@ -116,8 +117,12 @@ fn what_differs(
     if hosts.len() < 2 {
         return;
     }
-    document.heading("What differs");
-    let columns = [("what", Align::Left), ("value", Align::Left), ("hosts", Align::Left)];
+    document.heading(word("hosts-differ"));
+    let columns = [
+        (word("column-what"), Align::Left),
+        (word("column-value"), Align::Left),
+        (word("column-hosts"), Align::Left),
+    ];
     let mut table = Table::new("", &columns);
     for difference in differences(hosts) {
         for (number, (value, names)) in difference.values.into_iter().enumerate() {
@@ -126,7 +131,7 @@ fn what_differs(
         }
     }
     if table.rows.is_empty() {
-        document.paragraph(Tone::Plain, "Nothing: these hosts are set up alike.");
+        document.paragraph(Tone::Plain, word("hosts-alike"));
     } else {
         document.blocks.push(Block::Table(table));
     }
@@ -147,10 +152,10 @@ fn deviations(
         }
     }
     if found.is_empty() {
-        document.paragraph(Tone::Plain, "No deviations found.");
+        document.paragraph(Tone::Plain, word("doctor-no-deviation"));
         return;
     }
-    document.heading("Deviations");
+    document.heading(word("doctor-deviations"));
     for all in found.into_values() {
         let first = all[0].1;
         let mut observed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -161,10 +166,10 @@ fn deviations(
             observed.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
         let observed = observed.collect::<Vec<_>>().join("; ");
         let facts = [
-            ("observed", &observed),
-            ("expected", &first.expected),
-            ("why", &first.why),
-            ("change", &first.change),
+            (word("column-observed"), &observed),
+            (word("column-expected"), &first.expected),
+            (word("column-why"), &first.why),
+            (word("column-change"), &first.change),
         ];
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         let (tone, words) = severity(first.severity);
@@ -174,5 +179,5 @@ fn deviations(
             facts: known.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
         }));
     }
-    document.paragraph(Tone::Quiet, NO_CHANGE);
+    document.paragraph(Tone::Quiet, word("doctor-no-change"));
 }

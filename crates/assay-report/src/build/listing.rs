@@ -6,6 +6,7 @@ use assay_model::event::Status;
 use assay_model::quantity::Quantity;
 
 use crate::document::{Align, Block, Cell, Document, Note, Table, Tone};
+use crate::locale::word;
 use crate::units;
 
 /// One stored run, as the list shows it.
@@ -35,11 +36,6 @@ pub struct ListedRun {
     pub is_trusted: bool,
 }
 
-const TITLE: &str = "Runs";
-const EMPTY: &str = "There are no runs yet.";
-const UNREADABLE: &str = "Unreadable";
-const UNREADABLE_ADVICE: &str = "its folder may be deleted; nothing else depends on it";
-
 /// The list of runs, in the order given, how many others failed without a result, and of folders that hold no readable run with the reason.
 #[must_use]
 pub fn listing(
@@ -47,11 +43,11 @@ pub fn listing(
     unreadable: &[(String, String)],
     without_result: usize,
 ) -> Document {
-    let mut document = Document::new(TITLE);
+    let mut document = Document::new(word("list-title"));
     if runs.is_empty() && without_result > 0 {
         document.paragraph(Tone::Plain, "No run has a result.");
     } else if runs.is_empty() {
-        document.paragraph(Tone::Plain, EMPTY);
+        document.paragraph(Tone::Plain, word("list-empty"));
     } else {
         document.blocks.push(Block::Table(table(runs)));
     }
@@ -65,13 +61,13 @@ pub fn listing(
         document.paragraph(Tone::Quiet, format!("{runs}: {ways}."));
     }
     if !unreadable.is_empty() {
-        document.heading(UNREADABLE);
+        document.heading(word("list-unreadable"));
         let note = |(id, reason): &(String, String)| Note {
             mark: None,
             name: id.clone(),
             tone: Tone::Doubt,
             lines: vec![reason.clone()],
-            advice: UNREADABLE_ADVICE.to_owned(),
+            advice: word("list-unreadable-advice").to_owned(),
         };
         document.blocks.push(Block::Notes(unreadable.iter().map(note).collect()));
     }
@@ -80,14 +76,14 @@ pub fn listing(
 
 fn table(runs: &[ListedRun]) -> Table {
     let columns = [
-        ("run", Align::Left),
-        ("label", Align::Left),
-        ("suite", Align::Left),
-        ("state", Align::Left),
-        ("cases", Align::Right),
-        ("host", Align::Left),
-        ("values", Align::Left),
-        ("note", Align::Left),
+        (word("column-run"), Align::Left),
+        (word("column-label"), Align::Left),
+        (word("column-suite"), Align::Left),
+        (word("column-state"), Align::Left),
+        (word("column-cases"), Align::Right),
+        (word("column-host"), Align::Left),
+        (word("column-values"), Align::Left),
+        (word("column-note"), Align::Left),
     ];
     let hosts: BTreeSet<&str> = runs.iter().map(|run| run.host.as_str()).collect();
     let mut table = Table::new("", &columns);
@@ -110,24 +106,24 @@ fn table(runs: &[ListedRun]) -> Table {
 }
 
 /// A run that lost events says so whatever its end was: `show` names the lines.
-const fn state(run: &ListedRun) -> (Tone, &'static str) {
+fn state(run: &ListedRun) -> (Tone, &'static str) {
     if !run.is_whole {
-        return (Tone::Bad, "damaged");
+        return (Tone::Bad, word("state-damaged"));
     }
     match run.status {
-        Status::Complete if !run.is_trusted => (Tone::Doubt, "untrusted"),
-        Status::Complete => (Tone::Plain, "complete"),
-        Status::Failed => (Tone::Bad, "failed"),
-        Status::Partial => (Tone::Doubt, "partial"),
-        Status::Interrupted => (Tone::Doubt, "interrupted"),
-        Status::Unfinished if run.running => (Tone::Plain, "running"),
-        Status::Unfinished => (Tone::Doubt, "killed"),
+        Status::Complete if !run.is_trusted => (Tone::Doubt, word("state-untrusted")),
+        Status::Complete => (Tone::Plain, word("state-complete")),
+        Status::Failed => (Tone::Bad, word("state-failed")),
+        Status::Partial => (Tone::Doubt, word("state-partial")),
+        Status::Interrupted => (Tone::Doubt, word("state-interrupted")),
+        Status::Unfinished if run.running => (Tone::Plain, word("state-running")),
+        Status::Unfinished => (Tone::Doubt, word("state-killed")),
     }
 }
 
 fn values(headlines: &[(String, Quantity)]) -> String {
     let value = |(label, quantity): &(String, Quantity)| {
-        units::joined(&format!("{label} {quantity:.3}"))
+        units::joined(&format!("{label} {}", units::quantity(quantity.value, quantity.unit, 3)))
     };
     headlines.iter().map(value).collect::<Vec<_>>().join(", ")
 }

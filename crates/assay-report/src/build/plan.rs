@@ -7,10 +7,9 @@ use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkloa
 use super::hosts::{Unreached, unreached_hosts};
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
+use crate::locale::word;
 use crate::units::{display, joined, percent, quantity};
 use crate::words::{self, Said};
-
-const NOTHING_RUN: &str = "Nothing was run.";
 
 /// The report of a dry run.
 #[must_use]
@@ -21,24 +20,17 @@ pub fn plan(plan: &Plan) -> Document {
 /// The same over several hosts: which of them measure each case, and which gave no answer.
 #[must_use]
 pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) -> Document {
-    let mut document = Document::new(format!("Plan of suite {}", plan.suite));
-    let cases = if plan.cases.len() == 1 { "case" } else { "cases" };
-    document.paragraph(
-        Tone::Plain,
-        format!(
-            "{} {cases} in at most {}. {NOTHING_RUN}",
-            plan.cases.len(),
-            time(plan.budget_s)
-        ),
-    );
+    let mut document = Document::new(say!("plan-title", suite = &plan.suite));
+    let cases = say!("plan-cases", n = plan.cases.len(), time = time(plan.budget_s));
+    document.paragraph(Tone::Plain, format!("{cases} {}", word("plan-nothing-run")));
     unreached_hosts(&mut document, unreached);
     let columns = [
-        ("case", Align::Left),
-        ("hosts", Align::Left),
-        ("by", Align::Left),
-        ("resolved to", Align::Left),
-        ("stops at", Align::Left),
-        ("budget", Align::Right),
+        (word("column-case"), Align::Left),
+        (word("column-hosts"), Align::Left),
+        (word("column-by"), Align::Left),
+        (word("column-resolved-to"), Align::Left),
+        (word("column-stops-at"), Align::Left),
+        (word("column-budget"), Align::Right),
     ];
     let mut table = Table::new("", &columns);
     let common = common_stop(plan);
@@ -58,7 +50,8 @@ pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) ->
     document.blocks.push(Block::Table(table.without_empty_columns()));
     for omitted in &plan.omitted {
         let Said { text, advice } = words::missing(omitted.reason);
-        let text = format!("Left out: {}, because {text}; {advice}", omitted.benchmark);
+        let benchmark = &omitted.benchmark;
+        let text = say!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
         document.paragraph(Tone::Doubt, text);
     }
     document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
@@ -72,10 +65,7 @@ fn common_stop(plan: &Plan) -> Option<String> {
 }
 
 fn stopping_rule(common: Option<&str>) -> String {
-    let at = common.map_or_else(|| "as shown".to_owned(), |stop| format!("at {stop}"));
-    format!(
-        "Cases stop {at}: when the interval is that narrow, after at least that many repetitions in that many preparations, or when their time budget is spent."
-    )
+    say!("plan-stops-at", stop = common.unwrap_or(word("plan-stop-as-shown")))
 }
 
 fn time(seconds: f64) -> String {

@@ -42,6 +42,18 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     document
 }
 
+/// The same with its answer on top: one row for each thing that a reader wants to know.
+#[must_use]
+pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
+    let mut document = self::run(summary, run);
+    let answer = super::answer(summary, run).blocks.into_iter();
+    let answer = answer.filter(|it| matches!(it, Block::Table(_))).collect::<Vec<_>>();
+    let place = document.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
+    let place = place.unwrap_or(document.blocks.len());
+    document.blocks.splice(place..place, answer);
+    document
+}
+
 /// The sections of a run's report about its results, for other pages: without what most readers skip.
 pub(super) fn published(summary: &Summary) -> Vec<Block> {
     let context = Context::new(summary);

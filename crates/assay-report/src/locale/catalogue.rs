@@ -83,12 +83,13 @@ struct Catalogue {
     words: HashMap<String, &'static str>,
 }
 
-/// The two files of a language: the words of reports, then what is doubtful and what failed.
+/// The three files of a language: the words of reports, what is doubtful and what failed, what commands say.
 macro_rules! files {
     ($tag:literal) => {
         concat!(
             include_str!(concat!("../../locales/", $tag, ".ftl")),
-            include_str!(concat!("../../locales/", $tag, "-doubts.ftl"))
+            include_str!(concat!("../../locales/", $tag, "-doubts.ftl")),
+            include_str!(concat!("../../locales/", $tag, "-commands.ftl"))
         )
     };
 }

@@ -14,8 +14,10 @@ use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
 
-use super::scale::Layout;
+use super::scale::{Layout, label};
 use crate::document::{Plot, Point, Series};
+use crate::units::quantity;
+use crate::words::plainly;
 
 /// Drawn at a multiple of the size at which it is shown, because plotters rounds to whole pixels.
 const FINE: i32 = 4;
@@ -58,7 +60,9 @@ pub(crate) fn svg(plot: &Plot, id: usize) -> String {
     let mut text = String::new();
     let area =
         SVGBackend::with_string(&mut text, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
-    let drawn = Canvas::new(plot, &area).draw();
+    let canvas = Canvas::new(plot, &area);
+    let (drawn, points) = (canvas.draw(), canvas.points());
+    drop(canvas);
     drop(area);
     // Writing to a string cannot fail; if it did, a page without a plot is better than no page.
     if drawn.is_err() {
@@ -70,7 +74,10 @@ pub(crate) fn svg(plot: &Plot, id: usize) -> String {
     );
     let _ = writeln!(svg, "<title id=\"plot{id}-title\">{}</title>", escaped(&plot.title));
     let _ = writeln!(svg, "<desc id=\"plot{id}-text\">{}</desc>", escaped(&plot.description));
-    svg.push_str(elements);
+    let drawn = elements.trim_end().strip_suffix("</svg>").unwrap_or(elements);
+    svg.push_str(drawn);
+    svg.push_str(&points);
+    svg.push_str("</svg>\n");
     svg
 }
 
@@ -247,10 +254,31 @@ impl<'a, 'b> Canvas<'a, 'b> {
         for (y, name, colour) in names {
             let y = y.max(lowest);
             lowest = y.saturating_add(FONT + 3 * FINE);
-            let at = (self.right + 8 * FINE, y);
-            self.text(name, at, (HPos::Left, VPos::Center), colour)?;
+            let at = (self.right + 12 * FINE, y);
+            // Letters need more contrast than a line: only the dot has its colour.
+            self.area.draw(&Circle::new((at.0 - 6 * FINE, y), 3 * FINE, colour.filled()))?;
+            self.text(name, at, (HPos::Left, VPos::Center), INK)?;
         }
         Ok(())
+    }
+
+    /// What a pointer over a point says: its curve, its place and its value. Nothing of them is drawn.
+    fn points(&self) -> String {
+        let mut all = String::new();
+        for series in &self.plot.series {
+            for point in &series.points {
+                let (x, y) = self.at(point.x, point.y);
+                let place = label(point.x, self.plot.x.unit);
+                let value = quantity(point.y, self.plot.y.unit, 4);
+                let told = escaped(&plainly(&format!("{}, {place}: {value}", series.name)));
+                let r = 8 * FINE;
+                let _ = writeln!(
+                    all,
+                    "<circle class=\"point\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill-opacity=\"0\"><title>{told}</title></circle>"
+                );
+            }
+        }
+        all
     }
 
     fn axis_labels(&self) -> Drawn {

@@ -20,6 +20,7 @@ use assay_model::trust;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::locale::Language;
 use crate::{build, words};
 
 #[derive(Serialize)]
@@ -172,32 +173,35 @@ struct DifferenceOut<'a> {
 /// One JSON document and a final line break.
 #[must_use]
 pub fn summary(summary: &Summary) -> String {
-    written(&summary_out(summary))
+    Language::INVARIANT.write(|| written(&summary_out(summary)))
 }
 
 /// The same as a value, for documents that hold more.
 #[must_use]
 pub fn summary_value(summary: &Summary) -> Value {
-    value(&summary_out(summary))
+    Language::INVARIANT.write(|| value(&summary_out(summary)))
 }
 
 /// The comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
-    written(&ComparisonOut {
-        schema: comparison.schema,
-        a: &comparison.a,
-        b: &comparison.b,
-        control: &comparison.control,
-        design: comparison.design,
-        margin: comparison.margin,
-        level: comparison.level,
-        tested: comparison.tested,
-        false_share: comparison.false_share,
-        pairs: comparison.pairs.iter().map(pair).collect(),
-        unmatched: &comparison.unmatched,
-        differences: comparison.differences.iter().map(difference).collect(),
-    })
+    let out = || {
+        written(&ComparisonOut {
+            schema: comparison.schema,
+            a: &comparison.a,
+            b: &comparison.b,
+            control: &comparison.control,
+            design: comparison.design,
+            margin: comparison.margin,
+            level: comparison.level,
+            tested: comparison.tested,
+            false_share: comparison.false_share,
+            pairs: comparison.pairs.iter().map(pair).collect(),
+            unmatched: &comparison.unmatched,
+            differences: comparison.differences.iter().map(difference).collect(),
+        })
+    };
+    Language::INVARIANT.write(out)
 }
 
 /// The history as one JSON document and a final line break.

@@ -38,14 +38,23 @@ impl LanguageArguments {
     }
 }
 
+/// What the environment asks for, by the first of its variables that is set; `None` where it is none of ours.
+fn of_environment() -> Option<Locale> {
+    let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
+    let set = names.into_iter().filter_map(|name| env::var(name).ok());
+    Locale::of(&set.into_iter().find(|value| !value.is_empty())?)
+}
+
+/// What commands say on a terminal: the language of the environment. English keeps the units of machine formats, so
+/// that what scripts cut out of it stays as it is.
+pub(crate) fn of_terminal() -> Language {
+    of_environment().filter(|it| *it != Locale::En).map_or(Language::INVARIANT, Language::of)
+}
+
 /// A language by its tag; `auto` is that of the environment, and English where it names none of ours.
 fn language(tag: &str) -> Result<Locale, String> {
     if tag == "auto" {
-        let set = ["LC_ALL", "LC_MESSAGES", "LANG"]
-            .into_iter()
-            .filter_map(|name| env::var(name).ok());
-        let first = set.filter(|value| !value.is_empty()).take(1);
-        return Ok(first.filter_map(|value| Locale::of(&value)).next().unwrap_or(Locale::En));
+        return Ok(of_environment().unwrap_or(Locale::En));
     }
     Locale::of(tag).ok_or_else(|| {
         let tags = Locale::ALL.map(Locale::tag);

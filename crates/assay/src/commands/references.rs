@@ -2,6 +2,7 @@
 
 use assay_claims::reference::{self, Claim};
 use assay_report::document::{Align, Block, Document, Table, Tone};
+use assay_report::words::{message, sentence};
 use assay_run::failure::Failure;
 
 use crate::arguments::claims::ReferencesArguments;
@@ -27,45 +28,45 @@ pub(crate) fn references(
 }
 
 fn of_systems(claims: &[Claim]) -> Document {
-    let mut document = Document::new("Published figures");
+    let mut document = Document::new(message("references-title"));
     let columns = [
-        ("system", Align::Left),
-        ("figures", Align::Right),
-        ("published", Align::Left),
-        ("which is", Align::Left),
+        (message("column-system"), Align::Left),
+        (message("column-figures"), Align::Right),
+        (message("column-published"), Align::Left),
+        (message("column-which-is"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
     for group in claims.chunk_by(|a, b| a.system == b.system) {
         let dates = || group.iter().map(|it| it.date.as_str()).filter(|date| !date.is_empty());
         let (first, last) = (dates().min().unwrap_or(""), dates().max().unwrap_or(""));
-        let published =
-            if first == last { first.to_owned() } else { format!("{first} to {last}") };
+        let published = if first == last {
+            first.to_owned()
+        } else {
+            sentence("from-to", &[("first", first), ("last", last)])
+        };
         let (system, name) = (group[0].system.as_str(), group[0].name.as_str());
         let count = group.len().to_string();
         table.rows.push(vec![system.into(), count.into(), published.into(), name.into()]);
     }
     document.blocks.push(Block::Table(table));
-    document.paragraph(
-        Tone::Quiet,
-        "`assay references SYSTEM` prints the figures with their sources; `assay compare RUN SYSTEM` and \
-         `assay run --expect SYSTEM` hold results against them.",
-    );
+    document.paragraph(Tone::Quiet, message("references-hint"));
     document
 }
 
 fn of_claims(claims: &[Claim]) -> Document {
     let system = claims.first().map(|it| it.system.as_str()).unwrap_or_default();
-    let mut document = Document::new(format!("Published figures of {system}"));
+    let mut document = Document::new(sentence("references-title-of", &[("system", system)]));
     let columns = [
-        ("what", Align::Left),
-        ("conditions", Align::Left),
-        ("figure", Align::Right),
-        ("note", Align::Left),
+        (message("column-what"), Align::Left),
+        (message("column-conditions"), Align::Left),
+        (message("column-figure"), Align::Right),
+        (message("column-note"), Align::Left),
     ];
     let source = |it: &Claim| (it.system.clone(), it.date.clone(), it.source.clone());
     for group in claims.chunk_by(|a, b| source(a) == source(b)) {
         document.heading(format!("{} {}", group[0].name, group[0].date));
-        document.paragraph(Tone::Quiet, format!("Source: {}", group[0].source));
+        let from = sentence("references-source", &[("source", &group[0].source)]);
+        document.paragraph(Tone::Quiet, from);
         let mut table = Table::new("", &columns);
         for it in group {
             let what = it.what.as_str();

@@ -91,6 +91,6 @@ fn paged<T>(run: &Run, summary: &Summary, publish: impl FnOnce(Page<'_>) -> T) -
         document: build::run(summary, Some(run)),
         json: &|| render::json::summary(summary),
         csv: &|| render::csv::summary(summary),
-        summary: Some(summary),
+        again: Some(&|| build::page(summary, Some(run))),
     })
 }

@@ -9,6 +9,7 @@ use crate::arguments::VerifyArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
 use crate::{pipeline, stored};
+use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
 
 /// What was found, for scripts.
@@ -92,10 +93,9 @@ fn with_causes(error: &dyn Error) -> String {
 /// One line per run, and one below it for everything that is wrong.
 fn lines(found: &Found) -> String {
     let verdict = match (found.is_sound, found.losses) {
-        (true, _) => format!("sound, {} raw outputs", found.outputs),
-        (false, 0) => "damaged".to_owned(),
-        (false, 1) => "damaged, 1 event lost".to_owned(),
-        (false, losses) => format!("damaged, {losses} events lost"),
+        (true, _) => sentence("verify-sound", &[("n", &found.outputs.to_string())]),
+        (false, 0) => message("state-damaged").to_owned(),
+        (false, losses) => sentence("verify-lost", &[("n", &losses.to_string())]),
     };
     let problems = found.problems.iter().map(|problem| format!("  {problem}\n"));
     format!("{}  {verdict}\n{}", found.id, problems.collect::<String>())

@@ -20,8 +20,34 @@ fn every_format_holds_the_result() {
         let target = file.to_str().unwrap();
         let args = ["report", "latest", "--format", format, "--output", target];
         assert_eq!(world.assay(&args).succeeded().out, "");
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), printed, "{format}");
+        let written = std::fs::read_to_string(&file).unwrap();
+        if format == "html" {
+            // A page in a file has its data beside it.
+            assert!(
+                written.contains("href=\"report.json\"") && !printed.contains("report.json")
+            );
+            assert!(world.path("report.json").is_file());
+            continue;
+        }
+        assert_eq!(written, printed, "{format}");
     }
+}
+
+/// What commands say on a terminal is in the language of the environment; what programs read is not.
+#[test]
+fn a_terminal_speaks_the_language_of_its_environment() {
+    let world = World::new();
+    let spoken = |arguments: &[&str]| {
+        let output = world.command(arguments).env("LC_ALL", "fr_FR.UTF-8").output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let run = spoken(&["stream", "--bytes", "1MiB", "--budget", "1s"]);
+    assert!(run.contains("Go/s") && !run.contains("GB/s"), "{run}");
+    let listed = spoken(&["list"]);
+    assert!(listed.contains("exécution") && listed.contains("Go/s"), "{listed}");
+    assert!(spoken(&["references"]).contains("Chiffres publiés"));
+    assert!(spoken(&["verify"]).contains("intacte"));
+    assert_eq!(spoken(&["show", "--json"]), world.assay(&["show", "--json"]).succeeded().out);
 }
 
 /// What is lost of a run is named with its line, the rest is shown, and nobody takes it for whole.

@@ -2,7 +2,7 @@
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 
-use crate::build::run::words::count;
+use crate::build::run::words as run_words;
 use crate::locale::word;
 use crate::units;
 
@@ -17,25 +17,24 @@ pub(in crate::build) fn words(attributes: &Attributes) -> String {
 fn one(name: Attribute, value: &Value) -> Option<String> {
     let shown = units::display(name, value);
     let plain = name.name().replace('_', " ");
-    let some = |singular, plural| Some(count(value.number()? as usize, singular, plural));
     Some(match (name, value) {
         (Attribute::Concurrent, Value::Flag(false)) => return None,
         (Attribute::Concurrent, _) => word("all-at-once").to_owned(),
         (_, Value::Flag(true)) => plain,
-        (_, Value::Flag(false)) => format!("no {plain}"),
+        (_, Value::Flag(false)) => say!("attribute-not", what = plain),
         (Attribute::LoadStreams, Value::Integer(0)) => return None,
-        (Attribute::Threads, _) => some("thread", "threads")?,
-        (Attribute::Streams, _) => some("stream", "streams")?,
-        (Attribute::LoadStreams, _) => some("stream of load", "streams of load")?,
-        (Attribute::Ranks, _) => some("rank", "ranks")?,
+        (Attribute::Threads, _) => run_words::threads(value.number()? as usize),
+        (Attribute::Streams, _) => say!("streams", n = value.number()? as u64),
+        (Attribute::LoadStreams, _) => say!("under-load", n = value.number()? as u64),
+        (Attribute::Ranks, _) => say!("ranks", ranks = shown),
         (Attribute::N, _) => format!("N = {shown}"),
-        (Attribute::Depth, _) => format!("{shown} in flight"),
-        (Attribute::End, _) => format!("{shown} end"),
+        (Attribute::Depth, _) => say!("attribute-in-flight", n = shown),
+        (Attribute::End, _) => run_words::end(&shown),
         (Attribute::ReadShare, _) => {
-            format!("{} reads", units::percent(100.0 * value.number()?))
+            say!("attribute-reads", share = units::percent(100.0 * value.number()?))
         }
-        (Attribute::MessagesPerS, _) => format!("{shown} per second"),
-        (Attribute::PreconditionPasses, _) => format!("{shown} passes before"),
+        (Attribute::MessagesPerS, _) => say!("per-second", rate = shown),
+        (Attribute::PreconditionPasses, _) => say!("attribute-passes", n = shown),
         _ => shown,
     })
 }

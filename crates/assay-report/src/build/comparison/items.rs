@@ -9,15 +9,11 @@ use assay_model::summary::Estimate;
 use super::{case, order, ratio_cells, tone, what};
 use crate::build::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::word;
 use crate::{precision, words as catalogue};
 
-const ARRIVED: &str = "Goodput";
-const TOOK: &str = "Round trips";
 /// Beside each condition; its meaning follows the table.
 const CPU: &str = "CPU";
-/// What `CPU` says.
-const CPU_IS: &str = "CPU is the busy share of all CPUs at the local / at the remote end during the \
-                      measurement.";
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
 /// Nothing where nobody reported CPU time: the list says as much then.
@@ -28,12 +24,22 @@ pub(super) fn add(document: &mut Document, comparison: &Comparison) {
     }
     let arrived = of_metrics(comparison, &["goodput"]);
     if !arrived.is_empty() {
-        document.blocks.push(Block::Table(table(ARRIVED, comparison, &arrived, true)));
-        document.paragraph(Tone::Quiet, CPU_IS.to_owned());
+        document.blocks.push(Block::Table(table(
+            word("items-goodput"),
+            comparison,
+            &arrived,
+            true,
+        )));
+        document.paragraph(Tone::Quiet, word("items-cpu-is"));
     }
     let took = of_metrics(comparison, &TIMES);
     if !took.is_empty() {
-        document.blocks.push(Block::Table(table(TOOK, comparison, &took, false)));
+        document.blocks.push(Block::Table(table(
+            word("table-round-trips"),
+            comparison,
+            &took,
+            false,
+        )));
     }
 }
 
@@ -50,15 +56,15 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
     let ratio = format!("{b} ÷ {a}");
     let interval = words::interval(Some(comparison.level));
     let columns = [
-        ("item", Align::Left),
+        (word("column-item"), Align::Left),
         (a.as_str(), Align::Right),
         (CPU, Align::Left),
         (b.as_str(), Align::Right),
         (CPU, Align::Left),
         (ratio.as_str(), Align::Right),
         (interval.as_str(), Align::Right),
-        ("verdict", Align::Left),
-        ("by", Align::Left),
+        (word("column-verdict"), Align::Left),
+        (word("column-by"), Align::Left),
     ];
     let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let mut table = Table::new(title, &columns);

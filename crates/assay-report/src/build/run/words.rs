@@ -54,11 +54,7 @@ pub(in crate::build) fn interval(level: Option<f64>) -> String {
     }
 }
 
-pub(in crate::build) fn count(n: usize, singular: &str, plural: &str) -> String {
-    format!("{n}\u{a0}{}", if n == 1 { singular } else { plural })
-}
-
-pub(super) fn threads(n: usize) -> String {
+pub(in crate::build) fn threads(n: usize) -> String {
     say!("threads", n = n)
 }
 
@@ -67,7 +63,7 @@ pub(super) fn cores(n: usize) -> String {
 }
 
 /// `local end`, of a stored name.
-pub(super) fn end(end: &str) -> String {
+pub(in crate::build) fn end(end: &str) -> String {
     match end {
         "local" => word("end-local").to_owned(),
         "remote" => word("end-remote").to_owned(),

@@ -1,0 +1,149 @@
+# What commands say beside the reports of runs: lists, comparisons, histories, findings, plans, references.
+
+## The list of runs
+list-title = Läufe
+list-empty = Es gibt noch keine Läufe.
+list-unreadable = Nicht lesbar
+list-unreadable-advice = sein Ordner darf gelöscht werden; nichts anderes hängt davon ab
+column-run = Lauf
+column-label = Etikett
+column-suite = Suite
+column-state = Zustand
+column-cases = Fälle
+column-host = Host
+column-hosts = Hosts
+column-values = Werte
+state-damaged = beschädigt
+state-untrusted = nicht vertrauenswürdig
+state-complete = vollständig
+state-failed = fehlgeschlagen
+state-partial = teilweise
+state-interrupted = unterbrochen
+state-running = läuft
+state-killed = abgebrochen
+
+## The history of a result
+history-changes = Änderungen des Niveaus
+history-around = Was sich ringsum geändert hat
+history-unchanged = Das Niveau hat sich nicht geändert.
+history-runs = Läufe
+history-level = Niveau
+history-span = { $n }, { $first } bis { $last }
+history-newest = neuester
+history-meaning = Bedeutung
+history-other-results = andere Ergebnisse
+history-others = { $n } dieser Metrik, mit `--where` zu unterscheiden
+history-explanation = Eine Änderung findet { $method } mit { $permutations } Permutationen (Startwert { $seed }): höchstens { $risk } davon trennen die Läufe ebenso deutlich, und sie ist größer als { $margin }. Läufe zwischen zwei Änderungen gelten als nur zufällig verschieden.
+history-plot = { $metric } über den Läufen
+history-changed = Änderungen des Niveaus: { $n }.
+column-from-run = ab Lauf
+column-since = seit
+column-before = vorher
+column-after = nachher
+column-ratio = Verhältnis
+column-which-is = das ist
+column-same-time = zugleich
+column-started = begonnen
+history-surroundings = Umgebung geändert
+
+## Two conditions side by side
+compare-one-run = Lauf { $run }
+compare-runs = { $n } Läufe, { $which }
+from-to = { $first } bis { $last }
+compare-result = Verglichen mit { $a } ist { $b }: { $told }.
+compare-with-neighbour = Jeder Lauf zählt als ein Wert und wird mit seinem zeitlichen Nachbarn verglichen.
+compare-with-all = Jeder Lauf zählt als ein Wert und wird mit allen der anderen Bedingung verglichen.
+compare-explanation = Besser, schlechter: Das Verhältnis liegt weiter als { $margin } von eins entfernt, und nicht zufällig unter { $tested } geprüften Metriken (höchstens { $wrong } solcher Urteile sind falsch). Gleichwertig: Das ganze Konfidenzintervall liegt innerhalb von { $margin }. Nicht entscheidbar: Keines von beiden ist gezeigt; die Zahl in Klammern sagt, wie viele Läufe je Bedingung etwa entschieden.
+compare-floor = Sockel: das Intervall des Verhältnisses zwischen Läufen derselben Bedingung.
+compare-nothing = Unter beiden Bedingungen wurde nichts gemessen.
+compare-differences = Weitere Unterschiede
+compare-unmatched = Nur unter einer Bedingung gemessen
+compare-control = Kontrolle
+compare-one-each = je ein Lauf
+compare-needs = { $n } Läufe
+compare-alone = { $what }: nur { $side }
+column-floor = Sockel
+items-goodput = Nutzdatenrate
+items-cpu-is = CPU ist der ausgelastete Anteil aller CPUs am lokalen / am entfernten Ende während der Messung.
+attribute-not = ohne { $what }
+attribute-in-flight = { $n } in Bearbeitung
+attribute-reads = { $share } Lesen
+attribute-passes = { $n } Durchgänge vorher
+
+## The doctor
+doctor-title = Konfiguration von { $host } für Messungen
+doctor-counts = { $all } Prüfungen: { $bad } weichen ab, { $good } wie erwartet, { $hidden } hier nicht beobachtbar, { $unread } nicht lesbar.
+doctor-no-change = Nichts wurde geändert. Über jede gezeigte Änderung entscheiden Sie selbst.
+doctor-no-deviation = Keine Abweichungen gefunden.
+doctor-deviations = Abweichungen
+doctor-others = Die übrigen Prüfungen: `assay doctor --all`.
+doctor-as-expected = Wie erwartet
+doctor-hidden = Hier nicht beobachtbar
+doctor-unreadable = Nicht lesbar
+column-observed = beobachtet
+column-expected = erwartet
+column-reason = Grund
+column-why = warum
+column-change = Änderung
+column-source = Quelle
+column-check = Prüfung
+severity-blocks = macht Messungen ungültig
+severity-skews = verfälscht Messungen
+severity-note = Hinweis
+hosts-title = Konfiguration für Messungen, Hosts: { $n }
+hosts-unreached = Hosts ohne Antwort: { $few } von { $n }.
+hosts-heading = Hosts
+hosts-without-answer = Hosts ohne Antwort
+hosts-help = Hilfe
+column-host-name = Hostname
+column-invalidate = ungültig
+column-skew = verfälschen
+column-notes = Hinweise
+column-clock-offset = Uhrversatz
+hosts-table = Abweichungen nach ihrer Bedeutung für Messungen
+hosts-differ = Was sich unterscheidet
+hosts-alike = Nichts: Diese Hosts sind gleich eingerichtet.
+
+## Plans
+plan-title = Plan der Suite { $suite }
+plan-nothing-run = Nichts wurde ausgeführt.
+plan-cases = Fälle: { $n }, in höchstens { $time }.
+column-resolved-to = aufgelöst zu
+column-stops-at = endet bei
+column-budget = Budget
+plan-left-out = Ausgelassen: { $benchmark }, denn { $why }; { $advice }
+
+## When cases stop
+plan-stops-at = Fälle enden bei { $stop }: wenn das Intervall so eng ist, nach mindestens so vielen Wiederholungen in so vielen Vorbereitungen, oder wenn ihr Zeitbudget verbraucht ist.
+plan-stop-as-shown = den gezeigten Werten
+
+## References
+references-title = Veröffentlichte Werte
+references-title-of = Veröffentlichte Werte: { $system }
+references-hint = `assay references SYSTEM` zeigt die Werte mit ihren Quellen; `assay compare RUN SYSTEM` und `assay run --expect SYSTEM` halten Ergebnisse dagegen.
+references-source = Quelle: { $source }
+column-system = System
+column-figures = Werte
+column-figure = Wert
+column-published = veröffentlicht
+column-conditions = Bedingungen
+held-title = Gehalten gegen { $name }
+column-you = Sie
+column-you-share = Sie / dort
+column-when = wann
+column-follows = folgt
+held-reached = erreicht
+held-missed = verfehlt
+held-conflict = Quellen widersprechen sich
+held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) auf der schlechten Seite liegt. Bestwerte und zweifelhafte Werte werden gezeigt und entscheiden nichts.
+
+## Stored runs held against what was written
+verify-sound = unversehrt, Rohausgaben: { $n }
+verify-lost = beschädigt, verlorene Ereignisse: { $n }
+
+## The page itself
+page-contents = Inhalt
+page-language = Sprache
+page-units = Einheiten
+page-raw = Rohdaten
+page-back = zur ersten Zeile

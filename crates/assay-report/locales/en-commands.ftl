@@ -1,0 +1,158 @@
+# What commands say beside the reports of runs: lists, comparisons, histories, findings, plans, references.
+
+## The list of runs
+list-title = Runs
+list-empty = There are no runs yet.
+list-unreadable = Unreadable
+list-unreadable-advice = its folder may be deleted; nothing else depends on it
+column-run = run
+column-label = label
+column-suite = suite
+column-state = state
+column-cases = cases
+column-host = host
+column-hosts = hosts
+column-values = values
+state-damaged = damaged
+state-untrusted = untrusted
+state-complete = complete
+state-failed = failed
+state-partial = partial
+state-interrupted = interrupted
+state-running = running
+state-killed = killed
+
+## The history of a result
+history-changes = Changes of the level
+history-around = What changed around it
+history-unchanged = The level did not change.
+history-runs = runs
+history-level = level
+history-span = { $n }, { $first } to { $last }
+history-newest = newest
+history-meaning = meaning
+history-other-results = other results
+history-others = { $n } of this metric, told apart with `--where`
+history-explanation = A change is found by { $method } with { $permutations } permutations (seed { $seed }): at most { $risk } of them divide the runs as clearly, and it is more than { $margin }. Runs between two changes are taken to differ by chance alone.
+history-plot = { $metric } over the runs
+history-changed = Changes of the level: { $n }.
+column-from-run = from run
+column-since = since
+column-before = before
+column-after = after
+column-ratio = ratio
+column-which-is = which is
+column-same-time = at the same time
+column-started = started
+history-surroundings = surroundings changed
+
+## Two conditions side by side
+compare-one-run = run { $run }
+compare-runs = { $n } runs, { $which }
+from-to = { $first } to { $last }
+compare-result = Compared with { $a }, { $b } is: { $told }.
+compare-with-neighbour = Each run counts as one value and is compared with its neighbour in time.
+compare-with-all = Each run counts as one value and is compared with all of the other condition.
+compare-explanation = Better, worse: the ratio is further than { $margin } from one, and not by chance among { $tested } metrics tested (at most { $wrong } of such verdicts are false). Equivalent: the whole confidence interval is within { $margin }. Cannot tell: neither is shown; the number in brackets is about how many runs per condition would decide.
+compare-floor = Floor: the interval of the ratio between runs of the same condition.
+compare-nothing = Nothing was measured under both conditions.
+compare-differences = Other differences
+compare-unmatched = Measured under only one condition
+compare-control = control
+compare-one-each = one run each
+compare-needs = { $n } runs
+compare-alone = { $what }: { $side } alone
+column-floor = floor
+items-goodput = Goodput
+items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.
+attribute-not = no { $what }
+attribute-in-flight = { $n } in flight
+attribute-reads = { $share } reads
+attribute-passes = { $n } passes before
+
+## The doctor
+doctor-title = Benchmark configuration of { $host }
+doctor-counts = { $all } checks: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
+doctor-no-change = Nothing was changed. Decide about each printed change yourself.
+doctor-no-deviation = No deviations found.
+doctor-deviations = Deviations
+doctor-others = The other checks: `assay doctor --all`.
+doctor-as-expected = As expected
+doctor-hidden = Not observable here
+doctor-unreadable = Could not be read
+column-observed = observed
+column-expected = expected
+column-reason = reason
+column-why = why
+column-change = change
+column-source = source
+column-check = check
+severity-blocks = invalidates measurements
+severity-skews = skews measurements
+severity-note = note
+hosts-title = { $n ->
+    [one] Benchmark configuration of { $n } host
+   *[other] Benchmark configuration of { $n } hosts
+}
+hosts-unreached = { $n ->
+    [one] { $few } of { $n } host gave no answer.
+   *[other] { $few } of { $n } hosts gave no answer.
+}
+hosts-heading = Hosts
+hosts-without-answer = Hosts without an answer
+hosts-help = help
+column-host-name = host name
+column-invalidate = invalidate
+column-skew = skew
+column-notes = notes
+column-clock-offset = clock offset
+hosts-table = Deviations by how much they matter for measurements
+hosts-differ = What differs
+hosts-alike = Nothing: these hosts are set up alike.
+
+## Plans
+plan-title = Plan of suite { $suite }
+plan-nothing-run = Nothing was run.
+plan-cases = { $n ->
+    [one] { $n } case in at most { $time }.
+   *[other] { $n } cases in at most { $time }.
+}
+column-resolved-to = resolved to
+column-stops-at = stops at
+column-budget = budget
+plan-left-out = Left out: { $benchmark }, because { $why }; { $advice }
+
+## When cases stop
+plan-stops-at = Cases stop at { $stop }: when the interval is that narrow, after at least that many repetitions in that many preparations, or when their time budget is spent.
+plan-stop-as-shown = the shown values
+
+## References
+references-title = Published figures
+references-title-of = Published figures of { $system }
+references-hint = `assay references SYSTEM` prints the figures with their sources; `assay compare RUN SYSTEM` and `assay run --expect SYSTEM` hold results against them.
+references-source = Source: { $source }
+column-system = system
+column-figures = figures
+column-figure = figure
+column-published = published
+column-conditions = conditions
+held-title = Held against { $name }
+column-you = you
+column-you-share = you / it
+column-when = when
+column-follows = follows
+held-reached = reached
+held-missed = missed
+held-conflict = sources differ
+held-explanation = A result misses a figure if its whole interval is more than the tolerance ({ $tolerance } unless the reference says otherwise) on the bad side. Best-of figures and suspect ones are shown and decide nothing.
+
+## Stored runs held against what was written
+verify-sound = sound, { $n } raw outputs
+verify-lost = damaged, events lost: { $n }
+
+## The page itself
+page-contents = Contents
+page-language = Language
+page-units = Units
+page-raw = Raw data
+page-back = to the first row

@@ -1,0 +1,149 @@
+# What commands say beside the reports of runs: lists, comparisons, histories, findings, plans, references.
+
+## The list of runs
+list-title = Ejecuciones
+list-empty = Todavía no hay ejecuciones.
+list-unreadable = Ilegibles
+list-unreadable-advice = su carpeta puede borrarse; nada más depende de ella
+column-run = ejecución
+column-label = etiqueta
+column-suite = conjunto
+column-state = estado
+column-cases = casos
+column-host = host
+column-hosts = hosts
+column-values = valores
+state-damaged = dañada
+state-untrusted = no fiable
+state-complete = completa
+state-failed = fallida
+state-partial = parcial
+state-interrupted = interrumpida
+state-running = en curso
+state-killed = terminada a la fuerza
+
+## The history of a result
+history-changes = Cambios de nivel
+history-around = Qué cambió alrededor
+history-unchanged = El nivel no cambió.
+history-runs = ejecuciones
+history-level = nivel
+history-span = { $n }, del { $first } al { $last }
+history-newest = la más reciente
+history-meaning = significado
+history-other-results = otros resultados
+history-others = { $n } de esta métrica; se distinguen con `--where`
+history-explanation = Un cambio lo encuentra { $method } con { $permutations } permutaciones (semilla { $seed }): como mucho { $risk } de ellas separan las ejecuciones con la misma claridad, y supera { $margin }. Entre dos cambios se supone que las ejecuciones difieren solo por azar.
+history-plot = { $metric } a lo largo de las ejecuciones
+history-changed = Cambios de nivel: { $n }.
+column-from-run = desde la ejecución
+column-since = desde
+column-before = antes
+column-after = después
+column-ratio = razón
+column-which-is = lo que es
+column-same-time = al mismo tiempo
+column-started = inicio
+history-surroundings = cambió el entorno
+
+## Two conditions side by side
+compare-one-run = ejecución { $run }
+compare-runs = { $n } ejecuciones, { $which }
+from-to = de { $first } a { $last }
+compare-result = En comparación con { $a }, { $b } es: { $told }.
+compare-with-neighbour = Cada ejecución cuenta como un valor y se compara con su vecina en el tiempo.
+compare-with-all = Cada ejecución cuenta como un valor y se compara con todas las de la otra condición.
+compare-explanation = Mejor, peor: la razón se aparta de uno más de { $margin }, y no por azar entre { $tested } métricas probadas (como mucho { $wrong } de tales veredictos son falsos). Equivalente: todo el intervalo de confianza está dentro de { $margin }. No concluyente: no se muestra ninguno; el número entre paréntesis es aproximadamente cuántas ejecuciones por condición decidirían.
+compare-floor = Suelo: el intervalo de la razón entre ejecuciones de la misma condición.
+compare-nothing = No se midió nada en ambas condiciones.
+compare-differences = Otras diferencias
+compare-unmatched = Medido en una sola condición
+compare-control = control
+compare-one-each = una ejecución cada una
+compare-needs = { $n } ejecuciones
+compare-alone = { $what }: solo { $side }
+column-floor = suelo
+items-goodput = Rendimiento útil
+items-cpu-is = CPU es la parte ocupada de todas las CPU en el extremo local / en el remoto durante la medición.
+attribute-not = sin { $what }
+attribute-in-flight = { $n } en curso
+attribute-reads = { $share } de lecturas
+attribute-passes = { $n } pasadas antes
+
+## The doctor
+doctor-title = Configuración de { $host } para medir
+doctor-counts = { $all } comprobaciones: { $bad } se desvían, { $good } según lo esperado, { $hidden } no observables aquí, { $unread } ilegibles.
+doctor-no-change = No se cambió nada. Decida usted sobre cada cambio mostrado.
+doctor-no-deviation = No se encontraron desviaciones.
+doctor-deviations = Desviaciones
+doctor-others = Las demás comprobaciones: `assay doctor --all`.
+doctor-as-expected = Según lo esperado
+doctor-hidden = No observable aquí
+doctor-unreadable = No se pudo leer
+column-observed = observado
+column-expected = esperado
+column-reason = motivo
+column-why = por qué
+column-change = cambio
+column-source = fuente
+column-check = comprobación
+severity-blocks = invalida las mediciones
+severity-skews = sesga las mediciones
+severity-note = nota
+hosts-title = Configuración para medir, hosts: { $n }
+hosts-unreached = Hosts sin respuesta: { $few } de { $n }.
+hosts-heading = Hosts
+hosts-without-answer = Hosts sin respuesta
+hosts-help = ayuda
+column-host-name = nombre de host
+column-invalidate = invalidan
+column-skew = sesgan
+column-notes = notas
+column-clock-offset = desfase del reloj
+hosts-table = Desviaciones según su importancia para las mediciones
+hosts-differ = Qué difiere
+hosts-alike = Nada: estos hosts están configurados igual.
+
+## Plans
+plan-title = Plan del conjunto { $suite }
+plan-nothing-run = No se ejecutó nada.
+plan-cases = Casos: { $n }, en { $time } como mucho.
+column-resolved-to = se resuelve en
+column-stops-at = se detiene en
+column-budget = presupuesto
+plan-left-out = Omitido: { $benchmark }, porque { $why }; { $advice }
+
+## When cases stop
+plan-stops-at = Los casos terminan en { $stop }: cuando el intervalo es así de estrecho, tras al menos tantas repeticiones en tantas preparaciones, o cuando se agota su presupuesto de tiempo.
+plan-stop-as-shown = los valores mostrados
+
+## References
+references-title = Cifras publicadas
+references-title-of = Cifras publicadas: { $system }
+references-hint = `assay references SYSTEM` muestra las cifras con sus fuentes; `assay compare RUN SYSTEM` y `assay run --expect SYSTEM` contrastan resultados con ellas.
+references-source = Fuente: { $source }
+column-system = sistema
+column-figures = cifras
+column-figure = cifra
+column-published = publicado
+column-conditions = condiciones
+held-title = Contrastado con { $name }
+column-you = usted
+column-you-share = usted / ella
+column-when = cuándo
+column-follows = conclusión
+held-reached = alcanzado
+held-missed = no alcanzado
+held-conflict = las fuentes difieren
+held-explanation = Un resultado no alcanza una cifra si todo su intervalo se aparta más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa) hacia el lado malo. Las cifras de mejor caso y las dudosas se muestran y no deciden nada.
+
+## Stored runs held against what was written
+verify-sound = íntegra, salidas sin procesar: { $n }
+verify-lost = dañada, eventos perdidos: { $n }
+
+## The page itself
+page-contents = Contenido
+page-language = Idioma
+page-units = Unidades
+page-raw = Datos sin procesar
+page-back = a la primera fila

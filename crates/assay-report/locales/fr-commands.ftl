@@ -1,0 +1,149 @@
+# What commands say beside the reports of runs: lists, comparisons, histories, findings, plans, references.
+
+## The list of runs
+list-title = Exécutions
+list-empty = Il n’y a encore aucune exécution.
+list-unreadable = Illisibles
+list-unreadable-advice = son dossier peut être supprimé ; rien d’autre n’en dépend
+column-run = exécution
+column-label = étiquette
+column-suite = suite
+column-state = état
+column-cases = cas
+column-host = hôte
+column-hosts = hôtes
+column-values = valeurs
+state-damaged = endommagée
+state-untrusted = non fiable
+state-complete = complète
+state-failed = échec
+state-partial = partielle
+state-interrupted = interrompue
+state-running = en cours
+state-killed = tuée
+
+## The history of a result
+history-changes = Changements de niveau
+history-around = Ce qui a changé autour
+history-unchanged = Le niveau n’a pas changé.
+history-runs = exécutions
+history-level = niveau
+history-span = { $n }, du { $first } au { $last }
+history-newest = la plus récente
+history-meaning = signification
+history-other-results = autres résultats
+history-others = { $n } de cette métrique, à distinguer avec `--where`
+history-explanation = Un changement est trouvé par { $method } avec { $permutations } permutations (graine { $seed }) : au plus { $risk } d’entre elles séparent aussi nettement les exécutions, et il dépasse { $margin }. Entre deux changements, les exécutions sont supposées ne différer que par hasard.
+history-plot = { $metric } au fil des exécutions
+history-changed = Changements de niveau : { $n }.
+column-from-run = depuis l’exécution
+column-since = depuis
+column-before = avant
+column-after = après
+column-ratio = rapport
+column-which-is = c’est
+column-same-time = en même temps
+column-started = début
+history-surroundings = environnement modifié
+
+## Two conditions side by side
+compare-one-run = exécution { $run }
+compare-runs = { $n } exécutions, { $which }
+from-to = de { $first } à { $last }
+compare-result = Par rapport à { $a }, { $b } est : { $told }.
+compare-with-neighbour = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps.
+compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.
+compare-explanation = Meilleur, moins bon : le rapport s’écarte de un de plus de { $margin }, et pas par hasard parmi { $tested } métriques testées (au plus { $wrong } de ces verdicts sont faux). Équivalent : tout l’intervalle de confiance est à moins de { $margin }. Indécidable : ni l’un ni l’autre n’est montré ; le nombre entre parenthèses dit à peu près combien d’exécutions par condition décideraient.
+compare-floor = Plancher : l’intervalle du rapport entre exécutions de la même condition.
+compare-nothing = Rien n’a été mesuré dans les deux conditions.
+compare-differences = Autres différences
+compare-unmatched = Mesuré dans une seule condition
+compare-control = témoin
+compare-one-each = une exécution chacun
+compare-needs = { $n } exécutions
+compare-alone = { $what } : { $side } seulement
+column-floor = plancher
+items-goodput = Débit utile
+items-cpu-is = CPU est la part d’occupation de tous les CPU côté local / côté distant pendant la mesure.
+attribute-not = sans { $what }
+attribute-in-flight = { $n } en cours
+attribute-reads = { $share } de lectures
+attribute-passes = { $n } passages avant
+
+## The doctor
+doctor-title = Configuration de { $host } pour les mesures
+doctor-counts = Vérifications : { $all } ; écarts : { $bad }, conformes : { $good }, non observables ici : { $hidden }, illisibles : { $unread }.
+doctor-no-change = Rien n’a été modifié. Décidez vous-même de chaque modification affichée.
+doctor-no-deviation = Aucun écart trouvé.
+doctor-deviations = Écarts
+doctor-others = Les autres vérifications : `assay doctor --all`.
+doctor-as-expected = Conforme
+doctor-hidden = Non observable ici
+doctor-unreadable = Lecture impossible
+column-observed = observé
+column-expected = attendu
+column-reason = raison
+column-why = pourquoi
+column-change = modification
+column-source = source
+column-check = vérification
+severity-blocks = invalide les mesures
+severity-skews = fausse les mesures
+severity-note = remarque
+hosts-title = Configuration pour les mesures, hôtes : { $n }
+hosts-unreached = Hôtes sans réponse : { $few } sur { $n }.
+hosts-heading = Hôtes
+hosts-without-answer = Hôtes sans réponse
+hosts-help = aide
+column-host-name = nom d’hôte
+column-invalidate = invalident
+column-skew = faussent
+column-notes = remarques
+column-clock-offset = décalage d’horloge
+hosts-table = Écarts selon leur importance pour les mesures
+hosts-differ = Ce qui diffère
+hosts-alike = Rien : ces hôtes sont configurés de même.
+
+## Plans
+plan-title = Plan de la suite { $suite }
+plan-nothing-run = Rien n’a été exécuté.
+plan-cases = Cas : { $n }, en { $time } au plus.
+column-resolved-to = résolu en
+column-stops-at = s’arrête à
+column-budget = budget
+plan-left-out = Omis : { $benchmark }, car { $why } ; { $advice }
+
+## When cases stop
+plan-stops-at = Les cas s’arrêtent à { $stop } : quand l’intervalle est aussi étroit, après au moins autant de répétitions en autant de préparations, ou quand leur budget de temps est épuisé.
+plan-stop-as-shown = aux valeurs indiquées
+
+## References
+references-title = Chiffres publiés
+references-title-of = Chiffres publiés : { $system }
+references-hint = `assay references SYSTEM` affiche les chiffres avec leurs sources ; `assay compare RUN SYSTEM` et `assay run --expect SYSTEM` y confrontent des résultats.
+references-source = Source : { $source }
+column-system = système
+column-figures = chiffres
+column-figure = chiffre
+column-published = publié
+column-conditions = conditions
+held-title = Confronté à { $name }
+column-you = vous
+column-you-share = vous / elle
+column-when = quand
+column-follows = conclusion
+held-reached = atteint
+held-missed = manqué
+held-conflict = sources divergentes
+held-explanation = Un résultat manque un chiffre si tout son intervalle s’en écarte de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence) du mauvais côté. Les meilleurs parmi plusieurs et les chiffres douteux sont montrés et ne décident de rien.
+
+## Stored runs held against what was written
+verify-sound = intacte, sorties brutes : { $n }
+verify-lost = endommagée, événements perdus : { $n }
+
+## The page itself
+page-contents = Sommaire
+page-language = Langue
+page-units = Unités
+page-raw = Données brutes
+page-back = vers la première ligne

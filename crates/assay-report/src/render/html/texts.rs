@@ -1,0 +1,77 @@
+//! The texts of a page in every language, so that a reader can change it without a network: each text between two
+//! tags once for each form that it takes.
+
+use crate::locale::{Language, Locale};
+
+/// More than this would make the page a burden for one language's readers: it then has no choice.
+const MOST_BYTES: usize = 250_000;
+/// Digits that a form is counted by.
+const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+
+/// The table that the page's script reads, or nothing where the pages differ in more than their texts.
+pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
+    let own = of_page(own);
+    let mut variants: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for locale in Locale::ALL {
+        for (kind, has_invariant_units) in [("local", false), ("invariant", true)] {
+            let page = Language { locale, has_invariant_units }.write(|| of_page(&make()));
+            if page.len() == own.len() {
+                variants.push((locale.tag(), kind, page));
+            }
+        }
+    }
+    let slots: Vec<serde_json::Value> = (0..own.len())
+        .map(|i| {
+            let mut forms: Vec<&str> = Vec::new();
+            let which = variants.iter().map(|(_, _, page)| {
+                let known = forms.iter().position(|form| *form == page[i]);
+                let at = known.unwrap_or_else(|| {
+                    forms.push(&page[i]);
+                    forms.len() - 1
+                });
+                char::from(DIGITS[at])
+            });
+            let which: String = which.collect();
+            std::iter::once(which.as_str()).chain(forms).collect()
+        })
+        .collect();
+    let named: Vec<_> = variants.iter().map(|(tag, kind, _)| [tag, kind]).collect();
+    let json = serde_json::json!({ "variants": named, "slots": slots }).to_string();
+    // Text cannot end the element that holds it.
+    let json = json.replace('<', "\\u003c");
+    if json.len() <= MOST_BYTES { json } else { String::new() }
+}
+
+/// What stands between the tags of the body, as a browser's text nodes: without those that are blank.
+fn of_page(page: &str) -> Vec<String> {
+    let body = page.split_once("<body>").map_or("", |(_, body)| body);
+    let body = body.split("<script").next().unwrap_or_default();
+    let mut texts = Vec::new();
+    for piece in body.split('<') {
+        let Some((tag, text)) = piece.split_once('>') else { continue };
+        if !text.trim_matches([' ', '\n', '\t', '\r', '\u{a0}', '\u{202f}']).is_empty() {
+            // A browser drops the line break that a preformatted text begins with.
+            let text =
+                if tag == "pre" { text.strip_prefix('\n').unwrap_or(text) } else { text };
+            texts.push(unescaped(text));
+        }
+    }
+    texts
+}
+
+fn unescaped(text: &str) -> String {
+    [
+        ("&lt;", "<"),
+        ("&gt;", ">"),
+        ("&quot;", "\""),
+        ("&nbsp;", "\u{a0}"),
+        ("&#60;", "<"),
+        ("&#62;", ">"),
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&#38;", "&"),
+        ("&amp;", "&"),
+    ]
+    .iter()
+    .fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+}

@@ -1,0 +1,58 @@
+"use strict";
+(() => {
+  const main = document.querySelector("main");
+  const store = document.getElementById("assay-texts");
+  // A press on a heading sorts the rows below it; a second one the other way round.
+  const sort = (table, column, head) => {
+    const down = head.getAttribute("aria-sort") === "ascending";
+    const body = table.tBodies[0];
+    const key = (row) => {
+      const cell = row.cells[column];
+      const number = cell.dataset.k;
+      return number === undefined ? cell.textContent : Number(number);
+    };
+    const order = (a, b) => {
+      const [x, y] = [key(a), key(b)];
+      const numbers = typeof x === "number" && typeof y === "number";
+      return numbers ? x - y : typeof x === typeof y ? String(x).localeCompare(String(y)) : typeof x === "number" ? -1 : 1;
+    };
+    const rows = [...body.rows].sort((a, b) => (down ? -order(a, b) : order(a, b)));
+    body.append(...rows);
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+  };
+  // Texts are changed in the order of the page as it was written, whatever was sorted since.
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT, (node) =>
+    node.parentElement.closest("script, style, .switch, [data-same]") || !node.nodeValue.trim()
+      ? NodeFilter.FILTER_REJECT
+      : NodeFilter.FILTER_ACCEPT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  for (const table of main.querySelectorAll("table")) {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      head.tabIndex = 0;
+      head.classList.add("sorts");
+      head.addEventListener("click", () => sort(table, column, head));
+      head.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); sort(table, column, head); }
+      });
+    });
+  }
+  if (!store) return;
+  const told = JSON.parse(store.textContent);
+  if (told.slots.length !== nodes.length) return;
+  const language = document.getElementById("assay-language");
+  const units = document.getElementById("assay-units");
+  document.querySelector(".switch").hidden = false;
+  const write = () => {
+    const at = told.variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
+    if (at < 0) return;
+    told.slots.forEach(([which, ...texts], i) => {
+      const text = texts[Number.parseInt(which[at], 36)];
+      if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
+    });
+    document.documentElement.lang = language.value;
+  };
+  language.addEventListener("change", write);
+  units.addEventListener("change", write);
+})();
