@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_told_and_a_false_truth_fails() {
+    fn noise_is_reported_and_a_false_truth_fails() {
         for (verdict, expected) in [
             (Verdict::Skipped(NOISE.to_owned()), true),
             (Verdict::Skipped("no root".to_owned()), false),

@@ -140,7 +140,7 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
         let text = found(names).ok_or_else(|| missing(names[0]))?;
         positive(names[0], &text)
     };
-    let told = |names: &[&str]| match found(names) {
+    let reported = |names: &[&str]| match found(names) {
         // What was not measured is `-`, empty, or below zero.
         Some(text) if text.is_empty() || text.starts_with('-') || text == "NA" => Ok(None),
         Some(text) => not_negative(names[0], &text).map(|it| Some(it).filter(|it| *it > 0.0)),
@@ -153,9 +153,10 @@ fn row(cell: impl Fn(&str) -> Option<String>) -> Result<IorRow, ToolError> {
     Ok(IorRow {
         writes: access == "write",
         bytes_per_s: needed(&BANDWIDTH)? * MIB,
-        transfers_per_s: told(&RATE)?,
+        transfers_per_s: reported(&RATE)?,
         // Elsewhere than in the table for people it has four decimals, which may be one digit.
-        latency_s: told(&LATENCY)?.filter(|_| digits(&found(&LATENCY).unwrap_or_default()) > 1),
+        latency_s: reported(&LATENCY)?
+            .filter(|_| digits(&found(&LATENCY).unwrap_or_default()) > 1),
         transfer_bytes: needed(&TRANSFER)? * KIB,
         access_s: needed(&ACCESS_TIME)?,
         total_s: needed(&TOTAL_TIME)?,

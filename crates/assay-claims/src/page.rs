@@ -64,8 +64,8 @@ fn markdown(text: &str) -> Page {
         start += whole.len();
         if in_front {
             let value = |key: &str| Some(line.strip_prefix(key)?.trim().to_owned());
-            let told = value("ms.contentlocale:").or_else(|| value("lang:"));
-            page.language = told.or(page.language.take());
+            let reported = value("ms.contentlocale:").or_else(|| value("lang:"));
+            page.language = reported.or(page.language.take());
             in_front = number == 0 || !line.starts_with("---");
             continue;
         }

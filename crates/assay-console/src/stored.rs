@@ -116,15 +116,15 @@ fn labelled(
         *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
     }
     if machines.len() > 1 {
-        let told = machines.iter().map(|((host, fingerprint), count)| {
+        let reported = machines.iter().map(|((host, fingerprint), count)| {
             let runs = if *count == 1 { "run" } else { "runs" };
             format!("{count} {runs} of {host} ({fingerprint})")
         });
-        let told = told.collect::<Vec<_>>().join(", ");
+        let reported = reported.collect::<Vec<_>>().join(", ");
         return Err(Failure::usage(format!(
             "label `{label}` names runs of different machines"
         ))
-        .explain(told)
+        .explain(reported)
         .advise("choose one with --host, or name the runs with commas between them"));
     }
     Ok(runs.into_iter().map(|run| run.id).collect())

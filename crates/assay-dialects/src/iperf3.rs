@@ -238,7 +238,7 @@ impl End {
 
 /// Everything that one end reports of a test, as far as it went: both shapes of the output are made of it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct Told {
+pub struct Reported {
     /// What was known when the streams were open.
     pub start: Option<Start>,
     /// What was reported while it ran.
@@ -249,7 +249,7 @@ pub struct Told {
     pub error: Option<String>,
 }
 
-impl Told {
+impl Reported {
     /// Everything in one document (`-J`).
     #[must_use]
     pub fn document(&self) -> serde_json::Value {

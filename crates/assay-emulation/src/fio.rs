@@ -43,8 +43,8 @@ const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")"
 
 pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let question = Question::now(&typed.words);
-    let told = |fault: Fault| refused(&fault, &typed.words, &question);
-    let request = question.request().map_err(told)?;
+    let reported = |fault: Fault| refused(&fault, &typed.words, &question);
+    let request = question.request().map_err(reported)?;
     if request.version {
         terminal.print(&format!("{VERSION}\n"));
         return Ok(0);
@@ -53,16 +53,16 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
         terminal.print(&format!("{}\n", request.as_command()));
         return Ok(0);
     }
-    let plan = question.plan(&request).map_err(told)?;
+    let plan = question.plan(&request).map_err(reported)?;
     if !request.parse_only {
         let no_files = FilePlan::default();
         volume::check(&plan.plan, &no_files, &options(&request, &plan))?;
-        for line in volume::told(&plan.plan, &no_files) {
-            tell(&request, terminal, &line);
+        for line in volume::reported(&plan.plan, &no_files) {
+            report(&request, terminal, &line);
         }
     }
     for note in &plan.notes {
-        tell(&request, terminal, &format!("note: {note}"));
+        report(&request, terminal, &format!("note: {note}"));
     }
     if request.dry_run {
         explain(&plan.plan, false, terminal)?;
@@ -78,7 +78,7 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
 
 /// Says something about the run: on standard error, or on standard output where results go to a file,
 /// because scripts take a word on standard error for a failure.
-fn tell(request: &Request, terminal: &mut Terminal, text: &str) {
+fn report(request: &Request, terminal: &mut Terminal, text: &str) {
     match request.output.file {
         Some(_) => terminal.print(&format!("{text}\n")),
         None => terminal.note(text),
@@ -127,7 +127,7 @@ impl Asking<'_> {
         terminal.print(&start);
         let mut watch = Watch::new(options.enough.clone());
         let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
-            watch.see(plan, &event, &mut |text| tell(request, terminal, text));
+            watch.see(plan, &event, &mut |text| report(request, terminal, text));
         });
         let circumstances = watch.circumstances();
         let outcomes = match done {

@@ -73,7 +73,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
             RunOptions { target_on_root: options.target_on_root, ..RunOptions::default() };
         let plan = compile(options, 0).0;
         volume::check(&plan, &no_files, &allowed)?;
-        volume::told(&plan, &no_files).iter().for_each(|line| terminal.note(line));
+        volume::reported(&plan, &no_files).iter().for_each(|line| terminal.note(line));
     }
     if tests.iter().any(|options| options.dry_run) {
         for options in &tests {
@@ -83,8 +83,8 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     }
     let store = stored::kept(&keep)?;
     let circumstances = circumstances(&words);
-    let told = serde_json::to_vec(&circumstances).expect("text is JSON");
-    files.push((CIRCUMSTANCES.to_owned(), told));
+    let reported = serde_json::to_vec(&circumstances).expect("text is JSON");
+    files.push((CIRCUMSTANCES.to_owned(), reported));
     let opening = Opening {
         plan: driver::plan(&tests),
         asked: Asked { language: driver::LANGUAGE.to_owned(), words },
@@ -177,8 +177,8 @@ pub fn stored(
 fn circumstances(words: &[String]) -> Circumstances {
     let root = Root::machine();
     let kernel = |name: &str| {
-        let told = root.text(&format!("proc/sys/kernel/{name}"));
-        told.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
+        let reported = root.text(&format!("proc/sys/kernel/{name}"));
+        reported.map_or_else(|| "unknown".to_owned(), |text| text.trim().to_owned())
     };
     Circumstances {
         version: VERSION.to_owned(),

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_dialects::iperf3::text::Style;
-use assay_dialects::iperf3::{End, Interval, Start, Told, json, text};
+use assay_dialects::iperf3::{End, Interval, Reported, Start, json, text};
 use assay_dialects::wire::iperf3::parameters::{
     Direction, Length, OMIT_LIMIT_S, PACING_TIMER_US, STREAMS_LIMIT, TCP_BLOCK_BYTES,
     TCP_BLOCK_LIMIT, TIME_LIMIT_S, UDP_BLOCK_LIMIT, UDP_BLOCK_MINIMUM,
@@ -33,7 +33,7 @@ use assay_run::network::iperf3_client::{self, DATAGRAM_OF_ONE_SEGMENT, Iperf3Tes
 use assay_run::network::iperf3_login::{Credentials, Gate, LoginError};
 use assay_run::network::iperf3_server::{self, Iperf3Service, Served};
 use assay_run::network::target::{Family, Target};
-use assay_run::network::{iperf3_flows, iperf3_record, iperf3_told};
+use assay_run::network::{iperf3_flows, iperf3_record, iperf3_reported};
 use assay_run::recording::Recording;
 
 /// What the document says of a test that was interrupted.
@@ -120,24 +120,24 @@ fn client(
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let mut page = Page::new(typed, true);
-    let mut told = Told::default();
+    let mut reported = Reported::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
         Observed::Start(start) => {
-            told.start = Some(start.clone());
+            reported.start = Some(start.clone());
             terminal.print(&page.start(start.clone()));
         }
         Observed::Interval(interval) => {
-            told.intervals.push(interval.clone());
+            reported.intervals.push(interval.clone());
             terminal.print(&page.interval(interval.clone()));
         }
     });
     match &outcome {
-        Ok(outcome) => told.end = Some(outcome.end.clone()),
-        Err(NetworkError::Interrupted) => told.error = Some(INTERRUPTED.to_owned()),
-        Err(error) => told.error = Some(words::failure(&error.of_case()).plainly().text),
+        Ok(outcome) => reported.end = Some(outcome.end.clone()),
+        Err(NetworkError::Interrupted) => reported.error = Some(INTERRUPTED.to_owned()),
+        Err(error) => reported.error = Some(words::failure(&error.of_case()).plainly().text),
     }
-    terminal.print(&page.last(&told));
-    let (entries, raw) = iperf3_record::found(&test, &told, &outcome);
+    terminal.print(&page.last(&reported));
+    let (entries, raw) = iperf3_record::found(&test, &reported, &outcome);
     end(&mut recording, 0, (entries, &raw), outcome.as_ref().err())?;
     recording.finish(matches!(outcome, Err(NetworkError::Interrupted)))?;
     outcome.map(|_| 0).map_err(|error| failed(&error))
@@ -212,7 +212,7 @@ pub fn stored(
     let record = run.cases.first().ok_or_else(nothing)?;
     let typed: Iperf3Arguments = options::asked("iperf3", asked)?;
     let raw = |name: &str| stored::raw(store, &record.raw, name).ok();
-    let told = match raw(iperf3_record::TOLD) {
+    let reported = match raw(iperf3_record::TOLD) {
         Some(bytes) => {
             serde_json::from_slice(&bytes).map_err(|error| nothing().because(&error))?
         }
@@ -220,14 +220,14 @@ pub fn stored(
             let parameters = asked_parameters(&typed)?;
             let peer = (typed.client.clone().unwrap_or_default(), typed.port);
             let asked = iperf3_flows::asked(&parameters, peer, true);
-            iperf3_told::of_record(record, asked, &raw, reason(record))
+            iperf3_reported::of_record(record, asked, &raw, reason(record))
         }
     };
     let shape = if as_document { Shape::Document } else { Shape::Text };
     let mut page = Page { shape, ..Page::new(&typed, true) };
-    let mut text = told.start.clone().map_or(String::new(), |start| page.start(start));
-    text.extend(told.intervals.iter().map(|it| page.interval(it.clone())));
-    Ok(text + &page.last(&told))
+    let mut text = reported.start.clone().map_or(String::new(), |start| page.start(start));
+    text.extend(reported.intervals.iter().map(|it| page.interval(it.clone())));
+    Ok(text + &page.last(&reported))
 }
 
 /// Why a stored test failed; one that has no end was interrupted.
@@ -417,8 +417,8 @@ impl Page {
     }
 
     /// How the test of a client ended.
-    fn last(&mut self, told: &Told) -> String {
-        match (&told.end, &told.error) {
+    fn last(&mut self, reported: &Reported) -> String {
+        match (&reported.end, &reported.error) {
             (Some(end), _) => self.end(end),
             (None, error) => self.fail(error.as_deref().unwrap_or_default()),
         }

@@ -22,7 +22,7 @@ use assay_console::listening::Silently;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
 use assay_run::network::qperf_client::{self, QperfTest};
-use assay_run::network::qperf_record::{self, Figures, Spent, Told};
+use assay_run::network::qperf_record::{self, Figures, Reported, Spent};
 use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
 use assay_run::recording::Recording;
@@ -103,18 +103,18 @@ fn client(
             end(recording, number, (entries.unwrap_or_default(), &[]), outcome.as_ref().err())?;
             number += 1;
         }
-        let told = outcome.as_ref().map(|it| Told::of(&test.request, it));
-        match told {
-            Ok(told) => {
+        let reported = outcome.as_ref().map(|it| Reported::of(&test.request, it));
+        match reported {
+            Ok(reported) => {
                 if let Some(recording) = &mut recording {
-                    for (name, value) in told.configuration() {
+                    for (name, value) in reported.configuration() {
                         recording.learn_of_host(name, value)?;
                     }
                 }
                 if !typed.json {
-                    terminal.print(&lines(&told, typed));
+                    terminal.print(&lines(&reported, typed));
                 }
-                all.push(told);
+                all.push(reported);
             }
             Err(_) => {
                 failure = outcome.err();
@@ -145,20 +145,20 @@ pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure
     Ok(match typed.json {
         true if is_broken_off => String::new(),
         true => document(&all, &typed),
-        false => all.iter().map(|told| lines(told, &typed)).collect(),
+        false => all.iter().map(|reported| lines(reported, &typed)).collect(),
     })
 }
 
 /// What the tests of a stored run reported, as far as they came to their ends.
-fn reported(run: &Run, typed: &QperfArguments) -> Result<Vec<Told>, Failure> {
+fn reported(run: &Run, typed: &QperfArguments) -> Result<Vec<Reported>, Failure> {
     let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
     let mut records = run.cases.iter();
-    let told = |test: &QperfTest| match qperf_record::phase(test) {
-        Some(_) => Told::of_record(&test.request, records.next()?),
-        None => Told::of_configuration(&test.request, facts?),
+    let reported = |test: &QperfTest| match qperf_record::phase(test) {
+        Some(_) => Reported::of_record(&test.request, records.next()?),
+        None => Reported::of_configuration(&test.request, facts?),
     };
     // What comes after one that failed was not tried.
-    Ok(tests(typed)?.iter().map_while(told).collect())
+    Ok(tests(typed)?.iter().map_while(reported).collect())
 }
 
 /// Every test that is asked for, in order.
@@ -174,16 +174,16 @@ fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
 }
 
 /// Each test with its figures; several sizes are a list.
-fn document(all: &[Told], typed: &QperfArguments) -> String {
+fn document(all: &[Reported], typed: &QperfArguments) -> String {
     let mut tests = serde_json::Map::new();
-    for told in all {
-        let mut value = figures(&told.figures);
+    for reported in all {
+        let mut value = figures(&reported.figures);
         if typed.sweep.is_none() {
-            tests.insert(told.test.clone(), value);
+            tests.insert(reported.test.clone(), value);
             continue;
         }
-        value["msg_size_bytes"] = json!(told.message_bytes);
-        let list = tests.entry(told.test.clone()).or_insert_with(|| json!([]));
+        value["msg_size_bytes"] = json!(reported.message_bytes);
+        let list = tests.entry(reported.test.clone()).or_insert_with(|| json!([]));
         list.as_array_mut().expect("it was made as a list").push(value);
     }
     format!("{:#}\n", Value::Object(tests))
@@ -236,8 +236,8 @@ fn request(
 }
 
 /// qperf's lines: names to the left, `=`, value and unit. What qperf does not print follows.
-fn lines(told: &Told, typed: &QperfArguments) -> String {
-    let mut rows: Vec<(String, String)> = match &told.figures {
+fn lines(reported: &Reported, typed: &QperfArguments) -> String {
+    let mut rows: Vec<(String, String)> = match &reported.figures {
         Figures::Configuration { here, there } => {
             let names = ["node", "cpu", "os", "qperf"];
             let ends = [("loc", here), ("rem", there)];
@@ -247,16 +247,16 @@ fn lines(told: &Told, typed: &QperfArguments) -> String {
             };
             ends.into_iter().flat_map(of).collect()
         }
-        Figures::Latency { .. } => named(latency_rows(&told.figures, typed.verbose)),
-        Figures::Bandwidth { .. } => named(bandwidth_rows(told, typed.verbose)),
+        Figures::Latency { .. } => named(latency_rows(&reported.figures, typed.verbose)),
+        Figures::Bandwidth { .. } => named(bandwidth_rows(reported, typed.verbose)),
     };
     if typed.sweep.is_some() && rows.iter().all(|(name, _)| name != "msg_size") {
-        rows.push(("msg_size".to_owned(), format!("{} bytes", told.message_bytes)));
+        rows.push(("msg_size".to_owned(), format!("{} bytes", reported.message_bytes)));
     }
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let rows: String =
         rows.iter().map(|(name, value)| format!("    {name:width$}  =  {value}\n")).collect();
-    format!("{}:\n{rows}", told.test)
+    format!("{}:\n{rows}", reported.test)
 }
 
 type Rows = Vec<(&'static str, String)>;
@@ -279,7 +279,7 @@ fn latency_rows(figures: &Figures, verbose: bool) -> Rows {
     rows
 }
 
-fn bandwidth_rows(told: &Told, verbose: bool) -> Rows {
+fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
     let Figures::Bandwidth {
         sent_bytes,
         received_bytes,
@@ -287,12 +287,12 @@ fn bandwidth_rows(told: &Told, verbose: bool) -> Rows {
         elapsed_s,
         here,
         there,
-    } = &told.figures
+    } = &reported.figures
     else {
         return Rows::new();
     };
     let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
-    let mut rows = if told.test == Test::UdpBandwidth.name() {
+    let mut rows = if reported.test == Test::UdpBandwidth.name() {
         vec![("send_bw", rate(*sent_bytes)), ("recv_bw", rate(*received_bytes))]
     } else {
         vec![("bw", rate(*received_bytes))]
@@ -300,7 +300,7 @@ fn bandwidth_rows(told: &Told, verbose: bool) -> Rows {
     if verbose {
         let messages = *received_messages as f64 / elapsed_s;
         rows.push(("msg_rate", three_digits(messages, "/sec")));
-        rows.push(("msg_size", format!("{} B", told.message_bytes)));
+        rows.push(("msg_size", format!("{} B", reported.message_bytes)));
         rows.push(("send_cost", cost(here, *sent_bytes)));
         rows.push(("recv_cost", cost(there, *received_bytes)));
         rows.push(("send_cpus_used", used(here)));

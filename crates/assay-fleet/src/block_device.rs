@@ -117,8 +117,8 @@ fn folder((major, minor): DeviceNumber) -> String {
 /// The name that the kernel gives the device below `/dev`.
 #[must_use]
 pub fn name(root: &Root, device: DeviceNumber) -> Option<String> {
-    let told = root.text(&format!("{}/uevent", folder(device)))?;
-    told.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(str::to_owned))
+    let reported = root.text(&format!("{}/uevent", folder(device)))?;
+    reported.lines().find_map(|line| line.strip_prefix("DEVNAME=").map(str::to_owned))
 }
 
 fn numbered(root: &Root, name: &str) -> Option<DeviceNumber> {

@@ -12,12 +12,12 @@ use assay_model::facts::Capacity;
 pub fn of(path: &Path) -> Option<Capacity> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or_else(|| Path::new("."));
-    let told = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder)).ok()?;
+    let reported = rustix::fs::statvfs(path).or_else(|_| rustix::fs::statvfs(folder)).ok()?;
     Some(Capacity {
-        bytes: told.f_blocks.saturating_mul(told.f_frsize),
-        free_bytes: told.f_bfree.saturating_mul(told.f_frsize),
-        files: told.f_files,
-        free_files: told.f_ffree,
+        bytes: reported.f_blocks.saturating_mul(reported.f_frsize),
+        free_bytes: reported.f_bfree.saturating_mul(reported.f_frsize),
+        files: reported.f_files,
+        free_files: reported.f_ffree,
     })
 }
 

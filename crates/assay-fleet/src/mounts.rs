@@ -91,8 +91,8 @@ pub fn missing(mounts: &[Mount], configured: &[PathBuf], path: &Path) -> Option<
 /// # Errors
 /// The system's error.
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
-    let told = rustix::fs::statvfs(path)?;
-    Ok(told.f_bavail.saturating_mul(told.f_frsize))
+    let reported = rustix::fs::statvfs(path)?;
+    Ok(reported.f_bavail.saturating_mul(reported.f_frsize))
 }
 
 /// `27 1 254:0 / / rw,relatime - ext4 /dev/vda rw`; fields before the dash are optional in number.

@@ -170,7 +170,7 @@ const IPERF3_CLIENT: &[&str] = &[
 const IPERF3_SERVER: &[&str] = &["\x09\x0a\x01\x02\x0d\0\0\0\x0e{\"streams\":[]}\x0e"];
 
 /// What an answer amounts to: an error's words, or that there is none and how much came out.
-fn told<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
+fn reported<T>(result: Result<T, impl ToString>, amount: impl FnOnce(T) -> usize) -> String {
     match result {
         Ok(value) => {
             format!("read {}", "x".repeat(amount(value).checked_ilog2().unwrap_or(0) as usize))
@@ -208,7 +208,7 @@ fn vdbench(bytes: &[u8]) -> String {
     match vdbench::read(&input, &mut around) {
         Ok(execution) => {
             let explained = vdbench::explain::explain(&execution);
-            told(Ok::<_, String>(()), |()| {
+            reported(Ok::<_, String>(()), |()| {
                 execution.runs.len() + explained.len() + scanned.len()
             })
         }
@@ -234,8 +234,8 @@ fn page(bytes: &[u8]) -> String {
 
 fn claims(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    told(reference::read(&text), |claims| claims.len())
-        + &told(gate::read(&text), |gates| gates.len())
+    reported(reference::read(&text), |claims| claims.len())
+        + &reported(gate::read(&text), |gates| gates.len())
 }
 
 /// A plan of fio's words, or of a file called `job`.
@@ -257,7 +257,7 @@ fn fio_plan(words: &[String], job: &str) -> String {
         fio::compile::Places { size_of: &size_of, cpus_of_node: &cpus_of_node, fresh_seed: 7 };
     let plan = fio::command_line::read(words, &surroundings)
         .and_then(|request| fio::compile::compile(&request, &places));
-    told(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
+    reported(plan.map_err(|fault| format!("{fault} {}", fault.hint())), |plan| {
         fio::text::start(&plan, "3.36").len() + plan.clones.len() + fio::log::files(&plan).len()
     })
 }
@@ -273,7 +273,7 @@ fn fio_words(bytes: &[u8]) -> String {
 fn ior_tests(words: &[String], script: &str) -> String {
     let mut load = |_: &str| Ok(script.to_owned());
     let read = ior::command_line::read(words, &mut load);
-    told(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
+    reported(read.map_err(|error| format!("{error} {}", error.hint())), |tests| {
         let planned = tests.iter().map(|options| {
             let (plan, _) = ior::compile::compile(options, 0);
             plan.phases.len() + ior::text::described(options).len()
@@ -297,15 +297,15 @@ fn suite_file(bytes: &[u8]) -> String {
             assert!(error.span.end <= text.len(), "an error points behind the text");
             error.to_string()
         }
-        Ok(suite) => told(tools::plan(&suite), |plan| plan.cases.len()),
+        Ok(suite) => reported(tools::plan(&suite), |plan| plan.cases.len()),
     }
 }
 
 fn events(bytes: &[u8]) -> String {
     // What lies between a mark and its checksum is mostly damaged here, and then nothing is left to show.
     let damaged =
-        told(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
-    let sealed = told(assay_store::decode(&resealed(bytes)), |(run, found)| {
+        reported(assay_store::decode(bytes), |(run, found)| run.cases.len() + found.len());
+    let sealed = reported(assay_store::decode(&resealed(bytes)), |(run, found)| {
         let summary = summarize(&run);
         // Pages take a hundred times as long as reading: each input gets one, and not all of them.
         let shown = match bytes.len() % 16 {
@@ -351,15 +351,15 @@ fn quantities(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut said = String::new();
     for unit in UNITS {
-        said.push_str(&told(Quantity::parse(&text, unit), |quantity| {
+        said.push_str(&reported(Quantity::parse(&text, unit), |quantity| {
             assert!(quantity.value.is_finite() && quantity.value >= 0.0, "{quantity:?}");
             quantity.to_string().len()
         }));
     }
-    said.push_str(&told(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
-    said.push_str(&told(quantity::ratio(&text), |_| 1));
-    said.push_str(&told(LatencyGoal::parse(&text), |_| 1));
-    said.push_str(&told(text.parse::<Placement>(), |_| 1));
+    said.push_str(&reported(text.parse::<Bytes>(), |bytes| bytes.to_string().len()));
+    said.push_str(&reported(quantity::ratio(&text), |_| 1));
+    said.push_str(&reported(LatencyGoal::parse(&text), |_| 1));
+    said.push_str(&reported(text.parse::<Placement>(), |_| 1));
     said
 }
 
@@ -399,12 +399,12 @@ fn iperf3_client(bytes: &[u8]) -> String {
 }
 
 fn iperf3_messages(bytes: &[u8]) -> String {
-    let parameters = told(Parameters::from_json(bytes), |parameters| {
+    let parameters = reported(Parameters::from_json(bytes), |parameters| {
         let again = Parameters::from_json(&parameters.to_json());
         assert!(again.is_ok(), "what was read is refused when it is written: {parameters:?}");
         1
     });
-    let results = told(Results::from_json(bytes), |results| {
+    let results = reported(Results::from_json(bytes), |results| {
         assert!(Results::from_json(&results.to_json()).is_ok(), "{results:?}");
         results.streams.len()
     });

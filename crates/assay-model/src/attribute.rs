@@ -520,7 +520,7 @@ attributes! {
     /// The format of that file.
     SourceFormat, "source_format", Fact, Kind::Plain;
     /// What format 1 stored under names that are none of these.
-    Told, "told", Fact, Kind::Plain;
+    Reported, "told", Fact, Kind::Plain;
 }
 
 impl Attribute {

@@ -168,10 +168,10 @@ impl Comparison {
     pub fn conclusion(&self) -> Conclusion {
         let has = |verdict| self.deciding().any(|pair| pair.verdict == verdict);
         let is_open = |pair: &Pair| pair.verdict == Verdict::CannotTell && !pair.is_single;
-        let is_told = self.deciding().any(|pair| pair.verdict != Verdict::CannotTell);
+        let is_reported = self.deciding().any(|pair| pair.verdict != Verdict::CannotTell);
         if has(Verdict::Worse) {
             Conclusion::Regression
-        } else if self.deciding().any(is_open) || !is_told {
+        } else if self.deciding().any(is_open) || !is_reported {
             Conclusion::Undecided
         } else {
             Conclusion::Fine

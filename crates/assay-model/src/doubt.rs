@@ -411,7 +411,7 @@ pub enum Doubt {
     },
     /// In the words of a run that format 1 stored.
     #[serde(rename = "told")]
-    Told {
+    Reported {
         /// What it was called.
         name: String,
         /// What is doubtful.
@@ -521,7 +521,7 @@ impl Doubt {
             Self::WorseThanPeers { .. } => "worse-than-peers",
             Self::HostLost { .. } => "host-lost",
             Self::OnHost { doubt, .. } => doubt.id(),
-            Self::Told { name, .. } => name,
+            Self::Reported { name, .. } => name,
         }
     }
 }

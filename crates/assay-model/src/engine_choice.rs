@@ -32,7 +32,8 @@ pub enum EngineReason {
     /// Only a contest could tell, and there was none because of verification.
     UntriedContest,
     /// In the words of a run that format 1 stored.
-    Told {
+    #[serde(rename = "told")]
+    Reported {
         /// The words.
         text: String,
     },

@@ -191,7 +191,8 @@ pub enum Failure {
         advice: String,
     },
     /// In the words of a run that format 1 stored.
-    Told {
+    #[serde(rename = "told")]
+    Reported {
         /// What failed and why.
         reason: String,
         /// What to do.
@@ -311,7 +312,7 @@ impl Failure {
             Self::LaunchBrokeOff { .. } => "launch-broke-off",
             Self::Skipped { .. } => "skipped",
             Self::Error { .. } => "error",
-            Self::Told { .. } => "told",
+            Self::Reported { .. } => "told",
         }
     }
 

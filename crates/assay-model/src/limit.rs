@@ -47,7 +47,8 @@ pub enum Basis {
     /// What a volume is provisioned for, as the user says.
     Provisioned,
     /// In the words of a run that format 1 stored.
-    Told {
+    #[serde(rename = "told")]
+    Reported {
         /// The words.
         text: String,
     },

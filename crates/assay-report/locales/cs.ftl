@@ -214,7 +214,7 @@ cases-skipped = { $n ->
     [few] { $n } byly kvůli tomu vynechány
    *[other] { $n } bylo kvůli tomu vynecháno
 }
-status-failed = { $told }; viz { $heading }.
+status-failed = { $reported }; viz { $heading }.
 skipped-because = { $n ->
     [one] { $n } případ byl kvůli tomu vynechán: { $cases }
     [few] { $n } případy byly kvůli tomu vynechány: { $cases }

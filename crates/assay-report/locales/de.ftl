@@ -209,7 +209,7 @@ cases-skipped = { $n ->
     [one] deswegen { $n } übersprungen
    *[other] deswegen { $n } übersprungen
 }
-status-failed = { $told }; siehe { $heading }.
+status-failed = { $reported }; siehe { $heading }.
 skipped-because = { $n ->
     [one] { $n } Fall wurde deswegen übersprungen: { $cases }
    *[other] { $n } Fälle wurden deswegen übersprungen: { $cases }

@@ -217,7 +217,7 @@ cases-skipped = { $n ->
     [one] { $n } was skipped because of that
    *[other] { $n } were skipped because of that
 }
-status-failed = { $told }; see { $heading }.
+status-failed = { $reported }; see { $heading }.
 skipped-because = { $n ->
     [one] { $n } case was skipped because of it: { $cases }
    *[other] { $n } cases were skipped because of it: { $cases }

@@ -209,7 +209,7 @@ cases-skipped = { $n ->
     [one] { $n } se omitió por ello
    *[other] { $n } se omitieron por ello
 }
-status-failed = { $told }; véase { $heading }.
+status-failed = { $reported }; véase { $heading }.
 skipped-because = { $n ->
     [one] { $n } caso se omitió por ello: { $cases }
    *[other] { $n } casos se omitieron por ello: { $cases }

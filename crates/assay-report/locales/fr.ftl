@@ -209,7 +209,7 @@ cases-skipped = { $n ->
     [one] { $n } a été omis pour cette raison
    *[other] { $n } ont été omis pour cette raison
 }
-status-failed = { $told } ; voir { $heading }.
+status-failed = { $reported } ; voir { $heading }.
 skipped-because = { $n ->
     [one] { $n } cas a été omis pour cette raison : { $cases }
    *[other] { $n } cas ont été omis pour cette raison : { $cases }

@@ -217,7 +217,7 @@ cases-skipped = { $n ->
     [one] { $n } из-за этого пропущен
    *[other] { $n } из-за этого пропущено
 }
-status-failed = { $told }; см. раздел «{ $heading }».
+status-failed = { $reported }; см. раздел «{ $heading }».
 skipped-because = { $n ->
     [one] Из-за этого пропущен { $n } случай: { $cases }
     [few] Из-за этого пропущено { $n } случая: { $cases }

@@ -48,7 +48,7 @@ impl Said {
 }
 
 /// A message of the catalogue with its advice, and its variables by name.
-macro_rules! told {
+macro_rules! reported {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
         crate::words::Said::of(
             $id,
@@ -56,7 +56,7 @@ macro_rules! told {
         )
     };
 }
-use told;
+use reported;
 
 /// A message of the catalogue without variables, for documents that are made elsewhere.
 #[must_use]

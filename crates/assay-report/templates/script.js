@@ -39,15 +39,15 @@
     });
   }
   if (!store) return;
-  const told = JSON.parse(store.textContent);
-  if (told.slots.length !== nodes.length) return;
+  const page = JSON.parse(store.textContent);
+  if (page.slots.length !== nodes.length) return;
   const language = document.getElementById("assay-language");
   const units = document.getElementById("assay-units");
   document.querySelector(".switch").hidden = false;
   const write = () => {
-    const at = told.variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
+    const at = page.variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
     if (at < 0) return;
-    told.slots.forEach(([which, ...texts], i) => {
+    page.slots.forEach(([which, ...texts], i) => {
       const text = texts[Number.parseInt(which[at], 36)];
       if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
     });

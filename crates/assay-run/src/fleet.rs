@@ -227,7 +227,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
                     suites: self.question.suites.clone(),
                     seed: seed::named(self.question.seed, &self.question.names[host]) >> 32,
                 });
-                self.hosts.tell(host, &asked);
+                self.hosts.report(host, &asked);
                 self.asked_ns[host] = Some(self.hosts.now_ns());
             }
             Heard::Said { reply, .. } => match *reply {
@@ -308,13 +308,13 @@ impl Fleet<'_, '_, '_> {
         let all: Vec<usize> =
             (0..self.clocks.len()).filter(|it| self.steps.is_busy(*it)).collect();
         clocks::synchronise(self, &all)?;
-        all.iter().for_each(|host| self.hosts.tell(*host, &Request::Start(0)));
+        all.iter().for_each(|host| self.hosts.report(*host, &Request::Start(0)));
         let mut end_ns = None;
         while !self.steps.is_over() {
             let is_wanted = cancel.load(Ordering::Relaxed) || self.is_ending;
             match end_ns {
                 None if is_wanted => {
-                    all.iter().for_each(|host| self.hosts.tell(*host, &Request::Stop));
+                    all.iter().for_each(|host| self.hosts.report(*host, &Request::Stop));
                     end_ns = Some(self.hosts.now_ns() + LAST_WORDS_NS);
                 }
                 Some(end_ns) if self.hosts.now_ns() > end_ns => break,

@@ -25,7 +25,7 @@ impl<'t> Log<'t> {
         sink: &'t mut dyn Sink,
     ) -> Result<Self, Failure> {
         let mut log = Self { writer, sink, past: Vec::new(), series: 0 };
-        log.tell(first)?;
+        log.report(first)?;
         Ok(log)
     }
 
@@ -34,7 +34,7 @@ impl<'t> Log<'t> {
         if let Some(writer) = &mut self.writer {
             writer.append(&event).map_err(|error| Failure::of_store(&error))?;
         }
-        self.tell(event)
+        self.report(event)
     }
 
     /// A number that no series of this run has yet.
@@ -107,7 +107,7 @@ impl<'t> Log<'t> {
             .ok_or_else(|| Failure::new(Kind::Internal, "the run has no beginning"))
     }
 
-    fn tell(&mut self, event: RunEvent) -> Result<(), Failure> {
+    fn report(&mut self, event: RunEvent) -> Result<(), Failure> {
         self.sink.event(&event)?;
         self.past.push(event);
         Ok(())

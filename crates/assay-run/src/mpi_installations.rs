@@ -168,9 +168,9 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
 
 fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
     let path = candidate.launcher.to_string_lossy().into_owned();
-    let told = ask(&path, launcher::VERSION_ARGUMENTS)
+    let reported = ask(&path, launcher::VERSION_ARGUMENTS)
         .and_then(|printed| Launcher::recognise(&path, &printed));
-    let launcher = told.ok_or(Unusable::Launcher)?;
+    let launcher = reported.ok_or(Unusable::Launcher)?;
     let version = launcher.version.unwrap_or_default();
     let (name, starter, make) = match launcher.kind {
         LauncherKind::OpenMpi if major(&version) >= 5 => {
@@ -202,8 +202,8 @@ const MVAPICH: &str = "MVAPICH";
 /// The version of MVAPICH, empty where it does not report it; `None` of MPICH. Both start their ranks with MPICH's
 /// Hydra, which reports the version of MPICH that it came with.
 fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
-    let told = ask(&prefix.join("bin/mpichversion").to_string_lossy(), &[]);
-    let (name, version) = told.map(|told| identify(&told)).unwrap_or_default();
+    let reported = ask(&prefix.join("bin/mpichversion").to_string_lossy(), &[]);
+    let (name, version) = reported.map(|reported| identify(&reported)).unwrap_or_default();
     let is_mvapich = name == MVAPICH
         || prefix.join("bin/mpiname").is_file()
         || library.ends_with(libraries::MVAPICH);
@@ -349,10 +349,10 @@ mod tests {
         std::fs::write(prefix.join("bin/mpiname"), "").unwrap();
         assert_eq!(label(), "MVAPICH");
         // As MVAPICH2 2.3.7 prints it, without its lines about compilers.
-        let told = "MVAPICH2 Version:     \t2.3.7\nMVAPICH2 Release date:\tWed March 02 22:00:00 EST 2022\n\
+        let reported = "MVAPICH2 Version:     \t2.3.7\nMVAPICH2 Release date:\tWed March 02 22:00:00 EST 2022\n\
                     MVAPICH2 Device:      \tch3:nemesis\n";
         let program = prefix.join("bin/mpichversion");
-        std::fs::write(&program, format!("#!/bin/sh\ncat << END\n{told}END\n")).unwrap();
+        std::fs::write(&program, format!("#!/bin/sh\ncat << END\n{reported}END\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(label(), "MVAPICH 2.3.7");
         std::fs::remove_file(prefix.join("bin/mpiname")).unwrap();

@@ -117,8 +117,8 @@ impl Drop for Pauses {
 impl Moment {
     fn now() -> Self {
         let read = |clock| {
-            let told = clock_gettime(clock);
-            told.tv_sec as f64 + told.tv_nsec as f64 * 1e-9
+            let reported = clock_gettime(clock);
+            reported.tv_sec as f64 + reported.tv_nsec as f64 * 1e-9
         };
         Self {
             monotonic_s: read(ClockId::Monotonic),

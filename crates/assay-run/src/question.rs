@@ -135,7 +135,7 @@ pub fn measure(
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     runner::check(&of_storage, storage)?;
     file_trees::check(&of_files, storage, FoldersAbove::REFUSED)?;
-    volume::told(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
+    volume::reported(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),

@@ -44,7 +44,7 @@ pub fn of(run: &Run) -> Environment {
 fn code(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
     run.finished_cases().flat_map(|record| {
         record.series.iter().flat_map(move |series| {
-            let told = |name| {
+            let reported = |name| {
                 let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
                 let on_host = host.and_then(|host| record.facts_on.get(host));
                 let found = [Some(&series.facts), on_host, Some(&record.facts)];
@@ -53,8 +53,8 @@ fn code(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
             };
             let of = format!("{} {}", record.case.id, series.metric);
             let all = [(Aspect::Loop, Attribute::Kernel), (Aspect::Engine, Attribute::Engine)];
-            let found =
-                all.map(|(aspect, name)| Some(((aspect, of.clone()), told(name)?.to_owned())));
+            let found = all
+                .map(|(aspect, name)| Some(((aspect, of.clone()), reported(name)?.to_owned())));
             found.into_iter().flatten()
         })
     })
@@ -71,9 +71,9 @@ pub fn differences(a: &[&Run], b: &[&Run], design: Design) -> Vec<Difference> {
         Some(Difference { aspect: key.0, of: key.1.clone(), a, b })
     });
     let measured = [(Aspect::Load, load as fn(&Run) -> _, LOAD), (Aspect::Steal, steal, STEAL)];
-    let measured = measured.into_iter().filter_map(|(aspect, of, tells)| {
+    let measured = measured.into_iter().filter_map(|(aspect, of, reports)| {
         let (a, b) = (middle(a, of)?, middle(b, of)?);
-        let is_different = (a - b).abs() > tells;
+        let is_different = (a - b).abs() > reports;
         let [a, b] = [a, b].map(|value| format!("{value:.3}"));
         is_different.then_some(Difference { aspect, of: String::new(), a, b })
     });

@@ -143,8 +143,8 @@ impl Progress {
         // cost what a preparation with all of its repetitions has cost, which is never too little.
         let mean_s = spent.elapsed_s / repetitions.max(1) as f64;
         let (repetition_s, repeating_s) =
-            spent.repetition_s.map_or((mean_s, mean_s), |told_s| {
-                (told_s, told_s * repetitions as f64 / preparations.max(1) as f64)
+            spent.repetition_s.map_or((mean_s, mean_s), |reported_s| {
+                (reported_s, reported_s * repetitions as f64 / preparations.max(1) as f64)
             });
         Self {
             samples,

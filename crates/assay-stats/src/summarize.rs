@@ -78,7 +78,7 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
     }
     let (mut steps, mut results): (Vec<_>, Vec<_>) =
         entries.into_iter().partition(|entry| entry.step.is_some());
-    tell(&mut results, &mut steps);
+    report(&mut results, &mut steps);
     limits::attach(&mut results);
     response::attach(&mut results);
     let lawful = |entries: Vec<Entry<'_>>| entries.into_iter().map(held_to_the_laws).collect();
@@ -201,9 +201,9 @@ fn describe<'r>(
         parameters.remove(&Attribute::Host);
     }
     let name = record.case.by.clone();
-    let told = parameters.remove(&Attribute::ToolVersion);
-    let told = told.as_ref().and_then(Value::text).map(str::to_owned);
-    let version = told.or_else(|| host?.facts.versions.get(&name).cloned());
+    let reported = parameters.remove(&Attribute::ToolVersion);
+    let reported = reported.as_ref().and_then(Value::text).map(str::to_owned);
+    let version = reported.or_else(|| host?.facts.versions.get(&name).cloned());
     let about = estimate::About {
         benchmark: record.case.workload.benchmark(),
         case: &record.case.id,
@@ -217,26 +217,27 @@ fn describe<'r>(
 }
 
 /// Adds to results and steps what the steps of their case tell.
-fn tell<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
-    let mut known: Option<(&CaseRecord, String, steps::Told)> = None;
+fn report<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
+    let mut known: Option<(&CaseRecord, String, steps::Reported)> = None;
     for entry in results.iter_mut().chain(steps) {
         let (record, host) = (entry.record, &entry.estimate.host);
         let same = known.as_ref().filter(|it| std::ptr::eq(it.0, record) && it.1 == *host);
         if same.is_none() {
-            known = Some((record, host.clone(), steps::told(record, host)));
+            known = Some((record, host.clone(), steps::reported(record, host)));
         }
-        let Some((_, _, told)) = &known else { continue };
+        let Some((_, _, reported)) = &known else { continue };
         let Estimate { parameters, warnings, .. } = &mut entry.estimate;
         if let Some(step) = entry.step {
-            let shown = told.shown.get(&step).map(|shown| shown.name().into());
+            let shown = reported.shown.get(&step).map(|shown| shown.name().into());
             parameters.extend(shown.map(|shown| (Attribute::Shown, shown)));
             continue;
         }
         // Format 1 stored what it found, and of the steps only rounded rates.
-        for (name, value) in &told.facts {
+        for (name, value) in &reported.facts {
             parameters.entry(*name).or_insert_with(|| value.clone());
         }
-        let doubt = told.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
+        let doubt =
+            reported.doubt.iter().filter(|it| !warnings.iter().any(|w| w.id() == it.id()));
         let doubt: Vec<Doubt> = doubt.cloned().collect();
         warnings.extend(doubt);
     }

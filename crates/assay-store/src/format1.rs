@@ -160,14 +160,14 @@ impl Conversion {
                 self.push(RunEvent::RawOutput { case: Some(case), name, hash, bytes });
             }
             Event::Doubt { case, warning: Warning { id, text, advice } } => {
-                let doubt = Doubt::Told { name: id, text, advice };
+                let doubt = Doubt::Reported { name: id, text, advice };
                 self.push(RunEvent::Doubt { case, doubt });
             }
             Event::CaseFinished { case, stopped } => {
                 self.push(RunEvent::CaseFinished { case, stopped });
             }
             Event::CaseFailed { case, reason, advice, because } => {
-                let failure = Failure::Told { reason, advice };
+                let failure = Failure::Reported { reason, advice };
                 self.push(RunEvent::CaseFailed { case, failure, because, host: None });
             }
             Event::RunFinished { finished, status, state } => {

@@ -87,15 +87,15 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
     for it in held {
         for (number, claim) in it.claims.iter().enumerate() {
             let first = number == 0;
-            let told = |text: String| if first { text } else { String::new() };
+            let reported = |text: String| if first { text } else { String::new() };
             table.rows.push(vec![
-                told(what(it.estimate)).into(),
-                told(quantity(it.estimate.median, it.estimate.unit, 4)).into(),
+                reported(what(it.estimate)).into(),
+                reported(quantity(it.estimate.median, it.estimate.unit, 4)).into(),
                 joined(&said(claim)).into(),
                 claim.conditions.as_str().into(),
                 percent(100.0 * it.estimate.median / claim.quantity.value).into(),
                 claim.date.as_str().into(),
-                told(shown(it.verdict).to_owned()).into(),
+                reported(shown(it.verdict).to_owned()).into(),
                 claim.note.as_str().into(),
             ]);
         }

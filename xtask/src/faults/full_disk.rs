@@ -61,7 +61,7 @@ fn every(program: &Path, call: &str, is_brief: bool) -> Result<End> {
             ["strace", "-f", "-o", log_name.as_str(), "-e", trace.as_str(), "-e", &inject];
         let run = world.wrapped(&wrapper, RUN)?;
         let was_made =
-            std::fs::read_to_string(&log).is_ok_and(|told| told.contains("(INJECTED)"));
+            std::fs::read_to_string(&log).is_ok_and(|reported| reported.contains("(INJECTED)"));
         if run.code.is_none() && !was_made {
             return Ok(End::NotTried("strace may not trace here".to_owned()));
         }

@@ -247,11 +247,11 @@ impl Row {
             return End::NotTried(why.to_owned());
         }
         let code = starting_with("code ").unwrap_or("none").to_owned();
-        let is_told = self.says.iter().any(|it| said.contains(it));
+        let is_reported = self.says.iter().any(|it| said.contains(it));
         let refusal = starting_with("why: ").or_else(|| starting_with("error: "));
         let first = |it: &str| it.split("; ").next().unwrap_or_default().to_owned();
         let what = refusal.map_or(format!("exit code {code}"), first);
-        End::of(code == self.code.to_string() && is_told, what)
+        End::of(code == self.code.to_string() && is_reported, what)
     }
 }
 

@@ -77,6 +77,6 @@ fn stopped(program: &Path) -> Result<End> {
     }
     let status = child.wait()?;
     let shown = world.assay(&["show", "--json"])?;
-    let is_told = status.success() && shown.out.contains("\"paused\"");
-    Ok(End::of(is_told, format!("exit code {:?}", status.code())))
+    let is_reported = status.success() && shown.out.contains("\"paused\"");
+    Ok(End::of(is_reported, format!("exit code {:?}", status.code())))
 }

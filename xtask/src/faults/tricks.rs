@@ -147,8 +147,9 @@ fn read_only(program: &Path) -> Result<End> {
         return Ok(End::NotTried(why));
     }
     let run = world.assay(&["storage", "read", "mounted", "--size", "1MiB", "--for", "1s"])?;
-    let is_told = matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
-    Ok(End::of(is_told, first_line(&run.err)))
+    let is_reported =
+        matches!(run.code, Some(2 | 4)) && run.err.contains("is mounted read-only");
+    Ok(End::of(is_reported, first_line(&run.err)))
 }
 
 fn not_mounted(program: &Path) -> Result<End> {

@@ -146,9 +146,9 @@ fn out_of_memory(program: &Path) -> Result<End> {
         return Ok(End::NotTried("no control group of memory can be made".to_owned()));
     }
     let shown = world.assay(&["show", "--json"])?.out;
-    let is_told = output.status.code() == Some(4) && shown.contains("\"bandwidth\"");
+    let is_reported = output.status.code() == Some(4) && shown.contains("\"bandwidth\"");
     let why = err.lines().find(|line| line.contains("why:")).unwrap_or_default().trim();
-    Ok(End::of(is_told && why.contains("signal"), why))
+    Ok(End::of(is_reported && why.contains("signal"), why))
 }
 
 fn turned_read_only(program: &Path) -> Result<End> {

@@ -56,8 +56,8 @@ fn of_device(
 ) -> Result<[Figure; 2]> {
     let start = text.find('{').context("there is no JSON")?;
     let end = text.rfind('}').context("the JSON does not end")?;
-    let told: Value = serde_json::from_str(&text[start..=end])?;
-    let read = &told["jobs"][0]["read"];
+    let reported: Value = serde_json::from_str(&text[start..=end])?;
+    let read = &reported["jobs"][0]["read"];
     let number = |value: &Value| value.as_f64().context("a figure is missing");
     let median_ms = number(&read["clat_ns"]["percentile"]["50.000000"])? * 1e-6;
     let mean_ms = number(&read["lat_ns"]["mean"])? * 1e-6;
@@ -84,7 +84,7 @@ fn of_device(
 mod tests {
     use super::*;
 
-    fn told(median_ns: u64, mean_ns: u64, iops: f64) -> String {
+    fn reported(median_ns: u64, mean_ns: u64, iops: f64) -> String {
         format!(
             r#"{{"jobs":[{{"read":{{"iops":{iops},"clat_ns":{{"percentile":{{"50.000000":{median_ns}}}}},"lat_ns":{{"mean":{mean_ns}}}}}}}]}}"#
         )
@@ -97,7 +97,7 @@ mod tests {
             (20_600_000, 50.0, [false, true]),
             (19_000_000, 50.6, [false, false]),
         ] {
-            let text = told(median_ns, 20_000_000, iops);
+            let text = reported(median_ns, 20_000_000, iops);
             let figures = of_device("null_blk", 1.0, (20.0, 20.5), &text).unwrap();
             assert_eq!(figures.map(|it| it.holds), expected.map(Some), "{median_ns} {iops}");
         }

@@ -58,9 +58,9 @@ fn is_right(pair: &Value) -> bool {
 fn line(pair: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
     let what = format!("{}/{}", text(&pair["a"]["benchmark"]), text(&pair["a"]["metric"]));
-    let told = if is_right(pair) { "" } else { "  FALSE" };
+    let reported = if is_right(pair) { "" } else { "  FALSE" };
     let (ratio, between) = (&pair["ratio"], &pair["ratio_ci"]);
-    format!("{what:44}  {:12}  {ratio} {between}{told}", text(&pair["verdict"]))
+    format!("{what:44}  {:12}  {ratio} {between}{reported}", text(&pair["verdict"]))
 }
 
 #[cfg(test)]

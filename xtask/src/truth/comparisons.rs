@@ -53,8 +53,8 @@ pub(super) fn print() -> u32 {
                     }
                 };
                 faults += u32::from(!holds);
-                let told = if holds { "" } else { "  DOES NOT HOLD" };
-                println!("{what:66}  {is}: {:5.1} % ({asked}){told}", 100.0 * share);
+                let reported = if holds { "" } else { "  DOES NOT HOLD" };
+                println!("{what:66}  {is}: {:5.1} % ({asked}){reported}", 100.0 * share);
             }
         });
     }

@@ -94,7 +94,7 @@ pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
     let at = |name: &str| names.iter().position(|it| *it == name);
-    let told: Vec<usize> = ["name", "descr", "testname", "system", "partition", "environ"]
+    let reported: Vec<usize> = ["name", "descr", "testname", "system", "partition", "environ"]
         .iter()
         .filter_map(|name| at(name))
         .collect();
@@ -111,7 +111,7 @@ pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
             return Err(ToolError::ReachEnd { missing });
         }
         let test: Vec<&str> =
-            told.iter().map(|at| cells[*at]).filter(|it| !it.is_empty()).collect();
+            reported.iter().map(|at| cells[*at]).filter(|it| !it.is_empty()).collect();
         for (name, value, unit) in &variables {
             let value = value.map_or("", |at| cells[at]);
             if matches!(value, "" | "null" | "None") {
@@ -153,16 +153,17 @@ pub(super) fn phoronix(text: &str) -> Result<Vec<Found>, ToolError> {
     let results = document.descendants().filter(|node| node.has_tag_name("Result"));
     let mut all = Vec::new();
     for result in results {
-        let told = |name: &str| {
+        let reported = |name: &str| {
             let child = result.children().find(|node| node.has_tag_name(name));
             child.and_then(|node| node.text()).unwrap_or_default().trim().to_owned()
         };
-        let lower = match told("Proportion").as_str() {
+        let lower = match reported("Proportion").as_str() {
             "LIB" => Some(true),
             "HIB" => Some(false),
             _ => None,
         };
-        let (title, description, scale) = (told("Title"), told("Description"), told("Scale"));
+        let (title, description, scale) =
+            (reported("Title"), reported("Description"), reported("Scale"));
         for entry in result.descendants().filter(|node| node.has_tag_name("Entry")) {
             all.extend(entry_of(entry, &format!("{title} {description}"), &scale, lower)?);
         }
@@ -176,11 +177,11 @@ fn entry_of(
     scale: &str,
     lower: Option<bool>,
 ) -> Result<Option<Found>, ToolError> {
-    let told = |name: &str| {
+    let reported = |name: &str| {
         let child = entry.children().find(|node| node.has_tag_name(name));
         child.and_then(|node| node.text()).unwrap_or_default().trim()
     };
-    let (raw, value) = (told("RawString"), told("Value"));
+    let (raw, value) = (reported("RawString"), reported("Value"));
     let texts = if raw.is_empty() { value } else { raw };
     let mut samples = Vec::new();
     let mut placed = None;
@@ -195,6 +196,6 @@ fn entry_of(
     let unknown = matches!(metric, "score" | "penalty") && !scale.is_empty();
     let test =
         if unknown { format!("{} [{scale}]", test.trim()) } else { test.trim().to_owned() };
-    let system = Some(told("Identifier").to_owned()).filter(|name| !name.is_empty());
+    let system = Some(reported("Identifier").to_owned()).filter(|name| !name.is_empty());
     Ok(Some(Found { system, ..found(&test, metric, samples) }))
 }

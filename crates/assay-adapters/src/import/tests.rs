@@ -8,7 +8,7 @@ use expect_test::{Expect, expect};
 use super::*;
 
 /// What a text is taken for and what is found in it, one line for each figure.
-fn told(text: &str) -> String {
+fn reported(text: &str) -> String {
     let mut out = String::new();
     match read(text) {
         Err(error) => {
@@ -17,12 +17,12 @@ fn told(text: &str) -> String {
         Ok((format, found)) => {
             let _ = writeln!(out, "{}", format.name);
             for it in found {
-                let told: Vec<String> = it
+                let reported: Vec<String> = it
                     .dimensions
                     .iter()
                     .map(|(name, value)| format!("{}={value:?}", name.name()))
                     .collect();
-                let _ = writeln!(out, "{} [{}]", it.benchmark.id(), told.join(" "));
+                let _ = writeln!(out, "{} [{}]", it.benchmark.id(), reported.join(" "));
                 for one in &it.parsed.values {
                     let apart: Vec<String> =
                         one.apart.values().map(|value| format!("{value:?}")).collect();
@@ -39,7 +39,7 @@ fn told(text: &str) -> String {
 }
 
 fn check(text: &str, expected: &Expect) {
-    expected.assert_eq(&told(text));
+    expected.assert_eq(&reported(text));
 }
 
 fn golden(path: &str) -> String {

@@ -99,7 +99,7 @@ pub(super) fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed
     }
     reconcile(&document, workload, asked)?;
     let end = Ends::read(&document, asked.direction)?;
-    let mut parsed = Parsed { version: told_version(&document), ..Parsed::default() };
+    let mut parsed = Parsed { version: reported_version(&document), ..Parsed::default() };
     parsed.measure("goodput", vec![end.received_bit_per_s()]);
     parsed.over(vec![end.seconds]);
     parsed.measure("send_rate", vec![end.sent_bit_per_s()]);
@@ -237,7 +237,7 @@ const fn endings(direction: Direction) -> &'static [&'static str] {
     }
 }
 
-fn told_version(document: &Value) -> Option<String> {
+fn reported_version(document: &Value) -> Option<String> {
     version(document.pointer("/start/version")?.as_str()?)
 }
 

@@ -12,7 +12,7 @@ fn page(name: &str) -> String {
 }
 
 /// Everything that is found, one line each; those rules are compared with a file that is read by people.
-fn told(found: &[Finding]) -> String {
+fn reported(found: &[Finding]) -> String {
     let mut text = String::new();
     for it in found {
         let fix = it.replacement.as_ref().map_or_else(String::new, |to| format!(" => {to:?}"));
@@ -29,12 +29,12 @@ type Known = (Rule, &'static str);
 fn check(name: &str, source: Option<&str>, known: &[Known]) {
     let text = page(name);
     let found = lint(&text, source.map(page).as_deref());
-    expect_file![format!("../pages/{name}.expected")].assert_eq(&told(&found));
+    expect_file![format!("../pages/{name}.expected")].assert_eq(&reported(&found));
     let is_found = |(rule, printed): &&Known| {
         found.iter().any(|it| it.rule == *rule && text[it.start..].starts_with(printed))
     };
     let missed: Vec<&Known> = known.iter().filter(|it| !is_found(it)).collect();
-    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", told(&found));
+    assert!(missed.is_empty(), "{name}: {missed:?}\n{}", reported(&found));
 }
 
 #[test]
@@ -145,7 +145,11 @@ fn a_page_agrees_with_itself() {
         let alone = lint(&text, None);
         assert_eq!(lint(&text, Some(&text)), alone, "{name}");
         let known = [Rule::Impossible, Rule::Precision, Rule::Table, Rule::UnitSpelling];
-        assert!(alone.iter().all(|it| known.contains(&it.rule)), "{name}: {}", told(&alone));
+        assert!(
+            alone.iter().all(|it| known.contains(&it.rule)),
+            "{name}: {}",
+            reported(&alone)
+        );
     }
 }
 
@@ -172,7 +176,7 @@ fn html_has_the_same_cells() {
     assert!(
         rules.contains(&Rule::DecimalMark) && rules.contains(&Rule::Impossible),
         "{}",
-        told(&found)
+        reported(&found)
     );
 }
 

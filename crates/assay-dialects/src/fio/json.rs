@@ -121,8 +121,8 @@ fn steady(window: &Window) -> Json {
     let (rate, bandwidth) = window.means();
     let percent = if window.steady().in_percent { "%" } else { "" };
     let list = |of: fn(&(u64, u64)) -> u64| {
-        let told = window.samples.iter().map(of).chain(std::iter::repeat(0));
-        Json::List(told.take(window.seconds()).map(Json::Whole).collect())
+        let reported = window.samples.iter().map(of).chain(std::iter::repeat(0));
+        Json::List(reported.take(window.seconds()).map(Json::Whole).collect())
     };
     Json::object([
         ("ss", Json::text(&window.asked())),

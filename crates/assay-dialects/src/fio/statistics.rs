@@ -416,8 +416,9 @@ fn empty() -> Histogram<u64> {
 /// `… (os error 28)` → 28; an error that reports no number is EIO, which is 5 on every Linux.
 fn number_of(reason: &str) -> i32 {
     const EIO: i32 = 5;
-    let told = reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());
-    told.and_then(|number| number.parse().ok()).unwrap_or(EIO)
+    let reported =
+        reason.rsplit_once("(os error ").and_then(|(_, rest)| rest.split(')').next());
+    reported.and_then(|number| number.parse().ok()).unwrap_or(EIO)
 }
 
 fn milliseconds(seconds: f64) -> u64 {

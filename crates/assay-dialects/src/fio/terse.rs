@@ -85,16 +85,16 @@ fn side(
     });
     let _ = write!(text, ";{};{};{};{}", count.0, count.1, count.2, count.3);
     let none = ";0;0;0.000000;0.000000".to_owned();
-    let told = |all: &Histogram<u64>, mean_ns: f64, deviation_ns: f64| {
+    let reported = |all: &Histogram<u64>, mean_ns: f64, deviation_ns: f64| {
         let (minimum, most) = (all.min() / 1000, all.max() / 1000);
         format!(";{minimum};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
     };
     let submission = done.and_then(|side| side.submission.as_ref());
     let slat = submission
-        .map_or_else(|| none.clone(), |it| told(&it.all, it.mean_ns, it.deviation_ns));
+        .map_or_else(|| none.clone(), |it| reported(&it.all, it.mean_ns, it.deviation_ns));
     let moments = done.map_or_else(
         || none.clone(),
-        |side| told(&side.latency, side.mean_ns, side.deviation_ns),
+        |side| reported(&side.latency, side.mean_ns, side.deviation_ns),
     );
     let _ = write!(text, "{slat}{moments}");
     let list = &result.worker.percentiles;

@@ -134,14 +134,14 @@ iperf Done.
     let congestion = (Some("bbr".to_owned()), Some("cubic".to_owned()));
     let cpu_there = (70.4, 1.2, 69.2);
     let costs = text::end(&End { congestion, cpu_there, ..ended(false) }, verbose);
-    let told = "\
+    let reported = "\
 CPU Utilization: local/sender 3.0% (1.0%u/2.0%s), remote/receiver 70.4% (1.2%u/69.2%s)
 snd_tcp_congestion bbr
 rcv_tcp_congestion cubic
 
 iperf Done.
 ";
-    assert!(costs.ends_with(told), "{costs}");
+    assert!(costs.ends_with(reported), "{costs}");
     let expected = "\
 - - - - - - - - - - - - - - - - - - - - - - - - -
 [ ID] Interval           Transfer     Bitrate         Jitter    Lost/Total Datagrams

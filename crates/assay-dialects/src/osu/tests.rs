@@ -109,7 +109,7 @@ fn tables_are_those_that_osus_programs_print() {
 
 /// As OSU 7.5 prints it, of which no output is kept.
 #[test]
-fn windows_are_told_before_the_type() {
+fn windows_are_reported_before_the_type() {
     check(
         &table(MpiTest::PutLatency, Shape::Osu7),
         &row(4, &[("latency", 0.74e-6)]),

@@ -230,8 +230,8 @@ pub(super) fn range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f6
 /// `hotband=(low,high)`: the percentages that skewed access stays within.
 pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let band = range(lines, parameter)?;
-    let told = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
-    if !told {
+    let reported = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
+    if !reported {
         let message =
             "`hotband` is drawn from an exponential law here, with a third of the band as mean";
         let warning = lines.warning("V114", parameter.spot, message);

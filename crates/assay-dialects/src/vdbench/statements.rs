@@ -39,7 +39,7 @@ pub(super) fn statements(lines: &mut Lines) -> Vec<Statement> {
         statements: Vec::new(),
         labels: Vec::new(),
         written_bytes: 0,
-        told: Vec::new(),
+        reported: Vec::new(),
     };
     let nowhere = Element {
         text: String::new(),
@@ -66,7 +66,7 @@ struct Reader {
     /// Bytes of the lines that were written for every host.
     written_bytes: usize,
     /// Keywords without effect that were reported.
-    told: Vec<(Kind, &'static str)>,
+    reported: Vec<(Kind, &'static str)>,
 }
 
 impl Reader {
@@ -197,9 +197,9 @@ impl Reader {
         match keyword.support {
             Support::Full => true,
             // Once is enough: a thousand definitions may all say it.
-            Support::Idle(_) if self.told.contains(&(kind, spelled)) => false,
+            Support::Idle(_) if self.reported.contains(&(kind, spelled)) => false,
             Support::Idle(why) => {
-                self.told.push((kind, spelled));
+                self.reported.push((kind, spelled));
                 let message = format!("`{spelled}` has no effect here: {why}");
                 let place = Some(lines.place(token.spot));
                 lines.found.push(Diagnostic::new(Severity::Note, "V114", place, message));

@@ -44,14 +44,14 @@ impl Watch {
         &mut self,
         plan: &FioPlan,
         event: &StorageEvent<'_>,
-        tell: &mut dyn FnMut(&str),
+        report: &mut dyn FnMut(&str),
     ) {
         match event {
             StorageEvent::LayingOut { target, total_bytes, .. } => {
                 if !self.laid_out.contains(&target.name) {
                     self.laid_out.push(target.name.clone());
                     let mib = total_bytes >> 20;
-                    tell(&format!("{}: laying out the file ({mib} MiB)", target.name));
+                    report(&format!("{}: laying out the file ({mib} MiB)", target.name));
                 }
             }
             StorageEvent::PhaseStarts { .. } => {
@@ -73,7 +73,7 @@ impl Watch {
                     minor_faults: used.minor_faults,
                 });
                 let reason = assay_report::words::engine_reason(&outcome.engine_reason);
-                tell(&format!("engine: {} ({reason})", outcome.engine));
+                report(&format!("engine: {} ({reason})", outcome.engine));
             }
             StorageEvent::Interval { tally } => {
                 if let (Some((window, streams)), Some(enough)) =

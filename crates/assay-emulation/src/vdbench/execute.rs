@@ -60,7 +60,7 @@ pub(super) fn execute(
         ..RunOptions::default()
     };
     if hosts.is_none() {
-        for line in volume::told(&execution.plan, &execution.files) {
+        for line in volume::reported(&execution.plan, &execution.files) {
             terminal.note(&line);
         }
     }

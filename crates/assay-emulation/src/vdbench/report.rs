@@ -10,7 +10,7 @@ use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
 use assay_run::storage::vdbench::Notice;
-use assay_run::storage::vdbench::told::Told;
+use assay_run::storage::vdbench::reported::Reported;
 use jiff::{Zoned, tz::TimeZone};
 
 use super::folder::Folder;
@@ -67,7 +67,7 @@ impl<'t> Report<'t> {
     pub(super) fn notice(&mut self, notice: &Notice<'_>) {
         match notice {
             Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
-            Notice::Told(told) => self.told(told),
+            Notice::Reported(reported) => self.reported(reported),
             Notice::Starts { label, rate_per_s } => self.starts(label, *rate_per_s),
             Notice::Part { host, tally } => self.part_of_host(host, tally),
             Notice::Interval(tally) => self.interval(tally),
@@ -86,18 +86,18 @@ impl<'t> Report<'t> {
         }
     }
 
-    fn told(&mut self, told: &Told) {
-        match told {
-            Told::LayingOut { path, bytes } => {
+    fn reported(&mut self, reported: &Reported) {
+        match reported {
+            Reported::LayingOut { path, bytes } => {
                 let bytes = assay_model::quantity::Bytes(*bytes).quantity();
                 self.say_now(&format!("Laying out {} ({bytes})", path.display()));
             }
-            Told::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
-            Told::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
-            Told::Command { line } => {
+            Reported::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
+            Reported::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
+            Reported::Command { line } => {
                 self.say_now(&format!("Start/end command: executing '{line}'"));
             }
-            Told::Printed { to, line } => {
+            Reported::Printed { to, line } => {
                 let line = format!("{} Cmd: {line}", self.time_of_day());
                 match to {
                     OutputOf::Console => self.say(&line),
@@ -105,17 +105,17 @@ impl<'t> Report<'t> {
                     OutputOf::Log => self.folder.log.line(&line),
                 }
             }
-            Told::LimitReached { limit } => {
+            Reported::LimitReached { limit } => {
                 self.say_now(&format!("Reached {limit}; the run ends"));
             }
-            Told::MonitorEndsRun => self.say_now("The monitor file says that the run ends"),
-            Told::MonitorEndsAll => {
+            Reported::MonitorEndsRun => self.say_now("The monitor file says that the run ends"),
+            Reported::MonitorEndsAll => {
                 self.say_now("The monitor file says that the execution ends");
             }
-            Told::LeftOut { run } => {
+            Reported::LeftOut { run } => {
                 self.say_now(&format!("RD={run} is left out: its rate would be 0"));
             }
-            Told::CurveEnds => {
+            Reported::CurveEnds => {
                 self.say_now("stopcurve: the response time is greater; the execution ends");
             }
         }

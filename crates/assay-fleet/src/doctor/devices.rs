@@ -140,27 +140,27 @@ fn judged(scene: &Scene) -> Vec<NetworkDevice> {
 /// One device after another, or that there is none.
 fn of_devices(
     scene: &Scene,
-    tell: impl Fn(&NetworkDevice) -> Option<(bool, String)>,
+    report: impl Fn(&NetworkDevice) -> Option<(bool, String)>,
 ) -> Result<Seen, Unseen> {
-    let told: Vec<(bool, String)> = judged(scene)
+    let reported: Vec<(bool, String)> = judged(scene)
         .iter()
         .filter_map(|device| {
-            tell(device).map(|(ok, text)| (ok, format!("{} {text}", device.name)))
+            report(device).map(|(ok, text)| (ok, format!("{} {text}", device.name)))
         })
         .collect();
-    if told.is_empty() {
+    if reported.is_empty() {
         return Err(Unseen::hidden("this about a network device"));
     }
-    let texts: Vec<&str> = told.iter().map(|(_, text)| text.as_str()).collect();
-    Ok(Seen::judged(told.iter().all(|(ok, _)| *ok), texts.join(", ")))
+    let texts: Vec<&str> = reported.iter().map(|(_, text)| text.as_str()).collect();
+    Ok(Seen::judged(reported.iter().all(|(ok, _)| *ok), texts.join(", ")))
 }
 
 /// The same of what drivers answer.
 fn of_setups(
     scene: &Scene,
-    tell: impl Fn(&DeviceSetup) -> Option<(bool, String)>,
+    report: impl Fn(&DeviceSetup) -> Option<(bool, String)>,
 ) -> Result<Seen, Unseen> {
-    of_devices(scene, |device| tell(scene.network.device(&device.name)?))
+    of_devices(scene, |device| report(scene.network.device(&device.name)?))
 }
 
 fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
@@ -205,9 +205,9 @@ fn offloads(offloads: Offloads) -> (bool, String) {
         (false, true) => "off (fixed)",
     };
     // Joining by the device is reported and not judged: GRO does the same and keeps the heads.
-    let told = wanted.into_iter().chain([("LRO", offloads.large_receive)]);
+    let reported = wanted.into_iter().chain([("LRO", offloads.large_receive)]);
     let texts: Vec<String> =
-        told.map(|(name, switch)| format!("{name} {}", word(switch))).collect();
+        reported.map(|(name, switch)| format!("{name} {}", word(switch))).collect();
     (wanted.iter().all(|(_, switch)| switch.on), texts.join(" · "))
 }
 

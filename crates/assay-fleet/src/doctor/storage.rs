@@ -112,27 +112,27 @@ fn devices(scene: &Scene) -> Result<Vec<String>, Unseen> {
 }
 
 fn of_devices(scene: &Scene, file: &str) -> Result<String, Unseen> {
-    let told: Vec<String> = devices(scene)?
+    let reported: Vec<String> = devices(scene)?
         .into_iter()
         .filter_map(|name| {
             let text = scene.root.text(&format!("sys/block/{name}/queue/{file}"))?;
             Some(format!("{name} {}", chosen(&text)))
         })
         .collect();
-    if told.is_empty() {
+    if reported.is_empty() {
         return Err(Unseen::hidden(format!("/sys/block/DEVICE/queue/{file}")));
     }
-    Ok(told.join(", "))
+    Ok(reported.join(", "))
 }
 
 fn schedulers(scene: &Scene) -> Result<Seen, Unseen> {
-    let told = of_devices(scene, "scheduler")?;
+    let reported = of_devices(scene, "scheduler")?;
     let wrong = devices(scene)?.into_iter().any(|name| {
         let text = |file: &str| scene.root.text(&format!("sys/block/{name}/queue/{file}"));
         let is_solid = text("rotational").is_some_and(|it| it == "0");
         is_solid && text("scheduler").is_some_and(|it| chosen(&it) != "none")
     });
-    Ok(Seen::judged(!wrong, told))
+    Ok(Seen::judged(!wrong, reported))
 }
 
 fn nfs_mounts(scene: &Scene) -> Result<Vec<Mount>, Unseen> {

@@ -42,7 +42,7 @@ pub trait Hosts {
     fn hear(&mut self, within: Duration) -> Option<(usize, Heard)>;
 
     /// Says something to a host. That it is gone is heard by itself.
-    fn tell(&mut self, host: usize, request: &Request);
+    fn report(&mut self, host: usize, request: &Request);
 
     /// Ends the pipe to a host, which ends its agent.
     fn leave(&mut self, host: usize);
@@ -73,7 +73,7 @@ impl Hosts for Agents<'_> {
         self.heard.recv_timeout(within.min(ROUND)).ok()
     }
 
-    fn tell(&mut self, host: usize, request: &Request) {
+    fn report(&mut self, host: usize, request: &Request) {
         if let Some(input) = &mut *lock(&self.inputs[host]) {
             // Who reads no more is heard to be gone.
             drop(frame::write(input, request));
@@ -105,7 +105,7 @@ pub fn with<T>(
             let work = move || {
                 let talk = |ends, line: &Line| speaker.listen(ends, line, course.deadline);
                 if let Err(failure) = line::talk_to(host, course, lines, &talk) {
-                    speaker.tell(Heard::Lost(failure));
+                    speaker.report(Heard::Lost(failure));
                 }
             };
             let thread = thread::Builder::new().stack_size(512 << 10);
@@ -153,7 +153,7 @@ struct Speaker<'s> {
 
 impl Speaker<'_> {
     /// `false` when nobody listens any more.
-    fn tell(&self, heard: Heard) -> bool {
+    fn report(&self, heard: Heard) -> bool {
         self.heard.send((self.number, heard)).is_ok()
     }
 
@@ -161,7 +161,7 @@ impl Speaker<'_> {
     fn listen(&self, ends: Ends, line: &Line, silence: Duration) -> Result<(), HostFailure> {
         let Ends { input, mut output, .. } = ends;
         *lock(self.input) = Some(input);
-        let mut is_heard = self.tell(Heard::Joined);
+        let mut is_heard = self.report(Heard::Joined);
         let outcome = loop {
             if !is_heard {
                 break Ok(());
@@ -170,7 +170,7 @@ impl Speaker<'_> {
                 Ok(reply) => {
                     let at_ns = (self.clock)();
                     line.lives_until(Instant::now() + silence);
-                    is_heard = self.tell(Heard::Said { reply: Box::new(reply), at_ns });
+                    is_heard = self.report(Heard::Said { reply: Box::new(reply), at_ns });
                 }
                 Err(error) => break Err(HostFailure::of_pipe(error)),
             }

@@ -69,7 +69,7 @@ fn an_ordinary_installation_is_as_expected() {
 }
 
 #[test]
-fn every_trap_is_told() {
+fn every_trap_is_reported() {
     let files = [
         OPEN_MPI[0],
         OPEN_MPI[1],

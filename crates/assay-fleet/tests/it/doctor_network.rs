@@ -108,20 +108,20 @@ fn check(id: &str, change: impl FnOnce(&mut Scene), outcome: Outcome, observed: 
 #[test]
 fn offloads_are_judged_but_for_joining_by_the_device() {
     let id = "network.offloads";
-    let told = |tso: &str, gro: &str, lro: &str| {
+    let reported = |tso: &str, gro: &str, lro: &str| {
         format!(
             "eth7 TSO {tso} · GSO on · GRO {gro} · receive checksum on · send checksum on · LRO {lro}"
         )
     };
-    check(id, |_| {}, Outcome::Ok, &told("on", "on", "off (fixed)"));
+    check(id, |_| {}, Outcome::Ok, &reported("on", "on", "off (fixed)"));
     let lro = |it: &mut Scene| it.offloads().large_receive = ON;
-    check(id, lro, Outcome::Ok, &told("on", "on", "on"));
+    check(id, lro, Outcome::Ok, &reported("on", "on", "on"));
     let gro = |it: &mut Scene| it.offloads().generic_receive.on = false;
-    check(id, gro, Outcome::Deviates, &told("on", "off", "off (fixed)"));
+    check(id, gro, Outcome::Deviates, &reported("on", "off", "off (fixed)"));
     let never = |it: &mut Scene| {
         it.offloads().tcp_segmentation = Switch { on: false, fixed: true };
     };
-    check(id, never, Outcome::Deviates, &told("off (fixed)", "on", "off (fixed)"));
+    check(id, never, Outcome::Deviates, &reported("off (fixed)", "on", "off (fixed)"));
     let silent = |it: &mut Scene| it.device().offloads = None;
     let hidden = "this about a network device is not visible on this host";
     check(id, silent, Outcome::NotVisible, hidden);
@@ -133,18 +133,18 @@ fn rings_queues_and_waits_are_held_against_what_the_device_can() {
     check("network.rings", |_| {}, Outcome::Ok, full);
     let small =
         |it: &mut Scene| it.device().receive_ring = Some(Extent { now: 512, most: 8192 });
-    let told = "eth7 receive 512 of at most 8192 · send 1024 of at most 1024";
-    check("network.rings", small, Outcome::Deviates, told);
+    let reported = "eth7 receive 512 of at most 8192 · send 1024 of at most 1024";
+    check("network.rings", small, Outcome::Deviates, reported);
 
     let all = "eth7 4 of at most 4 receive queues for 80 CPUs";
     check("network.channels", |_| {}, Outcome::Ok, all);
     let one = |it: &mut Scene| it.device().receive_queues = Some(Extent { now: 1, most: 4 });
-    let told = "eth7 1 of at most 4 receive queues for 80 CPUs";
-    check("network.channels", one, Outcome::Deviates, told);
+    let reported = "eth7 1 of at most 4 receive queues for 80 CPUs";
+    check("network.channels", one, Outcome::Deviates, reported);
     let enough =
         |it: &mut Scene| it.device().receive_queues = Some(Extent { now: 80, most: 128 });
-    let told = "eth7 80 of at most 128 receive queues for 80 CPUs";
-    check("network.channels", enough, Outcome::Ok, told);
+    let reported = "eth7 80 of at most 128 receive queues for 80 CPUs";
+    check("network.channels", enough, Outcome::Ok, reported);
 
     check("network.coalescing", |_| {}, Outcome::Ok, "eth7 adaptive");
     for (receive_us, receive_frames, outcome) in [
@@ -154,11 +154,11 @@ fn rings_queues_and_waits_are_held_against_what_the_device_can() {
         (50, 1, Outcome::Ok),
     ] {
         let set = Coalescing { receive_us, receive_frames, ..Coalescing::default() };
-        let told = format!(
+        let reported = format!(
             "eth7 receive after {receive_us} µs or {receive_frames} packets, send after 0 µs"
         );
         let change = |it: &mut Scene| it.device().coalescing = Some(set);
-        check("network.coalescing", change, outcome, &told);
+        check("network.coalescing", change, outcome, &reported);
     }
 }
 
@@ -234,8 +234,8 @@ fn a_path_carries_what_this_end_believes_or_is_told_apart() {
     };
     check(id, router, Outcome::Deviates, "1500 B carried; eth7 would send 9000 B");
     let hole = |it: &mut Scene| it.path().carried_mtu_bytes = Some(1500);
-    let told = "1500 B carried, and larger packets vanish without a word; 9000 B believed";
-    check(id, hole, Outcome::Deviates, told);
+    let reported = "1500 B carried, and larger packets vanish without a word; 9000 B believed";
+    check(id, hole, Outcome::Deviates, reported);
     let silent = |it: &mut Scene| it.path().carried_mtu_bytes = None;
     check(id, silent, Outcome::Ok, "9000 B believed, not proven");
 
@@ -245,8 +245,8 @@ fn a_path_carries_what_this_end_believes_or_is_told_apart() {
     let home = |it: &mut Scene| it.path().is_loopback = true;
     check(id, home, Outcome::Deviates, "far (192.0.2.9) is this machine: loopback");
     let refused = |it: &mut Scene| it.path().obstacle = Some("no ICMP socket".into());
-    let told = "far (192.0.2.9) over eth7: no ICMP socket";
-    check(id, refused, Outcome::Unreadable, told);
+    let reported = "far (192.0.2.9) over eth7: no ICMP socket";
+    check(id, refused, Outcome::Unreadable, reported);
 
     let mut scene = Scene::new();
     scene.path().host = None;

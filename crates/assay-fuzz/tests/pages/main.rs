@@ -61,16 +61,16 @@ fn scale(summary: &mut Summary, factor: f64) {
 
 fn check(page: &str, what: &str) -> Vec<String> {
     let found: Vec<Finding> = lint(page, None);
-    let told = |it: &Finding| {
+    let reported = |it: &Finding| {
         let line: String = page.lines().nth(it.line - 1).unwrap().chars().take(200).collect();
         format!("{what}: {}: {}\n   {line}", it.rule.name(), it.message)
     };
-    found.iter().take(2).map(told).collect()
+    found.iter().take(2).map(reported).collect()
 }
 
 #[test]
 fn no_page_of_ours_fails_our_lint() {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     let mut random = fastrand::Rng::with_seed(7);
     for (number, mut summary) in runs().into_iter().enumerate() {
         for locale in Locale::ALL {
@@ -83,12 +83,12 @@ fn no_page_of_ours_fails_our_lint() {
                     locale.tag(),
                     markdown::document(&document)
                 );
-                told.extend(check(&text, &format!("{what}, Markdown")));
-                told.extend(check(&html::document(&document), &format!("{what}, HTML")));
+                reported.extend(check(&text, &format!("{what}, Markdown")));
+                reported.extend(check(&html::document(&document), &format!("{what}, HTML")));
                 let page = learn::document(&build::learn("HB120rs_v3", &[&summary]), None).0;
-                told.extend(check(&page, &format!("{what}, learn")));
+                reported.extend(check(&page, &format!("{what}, learn")));
             });
         }
     }
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    assert!(reported.is_empty(), "{}", reported.join("\n"));
 }

@@ -127,7 +127,7 @@ impl Ledger {
         }
     }
 
-    /// The same with totals by target: `of_target` tells where those of each target are.
+    /// The same with totals by target: `of_target` says where those of each target are.
     pub(super) fn by_target(self, of_target: Vec<usize>) -> Self {
         Self { of_target, ..self }
     }

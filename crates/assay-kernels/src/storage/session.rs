@@ -410,8 +410,8 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
     };
     let mut lanes: Vec<Lane> = plan.lanes.iter().map(lane).collect();
     let slots = slots(&plan, &mut lanes);
-    let (told, of_target) = told_targets(&plan.lanes);
-    let totals = told.iter().map(|_| totals(stream.read_share)).collect();
+    let (reported, of_target) = reported_targets(&plan.lanes);
+    let totals = reported.iter().map(|_| totals(stream.read_share)).collect();
     let _ = ready.send(Ok(engine.granted()));
     drop(ready);
     let timeline = start.recv().ok()?;
@@ -437,7 +437,7 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
     }
     Some(End {
         stream: plan.stream,
-        totals: told.into_iter().zip(ledger.totals).collect(),
+        totals: reported.into_iter().zip(ledger.totals).collect(),
         failures: ledger.failures,
         failure_count: ledger.failure_count,
         not_started: ledger.not_started,
@@ -514,20 +514,20 @@ fn slots(plan: &WorkerPlan, lanes: &mut [Lane]) -> Vec<Slot> {
 
 /// Targets whose totals are reported, one for each lane; where targets take turns within the only lane, each
 /// of them, and where its totals are.
-fn told_targets(lanes: &[crew::LanePlan]) -> (Vec<usize>, Vec<usize>) {
+fn reported_targets(lanes: &[crew::LanePlan]) -> (Vec<usize>, Vec<usize>) {
     let of_lanes: Vec<usize> = lanes.iter().map(|lane| lane.target).collect();
     let [lane] = lanes else { return (of_lanes, Vec::new()) };
     // A total has a megabyte; thousands of small files that take turns are reported together.
     if lane.others.is_empty() || lane.others.len() >= Turns::MOST_TOLD_APART {
         return (of_lanes, Vec::new());
     }
-    let told: Vec<usize> =
+    let reported: Vec<usize> =
         of_lanes.into_iter().chain(lane.others.iter().map(|other| other.0)).collect();
-    let mut of_target = vec![0; told.iter().max().map_or(0, |last| last + 1)];
-    for (book, target) in told.iter().enumerate() {
+    let mut of_target = vec![0; reported.iter().max().map_or(0, |last| last + 1)];
+    for (book, target) in reported.iter().enumerate() {
         of_target[*target] = book;
     }
-    (told, of_target)
+    (reported, of_target)
 }
 
 fn totals(read_share: f64) -> LaneTotals {

@@ -2,7 +2,7 @@
 //! rates that a load keeps.
 //!
 //! They need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask truth` makes every
-//! try alone, repeats it until a sequential test has decided, and reads what [`told`] prints.
+//! try alone, repeats it until a sequential test has decided, and reads what [`reported`] prints.
 
 #![expect(clippy::print_stdout, reason = "cargo xtask truth reads it")]
 
@@ -29,7 +29,7 @@ fn is_asked_for(test: &str) -> bool {
 }
 
 /// Reports what was measured and what fio measured, for the truth with this relative tolerance.
-fn told(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: Option<f64>) {
+fn reported(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: Option<f64>) {
     let peer = peer.map_or("-".to_owned(), |value| value.to_string());
     println!("TRY {unit} {truth} {tolerance} {measured} fio {peer}");
 }
@@ -169,7 +169,7 @@ fn ten_thousand_reads_per_second_are_ten_thousand() {
     let limit = (Limit::ReadsPerS, 10_000);
     let Some((found, peer)) = throttled(test, limit, (4096, Load::Closed)) else { return };
     let rate = count(&found) as f64 / found.elapsed_s;
-    told("IO/s", (10_000.0, 0.005), rate, peer.map(|bytes_per_s| bytes_per_s / 4096.0));
+    reported("IO/s", (10_000.0, 0.005), rate, peer.map(|bytes_per_s| bytes_per_s / 4096.0));
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_hundred_mebibytes_per_second_are_a_hundred() {
     let limit = (Limit::BytesPerS, 100 * MIB);
     let Some((found, peer)) = throttled(test, limit, (16_384, Load::Closed)) else { return };
     let bytes: u64 = found.tallies.iter().map(|part| part.tally.bytes).sum();
-    told("B/s", (100.0 * MIB as f64, 0.005), bytes as f64 / found.elapsed_s, peer);
+    reported("B/s", (100.0 * MIB as f64, 0.005), bytes as f64 / found.elapsed_s, peer);
 }
 
 /// At 5,000 arrivals and 4,000 completions per second the queue grows by 1,000 a second: what completes
@@ -196,7 +196,7 @@ fn a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start() {
     let at = |share| tally.from_intended_ns.value_at_quantile(share) as f64 * 1e-9;
     assert!(service_s < at(0.5), "the wait before the start is no part of the service");
     assert!((count(&found) as f64) < 4800.0 * found.elapsed_s, "the rate is missed");
-    told("s", (0.32, 0.1), at(0.9) - at(0.1), None);
+    reported("s", (0.32, 0.1), at(0.9) - at(0.1), None);
 }
 
 /// The engine whose count is the farthest from the truth.
@@ -221,7 +221,7 @@ fn a_rate_that_can_be_reached_is_kept() {
         };
         worst = if (found - 2000.0).abs() > (worst - 2000.0).abs() { found } else { worst };
     }
-    told("count", (2000.0, 0.02), worst, None);
+    reported("count", (2000.0, 0.02), worst, None);
 }
 
 #[test]
@@ -236,5 +236,5 @@ fn a_cap_is_reached() {
     );
     phase.engine = EngineChoice::Null;
     phase.load = Load::Capped { bytes_per_s: 8.0 * MIB as f64 };
-    told("count", (2048.0, 0.02), count(&run(&phase).unwrap()) as f64, None);
+    reported("count", (2048.0, 0.02), count(&run(&phase).unwrap()) as f64, None);
 }

@@ -218,18 +218,18 @@ fn targets(test: &StorageTest) -> String {
 
 /// The paths, each once.
 fn few(paths: impl Iterator<Item = String>) -> String {
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for path in paths {
-        if !told.contains(&path) {
-            told.push(path);
+        if !reported.contains(&path) {
+            reported.push(path);
         }
     }
-    if told.len() > MOST_TARGETS {
-        let count = told.len();
-        told.truncate(1);
-        told.push(format!("\u{2026} ({count})"));
+    if reported.len() > MOST_TARGETS {
+        let count = reported.len();
+        reported.truncate(1);
+        reported.push(format!("\u{2026} ({count})"));
     }
-    told.join(", ")
+    reported.join(", ")
 }
 
 const fn engine(engine: EngineChoice) -> &'static str {

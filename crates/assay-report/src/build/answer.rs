@@ -156,7 +156,7 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
     reasons
 }
 
-/// The answer as a page that fits a screen of 80 columns and 24 lines. `run` tells how far an interrupted one came.
+/// The answer as a page that fits a screen of 80 columns and 24 lines. `run` says how far an interrupted one came.
 #[must_use]
 pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     let mut document = Document::new(head::title(summary));

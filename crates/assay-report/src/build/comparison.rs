@@ -70,9 +70,9 @@ fn counts(comparison: &Comparison) -> String {
                 count => Some(format!("{count} {}", catalogue::verdict(it))),
             }
         });
-    let told: Vec<String> = all.into_iter().flatten().collect();
+    let reported: Vec<String> = all.into_iter().flatten().collect();
     let (a, b) = (&comparison.a.name, &comparison.b.name);
-    say!("compare-result", a = a, b = b, told = told.join(", "))
+    say!("compare-result", a = a, b = b, reported = reported.join(", "))
 }
 
 fn explanation(comparison: &Comparison) -> String {

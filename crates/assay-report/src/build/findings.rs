@@ -85,11 +85,11 @@ fn deviation(finding: &Finding) -> Block {
         (word("column-change"), &finding.change),
         (word("column-source"), &finding.source),
     ];
-    let told = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    let reported = facts.into_iter().filter(|(_, value)| !value.is_empty());
     Block::Facts(Facts {
         title: Some(format!("{}: {severity}", finding.id)),
         tone,
-        facts: told.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+        facts: reported.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
     })
 }
 

@@ -115,14 +115,14 @@ fn close(document: &mut Document, summaries: &[&Summary]) {
     document.heading(word("learn-heading-commands"));
     let mut commands: Vec<String> = Vec::new();
     for summary in summaries {
-        let told = summary.results.iter().filter_map(|it| {
+        let reported = summary.results.iter().filter_map(|it| {
             match it.parameters.get(&Attribute::Commands) {
                 Some(Value::Pairs(pairs)) => Some(pairs.values().cloned().collect::<Vec<_>>()),
                 _ => None,
             }
         });
         let own = [format!("assay run {}", summary.run.suite)];
-        for command in own.into_iter().chain(told.flatten()) {
+        for command in own.into_iter().chain(reported.flatten()) {
             if !commands.contains(&command) {
                 commands.push(command);
             }
@@ -133,20 +133,20 @@ fn close(document: &mut Document, summaries: &[&Summary]) {
 
 /// Figures that cannot be of one sample stay in their table, with a warning below it.
 fn impossible(document: &mut Document, all: &[&Estimate]) {
-    let mut told: Vec<String> = Vec::new();
+    let mut reported: Vec<String> = Vec::new();
     for estimate in all {
         for doubt in
             estimate.warnings.iter().filter(|it| matches!(it, Doubt::OutOfOrder { .. }))
         {
             let size = text(estimate, Attribute::Bytes).unwrap_or_default();
             let line = format!("{size}, {}", catalogue::doubt(doubt).text);
-            if !told.contains(&line) {
-                told.push(line);
+            if !reported.contains(&line) {
+                reported.push(line);
             }
         }
     }
-    if !told.is_empty() {
-        document.paragraph(Tone::Bad, say!("learn-impossible", figures = told.join("; ")));
+    if !reported.is_empty() {
+        document.paragraph(Tone::Bad, say!("learn-impossible", figures = reported.join("; ")));
     }
 }
 
@@ -258,9 +258,9 @@ fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
 
 fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let rmax = best(&of(all, "compute.linpack", "rmax"))?;
-    let told = number(rmax, Attribute::Rpeak)
+    let reported = number(rmax, Attribute::Rpeak)
         .map(|peak| in_gflops(&Estimate { median: peak, ci: None, ..rmax.clone() }));
-    let peak = told.map(|it| format!("{it} (Rpeak)"));
+    let peak = reported.map(|it| format!("{it} (Rpeak)"));
     let shown = [peak, Some(format!("{} (Rmax)", in_gflops(rmax)))];
     let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(", ");
     Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))
@@ -363,7 +363,7 @@ fn send_latency(all: &[&Estimate]) -> Table {
     let interval = words::interval(all.first().map(|it| it.ci_level));
     columns.push((interval.as_str(), Align::Right));
     let mut table = Table::new("", &columns);
-    let told = |metric: &str| {
+    let reported = |metric: &str| {
         let is = |it: &&&Estimate| {
             let test = text(it, Attribute::Test).unwrap_or_default().to_lowercase();
             it.metric == metric && test.starts_with("perftest") && test.contains("send")
@@ -371,7 +371,7 @@ fn send_latency(all: &[&Estimate]) -> Table {
         all.iter().filter(is).copied().collect::<Vec<_>>()
     };
     let own = of(all, "rdma.send_lat", "half_round_trip");
-    let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(told);
+    let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(reported);
     let typical = if own.is_empty() { &tool[2] } else { &own };
     for bytes in sizes(typical) {
         let Some(estimate) = at(typical, bytes) else { continue };

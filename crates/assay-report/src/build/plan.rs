@@ -85,11 +85,11 @@ fn stop(stopping: &Stopping) -> String {
 fn resolved(case: &Case) -> String {
     own_words(&case.workload).unwrap_or_else(|| {
         let asked = case.workload.dimensions(&case.by);
-        let told = asked.iter().map(|(name, value)| {
+        let reported = asked.iter().map(|(name, value)| {
             let value = joined(&display(*name, value));
             format!("{} {value}", name.name().replace('_', " "))
         });
-        told.collect::<Vec<_>>().join("; ")
+        reported.collect::<Vec<_>>().join("; ")
     })
 }
 

@@ -270,11 +270,11 @@ impl<'a, 'b> Canvas<'a, 'b> {
                 let (x, y) = self.at(point.x, point.y);
                 let place = label(point.x, self.plot.x.unit);
                 let value = quantity(point.y, self.plot.y.unit, 4);
-                let told = escaped(&plainly(&format!("{}, {place}: {value}", series.name)));
+                let reported = escaped(&plainly(&format!("{}, {place}: {value}", series.name)));
                 let r = 8 * FINE;
                 let _ = writeln!(
                     all,
-                    "<circle class=\"point\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill-opacity=\"0\"><title>{told}</title></circle>"
+                    "<circle class=\"point\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill-opacity=\"0\"><title>{reported}</title></circle>"
                 );
             }
         }

@@ -337,7 +337,7 @@ fn doubt(doubt: &Doubt) -> SaidOut<'_> {
     let said = words::doubt(doubt).plainly();
     let arguments = match doubt {
         // Its words are all there is.
-        Doubt::Told { .. } => Value::Null,
+        Doubt::Reported { .. } => Value::Null,
         _ => tagged(doubt).1,
     };
     SaidOut { id: doubt.id(), text: said.text, advice: said.advice, arguments }
@@ -346,7 +346,7 @@ fn doubt(doubt: &Doubt) -> SaidOut<'_> {
 fn failure(it: &CaseFailure) -> FailureOut<'_> {
     let said = words::failure(&it.failure).plainly();
     let arguments = match it.failure {
-        Failure::Told { .. } => Value::Null,
+        Failure::Reported { .. } => Value::Null,
         _ => tagged(&it.failure).1,
     };
     FailureOut {

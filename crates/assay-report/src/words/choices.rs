@@ -8,7 +8,7 @@ use assay_model::plan::Missing;
 use assay_model::quantity::Unit;
 use assay_model::trust::Distrust;
 
-use super::{Said, told};
+use super::{Said, reported};
 use crate::locale as units;
 use crate::locale::{fixed, word};
 
@@ -31,7 +31,7 @@ pub fn basis(basis: &Basis) -> String {
             None => word("basis-link-unnamed").to_owned(),
         },
         Basis::Provisioned => word("basis-provisioned").to_owned(),
-        Basis::Told { text } => text.clone(),
+        Basis::Reported { text } => text.clone(),
     }
 }
 
@@ -50,12 +50,12 @@ pub fn factors(rpeak: Rpeak) -> String {
 #[must_use]
 pub fn missing(missing: Missing) -> Said {
     match missing {
-        Missing::Host => told!("missing-host"),
-        Missing::Target => told!("missing-target"),
-        Missing::Mpi => told!("missing-mpi"),
-        Missing::Domain => told!("missing-domain"),
-        Missing::Memory => told!("missing-memory"),
-        Missing::Tool => told!("missing-tool"),
+        Missing::Host => reported!("missing-host"),
+        Missing::Target => reported!("missing-target"),
+        Missing::Mpi => reported!("missing-mpi"),
+        Missing::Domain => reported!("missing-domain"),
+        Missing::Memory => reported!("missing-memory"),
+        Missing::Tool => reported!("missing-tool"),
     }
 }
 
@@ -94,7 +94,7 @@ pub fn engine_reason(reason: &EngineReason) -> String {
             say!("engine-contest", taken = rate(*taken), other = rate(*other))
         }
         EngineReason::UntriedContest => word("engine-untried-contest").to_owned(),
-        EngineReason::Told { text } => text.clone(),
+        EngineReason::Reported { text } => text.clone(),
     }
 }
 
@@ -107,7 +107,7 @@ pub fn knee(id: &str) -> &str {
         "flat" => word("knee-flat"),
         "within-uncertainty" => word("knee-within-uncertainty"),
         "no-idle" => word("knee-no-idle"),
-        told => told.strip_prefix("none: ").unwrap_or(told),
+        reported => reported.strip_prefix("none: ").unwrap_or(reported),
     }
 }
 

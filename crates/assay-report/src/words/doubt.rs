@@ -8,7 +8,7 @@ mod storage;
 use assay_model::benchmark::Luck;
 use assay_model::doubt::Doubt;
 
-use super::{Said, in_percent, percent, told};
+use super::{Said, in_percent, percent, reported};
 use crate::locale as units;
 use crate::locale::{fixed, in_percent as percent_of, word};
 use crate::precision;
@@ -30,7 +30,7 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
         }
         Doubt::WorseThanPeers { host, value, median, unit, hosts } => {
             let written = |value: f64| precision::of_none(value, *unit);
-            Some(told!(
+            Some(reported!(
                 "doubt-worse-than-peers",
                 host = host,
                 value = written(*value),
@@ -66,7 +66,7 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             };
             Said::new(said, more(by_tool))
         }
-        Doubt::WideInterval { width, target, n, n_effective, by_tool } => told!(
+        Doubt::WideInterval { width, target, n, n_effective, by_tool } => reported!(
             "doubt-wide-interval",
             level = level(),
             width = percent(width),
@@ -76,11 +76,11 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             first = more(by_tool),
         ),
         Doubt::OnePreparation { asked, luck } => {
-            told!("doubt-one-preparation", luck = shared(luck), asked = asked)
+            reported!("doubt-one-preparation", luck = shared(luck), asked = asked)
                 .advise(word("advice-more-time"))
         }
         Doubt::FewPreparations { asked, had } => {
-            told!("doubt-few-preparations", had = had, asked = asked)
+            reported!("doubt-few-preparations", had = had, asked = asked)
                 .advise(word("advice-more-time"))
         }
         _ => return None,
@@ -95,7 +95,7 @@ fn level() -> String {
 
 fn spread(doubt: &Doubt) -> Option<Said> {
     Some(match *doubt {
-        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => told!(
+        Doubt::PreparationsDiffer { between, preparations, n, n_effective, luck } => reported!(
             "doubt-preparations-differ",
             share = percent(between),
             preparations = preparations,
@@ -104,12 +104,12 @@ fn spread(doubt: &Doubt) -> Option<Said> {
         )
         .advise(depends(luck)),
         Doubt::Autocorrelated { n, n_effective } => {
-            told!("doubt-autocorrelated", n = n, worth = fixed(n_effective, 1))
+            reported!("doubt-autocorrelated", n = n, worth = fixed(n_effective, 1))
         }
         Doubt::WarmUpDiscarded { discarded, all } => {
-            told!("doubt-warm-up-discarded", discarded = discarded, all = all)
+            reported!("doubt-warm-up-discarded", discarded = discarded, all = all)
         }
-        Doubt::SeveralModes { share_low, low, high, unit } => told!(
+        Doubt::SeveralModes { share_low, low, high, unit } => reported!(
             "doubt-several-modes",
             few = percent(share_low),
             low = units::quantity(low, unit, 4),

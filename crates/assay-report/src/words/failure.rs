@@ -7,7 +7,7 @@ mod network;
 use assay_model::failure::{Failure, Lack, TriedRate, refusal};
 use assay_model::quantity::Unit;
 
-use super::{Said, told};
+use super::{Said, reported};
 use crate::locale::{fixed, word};
 use crate::locale::{in_percent, quantity, scientific};
 
@@ -15,9 +15,9 @@ use crate::locale::{in_percent, quantity, scientific};
 #[must_use]
 pub fn failure(failure: &Failure) -> Said {
     match failure {
-        Failure::NoSamples => told!("failure-no-samples"),
+        Failure::NoSamples => reported!("failure-no-samples"),
         Failure::NoFiniteSample { metric } => {
-            told!("failure-no-finite-sample", metric = metric)
+            reported!("failure-no-finite-sample", metric = metric)
         }
         Failure::UnknownHost { .. }
         | Failure::NoAddress { .. }
@@ -27,18 +27,18 @@ pub fn failure(failure: &Failure) -> Said {
         | Failure::Stalled { .. }
         | Failure::PeerBusy { .. }
         | Failure::PeerStopped { .. } => network::said(failure),
-        Failure::IcmpHasNoStreams => told!("failure-icmp-has-no-streams"),
-        Failure::NoEcho => told!("failure-no-echo"),
-        Failure::ResidualTooLarge { residual, bound } => told!(
+        Failure::IcmpHasNoStreams => reported!("failure-icmp-has-no-streams"),
+        Failure::NoEcho => reported!("failure-no-echo"),
+        Failure::ResidualTooLarge { residual, bound } => reported!(
             "failure-residual-too-large",
             residual = scientific(*residual, 3),
             bound = bound.to_string(),
         ),
         Failure::UnknownInstructionSet { name } => {
-            told!("failure-unknown-instruction-set", name = name)
+            reported!("failure-unknown-instruction-set", name = name)
         }
         Failure::Skipped { host, lack } => {
-            told!("failure-skipped", lack = lacking(host, *lack))
+            reported!("failure-skipped", lack = lacking(host, *lack))
         }
         Failure::Error { area, causes, advice } => {
             let advice = match advice.is_empty() {
@@ -47,7 +47,7 @@ pub fn failure(failure: &Failure) -> Said {
             };
             Said::new(causes.join(": "), advice)
         }
-        Failure::Told { reason, advice } => Said::new(reason, advice),
+        Failure::Reported { reason, advice } => Said::new(reason, advice),
         Failure::NoIo
         | Failure::ToolCannotSearch { .. }
         | Failure::CurveWithoutMaximum
@@ -75,9 +75,9 @@ fn lacking(host: &str, lack: Lack) -> String {
 
 fn storage(failure: &Failure) -> Said {
     match failure {
-        Failure::ToolCannotSearch { by } => told!("failure-tool-cannot-search", by = by),
-        Failure::CurveWithoutMaximum => told!("failure-curve-without-maximum"),
-        Failure::NoRateKeepsGoal { goal, last } => told!(
+        Failure::ToolCannotSearch { by } => reported!("failure-tool-cannot-search", by = by),
+        Failure::CurveWithoutMaximum => reported!("failure-curve-without-maximum"),
+        Failure::NoRateKeepsGoal { goal, last } => reported!(
             "failure-no-rate-keeps-goal",
             goal = goal.to_string(),
             last = last.map_or_else(|| word("no-io-done").to_owned(), tried),
@@ -101,7 +101,7 @@ fn storage(failure: &Failure) -> Said {
             );
             refused(&what, causes)
         }
-        _ => told!("failure-no-io"),
+        _ => reported!("failure-no-io"),
     }
 }
 

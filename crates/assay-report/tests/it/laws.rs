@@ -55,7 +55,7 @@ fn parameter() -> impl Strategy<Value = (Attribute, Value)> {
 
 prop_compose! {
     fn doubt()(name in words(), text in words(), advice in words()) -> Doubt {
-        Doubt::Told { name, text, advice }
+        Doubt::Reported { name, text, advice }
     }
 }
 
@@ -91,7 +91,7 @@ prop_compose! {
             mean,
             percentiles: Some([("p50".to_owned(), percentile)].into()),
             percent_of_limit: limit.as_ref().map(|_| percent),
-            limit: limit.map(|(value, basis)| Limit { value, basis: Basis::Told { text: basis } }),
+            limit: limit.map(|(value, basis)| Limit { value, basis: Basis::Reported { text: basis } }),
             host: names.0,
             tool: Tool { name: names.1, version: names.2 },
             warnings,
@@ -120,7 +120,7 @@ prop_compose! {
             benchmark: "compute.linpack".to_owned(),
             case,
             host: "node-7".to_owned(),
-            failure: Failure::Told { reason, advice },
+            failure: Failure::Reported { reason, advice },
             because: None,
         }));
         summary

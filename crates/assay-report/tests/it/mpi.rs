@@ -21,7 +21,7 @@ const MPIS: [(&str, &str, &str, f64); 4] = [
 pub(crate) fn mpi() -> Summary {
     let mut made = summary("mpi", Status::Complete, host());
     for (mpi, prefix, transport, factor) in MPIS {
-        let told = |test: MpiTest, metric: &str, median: f64, placement: &str| {
+        let reported = |test: MpiTest, metric: &str, median: f64, placement: &str| {
             estimate(Benchmark::Mpi(test), metric, median, 0.01)
                 .with(Attribute::Mpi, mpi)
                 .with(Attribute::Prefix, prefix)
@@ -37,23 +37,23 @@ pub(crate) fn mpi() -> Summary {
         };
         for (place, distance) in [("same-core", 0.8), ("across-sockets", 3.0)] {
             let seconds = 230e-9 * factor * distance;
-            let far = told(MpiTest::Latency, "latency", seconds, place);
+            let far = reported(MpiTest::Latency, "latency", seconds, place);
             made.results.push(far.with(Attribute::Bytes, 8_u64));
         }
         for bytes in [0_u64, 8, 1024, 65_536, 4 << 20] {
             let seconds = (230e-9 + bytes as f64 / 9e9) * factor;
-            let latency = told(MpiTest::Latency, "latency", seconds, "same-cache");
+            let latency = reported(MpiTest::Latency, "latency", seconds, "same-cache");
             made.results.push(latency.with(Attribute::Bytes, bytes));
             if bytes > 0 {
                 let rate = bytes as f64 / (80e-9 + bytes as f64 / 11e9) / factor;
-                let bandwidth = told(MpiTest::Bandwidth, "bandwidth", rate, "same-cache");
+                let bandwidth = reported(MpiTest::Bandwidth, "bandwidth", rate, "same-cache");
                 made.results.push(bandwidth.with(Attribute::Bytes, bytes));
             }
         }
         for (metric, seconds) in
             [("latency", 400e-9), ("latency_min", 390e-9), ("latency_max", 410e-9)]
         {
-            made.results.push(told(MpiTest::Barrier, metric, seconds * factor, "node"));
+            made.results.push(reported(MpiTest::Barrier, metric, seconds * factor, "node"));
         }
     }
     // A rank that was kept from its CPU for a while.

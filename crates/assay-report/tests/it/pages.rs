@@ -151,7 +151,7 @@ fn is_same(own: &str, printed: &str, mark: char) -> bool {
 
 /// Every cell that differs from what was printed: `table, row, column: printed → rendered`.
 fn differences(own: &[Vec<Vec<String>>], page: &str, mark: char) -> String {
-    let mut told = String::new();
+    let mut reported = String::new();
     let printed = printed(page);
     assert_eq!(own.len(), printed.len(), "tables of {page}");
     for (t, (own, printed)) in own.iter().zip(&printed).enumerate() {
@@ -165,62 +165,63 @@ fn differences(own: &[Vec<Vec<String>>], page: &str, mark: char) -> String {
             for (c, (own, printed)) in own.iter().zip(printed).enumerate() {
                 if !is_same(own, printed, mark) {
                     let plain = |it: &str| it.replace('\u{a0}', "~").replace('\u{202f}', "_");
-                    let _ = writeln!(told, "{t},{r},{c}: {} → {}", plain(printed), plain(own));
+                    let _ =
+                        writeln!(reported, "{t},{r},{c}: {} → {}", plain(printed), plain(own));
                 }
             }
         }
     }
-    told
+    reported
 }
 
 fn check(page_name: &str, subject: &str, locale: Locale, mark: char) -> String {
     let rendered = Language::of(locale).write(|| page(page_name, subject, ""));
     expect_test::expect_file![file(&format!("{page_name}.md"))].assert_eq(&rendered);
-    let told = differences(&tables(&rendered), page_name, mark);
-    expect_test::expect_file![file(&format!("{page_name}.differences"))].assert_eq(&told);
-    told
+    let reported = differences(&tables(&rendered), page_name, mark);
+    expect_test::expect_file![file(&format!("{page_name}.differences"))].assert_eq(&reported);
+    reported
 }
 
 #[test]
 fn hb_in_russian() {
-    let told = check("000", "HB", Locale::Ru, ',');
+    let reported = check("000", "HB", Locale::Ru, ',');
     // Bits that were printed as bytes.
-    assert!(told.contains("99,1 ГБ/с → 1,27~мкс, 99,1~Гбит/с"), "{told}");
+    assert!(reported.contains("99,1 ГБ/с → 1,27~мкс, 99,1~Гбит/с"), "{reported}");
 }
 
 #[test]
 fn hb_in_french() {
-    let told = check("001", "HB", Locale::Fr, ',');
-    let points = told.lines().filter(|line| {
+    let reported = check("001", "HB", Locale::Fr, ',');
+    let points = reported.lines().filter(|line| {
         let (printed, own) = line.split_once(": ").unwrap().1.split_once(" → ").unwrap();
         let mended = printed.replace('.', ",").replace(['~', ' '], "");
         printed.contains('.') && number(&mended, ',').is_some() && is_same(own, &mended, ',')
     });
-    assert_eq!(points.count(), 40, "{told}");
+    assert_eq!(points.count(), 40, "{reported}");
 }
 
 #[test]
 fn hc_in_korean() {
-    let told = check("004", "HC", Locale::Ko, '.');
+    let reported = check("004", "HC", Locale::Ko, '.');
     // No figure of its tables differs; five of them contradict each other.
-    assert!(!told.lines().any(|line| line.starts_with("1,") && !line.starts_with("1,0,")));
+    assert!(!reported.lines().any(|line| line.starts_with("1,") && !line.starts_with("1,0,")));
     let page = std::fs::read_to_string(file("004.md")).unwrap();
     assert_eq!(page.matches("min ≤ mean").count(), 5);
 }
 
 #[test]
 fn accelerated_networking_in_chinese() {
-    let mut told = String::new();
+    let mut reported = String::new();
     for (nth, printed) in printed("003").iter().enumerate() {
         let rendered =
             Language::of(Locale::ZhHans).write(|| page("003", "Azure", &nth.to_string()));
         let own = tables(&rendered).pop().unwrap();
         assert_eq!(own.len(), printed.len());
         for (own, printed) in own.iter().zip(printed) {
-            let _ = writeln!(told, "{} → {}", printed.join(" | "), own.join(" | "));
+            let _ = writeln!(reported, "{} → {}", printed.join(" | "), own.join(" | "));
         }
     }
-    expect_test::expect_file![file("003.differences")].assert_eq(&told);
+    expect_test::expect_file![file("003.differences")].assert_eq(&reported);
 }
 
 /// A page without a table: its six tests and its figures stand in sentences and lists.
@@ -229,7 +230,7 @@ fn netapp_files_in_czech() {
     let rendered = Language::of(Locale::Cs).write(|| page("002", "Azure NetApp Files", ""));
     expect_test::expect_file![file("002.md")].assert_eq(&rendered);
     let own = tables(&rendered);
-    let mut told = String::new();
+    let mut reported = String::new();
     for line in std::fs::read_to_string(file("002.printed.tsv")).unwrap().lines() {
         let (place, printed) = line.split_once('\t').unwrap();
         let [t, r, c] =
@@ -239,12 +240,15 @@ fn netapp_files_in_czech() {
         };
         let shown = own[t][r][c].replace('\u{a0}', " ");
         if shown != printed {
-            let _ = writeln!(told, "{place}: {printed} → {shown}");
+            let _ = writeln!(reported, "{place}: {printed} → {shown}");
         }
     }
-    expect_test::expect_file![file("002.differences")].assert_eq(&told);
+    expect_test::expect_file![file("002.differences")].assert_eq(&reported);
     // What nobody disputes of it: the throughput of one volume, in the unit that it left out.
-    assert!(!told.contains(": 4 500 →") && told.contains("70.31 TiB → 70,31 TiB"), "{told}");
+    assert!(
+        !reported.contains(": 4 500 →") && reported.contains("70.31 TiB → 70,31 TiB"),
+        "{reported}"
+    );
 }
 
 /// A page of runs that were measured: every section of their reports, pictures beside it, intervals in a

@@ -158,7 +158,7 @@ fn failures() -> Vec<Failure> {
         Failure::OtherVersion { found: "0.1".into(), own: "0.2".into() },
         Failure::OtherRankCount { found: 2, asked: 4, by_hand: name() },
         Failure::LaunchBrokeOff { by_hand: name() },
-        Failure::Told { reason: name(), advice: name() },
+        Failure::Reported { reason: name(), advice: name() },
     ];
     let ways = [Unreached::Refused, Unreached::TimedOut, Unreached::Other];
     all.extend(ways.map(|how| Failure::NotConnected { address: name(), how, causes: vec![] }));
@@ -206,10 +206,10 @@ fn every_doubt_has_words() {
         check(&words.advice);
         said.insert(doubt.id().to_owned(), words);
     }
-    // `told` speaks for itself; a doubt that is new in the model must be made above as well.
+    // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
     assert_eq!(said.len(), 49);
-    let told = Doubt::Told { name: "odd".into(), text: "a".into(), advice: "b".into() };
-    assert_eq!(words::doubt(&told).text, "a");
+    let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
+    assert_eq!(words::doubt(&reported).text, "a");
 }
 
 #[test]
@@ -247,7 +247,7 @@ fn every_limit_and_every_choice_has_words() {
         ),
         (Basis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
         (Basis::Provisioned, "what the volume is provisioned for"),
-        (Basis::Told { text: "as it was".into() }, "as it was"),
+        (Basis::Reported { text: "as it was".into() }, "as it was"),
     ] {
         assert_eq!(words::plainly(&words::basis(&basis)), expected);
     }

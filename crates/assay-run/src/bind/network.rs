@@ -100,7 +100,7 @@ pub(super) fn reach(
     let far_end = FarEnd::of(work).map_err(failed)?;
     if work.to.is_none() {
         recorder.learn(Attribute::FarEnd, "assay");
-        far_end.tell(work);
+        far_end.report(work);
     }
     let host = work.to.clone().unwrap_or_default();
     // The port plays no part in the choice of a route.

@@ -110,7 +110,7 @@ pub(crate) fn synchronise(
             if talk.is_there(host) {
                 let now_ns = talk.hosts().now_ns();
                 talk.clock(host).asks(now_ns);
-                talk.hosts().tell(host, &Request::Clock);
+                talk.hosts().report(host, &Request::Clock);
             }
         }
         let end_ns = talk.hosts().now_ns() + TELLING_NS;
@@ -144,7 +144,7 @@ pub(crate) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u6
 pub(crate) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
     let theirs_ns = talk.clock(host).theirs(at_ns);
     talk.clock(host).start_ns = theirs_ns;
-    talk.hosts().tell(host, &Request::Start(theirs_ns));
+    talk.hosts().report(host, &Request::Start(theirs_ns));
 }
 
 /// From the first start of several hosts to the last and how well that is known, in seconds, where each was late by

@@ -318,7 +318,7 @@ impl Hosts for World {
         Some((host, heard))
     }
 
-    fn tell(&mut self, host: usize, request: &Request) {
+    fn report(&mut self, host: usize, request: &Request) {
         if self.agents[host].is_over {
             return;
         }

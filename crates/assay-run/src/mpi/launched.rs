@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn launchers_are_told_by_what_they_set() {
+    fn launchers_are_reported_by_what_they_set() {
         check("HOME=/root", ("unknown", Make::Any, None, None));
         check(
             "PMI_RANK=1 PMI_SIZE=2 PMI_FD=7 HYDI_CONTROL_FD=8",

@@ -195,9 +195,9 @@ pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, F
         seen_on: pin::current_cpu().map(|cpu| cpu as u32),
         memory_available_bytes: memory_available_bytes(),
     };
-    let told =
+    let reported =
         world.gather(&serde_json::to_vec(&hello).expect("a greeting has only text keys"));
-    let hellos = met(&told.map_err(|error| failed(&error))?, &hello)?;
+    let hellos = met(&reported.map_err(|error| failed(&error))?, &hello)?;
     let outcome = MpiOutcome {
         format: FORMAT,
         assay: hello.assay,
@@ -253,9 +253,9 @@ impl Ranks {
     /// The CPU each rank runs on now is added to what it was seen on before.
     pub fn look_again(&mut self) -> Result<(), Failure> {
         let now = pin::current_cpu().map_or(u32::MAX, |cpu| cpu as u32);
-        let told = self.world.gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
-        for (rank, told) in self.outcome.ranks.iter_mut().zip(told) {
-            let cpu = told.try_into().map_or(u32::MAX, u32::from_le_bytes);
+        let reported = self.world.gather(&now.to_le_bytes()).map_err(|error| failed(&error))?;
+        for (rank, reported) in self.outcome.ranks.iter_mut().zip(reported) {
+            let cpu = reported.try_into().map_or(u32::MAX, u32::from_le_bytes);
             if cpu != u32::MAX && !rank.seen_on.contains(&cpu) {
                 rank.seen_on.push(cpu);
             }
@@ -308,13 +308,13 @@ fn one_world(world: &World, launched: &Launched, library: &MpiLibrary) -> Result
 }
 
 /// The greetings of all ranks, if all are of this assay.
-fn met(told: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
+fn met(reported: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
     #[derive(Deserialize)]
     struct Version {
         assay: String,
         host: String,
     }
-    for (rank, text) in told.iter().enumerate() {
+    for (rank, text) in reported.iter().enumerate() {
         let version = serde_json::from_slice::<Version>(text).ok();
         if version.as_ref().is_none_or(|it| it.assay != own.assay) {
             let (assay, host) = version.map_or_else(
@@ -330,7 +330,7 @@ fn met(told: &[Vec<u8>], own: &Hello) -> Result<Vec<Hello>, Failure> {
         }
     }
     let hellos: Option<Vec<Hello>> =
-        told.iter().map(|text| serde_json::from_slice(text).ok()).collect();
+        reported.iter().map(|text| serde_json::from_slice(text).ok()).collect();
     let hellos = hellos
         .ok_or_else(|| Failure::measurement("a rank greeted in words nobody understands"))?;
     same_words(&hellos)?;
@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_of_another_assay_are_told_by_host() {
+    fn ranks_of_another_assay_are_reported_by_host() {
         let hello = |assay: &str, host: &str| Hello {
             assay: assay.to_owned(),
             words: vec!["mpi".to_owned(), "bw".to_owned()],
@@ -509,12 +509,12 @@ mod tests {
             ("Open MPI", by(SLURM, Make::Any), Some("--mpi=pmix")),
             ("MPICH", by(SLURM, Make::Any), None),
         ] {
-            let told = doubt(name, "/x/libmpi.so", &launched);
-            let is_right = match (&told, expected) {
-                (Some(told), Some(expected)) => told.contains(expected),
-                (told, expected) => told.is_none() && expected.is_none(),
+            let reported = doubt(name, "/x/libmpi.so", &launched);
+            let is_right = match (&reported, expected) {
+                (Some(reported), Some(expected)) => reported.contains(expected),
+                (reported, expected) => reported.is_none() && expected.is_none(),
             };
-            assert!(is_right, "{name} {launched:?}: {told:?}");
+            assert!(is_right, "{name} {launched:?}: {reported:?}");
         }
     }
 }

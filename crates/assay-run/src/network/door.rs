@@ -124,13 +124,13 @@ pub(super) struct Door<'a> {
     listener: &'a TcpListener,
     guests: &'a Guests,
     /// When it was told that connections cannot be accepted.
-    told: Option<Instant>,
+    reported: Option<Instant>,
 }
 
 impl<'a> Door<'a> {
     pub(super) fn new(listener: &'a TcpListener, guests: &'a Guests) -> Self {
         heap::keep_one_arena();
-        Self { listener, guests, told: None }
+        Self { listener, guests, reported: None }
     }
 
     /// The next connection, if one comes soon and has a place.
@@ -156,10 +156,10 @@ impl<'a> Door<'a> {
             Err(source) => {
                 // The connection stays in the kernel's queue, and asking again at once gives the same.
                 std::thread::sleep(LOOK);
-                if self.told.is_some_and(|told| told.elapsed() < AGAIN) {
+                if self.reported.is_some_and(|reported| reported.elapsed() < AGAIN) {
                     return Ok(None);
                 }
-                self.told = Some(Instant::now());
+                self.reported = Some(Instant::now());
                 Err(NetworkError::Accept { source })
             }
         }

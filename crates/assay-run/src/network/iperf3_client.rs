@@ -66,8 +66,9 @@ pub const DATAGRAM_OF_ONE_SEGMENT: u32 = 0;
 fn one_segment_bytes(control: &TcpStream) -> u32 {
     /// Ethernet's segment without options, where the system does not report it.
     const ETHERNET: u32 = 1460;
-    let told = socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_MINIMUM);
-    told.unwrap_or(ETHERNET).min(UDP_BLOCK_LIMIT)
+    let reported =
+        socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_MINIMUM);
+    reported.unwrap_or(ETHERNET).min(UDP_BLOCK_LIMIT)
 }
 
 /// How long a UDP stream's hello may stay without an answer.
@@ -274,10 +275,10 @@ impl Conversation<'_> {
             limit_bytes: iperf3_flows::limit_bytes(parameters),
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
-        let mut tell = |interval: &Interval| observe(Observed::Interval(interval));
-        let watched = self.watch(&mut meter, &mut tell);
+        let mut report = |interval: &Interval| observe(Observed::Interval(interval));
+        let watched = self.watch(&mut meter, &mut report);
         // What an unfinished interval brought is reported before a failure.
-        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
+        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched?;
         self.control.send(&Client::end())?;
         Ok(measured)
@@ -287,13 +288,13 @@ impl Conversation<'_> {
     fn watch(
         &mut self,
         meter: &mut Meter,
-        tell: &mut dyn FnMut(&Interval),
+        report: &mut dyn FnMut(&Interval),
     ) -> Result<Option<u64>, NetworkError> {
         let limit_bytes = iperf3_flows::limit_bytes(&self.test.parameters);
         let sends = self.test.parameters.direction != Direction::Reverse;
         let mut idle = Idle::new(self.test.idle_timeout);
         loop {
-            meter.tick(tell);
+            meter.tick(report);
             let left_s = match self.test.parameters.length {
                 Length::Seconds(seconds) => f64::from(seconds) - meter.counted_s(),
                 Length::Bytes(_) | Length::Blocks(_) => f64::INFINITY,

@@ -3,7 +3,7 @@
 
 use std::net::IpAddr;
 
-use assay_dialects::iperf3::{End, Stretch, Told};
+use assay_dialects::iperf3::{End, Reported, Stretch};
 use assay_dialects::wire::iperf3::parameters::{Direction, Length};
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 use assay_kernels::network::stream::GATHERED_BYTES;
@@ -18,7 +18,7 @@ use assay_model::workload::{
 
 use super::error::NetworkError;
 use super::iperf3_client::{Iperf3Test, Outcome};
-use super::iperf3_told;
+use super::iperf3_reported;
 use super::path;
 use super::setup::is_within;
 
@@ -39,15 +39,15 @@ pub fn phase(test: &Iperf3Test) -> (String, Workload) {
 #[must_use]
 pub fn found(
     test: &Iperf3Test,
-    told: &Told,
+    reported: &Reported,
     outcome: &Result<Outcome, NetworkError>,
 ) -> (Vec<Entry>, Vec<(String, Vec<u8>)>) {
-    let mut entries = iperf3_told::entries(told);
+    let mut entries = iperf3_reported::entries(reported);
     if let Ok(outcome) = outcome {
-        let tested = Tested { parameters: &test.parameters, outcome, told };
+        let tested = Tested { parameters: &test.parameters, outcome, reported };
         entries.extend(tested.in_course().into_iter().chain(tested.facts()));
     }
-    (entries, iperf3_told::raw(told))
+    (entries, iperf3_reported::raw(reported))
 }
 
 /// The question, as near as a question of assay's own goes.
@@ -84,7 +84,7 @@ pub struct Tested<'t> {
     /// What came out.
     pub outcome: &'t Outcome,
     /// What this end reports.
-    pub told: &'t Told,
+    pub reported: &'t Reported,
 }
 
 impl Tested<'_> {
@@ -111,7 +111,7 @@ impl Tested<'_> {
             Direction::Both => None,
         };
         let seen_here = |sends: bool| -> Vec<Stretch> {
-            let intervals = self.told.intervals.iter().filter(|_| one_way == Some(sends));
+            let intervals = self.reported.intervals.iter().filter(|_| one_way == Some(sends));
             let sums = intervals.filter_map(|it| it.sum(sends));
             sums.filter(|it| !it.omitted && it.seconds() > 0.0).collect()
         };
@@ -138,12 +138,12 @@ impl Tested<'_> {
         if let (Some(sender), _) = &self.outcome.end.congestion {
             fact(Attribute::Congestion, sender.as_str().into());
         }
-        let mut streams = self.told.intervals.iter().flat_map(|it| &it.streams);
+        let mut streams = self.reported.intervals.iter().flat_map(|it| &it.streams);
         let tcp = streams.find_map(|stream| stream.tcp);
         if let Some(bytes) = tcp.map(|tcp| tcp.path_mtu_bytes).filter(|bytes| *bytes > 0) {
             fact(Attribute::PathMtuBytes, bytes.into());
         }
-        if let Some(start) = &self.told.start {
+        if let Some(start) = &self.reported.start {
             fact(Attribute::BlockBytes, start.block_bytes.into());
             // As the system made them; what nobody sets it lets grow with the connection.
             fact(Attribute::FirstSendBufferBytes, start.buffers_bytes.0.into());
@@ -165,7 +165,7 @@ impl Tested<'_> {
     /// Our address of the first stream.
     #[must_use]
     pub fn local(&self) -> IpAddr {
-        let start = self.told.start.as_ref();
+        let start = self.reported.start.as_ref();
         let first = start.and_then(|start| start.connected.first());
         first.map_or(self.outcome.address.ip(), |stream| stream.local.ip())
     }

@@ -21,8 +21,8 @@ use super::iperf3_login::{Gate, Refusal};
 use super::qperf_server;
 use test::Test;
 
+mod reported;
 mod test;
-mod told;
 
 /// What a server is to do.
 #[derive(Debug, Clone)]

@@ -28,7 +28,7 @@ const SAMPLES: usize = 300;
 
 /// One test as its lines tell it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Told {
+pub struct Reported {
     /// Its name: `tcp_lat`.
     pub test: String,
     /// Bytes of a message.
@@ -117,7 +117,7 @@ pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
     entries
 }
 
-impl Told {
+impl Reported {
     /// What a test told.
     #[must_use]
     pub fn of(request: &Request, outcome: &QperfOutcome) -> Self {

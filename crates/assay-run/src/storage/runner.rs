@@ -231,7 +231,7 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
         1 => format!("one I/O of {} failed", phase.name),
         more => format!("{more} I/O of {} failed", phase.name),
     };
-    let told = outcome.errors.iter().take(TOLD).map(|error| {
+    let reported = outcome.errors.iter().take(TOLD).map(|error| {
         let operation = error.operation.word();
         let target = phase.workload.targets.get(error.target);
         let target = target.map_or_else(String::new, |it| it.path.display().to_string());
@@ -240,7 +240,7 @@ pub fn io_failure(plan: &StoragePlan, outcomes: &[StorageOutcome]) -> Option<Fai
             error.bytes, error.offset, error.reason
         )
     });
-    let failure = Failure::measurement(what).explain(told.collect::<Vec<_>>().join("; "));
+    let failure = Failure::measurement(what).explain(reported.collect::<Vec<_>>().join("; "));
     Some(failure.with_known_advice())
 }
 

@@ -21,7 +21,7 @@ use assay_model::workload::storage::{StoragePhase, StoragePlan, StorageTest, Sto
 use assay_model::workload::{self, Workload};
 use jiff::Timestamp;
 
-use self::told::{Course, Told};
+use self::reported::{Course, Reported};
 use super::file_trees::FoldersAbove;
 use super::options::RunOptions;
 use super::runner::{self, StorageEvent};
@@ -35,8 +35,8 @@ mod again;
 mod around;
 mod ending;
 pub mod repeat;
+pub mod reported;
 mod runs;
-pub mod told;
 mod trees;
 
 pub use again::again;
@@ -70,7 +70,7 @@ pub enum Notice<'n> {
     /// Of a stored run: what follows happened at this time.
     At(Timestamp),
     /// Something besides I/O.
-    Told(&'n Told),
+    Reported(&'n Reported),
     /// A run begins; with the rate in IO/s, where it has one.
     Starts { label: &'n RunLabel, rate_per_s: Option<f64> },
     /// What one of several hosts did of the interval that follows.
@@ -119,8 +119,15 @@ pub fn carry_out(
         let options = question.options.clone();
         let question = &Question { execution: &execution, opening, options, ..*question };
         let hosts = hosts.as_deref_mut();
-        let mut underway =
-            Underway { question, hosts, stop, on, told: Vec::new(), is_over: false, errors: 0 };
+        let mut underway = Underway {
+            question,
+            hosts,
+            stop,
+            on,
+            reported: Vec::new(),
+            is_over: false,
+            errors: 0,
+        };
         if done == 1 {
             around::run(question.execution.commands.start.as_ref(), &mut underway)?;
         }
@@ -213,7 +220,7 @@ struct Over {
     journals: Vec<(String, Vec<u8>)>,
     failure: Option<CaseFailure>,
     /// Why it ended before its time.
-    early_end: Option<Told>,
+    early_end: Option<Reported>,
 }
 
 /// What goes on, for all that carry it out.
@@ -224,7 +231,7 @@ struct Underway<'d, 'l, 'h> {
     stop: &'d AtomicBool,
     on: &'d mut Listener<'l>,
     /// What was told since the last run was stored.
-    told: Vec<Told>,
+    reported: Vec<Reported>,
     /// Whether no run is to follow.
     is_over: bool,
     /// I/O or operations that failed so far.
@@ -232,9 +239,9 @@ struct Underway<'d, 'l, 'h> {
 }
 
 impl Underway<'_, '_, '_> {
-    fn tell(&mut self, told: Told) {
-        (self.on)(Notice::Told(&told));
-        self.told.push(told);
+    fn report(&mut self, reported: Reported) {
+        (self.on)(Notice::Reported(&reported));
+        self.reported.push(reported);
     }
 
     fn is_stopped(&self) -> bool {
@@ -261,8 +268,8 @@ impl Underway<'_, '_, '_> {
             };
             let mut on = |event: sharers::Event<'_>| {
                 if let sharers::Event::Note { host, text } = event {
-                    (self.on)(Notice::Told(&Told::noted(host, text)));
-                    self.told.push(Told::noted(host, text));
+                    (self.on)(Notice::Reported(&Reported::noted(host, text)));
+                    self.reported.push(Reported::noted(host, text));
                 }
             };
             return hosts.prepare(&asked, &execution.places, stop, &mut on);
@@ -272,20 +279,20 @@ impl Underway<'_, '_, '_> {
 
     fn laid_out(&mut self, event: &StorageEvent<'_>) {
         let StorageEvent::LayingOut { target, done_bytes, total_bytes } = event else { return };
-        let begins = Told::LayingOut { path: target.path.clone(), bytes: *total_bytes };
-        if !self.told.contains(&begins) {
-            self.tell(begins);
+        let begins = Reported::LayingOut { path: target.path.clone(), bytes: *total_bytes };
+        if !self.reported.contains(&begins) {
+            self.report(begins);
         }
         if done_bytes == total_bytes {
-            self.tell(Told::LaidOut);
+            self.report(Reported::LaidOut);
         }
     }
 
     /// Why a run ended before its time; whether it may have been the last.
-    fn ended(&mut self, reason: Option<&Told>) {
+    fn ended(&mut self, reason: Option<&Reported>) {
         if let Some(reason) = reason {
-            (self.on)(Notice::Told(reason));
-            self.is_over |= *reason == Told::MonitorEndsAll;
+            (self.on)(Notice::Reported(reason));
+            self.is_over |= *reason == Reported::MonitorEndsAll;
         }
     }
 
@@ -308,7 +315,7 @@ impl Underway<'_, '_, '_> {
         let rate = rate.map(|rate| Entry::Fact(Attribute::RequestedRate, rate.into()));
         let entries = over.entries.into_iter().chain(rate).chain(missed);
         let entries = entries.map(|entry| entry.of(&dimensions));
-        let before = std::mem::take(&mut self.told);
+        let before = std::mem::take(&mut self.reported);
         let course = Course { before, end: over.early_end, is_stopped: self.is_stopped() };
         let raw = [over.journals, vec![course.file()]].concat();
         match over.failure {
@@ -342,7 +349,7 @@ impl Underway<'_, '_, '_> {
     }
 
     fn close(&mut self, mut recording: Recording<'_>, is_well: bool) -> Result<(), Failure> {
-        let before = std::mem::take(&mut self.told);
+        let before = std::mem::take(&mut self.reported);
         let (name, bytes) = Course { before, ..Course::default() }.file();
         recording.raw(&name, &bytes)?;
         if is_well {

@@ -48,7 +48,7 @@ pub fn check(
 
 /// One line for each volume that a plan uses, with the targets on it.
 #[must_use]
-pub fn told(storage: &StoragePlan, files: &FilePlan) -> Vec<String> {
+pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<String> {
     let volumes = Volumes::read();
     let mut on: BTreeMap<Volume, Vec<&Path>> = BTreeMap::new();
     for path in paths_of(storage, files) {

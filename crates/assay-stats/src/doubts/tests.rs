@@ -126,8 +126,8 @@ fn what_the_samples_share_by_chance_is_named() {
     let analysis = analyse(&samples(World { between: 0.75, ..world(7, 30) })).unwrap();
     for luck in [Luck::Pages, Luck::Connections, Luck::Launch] {
         let found = doubts(&analysis, &STOPPING, Stopped::Precise, Unit::Second, luck);
-        let told = |it: &&Doubt| matches!(it, Doubt::PreparationsDiffer { luck: told, .. } if *told == luck);
-        assert_eq!(found.iter().filter(told).count(), 1, "{luck:?} {found:?}");
+        let reported = |it: &&Doubt| matches!(it, Doubt::PreparationsDiffer { luck: reported, .. } if *reported == luck);
+        assert_eq!(found.iter().filter(reported).count(), 1, "{luck:?} {found:?}");
     }
 }
 

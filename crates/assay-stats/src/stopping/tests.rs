@@ -11,7 +11,7 @@ use crate::synthetic::{TRUTH, World, coverage};
 struct Costs {
     preparation_s: f64,
     repetition_s: f64,
-    told: bool,
+    reported: bool,
 }
 
 /// How a scripted case went.
@@ -49,7 +49,7 @@ fn carry_out(
         for (index, one) in series.iter_mut().enumerate() {
             one.last_mut().unwrap().push(measure(index, fresh));
         }
-        let repetition_s = costs.told.then_some(costs.repetition_s);
+        let repetition_s = costs.reported.then_some(costs.repetition_s);
         fresh = match next(&series, &stopping, Spent { elapsed_s, repetition_s, batch: 1 }) {
             Next::Repeat => false,
             Next::PrepareAfresh => {
@@ -69,7 +69,7 @@ fn noisy(costs: Costs, budget_s: f64) -> Course {
 }
 
 fn costs(preparation_s: f64, repetition_s: f64) -> Costs {
-    Costs { preparation_s, repetition_s, told: true }
+    Costs { preparation_s, repetition_s, reported: true }
 }
 
 #[test]
@@ -197,15 +197,15 @@ proptest! {
         preparation_s in 0.0_f64..10.0,
         repetition_s in 0.01_f64..10.0,
         slack in 1.000_001_f64..20.0,
-        told in any::<bool>(),
+        reported in any::<bool>(),
     ) {
-        let costs = Costs { preparation_s, repetition_s, told };
+        let costs = Costs { preparation_s, repetition_s, reported };
         let budget_s = 3.0 * (preparation_s + repetition_s) * slack;
         let course = noisy(costs, budget_s);
         prop_assert!(course.series[0].len() >= 3, "{:?}", course.shape());
         prop_assert!(course.elapsed_s <= budget_s);
         prop_assert_eq!(course.stopped, Stopped::Budget);
-        if told {
+        if reported {
             // Nothing that would still fit is left undone.
             prop_assert!(course.elapsed_s + repetition_s > budget_s * (1.0 - 1e-9));
         }
@@ -228,7 +228,7 @@ proptest! {
 }
 
 #[test]
-fn precision_is_told_without_a_rule_of_looks() {
+fn precision_is_reported_without_a_rule_of_looks() {
     let stopping = Stopping { target: 0.02, repetitions: 10, preparations: 3, budget_s: 60.0 };
     let even = |n: usize| -> Vec<f64> { (0..n).map(|i| 1.0 + (i % 3) as f64 * 1e-3).collect() };
     let wide = |n: usize| -> Vec<f64> { (0..n).map(|i| 1.0 + (i % 3) as f64).collect() };

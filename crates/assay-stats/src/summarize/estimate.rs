@@ -178,8 +178,9 @@ fn of_figures(
     stopped: Stopped,
     mut about: About<'_>,
 ) -> Option<Estimate> {
-    let told = series.figures.as_ref()?;
-    let median = told.percentiles.get("p50").copied().filter(|median| median.is_finite())?;
+    let reported = series.figures.as_ref()?;
+    let median =
+        reported.percentiles.get("p50").copied().filter(|median| median.is_finite())?;
     about.warnings.push(no_interval(1, 1.0, stopped));
     let (min, max, mean) = (median, median, median);
     let figures = Figures { n: 1, n_effective: 1.0, median, ci: None, min, max, mean };
@@ -197,12 +198,12 @@ fn put_tails(estimate: &mut Estimate, tails: Tails) {
 }
 
 fn put_figures(estimate: &mut Estimate, series: &SeriesRecord) {
-    let Some(told) = &series.figures else { return };
-    estimate.min = told.min.unwrap_or(estimate.min);
-    estimate.max = told.max.unwrap_or(estimate.max);
-    estimate.mean = told.mean.unwrap_or(estimate.mean);
-    if !told.percentiles.is_empty() {
-        estimate.percentiles = Some(told.percentiles.clone());
+    let Some(reported) = &series.figures else { return };
+    estimate.min = reported.min.unwrap_or(estimate.min);
+    estimate.max = reported.max.unwrap_or(estimate.max);
+    estimate.mean = reported.mean.unwrap_or(estimate.mean);
+    if !reported.percentiles.is_empty() {
+        estimate.percentiles = Some(reported.percentiles.clone());
     }
 }
 

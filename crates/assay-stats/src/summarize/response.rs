@@ -17,9 +17,9 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
     for curve in curves {
         let points = points(entries, &curve);
         let found: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
-        let told = told(curve::knee(&found));
+        let reported = reported(curve::knee(&found));
         for entry in entries.iter_mut().filter(|it| Curve::of(it).as_ref() == Some(&curve)) {
-            entry.estimate.parameters.extend(told.clone());
+            entry.estimate.parameters.extend(reported.clone());
         }
     }
 }
@@ -66,7 +66,7 @@ fn points(entries: &[Entry<'_>], curve: &Curve) -> Vec<(f64, CurvePoint)> {
     points
 }
 
-fn told(knee: Knee) -> Attributes {
+fn reported(knee: Knee) -> Attributes {
     match knee {
         Knee::At(knee) => Attributes::from([
             (Attribute::Knee, "found".into()),

@@ -15,7 +15,7 @@ use crate::rounds::Steady;
 
 /// What is added to the results of a case.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct Reported {
     /// To every result.
     pub(super) facts: Attributes,
     /// Likewise.
@@ -26,23 +26,23 @@ pub(super) struct Told {
 
 /// What the series of this host tell. Nothing where the case has no steps: then it was told by others,
 /// if at all.
-pub(super) fn told(record: &CaseRecord, host: &str) -> Told {
-    let Workload::Storage(test) = &record.case.workload else { return Told::default() };
+pub(super) fn reported(record: &CaseRecord, host: &str) -> Reported {
+    let Workload::Storage(test) = &record.case.workload else { return Reported::default() };
     let is_here = |it: &&SeriesRecord| {
         it.dimensions.get(&Attribute::Host).and_then(Value::text).is_none_or(|it| it == host)
     };
     let here = record.series.iter().filter(is_here);
     let whole: Vec<&SeriesRecord> =
         here.filter(|it| is_whole(record, &it.dimensions)).collect();
-    let told = match test.course {
+    let reported = match test.course {
         Course::Once => None,
         Course::Rounds(rule) => rounds(&whole, &rule),
         Course::Search(goal) => search(&whole, &goal),
     };
-    told.unwrap_or_default()
+    reported.unwrap_or_default()
 }
 
-fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Told> {
+fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Reported> {
     let rates = series.iter().filter(|it| it.metric == "rate");
     let rates: BTreeMap<u64, f64> =
         rates.filter_map(|it| Some((step(it)?, rate_per_s(it)?))).collect();
@@ -50,11 +50,11 @@ fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Told> {
         return None;
     }
     let steady = Steady::of(&rates.into_values().collect::<Vec<_>>(), rule);
-    Some(Told { facts: steady.facts(), doubt: steady.doubt(), ..Told::default() })
+    Some(Reported { facts: steady.facts(), doubt: steady.doubt(), ..Reported::default() })
 }
 
 /// `None` where the maximum rate of a closed loop, which a search begins with, is not there.
-fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Told> {
+fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Reported> {
     let is_closed = |it: &&&SeriesRecord| it.metric == "rate" && requested(it).is_none();
     let maximum = series
         .iter()
@@ -65,7 +65,7 @@ fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Told> {
     let mut search = Search::below(maximum);
     let shown = tries.into_iter().map(|(step, tried)| (step, search.judge(tried, goal)));
     let shown = shown.collect();
-    Some(Told { facts: search.facts(), shown, ..Told::default() })
+    Some(Reported { facts: search.facts(), shown, ..Reported::default() })
 }
 
 fn tried(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, Try)> {

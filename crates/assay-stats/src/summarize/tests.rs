@@ -628,12 +628,12 @@ fn figures_of_tools_stand_where_values_are_unknown() {
         max: Some(9.0),
         percentiles: [("p99".to_owned(), 4.0)].into(),
     };
-    let told = |script: Script| {
+    let reported = |script: Script| {
         let series = script.number();
         script.push(|_| RunEvent::Figures { series, figures: figures.clone() })
     };
-    let sampled = told(case("a", "fio", latency()).samples("latency", None, &[1.0, 2.0]));
-    let alone = told(case("b", "fio", latency()).open("latency", &[]));
+    let sampled = reported(case("a", "fio", latency()).samples("latency", None, &[1.0, 2.0]));
+    let alone = reported(case("b", "fio", latency()).open("latency", &[]));
     let scripts = [sampled, alone].map(|it| it.finished(Stopped::Tool));
     let summary = summarize(&run(scripts.into(), None));
     let it = &summary.results[0];
@@ -726,10 +726,10 @@ fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
     let script = step(script, 3, Some(750.0), 750.0).counts(&burst);
     let script = step(script, 4, Some(750.0), 750.0).counts(&[(75, 750); 12]);
     let summary = summarize(&run(vec![script.finished(Stopped::Budget)], None));
-    let told = &summary.results[0].parameters;
-    assert_eq!(told[&Name::GoalRate], 500.0.into());
-    assert_eq!(told[&Name::GoalMissedAt], 750.0.into());
-    assert_eq!(told[&Name::MaximumRate], 1000.0.into());
+    let reported = &summary.results[0].parameters;
+    assert_eq!(reported[&Name::GoalRate], 500.0.into());
+    assert_eq!(reported[&Name::GoalMissedAt], 750.0.into());
+    assert_eq!(reported[&Name::MaximumRate], 1000.0.into());
     let late = summary.steps.iter().filter(|it| it.metric == "late");
     let shown: Vec<&str> = late.filter_map(|it| it.parameters[&Name::Shown].text()).collect();
     assert_eq!((shown, summary.results.len()), (vec!["keeps", "unclear", "misses"], 1));

@@ -85,8 +85,8 @@ impl AboutCase {
         let silent = self.metrics.iter().filter(|(metric, _)| !self.sampled.contains(*metric));
         for (metric, about) in silent {
             let learned = about.facts().into_iter().chain(about.dimensions());
-            let told = pairs.entry(Attribute::Told).or_default();
-            told.extend(
+            let reported = pairs.entry(Attribute::Reported).or_default();
+            reported.extend(
                 learned.map(|(name, value)| {
                     (format!("{metric}.{}", name.name()), written(&value))
                 }),
@@ -109,8 +109,9 @@ impl About {
         let mut facts = self.facts.clone();
         let mut pairs = self.pairs.clone();
         if !self.is_whole() && !self.loose.is_empty() {
-            let told = self.loose.iter().map(|(name, value)| (name.clone(), written(value)));
-            pairs.entry(Attribute::Told).or_default().extend(told);
+            let reported =
+                self.loose.iter().map(|(name, value)| (name.clone(), written(value)));
+            pairs.entry(Attribute::Reported).or_default().extend(reported);
         }
         facts.extend(pairs.into_iter().map(|(name, pairs)| (name, Value::Pairs(pairs))));
         facts
@@ -140,7 +141,7 @@ impl About {
         match (name, value.text()) {
             ("round_trips", _) => drop(self.facts.insert(Attribute::Io, value.clone())),
             ("engine_reason", Some(text)) => {
-                let reason = EngineReason::Told { text: text.to_owned() };
+                let reason = EngineReason::Reported { text: text.to_owned() };
                 self.facts.insert(Attribute::EngineReason, Value::Reason(reason));
             }
             ("steady_state", Some(text)) => self.steady(text),
@@ -154,7 +155,7 @@ impl About {
                         self.facts.insert(attribute, value.clone());
                     }
                 },
-                None => self.pair(Attribute::Told, name, value),
+                None => self.pair(Attribute::Reported, name, value),
             },
         }
     }

@@ -27,8 +27,8 @@ fn whole() -> Run {
 /// `expected` is what is said of it, and how many events are lost.
 fn check(change: impl FnOnce(&mut Vec<String>), expected: &str, losses: u64) -> Run {
     let read = read(change);
-    let told: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
-    assert_eq!(told.join("\n"), expected);
+    let reported: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
+    assert_eq!(reported.join("\n"), expected);
     assert_eq!((read.losses(), read.is_whole()), (losses, expected.is_empty()));
     read.run
 }
@@ -50,9 +50,9 @@ fn damage_is_named_with_its_line() {
     let garbage = |lines: &mut Vec<String>| lines.insert(4, "\0\0\0".to_owned());
     assert_eq!(check(garbage, "line 5 is damaged; it is left out", 1), whole);
     let twice = |lines: &mut Vec<String>| lines.insert(5, lines[4].clone());
-    let told =
+    let reported =
         "line 6 holds event 5, which stands before it already or belongs there; it is left out";
-    assert_eq!(check(twice, told, 1), whole);
+    assert_eq!(check(twice, reported, 1), whole);
     check(|lines| drop(lines.drain(4..6)), "before line 5, 2 events are missing", 2);
     check(
         |lines| {
@@ -64,8 +64,9 @@ fn damage_is_named_with_its_line() {
     );
     let label =
         |lines: &mut Vec<String>| lines[0] = lines[0].replace(r#""suite":"m"#, r#""suite":"M"#);
-    let told = "line 1 was changed after it was written; what it says of the run may be wrong";
-    check(label, told, 0);
+    let reported =
+        "line 1 was changed after it was written; what it says of the run may be wrong";
+    check(label, reported, 0);
 }
 
 #[test]
@@ -79,28 +80,28 @@ fn events_that_fit_nowhere_are_named_with_their_line() {
         read(|lines| count = lines.len());
         count + 1
     };
-    let told = format!(
+    let reported = format!(
         "line {last} holds the event `weather`, which this assay does not know; it is left out"
     );
-    assert_eq!(check(unknown, &told, 1), whole);
+    assert_eq!(check(unknown, &reported, 1), whole);
 
     let event = |text: &str| {
         let text = text.to_owned();
         move |lines: &mut Vec<String>| lines.push(sealed(lines.len() + 1, &text))
     };
     let sample = r#"{"event":"sample","series":99,"value":1.0,"preparation":0,"at_ns":0}"#;
-    let told =
+    let reported =
         format!("line {last} belongs to series 99, which was never opened; it is left out");
-    check(event(sample), &told, 1);
+    check(event(sample), &reported, 1);
     let open = r#"{"event":"series-opened","series":0,"case":"memory.latency/bytes=4096","metric":"latency","dimensions":{}}"#;
     check(event(open), &format!("line {last} opens series 0 again; it is left out"), 1);
     let histogram = r#"{"event":"distribution","series":0,"preparation":0,"from_ns":0,"to_ns":1,"count":1,"sum_ns":1.0,"histogram":"AAAA"}"#;
     let read = read(event(histogram));
-    let told = read.problems[0].to_string();
+    let reported = read.problems[0].to_string();
     let begins = format!(
         "line {last} holds an event `distribution` that cannot be understood: a histogram does not decode"
     );
-    assert!(told.starts_with(&begins), "{told}");
+    assert!(reported.starts_with(&begins), "{reported}");
     assert_eq!((read.run, read.problems.len()), (whole, 1));
 }
 
@@ -114,10 +115,10 @@ fn what_a_newer_assay_wrote_is_named_and_left_out() {
         lines.push(r#"{"event":"weather","sky":"clear"}"#.to_owned());
     };
     let read = read(newer);
-    let told: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
-    let last = told[2].clone();
+    let reported: Vec<String> = read.problems.iter().map(ToString::to_string).collect();
+    let last = reported[2].clone();
     assert_eq!(
-        told[0],
+        reported[0],
         "line 1: the run has format 3, and this assay knows formats up to 2: what it does not know is left out"
     );
     assert!(

@@ -116,15 +116,15 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
         Some(Value::Pairs(pairs)) => pairs.get(key).is_some_and(same),
         _ => false,
     };
-    let told = |attribute: &Attribute, key: &str| {
+    let reported = |attribute: &Attribute, key: &str| {
         pair(&case.facts, *attribute, key)
             || about.iter().any(|it| pair(&it.facts, *attribute, key))
     };
     if let Some(key) = name.strip_prefix("variable.") {
-        return told(&Attribute::Variables, key);
+        return reported(&Attribute::Variables, key);
     }
     if name.starts_with("command") {
-        return told(&Attribute::Commands, name.strip_prefix("command.").unwrap_or("run"));
+        return reported(&Attribute::Commands, name.strip_prefix("command.").unwrap_or("run"));
     }
     let steps = |metric: &str, name: Attribute| {
         let of = |it: &&SeriesRecord| it.metric == metric && it.dimensions.contains_key(&name);
@@ -156,11 +156,11 @@ fn holds(case: &CaseRecord, line: &Json) -> bool {
     }
     let name = if name == "round_trips" { "io" } else { name };
     let Some(attribute) = Attribute::from_name(name) else {
-        return told(&Attribute::Told, name);
+        return reported(&Attribute::Reported, name);
     };
     let is = |found: Option<&Value>| match found {
         Some(Value::Reason(reason)) => {
-            *reason == EngineReason::Told { text: value.as_str().unwrap().to_owned() }
+            *reason == EngineReason::Reported { text: value.as_str().unwrap().to_owned() }
         }
         Some(found) if name == "statistic" => {
             value.as_str().unwrap().starts_with(found.text().unwrap())
@@ -185,8 +185,9 @@ fn every_result_of_format_1_has_its_series() {
         let run = entry.unwrap().file_name().into_string().unwrap();
         let read = store.read(&run).unwrap().run;
         let path = kept().join("expected").join(format!("{run}.json"));
-        let told: Json = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-        for result in told["results"].as_array().unwrap() {
+        let reported: Json =
+            serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+        for result in reported["results"].as_array().unwrap() {
             let asked: Attributes = result["parameters"]
                 .as_object()
                 .unwrap()
@@ -218,7 +219,7 @@ fn every_result_of_format_1_has_its_series() {
         let finished = read.finished_cases().flat_map(|case| &case.series);
         let series =
             finished.filter(|it| !it.dimensions.contains_key(&Attribute::Step)).count();
-        assert_eq!(series, told["results"].as_array().unwrap().len(), "{run}");
+        assert_eq!(series, reported["results"].as_array().unwrap().len(), "{run}");
     }
     assert_eq!(results, 226);
 }

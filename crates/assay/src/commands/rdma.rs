@@ -41,12 +41,12 @@ pub(crate) fn rdma(
     let mut recording = Recording::begin(opening, &mut quiet)?;
     recording.start(0)?;
     let mut printed = String::new();
-    let mut told = String::new();
+    let mut reported = String::new();
     let tested = rdma::run(&work, cancel, &mut |observed| {
         let (entries, line) = match observed {
             Observed::Joined(joined) => (joined.entries(), head(&work, joined).to_string()),
             Observed::Size(size) => {
-                told.push_str(&own(&work, size));
+                reported.push_str(&own(&work, size));
                 (size.entries(work.test), row(&work, size))
             }
         };
@@ -68,7 +68,7 @@ pub(crate) fn rdma(
     if typed.json {
         terminal.print(&render::json::summary(&summarize(&run)));
     } else {
-        terminal.print(&format!("{}{told}", perftest::rule()));
+        terminal.print(&format!("{}{reported}", perftest::rule()));
     }
     Ok(0)
 }

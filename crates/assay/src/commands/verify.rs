@@ -70,8 +70,8 @@ fn found(verified: Verified) -> Found {
     let outputs = verified.damaged_outputs.iter();
     problems.extend(outputs.map(|(name, error)| format!("{name}: {}", with_causes(error))));
     if !verified.index_agrees {
-        let told = "the index says something else than its events; remove index.jsonl, which is made anew";
-        problems.push(told.to_owned());
+        let reported = "the index says something else than its events; remove index.jsonl, which is made anew";
+        problems.push(reported.to_owned());
     }
     if verified.is_running && !is_sound {
         problems.push("it is being written at this moment; verify it again later".to_owned());

@@ -25,8 +25,9 @@ fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
     let all = world.assay(&["references"]).succeeded().out;
     assert!(all.contains("azure/hbv4") && all.contains("aws/p5.48xlarge/alinux2"), "{all}");
     let hbv2 = world.assay(&["references", "azure/hbv2"]).succeeded().out;
-    for told in ["350 GB/s", "about 260 GB/s", "CONFLICT", "SUSPECT", "hbv2-performance.md"] {
-        assert!(hbv2.contains(told), "{told}: {hbv2}");
+    for reported in ["350 GB/s", "about 260 GB/s", "CONFLICT", "SUSPECT", "hbv2-performance.md"]
+    {
+        assert!(hbv2.contains(reported), "{reported}: {hbv2}");
     }
     let claims = world.json(&["references", "azure/hb", "--json"]);
     assert!(claims.as_array().unwrap().len() > 100);
@@ -128,9 +129,10 @@ fn a_page_is_linted_for_people_programs_and_code_hosts() {
     world.write("source.md", SOURCE);
     let words = ["lint", "page.md", "--against", "source.md"];
     let text = world.assay(&words).failed_with(5).out;
-    for told in ["page.md:30:93: impossible: min ≤ mean is broken", "name: CH4", "qualifier:"]
+    for reported in
+        ["page.md:30:93: impossible: min ≤ mean is broken", "name: CH4", "qualifier:"]
     {
-        assert!(text.contains(told), "{told}: {text}");
+        assert!(text.contains(reported), "{reported}: {text}");
     }
     let sarif = world.assay(&[&words[..], &["--format", "sarif"]].concat()).failed_with(5).out;
     let sarif: Value = serde_json::from_str(&sarif).unwrap();

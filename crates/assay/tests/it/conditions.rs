@@ -70,9 +70,9 @@ fn one_run_each_is_a_ratio_and_no_verdict() {
     for label in ["on", "off"] {
         world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
     }
-    let told = world.assay(&["compare", "on", "off"]).failed_with(6).out;
-    let words = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("cannot tell: 1 run each"), "{told}");
+    let reported = world.assay(&["compare", "on", "off"]).failed_with(6).out;
+    let words = reported.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("cannot tell: 1 run each"), "{reported}");
     let other = world.assay(&["compare", "on", "on,latest"]).failed_with(2);
     assert!(other.err.contains("on both sides"), "{other:?}");
 }
@@ -97,8 +97,9 @@ fn a_history_is_shown_in_every_format() {
         ("svg", "<svg"),
         ("csv", "is_change"),
     ] {
-        let told = world.assay(&[&words[..], &["--format", format]].concat()).succeeded().out;
-        assert!(told.contains(sign), "{format}: {told}");
+        let reported =
+            world.assay(&[&words[..], &["--format", format]].concat()).succeeded().out;
+        assert!(reported.contains(sign), "{format}: {reported}");
     }
     for (wrong, part) in [
         (&["history", "latencie"][..], "did you mean latency"),
@@ -189,10 +190,10 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
     let mut expected = labels.clone();
     expected.push("one");
     expected.dedup();
-    let told = std::fs::read_to_string(world.path("told")).unwrap();
-    let told: Vec<&str> = told.lines().collect();
+    let reported = std::fs::read_to_string(world.path("told")).unwrap();
+    let reported: Vec<&str> = reported.lines().collect();
     assert_eq!(
-        told, expected,
+        reported, expected,
         "a command for every change, and the first condition at the end"
     );
     // The runs are stored with their places: to compare them later is the same.
@@ -231,9 +232,9 @@ fn an_interruption_leaves_the_first_condition_behind() {
         [&["run", "tiny.toml", "--budget", "5s", "--settle", "0s"], &switch[..]].concat();
     let child =
         world.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let told = || std::fs::read_to_string(world.path("told")).unwrap_or_default();
+    let reported = || std::fs::read_to_string(world.path("told")).unwrap_or_default();
     let deadline = Instant::now() + Duration::from_secs(120);
-    while told() != "two\n" {
+    while reported() != "two\n" {
         assert!(Instant::now() < deadline, "the second condition was never reached");
         std::thread::sleep(Duration::from_millis(20));
     }
@@ -243,5 +244,5 @@ fn an_interruption_leaves_the_first_condition_behind() {
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{err}");
     assert!(err.contains("interrupted"), "{err}");
-    assert_eq!(told(), "one\n", "{err}");
+    assert_eq!(reported(), "one\n", "{err}");
 }

@@ -137,25 +137,28 @@ fn words_are_enough_and_files_stay_unless_unlinked() {
 
 /// On a terminal alone, after everything else: what a tool says on a pipe, scripts read.
 #[test]
-fn people_are_told_where_the_run_is_stored() {
+fn people_are_reported_where_the_run_is_stored() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_assay");
-    let tell = |more: &str| {
+    let report = |more: &str| {
         let line = format!("{program} fio --name=a --ioengine=null --size=64k {more} >out");
         let mut script = std::process::Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(world.path("."));
-        let told = script.env("XDG_DATA_HOME", world.path(".")).env_remove("ASSAY_STORE");
-        told.output().map(|told| String::from_utf8(told.stdout).unwrap())
+        let reported = script.env("XDG_DATA_HOME", world.path(".")).env_remove("ASSAY_STORE");
+        reported.output().map(|reported| String::from_utf8(reported.stdout).unwrap())
     };
-    let Ok(told) = tell("") else {
+    let Ok(reported) = report("") else {
         eprintln!("SKIPPED people_are_told_where_the_run_is_stored: there is no script(1)");
         return;
     };
     let id = world.json(&["show", "--json"])["run"]["id"].as_str().unwrap().to_owned();
-    assert!(told.trim_end().ends_with(&format!("Stored as {id}: assay show {id}")), "{told}");
+    assert!(
+        reported.trim_end().ends_with(&format!("Stored as {id}: assay show {id}")),
+        "{reported}"
+    );
     let out = std::fs::read_to_string(world.path("out")).unwrap();
     assert!(out.contains("a: (g=0)") && !out.contains("Stored"), "{out}");
-    assert!(!tell("--no-store").unwrap().contains("Stored"));
+    assert!(!report("--no-store").unwrap().contains("Stored"));
 }
 
 #[test]

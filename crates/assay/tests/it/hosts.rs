@@ -187,8 +187,8 @@ impl World {
 
     fn measured(&self, words: &[&str], code: i32) -> Value {
         let output = self.fleet(words).output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(code), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{reported}");
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
     }
 

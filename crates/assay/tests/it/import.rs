@@ -65,9 +65,10 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
     let outcome = world.assay(&["import", "good.txt", "cut.txt", "other.txt", "absent", "."]);
     let outcome = outcome.failed_with(4);
     assert!(outcome.out.contains("stream, 1 measurement, good.txt"), "{}", outcome.out);
-    for told in ["cut.txt was not imported", "[cut.txt:", "other.txt was not imported", "hello"]
+    for reported in
+        ["cut.txt was not imported", "[cut.txt:", "other.txt was not imported", "hello"]
     {
-        assert!(outcome.err.contains(told), "{told}: {}", outcome.err);
+        assert!(outcome.err.contains(reported), "{reported}: {}", outcome.err);
     }
     assert!(outcome.err.contains("absent cannot be read"), "{}", outcome.err);
     assert!(outcome.err.contains(". is no file"), "{}", outcome.err);
@@ -81,14 +82,14 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
 fn what_an_imported_file_says_is_shown_and_not_obeyed() {
     const EVIL: &str = "=1+1|\u{1b}[2J\u{202e}<img src=x>\n## h";
     let world = World::new();
-    let mut told: Value = serde_json::from_str(FIO).unwrap();
-    for job in told["jobs"].as_array_mut().unwrap() {
+    let mut reported: Value = serde_json::from_str(FIO).unwrap();
+    for job in reported["jobs"].as_array_mut().unwrap() {
         job["jobname"] = EVIL.into();
         job["hostname"] = EVIL.into();
         job["job options"]["filename"] = format!("/x/{EVIL}").into();
     }
     let name = "=e|\u{1b}[2J\u{202e}<img src=x>.json";
-    world.write(name, &told.to_string());
+    world.write(name, &reported.to_string());
     world.assay(&["import", "--host", "=h\u{1b}[2J", "--label", "=l|x", name]).succeeded();
     world.assay(&["import", "--label", "b", name]).succeeded();
     let runs = ["latest~1", "latest"];

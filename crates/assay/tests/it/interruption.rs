@@ -131,6 +131,7 @@ fn a_stopped_process_says_so() {
     assert_eq!(paused, 1);
     let document = world.json(&["show", "latest", "--json"]);
     let is_paused = |warning: &Value| warning["id"] == "paused";
-    let is_told = |result: &Value| result["warnings"].as_array().unwrap().iter().any(is_paused);
-    assert!(document["results"].as_array().unwrap().iter().any(is_told), "{document}");
+    let is_reported =
+        |result: &Value| result["warnings"].as_array().unwrap().iter().any(is_paused);
+    assert!(document["results"].as_array().unwrap().iter().any(is_reported), "{document}");
 }

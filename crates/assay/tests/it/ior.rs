@@ -87,8 +87,8 @@ fn folders_of_ranks_and_files_of_repetitions() {
         assert_eq!(world.path("data").join(name).metadata().unwrap().len(), 32768, "{name}");
     }
     std::fs::remove_dir_all(world.path("data")).unwrap();
-    let told = ior(&world, line).failed_with(4).err;
-    assert!(told.contains("its folder must be there"), "{told}");
+    let reported = ior(&world, line).failed_with(4).err;
+    assert!(reported.contains("its folder must be there"), "{reported}");
     std::fs::create_dir(world.path("data")).unwrap();
     ior(&world, line).succeeded();
     assert_eq!(std::fs::read_dir(world.path("data")).unwrap().count(), 0, "nothing is left");
@@ -126,8 +126,8 @@ fn a_script_is_several_tests() {
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["tests"].as_array().unwrap().len(), 2);
     world.write("script", "IOR START\nblockSize=1x\n");
-    let told = ior(&world, "-f script").failed_with(2).err;
-    assert!(told.contains("script:2: `1x` is no value"), "{told}");
+    let reported = ior(&world, "-f script").failed_with(2).err;
+    assert!(reported.contains("script:2: `1x` is no value"), "{reported}");
 }
 
 #[test]
@@ -145,9 +145,9 @@ fn what_does_not_run_is_refused_by_name() {
         let outcome = ior(&world, line).failed_with(2);
         assert!(outcome.err.contains(expected), "{line}: {}", outcome.err);
     }
-    let told = ior(&world, "-r -o nothing").failed_with(4);
-    assert!(told.err.contains("there is no file nothing to read"), "{}", told.err);
-    assert_eq!(told.out, "", "nothing is shown before it can be done");
+    let reported = ior(&world, "-r -o nothing").failed_with(4);
+    assert!(reported.err.contains("there is no file nothing to read"), "{}", reported.err);
+    assert_eq!(reported.out, "", "nothing is shown before it can be done");
     assert_eq!(ior(&world, "-o no/folder").failed_with(2).out, "");
     let help = ior(&world, "--help").succeeded().out;
     for option in ["-N RANKS", "stoneWallingWearOut=1", "-f FILE", "--posix.odirect"] {
@@ -198,8 +198,8 @@ fn the_store_is_the_users_choice() {
     world.assay(&["show"]).failed_with(2);
     let found = world.assay(&["list", "--store", "elsewhere"]).succeeded().out;
     assert!(found.contains("there"), "{found}");
-    let told = ior(&world, &format!("{line} --no-store --store x")).failed_with(2).err;
-    assert!(told.contains("contradict"), "{told}");
+    let reported = ior(&world, &format!("{line} --no-store --store x")).failed_with(2).err;
+    assert!(reported.contains("contradict"), "{reported}");
     ior(&world, "-r -o missing").failed_with(4);
     world.assay(&["show"]).failed_with(2);
 }

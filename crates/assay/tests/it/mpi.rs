@@ -280,8 +280,8 @@ fn options_of_osu_7_work_under_every_interface() {
             let outcome = mpi.start(&launcher, &world, 2, &words);
             let is_session = words.contains(&"-I") || words.contains(&"--session");
             if is_session && mpi.name == "Open MPI 4." {
-                let told = outcome.failed_with(4).err;
-                assert!(told.contains("sessions are new in MPI 4"), "{told}");
+                let reported = outcome.failed_with(4).err;
+                assert!(reported.contains("sessions are new in MPI 4"), "{reported}");
                 continue;
             }
             let outcome = outcome.succeeded();
@@ -358,9 +358,9 @@ fn a_library_of_another_make_is_found_out() {
         let words = ["latency", "-m", "8", "--mpi-library", foreign];
         let outcome = mpi.start(launcher, &world, 2, &words);
         assert_ne!(outcome.code, 0, "{outcome:?}");
-        let told = "started 2 ranks, but the library sees a world of 1";
+        let reported = "started 2 ranks, but the library sees a world of 1";
         assert_eq!(
-            outcome.err.matches(told).count(),
+            outcome.err.matches(reported).count(),
             1,
             "once, not by every rank: {outcome:?}"
         );
@@ -380,7 +380,7 @@ fn a_library_of_another_make_is_found_out() {
 }
 
 #[test]
-fn bad_input_is_told_once_with_a_remedy() {
+fn bad_input_is_reported_once_with_a_remedy() {
     let mpi = &MPIS[0];
     let Some(launcher) = mpi.launcher("bad_input_is_told_once_with_a_remedy") else { return };
     let (world, _alone) = (World::new(), one_at_a_time());

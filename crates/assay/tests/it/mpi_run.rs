@@ -105,9 +105,12 @@ fn one_that_fails_does_not_take_the_others_with_it() {
             .find(|it| it["case"].as_str().unwrap().ends_with(key))
             .unwrap_or_else(|| panic!("{case} is not among {failures:?}"))
     };
-    let told = |failure: &Value| failure["reason"].as_str().unwrap().to_owned();
-    assert!(told(of("mpich-9.9.1")).contains("code 7; it said: fatal: no route to host"));
-    assert!(told(of("mpich-9.9.1-b")).contains("the first rank wrote nothing"), "{failures:?}");
+    let reported = |failure: &Value| failure["reason"].as_str().unwrap().to_owned();
+    assert!(reported(of("mpich-9.9.1")).contains("code 7; it said: fatal: no route to host"));
+    assert!(
+        reported(of("mpich-9.9.1-b")).contains("the first rank wrote nothing"),
+        "{failures:?}"
+    );
     assert!(failures.iter().all(|it| !it["advice"].as_str().unwrap().is_empty()));
     let advice = of("mpich-9.9.1")["advice"].as_str().unwrap();
     assert!(advice.contains("mpiexec.hydra -n 2 ") && !advice.contains("--raw"), "{advice}");

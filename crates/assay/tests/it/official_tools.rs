@@ -118,8 +118,8 @@ fn golden(name: &str) -> String {
 fn ior_and_vdbench_stand_beside_assay() {
     let world = World::new();
     // One task instead of four: the words that say so are changed.
-    let told = golden("ior/4.1.0-read.out");
-    let ior = format!("sed 's/     0      4   4/     0      1   1/' {told}\n");
+    let reported = golden("ior/4.1.0-read.out");
+    let ior = format!("sed 's/     0      4   4/     0      1   1/' {reported}\n");
     let ior = stand_in(&world, "ior", &ior);
     let flat = golden("vdbench/5.04.06-mix.out");
     let vdbench = format!(
@@ -170,13 +170,13 @@ fn ior_and_vdbench_stand_beside_assay() {
 }
 
 #[test]
-fn tools_that_are_not_there_are_told_with_where_to_get_them() {
+fn tools_that_are_not_there_are_reported_with_where_to_get_them() {
     let world = World::new();
     for name in ["ior", "vdbench"] {
         let mut command = world.command(&["storage", "read", "file", "--by", name]);
         let output = command.env("PATH", "/nonexistent").output().unwrap();
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        assert!(told.contains(&format!("--tool {name}=PATH")), "{told}");
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{reported}");
+        assert!(reported.contains(&format!("--tool {name}=PATH")), "{reported}");
     }
 }

@@ -19,9 +19,9 @@ fn without_a_device_it_says_what_is_missing_and_what_to_do() {
         &["rdma", "read-bw"],
         &["rdma", "atomic-lat", "--loopback"],
     ] {
-        let told = world.assay(words).failed_with(4).err;
-        assert!(told.contains("there is no RDMA device on this machine"), "{told}");
-        assert!(told.contains("rdma link add"), "{told}");
+        let reported = world.assay(words).failed_with(4).err;
+        assert!(reported.contains("there is no RDMA device on this machine"), "{reported}");
+        assert!(reported.contains("rdma link add"), "{reported}");
     }
     let listed = world.assay(&["list"]).succeeded().out;
     assert!(listed.contains("There are no runs yet"), "{listed}");
@@ -37,7 +37,7 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "send-lat", "-m", "1000"], "256, 512, 1024, 2048 and 4096"),
         (&["rdma", "send-lat", "-a", "-s", "2"], "cannot be used with"),
     ] {
-        let told = world.assay(words).failed_with(2).err;
-        assert!(told.contains(expected), "{words:?}: {told}");
+        let reported = world.assay(words).failed_with(2).err;
+        assert!(reported.contains(expected), "{words:?}: {reported}");
     }
 }

@@ -96,11 +96,11 @@ fn a_store_is_held_against_what_was_written() {
     world.write("job.fio", "[a]\nrw=read\nsize=64k\nfilename=file\n");
     world.assay(&["fio", "job.fio"]).succeeded();
     world.assay(&["list"]).succeeded();
-    let told = world.json(&["verify", "--json"]);
-    let runs = told["runs"].as_array().unwrap();
-    assert!(runs.len() == 2 && runs.iter().all(|run| run["is_sound"] == true), "{told}");
+    let reported = world.json(&["verify", "--json"]);
+    let runs = reported["runs"].as_array().unwrap();
+    assert!(runs.len() == 2 && runs.iter().all(|run| run["is_sound"] == true), "{reported}");
     let outputs: u64 = runs.iter().map(|run| run["outputs"].as_u64().unwrap()).sum();
-    assert!(outputs > 0, "{told}");
+    assert!(outputs > 0, "{reported}");
 
     let raw = files_below(&world.path("assay/raw"));
     let before: Vec<Vec<u8>> = raw.iter().map(|path| std::fs::read(path).unwrap()).collect();

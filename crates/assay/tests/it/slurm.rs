@@ -46,8 +46,8 @@ impl Slurm {
         slurm.daemon(CONTROLLER, &["-D".to_owned()]);
         slurm.daemon(NODE, &["-D".to_owned()]);
         slurm.wait_for("an idle node", |slurm| {
-            let told = slurm.command("sinfo", &["-h", "-o", "%t"]).output().unwrap();
-            told.stdout.starts_with(b"idle")
+            let reported = slurm.command("sinfo", &["-h", "-o", "%t"]).output().unwrap();
+            reported.stdout.starts_with(b"idle")
         });
         Some(slurm)
     }
@@ -148,9 +148,9 @@ impl Drop for Slurm {
 
 /// What this node is, in the words of Slurm's configuration; `None` where two ranks do not fit.
 fn node() -> Option<String> {
-    let told = Command::new(NODE).arg("-C").output().unwrap();
-    let told = String::from_utf8_lossy(&told.stdout).into_owned();
-    let line = told.lines().find(|line| line.starts_with("NodeName="))?;
+    let reported = Command::new(NODE).arg("-C").output().unwrap();
+    let reported = String::from_utf8_lossy(&reported.stdout).into_owned();
+    let line = reported.lines().find(|line| line.starts_with("NodeName="))?;
     let cpus = line.split_whitespace().find_map(|word| word.strip_prefix("CPUs="))?;
     (cpus.parse::<u32>().ok()? >= 2).then(|| line.to_owned())
 }
@@ -202,16 +202,16 @@ fn ranks_that_are_not_served_are_found_out(slurm: &Slurm) {
         let srun = ["srun", served, "-Q", "-n", "2"];
         let asked = [&LATENCY[..], &["--mpi-library", library]].concat();
         let outcome = slurm.assay(&srun, &asked).failed_with(4);
-        let told = "slurm started 2 ranks, but the library sees a world of 1";
-        assert_eq!(outcome.err.matches(told).count(), 1, "{outcome:?}");
+        let reported = "slurm started 2 ranks, but the library sees a world of 1";
+        assert_eq!(outcome.err.matches(reported).count(), 1, "{outcome:?}");
         assert!(outcome.err.contains("`srun --mpi=pmi2` serves MPICH"), "{outcome:?}");
     }
     // Open MPI ends the process itself, so the remedy has to come before.
     let asked = [&LATENCY[..], &["--mpi-library", "libmpi.so.40"]].concat();
     let outcome = slurm.assay(&["srun", "--mpi=none", "-Q", "-n", "2"], &asked);
     assert_ne!(outcome.code, 0, "{outcome:?}");
-    let told = "srun was not told to serve it: --mpi=pmix";
-    assert_eq!(outcome.err.matches(told).count(), 1, "{outcome:?}");
+    let reported = "srun was not told to serve it: --mpi=pmix";
+    assert_eq!(outcome.err.matches(reported).count(), 1, "{outcome:?}");
 }
 
 fn every_mpi_is_started_by_srun_when_asked(slurm: &Slurm) {
@@ -249,6 +249,6 @@ fn another_launcher_inside_a_job_is_told_from_srun(slurm: &Slurm) {
     );
     let mut batch = slurm.command("sbatch", &["-Q", "-n", "2", "--wait", "-o", "job.out"]);
     assert_eq!(batch.arg(script).status().unwrap().code(), Some(2));
-    let told = std::fs::read_to_string(slurm.world.path("job.out")).unwrap();
-    assert!(told.contains("start it with an MPI launcher"), "{told}");
+    let reported = std::fs::read_to_string(slurm.world.path("job.out")).unwrap();
+    assert!(reported.contains("start it with an MPI launcher"), "{reported}");
 }

@@ -56,7 +56,7 @@ fn every_door_misses_a_volume_that_is_not_mounted() {
 }
 
 #[test]
-fn the_file_system_and_its_device_are_told_first_and_stored() {
+fn the_file_system_and_its_device_are_reported_first_and_stored() {
     let world = World::new();
     let short = ["--size", "1MiB", "--for", "300ms", "--buffered", "--json"];
     let run = world.assay(&[&["storage", "read", "file"][..], &short].concat()).succeeded();
@@ -114,8 +114,8 @@ fn clean_believes_no_record_that_assay_did_not_write() {
     edited["born_ns"] = Value::Null;
     std::fs::write(&record, edited.to_string()).unwrap();
     assert!(Command::new("mkfifo").arg(records.join("pipe.json")).status().unwrap().success());
-    let told = clean(&world).succeeded().out;
-    assert_eq!(told.matches("proves nothing").count(), 2, "{told}");
+    let reported = clean(&world).succeeded().out;
+    assert_eq!(reported.matches("proves nothing").count(), 2, "{reported}");
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
     assert!(world.path("file").exists());
 }

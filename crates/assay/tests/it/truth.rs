@@ -1,7 +1,7 @@
 //! Known truths: links and devices of known speed, each measured once and beside the real tool.
 //!
 //! They need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask truth` makes every
-//! try alone, repeats it until a sequential test has decided, and reads what [`told`] prints.
+//! try alone, repeats it until a sequential test has decided, and reads what [`reported`] prints.
 
 #![expect(clippy::print_stdout, reason = "cargo xtask truth reads it")]
 
@@ -27,7 +27,12 @@ fn is_asked_for(test: &str) -> bool {
 }
 
 /// Reports what was measured and what the real tool measured, for the truth with this relative tolerance.
-fn told(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: (&str, Option<f64>)) {
+fn reported(
+    unit: &str,
+    (truth, tolerance): (f64, f64),
+    measured: f64,
+    peer: (&str, Option<f64>),
+) {
     let (name, value) = (peer.0, peer.1.map_or("-".to_owned(), |value| value.to_string()));
     println!("TRY {unit} {truth} {tolerance} {measured} {name} {value}");
 }
@@ -52,7 +57,7 @@ fn gigabit(test: &str, mode: &str) {
         end["sum_received"]["bits_per_second"].as_f64().unwrap()
     };
     let (measured, peer) = beside_iperf3(goodput);
-    told("bit/s", (TCP_GOODPUT_BIT_PER_S, 0.005), measured, peer);
+    reported("bit/s", (TCP_GOODPUT_BIT_PER_S, 0.005), measured, peer);
 }
 
 #[test]
@@ -95,7 +100,7 @@ fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
         number("lost_packets") / number("packets")
     };
     let (measured, peer) = beside_iperf3(lost);
-    told("ratio", (0.5, 0.02), measured, peer);
+    reported("ratio", (0.5, 0.02), measured, peer);
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn a_rate_that_is_asked_for_is_kept() {
         document["end"]["sum_received"]["bits_per_second"].as_f64().unwrap()
     };
     let (measured, peer) = beside_iperf3(goodput);
-    told("bit/s", (1e8, 0.01), measured, peer);
+    reported("bit/s", (1e8, 0.01), measured, peer);
 }
 
 const SWITCHED: &str = r#"
@@ -157,7 +162,7 @@ fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
         let end = link.iperf3(&world, Who::Iperf3, "-t 1 -O 1");
         end["sum_received"]["bits_per_second"].as_f64().unwrap()
     });
-    told("ratio", (0.5, 0.01), ratio, ("iperf3", Some(of_half / of_whole)));
+    reported("ratio", (0.5, 0.01), ratio, ("iperf3", Some(of_half / of_whole)));
 }
 
 /// What assay finds when it switches by itself: the ratio of both conditions.

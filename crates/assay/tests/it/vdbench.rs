@@ -164,7 +164,7 @@ fn a_link_called_vdbench_takes_its_command_line() {
 }
 
 #[test]
-fn what_cannot_run_is_told_with_its_place() {
+fn what_cannot_run_is_reported_with_its_place() {
     let world = World::new();
     let run = "rd=rd1,wd=wd1,iorate=max,elapsed=2,interval=1\n";
     let table = [
@@ -330,7 +330,7 @@ fn timeless(text: &str) -> String {
 
 /// Runs `text`, removes `gone`, and compares the folder that the stored run gives with the live one, which
 /// comes back.
-fn told_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, String> {
+fn reported_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, String> {
     write(&world.path("file"), text);
     let live = vdbench(world, &["-f", "file", "--label", "first"]).succeeded();
     // Neither the files nor what they name need to be there any more.
@@ -364,7 +364,7 @@ fn the_folder_is_written_again_from_the_events() {
          rd=rd2,wd=wd1,iorate=max,elapsed=600,warmup=0,maxdataread=1m,startcmd=\"echo each\"\n";
     write(&world.path("more"), "* nothing more\n");
     write(&world.path("there"), &"x".repeat(1 << 16));
-    let live = told_again(&world, text, &["file", "more", "there", "f", "g"]);
+    let live = reported_again(&world, text, &["file", "more", "there", "f", "g"]);
     assert!(live["totals.html"].contains("Starting RD=rd1_(50%)"));
     assert!(live["skew.html"].contains("wd2 ") && live.contains_key("sd1.histogram.html"));
     for part in ["Laying out /", "Cmd: each", "Reached maxdataread"] {
@@ -390,7 +390,7 @@ const TREES: &str = "endcmd=\"echo ended\"\n\
 #[test]
 fn the_folder_of_trees_is_written_again_too() {
     let world = World::new();
-    let live = told_again(&world, TREES, &["file", "tree", "other"]);
+    let live = reported_again(&world, TREES, &["file", "tree", "other"]);
     let (summary, totals) = (&live["summary.html"], &live["totals.html"]);
     for part in [
         "Starting RD=format_for_rd1",

@@ -133,18 +133,18 @@ fn skew(placed: &Placed, used: &Used) -> Result<Option<Skew>, Fault> {
 
 /// Zones one behind the other; those without a size share the rest. `None` when they do not fit.
 fn zones(list: &[ZoneShare], region_bytes: u64) -> Option<Vec<Zone>> {
-    let told = |zone: &ZoneShare| match zone.size {
+    let reported = |zone: &ZoneShare| match zone.size {
         ZoneSize::Percent(percent) => Some(percent / 100.0),
         ZoneSize::Bytes(bytes) => Some(bytes as f64 / region_bytes.max(1) as f64),
         ZoneSize::Rest => None,
     };
-    let sum: f64 = list.iter().filter_map(told).sum();
-    let open = list.iter().filter(|zone| told(zone).is_none()).count();
+    let sum: f64 = list.iter().filter_map(reported).sum();
+    let open = list.iter().filter(|zone| reported(zone).is_none()).count();
     let rest = (1.0 - sum).max(0.0) / open.max(1) as f64;
     let mut from_share = 0.0;
     let mut zones = vec![];
     for zone in list {
-        let to_share = from_share + told(zone).unwrap_or(rest);
+        let to_share = from_share + reported(zone).unwrap_or(rest);
         zones.push(Zone { io_share: zone.io_percent / 100.0, from_share, to_share });
         from_share = to_share;
     }

@@ -232,7 +232,7 @@ fn figures_are_consistent() {
 }
 
 #[test]
-fn a_failed_io_is_told_with_its_number() {
+fn a_failed_io_is_reported_with_its_number() {
     let request = request("job", &[("job", JOB)]).unwrap();
     let plan = plan_of(&request).unwrap();
     let mut outcome = outcome(2);

@@ -417,8 +417,8 @@ impl Compiler<'_, '_> {
             self.lines.found.push(error.help("correct skew= of its fwd").vdbench("stops"));
             return None;
         }
-        let is_told = self.lines.found.iter().any(|found| found.code == "V164");
-        if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_told {
+        let is_reported = self.lines.found.iter().any(|found| found.code == "V164");
+        if given > 0.0 && run.file_rates.contains(&Rate::Max) && !is_reported {
             let message = format!(
                 "`{}` runs at fwdrate=max: the shares (skew) divide the threads, and are not held",
                 run.name.text

@@ -103,7 +103,7 @@ fn trees_are_replicated_limited_and_looped_over() {
 }
 
 #[test]
-fn what_is_wrong_is_told() {
+fn what_is_wrong_is_reported() {
     let run = "rd=rd1,fwd=fwd1,fwdrate=max,elapsed=10,interval=1\n";
     let table = [
         (format!("{TREE}{WORK}rd=rd1,fwd=fwd1,elapsed=10,interval=1"), "V163 3:4"),

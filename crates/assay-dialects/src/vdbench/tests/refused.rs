@@ -21,7 +21,7 @@ fn codes(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn everything_wrong_is_told_with_its_place() {
+fn everything_wrong_is_reported_with_its_place() {
     let usual = |more: &str| format!("{USUAL}{more}\n{RUN}");
     let run = |more: &str| format!("{USUAL}rd=rd1,wd=wd1{more}\n");
     let whole = |storage: &str, workload: &str| format!("{storage}\n{workload}\n{RUN}");
@@ -82,7 +82,7 @@ fn an_included_file_may_not_include() {
 }
 
 #[test]
-fn a_missing_value_or_file_is_told_once_and_as_it_was_written() {
+fn a_missing_value_or_file_is_reported_once_and_as_it_was_written() {
     let found =
         one(&format!("{USUAL}wd=wd2,sd=sd1,xfersize=$xs,rdpct=!rd\n{RUN}")).unwrap_err();
     let places: Vec<_> =

@@ -98,7 +98,7 @@ fn every_engine_moves_the_same_bytes() {
 }
 
 #[test]
-fn no_more_is_handed_over_than_is_told() {
+fn no_more_is_handed_over_than_is_reported() {
     fn pieces<E: StorageEngine>() {
         let file = file();
         let files = [Files { read: file.as_raw_fd(), write: file.as_raw_fd() }];

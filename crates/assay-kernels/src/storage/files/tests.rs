@@ -258,7 +258,7 @@ fn streams_that_feed_each_other_go_on() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told() {
+fn what_cannot_be_done_is_reported() {
     let folder = Folder::new("cannot");
     let streams = vec![stream(FileOperation::Create, FileOrder::Once)];
     let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));

@@ -8,10 +8,10 @@ use crate::units;
 
 /// `node, 8 threads`; empty where nothing needs telling apart.
 pub(in crate::build) fn words(attributes: &Attributes) -> String {
-    let told = attributes
+    let reported = attributes
         .iter()
         .filter(|(name, _)| name.row().role == Role::Identity || **name == Attribute::Threads);
-    told.filter_map(|(name, value)| one(*name, value)).collect::<Vec<_>>().join(", ")
+    reported.filter_map(|(name, value)| one(*name, value)).collect::<Vec<_>>().join(", ")
 }
 
 fn one(name: Attribute, value: &Value) -> Option<String> {

@@ -18,8 +18,8 @@ const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
 /// Nothing where nobody reported CPU time: the list says as much then.
 pub(super) fn add(document: &mut Document, comparison: &Comparison) {
-    let tells = |pair: &Pair| network::is_about(&pair.a) && pair.a.metric == "cpu_load";
-    if !comparison.pairs.iter().any(tells) {
+    let reports = |pair: &Pair| network::is_about(&pair.a) && pair.a.metric == "cpu_load";
+    if !comparison.pairs.iter().any(reports) {
         return;
     }
     let arrived = of_metrics(comparison, &["goodput"]);

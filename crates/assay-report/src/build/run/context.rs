@@ -114,9 +114,9 @@ pub(in crate::build) fn text(estimate: &Estimate, name: Attribute) -> Option<Str
 }
 
 /// What format 1 kept under its own name, as a number.
-pub(super) fn told(estimate: &Estimate, name: &str) -> Option<f64> {
-    match estimate.parameters.get(&Attribute::Told) {
-        Some(Value::Pairs(told)) => told.get(name)?.parse().ok(),
+pub(super) fn reported(estimate: &Estimate, name: &str) -> Option<f64> {
+    match estimate.parameters.get(&Attribute::Reported) {
+        Some(Value::Pairs(reported)) => reported.get(name)?.parse().ok(),
         _ => None,
     }
 }

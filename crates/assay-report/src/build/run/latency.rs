@@ -98,9 +98,9 @@ fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
         let i = *i;
         all.windows(2).any(|pair| parts(pair[0])[i] != parts(pair[1])[i])
     };
-    let told: Vec<String> =
+    let reported: Vec<String> =
         (0..3).filter(differs).filter_map(|i| parts(estimate)[i].clone()).collect();
-    if told.is_empty() { word("column-latency").to_owned() } else { told.join(", ") }
+    if reported.is_empty() { word("column-latency").to_owned() } else { reported.join(", ") }
 }
 
 fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
@@ -176,12 +176,12 @@ fn representatives<'a>(
 }
 
 fn huge_pages(estimates: &[&Estimate]) -> String {
-    let told: Vec<_> =
+    let reported: Vec<_> =
         estimates.iter().filter(|e| e.parameters.contains_key(&Attribute::HugePages)).collect();
-    if told.is_empty() {
+    if reported.is_empty() {
         return String::new();
     }
-    let granted: Vec<String> = told
+    let granted: Vec<String> = reported
         .iter()
         .filter(|estimate| match &estimate.parameters[&Attribute::HugePages] {
             Value::Flag(granted) => *granted,
@@ -190,5 +190,5 @@ fn huge_pages(estimates: &[&Estimate]) -> String {
         })
         .filter_map(|estimate| text(estimate, Attribute::Bytes))
         .collect();
-    words::huge_pages(&granted, told.len())
+    words::huge_pages(&granted, reported.len())
 }

@@ -305,14 +305,15 @@ fn who(groups: &[Group<'_>]) -> Table {
     let mut found: Vec<([String; 4], Vec<String>)> = Vec::new();
     for group in groups {
         for estimate in group.estimates.iter().copied().filter(by_assay) {
-            let told = |name: Attribute| text(estimate, name).unwrap_or_default();
+            let reported = |name: Attribute| text(estimate, name).unwrap_or_default();
             let who = [
                 group.name(estimate),
-                told(Attribute::Transport),
-                told(Attribute::Abi),
-                told(Attribute::Library),
+                reported(Attribute::Transport),
+                reported(Attribute::Abi),
+                reported(Attribute::Library),
             ];
-            let place = format!("{}: {}", group.place, units::joined(&told(Attribute::Cpus)));
+            let place =
+                format!("{}: {}", group.place, units::joined(&reported(Attribute::Cpus)));
             match found.iter_mut().find(|(known, _)| *known == who) {
                 Some((_, places)) if places.contains(&place) => {}
                 Some((_, places)) => places.push(place),

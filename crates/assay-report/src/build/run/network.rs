@@ -5,7 +5,7 @@ use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use super::context::{Context, metric_name, number, section_of, text, told};
+use super::context::{Context, metric_name, number, reported, section_of, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::word;
@@ -112,13 +112,13 @@ fn of_both_ends<'e>(
             _ => {}
         }
     }
-    let told = match (local, remote) {
+    let reported = match (local, remote) {
         (Some(local), Some(remote)) => with_unit(&format!("{local} / {remote}")),
         (Some(local), None) => format!("{} / {unknown}", with_unit(&local)),
         (None, Some(remote)) => format!("{unknown} / {}", with_unit(&remote)),
         (None, None) => unknown.to_owned(),
     };
-    units::joined(&told)
+    units::joined(&reported)
 }
 
 /// Whether both are about the same case by the same measurer.
@@ -219,7 +219,7 @@ pub(in crate::build) fn case(estimate: &Estimate) -> String {
 fn p99(estimate: &Estimate) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
     // Format 1 had no distributions and kept the tail of all round trips beside the samples.
-    let p99 = told(estimate, "all_p99_s").or(p99);
+    let p99 = reported(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
         .map(|value| precision::of_none(value, estimate.unit))
         .unwrap_or_default()

@@ -343,7 +343,7 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
                 vec![test.name().into(), words::operation(name).into(), rate];
             match side.latency {
                 Some(_) => row.extend(latency(side.latency)),
-                None => row.extend(["p50", "p99", "p99.9"].map(|it| told(test, name, it))),
+                None => row.extend(["p50", "p99", "p99.9"].map(|it| reported(test, name, it))),
             }
             table.rows.push(row);
         }
@@ -352,9 +352,9 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
 }
 
 /// A percentile of one side as runs of format 1 kept it, which had no distributions.
-fn told(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
+fn reported(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
     let name = format!("{side}_{percentile}_s");
-    let found = test.rate.and_then(|estimate| context::told(estimate, &name));
+    let found = test.rate.and_then(|estimate| context::reported(estimate, &name));
     found.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
 }
 
@@ -428,22 +428,22 @@ fn times(factor: f64) -> String {
 
 /// Where it went and how, each sentence once with the tests it is about where they differ.
 fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
-    let mut told: Vec<(String, Vec<String>)> = Vec::new();
+    let mut reported: Vec<(String, Vec<String>)> = Vec::new();
     for test in tests {
         let Some(sentence) = of(test) else { continue };
         let name = test.label();
-        match told.iter_mut().find(|(known, _)| *known == sentence) {
+        match reported.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, names)) if names.contains(&name) => {}
             Some((_, names)) => names.push(name),
-            None => told.push((sentence, vec![name])),
+            None => reported.push((sentence, vec![name])),
         }
     }
-    let only = told.len() == 1;
+    let only = reported.len() == 1;
     let line = |(sentence, names): (String, Vec<String>)| match only {
         true => format!("{sentence}."),
         false => format!("{sentence} ({}).", names.join(", ")),
     };
-    told.into_iter().map(line).collect()
+    reported.into_iter().map(line).collect()
 }
 
 fn target(test: &Test<'_>) -> Option<String> {

@@ -187,27 +187,27 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         [only] if only.is_empty() => how + word("full-stop"),
         places => say!("conditions", how = how, places = places.join("; ")),
     };
-    let told = groups.into_iter().filter(|(how, _)| !how.is_empty());
-    told.map(line).collect::<Vec<_>>().join(" ")
+    let reported = groups.into_iter().filter(|(how, _)| !how.is_empty());
+    reported.map(line).collect::<Vec<_>>().join(" ")
 }
 
 fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
-    let mut told: BTreeSet<String> = BTreeSet::new();
+    let mut reported: BTreeSet<String> = BTreeSet::new();
     for estimate in estimates {
         if let Some(limit) = &estimate.limit {
             let value = units::quantity(limit.value, estimate.unit, 4);
-            told.insert(words::limit(&value, &catalogue::basis(&limit.basis)));
+            reported.insert(words::limit(&value, &catalogue::basis(&limit.basis)));
         }
     }
-    if told.is_empty()
+    if reported.is_empty()
         && let Some(host) = estimates.first().and_then(|estimate| context.host(estimate))
         // Of a machine that was only read about there is nothing to say.
         && !host.topology.cpus.is_empty()
     {
         let guest = host.system.virtualization.as_deref();
-        told.insert(words::no_memory_limit(host.memory.modules.is_some(), guest));
+        reported.insert(words::no_memory_limit(host.memory.modules.is_some(), guest));
     }
-    for line in told {
+    for line in reported {
         document.paragraph(Tone::Quiet, line);
     }
 }

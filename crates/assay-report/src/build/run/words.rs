@@ -130,13 +130,14 @@ pub(super) fn scaling_title(metric: &str) -> String {
 }
 
 pub(super) fn scaling_description(first: &str, one: &str, last: &str, all: &str) -> String {
-    let told = say!("scaling-description", few = first, one = one, many = last, all = all);
-    format!("{told} {}", word("intervals-shaded"))
+    let reported = say!("scaling-description", few = first, one = one, many = last, all = all);
+    format!("{reported} {}", word("intervals-shaded"))
 }
 
 pub(super) fn ladder_description(low: &str, small: &str, high: &str, large: &str) -> String {
-    let told = say!("ladder-description", low = low, small = small, high = high, large = large);
-    format!("{told} {}", word("intervals-shaded"))
+    let reported =
+        say!("ladder-description", low = low, small = small, high = high, large = large);
+    format!("{reported} {}", word("intervals-shaded"))
 }
 
 pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
@@ -170,8 +171,8 @@ pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
         n => Some(say!("cases-skipped", n = n)),
     };
     let failed = say!("cases-failed", n = failed);
-    let told = [Some(failed), skipped].into_iter().flatten().collect::<Vec<_>>().join(", ");
-    say!("status-failed", told = told, heading = word("heading-failures"))
+    let reported = [Some(failed), skipped].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    say!("status-failed", reported = reported, heading = word("heading-failures"))
 }
 
 /// The cases that were skipped because of a failure.

@@ -5,28 +5,32 @@ use assay_model::limit::Basis;
 
 use crate::locale::{fixed, word};
 use crate::locale::{quantity, size};
-use crate::words::{Said, basis, in_percent, told};
+use crate::words::{Said, basis, in_percent, reported};
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     Some(match doubt {
         Doubt::SamplesNotFinite { refused, all } => {
-            told!("doubt-samples-not-finite", refused = *refused, all = *all)
+            reported!("doubt-samples-not-finite", refused = *refused, all = *all)
         }
         Doubt::NotFinite { metric, figure, unit } => {
             let figure = format!("{figure} {}", unit.symbol());
-            told!("doubt-not-a-value", metric = metric, figure = figure.trim_end())
+            reported!("doubt-not-a-value", metric = metric, figure = figure.trim_end())
         }
         Doubt::NotPositive { metric, figure, unit } => {
-            told!("doubt-not-a-value", metric = metric, figure = quantity(*figure, *unit, 4))
+            reported!(
+                "doubt-not-a-value",
+                metric = metric,
+                figure = quantity(*figure, *unit, 4)
+            )
         }
-        Doubt::OutOfOrder { law, less, more, unit } => told!(
+        Doubt::OutOfOrder { law, less, more, unit } => reported!(
             "doubt-out-of-order",
             law = order(*law),
             less = quantity(*less, *unit, 4),
             more = quantity(*more, *unit, 4),
         ),
         Doubt::AboveLimit { median, limit, unit } => {
-            let said = told!(
+            let said = reported!(
                 "doubt-above-limit",
                 share = in_percent(median / limit.value, 1),
                 limit = quantity(limit.value, *unit, 4),
@@ -41,12 +45,12 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             }
         }
         Doubt::NoRpeak { flop_per_cycle } => {
-            told!("doubt-no-rpeak", rate = fixed(*flop_per_cycle, 1))
+            reported!("doubt-no-rpeak", rate = fixed(*flop_per_cycle, 1))
         }
         Doubt::UnknownMetric { case, metric } => {
-            told!("doubt-unknown-metric", case = case, metric = metric)
+            reported!("doubt-unknown-metric", case = case, metric = metric)
         }
-        Doubt::CacheAssisted { bytes_per_array, multiple, needed } => told!(
+        Doubt::CacheAssisted { bytes_per_array, multiple, needed } => reported!(
             "doubt-cache-assisted",
             size = size(*bytes_per_array),
             multiple = crate::locale::grouped(&multiple.to_string()),

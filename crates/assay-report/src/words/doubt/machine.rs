@@ -5,52 +5,52 @@ use assay_model::quantity::Unit;
 
 use crate::locale::{fixed, grouped};
 use crate::locale::{in_percent as percent_of, quantity, with_symbol};
-use crate::words::{Said, in_percent, told};
+use crate::words::{Said, in_percent, reported};
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     let span = |seconds| quantity(seconds, Unit::Second, 3);
     let seconds = |value, decimals| with_symbol(&fixed(value, decimals), "s");
     Some(match *doubt {
-        Doubt::Steal { stolen_s, share, span_s } => told!(
+        Doubt::Steal { stolen_s, share, span_s } => reported!(
             "doubt-steal",
             stolen = seconds(stolen_s, 2),
             share = in_percent(share, 1),
             span = span(span_s),
         ),
         Doubt::CpuPressure { share } => {
-            told!("doubt-cpu-pressure", share = in_percent(share, 0))
+            reported!("doubt-cpu-pressure", share = in_percent(share, 0))
         }
         Doubt::MemoryPressure { share } => {
-            told!("doubt-memory-pressure", share = in_percent(share, 0))
+            reported!("doubt-memory-pressure", share = in_percent(share, 0))
         }
         Doubt::Throttled { times, span_s } => {
-            told!("doubt-throttled", n = times, span = span(span_s))
+            reported!("doubt-throttled", n = times, span = span(span_s))
         }
-        Doubt::FrequencyDrop { before_hz, after_hz } => told!(
+        Doubt::FrequencyDrop { before_hz, after_hz } => reported!(
             "doubt-frequency-drop",
             before = quantity(before_hz, Unit::Hertz, 3),
             after = quantity(after_hz, Unit::Hertz, 3),
             change = percent_of(&fixed(100.0 * (after_hz / before_hz - 1.0), 0)),
         ),
-        Doubt::OtherLoad { load } => told!("doubt-other-load", load = fixed(load, 2)),
-        Doubt::AnotherAssay => told!("doubt-another-assay"),
+        Doubt::OtherLoad { load } => reported!("doubt-other-load", load = fixed(load, 2)),
+        Doubt::AnotherAssay => reported!("doubt-another-assay"),
         Doubt::Paused { times, seconds: stood, suspended_s } => {
             match suspended_s > 0.5 * stood {
-                true => told!("doubt-suspended", time = seconds(suspended_s, 1)),
-                false => told!("doubt-paused", time = seconds(stood, 1), n = times),
+                true => reported!("doubt-suspended", time = seconds(suspended_s, 1)),
+                false => reported!("doubt-paused", time = seconds(stood, 1), n = times),
             }
         }
         Doubt::CpusTaken { ref cpus } => {
             let names = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-            told!("doubt-cpus-taken", n = cpus.len(), cpus = names)
+            reported!("doubt-cpus-taken", n = cpus.len(), cpus = names)
         }
         Doubt::ClockStepped { seconds: step } => {
-            told!(
+            reported!(
                 "doubt-clock-stepped",
                 step = with_symbol(&grouped(&format!("{step:+.1}")), "s")
             )
         }
-        Doubt::OverBudget { elapsed_s, budget_s } => told!(
+        Doubt::OverBudget { elapsed_s, budget_s } => reported!(
             "doubt-over-budget",
             elapsed = seconds(elapsed_s, 0),
             budget = seconds(budget_s, 0),

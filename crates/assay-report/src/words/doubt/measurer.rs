@@ -5,7 +5,7 @@ use assay_model::quantity::Unit;
 
 use crate::locale::quantity;
 use crate::locale::{fixed, word};
-use crate::words::{Said, in_percent, told};
+use crate::words::{Said, in_percent, reported};
 
 /// Ends the search for words, so this match names every doubt: a new one does not compile without.
 pub(super) fn said(doubt: &Doubt) -> Said {
@@ -19,21 +19,21 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::StoreIndex { .. }
         | Doubt::EventsLost { .. } => of_output(doubt),
         Doubt::OtherBinding { bound, asked } => {
-            told!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
+            reported!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
         }
-        Doubt::UnboundRanks { unbound, moved, ranks } => told!(
+        Doubt::UnboundRanks { unbound, moved, ranks } => reported!(
             "doubt-unbound-ranks",
             unbound = unbound.to_string(),
             moved = moved.to_string(),
             ranks = ranks.to_string(),
         ),
-        Doubt::FunctionBypassed { function, device, share } => told!(
+        Doubt::FunctionBypassed { function, device, share } => reported!(
             "doubt-function-bypassed",
             function = function,
             device = device,
             share = in_percent(*share, 0),
         ),
-        Doubt::Told { text, advice, .. } => Said::new(text, advice),
+        Doubt::Reported { text, advice, .. } => Said::new(text, advice),
         // These have words elsewhere.
         Doubt::NoInterval { .. }
         | Doubt::WideInterval { .. }
@@ -84,30 +84,34 @@ fn of_output(doubt: &Doubt) -> Said {
                 true => String::new(),
                 false => say!("rounded-at", at = at),
             };
-            told!(
+            reported!(
                 "doubt-rounded-output",
                 metric = metric,
                 share = in_percent(*share, 0),
                 at = at
             )
         }
-        Doubt::ProcessCpuOnly { is_tool: true } => told!("doubt-process-cpu-only"),
-        Doubt::ProcessCpuOnly { is_tool: false } => told!("doubt-far-process-cpu-only"),
-        Doubt::CopyUnknown => told!("doubt-copy-unknown", version = "3.19"),
+        Doubt::ProcessCpuOnly { is_tool: true } => reported!("doubt-process-cpu-only"),
+        Doubt::ProcessCpuOnly { is_tool: false } => reported!("doubt-far-process-cpu-only"),
+        Doubt::CopyUnknown => reported!("doubt-copy-unknown", version = "3.19"),
         Doubt::OtherThreadCount { asked, ran } => {
-            told!("doubt-other-thread-count", asked = asked.to_string(), ran = ran.to_string())
+            reported!(
+                "doubt-other-thread-count",
+                asked = asked.to_string(),
+                ran = ran.to_string()
+            )
         }
-        Doubt::SmallerArrays { held_bytes, wanted_bytes, multiple } => told!(
+        Doubt::SmallerArrays { held_bytes, wanted_bytes, multiple } => reported!(
             "doubt-smaller-arrays",
             held = quantity(*held_bytes, Unit::Byte, 3),
             wanted = quantity(*wanted_bytes, Unit::Byte, 3),
             multiple = fixed(*multiple, 2),
         ),
         Doubt::UnreadOutput { problem } => Said::new(problem, word("advice-raw-output")),
-        Doubt::EventsLost { count: 0 } => told!("doubt-events-changed"),
-        Doubt::EventsLost { count } => told!("doubt-events-lost", n = *count),
+        Doubt::EventsLost { count: 0 } => reported!("doubt-events-changed"),
+        Doubt::EventsLost { count } => reported!("doubt-events-lost", n = *count),
         Doubt::StoreIndex { path, cause } => {
-            told!("doubt-store-index", path = path.display().to_string(), cause = cause)
+            reported!("doubt-store-index", path = path.display().to_string(), cause = cause)
         }
         _ => Said::new("", ""),
     }

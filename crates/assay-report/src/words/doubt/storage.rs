@@ -6,7 +6,7 @@ use assay_model::quantity::Unit;
 
 use crate::locale::{fixed, grouped, word};
 use crate::locale::{quantity, size};
-use crate::words::{Said, change_in_percent, in_percent, told};
+use crate::words::{Said, change_in_percent, in_percent, reported};
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     let rate = |value, digits| quantity(value, Unit::IoPerSecond, digits);
@@ -14,32 +14,32 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         Doubt::SteadyStateNotReached { rounds, window, range, slope } => {
             unsteady(*rounds, *window, *range, *slope)
         }
-        Doubt::FileWithHoles { path, bytes, stored_bytes } => told!(
+        Doubt::FileWithHoles { path, bytes, stored_bytes } => reported!(
             "doubt-file-with-holes",
             path = path.display().to_string(),
             size = size(*bytes),
             stored = quantity(*stored_bytes as f64, Unit::Byte, 3),
         ),
-        Doubt::LittlesLaw { in_flight, product } => told!(
+        Doubt::LittlesLaw { in_flight, product } => reported!(
             "doubt-littles-law",
             flight = fixed(*in_flight, 2),
             product = fixed(*product, 2),
             difference = in_percent((in_flight - product).abs() / in_flight, 1),
         ),
-        Doubt::RateMissed { asked_per_s, reached_per_s } => told!(
+        Doubt::RateMissed { asked_per_s, reached_per_s } => reported!(
             "doubt-rate-missed",
             asked = rate(*asked_per_s, 4),
             reached = rate(*reached_per_s, 4),
         ),
         Doubt::NotStarted { count, due } => {
-            told!("doubt-not-started", n = *count, due = *due)
+            reported!("doubt-not-started", n = *count, due = *due)
         }
-        Doubt::GeneratorNear { alone_per_s, factor } => told!(
+        Doubt::GeneratorNear { alone_per_s, factor } => reported!(
             "doubt-generator-near",
             rate = rate(*alone_per_s, 3),
             factor = fixed(*factor, 1),
         ),
-        Doubt::IoFailed { target, operation, offset, bytes, cause } => told!(
+        Doubt::IoFailed { target, operation, offset, bytes, cause } => reported!(
             "doubt-io-failed",
             operation = operation.to_string(),
             size = bytes.to_string(),
@@ -48,14 +48,14 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             cause = cause,
         )
         .advise(refusal::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
-        Doubt::FileOperationFailed { path, operation, cause } => told!(
+        Doubt::FileOperationFailed { path, operation, cause } => reported!(
             "doubt-file-operation-failed",
             operation = operation.to_string(),
             path = path.display().to_string(),
             cause = cause,
         )
         .advise(refusal::advice(cause).unwrap_or_else(|| word("advice-kernel-log"))),
-        Doubt::MeasuredOnce { by } => told!("doubt-measured-once", by = by),
+        Doubt::MeasuredOnce { by } => reported!("doubt-measured-once", by = by),
         _ => return None,
     })
 }
@@ -72,7 +72,7 @@ fn unsteady(rounds: usize, window: Option<SteadyWindow>, range: f64, slope: f64)
             [Some(found), drift].into_iter().flatten().collect::<Vec<_>>().join(", ")
         },
     );
-    told!(
+    reported!(
         "doubt-steady-state-not-reached",
         rounds = grouped(&rounds.to_string()),
         found = found,

@@ -3,16 +3,16 @@
 use assay_model::failure::Failure;
 
 use crate::locale::word;
-use crate::words::{Said, told};
+use crate::words::{Said, reported};
 
 pub(super) fn said(failure: &Failure) -> Said {
     match failure {
-        Failure::WrongContents { bytes } => told!(
+        Failure::WrongContents { bytes } => reported!(
             "failure-wrong-contents",
             size = crate::locale::with_symbol(&bytes.to_string(), "B"),
         ),
         Failure::RankDied { how, by_hand } => {
-            told!("failure-rank-died", how = how, see = see(by_hand))
+            reported!("failure-rank-died", how = how, see = see(by_hand))
         }
         Failure::LaunchFailed { code, last_words, by_hand } => {
             let how = match code {
@@ -28,14 +28,15 @@ pub(super) fn said(failure: &Failure) -> Said {
         Failure::LauncherNotRun { launcher, causes } => {
             Said::new(causes.join(": "), say!("launcher-executable", launcher = launcher))
         }
-        Failure::NoOutcome { elsewhere: true } => told!("failure-no-outcome-here"),
-        Failure::NoOutcome { elsewhere: false } => told!("failure-no-outcome"),
+        Failure::NoOutcome { elsewhere: true } => reported!("failure-no-outcome-here"),
+        Failure::NoOutcome { elsewhere: false } => reported!("failure-no-outcome"),
         Failure::OtherVersion { found, own } => {
-            told!("failure-other-version", found = found, own = own)
+            reported!("failure-other-version", found = found, own = own)
         }
         Failure::OtherRankCount { found, asked, by_hand } => {
             let (found, asked) = (found.to_string(), asked.to_string());
-            told!("failure-other-rank-count", found = found, asked = asked).advise(see(by_hand))
+            reported!("failure-other-rank-count", found = found, asked = asked)
+                .advise(see(by_hand))
         }
         Failure::LaunchBrokeOff { by_hand } => {
             Said::new(word("failure-launch-broke-off"), see(by_hand))

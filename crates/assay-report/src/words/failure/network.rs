@@ -3,7 +3,7 @@
 use assay_model::failure::{Failure, Unreached};
 
 use crate::locale::word;
-use crate::words::{Said, told};
+use crate::words::{Said, reported};
 
 /// The words of one of them.
 pub(super) fn said(failure: &Failure) -> Said {
@@ -13,9 +13,9 @@ pub(super) fn said(failure: &Failure) -> Said {
     };
     match failure {
         Failure::UnknownHost { host, causes } => {
-            caused(told!("failure-unknown-host", host = host), causes)
+            caused(reported!("failure-unknown-host", host = host), causes)
         }
-        Failure::NoAddress { host } => told!("failure-no-address", host = host),
+        Failure::NoAddress { host } => reported!("failure-no-address", host = host),
         Failure::NotConnected { address, how, causes } => {
             let advice = word(match how {
                 Unreached::Refused => "advice-refused",
@@ -23,16 +23,16 @@ pub(super) fn said(failure: &Failure) -> Said {
                 Unreached::Other => "advice-check-address",
             });
             let address = address.to_string();
-            caused(told!("failure-not-connected", address = address).advise(advice), causes)
+            caused(reported!("failure-not-connected", address = address).advise(advice), causes)
         }
-        Failure::NoPingPong { host } => told!("failure-no-ping-pong", host = host),
-        Failure::Stalled { peer, seconds } => told!(
+        Failure::NoPingPong { host } => reported!("failure-no-ping-pong", host = host),
+        Failure::Stalled { peer, seconds } => reported!(
             "failure-stalled",
             peer = peer,
             time = crate::locale::with_symbol(&seconds.to_string(), "s"),
         ),
-        Failure::PeerBusy { peer } => told!("failure-peer-busy", peer = peer),
-        Failure::PeerStopped { peer } => told!("failure-peer-stopped", peer = peer),
-        _ => told!("failure-no-data"),
+        Failure::PeerBusy { peer } => reported!("failure-peer-busy", peer = peer),
+        Failure::PeerStopped { peer } => reported!("failure-peer-stopped", peer = peer),
+        _ => reported!("failure-no-data"),
     }
 }

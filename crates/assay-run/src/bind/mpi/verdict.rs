@@ -94,8 +94,9 @@ fn last_words(bytes: &[u8]) -> Option<String> {
     if !boxed.is_empty() {
         return Some(shorten(&boxed.join(" ")));
     }
-    let told = |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(told).collect();
+    let reported =
+        |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(reported).collect();
     let speaks = |line: &&&str| {
         let line = line.to_lowercase();
         ["error", "fatal", "cannot", "not found", "refus"]
@@ -110,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rank_that_dies_is_told_by_every_launcher() {
+    fn a_rank_that_dies_is_reported_by_every_launcher() {
         use assay_fleet::process::Captured;
         let rule = "=".repeat(83);
         let hydra = format!(

@@ -35,7 +35,7 @@ impl FarEnd {
     }
 
     /// The same for a tool, which is told host and port by the workload.
-    pub(super) fn tell(&self, work: &mut NetworkWorkload) {
+    pub(super) fn report(&self, work: &mut NetworkWorkload) {
         work.to = Some(self.host.clone());
         work.port = self.port;
     }
@@ -87,12 +87,12 @@ impl OwnServer {
             pinned: false,
             gate: None,
         };
-        let told = Arc::clone(&stop);
+        let reported = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("far-end".to_owned())
             .spawn(move || {
                 // What goes wrong here shows at the client's end, which reports it.
-                drop(iperf3_server::serve_on(&listener, &service, &told, &mut drop));
+                drop(iperf3_server::serve_on(&listener, &service, &reported, &mut drop));
             })
             .map_err(|source| NetworkError::Start { source })?;
         Ok(Self { address, stop, thread: Some(thread) })

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use assay_dialects::iperf3::{Interval, Stretch, Told};
+use assay_dialects::iperf3::{Interval, Reported, Stretch};
 use assay_dialects::wire::iperf3::parameters::{Direction as Way, Length};
 use assay_dialects::wire::iperf3::{Parameters, Protocol};
 use assay_fleet::root::Root;
@@ -123,13 +123,13 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     let before = virtual_function::Carried::by_all();
-    let mut told = Told::default();
+    let mut reported = Reported::default();
     let began_s = recorder.elapsed_s();
-    let outcome = run(test, &mut told, recorder);
+    let outcome = run(test, &mut reported, recorder);
     let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
-    keep(&told, progress, recorder)?;
+    keep(&reported, progress, recorder)?;
     let outcome = outcome.map_err(failed)?;
-    let test = Tested { parameters: &test.parameters, outcome: &outcome, told: &told };
+    let test = Tested { parameters: &test.parameters, outcome: &outcome, reported: &reported };
     recorder.record_all(test.whole(span));
     if !std::mem::replace(&mut progress.learned, true) {
         recorder.record_all(test.facts());
@@ -141,16 +141,16 @@ fn repetition(
 /// The test, and all that it told until it ended or failed.
 fn run(
     test: &Iperf3Test,
-    told: &mut Told,
+    reported: &mut Reported,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Outcome, NetworkError> {
     let mut busy = state::cpu_times(&Root::machine());
     let outcome = iperf3_client::run(test, recorder.cancel(), &mut |observed| match observed {
-        Observed::Start(it) => told.start = Some(it.clone()),
+        Observed::Start(it) => reported.start = Some(it.clone()),
         Observed::Interval(it) => {
-            told.intervals.push(it.clone());
+            reported.intervals.push(it.clone());
             // Every second, of whole seconds of looking at the connections.
-            if told.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
+            if reported.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
                 let now = state::cpu_times(&Root::machine());
                 say(it, &busy.account(&now, 1.0, 0.0), recorder);
                 busy = now;
@@ -158,8 +158,8 @@ fn run(
         }
     });
     match &outcome {
-        Ok(outcome) => told.end = Some(outcome.end.clone()),
-        Err(error) => told.error = Some(error.to_string()),
+        Ok(outcome) => reported.end = Some(outcome.end.clone()),
+        Err(error) => reported.error = Some(error.to_string()),
     }
     outcome
 }
@@ -175,15 +175,15 @@ fn say(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
 
 /// Keeps everything with the run; what a failed test brought until then stays, with the reason.
 fn keep(
-    told: &Told,
+    reported: &Reported,
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    if told.end.is_none() && told.intervals.is_empty() {
+    if reported.end.is_none() && reported.intervals.is_empty() {
         return Ok(());
     }
-    let kind = if told.error.is_some() { "partial." } else { "" };
+    let kind = if reported.error.is_some() { "partial." } else { "" };
     let name = format!("iperf3.{}.{kind}json", progress.repetition);
     progress.repetition += 1;
-    recorder.raw(&name, told.document().to_string().as_bytes())
+    recorder.raw(&name, reported.document().to_string().as_bytes())
 }

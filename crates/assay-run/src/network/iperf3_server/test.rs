@@ -20,7 +20,7 @@ use super::super::error::NetworkError;
 use super::super::iperf3_flows::{self, Idle};
 use super::super::iperf3_login::Refusal;
 use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
-use super::told::Told;
+use super::reported::Reported;
 use super::{Desk, Served, broke, lock};
 
 /// How long the streams of a test may take to come.
@@ -54,10 +54,10 @@ impl Test<'_> {
         }
         let congestion = iperf3_flows::congestion(&flows);
         let start = self.start(&parameters, &flows);
-        let mut told = parameters.get_server_output.then(|| Told::new(&start));
+        let mut reported = parameters.get_server_output.then(|| Reported::new(&start));
         self.desk.report(Served::Start(Box::new(start)));
         self.control.send(&Server::start())?;
-        let measured = self.transfer(&parameters, flows, &mut told)?;
+        let measured = self.transfer(&parameters, flows, &mut reported)?;
         if let Some(active) = &mut *lock(&self.desk.active) {
             active.is_ending = true;
         }
@@ -70,7 +70,7 @@ impl Test<'_> {
         }
         let mut results = iperf3_flows::own_results(&measured, congestion.as_deref());
         let end = end(&measured);
-        results.server_output_text = told.map(|told| told.end(&end));
+        results.server_output_text = reported.map(|reported| reported.end(&end));
         self.control.send(&Server::results(&results))?;
         self.desk.report(Served::End(Box::new(end)));
         // A client that closes without its last word has said everything that matters.
@@ -231,7 +231,7 @@ impl Test<'_> {
         &mut self,
         parameters: &Parameters,
         flows: Vec<Flow>,
-        told: &mut Option<Told>,
+        reported: &mut Option<Reported>,
     ) -> Result<Measured, NetworkError> {
         let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
         let cut = Cut {
@@ -242,15 +242,15 @@ impl Test<'_> {
         };
         let mut meter = Meter::start(flows, lanes, cut)?;
         let desk = self.desk;
-        let mut tell = |interval: &Interval| {
-            if let Some(told) = told.as_mut() {
-                told.interval(interval);
+        let mut report = |interval: &Interval| {
+            if let Some(reported) = reported.as_mut() {
+                reported.interval(interval);
             }
             desk.report(Served::Interval(interval.clone()));
         };
-        let watched = self.watch(&mut meter, parameters, &mut tell);
+        let watched = self.watch(&mut meter, parameters, &mut report);
         // What an unfinished interval brought is reported before a failure.
-        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut tell);
+        let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched.map(|_| measured)
     }
 
@@ -259,7 +259,7 @@ impl Test<'_> {
         &mut self,
         meter: &mut Meter,
         parameters: &Parameters,
-        tell: &mut dyn FnMut(&Interval),
+        report: &mut dyn FnMut(&Interval),
     ) -> Result<Option<u64>, NetworkError> {
         let counted_s = match parameters.length {
             Length::Seconds(seconds) if seconds > 0 => seconds,
@@ -270,7 +270,7 @@ impl Test<'_> {
         let longest = Step::of(counted + GRACE);
         let mut idle = Idle::new(self.desk.service.idle_timeout);
         loop {
-            meter.tick(tell);
+            meter.tick(report);
             let due = Duration::from_nanos(meter.due_ns().saturating_sub(clock::now_ns()));
             let wait = due.clamp(Duration::from_millis(1), LOOK);
             if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {

@@ -160,8 +160,9 @@ impl<'a> Running<'a> {
         let Some(file) = options.status_file.as_ref().filter(|_| !options.write) else {
             return;
         };
-        let told = std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
-        options.wear_out_transfers = told.unwrap_or(options.wear_out_transfers);
+        let reported =
+            std::fs::read_to_string(file).ok().and_then(|text| text.trim().parse().ok());
+        options.wear_out_transfers = reported.unwrap_or(options.wear_out_transfers);
     }
 
     fn write_status(&self) -> Result<(), Failure> {
@@ -198,7 +199,7 @@ impl<'a> Running<'a> {
                 if kept.is_ok() {
                     kept = record.keep(step, phase, outcome);
                 }
-                record.tell(test, step, outcome, &[]);
+                record.report(test, step, outcome, &[]);
             }
             StorageEvent::PhaseFailed => {
                 let Some((_, step)) = phases.next() else { return };
@@ -239,7 +240,7 @@ impl<'a> Running<'a> {
                 // What is read is what was written.
                 self.test.options.wear_out_transfers = done.iter().copied().max().unwrap_or(0);
             }
-            record.tell(&mut self.test, step, &first, &rest);
+            record.report(&mut self.test, step, &first, &rest);
         }
         self.test.options.wear_out_transfers = asked;
         Ok(())
@@ -295,7 +296,7 @@ impl Record<'_, '_, '_> {
         self.kept.case(number, [], &[], Some(CaseFailure::NoIo))
     }
 
-    fn tell(
+    fn report(
         &mut self,
         test: &mut Test,
         step: Step,

@@ -197,7 +197,7 @@ impl<'h> Sharers<'h> {
             let asked = request(host);
             self.members[host].is_done = asked.is_none();
             if let Some(asked) = asked {
-                self.hosts.tell(host, &asked);
+                self.hosts.report(host, &asked);
             }
         }
     }
@@ -246,7 +246,7 @@ impl<'h> Sharers<'h> {
             let is_stopped = ends.load(Ordering::Relaxed);
             if (is_enough || is_stopped) && !is_ending {
                 is_ending = true;
-                (0..self.members.len()).for_each(|it| self.hosts.tell(it, &Request::Enough));
+                (0..self.members.len()).for_each(|it| self.hosts.report(it, &Request::Enough));
                 let last_ns = if is_stopped { LAST_WORDS_NS } else { allowed_ns };
                 due_ns = Some(self.hosts.now_ns() + last_ns);
             }

@@ -7,8 +7,8 @@ use assay_model::run::{CaseRecord, Run};
 use assay_model::storage_outcome::StorageOutcome;
 use jiff::{SignedDuration, Timestamp};
 
+use super::reported::{COURSE, Course};
 use super::runs::{self, Reached};
-use super::told::{COURSE, Course};
 use super::{Listener, Notice, averaged, trees};
 use crate::failure::Failure;
 
@@ -52,7 +52,7 @@ pub fn again(
     let finished = run.finished.as_deref().and_then(|text| text.parse().ok());
     on(Notice::At(finished.unwrap_or(started)));
     let course = Course::read(run.raw.get(COURSE).and_then(|hash| raw(hash)));
-    course.before.iter().for_each(|told| on(Notice::Told(told)));
+    course.before.iter().for_each(|reported| on(Notice::Reported(reported)));
     Ok(())
 }
 
@@ -93,7 +93,7 @@ impl Again<'_> {
             }
             on(Notice::Interval(interval));
         }
-        self.course.end.iter().for_each(|told| on(Notice::Told(told)));
+        self.course.end.iter().for_each(|reported| on(Notice::Reported(reported)));
         let is_stopped = self.course.is_stopped;
         let average = averaged(label, outcome, is_stopped);
         on(Notice::Done {
@@ -119,14 +119,14 @@ impl Again<'_> {
         }
         let is_stopped = self.course.is_stopped;
         let average = trees::averaged(label, &intervals);
-        let told = (average.counts || !is_stopped).then_some(&average);
-        on(Notice::TreesDone { label, outcome: &outcome, average: told, is_stopped });
-        self.course.end.iter().for_each(|told| on(Notice::Told(told)));
+        let reported = (average.counts || !is_stopped).then_some(&average);
+        on(Notice::TreesDone { label, outcome: &outcome, average: reported, is_stopped });
+        self.course.end.iter().for_each(|reported| on(Notice::Reported(reported)));
     }
 
     fn begins(&self, length_s: f64, on: &mut Listener<'_>) {
         on(Notice::At(self.at(length_s, 0.0)));
-        self.course.before.iter().for_each(|told| on(Notice::Told(told)));
+        self.course.before.iter().for_each(|reported| on(Notice::Reported(reported)));
     }
 
     /// The rate that it was done at, in I/O or operations per second.

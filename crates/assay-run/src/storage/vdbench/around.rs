@@ -8,7 +8,7 @@ use assay_dialects::vdbench::commands::CommandLines;
 use assay_fleet::process::{self, Command};
 
 use super::Underway;
-use super::told::Told;
+use super::reported::Reported;
 use crate::failure::Failure;
 
 /// Runs the commands and reports what they print.
@@ -19,7 +19,7 @@ pub(super) fn run(
     let Some(commands) = commands else { return Ok(()) };
     for line in &commands.lines {
         let line = line.replace("$output", &underway.question.output.display().to_string());
-        underway.tell(Told::Command { line: line.clone() });
+        underway.report(Reported::Command { line: line.clone() });
         let failed = |why: String| {
             Failure::measurement(format!("the command '{line}' of the parameter file failed"))
                 .explain(why)
@@ -29,7 +29,8 @@ pub(super) fn run(
         let (out, err) = (&completed.output.stdout, &completed.output.stderr);
         for text in [out, err].map(|bytes| String::from_utf8_lossy(bytes)) {
             for printed in text.lines() {
-                underway.tell(Told::Printed { to: commands.to, line: printed.to_owned() });
+                underway
+                    .report(Reported::Printed { to: commands.to, line: printed.to_owned() });
             }
         }
         if !completed.success() {

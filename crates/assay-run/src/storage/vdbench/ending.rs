@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use assay_dialects::vdbench::commands::DataLimits;
 
-use super::told::Told;
+use super::reported::Reported;
 
 /// Watches one run.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Ending<'a> {
     read_bytes: u64,
     written_bytes: u64,
     /// Why it ends, once it does.
-    pub(super) reason: Option<Told>,
+    pub(super) reason: Option<Reported>,
 }
 
 impl<'a> Ending<'a> {
@@ -46,12 +46,12 @@ impl<'a> Ending<'a> {
         let reached =
             limits.iter().find(|(_, limit, has)| limit.is_some_and(|most| *has >= most));
         if let Some((name, ..)) = reached {
-            self.reason = Some(Told::LimitReached { limit: (*name).to_owned() });
+            self.reason = Some(Reported::LimitReached { limit: (*name).to_owned() });
         }
         let word = self.monitor.and_then(|path| std::fs::read_to_string(path).ok());
         match word.as_deref().map(str::trim) {
-            Some("end_rd" | "shutdown") => self.reason = Some(Told::MonitorEndsRun),
-            Some("end_vdbench" | "terminate") => self.reason = Some(Told::MonitorEndsAll),
+            Some("end_rd" | "shutdown") => self.reason = Some(Reported::MonitorEndsRun),
+            Some("end_vdbench" | "terminate") => self.reason = Some(Reported::MonitorEndsAll),
             _ => {}
         }
         self.reason.is_some()
@@ -88,7 +88,10 @@ mod tests {
         assert!(!ending.interval(true, 1000, 1000), "a warm-up does not count");
         assert!(!ending.interval(false, 99, 1000));
         assert!(ending.interval(false, 1, 0));
-        assert_eq!(ending.reason, Some(Told::LimitReached { limit: "maxdataread".to_owned() }));
+        assert_eq!(
+            ending.reason,
+            Some(Reported::LimitReached { limit: "maxdataread".to_owned() })
+        );
     }
 
     #[test]
@@ -97,8 +100,8 @@ mod tests {
         let path = folder.path().join("monitor");
         for (word, reason) in [
             ("go on", None),
-            ("end_rd\n", Some(Told::MonitorEndsRun)),
-            ("end_vdbench", Some(Told::MonitorEndsAll)),
+            ("end_rd\n", Some(Reported::MonitorEndsRun)),
+            ("end_vdbench", Some(Reported::MonitorEndsAll)),
         ] {
             std::fs::write(&path, word).unwrap();
             let mut ending = Ending::new(DataLimits::default(), Some(&path));

@@ -14,7 +14,7 @@ use assay_model::workload::storage::{
 };
 
 use super::ending::{self, Ending};
-use super::told::Told;
+use super::reported::Reported;
 use super::{Next, Notice, Over, Underway, alone, around, averaged, one_after_another};
 use crate::failure::Failure;
 use crate::recording::Recording;
@@ -54,7 +54,7 @@ struct Runs<'r, 'd, 'l, 'h, 's> {
 struct Done {
     outcome: StorageOutcome,
     /// Why it ended before its time.
-    end: Option<Told>,
+    end: Option<Reported>,
     /// What is to be stored besides.
     entries: Vec<Entry>,
 }
@@ -75,7 +75,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         if let Some(of) = base(phase) {
             let rate_per_s = self.share_of(of, &workload, label)?;
             if rate_per_s <= 0.0 {
-                self.underway.tell(Told::LeftOut { run: label.name.clone() });
+                self.underway.report(Reported::LeftOut { run: label.name.clone() });
                 return Ok(Next::SkipCurve);
             }
             workload = at_rate(&workload, label, rate_per_s, self.done[of].as_ref());
@@ -139,15 +139,15 @@ impl Runs<'_, '_, '_, '_, '_> {
         label: &RunLabel,
     ) -> Result<Done, Failure> {
         let ends = AtomicBool::new(false);
-        let Underway { question, hosts, stop, on, told, .. } = &mut *self.underway;
+        let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
         let Some(hosts) = hosts else { return Err(runner::interrupted()) };
         let execution = question.execution;
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
         let mut on_event = |event: Event<'_>| match event {
             Event::Note { host, text } => {
-                on(Notice::Told(&Told::noted(host, text)));
-                told.push(Told::noted(host, text));
+                on(Notice::Reported(&Reported::noted(host, text)));
+                reported.push(Reported::noted(host, text));
             }
             Event::Starts => {
                 on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });
@@ -219,7 +219,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         };
         self.done[index] = Some(Reached::of(phase, outcome, &measured));
         if label.stop_curve_ms.is_some_and(|limit_ms| measured.response_ms() > limit_ms) {
-            self.underway.tell(Told::CurveEnds);
+            self.underway.report(Reported::CurveEnds);
             return Ok(Next::End);
         }
         Ok(Next::Run)

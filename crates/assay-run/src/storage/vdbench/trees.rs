@@ -12,7 +12,7 @@ use assay_model::file_outcome::FileInterval;
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 
 use super::ending::{self, Ending};
-use super::told::Told;
+use super::reported::Reported;
 use super::{Next, Notice, Over, Underway, around, one_after_another};
 use crate::failure::Failure;
 use crate::recording::Recording;
@@ -54,7 +54,7 @@ impl Runs<'_, '_, '_, '_, '_> {
                 })?;
                 let per_s = rounding.share(reached, percent);
                 if per_s <= 0.0 {
-                    self.underway.tell(Told::LeftOut { run: label.name.clone() });
+                    self.underway.report(Reported::LeftOut { run: label.name.clone() });
                     return Ok(Next::SkipCurve);
                 }
                 FileLoad::Open { per_s, arrivals }
@@ -96,11 +96,11 @@ impl Runs<'_, '_, '_, '_, '_> {
         })?;
         let is_stopped = underway.is_stopped();
         let average = averaged(label, &intervals);
-        let told = (average.counts || !is_stopped).then_some(&average);
+        let reported = (average.counts || !is_stopped).then_some(&average);
         (underway.on)(Notice::TreesDone {
             label,
             outcome: &outcome,
-            average: told,
+            average: reported,
             is_stopped,
         });
         let early_end = ending.reason.filter(|_| !is_stopped);
@@ -142,7 +142,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         self.reached_per_s[index] = Some(measured.rate_per_s());
         let mean_ms = measured.tally.requested.mean_ms();
         if label.stop_curve_ms.is_some_and(|limit_ms| mean_ms > limit_ms) {
-            self.underway.tell(Told::CurveEnds);
+            self.underway.report(Reported::CurveEnds);
             return Ok(Next::End);
         }
         Ok(Next::Run)

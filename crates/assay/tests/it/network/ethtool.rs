@@ -56,8 +56,8 @@ fn check(device: &str, read: &DeviceSetup) {
             ("rx-checksumming", offloads.receive_checksum),
             ("tx-checksumming", offloads.send_checksum),
         ] {
-            let told = features[name].split(' ').next();
-            assert_eq!(told, Some(if switch.on { "on" } else { "off" }), "{device} {name}");
+            let reported = features[name].split(' ').next();
+            assert_eq!(reported, Some(if switch.on { "on" } else { "off" }), "{device} {name}");
         }
     } else {
         assert!(features.is_empty(), "{device} {features:?}");

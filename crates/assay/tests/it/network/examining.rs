@@ -39,27 +39,27 @@ fn settings_switched_by_ethtool_are_seen() {
         near(&link, &format!("ethtool -K veth0 tso {half} gso on gro {half} tx on rx on"));
         let found = findings(&link, &world, &[]);
         let outcome = if half == "on" { "ok" } else { "deviates" };
-        let told = format!(
+        let reported = format!(
             "veth0 TSO {half} · GSO on · GRO {half} · receive checksum on · send checksum on · \
              LRO off (fixed)"
         );
-        check(&found("network.offloads"), outcome, &told);
+        check(&found("network.offloads"), outcome, &reported);
     }
     near(&link, "ethtool -K veth0 tso on gro on rx off");
-    let (outcome, told) = findings(&link, &world, &[])("network.offloads");
+    let (outcome, reported) = findings(&link, &world, &[])("network.offloads");
     assert_eq!(outcome, "deviates");
-    assert!(told.contains("receive checksum off"), "{told}");
+    assert!(reported.contains("receive checksum off"), "{reported}");
 
     let cpus = std::thread::available_parallelism().unwrap();
     for (queues, outcome) in [(4, "ok"), (1, if cpus.get() > 1 { "deviates" } else { "ok" })] {
         near(&link, &format!("ethtool -L veth0 rx {queues} tx {queues}"));
-        let (found, told) = findings(&link, &world, &[])("network.channels");
-        assert_eq!(found, outcome, "{told}");
-        assert!(told.starts_with(&format!("veth0 {queues} of at most 4 ")), "{told}");
+        let (found, reported) = findings(&link, &world, &[])("network.channels");
+        assert_eq!(found, outcome, "{reported}");
+        assert!(reported.starts_with(&format!("veth0 {queues} of at most 4 ")), "{reported}");
     }
-    let (outcome, told) = findings(&link, &world, &[])("network.driver");
+    let (outcome, reported) = findings(&link, &world, &[])("network.driver");
     assert_eq!(outcome, "ok");
-    assert!(told.starts_with("veth0 veth"), "{told}");
+    assert!(reported.starts_with("veth0 veth"), "{reported}");
     // veth has neither rings nor a time that interrupts wait.
     for id in ["network.rings", "network.coalescing"] {
         assert_eq!(findings(&link, &world, &[])(id).0, "not-visible", "{id}");
@@ -71,16 +71,16 @@ fn a_path_is_looked_along_to_its_end() {
     let Some(link) = Link::plain("along") else { return };
     let world = World::new();
     let to = ["--to", FAR];
-    let (outcome, told) = findings(&link, &world, &to)("network.path");
-    assert_eq!(outcome, "ok", "{told}");
+    let (outcome, reported) = findings(&link, &world, &to)("network.path");
+    assert_eq!(outcome, "ok", "{reported}");
     let beginning = format!("{FAR} over veth0, round trip ");
-    assert!(told.starts_with(&beginning), "{told}");
+    assert!(reported.starts_with(&beginning), "{reported}");
     check(&findings(&link, &world, &to)("network.path-mtu"), "ok", "1500 B carried");
     // An end that takes less swallows the rest: nothing tells the sender. A veth device lets four
     // bytes of a tag pass beyond its own size.
     near(&link, &format!("ip -n {} link set veth0 mtu 1400", link.far));
-    let told = "1404 B carried, and larger packets vanish without a word; 1500 B believed";
-    check(&findings(&link, &world, &to)("network.path-mtu"), "deviates", told);
+    let reported = "1404 B carried, and larger packets vanish without a word; 1500 B believed";
+    check(&findings(&link, &world, &to)("network.path-mtu"), "deviates", reported);
     near(&link, &format!("ip -n {} link set veth0 down", link.far));
     let (outcome, _) = findings(&link, &world, &to)("network.path");
     assert_ne!(outcome, "ok");
@@ -107,8 +107,8 @@ fn a_router_with_a_narrow_side_is_believed() {
     }
     let found = findings(&link, &world, &["--to", "198.18.78.2"]);
     assert!(run(&format!("ip netns del {behind}")));
-    let told = "1300 B carried; veth0 would send 1500 B";
-    check(&found("network.path-mtu"), "deviates", told);
+    let reported = "1300 B carried; veth0 would send 1500 B";
+    check(&found("network.path-mtu"), "deviates", reported);
 }
 
 #[test]
@@ -124,16 +124,16 @@ fn buffers_are_held_against_the_path() {
             near(&link, &format!("sysctl -qw net.ipv4.{name}=4096\t131072\t{bytes}"));
         }
         let found = findings(&link, &world, &options);
-        let told = format!(
+        let reported = format!(
             "at most {size}; 10.0 Gbit/s × 20.0 ms = 23.8 MiB under way, which needs 47.7 MiB"
         );
-        check(&found("network.receive-buffer"), outcome, &told);
-        check(&found("network.send-buffer"), outcome, &told);
+        check(&found("network.receive-buffer"), outcome, &reported);
+        check(&found("network.send-buffer"), outcome, &reported);
     }
     let slow = [&options[..], &["--rate", "100Mbit/s"]].concat();
-    let (outcome, told) = findings(&link, &world, &slow)("network.send-buffer");
-    assert_eq!(outcome, "ok", "{told}");
-    assert!(told.contains("100 Mbit/s × 20.0 ms = 244 KiB"), "{told}");
+    let (outcome, reported) = findings(&link, &world, &slow)("network.send-buffer");
+    assert_eq!(outcome, "ok", "{reported}");
+    assert!(reported.contains("100 Mbit/s × 20.0 ms = 244 KiB"), "{reported}");
 }
 
 #[test]
@@ -146,9 +146,9 @@ fn a_request_that_may_not_be_cut_tells_the_path_mtu() {
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
     // 20 bytes of IP and 8 of ICMP make 1500 of these.
-    let (code, told) = ping("1472");
-    assert_eq!(code, Some(0), "{told}");
-    let (code, told) = ping("1473");
-    assert_eq!(code, Some(4), "{told}");
-    assert!(told.contains("message too long, mtu=1500"), "{told}");
+    let (code, reported) = ping("1472");
+    assert_eq!(code, Some(0), "{reported}");
+    let (code, reported) = ping("1473");
+    assert_eq!(code, Some(4), "{reported}");
+    assert!(reported.contains("message too long, mtu=1500"), "{reported}");
 }

@@ -41,8 +41,8 @@ impl Keys {
 
     fn hash(&self, text: &str) -> String {
         self.world.write("salted", text);
-        let told = self.openssl("dgst -sha256 -r salted");
-        told.split(' ').next().unwrap().to_owned()
+        let reported = self.openssl("dgst -sha256 -r salted");
+        reported.split(' ').next().unwrap().to_owned()
     }
 
     fn path(&self, name: &str) -> String {
@@ -141,8 +141,8 @@ fn a_password_that_is_typed_is_not_shown() {
         let Ok(name) = std::fs::read_to_string(keys.world.path("terminal")) else {
             return false;
         };
-        let told = Command::new("stty").args(["-a", "-F", name.trim()]).output().unwrap();
-        String::from_utf8_lossy(&told.stdout).contains("-echo ")
+        let reported = Command::new("stty").args(["-a", "-F", name.trim()]).output().unwrap();
+        String::from_utf8_lossy(&reported.stdout).contains("-echo ")
     };
     while !is_hidden() {
         assert!(Instant::now() < deadline, "the terminal shows what is typed");
@@ -190,14 +190,14 @@ fn a_real_iperf3_server_admits_a_user() {
 }
 
 #[test]
-fn who_is_refused_is_told_to_the_server_alone() {
+fn who_is_refused_is_reported_to_the_server_alone() {
     let Some(keys) = Keys::new("who_is_refused_is_told_to_the_server_alone") else { return };
     let log_in = |user: &'static str, password: &'static str, more: &'static [&'static str]| {
         let keys = &keys;
         move |port| keys.log_in(keys.client(port, more), user, password)
     };
     let without = |port| keys.client(port, &[]).output().unwrap();
-    for (told, (output, said)) in [
+    for (reported, (output, said)) in [
         ("no user and password", refused(&keys, &[], without)),
         ("user `bowser` is unknown", refused(&keys, &[], log_in("bowser", PASSWORD, &[]))),
         (
@@ -213,7 +213,7 @@ fn who_is_refused_is_told_to_the_server_alone() {
             refused(&keys, &[], log_in("mario", PASSWORD, &["--use-pkcs1-padding"])),
         ),
     ] {
-        assert!(said.contains(told), "{said}");
+        assert!(said.contains(reported), "{said}");
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(4), "{err}");
         assert!(err.contains("does not take user and password"), "{err}");
@@ -264,8 +264,9 @@ fn a_wrong_clock_and_an_overheard_login_are_refused() {
     keys.world.assay(&words).failed_with(4);
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     let said = String::from_utf8(child.wait_with_output().unwrap().stderr).unwrap();
-    for told in ["its clock differs by", "was used before", "it sent no user and password"] {
-        assert!(said.contains(told), "{told}: {said}");
+    for reported in ["its clock differs by", "was used before", "it sent no user and password"]
+    {
+        assert!(said.contains(reported), "{reported}: {said}");
     }
 }
 
@@ -294,7 +295,7 @@ fn keys_and_files_that_are_none_are_named() {
     let mut no_password = client("mario", "public.pem");
     no_password.env_remove("IPERF3_PASSWORD");
     let long = "x".repeat(200);
-    for (mut command, told) in [
+    for (mut command, reported) in [
         (server("missing.pem", "users.csv"), "missing.pem"),
         (server("key.pem", "missing.csv"), "the file of users cannot be read"),
         (server("public.pem", "users.csv"), "no such key in PEM"),
@@ -309,8 +310,8 @@ fn keys_and_files_that_are_none_are_named() {
     ] {
         let output = command.output().unwrap();
         let err = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}: {err}");
-        assert!(err.contains(told), "{told}: {err}");
+        assert_eq!(output.status.code(), Some(2), "{reported}: {err}");
+        assert!(err.contains(reported), "{reported}: {err}");
         assert!(!err.contains(PASSWORD), "{err}");
     }
     assert!(server("old.pem", "users.csv").status().unwrap().success());

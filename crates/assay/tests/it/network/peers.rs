@@ -94,14 +94,14 @@ fn a_port_that_nobody_serves_is_asked_once() {
     ];
     let suite = world.write("closed.toml", &suite.concat());
     let failures = failures(&world, &[suite.to_str().unwrap()]);
-    let told: Vec<(bool, bool)> = failures
+    let reported: Vec<(bool, bool)> = failures
         .iter()
         .map(|it| {
             (it["reason"].as_str().unwrap().contains("refused"), it.get("because").is_some())
         })
         .collect();
     let (asked, skipped) = ((true, false), (false, true));
-    assert_eq!(told, [asked, skipped, skipped, asked, skipped], "{failures:?}");
+    assert_eq!(reported, [asked, skipped, skipped, asked, skipped], "{failures:?}");
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn thirty_two_streams_each_way() {
 }
 
 #[test]
-fn one_test_at_a_time_and_the_second_is_told() {
+fn one_test_at_a_time_and_the_second_is_reported() {
     let world = World::new();
     let port = free_port();
     let _serving = Serving::assay(&world, port);
@@ -170,8 +170,8 @@ fn the_servers_output_is_handed_to_whoever_asks_for_it() {
     let words = ["-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "20M", "--get-server-output"];
     let ours = world.assay(&[&["iperf3"], &words[..]].concat()).succeeded();
     assert!(ours.out.contains("Server output:\nAccepted connection from"), "{}", ours.out);
-    let (_, told) = ours.out.split_once("Server output:").unwrap();
-    assert!(told.contains("receiver"), "{told}");
+    let (_, reported) = ours.out.split_once("Server output:").unwrap();
+    assert!(reported.contains("receiver"), "{reported}");
     if installed("iperf3", "the_servers_output_is_handed_to_whoever_asks_for_it") {
         let real = std::process::Command::new("iperf3").args(words).output().unwrap();
         let real = String::from_utf8(real.stdout).unwrap();

@@ -99,7 +99,7 @@ fn intervals_of_iperf3_make_the_rate_of_the_whole() {
     let _serving = Serving::assay(&world, port);
     let port = port.to_string();
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-i", "0.1", "-b", "50M"];
-    let told = world.json(&[&words[..], &["-P", "2", "-J"]].concat());
+    let reported = world.json(&[&words[..], &["-P", "2", "-J"]].concat());
     let summary = world.json(&["show", "latest", "--json"]);
     // A last interval without data that is shorter than a tenth of the others is not told.
     let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.1 * 0.1;
@@ -107,10 +107,10 @@ fn intervals_of_iperf3_make_the_rate_of_the_whole() {
         let [found] = &*results(&summary, "network.tcp", metric) else {
             panic!("each rate is told once, and streams are parts of it: {summary}");
         };
-        let whole = told["end"][sum]["bits_per_second"].as_f64().unwrap();
+        let whole = reported["end"][sum]["bits_per_second"].as_f64().unwrap();
         assert!(close(found["mean"].as_f64().unwrap(), whole), "{metric}: {found} {whole}");
     }
-    let intervals = told["intervals"].as_array().unwrap().len();
+    let intervals = reported["intervals"].as_array().unwrap().len();
     let n = results(&summary, "network.tcp", "send_rate")[0]["n"].as_u64();
     assert_eq!(n, Some(intervals as u64), "{summary}");
     let loads = results(&summary, "network.tcp", "cpu_load");
@@ -135,11 +135,17 @@ fn a_run_begins_before_its_load_and_ends_after_it() {
     let port = port.to_string();
     let stated = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-b", "20M", "-J"];
-    let told = stated(&world.assay(&words).succeeded().out);
+    let reported = stated(&world.assay(&words).succeeded().out);
     let (run, length_s) = newest(&world);
-    assert!(length_s >= told["end"]["sum_sent"]["seconds"].as_f64().unwrap(), "{run} {told}");
+    assert!(
+        length_s >= reported["end"]["sum_sent"]["seconds"].as_f64().unwrap(),
+        "{run} {reported}"
+    );
     let began = run["started"].as_str().unwrap().parse::<Timestamp>().unwrap().as_second();
-    assert!(began <= told["start"]["timestamp"]["timesecs"].as_i64().unwrap(), "{run} {told}");
+    assert!(
+        began <= reported["start"]["timestamp"]["timesecs"].as_i64().unwrap(),
+        "{run} {reported}"
+    );
     let words = ["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1", "tcp_lat", "udp_lat"];
     world.assay(&words).succeeded();
     let (run, length_s) = newest(&world);
@@ -232,9 +238,9 @@ fn the_output_of_qperf_comes_back_from_the_store() {
     let [found] = &*results(&summary, "network.udp", "round_trip") else {
         panic!("{summary}");
     };
-    let told = world.assay(&["show", "latest", "--as", "qperf"]).succeeded();
-    let told: Value = serde_json::from_str(&told.out).unwrap();
-    let of_all = &told["udp_lat"]["round_trip_s"];
+    let reported = world.assay(&["show", "latest", "--as", "qperf"]).succeeded();
+    let reported: Value = serde_json::from_str(&reported.out).unwrap();
+    let of_all = &reported["udp_lat"]["round_trip_s"];
     for name in ["min", "mean", "max"] {
         let (ours, theirs) = (found[name].as_f64().unwrap(), of_all[name].as_f64().unwrap());
         assert!((ours / theirs - 1.0).abs() < 1e-6, "{name}: {found} {of_all}");

@@ -131,5 +131,5 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
     let later = rates[rates.len() - 4..].iter().chain([&median]).map(|it| it / 4000.0);
     let farthest = |a: &f64, b: &f64| (a - 1.0).abs().total_cmp(&(b - 1.0).abs());
     let worst = later.chain([rates[0] / 2000.0]).max_by(farthest).unwrap();
-    super::told("ratio", (1.0, 0.1), worst, ("-", None));
+    super::reported("ratio", (1.0, 0.1), worst, ("-", None));
 }

@@ -16,8 +16,8 @@ const SMALL_BYTES: u64 = 8;
 
 /// A table for each test of pairs that was measured at several places.
 pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summary) {
-    if let Some(told) = impossible(groups, summary) {
-        document.paragraph(Tone::Quiet, told);
+    if let Some(reported) = impossible(groups, summary) {
+        document.paragraph(Tone::Quiet, reported);
     }
     for (test, metric) in [(MpiTest::Latency, "latency"), (MpiTest::Bandwidth, "bandwidth")] {
         let of_test = groups

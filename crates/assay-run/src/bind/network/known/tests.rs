@@ -34,14 +34,14 @@ fn check(outcomes: &[Result<Stopped, CaseError>], host: &str, what: Lack, expect
     for (index, outcome) in outcomes.iter().enumerate() {
         known.learn(&case(&format!("case {index}"), &work("a", None)), outcome);
     }
-    let told = match known.need(&work(host, None), what) {
+    let reported = match known.need(&work(host, None), what) {
         Ok(()) => String::new(),
         Err(CaseError::Skipped { failure: Failure::Skipped { host, lack }, because }) => {
             format!("{host} {lack:?} ({because})")
         }
         Err(other) => panic!("{other:?}"),
     };
-    assert_eq!(told, expected, "{outcomes:?} {host} {what:?}");
+    assert_eq!(reported, expected, "{outcomes:?} {host} {what:?}");
 }
 
 #[test]

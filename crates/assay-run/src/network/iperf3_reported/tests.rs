@@ -64,7 +64,7 @@ fn asked() -> Start {
 }
 
 /// Streams in these directions, with a second that is omitted and intervals that end at no round moment.
-fn told(sends: &[bool]) -> Told {
+fn reported(sends: &[bool]) -> Reported {
     let spans = [(0, 1_000_170_003), (0, 500_123_457), (500_123_457, 1_000_000_001)];
     let interval = |(at, span): (usize, (u64, u64))| {
         let one = |(number, sends): (u32, &bool)| Stretch {
@@ -93,7 +93,7 @@ fn told(sends: &[bool]) -> Told {
             windows_bytes: if *sends { (3_145_729, 6_291_456) } else { (0, 0) },
         }
     };
-    Told {
+    Reported {
         start: Some(start(sends)),
         intervals: spans.into_iter().enumerate().map(interval).collect(),
         end: Some(End {
@@ -109,26 +109,26 @@ fn told(sends: &[bool]) -> Told {
 }
 
 /// The same of datagrams, of which one of an earlier interval came late.
-fn datagrams(told: Told) -> Told {
+fn datagrams(reported: Reported) -> Reported {
     let lost = |it: Stretch, lost: i64| Stretch {
         tcp: None,
         udp: Some(UdpNumbers { packets: 77, lost, out_of_order: 1, jitter_s: s(54_321) }),
         ..it
     };
-    let mut told = told;
-    for interval in &mut told.intervals {
+    let mut reported = reported;
+    for interval in &mut reported.intervals {
         interval.streams.iter_mut().for_each(|it| *it = lost(*it, -1));
     }
-    for stream in told.end.iter_mut().flat_map(|end| &mut end.streams) {
+    for stream in reported.end.iter_mut().flat_map(|end| &mut end.streams) {
         (stream.sent, stream.received) =
             (stream.sent.map(|it| lost(it, 0)), stream.received.map(|it| lost(it, 3)));
         (stream.rtt_us, stream.windows_bytes) = (None, (0, 0));
     }
-    told
+    reported
 }
 
 #[track_caller]
-fn check(before: &Told) {
+fn check(before: &Reported) {
     let question = NetworkQuestion::Throughput(Throughput {
         streams: 1,
         direction: Direction::Send,
@@ -161,15 +161,19 @@ fn check(before: &Told) {
 #[test]
 fn a_test_comes_back_from_its_record() {
     for sends in [&[true][..], &[false, false], &[true, true, false, false]] {
-        check(&told(sends));
-        check(&datagrams(told(sends)));
+        check(&reported(sends));
+        check(&datagrams(reported(sends)));
     }
 }
 
 #[test]
 fn a_test_that_broke_off_comes_back_as_far_as_it_went() {
     let error = Some("no data arrived".to_owned());
-    check(&Told { end: None, error: error.clone(), ..told(&[true, true]) });
-    check(&Told { start: Some(start(&[true])), error: error.clone(), ..Told::default() });
-    check(&Told { error, ..Told::default() });
+    check(&Reported { end: None, error: error.clone(), ..reported(&[true, true]) });
+    check(&Reported {
+        start: Some(start(&[true])),
+        error: error.clone(),
+        ..Reported::default()
+    });
+    check(&Reported { error, ..Reported::default() });
 }

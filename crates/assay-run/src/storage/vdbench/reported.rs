@@ -11,7 +11,7 @@ pub(super) const COURSE: &str = "course.json";
 /// One thing that happened; the words for people belong to whoever prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "kebab-case")]
-pub enum Told {
+pub enum Reported {
     /// A file is being written fully, before the first run.
     LayingOut {
         /// The file.
@@ -58,7 +58,7 @@ pub enum Told {
     CurveEnds,
 }
 
-impl Told {
+impl Reported {
     pub(super) fn noted(host: &str, text: &str) -> Self {
         Self::Noted { host: host.to_owned(), text: text.to_owned() }
     }
@@ -68,9 +68,9 @@ impl Told {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Course {
     /// Since the run before it.
-    pub before: Vec<Told>,
+    pub before: Vec<Reported>,
     /// Why it ended before its time.
-    pub end: Option<Told>,
+    pub end: Option<Reported>,
     /// Whether the user stopped it.
     pub is_stopped: bool,
 }

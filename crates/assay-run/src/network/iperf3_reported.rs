@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use assay_dialects::iperf3::{
-    Connected, CpuPercent, End, Interval, Start, StreamEnd, Stretch, Told,
+    Connected, CpuPercent, End, Interval, Reported, Start, StreamEnd, Stretch,
 };
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, Attributes, Value};
@@ -105,22 +105,22 @@ fn microseconds(seconds: f64) -> u32 {
 }
 
 /// All of it but what the server printed itself.
-pub(super) fn entries(told: &Told) -> Vec<Entry> {
-    let mut entries = told.start.as_ref().map_or_else(Vec::new, started);
-    for interval in &told.intervals {
+pub(super) fn entries(reported: &Reported) -> Vec<Entry> {
+    let mut entries = reported.start.as_ref().map_or_else(Vec::new, started);
+    for interval in &reported.intervals {
         for (number, it) in (0..).zip(&interval.streams) {
             let stretch = if it.omitted { OMITTED } else { INTERVAL };
             let dimensions = of_stream(number, it.sends, stretch);
             entries.extend(figures(it, RATES[usize::from(!it.sends)], &dimensions));
         }
     }
-    entries.extend(told.end.iter().flat_map(ended));
+    entries.extend(reported.end.iter().flat_map(ended));
     entries
 }
 
 /// What the server printed itself, by the names of raw outputs.
-pub(super) fn raw(told: &Told) -> Vec<(String, Vec<u8>)> {
-    let Some(end) = &told.end else { return Vec::new() };
+pub(super) fn raw(reported: &Reported) -> Vec<(String, Vec<u8>)> {
+    let Some(end) = &reported.end else { return Vec::new() };
     let text = end.server_output_text.as_ref().map(|text| text.clone().into_bytes());
     let json = end.server_output_json.as_ref().map(|json| json.to_string().into_bytes());
     let named = |name: &str, bytes: Option<Vec<u8>>| Some((name.to_owned(), bytes?));
@@ -237,7 +237,7 @@ pub fn of_record(
     asked: Start,
     raw: &dyn Fn(&str) -> Option<Vec<u8>>,
     error: Option<String>,
-) -> Told {
+) -> Reported {
     let mut streams: BTreeMap<u64, Vec<&SeriesRecord>> = BTreeMap::new();
     for series in &record.series {
         if let Some(Value::Integer(number)) = series.dimensions.get(&Attribute::Stream) {
@@ -252,7 +252,7 @@ pub fn of_record(
     let interval = |at: usize| Interval {
         streams: courses.iter().filter_map(|course| course.get(at).copied()).collect(),
     };
-    Told {
+    Reported {
         start,
         intervals: (0..longest).map(interval).collect(),
         end: end(record, of_test, &streams, raw),

@@ -4,7 +4,7 @@ use assay_dialects::iperf3::text::{self, Style};
 use assay_dialects::iperf3::{End, Interval, Start};
 
 /// The lines so far.
-pub(super) struct Told {
+pub(super) struct Reported {
     style: Style,
     text: String,
 }
@@ -13,7 +13,7 @@ pub(super) struct Told {
 /// left out.
 const LIMIT_BYTES: usize = 1 << 20;
 
-impl Told {
+impl Reported {
     pub(super) fn new(start: &Start) -> Self {
         let style =
             Style { udp: start.udp, bidirectional: start.bidirectional, ..Style::default() };
