@@ -42,7 +42,7 @@ const ATTACKS: [(&str, &str, &str); 17] = [
     (
         "wrong user, password or key (iperf3 with RSA)",
         "one answer for all, after a quarter of a second",
-        "network::login::who_is_refused_is_told_to_the_server_alone",
+        "network::login::who_is_refused_is_reported_to_the_server_alone",
     ),
     (
         "a login that was overheard, or of another time (iperf3 with RSA)",

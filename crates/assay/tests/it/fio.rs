@@ -137,7 +137,7 @@ fn words_are_enough_and_files_stay_unless_unlinked() {
 
 /// On a terminal alone, after everything else: what a tool says on a pipe, scripts read.
 #[test]
-fn people_are_reported_where_the_run_is_stored() {
+fn people_hear_where_the_run_is_stored() {
     let world = World::new();
     let program = env!("CARGO_BIN_EXE_assay");
     let report = |more: &str| {
@@ -148,7 +148,7 @@ fn people_are_reported_where_the_run_is_stored() {
         reported.output().map(|reported| String::from_utf8(reported.stdout).unwrap())
     };
     let Ok(reported) = report("") else {
-        eprintln!("SKIPPED people_are_told_where_the_run_is_stored: there is no script(1)");
+        eprintln!("SKIPPED people_hear_where_the_run_is_stored: there is no script(1)");
         return;
     };
     let id = world.json(&["show", "--json"])["run"]["id"].as_str().unwrap().to_owned();

@@ -382,7 +382,9 @@ fn a_library_of_another_make_is_found_out() {
 #[test]
 fn bad_input_is_reported_once_with_a_remedy() {
     let mpi = &MPIS[0];
-    let Some(launcher) = mpi.launcher("bad_input_is_told_once_with_a_remedy") else { return };
+    let Some(launcher) = mpi.launcher("bad_input_is_reported_once_with_a_remedy") else {
+        return;
+    };
     let (world, _alone) = (World::new(), one_at_a_time());
     for (ranks, words, code, expected) in [
         (1, vec!["latency"], 2, "latency needs two ranks or more, and there is one rank only"),

@@ -476,7 +476,7 @@ fn fio_measures_the_same_beside_assay() {
 
 #[test]
 fn a_device_that_fails_is_reported_with_the_offset_and_the_others_go_on() {
-    let test = "a_device_that_fails_is_told_with_the_offset_and_the_others_go_on";
+    let test = "a_device_that_fails_is_reported_with_the_offset_and_the_others_go_on";
     let world = World::in_memory();
     let Some(device) = Loop::over(&world.path("disk"), test) else { return };
     std::fs::File::options()

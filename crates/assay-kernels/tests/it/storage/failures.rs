@@ -41,7 +41,7 @@ fn a_read_beyond_the_end_is_short() {
 
 #[test]
 fn a_full_file_system_is_reported_with_the_offset() {
-    let Some(full) = Tmpfs::mount("a_full_file_system_is_told_with_the_offset", 256 << 10)
+    let Some(full) = Tmpfs::mount("a_full_file_system_is_reported_with_the_offset", 256 << 10)
     else {
         return;
     };

@@ -191,7 +191,9 @@ fn a_real_iperf3_server_admits_a_user() {
 
 #[test]
 fn who_is_refused_is_reported_to_the_server_alone() {
-    let Some(keys) = Keys::new("who_is_refused_is_told_to_the_server_alone") else { return };
+    let Some(keys) = Keys::new("who_is_refused_is_reported_to_the_server_alone") else {
+        return;
+    };
     let log_in = |user: &'static str, password: &'static str, more: &'static [&'static str]| {
         let keys = &keys;
         move |port| keys.log_in(keys.client(port, more), user, password)
