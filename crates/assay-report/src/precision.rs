@@ -10,6 +10,8 @@ use crate::units::{self, quantity};
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
 /// Digits where all of the interval is one value, as of a coarse clock.
 const DIGITS_OF_ONE_VALUE: usize = 4;
+/// A half-width of more than ten times the value says no more than its doubt does.
+const WIDEST: f64 = 10.0;
 /// More digits than this nobody reads, however narrow the interval.
 const MOST_DIGITS: usize = 6;
 
@@ -62,11 +64,12 @@ pub fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none.
+/// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none, or one that is wider than
+/// anybody can use.
 #[must_use]
 pub fn interval(estimate: &Estimate) -> Option<String> {
     let [low, high] = estimate.ci?;
-    let half = half_width(estimate)?;
+    let half = half_width(estimate).filter(|half| is_of_use(*half, estimate.median))?;
     Some(range(low, high, half, estimate.unit))
 }
 
@@ -74,7 +77,7 @@ pub fn interval(estimate: &Estimate) -> Option<String> {
 #[must_use]
 pub fn relative(estimate: &Estimate) -> Option<String> {
     let half = half_width(estimate)? / estimate.median.abs();
-    half.is_finite()
+    (half <= WIDEST)
         .then(|| format!("±{}", units::in_percent(&quantity(half * 100.0, Unit::Ratio, 2))))
 }
 
@@ -93,6 +96,10 @@ fn range(low: f64, high: f64, half: f64, unit: Unit) -> String {
         true => format!("{number}–{high}"),
         false => format!("{low}–{high}"),
     }
+}
+
+fn is_of_use(half: f64, median: f64) -> bool {
+    median == 0.0 || half <= WIDEST * median.abs()
 }
 
 /// Of the wider side, because intervals from order statistics need not be symmetric.
@@ -121,6 +128,18 @@ mod tests {
             (9.99, 0.099, 4),
         ] {
             assert_eq!(digits(value, half), expected, "{value} ± {half}");
+        }
+    }
+
+    #[test]
+    fn an_interval_wider_than_ten_values_is_left_to_its_doubt() {
+        for (half, median, expected) in [
+            (6.6e12, 20e9, false),
+            (1.8e11, 20e9, true),
+            (3.0, 0.0, true),
+            (1e-3, -1e-6, false),
+        ] {
+            assert_eq!(is_of_use(half, median), expected, "{median} ± {half}");
         }
     }
 

@@ -104,6 +104,11 @@ impl Blocks<'_> {
         let is_first = self.prefix == 0 && self.marked.borrow_mut().insert(*mark);
         if is_first { format!(" id=\"row-{mark}\"") } else { String::new() }
     }
+
+    /// A note about the whole run has no row to go back to.
+    fn has_row(&self, mark: &usize) -> bool {
+        self.marked.borrow().contains(mark)
+    }
 }
 
 /// What a screen reader says of a table that can be scrolled.

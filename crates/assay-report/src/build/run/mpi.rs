@@ -6,7 +6,7 @@ use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{fixed, grouped, word};
+use crate::locale::{fixed, word};
 use crate::{precision, units};
 
 mod curves;
@@ -223,13 +223,7 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
 /// Value, interval, and how far it is from the best of its row.
 fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
     let value = precision::value(estimate);
-    let interval = match precision::relative(estimate) {
-        Some(_) if is_hopeless(estimate) => {
-            format!("±>{}", units::in_percent(&grouped("1000")))
-        }
-        Some(width) => width,
-        None => UNKNOWN_WIDTH.to_owned(),
-    };
+    let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
     let against = match best {
         Some(best) if columns > 1 => standing(estimate, best),
         _ => String::new(),
@@ -238,14 +232,6 @@ fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
         parts.iter().filter(|part| !part.is_empty()).copied().collect::<Vec<_>>().join(" ")
     };
     Cell::with_short(join(&[&value, &interval, &against]), Some(join(&[&value, &against])))
-}
-
-/// Whether the interval is so wide that its digits would only fill the table.
-fn is_hopeless(estimate: &Estimate) -> bool {
-    let median = estimate.median;
-    estimate
-        .ci
-        .is_some_and(|[low, high]| (high - median).max(median - low) > 10.0 * median.abs())
 }
 
 fn standing(estimate: &Estimate, best: &Estimate) -> String {

@@ -49,11 +49,12 @@ fn of_page(page: &str) -> Vec<String> {
     let mut texts = Vec::new();
     for piece in body.split('<') {
         let Some((tag, text)) = piece.split_once('>') else { continue };
-        if !text.trim_matches([' ', '\n', '\t', '\r', '\u{a0}', '\u{202f}']).is_empty() {
-            // A browser drops the line break that a preformatted text begins with.
-            let text =
-                if tag == "pre" { text.strip_prefix('\n').unwrap_or(text) } else { text };
-            texts.push(unescaped(text));
+        // A browser drops the line break that a preformatted text begins with.
+        let text = if tag == "pre" { text.strip_prefix('\n').unwrap_or(text) } else { text };
+        let text = unescaped(text);
+        // A cell that holds a blank alone is no text for the script either.
+        if !text.trim().is_empty() {
+            texts.push(text);
         }
     }
     texts
@@ -74,4 +75,16 @@ fn unescaped(text: &str) -> String {
     ]
     .iter()
     .fold(text.to_owned(), |text, (entity, letter)| text.replace(entity, letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blank_cells_are_no_texts() {
+        let page =
+            "<body><main><td>1&nbsp;ms</td><td>&nbsp;</td><td> </td><td>a &lt; b</td></main>";
+        assert_eq!(of_page(page), ["1\u{a0}ms", "a < b"]);
+    }
 }
