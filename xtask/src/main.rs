@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 mod bench;
 mod ci;
@@ -28,7 +28,7 @@ const USAGE: &str = "\
 cargo xtask tidy             check the rules of the house that no other tool knows
 cargo xtask test             install what the tests need, run them all, list what was skipped
 cargo xtask truth            decide the known truths, on a quiet machine, beside the real tools
-cargo xtask truth statistics how often intervals, verdicts and change points are right, simulated
+cargo xtask truth statistics [SEED] how often intervals, verdicts and change points are right, simulated
 cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: a difference is a false verdict
 cargo xtask faults [--brief] [KIND…]   kills, full disks, attacks, storage, CPUs and links that fail, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  assay in virtual machines with known truths, into docs/laboratory.md
@@ -54,7 +54,11 @@ fn dispatch(arguments: &[&str]) -> Result<ExitCode> {
         ["faults", "--brief"] => faults::run_briefly(root())?,
         ["faults", rest @ ..] => faults::run(root(), rest)?,
         ["truth"] => return truth::run(root()),
-        ["truth", "statistics"] => return Ok(truth::statistics::run()),
+        ["truth", "statistics"] => return Ok(truth::statistics::run(truth::statistics::SEED)),
+        ["truth", "statistics", seed] => {
+            let seed = seed.parse().with_context(|| format!("`{seed}` is no seed"))?;
+            return Ok(truth::statistics::run(seed));
+        }
         ["truth", "aa"] => return truth::aa::run(root(), "quick"),
         ["truth", "aa", suite] => return truth::aa::run(root(), suite),
         ["lab", rest @ ..] => lab::run(root(), rest)?,

@@ -11,7 +11,6 @@ use assay_stats::simulated::{Conditions, Past};
 const COMPARISONS: u32 = 1500;
 /// Simulated histories of each line.
 const HISTORIES: u32 = 4000;
-const SEED: u64 = 2026;
 
 /// What a share has to be.
 #[derive(Debug, Clone, Copy)]
@@ -29,11 +28,11 @@ struct Line {
 }
 
 /// Prints the tables; how many lines do not hold comes back.
-pub(super) fn print() -> u32 {
-    println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {SEED}\n");
-    let mut lines = verdicts();
-    lines.extend(change_points());
-    lines.extend(modes());
+pub(super) fn print(seed: u64) -> u32 {
+    println!("{COMPARISONS} comparisons or {HISTORIES} histories each, seed {seed}\n");
+    let mut lines = verdicts(seed);
+    lines.extend(change_points(seed));
+    lines.extend(modes(seed));
     let mut faults = 0;
     let workers = thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let mut waiting = lines.into_iter().peekable();
@@ -62,7 +61,7 @@ pub(super) fn print() -> u32 {
 }
 
 /// Equal conditions are not called different, and a shift of 3 % is found.
-fn verdicts() -> Vec<Line> {
+fn verdicts(seed: u64) -> Vec<Line> {
     let misled = |what: &str, conditions: Conditions| Line {
         what: format!(
             "{what}, {} metrics, runs differ by {:.0} %",
@@ -71,7 +70,7 @@ fn verdicts() -> Vec<Line> {
         ),
         is: "with a false verdict",
         bound: Bound::AtMost(0.05),
-        simulate: Box::new(move || conditions.simulate(COMPARISONS, SEED).misled()),
+        simulate: Box::new(move || conditions.simulate(COMPARISONS, seed).misled()),
     };
     let equal = |spread: f64| Conditions { spread, ..Conditions::EQUAL };
     let runs = 2 * Conditions::EQUAL.runs;
@@ -93,7 +92,7 @@ fn verdicts() -> Vec<Line> {
         bound: Bound::AtLeast(0.9),
         simulate: Box::new(move || {
             let shifted = Conditions { metrics, ratio: 1.03, ..Conditions::EQUAL };
-            shifted.simulate(COMPARISONS, SEED).found()
+            shifted.simulate(COMPARISONS, seed).found()
         }),
     };
     lines.extend([found(1), found(50)]);
@@ -101,12 +100,12 @@ fn verdicts() -> Vec<Line> {
 }
 
 /// Several modes are seen where there are some, and nowhere else.
-fn modes() -> Vec<Line> {
+fn modes(seed: u64) -> Vec<Line> {
     let line = |modal: Modal, n: usize, is, bound| Line {
         what: format!("{modal:?}, {n} values"),
         is,
         bound,
-        simulate: Box::new(move || modal.called(n, HISTORIES, SEED)),
+        simulate: Box::new(move || modal.called(n, HISTORIES, seed)),
     };
     let mut lines = Vec::new();
     for n in [10, 33, 100] {
@@ -120,7 +119,7 @@ fn modes() -> Vec<Line> {
 }
 
 /// Steps are found where they are, and nowhere else.
-fn change_points() -> Vec<Line> {
+fn change_points(seed: u64) -> Vec<Line> {
     let mut lines = Vec::new();
     for runs in [20, 40, 100] {
         let past = Past { runs, spread: 0.01, step: 0.05, after: None };
@@ -130,7 +129,7 @@ fn change_points() -> Vec<Line> {
                 is: "found within 2 runs",
                 bound: Bound::AtLeast(0.95),
                 simulate: Box::new(move || {
-                    let steps = Past { after, ..past }.simulate(HISTORIES, SEED);
+                    let steps = Past { after, ..past }.simulate(HISTORIES, seed);
                     f64::from(steps.found) / f64::from(steps.histories)
                 }),
             });
@@ -140,7 +139,7 @@ fn change_points() -> Vec<Line> {
             is: "with a false change",
             bound: Bound::AtMost(0.05),
             simulate: Box::new(move || {
-                let steps = Past { step: 0.0, ..past }.simulate(HISTORIES, SEED);
+                let steps = Past { step: 0.0, ..past }.simulate(HISTORIES, seed);
                 f64::from(steps.misled) / f64::from(steps.histories)
             }),
         });
