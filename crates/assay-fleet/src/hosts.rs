@@ -147,6 +147,10 @@ fn names(
         Some(first) if first.starts_with('-') => {
             Err(fault(list, start, "a name does not begin with '-'"))
         }
+        // Results of all hosts together have it.
+        Some(_) if names.iter().any(|name| name == "all") => {
+            Err(fault(list, start, "no host is called `all`, which is their total"))
+        }
         _ => Ok(names),
     }
 }
@@ -267,6 +271,10 @@ mod tests {
         check(
             "-oProxyCommand=x",
             r#""-oProxyCommand=x": column 1: a name does not begin with '-'"#,
+        );
+        check(
+            "vm1,all",
+            r#""vm1,all": column 5: no host is called `all`, which is their total"#,
         );
         check("a[1-2],a2", "a2 is named twice");
         check("a[1-99999]", r#""a[1-99999]" names more than 10000 hosts"#);

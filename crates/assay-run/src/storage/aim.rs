@@ -8,7 +8,7 @@ use assay_model::suite::{Request, StorageRequest, Suite, TargetRequest};
 use assay_model::workload::storage::EngineChoice;
 
 /// The file that is made in a folder.
-const NAME: &str = "assay-storage.data";
+pub(super) const NAME: &str = "assay-storage.data";
 /// The size of a file that nobody gives a size for.
 const USUAL_BYTES: u64 = 1 << 30;
 /// The range of addresses where nothing is opened.

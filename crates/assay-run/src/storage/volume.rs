@@ -15,6 +15,7 @@ use assay_model::entry::Entry;
 use assay_model::workload::file_set::{FilePlan, FileWorkload};
 use assay_model::workload::storage::{EngineChoice, StoragePlan, StorageWorkload};
 
+use super::aim;
 use super::options::RunOptions;
 use crate::failure::Failure;
 
@@ -136,6 +137,11 @@ impl Volume {
     }
 }
 
+/// A new name right in `/mnt` is more likely a volume whose folder nobody made than a file, unless assay chose the name.
+fn is_volume_to_be(path: &Path, point: &Path) -> bool {
+    path.parent() == Some(point) && !path.exists() && !path.ends_with(aim::NAME)
+}
+
 impl Volumes {
     pub(super) fn read() -> Self {
         let root = Root::machine();
@@ -157,8 +163,7 @@ impl Volumes {
             return Self::read().refuse_root(path, options);
         }
         let on = self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words());
-        // A name right in `/mnt` is more likely a volume whose folder nobody made than a file.
-        let is_new_there = path.parent() == Some(point.as_path()) && !path.exists();
+        let is_new_there = is_volume_to_be(path, &point);
         let (path, mount) = (path.display(), point.display());
         let (what, help) = match is_new_there {
             true => (
@@ -201,5 +206,22 @@ impl Volumes {
             device: mount.source.clone(),
             point: Some(mount.point.clone()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_that_assay_would_add_is_no_volume_to_be() {
+        for (path, point, expected) in [
+            ("/nowhere/vol1", "/nowhere", true),
+            ("/nowhere/vol1/file", "/nowhere", false),
+            ("/nowhere/vol1/assay-storage.data", "/nowhere/vol1", false),
+            ("/proc", "/", false),
+        ] {
+            assert_eq!(is_volume_to_be(path.as_ref(), point.as_ref()), expected, "{path}");
+        }
     }
 }

@@ -72,7 +72,7 @@ fn one_run_each_is_a_ratio_and_no_verdict() {
     }
     let reported = world.assay(&["compare", "on", "off"]).failed_with(6).out;
     let words = reported.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("cannot tell: 1 run each"), "{reported}");
+    assert!(words.contains("cannot tell: one run each"), "{reported}");
     let other = world.assay(&["compare", "on", "on,latest"]).failed_with(2);
     assert!(other.err.contains("on both sides"), "{other:?}");
 }
