@@ -134,7 +134,7 @@ fn what_cannot_be_done_is_said_before_anything_is_written() {
         (&["storage", "read", "file", "--rate", "0"], 2, "more than zero"),
         (&["storage", "read", "file", "--for", "10"], 2, "unit"),
         (&["storage", "mix", "file", "--read-share", "100%"], 2, "between"),
-        (&["storage", "mix", "file", "--read-share", "70"], 2, "like `70%`"),
+        (&["storage", "mix", "file", "--read-share", "700"], 2, "like `70%`"),
         (&["storage", "read", "file", "--size", "4096TiB"], 4, "stay with the file system"),
         (&["storage", "read", "no/folder/file"], 2, "folder"),
         (&["run", "storage-local", "--target", "no/folder"], 2, "folder"),
