@@ -19,11 +19,24 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
         Err(_) => replace(path, text),
     };
-    written.map_err(|error| {
-        Failure::measurement(format!("{} cannot be written", path.display()))
-            .because(&error)
-            .advise("name a file in a folder that exists and is yours")
-    })
+    written.map_err(|error| unwritten(path, &error))
+}
+
+fn unwritten(path: &Path, error: &io::Error) -> Failure {
+    // The file that would have become this one has a name that says nothing to anybody.
+    let why = error.to_string();
+    let why = why.split(" at path \"").next().unwrap_or_default();
+    let failure =
+        Failure::measurement(format!("{} cannot be written", path.display())).explain(why);
+    match error.kind() {
+        io::ErrorKind::NotFound => failure.advise("name a file in a folder that exists"),
+        io::ErrorKind::PermissionDenied => failure.advise("name a file in a folder of yours"),
+        io::ErrorKind::IsADirectory => failure.advise("name a file in it"),
+        io::ErrorKind::StorageFull => {
+            failure.advise("free some space, or name a file on another file system")
+        }
+        _ => failure.with_known_advice(),
+    }
 }
 
 fn write_into(path: &Path, text: &str) -> io::Result<()> {
@@ -60,6 +73,20 @@ mod tests {
         }
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode();
         assert_eq!(mode(&path), mode(&usual));
+    }
+
+    #[test]
+    fn the_cause_is_named_and_not_the_temporary_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, reason, advice) in [
+            (folder.path().join("no/page"), "No such file or directory", "folder that exists"),
+            (folder.path().to_owned(), "is a directory", "in it"),
+        ] {
+            let failure = write(&path, "").unwrap_err();
+            let said = failure.reason();
+            assert!(said.contains(reason) && !said.contains("at path"), "{said}");
+            assert!(failure.advice().contains(advice), "{}", failure.advice());
+        }
     }
 
     #[test]

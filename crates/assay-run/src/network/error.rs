@@ -106,6 +106,9 @@ impl NetworkError {
                 io::ErrorKind::AddrInUse => {
                     "another server uses this port: stop it, or name another port"
                 }
+                io::ErrorKind::PermissionDenied => {
+                    "ports below 1024 are for root: name another port, or give the program CAP_NET_BIND_SERVICE"
+                }
                 _ => "name an address of this host",
             },
             Self::Late { .. } | Self::Closed { .. } | Self::Broken { .. } => {
@@ -135,6 +138,24 @@ impl NetworkError {
             Self::PingPong { .. } => "see what the other end says",
             Self::Interrupted => "start it again when it may run to its end",
             Self::Known(_) => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_to_do_about_a_port_fits_the_reason() {
+        for (kind, advice) in [
+            (io::ErrorKind::AddrInUse, "stop it"),
+            (io::ErrorKind::PermissionDenied, "below 1024"),
+            (io::ErrorKind::AddrNotAvailable, "an address of this host"),
+        ] {
+            let address = SocketAddr::from(([127, 0, 0, 1], 80));
+            let error = NetworkError::Listen { address, source: kind.into() };
+            assert!(error.advice().contains(advice), "{kind:?}: {}", error.advice());
         }
     }
 }
