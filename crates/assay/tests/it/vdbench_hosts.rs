@@ -47,7 +47,8 @@ impl Servers {
                 return None;
             }
         }
-        let id = std::process::id();
+        // Tests of one process run beside each other.
+        let id = format!("{}-{count}", std::process::id());
         let master = format!("assay-{id}-vm0");
         if !run(&format!("ip netns add {master}")) {
             eprintln!("SKIPPED {test}: network namespaces cannot be made here");
