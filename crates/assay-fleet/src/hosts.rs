@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_model::run::ALL_HOSTS;
+
 /// Hosts that one list may name; what is beyond is a slip of the keyboard in a range.
 const MAXIMUM_HOSTS: usize = 10_000;
 
@@ -148,7 +150,7 @@ fn names(
             Err(fault(list, start, "a name does not begin with '-'"))
         }
         // Results of all hosts together have it.
-        Some(_) if names.iter().any(|name| name == "all") => {
+        Some(_) if names.iter().any(|name| name == ALL_HOSTS) => {
             Err(fault(list, start, "no host is called `all`, which is their total"))
         }
         _ => Ok(names),

@@ -13,6 +13,9 @@ use crate::facts::HostState;
 use crate::failure::Failure;
 use crate::plan::Case;
 
+/// What totals over several hosts have instead of the name of one; no host may be called so.
+pub const ALL_HOSTS: &str = "all";
+
 /// One execution of a plan, as far as it went.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {

@@ -150,6 +150,25 @@ pub struct StreamCount {
     pub write_maximum_ns: u64,
 }
 
+impl StreamCount {
+    /// Takes over what another process did of the same stream.
+    pub fn merge(&mut self, other: &Self) {
+        let sums = [
+            (&mut self.reads, other.reads),
+            (&mut self.read_bytes, other.read_bytes),
+            (&mut self.writes, other.writes),
+            (&mut self.write_bytes, other.write_bytes),
+            (&mut self.read_service_ns, other.read_service_ns),
+            (&mut self.write_service_ns, other.write_service_ns),
+        ];
+        for (sum, more) in sums {
+            *sum = sum.saturating_add(more);
+        }
+        self.read_maximum_ns = self.read_maximum_ns.max(other.read_maximum_ns);
+        self.write_maximum_ns = self.write_maximum_ns.max(other.write_maximum_ns);
+    }
+}
+
 /// Reads from or writes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Operation {

@@ -209,12 +209,12 @@ impl Tally {
     /// Never: a histogram that grows holds any other.
     pub fn add(&mut self, other: &Self) {
         const GROWS: &str = "a histogram that grows holds any other";
-        self.count += other.count;
-        self.bytes += other.bytes;
+        self.count = self.count.saturating_add(other.count);
+        self.bytes = self.bytes.saturating_add(other.bytes);
         self.service_ns.add(&other.service_ns).expect(GROWS);
         self.from_intended_ns.add(&other.from_intended_ns).expect(GROWS);
         self.service_square_sum += other.service_square_sum;
-        self.service_sum_ns += other.service_sum_ns;
+        self.service_sum_ns = self.service_sum_ns.saturating_add(other.service_sum_ns);
     }
 
     fn service(&self) -> Distribution {

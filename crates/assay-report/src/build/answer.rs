@@ -3,7 +3,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, Section};
 use assay_model::doubt::Doubt;
-use assay_model::run::Run;
+use assay_model::run::{ALL_HOSTS, Run};
 use assay_model::summary::{Estimate, Summary};
 use assay_model::trust::{self, Distrust};
 
@@ -15,8 +15,6 @@ use crate::locale as units;
 use crate::locale::word;
 use crate::{precision, words};
 
-/// What totals over several hosts have instead of the name of a host.
-const ALL_HOSTS: &str = "all";
 /// Rows that fit the first screen beside the machine, the verdict and the next steps.
 const ROWS: usize = 12;
 /// Letters of a bar from nothing to the limit.

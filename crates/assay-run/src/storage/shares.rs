@@ -129,25 +129,10 @@ pub fn interval(
         all.cpu_user += part.cpu_user / parts.len() as f64;
         all.cpu_system += part.cpu_system / parts.len() as f64;
         for (count, stream) in part.streams.iter().zip(&share.streams) {
-            add_count(&mut all.streams[*stream], count);
+            all.streams[*stream].merge(count);
         }
     }
     Some(all)
-}
-
-const fn add_count(to: &mut StreamCount, more: &StreamCount) {
-    to.reads += more.reads;
-    to.read_bytes += more.read_bytes;
-    to.writes += more.writes;
-    to.write_bytes += more.write_bytes;
-    to.read_service_ns += more.read_service_ns;
-    to.write_service_ns += more.write_service_ns;
-    if more.read_maximum_ns > to.read_maximum_ns {
-        to.read_maximum_ns = more.read_maximum_ns;
-    }
-    if more.write_maximum_ns > to.write_maximum_ns {
-        to.write_maximum_ns = more.write_maximum_ns;
-    }
 }
 
 /// The outcomes of all hosts as one; `intervals` are those of [`interval`]. `None` without any.
@@ -180,8 +165,8 @@ pub fn together(
         all.close_s = all.close_s.max(part.close_s);
         all.cpu_user_s += part.cpu_user_s;
         all.cpu_system_s += part.cpu_system_s;
-        all.error_count += part.error_count;
-        all.not_started += part.not_started;
+        all.error_count = all.error_count.saturating_add(part.error_count);
+        all.not_started = all.not_started.saturating_add(part.not_started);
         if !all.engine.split("; ").any(|engine| engine == part.engine) {
             all.engine = format!("{}; {}", all.engine, part.engine);
         }

@@ -5,11 +5,11 @@ use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Bound;
 use assay_model::doubt::Doubt;
 use assay_model::limit::{Basis, Limit, Rpeak, memory_bandwidth};
+use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
 use super::Entry;
-use super::totals::ALL_HOSTS;
 
 /// Fills `limit` and `percent_of_limit`, and with them the parameters that carry Rpeak.
 pub(super) fn attach(entries: &mut [Entry<'_>]) {

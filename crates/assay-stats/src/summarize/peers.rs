@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, Role};
 use assay_model::doubt::Doubt;
+use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 
-use super::totals::ALL_HOSTS;
 use crate::outliers;
 
 /// The probability to name any host of a run whose hosts are all alike.

@@ -9,12 +9,9 @@ use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::benchmark::{Better, Metric, Section};
 use assay_model::event::Sample;
 use assay_model::quantity::Unit;
-use assay_model::run::{CaseRecord, SeriesRecord};
+use assay_model::run::{ALL_HOSTS, CaseRecord, SeriesRecord};
 
 use super::has_not_failed;
-
-/// What totals have instead of the name of a host.
-pub const ALL_HOSTS: &str = "all";
 
 /// The totals of a case as if they were those of another host. `None` where there are none: of one host, of what hosts
 /// do not share, and where a host failed, because a sum of fewer hosts looks like one of all.

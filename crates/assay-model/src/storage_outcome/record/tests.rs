@@ -152,3 +152,16 @@ fn first_difference(a: &str, b: &str) -> String {
         |text: &str| text.chars().skip(at.saturating_sub(300)).take(600).collect::<String>();
     format!("{}\n---\n{}", around(a), around(b))
 }
+
+#[test]
+fn absurd_counts_of_another_host_add_up_to_the_most_there_can_be() {
+    let absurd =
+        Tally { count: u64::MAX, bytes: 2, service_sum_ns: u64::MAX, ..Tally::empty() };
+    let mut all = absurd.clone();
+    all.add(&absurd);
+    assert_eq!((all.count, all.bytes, all.service_sum_ns), (u64::MAX, 4, u64::MAX));
+    let absurd = StreamCount { reads: u64::MAX, write_maximum_ns: 7, ..StreamCount::default() };
+    let mut all = StreamCount { reads: 1, write_maximum_ns: 3, ..StreamCount::default() };
+    all.merge(&absurd);
+    assert_eq!((all.reads, all.write_maximum_ns), (u64::MAX, 7));
+}
