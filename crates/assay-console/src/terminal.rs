@@ -36,6 +36,7 @@ pub struct Terminal {
 }
 
 impl Terminal {
+    /// As the process found them.
     pub fn attached() -> Self {
         let shown = io::stdout().is_terminal();
         let columns = usize::from(Term::stdout().size().1);
@@ -145,6 +146,7 @@ impl Terminal {
         self.progress = Some(bar);
     }
 
+    /// Takes the line away that says how far a run is.
     pub fn end_progress(&mut self) {
         if let Some(bar) = self.progress.take() {
             bar.finish_and_clear();

@@ -41,6 +41,10 @@ mod watch;
 /// The version whose output this is, and who wrote it.
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
 
+/// Carries out what fio was asked, and prints what fio prints. The exit code comes back.
+///
+/// # Errors
+/// Words or job files that are not understood, targets that must not be written, I/O that failed.
 pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let question = Question::now(&typed.words);
     let reported = |fault: Fault| refused(&fault, &typed.words, &question);

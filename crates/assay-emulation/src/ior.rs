@@ -44,6 +44,10 @@ const CIRCUMSTANCES: &str = "circumstances.json";
 /// Files of the question by name.
 type Files = Vec<(String, Vec<u8>)>;
 
+/// Carries out what IOR was asked, and prints what IOR prints. The exit code comes back.
+///
+/// # Errors
+/// Words or scripts that are not understood, targets that must not be written, tests that failed.
 pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let (keep, words) = own_words(&typed.words)?;
     let mut files = Files::new();

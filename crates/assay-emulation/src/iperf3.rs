@@ -43,6 +43,10 @@ const PASSWORD: &str = "IPERF3_PASSWORD";
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
 
+/// A test, or with `-s` a server, as iperf3 does them. The exit code comes back.
+///
+/// # Errors
+/// Impossible values, a peer that cannot be reached or goes away, logins that are refused.
 pub fn iperf3(
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,

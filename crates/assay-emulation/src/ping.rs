@@ -23,6 +23,10 @@ use assay_run::network::target::{Family, Target};
 use assay_run::recording::Recording;
 use assay_run::round_trips::Distribution as RoundTrips;
 
+/// Echo requests, a line for each answer. The exit code comes back.
+///
+/// # Errors
+/// A host that is not known, a socket that the kernel refuses.
 pub fn ping(
     typed: &PingArguments,
     cancel: &AtomicBool,

@@ -27,6 +27,10 @@ use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
 use assay_run::recording::Recording;
 
+/// Tests against a server, or without a host a server, as qperf does them. The exit code comes back.
+///
+/// # Errors
+/// Impossible values, a peer that cannot be reached or goes away.
 pub fn qperf(
     typed: &QperfArguments,
     cancel: &AtomicBool,

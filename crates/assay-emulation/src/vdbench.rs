@@ -46,6 +46,10 @@ struct Found {
     present: BTreeMap<PathBuf, Option<Present>>,
 }
 
+/// Runs parameter files, prints what Vdbench prints and writes its folder. The exit code comes back.
+///
+/// # Errors
+/// Files that are not understood, targets that must not be written, hosts that are lost.
 pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut input = input(typed)?;
     let elsewhere = hosts::elsewhere(&mut input, typed)?;
