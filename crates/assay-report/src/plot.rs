@@ -1,9 +1,14 @@
 //! Draws the plots of a document: as SVG for pages, as bars for a terminal.
 
 mod bars;
+mod forest;
+mod labels;
 mod scale;
+mod sheet;
 mod svg;
 
 pub(crate) use bars::bars;
+pub(crate) use forest::{forest, height};
 pub(crate) use scale::label;
-pub(crate) use svg::{SIZE, escaped, svg};
+pub(crate) use sheet::escaped;
+pub(crate) use svg::{SIZE, svg};

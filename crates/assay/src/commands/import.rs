@@ -73,14 +73,12 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
 
 fn line(imported: &Imported) -> String {
     let Imported { file, format, runs, measurements, doubts } = imported;
-    let plural = if *measurements == 1 { "" } else { "s" };
-    let mut text =
-        format!("{}  {format}, {measurements} measurement{plural}, {file}\n", runs.join(" "));
-    doubts.iter().for_each(|doubt| {
-        text.push_str("  warning: ");
-        text.push_str(doubt);
-        text.push('\n');
-    });
+    let count = words::counted("imported-measurements", *measurements);
+    let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
+    for doubt in doubts {
+        let warning = words::sentence("progress-warning", &[("what", doubt)]);
+        text.push_str(&format!("  {warning}\n"));
+    }
     text
 }
 
