@@ -40,7 +40,7 @@ pub(crate) fn forest(forest: &Forest, id: usize) -> String {
         let x = left + position * (right - left);
         sheet.line(&[(x, TOP), (x, floor)], GRID, 1.0);
         let place = (x - width(text) / 2.0).clamp(0.0, WIDTH - width(text));
-        match labels.place(text, [(place, floor + GAP)].into_iter()) {
+        match labels.place(text, &[(place, floor + GAP)]) {
             Some(place) => sheet.text(text, place, INK),
             None => sheet.hidden(text),
         }

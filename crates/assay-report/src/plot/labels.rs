@@ -4,8 +4,8 @@
 pub(super) const FONT: f64 = 13.7;
 /// From one line of words to the next.
 pub(super) const LINE: f64 = 17.0;
-/// Width of a letter of an alphabet and of an ideograph, in sizes of the font: of what browsers take for `sans-serif`
-/// (DejaVu Sans is the widest), the mean of a word.
+/// Width of a letter of an alphabet and of an ideograph, in sizes of the font: the mean of a word in the widest font
+/// that browsers take for `sans-serif`.
 const LETTER: f64 = 0.62;
 const IDEOGRAPH: f64 = 1.02;
 
@@ -86,18 +86,14 @@ impl Labels {
 
     /// Takes the first of these places for the upper left corner that is free of words and lines, or else of words;
     /// `None` where there is none.
-    pub(super) fn place(
-        &mut self,
-        text: &str,
-        places: impl Iterator<Item = (f64, f64)> + Clone,
-    ) -> Option<(f64, f64)> {
+    pub(super) fn place(&mut self, text: &str, places: &[(f64, f64)]) -> Option<(f64, f64)> {
         let is_free = |place: &(f64, f64), of_lines: bool| {
             let area = Area::of(text, *place);
             self.sheet.holds(&area)
                 && !self.words.iter().any(|it| it.meets(&area))
                 && !(of_lines && self.lines.iter().any(|it| it.meets(&area)))
         };
-        let free = |of_lines| places.clone().find(|place| is_free(place, of_lines));
+        let free = |of_lines| places.iter().copied().find(|place| is_free(place, of_lines));
         let place = free(true).or_else(|| free(false))?;
         self.words.push(Area::of(text, place));
         Some(place)

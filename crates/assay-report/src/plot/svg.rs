@@ -114,7 +114,7 @@ impl<'a> Canvas<'a> {
             let text = fitting.unwrap_or(short);
             let left = f64::midpoint(from, to) - width(text) / 2.0;
             let place = fitting.map(|_| (left, TOP - LINE - 4.0));
-            self.word(text, place.into_iter(), INK);
+            self.word(text, place, INK);
         }
     }
 
@@ -174,20 +174,20 @@ impl<'a> Canvas<'a> {
     /// Names of the axes, then their values; one that would run into its neighbour is left to the grid.
     fn axes(&mut self) {
         let y = shortened(&self.plot.y.label, WIDTH - 2.0 * GAP);
-        self.word(&y, [(GAP, GAP)].into_iter(), INK);
+        self.word(&y, [(GAP, GAP)], INK);
         let x = shortened(&self.plot.x.label, WIDTH - 2.0 * GAP);
         let middle = f64::midpoint(self.left, self.right) - width(&x) / 2.0;
         let middle = middle.clamp(GAP, (WIDTH - width(&x) - GAP).max(GAP));
-        self.word(&x, [(middle, HEIGHT - LINE - 4.0)].into_iter(), INK);
+        self.word(&x, [(middle, HEIGHT - LINE - 4.0)], INK);
         for (position, text) in self.y.ticks.clone() {
             let text = shortened(&text, self.left - GAP);
             let place = (self.left - GAP - width(&text), self.up(position) - LINE / 2.0);
-            self.word(&text, [place].into_iter(), INK);
+            self.word(&text, [place], INK);
         }
         for (position, text) in self.x.ticks.clone() {
             let left = self.across(position) - width(&text) / 2.0;
             let left = left.clamp(0.0, (WIDTH - width(&text)).max(0.0));
-            self.word(&text, [(left, FLOOR + GAP)].into_iter(), INK);
+            self.word(&text, [(left, FLOOR + GAP)], INK);
         }
     }
 
@@ -209,7 +209,7 @@ impl<'a> Canvas<'a> {
         let heights = apart(&ends.iter().map(|(at, _, _)| at.1).collect::<Vec<_>>());
         for ((point, name, colour), y) in ends.iter().zip(heights) {
             let dot = (self.right + GAP, y);
-            if !self.word(name, [(dot.0 + GAP, y - LINE / 2.0)].into_iter(), INK) {
+            if !self.word(name, [(dot.0 + GAP, y - LINE / 2.0)], INK) {
                 continue;
             }
             // Letters need more contrast than a line: only the dot has its colour.
@@ -227,7 +227,7 @@ impl<'a> Canvas<'a> {
                 (x + GAP, y + 2.0),
                 (x - GAP - width(&name), y + 2.0),
             ];
-            self.word(&name, places.into_iter(), INK);
+            self.word(&name, places, INK);
         }
     }
 
@@ -268,10 +268,11 @@ impl<'a> Canvas<'a> {
     fn word(
         &mut self,
         text: &str,
-        places: impl Iterator<Item = (f64, f64)> + Clone,
+        places: impl IntoIterator<Item = (f64, f64)>,
         colour: &str,
     ) -> bool {
-        let place = self.labels.place(text, places);
+        let places: Vec<(f64, f64)> = places.into_iter().collect();
+        let place = self.labels.place(text, &places);
         match place {
             Some(place) => self.sheet.text(text, place, colour),
             // A page has the same texts in every language, wherever their lengths leave room.

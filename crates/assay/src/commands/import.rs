@@ -1,5 +1,6 @@
 //! `assay import`: files of other tools' results become stored runs.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -77,7 +78,7 @@ fn line(imported: &Imported) -> String {
     let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
     for doubt in doubts {
         let warning = words::sentence("progress-warning", &[("what", doubt)]);
-        text.push_str(&format!("  {warning}\n"));
+        let _ = writeln!(text, "  {warning}");
     }
     text
 }
