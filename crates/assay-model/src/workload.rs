@@ -179,7 +179,15 @@ impl Workload {
                 (work.to, work.port) = (to, None);
                 work.name()
             }
-            _ => host.to_owned(),
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::Copy(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_)
+            | Self::Storage(_)
+            | Self::Files(_)
+            | Self::Imported(_)
+            | Self::Mpi(_) => host.to_owned(),
         };
         (self, name)
     }

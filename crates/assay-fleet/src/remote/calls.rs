@@ -73,8 +73,11 @@ type Key = (String, u64, bool);
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     next: AtomicU64,
-    open: Mutex<BTreeMap<Key, (Sender<String>, Arc<AtomicBool>)>>,
+    open: Mutex<BTreeMap<Key, Open>>,
 }
+
+/// Where the letters of a conversation go, and what is set when it is over.
+type Open = (Sender<String>, Arc<AtomicBool>);
 
 /// One end of a conversation.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]

@@ -9,7 +9,7 @@ use assay_model::trust::{self, Distrust};
 
 use super::headlines::{headline_label, representative};
 use super::run::context::{number, section_of, text};
-use super::run::{head, notes};
+use super::run::{head, network, notes};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
 use crate::locale::word;
@@ -258,7 +258,7 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
             None => precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()),
         };
         let worst = worst.map(|it| {
-            let who = network_pair(it).unwrap_or_else(|| it.host.clone());
+            let who = network::pairs::name(it).unwrap_or_else(|| it.host.clone());
             format!("{} ({who})", precision::value(it))
         });
         table.rows.push(vec![
