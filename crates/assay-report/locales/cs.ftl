@@ -400,3 +400,8 @@ learn-service-level = Úroveň služby
 learn-per-quota = { $unit } na { $quota }
 learn-quota = Kvóta pro nejvyšší propustnost
 learn-littles-law = Littleův zákon: { $rate } × { $latency } průměrné latence = { $flight } rozpracovaných operací.
+
+heat-throughput = Propustnost od každého hostitele (řádek) ke každému (sloupec)
+heat-round-trips = Doby oběhu od každého hostitele (řádek) ke každému (sloupec)
+heat-legend = tmavší je dále od nejlepší hodnoty: ·░▒▓█; * je horší než ostatní dvojice víc než náhodou
+heat-description = Od { $worst } ({ $from }) po { $best } ({ $to }).

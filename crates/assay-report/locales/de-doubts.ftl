@@ -228,5 +228,7 @@ missing-memory = zu wenig Speicher
     .advice = Speicher freigeben
 missing-tool = kein Programm gefunden, das dies misst
     .advice = `assay help tools` listet sie auf
+doubt-worse-than-pairs = { $from } nach { $to } ist schlechter als die anderen Paare: { $value } gegen einen Median von { $median } über { $pairs } Paare ({ $change }); Zufall allein erklärt es nicht
+    .advice = Vergleichen Sie mit den Paaren, die einen der beiden Hosts teilen: liegt es an einem Host oder am Weg dazwischen? `assay doctor --to HOST` untersucht den Pfad
 doubt-worse-than-peers = { $host } ist schlechter als die anderen: { $value } gegen einen Median von { $median } über { $hosts } Hosts ({ $change }); Zufall allein erklärt es nicht
     .advice = `assay doctor --hosts` zeigt, worin er sich unterscheidet; ihn weglassen oder prüfen lassen

@@ -392,3 +392,8 @@ learn-service-level = Dienstebene
 learn-per-quota = { $unit } je { $quota }
 learn-quota = Kontingent für den höchsten Durchsatz
 learn-littles-law = Littles Gesetz: { $rate } × { $latency } mittlere Latenz = { $flight } I/Os in Bearbeitung.
+
+heat-throughput = Durchsatz von jedem Host (Zeile) zu jedem (Spalte)
+heat-round-trips = Umlaufzeiten von jedem Host (Zeile) zu jedem (Spalte)
+heat-legend = je dunkler, desto weiter vom besten Wert: ·░▒▓█; * ist mehr als zufällig schlechter als die anderen Paare
+heat-description = Von { $worst } ({ $from }) bis { $best } ({ $to }).

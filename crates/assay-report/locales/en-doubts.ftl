@@ -228,5 +228,7 @@ missing-memory = there is too little memory
     .advice = free some of it
 missing-tool = no tool was found that measures it
     .advice = `assay help tools` lists them
+doubt-worse-than-pairs = { $from } to { $to } is worse than the other pairs: { $value } against a median of { $median } over { $pairs } pairs ({ $change }); chance alone does not explain it
+    .advice = compare with the pairs that share one of its hosts: is it a host, or the way between the two? `assay doctor --to HOST` looks at the path
 doubt-worse-than-peers = { $host } is worse than its peers: { $value } against a median of { $median } over { $hosts } hosts ({ $change }); chance alone does not explain it
     .advice = `assay doctor --hosts` shows how it differs; leave it out, or have it checked

@@ -405,3 +405,8 @@ learn-service-level = Service level
 learn-per-quota = { $unit } per { $quota }
 learn-quota = Quota for the highest throughput
 learn-littles-law = Little's law: { $rate } × { $latency } mean latency = { $flight } I/Os in flight.
+
+heat-throughput = Throughput from each host (row) to each (column)
+heat-round-trips = Round trips from each host (row) to each (column)
+heat-legend = darker is further from the best: ·░▒▓█; * is worse than the other pairs by more than chance
+heat-description = From { $worst } ({ $from }) to { $best } ({ $to }).

@@ -359,3 +359,8 @@ learn-service-level = サービスレベル
 learn-per-quota = { $quota } あたりの { $unit }
 learn-quota = 最高スループットに必要なクォータ
 learn-littles-law = リトルの法則：{ $rate } × 平均 { $latency } = 処理中の I/O { $flight }。
+
+heat-throughput = 各ホスト（行）から各ホスト（列）へのスループット
+heat-round-trips = 各ホスト（行）から各ホスト（列）への往復時間
+heat-legend = 濃いほど最良値から遠い: ·░▒▓█。* は偶然では説明できないほど他の組より劣る
+heat-description = { $worst }（{ $from }）から { $best }（{ $to }）まで。

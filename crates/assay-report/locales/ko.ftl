@@ -359,3 +359,8 @@ learn-service-level = 서비스 수준
 learn-per-quota = { $quota }당 { $unit }
 learn-quota = 최고 처리량에 필요한 할당량
 learn-littles-law = 리틀의 법칙: { $rate } × 평균 { $latency } = 진행 중 I/O { $flight }.
+
+heat-throughput = 각 호스트(행)에서 각 호스트(열)로의 처리량
+heat-round-trips = 각 호스트(행)에서 각 호스트(열)로의 왕복 시간
+heat-legend = 진할수록 최고값에서 멂: ·░▒▓█; *는 우연 이상으로 다른 쌍보다 나쁨
+heat-description = { $worst } ({ $from })부터 { $best } ({ $to })까지.

@@ -2,6 +2,7 @@
 
 mod bars;
 mod forest;
+mod heat;
 mod labels;
 mod scale;
 mod sheet;
@@ -9,6 +10,7 @@ mod svg;
 
 pub(crate) use bars::bars;
 pub(crate) use forest::{forest, height};
+pub(crate) use heat::{shades, svg as heat_svg, table as heat_table};
 pub(crate) use scale::label;
 pub(crate) use sheet::escaped;
 pub(crate) use svg::{SIZE, svg};

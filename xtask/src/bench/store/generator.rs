@@ -80,6 +80,7 @@ fn case(number: usize) -> Case {
             cache_multiple: 4.0,
         }),
         stopping: Stopping { target: 0.01, repetitions: 6, preparations: 1, budget_s: 1.0 },
+        pair: None,
     }
 }
 
@@ -101,6 +102,7 @@ fn after_the_first(cases: usize, kind: usize) -> Vec<RunEvent> {
         facts,
         state: HostState::default(),
         clock: Clock::default(),
+        labels: vec![],
     }))];
     let mut series = 0;
     for number in 0..cases {
