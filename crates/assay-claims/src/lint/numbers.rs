@@ -118,6 +118,11 @@ fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
         let between = &text.text[pair[0]..pair[1]];
         let is_listed = between.contains([',', '/', ';', '·', '、']) && !between.contains("/s");
         let is_listed = is_listed || between.contains([',', ';', '、']);
+        // In a sentence words stand between two figures, whatever the language.
+        let is_word = |it: &&str| {
+            it.chars().filter(|c| c.is_alphabetic()).count() > 1 && !it.contains('/')
+        };
+        let is_listed = is_listed || between.split_whitespace().filter(is_word).count() > 2;
         let next = all.partition_point(|it| it.number.0 < pair[0]);
         let has_figure = all.get(next).is_some_and(|it| it.number.0 < pair[1]);
         if has_figure && !is_listed {

@@ -8,6 +8,11 @@ use crate::{guest, small};
 
 /// One of four cases finished; the hypervisor took 2 s of 160 s.
 pub(crate) fn run() -> Run {
+    with(vec![])
+}
+
+/// The same with what its first case measured.
+pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
     let state = |steal, time, throttled| HostState {
         steal_s: Some(steal),
         cpu_time_s: Some(time),
@@ -48,8 +53,7 @@ pub(crate) fn run() -> Run {
         RunEvent::RunStarted(Box::new(started)),
         RunEvent::HostJoined(Box::new(joined)),
         RunEvent::CaseStarted { case: case() },
-        RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise },
-        end,
     ];
-    Run::fold(events).unwrap()
+    let ends = [RunEvent::CaseFinished { case: case(), stopped: Stopped::Precise }, end];
+    Run::fold(events.into_iter().chain(measured).chain(ends)).unwrap()
 }

@@ -99,7 +99,7 @@ pub(super) fn page<T>(comparison: &Comparison, publish: impl FnOnce(Page<'_>) ->
         document: build::comparison(comparison),
         json: &|| render::json::comparison(comparison),
         csv: &|| render::csv::comparison(comparison),
-        again: None,
+        again: Some(&|| build::comparison(comparison)),
     })
 }
 

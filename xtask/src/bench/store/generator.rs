@@ -156,3 +156,30 @@ fn lines(first: u64, events: &[RunEvent]) -> Result<String> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_have_names_of_their_own_and_lines_that_count() {
+        let store = tempfile::tempdir().unwrap();
+        runs(store.path(), ("20200101", 20, 2)).unwrap();
+        let made = fs::read_dir(store.path().join("runs")).unwrap().count();
+        assert_eq!(made, 20);
+        let text = fs::read_to_string(
+            store.path().join("runs").join(id("20200101", 19)).join("events.jsonl"),
+        );
+        let text = text.unwrap();
+        // The run, its host and its end; each case with its results and their samples.
+        let per_case = 2 + METRICS.len() * (1 + SAMPLES as usize);
+        assert_eq!(text.lines().count(), 3 + 2 * per_case);
+        for (line, number) in text.lines().zip(1..) {
+            let json: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(json["n"], number);
+            let body = line.split_once("\",").unwrap().1;
+            let crc = format!("{:08x}", crc32fast::hash(body.as_bytes()));
+            assert_eq!(json["crc"], crc.as_str());
+        }
+    }
+}

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use assay_claims::gate::{self, Gate, Outcome};
 use assay_model::comparison::Comparison;
 use assay_report::document::{Align, Block, Document, Table};
+use assay_report::words::message;
 use assay_run::failure::{Failure, Kind};
 
 use crate::arguments::claims::GateArguments;
@@ -37,7 +38,11 @@ pub(super) fn decide(
 ) -> Result<u8, Failure> {
     let judged = gate::judge(gates, comparison);
     if !is_quiet {
-        let columns = [("gate", Align::Left), ("outcome", Align::Left), ("why", Align::Left)];
+        let columns = [
+            (message("column-gate"), Align::Left),
+            (message("column-outcome"), Align::Left),
+            (message("column-why"), Align::Left),
+        ];
         let mut table = Table::new("", &columns);
         for it in &judged {
             let outcome = word(it.outcome);
@@ -47,7 +52,7 @@ pub(super) fn decide(
                 it.reason.as_str().into(),
             ]);
         }
-        let mut document = Document::new("Gates");
+        let mut document = Document::new(message("gates-title"));
         document.blocks.push(Block::Table(table));
         let text = terminal.text(&document);
         terminal.print(&text);
@@ -65,12 +70,12 @@ pub(super) fn decide(
     })
 }
 
-const fn word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Passed => "passed",
-        Outcome::Failed => "failed",
-        Outcome::CannotTell => "cannot tell",
-    }
+fn word(outcome: Outcome) -> &'static str {
+    message(match outcome {
+        Outcome::Passed => "gate-passed",
+        Outcome::Failed => "gate-failed",
+        Outcome::CannotTell => "verdict-cannot-tell",
+    })
 }
 
 /// Adds to the summary; what other steps wrote stays.
