@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure a suite, store the run and print its table
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Measure memory bandwidth as STREAM defines it
     Stream(StreamArguments),
     /// Measure dense LU factorisation and solve as HPL defines it

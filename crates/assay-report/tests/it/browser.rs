@@ -77,6 +77,10 @@ fn chromium() -> Option<PathBuf> {
 }
 
 /// Pages in frames, and what is wrong with them.
+#[expect(
+    clippy::print_stdout,
+    reason = "`cargo xtask test` lists the tests that cannot run here"
+)]
 fn look(name: &str, pages: &[(&str, String)]) -> Option<String> {
     let Some(program) = chromium() else {
         println!("SKIPPED {name}: there is no chromium");
