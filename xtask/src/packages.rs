@@ -58,6 +58,9 @@ const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of k
 
 const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
 
+const PDSH: Package = package("pdsh", "starts a command on many hosts, beside our agents");
+const CLUSH: Package = package("clustershell", "`clush`, likewise");
+
 const QEMU: Package =
     package("qemu-system-x86", "runs the guests of the laboratory, by software where need be");
 const CPIO: Package = package("cpio", "packs their file systems");
@@ -115,6 +118,9 @@ pub(crate) const FOR_BENCH_MPI: &[Package] =
 
 /// What the comparison of the network uses.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
+
+/// What the comparison of many hosts uses.
+pub(crate) const FOR_BENCH_FLEET: &[Package] = &[PDSH, CLUSH, FIO, TASKSET];
 
 /// What the comparison of storage uses.
 pub(crate) const FOR_BENCH_STORAGE: &[Package] = &[FIO, TASKSET];

@@ -235,3 +235,5 @@ missing-tool = nebyl nalezen nástroj, který to měří
     .advice = vypíše je `assay help tools`
 doubt-worse-than-peers = { $host } je horší než ostatní: { $value } oproti mediánu { $median } na { $hosts } hostitelích ({ $change }); náhodou se to nevysvětlí
     .advice = `assay doctor --hosts` ukáže, čím se liší; vynechte jej, nebo jej nechte prověřit
+doubt-host-saturated = { $host } byl vytížen až na svou mez: { $resource } na { $share }; možná byla změřena právě ona
+    .advice = použijte více hostitelů nebo větší, aby každý měl méně práce

@@ -384,3 +384,10 @@ learn-service-level = Úroveň služby
 learn-per-quota = { $unit } na { $quota }
 learn-quota = Kvóta pro nejvyšší propustnost
 learn-littles-law = Littleův zákon: { $rate } × { $latency } v průměru = { $flight } rozpracovaných operací.
+resource-cpus = všechny CPU
+resource-one-cpu = nejvytíženější CPU
+resource-network = síť
+answer-saturated = Mez může být mezí samotného hostitele: { $hosts }
+answer-finishers = Nejdále od sebe, { $case }: { $first } skončil po { $first_after }, { $last } po { $last_after }
+details-hosts = Hostitelé při práci
+column-done-after = skončil po

@@ -230,3 +230,5 @@ missing-tool = kein Programm gefunden, das dies misst
     .advice = `assay help tools` listet sie auf
 doubt-worse-than-peers = { $host } ist schlechter als die anderen: { $value } gegen einen Median von { $median } über { $hosts } Hosts ({ $change }); Zufall allein erklärt es nicht
     .advice = `assay doctor --hosts` zeigt, worin er sich unterscheidet; lassen Sie ihn weg oder prüfen
+doubt-host-saturated = { $host } war bis an seine Grenze ausgelastet: { $resource } mit { $share }; gemessen wurde vielleicht diese Grenze
+    .advice = nehmen Sie mehr oder größere Hosts, damit jeder weniger zu tun hat

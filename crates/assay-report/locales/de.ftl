@@ -376,3 +376,10 @@ learn-service-level = Dienstebene
 learn-per-quota = { $unit } je { $quota }
 learn-quota = Kontingent für den höchsten Durchsatz
 learn-littles-law = Littles Gesetz: { $rate } × { $latency } im Mittel = { $flight } gleichzeitig unterwegs.
+resource-cpus = alle CPUs
+resource-one-cpu = meistbeschäftigte CPU
+resource-network = Netzwerk
+answer-saturated = Die Grenze kann die eines Hosts selbst sein: { $hosts }
+answer-finishers = Am weitesten auseinander, { $case }: { $first } war nach { $first_after } fertig, { $last } nach { $last_after }
+details-hosts = Auslastung der Hosts
+column-done-after = fertig nach

@@ -230,3 +230,5 @@ missing-tool = no tool was found that measures it
     .advice = `assay help tools` lists them
 doubt-worse-than-peers = { $host } is worse than its peers: { $value } against a median of { $median } over { $hosts } hosts ({ $change }); chance alone does not explain it
     .advice = `assay doctor --hosts` shows in what it differs; leave it out, or have it looked at
+doubt-host-saturated = { $host } was busy up to its limit: { $resource } at { $share }; what was measured may be its limit
+    .advice = use more hosts, or a larger one, so that each has less to do

@@ -389,3 +389,10 @@ learn-service-level = Service level
 learn-per-quota = { $unit } per { $quota }
 learn-quota = Quota for the highest throughput
 learn-littles-law = Little's law: { $rate } × { $latency } in the mean = { $flight } in flight.
+resource-cpus = all CPUs
+resource-one-cpu = busiest CPU
+resource-network = network
+answer-saturated = The limit may be a host’s own: { $hosts }
+answer-finishers = Farthest apart, { $case }: { $first } was done after { $first_after }, { $last } after { $last_after }
+details-hosts = Hosts at work
+column-done-after = done after

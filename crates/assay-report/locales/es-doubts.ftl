@@ -230,3 +230,5 @@ missing-tool = no se encontró ninguna herramienta que lo mida
     .advice = `assay help tools` las lista
 doubt-worse-than-peers = { $host } es peor que los demás: { $value } frente a una mediana de { $median } en { $hosts } hosts ({ $change }); el azar por sí solo no lo explica
     .advice = `assay doctor --hosts` muestra en qué difiere; exclúyalo o haga que lo revisen
+doubt-host-saturated = { $host } estaba ocupado hasta su límite: { $resource } al { $share }; quizá se midió ese límite
+    .advice = use más hosts, o uno mayor, para que cada uno tenga menos que hacer

@@ -376,3 +376,10 @@ learn-service-level = Nivel de servicio
 learn-per-quota = { $unit } por { $quota }
 learn-quota = Cuota para el mayor rendimiento
 learn-littles-law = Ley de Little: { $rate } × { $latency } de media = { $flight } en curso.
+resource-cpus = todas las CPU
+resource-one-cpu = CPU más ocupada
+resource-network = red
+answer-saturated = El límite puede ser el de un host: { $hosts }
+answer-finishers = Los más distantes, { $case }: { $first } terminó tras { $first_after }, { $last } tras { $last_after }
+details-hosts = Hosts en marcha
+column-done-after = terminó tras

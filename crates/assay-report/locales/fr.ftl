@@ -376,3 +376,10 @@ learn-service-level = Niveau de service
 learn-per-quota = { $unit } par { $quota }
 learn-quota = Quota pour le débit le plus élevé
 learn-littles-law = Loi de Little : { $rate } × { $latency } en moyenne = { $flight } E/S en cours.
+resource-cpus = tous les CPU
+resource-one-cpu = CPU le plus occupé
+resource-network = réseau
+answer-saturated = La limite est peut-être celle d’un hôte : { $hosts }
+answer-finishers = Les plus éloignés, { $case } : { $first } a fini après { $first_after }, { $last } après { $last_after }
+details-hosts = Hôtes au travail
+column-done-after = fini après

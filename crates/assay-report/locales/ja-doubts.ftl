@@ -200,3 +200,5 @@ missing-tool = これを測定するツールが見つかりませんでした
     .advice = `assay help tools` が一覧表示します
 doubt-worse-than-peers = { $host } は他のホストより劣る: { $value }、{ $hosts } 台の中央値は { $median }（{ $change }）。偶然だけでは説明できない
     .advice = `assay doctor --hosts` で違いが分かる。除外するか、点検する
+doubt-host-saturated = { $host } は限界まで使われていた: { $resource } が { $share }。測定値はその限界かもしれない
+    .advice = ホストを増やすか大きくし、各ホストの負荷を減らす

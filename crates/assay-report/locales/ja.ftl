@@ -343,3 +343,10 @@ learn-service-level = サービスレベル
 learn-per-quota = { $quota } あたりの { $unit }
 learn-quota = 最高スループットに必要なクォータ
 learn-littles-law = リトルの法則: { $rate } × 平均 { $latency } = 処理中の I/O { $flight }。
+resource-cpus = 全 CPU
+resource-one-cpu = 最も忙しい CPU
+resource-network = ネットワーク
+answer-saturated = 限界はホスト自身のものかもしれない: { $hosts }
+answer-finishers = 最も離れたもの、{ $case }: { $first } は { $first_after }、{ $last } は { $last_after } で完了
+details-hosts = 稼働中のホスト
+column-done-after = 完了まで

@@ -200,3 +200,5 @@ missing-tool = 이를 측정하는 도구를 찾을 수 없음
     .advice = `assay help tools`가 나열합니다
 doubt-worse-than-peers = { $host }이(가) 다른 호스트보다 나쁨: { $value }, 호스트 { $hosts }대의 중앙값은 { $median } ({ $change }); 우연만으로는 설명되지 않음
     .advice = `assay doctor --hosts`가 차이점을 보여 줍니다. 제외하거나 점검을 받으세요
+doubt-host-saturated = { $host }이(가) 한계까지 사용됨: { $resource } { $share }. 측정된 것은 그 한계일 수 있음
+    .advice = 호스트를 늘리거나 더 큰 것을 사용하여 각각의 부담을 줄이세요

@@ -343,3 +343,10 @@ learn-service-level = 서비스 수준
 learn-per-quota = { $quota }당 { $unit }
 learn-quota = 최고 처리량에 필요한 할당량
 learn-littles-law = 리틀의 법칙: { $rate } × 평균 { $latency } = 진행 중 I/O { $flight }.
+resource-cpus = 모든 CPU
+resource-one-cpu = 가장 바쁜 CPU
+resource-network = 네트워크
+answer-saturated = 한계가 호스트 자체의 것일 수 있음: { $hosts }
+answer-finishers = 가장 차이 나는 { $case }: { $first }은(는) { $first_after }, { $last }은(는) { $last_after } 후 완료
+details-hosts = 작업 중인 호스트
+column-done-after = 완료까지

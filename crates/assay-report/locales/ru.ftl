@@ -392,3 +392,10 @@ learn-service-level = Уровень обслуживания
 learn-per-quota = { $unit } на { $quota }
 learn-quota = Квота для наибольшей пропускной способности
 learn-littles-law = Закон Литтла: { $rate } × { $latency } в среднем = { $flight } операций одновременно.
+resource-cpus = все CPU
+resource-one-cpu = самый занятый CPU
+resource-network = сеть
+answer-saturated = Предел может быть пределом самого узла: { $hosts }
+answer-finishers = Дальше всего друг от друга, { $case }: { $first } закончил через { $first_after }, { $last } — через { $last_after }
+details-hosts = Узлы за работой
+column-done-after = закончил через

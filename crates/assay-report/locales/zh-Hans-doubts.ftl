@@ -200,3 +200,5 @@ missing-tool = 没有找到可测量此项的工具
     .advice = `assay help tools` 会列出这些工具
 doubt-worse-than-peers = { $host } 不如其他主机：{ $value }，而 { $hosts } 台主机的中位数为 { $median }（{ $change }）；不能仅用偶然解释
     .advice = `assay doctor --hosts` 会显示它的不同之处；排除该主机，或对其进行检查
+doubt-host-saturated = { $host } 已达到自身上限：{ $resource } 为 { $share }；测得的可能就是该上限
+    .advice = 使用更多或更大的主机，使每台的负担更小

@@ -343,3 +343,10 @@ learn-service-level = 服务级别
 learn-per-quota = 每 { $quota } 的 { $unit }
 learn-quota = 达到最高吞吐量所需配额
 learn-littles-law = 利特尔法则：{ $rate } × 平均 { $latency } = { $flight } 个在途 I/O。
+resource-cpus = 全部 CPU
+resource-one-cpu = 最忙的 CPU
+resource-network = 网络
+answer-saturated = 上限可能是主机自身的：{ $hosts }
+answer-finishers = 相差最大的 { $case }：{ $first } 在 { $first_after } 后完成，{ $last } 在 { $last_after } 后完成
+details-hosts = 工作中的主机
+column-done-after = 完成用时

@@ -18,6 +18,7 @@ pub mod estimate;
 mod limits;
 mod peers;
 mod response;
+mod saturation;
 mod sides;
 mod steps;
 pub mod totals;
@@ -28,6 +29,7 @@ pub fn summarize(run: &Run) -> Summary {
     let totals: Vec<CaseRecord> = run.cases.iter().filter_map(totals::of).collect();
     let Condensed { mut results, steps, failures, warnings } = condense(run, &totals);
     peers::attach(&mut results);
+    saturation::attach(&mut results);
     Summary {
         schema: SCHEMA,
         statistics: METHOD,

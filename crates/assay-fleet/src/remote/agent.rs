@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::frame::{self, FrameError};
-use super::{Clocks, Reply, Request};
+use super::{Clocks, Reply, Request, VERSION};
 
 /// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
 /// is ended by the caller, within the second in which an agent is to be gone.
@@ -107,7 +107,7 @@ pub fn serve(
         cancel: Arc::default(),
         enough: Arc::default(),
     });
-    line.say(&Reply::Hello(program));
+    line.say(&Reply::Hello(format!("{program} {VERSION}")));
     let (requests, requested) = mpsc::channel();
     let (busy, idle) = mpsc::channel::<()>();
     let working = Arc::clone(&line);

@@ -16,6 +16,7 @@ mod other;
 mod rows;
 mod storage;
 mod stream;
+pub(super) mod together;
 pub(super) mod words;
 
 use assay_model::run::Run;
@@ -37,6 +38,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     context.notes.add(&mut document);
     notes::add_failures(&mut document, summary);
     notes::add_omitted(&mut document, summary);
+    together::add(&mut document, summary);
     clock::add(&mut document, summary, run);
     machine::add(&mut document, summary);
     document

@@ -14,8 +14,9 @@ use assay_stats::summarize::summarize;
 use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
-use crate::arguments::RunArguments;
+use super::limits::{self, Held};
 use crate::arguments::hosts::OnHostFailure;
+use crate::arguments::{Format, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::{Demands, Extent};
@@ -26,11 +27,7 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
 use assay_run::question::fresh_seed;
 
-pub(super) fn run(
-    list: &str,
-    typed: &RunArguments,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     if typed.switch.is_some() || typed.measuring.label.len() > 1 {
         return Err(Failure::usage(
             "--switch changes this machine, and --hosts measures others",
@@ -38,13 +35,16 @@ pub(super) fn run(
         .advise("measure each condition in a run of its own, with a --label"));
     }
     let demands = Demands::of(&typed.measuring)?;
-    let Way { names, via, program } = doctor_hosts::way(list, &typed.fleet.hosts)?;
+    let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
     suites::read_all(&typed.suites, &texts)?;
     let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
+    let cancel = signals::cancel_on_signals_aloud()?;
+    let way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
+    let Way { names, via, program, .. } = &way;
     let question = FleetQuestion {
-        names: &names,
+        names,
         words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
         suites: texts,
         seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
@@ -54,33 +54,40 @@ pub(super) fn run(
         deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let cancel = signals::cancel_on_signals_aloud()?;
-    let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
+    let course = Course { via, program, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
-        let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
+        let planned = agents::with(names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
         return show(&planned, typed, terminal);
     }
     let store = stored::open(&typed.measuring.store)?;
     let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
-    let run = agents::with(&names, &course, clock::now_ns, |hosts| {
+    let run = agents::with(names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = summarize(&run);
     let extent = if typed.full { Extent::Report } else { Extent::Answer };
     pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
+    let held = limits.map(|limits| limits::hold(&limits, &summary));
+    if let Some(held) = &held {
+        held.show(terminal, typed.measuring.page.format() == Format::Text);
+    }
     if let Some(file) = &typed.fleet.drain_list {
         let lost = summary.warnings.iter().filter_map(lost_host);
-        let mut hosts: Vec<&str> = lost.chain(worse.iter().copied()).collect();
+        let beyond = held.iter().flat_map(Held::beyond);
+        let mut hosts: Vec<&str> = lost.chain(worse.iter().copied()).chain(beyond).collect();
         let mut seen = BTreeSet::new();
         hosts.retain(|host| seen.insert(*host));
         let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
         output_file::write(file, &line)?;
     }
     pipeline::verdict(&summary)?;
-    let code = demands.met(&summary, terminal)?;
+    let code = match held.map_or(0, |held| held.code()) {
+        0 => demands.met(&summary, terminal)?,
+        code => code,
+    };
     Ok(if typed.measuring.strict && !worse.is_empty() { REGRESSION } else { code })
 }
 
