@@ -391,7 +391,12 @@ learn-heading-quota = Уровень обслуживания и квота
 learn-service-level = Уровень обслуживания
 learn-per-quota = { $unit } на { $quota }
 learn-quota = Квота для наибольшей пропускной способности
-learn-littles-law = Закон Литтла: { $rate } × { $latency } в среднем = { $flight } операций одновременно.
+learn-littles-law = Закон Литтла: { $rate } × { $latency } средней задержки = { $flight } операций в обработке.
+
+heat-throughput = Пропускная способность от каждого узла (строка) к каждому (столбец)
+heat-round-trips = Время обмена от каждого узла (строка) к каждому (столбец)
+heat-legend = чем темнее, тем дальше от лучшего: ·░▒▓█; * хуже остальных пар не случайно
+heat-description = От { $worst } ({ $from }) до { $best } ({ $to }).
 resource-cpus = все CPU
 resource-one-cpu = самый занятый CPU
 resource-network = сеть

@@ -45,6 +45,18 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
             resource = word(super::resource(*resource)),
             share = in_percent(*share, 0),
         )),
+        Doubt::WorseThanPairs { from, to, value, median, unit, pairs } => {
+            let written = |value: f64| precision::of_none(value, *unit);
+            Some(reported!(
+                "doubt-worse-than-pairs",
+                from = from,
+                to = to,
+                value = written(*value),
+                median = written(*median),
+                change = percent_of(&fixed(100.0 * (value / median - 1.0), 0)),
+                pairs = *pairs,
+            ))
+        }
         Doubt::OnHost { host, doubt } => {
             let said = self::doubt(doubt);
             Some(Said::new(format!("{host}: {}", said.text), said.advice))

@@ -108,6 +108,14 @@ fn of_the_measurer() -> Vec<Doubt> {
             resource: assay_model::doubt::Resource::OneCpu,
             share: 0.99,
         },
+        Doubt::WorseThanPairs {
+            from: "north1".into(),
+            to: "east1".into(),
+            value: 1e9,
+            median: 9e9,
+            unit: Unit::BitPerSecond,
+            pairs: 12,
+        },
         Doubt::HostLost {
             host: "vm1".into(),
             why: "connection-ended".into(),
@@ -212,7 +220,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 50);
+    assert_eq!(said.len(), 51);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }

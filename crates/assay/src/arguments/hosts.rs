@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use assay_fleet::pairs::Matrix;
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
@@ -13,7 +14,7 @@ const OVER_SLURM: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
 /// Other hosts and the way to them.
 #[derive(Debug, Args)]
 pub(crate) struct HostsArguments {
-    /// Hosts: a list like vm1,vm[2-24], a file of lists (with a / in its name), or slurm
+    /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
     #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts")]
     pub(crate) hosts: Option<String>,
     /// Ask Slurm for nodes by options of salloc, like 'partition=hpc,nodes=24', and give them back
@@ -75,6 +76,46 @@ pub(crate) struct FleetArguments {
     /// Name hosts that miss the thresholds of this file (docs/references.md: [[gate]] with at_least or at_most)
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) limits: Option<PathBuf>,
+    /// Measure the network from one host to another: pairs like a:b,c:d; with a + between them together
+    #[arg(
+        long,
+        value_name = "LIST",
+        requires = "several",
+        conflicts_with_all = ["matrix", "to"],
+        help_heading = "Hosts"
+    )]
+    pub(crate) pairs: Option<String>,
+    /// Measure the network between all hosts
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        requires = "several",
+        conflicts_with = "to",
+        help_heading = "Hosts"
+    )]
+    pub(crate) matrix: Option<MatrixArgument>,
+}
+
+/// Which pairs of hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MatrixArgument {
+    /// From every host to every other one, pair by pair
+    All,
+    /// From every host to the next one, pair by pair
+    Ring,
+    /// From the first half of the hosts to the second half, all at once
+    Bisection,
+}
+
+impl MatrixArgument {
+    pub(crate) const fn meant(self) -> Matrix {
+        match self {
+            Self::All => Matrix::All,
+            Self::Ring => Matrix::Ring,
+            Self::Bisection => Matrix::Bisection,
+        }
+    }
 }
 
 /// What becomes of a run of which a host fails.

@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use assay_fleet::fleet_file::{self, FleetHost};
 use assay_fleet::hosts;
 use assay_fleet::remote::controller::{self, Answer, Course};
 use assay_fleet::remote::{HostFailure, Program, Via};
@@ -29,6 +30,8 @@ struct Document<'a> {
 /// Hosts, and how they are reached.
 pub(super) struct Way {
     pub(super) names: Vec<String>,
+    /// The same hosts with all that is known of them.
+    pub(super) hosts: Vec<FleetHost>,
     pub(super) via: Via,
     pub(super) program: Program,
     /// Given back when this is over.
@@ -57,12 +60,25 @@ pub(super) fn way(
         }
         (list, _) => (list.clone().unwrap_or_default(), None),
     };
-    let names = hosts::parse(&list).map_err(|error| {
-        Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
-    })?;
-    let via = Via::parse(&via).map_err(|error| {
+    let hosts = if list.ends_with(".toml") {
+        fleet(&list)?
+    } else {
+        let names = hosts::parse(&list).map_err(|error| {
+            Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
+        })?;
+        names.iter().map(|name| FleetHost::named(name)).collect()
+    };
+    let mut via = Via::parse(&via).map_err(|error| {
         Failure::usage(format!("--via {:?} leads to no host", typed.via)).because(&error)
     })?;
+    for host in &hosts {
+        if let Some(own) = &host.via {
+            // It was looked at when the file was read.
+            let own = Via::parse(own).map_err(|error| Failure::usage(own).because(&error))?;
+            via.lead(&host.name, &own);
+        }
+    }
+    let names = hosts.iter().map(|host| host.name.clone()).collect();
     let mut program = Program::running().map_err(|error| {
         Failure::new(Kind::Internal, "this program cannot be read").because(&error)
     })?;
@@ -73,7 +89,18 @@ pub(super) fn way(
                 .advise("give assay as it was built for the other kind of machine")
         })?;
     }
-    Ok(Way { names, via, program, _nodes: nodes })
+    Ok(Way { names, hosts, via, program, _nodes: nodes })
+}
+
+/// The hosts of a fleet file.
+fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
+    let text = fs_err::read_to_string(file)
+        .map_err(|error| Failure::usage("the fleet file cannot be read").because(&error))?;
+    fleet_file::parse(&text).map_err(|error| {
+        Failure::usage(format!("fleet file {file}: {error}"))
+            .at(file, &text, error.span.clone())
+            .advise(error.help)
+    })
 }
 
 pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

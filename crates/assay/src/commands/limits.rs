@@ -32,9 +32,9 @@ pub(super) fn hold<'s>(limits: &[Gate], summary: &'s Summary) -> Held<'s> {
     Held(gate::of_hosts(limits, &hosts, &summary.results).unwrap_or_default())
 }
 
-impl Held<'_> {
+impl<'s> Held<'s> {
     /// The hosts that are beyond a limit.
-    pub(super) fn beyond(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn beyond(&self) -> impl Iterator<Item = &'s str> {
         let beyond = self.0.iter().filter(|(_, it)| it.outcome == Outcome::Failed);
         beyond.map(|(host, _)| *host)
     }

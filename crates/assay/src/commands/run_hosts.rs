@@ -1,13 +1,18 @@
 //! `assay run --hosts`: a suite on many hosts at once, kept as one run.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
+use assay_fleet::fleet_file::FleetHost;
 use assay_fleet::hosts;
+use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::agents;
 use assay_fleet::remote::controller::Course;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
+use assay_model::plan::expand;
+use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
 use assay_stats::summarize::summarize;
@@ -15,7 +20,7 @@ use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
 use super::limits::{self, Held};
-use crate::arguments::hosts::OnHostFailure;
+use crate::arguments::hosts::{FleetArguments, OnHostFailure};
 use crate::arguments::{Format, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
@@ -38,13 +43,20 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
-    suites::read_all(&typed.suites, &texts)?;
-    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
+    let suite = suites::read_all(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_aloud()?;
-    let way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
-    let Way { names, via, program, .. } = &way;
+    let mut way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
+    let pairs = pairs(typed, &suite, &way.hosts)?;
+    if pairs.is_empty() {
+        way.hosts.retain(|host| !host.is_far_end);
+    }
+    let Way { hosts, via, program, .. } = &way;
+    let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
+    let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
     let question = FleetQuestion {
-        names,
+        names: &names,
+        labels: hosts.iter().map(|host| host.labels.clone()).collect(),
+        pairs,
         words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
         suites: texts,
         seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
@@ -56,14 +68,14 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     };
     let course = Course { via, program, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
-        let planned = agents::with(names, &course, clock::now_ns, |hosts| {
+        let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
         return show(&planned, typed, terminal);
     }
     let store = stored::open(&typed.measuring.store)?;
     let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
-    let run = agents::with(names, &course, clock::now_ns, |hosts| {
+    let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
     let summary = summarize(&run);
@@ -75,13 +87,8 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         held.show(terminal, typed.measuring.page.format() == Format::Text);
     }
     if let Some(file) = &typed.fleet.drain_list {
-        let lost = summary.warnings.iter().filter_map(lost_host);
         let beyond = held.iter().flat_map(Held::beyond);
-        let mut hosts: Vec<&str> = lost.chain(worse.iter().copied()).chain(beyond).collect();
-        let mut seen = BTreeSet::new();
-        hosts.retain(|host| seen.insert(*host));
-        let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
-        output_file::write(file, &line)?;
+        drain(file, &summary, worse.iter().copied().chain(beyond))?;
     }
     pipeline::verdict(&summary)?;
     let code = match held.map_or(0, |held| held.code()) {
@@ -89,6 +96,40 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         code => code,
     };
     Ok(if typed.measuring.strict && !worse.is_empty() { REGRESSION } else { code })
+}
+
+/// The pairs that are asked for; none where neither `--pairs` nor `--matrix` stands.
+fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rounds, Failure> {
+    let FleetArguments { pairs, matrix, .. } = &typed.fleet;
+    let (option, found) = match (pairs, matrix) {
+        (Some(list), _) => ("--pairs", Rounds::parse(list, hosts)),
+        (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.meant(), hosts)),
+        (None, None) => return Ok(Rounds::default()),
+    };
+    let found = found.map_err(|error| {
+        let failure = Failure::usage(format!("{option} names no pairs of hosts"));
+        failure.because(&error).advise(error.advice())
+    })?;
+    if suite.measures.iter().any(|measure| expand::goes_out(&measure.request)) {
+        return Ok(found);
+    }
+    let text =
+        format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name);
+    Err(Failure::usage(text).advise("`assay run network` and `assay run rdma` do"))
+}
+
+/// Writes those that are lost and the others, each once, in one line.
+fn drain<'s>(
+    file: &Path,
+    summary: &'s Summary,
+    others: impl Iterator<Item = &'s str>,
+) -> Result<(), Failure> {
+    let lost = summary.warnings.iter().filter_map(lost_host);
+    let mut hosts: Vec<&str> = lost.chain(others).collect();
+    let mut seen = BTreeSet::new();
+    hosts.retain(|host| seen.insert(*host));
+    let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
+    output_file::write(file, &line)
 }
 
 fn lost_host(doubt: &Doubt) -> Option<&str> {

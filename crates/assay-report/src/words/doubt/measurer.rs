@@ -60,6 +60,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::HostLost { .. }
         | Doubt::WorseThanPeers { .. }
         | Doubt::HostSaturated { .. }
+        | Doubt::WorseThanPairs { .. }
         | Doubt::OnHost { .. }
         | Doubt::Paused { .. }
         | Doubt::CpusTaken { .. }

@@ -333,6 +333,7 @@ impl Conversation for Sharers<'_> {
             | Reply::Event(_)
             | Reply::Raw(_)
             | Reply::Second(_)
+            | Reply::Letter(_)
             | Reply::Alive => {}
         }
         Ok(())
