@@ -15,7 +15,6 @@ use assay_model::plan::expand;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
-use assay_stats::summarize::summarize;
 use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
@@ -41,6 +40,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
     let demands = Demands::of(&typed.measuring)?;
     let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
+    let data_sheet = typed.measuring.data_sheet.read()?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
     let suite = suites::read_all(&typed.suites, &texts)?;
@@ -78,7 +78,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
-    let summary = summarize(&run);
+    let summary = data_sheet.summarize(&run);
     let extent = if typed.full { Extent::Report } else { Extent::Answer };
     pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
