@@ -2,15 +2,11 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{NetworkTcp, NetworkUdp};
-use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
+use assay_model::event::Status;
 use assay_model::facts::HostFacts;
 use assay_model::summary::{Estimate, Summary};
 
-use assay_report::build;
-use assay_report::render::{html, markdown};
-
 use crate::maker::{self, With, estimate};
-use crate::{events, small};
 
 fn tcp(streams: u64, metric: &str, median: f64) -> Estimate {
     estimate(NetworkTcp, metric, median, 0.01)
@@ -54,41 +50,4 @@ pub(crate) fn network() -> Summary {
             .with(Attribute::LoadStreams, 6_u64),
     ];
     summary
-}
-
-/// What only the samples show: the goodput of every two seconds, and which share of the round trips took how long.
-#[test]
-fn samples_become_courses_and_distributions() {
-    let case = small::plan().cases[0].id.clone();
-    let mut measured = Vec::new();
-    let series = [
-        (0, "goodput", (1..=5).map(|i| f64::from(i) * 1e9).collect::<Vec<f64>>()),
-        (1, "round_trip", (1..=200).rev().map(|i| f64::from(i) * 1e-6).collect()),
-    ];
-    for (series, metric, values) in series {
-        let (metric, case, dimensions) = (metric.to_owned(), case.clone(), [].into());
-        measured.push(RunEvent::SeriesOpened(SeriesOpened {
-            series,
-            case,
-            metric,
-            dimensions,
-        }));
-        for value in values {
-            let sample = Sample { series, value, weight: 2.0, preparation: 0, at_ns: 0 };
-            measured.push(RunEvent::Sample(sample));
-        }
-    }
-    let run = events::with(measured);
-    let mut summary = network();
-    summary.results.retain(|it| matches!(it.metric.as_str(), "goodput" | "round_trip"));
-    summary.results.iter_mut().for_each(|it| it.case.clone_from(&case));
-    let document = build::run(&summary, Some(&run));
-    let text = markdown::document(&document);
-    for row in ["| 2 s | 1.000 Gbit/s", "| 10 s | 5.000 Gbit/s", "| 101 µs | 0.5000"] {
-        assert!(text.contains(row), "{row}: {text}");
-    }
-    let page = html::document(&document);
-    assert!(page.contains("Goodput over time") && page.contains("Distribution of round trips"));
-    // Without the samples there is nothing to draw.
-    assert!(!markdown::document(&build::run(&summary, None)).contains("101 µs"));
 }
