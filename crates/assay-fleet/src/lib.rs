@@ -17,6 +17,7 @@ pub mod mounts;
 pub mod mpi;
 pub mod network_device;
 pub mod process;
+pub mod rdma_device;
 pub mod remote;
 pub mod root;
 pub mod shared_memory;
