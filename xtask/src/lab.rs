@@ -16,6 +16,7 @@ pub(crate) mod guest;
 pub(crate) mod image;
 mod network;
 mod rdma;
+mod rdma_ways;
 mod storage;
 mod topology;
 
@@ -72,8 +73,14 @@ pub(crate) struct Figure {
     pub(crate) holds: Option<bool>,
 }
 
-const SCENARIOS: [Scenario; 5] =
-    [rdma::SCENARIO, network::SCENARIO, storage::SCENARIO, topology::SCENARIO, arm::SCENARIO];
+const SCENARIOS: [Scenario; 6] = [
+    rdma::SCENARIO,
+    rdma_ways::SCENARIO,
+    network::SCENARIO,
+    storage::SCENARIO,
+    topology::SCENARIO,
+    arm::SCENARIO,
+];
 
 /// Runs the named scenarios, or all of them and writes the page.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {

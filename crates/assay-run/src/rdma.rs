@@ -66,6 +66,8 @@ pub enum TestError {
     WrongContents { bytes: u64 },
     #[error("none of the datagrams of {bytes} B arrived")]
     NothingArrived { bytes: u64 },
+    #[error("the far end of {peer} has gone: {source}")]
+    Gone { peer: String, source: RdmaError },
     #[error("perftest at the far end: {reason}")]
     Perftest { reason: String, advice: &'static str },
 }
@@ -249,6 +251,10 @@ fn size(
         Message::Ready => {}
         other => return Err(line.unexpected(other)),
     }
+    if pass.both {
+        // The far end writes into memory that is prepared by now.
+        line.say(&Message::Ready)?;
+    }
     let measured = if pass.depth > 1 {
         end.carry(pass, true, cancel)
             .map(|carried| Values::Marks(Rates { own: carried.sent, ..Rates::default() }))
@@ -261,6 +267,9 @@ fn size(
             // What the far end has to say about it, if it has, tells more.
             return Err(match line.hear("a reason", Duration::from_secs(1), cancel) {
                 Ok(other @ Message::Failed { .. }) => line.unexpected(other),
+                Err(TestError::Network(NetworkError::Closed { peer, .. })) => {
+                    TestError::Gone { peer, source: error }
+                }
                 _ => error.into(),
             });
         }
@@ -300,6 +309,7 @@ impl TestError {
             Self::NothingArrived { .. } => failure.advise(
                 "the far end's GID or path MTU may be another (-x, -m), or the network drops RoCE (UDP port 4791)",
             ),
+            Self::Gone { .. } => failure.advise("look at the far end why it ended, and start it again"),
             Self::Perftest { advice, .. } => failure.advise(*advice),
             Self::WrongContents { .. } => failure.advise(
                 "repeat once; if it fails again, suspect the network cards, their firmware or the memory of both hosts",

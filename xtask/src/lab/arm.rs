@@ -44,7 +44,7 @@ fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
     let program = tools.target.join(TARGET).join("debug/assay");
     let mut said = String::new();
     for (name, processor) in PROCESSORS {
-        said.push_str(&format!("\n== kernels {name}\n"));
+        said.push_str(&["\n== kernels ", name, "\n"].concat());
         said.push_str(&tools.emulated(root, processor, &tests, &TESTED, deadline)?);
     }
     let store = tools.target.join("store");
@@ -150,11 +150,11 @@ impl Tools {
                 .args(["test", "--package", "assay-kernels", "--lib", "--no-run", "--quiet"])
                 .args(["--message-format", "json", "--target", TARGET]),
         )?;
-        let programs = listed.lines().filter_map(|line| {
+        let mut programs = listed.lines().filter_map(|line| {
             let message: Value = serde_json::from_str(line).ok()?;
             Some(PathBuf::from(message["executable"].as_str()?))
         });
-        programs.last().context("cargo built no tests of assay-kernels")
+        programs.next_back().context("cargo built no tests of assay-kernels")
     }
 
     /// What a program of the other kind prints; its end is part of it.

@@ -145,7 +145,12 @@ fn of(row: &Row, column: Column) -> Result<f64, ToolError> {
         what: format!("column of {column:?}"),
         place: "the table of perftest",
     };
-    row.get(&column).copied().ok_or_else(find)
+    let value = row.get(&column).copied().ok_or_else(find)?;
+    if value > 0.0 {
+        return Ok(value);
+    }
+    // Below its last digit it prints 0, which was never measured.
+    Err(ToolError::ReadNumber { what: format!("{column:?}"), text: value.to_string() })
 }
 
 fn latency(
@@ -206,4 +211,105 @@ fn rate(
         parsed.learn_of(metric, Attribute::Statistic, "mean");
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::workload::RdmaDevice;
+
+    use super::*;
+    use crate::invocation::Found;
+    use crate::tool::find;
+
+    const LATENCY: &str = include_str!("../../tests/golden/perftest/ib_send_lat.txt");
+    const BANDWIDTH: &str = include_str!("../../tests/golden/perftest/ib_send_bw.txt");
+
+    fn invocation(test: RdmaTest, sizes: &[u64], program: &str) -> Vec<Invocation> {
+        let work = RdmaWorkload {
+            port: Some(4000),
+            sizes: sizes.to_vec(),
+            queue_pairs: 2,
+            both: test.is_bandwidth(),
+            device: RdmaDevice {
+                name: Some("rxe0".to_owned()),
+                gid_index: Some(1),
+                ..RdmaDevice::default()
+            },
+            ..RdmaWorkload::usual(test, Some("10.0.0.5".to_owned()))
+        };
+        let workload = Workload::Rdma(work);
+        let tool = find(program).unwrap();
+        assert!((tool.takes)(&workload));
+        let found = Found { path: program.to_owned(), version: None, launcher: None };
+        let request =
+            Request { workload: &workload, found: &found, repetitions: 1, cpu_flags: &[] };
+        (tool.command)(&request).unwrap()
+    }
+
+    #[test]
+    fn both_ends_are_asked_in_the_words_of_perftest() {
+        let words = |test, program: &str| {
+            let asked = invocation(test, &[2], program);
+            asked.iter().map(|it| it.arguments.join(" ")).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(
+            words(RdmaTest::SendLatency, "ib_send_lat"),
+            "-F -c RC -n 1000 -s 2 -I 0 -x 1 -p 4000 -d rxe0 10.0.0.5"
+        );
+        assert_eq!(
+            words(RdmaTest::ReadBandwidth, "ib_read_bw"),
+            "-F -c RC -n 1000 -s 2 -t 128 -q 2 -x 1 -p 4000 -d rxe0 -b 10.0.0.5"
+        );
+        assert_eq!(
+            words(RdmaTest::AtomicLatency, "ib_atomic_lat"),
+            "-F -c RC -n 1000 -x 1 -p 4000 -d rxe0 10.0.0.5"
+        );
+        assert_eq!(version("Version: 6.06\n").as_deref(), Some("6.06"));
+    }
+
+    fn read(test: RdmaTest, program: &str, stdout: &str) -> Result<Parsed, ToolError> {
+        let all: Vec<u64> = (1..=16).map(|power| 1 << power).collect();
+        let asked = Invocation {
+            workload: Workload::Rdma(RdmaWorkload {
+                sizes: all.clone(),
+                ..RdmaWorkload::usual(test, None)
+            }),
+            ..invocation(test, &all, program).remove(0)
+        };
+        let (stdout, exit_code) = (stdout.to_owned(), Some(0));
+        let outputs = Outputs { stdout, exit_code, ..Outputs::default() };
+        find(program).unwrap().read(&asked, &outputs)
+    }
+
+    #[test]
+    fn medians_and_averages_are_taken_and_neither_deviation_nor_maximum() {
+        let parsed = read(RdmaTest::SendLatency, "ib_send_lat", LATENCY).unwrap();
+        let first = &parsed.values[0];
+        assert_eq!(first.metric, "half_round_trip");
+        assert_eq!(first.apart[&Attribute::Bytes], 2_u64.into());
+        assert!((first.samples[0] - 28.82e-6).abs() < 1e-12);
+        let figures = first.figures.as_ref().unwrap();
+        assert_eq!(figures.max, None, "perftest cuts off the two slowest");
+        assert!((figures.mean.unwrap() - 636.95e-6).abs() < 1e-12);
+        let parsed = read(RdmaTest::SendBandwidth, "ib_send_bw", BANDWIDTH).unwrap();
+        assert_eq!(parsed.values.len(), 32, "a rate and a rate of messages for each size");
+        assert_eq!(parsed.doubts, []);
+    }
+
+    #[test]
+    fn what_cannot_have_been_measured_is_refused_or_doubted() {
+        let edited = LATENCY.replace("636.95", "10.95 ");
+        let parsed = read(RdmaTest::SendLatency, "ib_send_lat", &edited).unwrap();
+        assert!(matches!(parsed.doubts[..], [Doubt::OutOfOrder { law: Order::MinMean, .. }]));
+        // The same table in another unit than its label's: its own arithmetic contradicts it.
+        let other = BANDWIDTH.replace("9.21  ", "96.60 ");
+        for (test, program, text, expected) in [
+            (RdmaTest::SendBandwidth, "ib_send_bw", other.as_str(), "contradicts itself"),
+            (RdmaTest::SendBandwidth, "ib_send_bw", LATENCY, "no column of Rate"),
+            (RdmaTest::SendLatency, "ib_send_lat", "", "no table"),
+        ] {
+            let error = read(test, program, text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
 }

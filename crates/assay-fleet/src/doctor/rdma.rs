@@ -203,7 +203,7 @@ fn link(scene: &Scene) -> Result<Seen, Unseen> {
     })
 }
 
-/// Devices of software and of hypervisors have a rate that says nothing; they have no link on PCIe either.
+/// Devices of software and of hypervisors have a rate that says nothing; they have no link on PCI Express either.
 fn rate(scene: &Scene) -> Result<Seen, Unseen> {
     let kind = |port: &Port| port.of_device(scene, "board_id");
     let all: Vec<(Option<String>, f64)> = ports(scene)

@@ -128,6 +128,12 @@ fn one(
 ) -> Result<(), TestError> {
     end.prepare(pass, false)?;
     line.say(&Message::Ready)?;
+    if pass.both {
+        match line.hear("the leading end to be prepared", PATIENCE, cancel)? {
+            Message::Ready => {}
+            other => return Err(line.unexpected(other)),
+        }
+    }
     let seen = end.follow(pass, cancel)?.map(|carried| Seen {
         sent: outcome::thinned(&carried.sent),
         received: outcome::thinned(&carried.received),

@@ -25,7 +25,7 @@ pub(super) enum Message {
     Welcome { card: Names },
     /// It does not, or no more.
     Failed { reason: String, advice: String },
-    /// The far end has prepared the next size.
+    /// The far end has prepared the next size; where both send, the leading end says so, too.
     Ready,
     /// The leading end has carried it out.
     Done,
