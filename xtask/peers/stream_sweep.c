@@ -4,7 +4,7 @@
  *
  * Usage: stream_sweep ELEMENTS PASSES       threads and places: OMP_NUM_THREADS, OMP_PLACES
  * Prints one JSON object: for each operation the best variant by the median over passes, its name, and its
- * bytes per second, counted as STREAM does. A wrong result is exit status 1. */
+ * bytes per second when timed again, counted as STREAM does. A wrong result is exit status 1. */
 
 #include <immintrin.h>
 #include <math.h>
@@ -105,6 +105,13 @@ static double pass(int operation, int variant, size_t share, double *a, double *
     return sum;
 }
 
+static double timed(int operation, int variant, size_t share, double *a, double *b, double *c) {
+    double start = omp_get_wtime();
+    volatile double sum = pass(operation, variant, share, a, b, c);
+    (void)sum;
+    return omp_get_wtime() - start;
+}
+
 static void fill(size_t share, double *array, double with) {
 #pragma omp parallel
     {
@@ -172,10 +179,7 @@ int main(int argc, char **argv) {
         fill(share, a, 0.0), fill(share, b, 0.0), fill(share, c, 0.0);
         for (size_t turn = 0; turn < passes; turn++) {
             for (int variant = 0; variant < variants; variant++) {
-                double start = omp_get_wtime();
-                volatile double sum = pass(operation, variant, share, a, b, c);
-                (void)sum;
-                seconds[(size_t)variant * passes + turn] = omp_get_wtime() - start;
+                seconds[(size_t)variant * passes + turn] = timed(operation, variant, share, a, b, c);
             }
         }
         double medians[VARIANTS];
@@ -183,8 +187,13 @@ int main(int argc, char **argv) {
             medians[variant] = median(passes, seconds + (size_t)variant * passes);
             if (medians[variant] < medians[best]) best = variant;
         }
+        /* The best of many short looks was lucky as well as fast: it is timed again by itself. */
+        size_t again = VARIANTS * passes;
+        for (size_t turn = 0; turn < again; turn++) {
+            seconds[turn] = timed(operation, best, share, a, b, c);
+        }
         printf(", \"%s\": {\"median\": %.17g, \"kernel\": \"%d walks%s\"}", NAMES[operation],
-               ARRAYS[operation] * sizeof(double) * (double)n / medians[best], 1 << best % 4,
+               ARRAYS[operation] * sizeof(double) * (double)n / median(again, seconds), 1 << best % 4,
                best < 4 ? "" : ", non-temporal");
     }
     printf("}\n");

@@ -85,7 +85,7 @@ fn read(path: &Path) -> Result<Vec<String>, HostsError> {
 }
 
 /// Names and ranges between commas that stand outside of brackets.
-fn expand(list: &str) -> Result<Vec<String>, HostsError> {
+pub(crate) fn expand(list: &str) -> Result<Vec<String>, HostsError> {
     let mut hosts = Vec::new();
     let (mut start, mut is_inside) = (0, false);
     let ends = list.char_indices().chain([(list.len(), ',')]);

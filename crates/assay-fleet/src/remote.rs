@@ -17,6 +17,7 @@ use assay_model::facts::HostFacts;
 use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
 use assay_model::plan::Plan;
+use assay_model::plan::expand::PairChoices;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use serde::{Deserialize, Serialize};
@@ -24,11 +25,13 @@ use serde::{Deserialize, Serialize};
 pub mod agent;
 pub mod agents;
 mod bootstrap;
+pub mod calls;
 pub mod controller;
 mod failure;
 pub mod frame;
 mod line;
 
+pub use calls::Letter;
 pub use failure::HostFailure;
 pub use frame::FrameError;
 
@@ -54,6 +57,10 @@ pub enum Request {
     Start(u64),
     /// What is being done ends, in good order.
     Stop,
+    /// What another agent of the run says.
+    Letter(Letter),
+    /// This host has left the run.
+    Gone(String),
 }
 
 /// A run as it was asked for here.
@@ -67,6 +74,8 @@ pub struct RunAsked {
     pub suites: BTreeMap<String, String>,
     /// What everything random follows from.
     pub seed: u64,
+    /// The pairs in which it begins, where questions about the network go to pairs of hosts.
+    pub pairs: Option<PairChoices>,
 }
 
 /// What one host does of a storage job.
@@ -121,6 +130,8 @@ pub enum Reply {
     Raw(String),
     /// Something worth a line.
     Note(String),
+    /// To another agent of the run.
+    Letter(Letter),
     /// It is still there.
     Alive,
     /// Everything that was asked is done.
@@ -209,6 +220,11 @@ impl Via {
     #[must_use]
     pub fn of_each(own: BTreeMap<String, Vec<String>>) -> Self {
         Self { usual: vec!["{host}".to_owned()], own }
+    }
+
+    /// One host has the command of another template.
+    pub fn lead(&mut self, host: &str, other: &Self) {
+        self.own.insert(host.to_owned(), other.words(host));
     }
 
     /// The words for one host.

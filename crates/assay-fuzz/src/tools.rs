@@ -108,7 +108,15 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
     };
     let mpi = MpiChoices { installations: vec![installation], ..MpiChoices::default() };
     let by = vec!["assay".to_owned()];
-    let choices = Choices { by, measurers: &MEASURERS, budget_s: None, to: None, mpi, seed: 1 };
+    let choices = Choices {
+        by,
+        measurers: &MEASURERS,
+        budget_s: None,
+        to: None,
+        mpi,
+        seed: 1,
+        pairs: None,
+    };
     expand(suite, &HOST, &choices)
 }
 

@@ -203,14 +203,14 @@ attributes! {
     /// The host it is about.
     Host, "host", Dimension, Kind::Plain;
     /// The other host of a pair, as a name of this run's hosts.
-    Peer, "peer", Dimension, Kind::Plain;
+    Peer, "peer", Identity, Kind::Plain;
     /// The host at the other end, as the user named it; `loopback` for this machine.
     To, "to", Dimension, Kind::Plain;
     /// Where it ran: `node`, `numa:0`, `l3:4`, `same-cache`.
     Placement, "placement", Identity, Kind::Plain;
     /// Where the data came from, when it was copied between two domains.
     Source, "source", Identity, Kind::Plain;
-    /// Domains that were measured at the same time.
+    /// Domains, or pairs of hosts, that were measured at the same time.
     Concurrent, "concurrent", Identity, Kind::Plain;
     /// Which end of a connection it is about: `local`, `remote`.
     End, "end", Identity, Kind::Plain;

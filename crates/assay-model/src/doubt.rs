@@ -391,6 +391,21 @@ pub enum Doubt {
         /// Number of hosts.
         hosts: usize,
     },
+    /// A pair of hosts is worse than the others of the run, likewise. Derived, and never stored.
+    WorseThanPairs {
+        /// The host that began.
+        from: String,
+        /// The other end.
+        to: String,
+        /// Their value.
+        value: f64,
+        /// The median over all pairs.
+        median: f64,
+        /// Unit of both.
+        unit: Unit,
+        /// Number of pairs.
+        pairs: usize,
+    },
     /// A host is missing from here on; what it measured before counts.
     HostLost {
         /// The host.
@@ -519,6 +534,7 @@ impl Doubt {
             Self::StoreIndex { .. } => "store-index",
             Self::EventsLost { .. } => "events-lost",
             Self::WorseThanPeers { .. } => "worse-than-peers",
+            Self::WorseThanPairs { .. } => "worse-than-pairs",
             Self::HostLost { .. } => "host-lost",
             Self::OnHost { doubt, .. } => doubt.id(),
             Self::Reported { name, .. } => name,

@@ -158,6 +158,9 @@ pub struct HostJoined {
     pub state: HostState,
     /// The clock that times everything there, measured first.
     pub clock: Clock,
+    /// The groups that the user counts it to; each has totals of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
 }
 
 /// What the clock can distinguish and what reading it costs, and the same for an empty kernel.

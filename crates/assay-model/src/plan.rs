@@ -61,6 +61,25 @@ pub struct Case {
     pub workload: Workload,
     /// When to stop repeating.
     pub stopping: Stopping,
+    /// The other end, where the host is one of a pair; `None` = as the workload says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pair: Option<Pair>,
+}
+
+/// The other end of a case that is measured between two hosts of a run, and when it has its turn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pair {
+    /// The host at the other end, as this run calls it.
+    pub peer: String,
+    /// Where data goes, if that is known beforehand: a name or an address of the peer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// The number of the question among those that pairs are asked. Each goes to every pair before the next.
+    pub question: u32,
+    /// The number of the round: rounds follow each other, the pairs of a round measure together.
+    pub round: u32,
+    /// Pairs of that round.
+    pub together: u32,
 }
 
 /// When a case has been repeated often enough.

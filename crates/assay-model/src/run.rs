@@ -361,6 +361,7 @@ mod recording {
                     by: "assay".to_owned(),
                     workload: Workload::Latency(workload),
                     stopping,
+                    pair: None,
                 },
                 end: None,
                 series: Vec::new(),

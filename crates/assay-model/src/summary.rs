@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attribute::Attributes;
-use crate::benchmark::Better;
+use crate::attribute::{Attribute, Attributes};
+use crate::benchmark::{Benchmark, Better, Section};
 use crate::doubt::Doubt;
 use crate::event::Status;
 use crate::facts::HostFacts;
@@ -110,6 +110,17 @@ pub struct Estimate {
     pub tool: Tool,
     /// Doubts about this estimate.
     pub warnings: Vec<Doubt>,
+}
+
+impl Estimate {
+    /// Whether it is of several hosts together: of all of a run, or of a group of them. Of MPI, hosts are where its
+    /// ranks run.
+    #[must_use]
+    pub fn is_of_hosts(&self) -> bool {
+        let section = Benchmark::from_id(&self.benchmark).map(|it| it.definition().section);
+        matches!(section, Some(Section::Storage | Section::Network))
+            && self.parameters.contains_key(&Attribute::Hosts)
+    }
 }
 
 /// Who measured.

@@ -166,6 +166,32 @@ impl Workload {
         }
     }
 
+    /// The same to another host, and what distinguishes it then within its benchmark, for identifiers of cases.
+    #[must_use]
+    pub fn aimed(mut self, host: &str) -> (Self, String) {
+        let to = Some(host.to_owned());
+        let name = match &mut self {
+            Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) => {
+                (work.to, work.port) = (to, None);
+                work.name()
+            }
+            Self::Rdma(work) => {
+                (work.to, work.port) = (to, None);
+                work.name()
+            }
+            Self::Stream(_)
+            | Self::Latency(_)
+            | Self::Copy(_)
+            | Self::PeakFlops(_)
+            | Self::Linpack(_)
+            | Self::Storage(_)
+            | Self::Files(_)
+            | Self::Imported(_)
+            | Self::Mpi(_) => host.to_owned(),
+        };
+        (self, name)
+    }
+
     /// The question to another host, if it is one.
     #[must_use]
     pub const fn network(&self) -> Option<&NetworkWorkload> {

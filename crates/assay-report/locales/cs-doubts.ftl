@@ -233,5 +233,7 @@ missing-memory = paměti je příliš málo
     .advice = část jí uvolněte
 missing-tool = nebyl nalezen nástroj, který to měří
     .advice = vypíše je `assay help tools`
+doubt-worse-than-pairs = { $from } → { $to } je horší než ostatní dvojice: { $value } oproti mediánu { $median } z { $pairs } dvojic ({ $change }); náhodou se to nevysvětlí
+    .advice = porovnejte s dvojicemi, které mají jednoho z hostitelů společného: je to hostitel, nebo cesta mezi nimi? `assay doctor --to HOST` cestu prověří
 doubt-worse-than-peers = { $host } je horší než ostatní: { $value } oproti mediánu { $median } na { $hosts } hostitelích ({ $change }); náhodou se to nevysvětlí
     .advice = `assay doctor --hosts` ukáže, čím se liší; vynechte jej, nebo jej nechte prověřit

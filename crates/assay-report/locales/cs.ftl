@@ -221,7 +221,7 @@ skipped-because = { $n ->
    *[other] { $n } případů bylo kvůli tomu vynecháno: { $cases }
 }
 reached = {" "}po { $finished } z { $planned } případů
-status-partial = Běh je částečný: některé stroje chybějí{ $hosts }. Co naměřily ostatní, platí.
+status-partial = Běh je částečný: někteří hostitelé chybějí{ $hosts }. Co naměřili ostatní, platí.
 status-interrupted = Běh byl přerušen{ $reached }; dokončené případy platí.
 status-unfinished = Záznam běhu končí předčasně{ $reached }: assay byl ukončen nebo ještě běží. Dokončené případy platí.
 statistics = Hodnoty jsou mediány. Intervaly spolehlivosti vycházejí z pořádkových statistik a nepředpokládají žádné rozdělení, při méně než { $least } efektivních vzorcích ze Studentova t; z méně než { $least } vzorků interval není. n je počet vzorků po zahřátí, v závorce počet efektivních vzorků, jsou-li korelované.
@@ -383,4 +383,9 @@ learn-heading-quota = Úroveň služby a kvóta
 learn-service-level = Úroveň služby
 learn-per-quota = { $unit } na { $quota }
 learn-quota = Kvóta pro nejvyšší propustnost
-learn-littles-law = Littleův zákon: { $rate } × { $latency } v průměru = { $flight } rozpracovaných operací.
+learn-littles-law = Littleův zákon: { $rate } × { $latency } průměrné latence = { $flight } rozpracovaných operací.
+
+heat-throughput = Propustnost od každého hostitele (řádek) ke každému (sloupec)
+heat-round-trips = Doby oběhu od každého hostitele (řádek) ke každému (sloupec)
+heat-legend = tmavší je dále od nejlepší hodnoty: ·░▒▓█; * je horší než ostatní dvojice víc než náhodou
+heat-description = Od { $worst } ({ $from }) po { $best } ({ $to }).

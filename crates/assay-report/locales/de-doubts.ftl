@@ -76,7 +76,7 @@ doubt-cpus-taken = { $n ->
     [one] assay konnte die CPU { $cpus } nicht mehr benutzen: Sie wurde abgeschaltet oder seinem Cpuset oder seiner Affinität entzogen
    *[other] assay konnte die CPUs { $cpus } nicht mehr benutzen: Sie wurden abgeschaltet oder seinem Cpuset oder seiner Affinität entzogen
 }
-    .advice = erneut messen: Threads, die auf eine solche CPU gehören, teilten sich eine andere mit den übrigen
+    .advice = erneut messen: Threads, die für eine solche CPU bestimmt waren, teilten sich eine andere
 doubt-clock-stepped = die Systemuhr wurde zwischendurch um { $step } gestellt
     .advice = Dauern stammen von einer anderen Uhr und stimmen; Uhrzeiten im Lauf liegen teils vor, teils nach der Umstellung
 doubt-over-budget = der Lauf dauerte { $elapsed } bei einem Budget von { $budget }: Jeder Fall wird mindestens einmal gemessen, und ein offizielles Programm bestimmt selbst, wie lange es braucht
@@ -197,16 +197,16 @@ failure-no-outcome-here = der erste Rank hat auf diesem Host nichts geschrieben
 failure-no-outcome = der Start endete erfolgreich, aber der erste Rank hat nichts geschrieben
     .advice = er muss auf dem Host laufen, auf dem assay gestartet wurde: diesen Host als ersten in der Liste nennen
 failure-other-version = die Ranks sind assay { $found }, dieses hier ist { $own }
-    .advice = auf allen Hosts dasselbe assay installieren
+    .advice = auf allen Hosts dieselbe Version von assay installieren
 failure-other-rank-count = { $found } Ranks nahmen teil statt der geforderten { $asked }
 failure-launch-broke-off = der Start endete, bevor alle Größen gemessen waren
 see-by-hand = die Ausgabe ansehen (auch mit dem Lauf gespeichert): { $command }
 area-stream = kleinere Arrays (`--bytes`) brauchen weniger Speicher; falscher Inhalt bedeutet defekten Speicher oder eine übertaktete Maschine
-area-latency = einen kleineren Arbeitsbereich wählen (`to` in einer Suite-Datei), und siehe `assay doctor`
+area-latency = ein kleineres Working Set wählen (`to` in einer Suite-Datei), und siehe `assay doctor`
 area-peak-flops = `assay doctor` zeigt, was Threads von ihren CPUs fernhält; eine falsche Summe bedeutet einen defekten Prozessor
 area-linpack = mit `--n` oder `--memory` ein kleineres System wählen
 area-blas = die Bibliothek installieren (Debian: `libopenblas0-pthread`, `libblis4-pthread`) oder ihren vollen Pfad angeben
-area-generator = der Generator allein muss überall laufen: bitte melden
+area-generator = der Generator allein sollte überall laufen: bitte melden
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` erlaubt allen das Pingen; oder als root ausführen
 area-rdma = `rdma link` listet die RDMA-Geräte und ihren Zustand auf; mehr dazu sagt `assay help rdma`
 area-launcher = prüfen, ob sich der Launcher ausführen lässt
@@ -228,5 +228,7 @@ missing-memory = zu wenig Speicher
     .advice = Speicher freigeben
 missing-tool = kein Programm gefunden, das dies misst
     .advice = `assay help tools` listet sie auf
+doubt-worse-than-pairs = { $from } nach { $to } ist schlechter als die anderen Paare: { $value } gegen einen Median von { $median } über { $pairs } Paare ({ $change }); Zufall allein erklärt es nicht
+    .advice = Vergleichen Sie mit den Paaren, die einen der beiden Hosts teilen: liegt es an einem Host oder am Weg dazwischen? `assay doctor --to HOST` untersucht den Pfad
 doubt-worse-than-peers = { $host } ist schlechter als die anderen: { $value } gegen einen Median von { $median } über { $hosts } Hosts ({ $change }); Zufall allein erklärt es nicht
-    .advice = `assay doctor --hosts` zeigt, worin er sich unterscheidet; lassen Sie ihn weg oder prüfen
+    .advice = `assay doctor --hosts` zeigt, worin er sich unterscheidet; ihn weglassen oder prüfen lassen

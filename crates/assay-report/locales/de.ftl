@@ -52,7 +52,7 @@ operation-read = Lesen
 operation-write = Schreiben
 no-copy = ohne Kopie
 from-due = { $what } ab Fälligkeit
-working-set = Arbeitsbereich
+working-set = Working Set
 time-per-load = Zeit pro abhängigem Ladebefehl
 beyond-caches = Speicher
 closed-loop = geschlossene Schleife
@@ -99,7 +99,7 @@ table-rounds = Runden von { $test }
 table-search = Suchschritte von { $test }
 table-files = Rate und Latenz der Operationen auf Dateien und Verzeichnissen
 response-curve = Antwortkurve von { $name }
-ladder-title = Latenz über dem Arbeitsbereich
+ladder-title = Latenz über dem Working Set
 scaling-title = { $metric } über der Zahl der Kerne
 mpi-by-distance = { $metric ->
     [latency] Latenz nach Abstand der Paare, Nachrichten von { $size }
@@ -140,7 +140,7 @@ column-median-from-due = Median ab Fälligkeit
 column-middle = mittlerer
 column-note = Anm.
 column-of-limit = der Grenze
-column-of-link = der Leitungsrate
+column-of-link = der Linkrate
 column-of-peak = der Spitze
 column-of-provisioned = des Bereitgestellten
 column-of-rpeak = von Rpeak
@@ -235,12 +235,12 @@ no-memory-limit = Es ist keine Grenze bekannt: { $why }; die Übertragungsrate d
 smbios-without-speed = SMBIOS nennt kein Modul mit einer Geschwindigkeit
 smbios-hidden = SMBIOS ist in diesem Gast von { $hypervisor } verborgen
 smbios-unreadable = SMBIOS ließ sich nicht lesen; meist sind dafür Root-Rechte nötig
-intervals-shaded = Intervalle sind schattiert, wo sie breit genug sind, um sichtbar zu sein.
+intervals-shaded = Intervalle sind schattiert, wo sie breit genug sind.
 scaling-description = Die Bandbreite beträgt { $one } auf { $few } und { $all } auf { $many }.
 ladder-description = Die Latenz beträgt { $low } bei { $small } und { $high } bei { $large }.
 huge-pages-refused = Huge Pages wurden angefordert, aber nicht gewährt: Jenseits der Caches enthält die Latenz TLB-Misses.
-huge-pages-granted = Huge Pages wurden für jeden Arbeitsbereich gewährt.
-huge-pages-some = Huge Pages wurden nur für diese Arbeitsbereiche gewährt: { $sizes }.
+huge-pages-granted = Huge Pages wurden für jedes Working Set gewährt.
+huge-pages-some = Huge Pages wurden nur für diese Working Sets gewährt: { $sizes }.
 products-by = Matrixprodukte von { $blas }
 scaled-residual = skaliertes Residuum { $residual } (muss unter { $bound } bleiben)
 copies-explanation = Die Werte sind Mediane. Bytes werden wie bei Copy von STREAM gezählt, Lesen und Schreiben; auf der Diagonale liegt beides im eigenen Speicher der Domäne.
@@ -253,8 +253,8 @@ basis-measured-peak = { $n ->
     [one] Spitzenleistung der Multiply-Adds in doppelter Genauigkeit, { $set } auf { $n } Kern, in diesem Lauf gemessen
    *[other] Spitzenleistung der Multiply-Adds in doppelter Genauigkeit, { $set } auf { $n } Kernen, in diesem Lauf gemessen
 }
-basis-link = Leitungsrate laut { $device }
-basis-link-unnamed = Leitungsrate laut Gerät
+basis-link = Linkrate laut { $device }
+basis-link-unnamed = Linkrate laut Gerät
 basis-provisioned = wofür das Volume bereitgestellt ist
 rpeak-factors = { $n ->
     [one] { $n } Kern × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
@@ -375,4 +375,9 @@ learn-heading-quota = Dienstebene und Kontingent
 learn-service-level = Dienstebene
 learn-per-quota = { $unit } je { $quota }
 learn-quota = Kontingent für den höchsten Durchsatz
-learn-littles-law = Littles Gesetz: { $rate } × { $latency } im Mittel = { $flight } gleichzeitig unterwegs.
+learn-littles-law = Littles Gesetz: { $rate } × { $latency } mittlere Latenz = { $flight } I/Os in Bearbeitung.
+
+heat-throughput = Durchsatz von jedem Host (Zeile) zu jedem (Spalte)
+heat-round-trips = Umlaufzeiten von jedem Host (Zeile) zu jedem (Spalte)
+heat-legend = je dunkler, desto weiter vom besten Wert: ·░▒▓█; * ist mehr als zufällig schlechter als die anderen Paare
+heat-description = Von { $worst } ({ $from }) bis { $best } ({ $to }).

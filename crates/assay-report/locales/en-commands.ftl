@@ -23,7 +23,7 @@ state-running = running
 state-killed = killed
 
 ## The history of a result
-history-changes = Changes of the level
+history-changes = Level shifts
 history-around = What changed around it
 history-unchanged = The level did not change.
 history-runs = runs
@@ -33,9 +33,9 @@ history-newest = newest
 history-meaning = meaning
 history-other-results = other results
 history-others = { $n } of this metric, told apart with `--where`
-history-explanation = A change is found by { $method } with { $permutations } permutations (seed { $seed }): at most { $risk } of them divide the runs as clearly, and it is more than { $margin }. Runs between two changes are taken to differ by chance alone.
+history-explanation = A shift is found by { $method } with { $permutations } permutations (seed { $seed }): at most { $risk } of them separate the runs as clearly, and it exceeds { $margin }. Differences between two shifts are taken to be chance.
 history-plot = { $metric } over the runs
-history-changed = Changes of the level: { $n }.
+history-changed = Level shifts: { $n }.
 column-from-run = from run
 column-since = since
 column-before = before
@@ -44,7 +44,7 @@ column-ratio = ratio
 column-which-is = which is
 column-same-time = at the same time
 column-started = started
-history-surroundings = surroundings changed
+history-surroundings = environment changed
 
 ## Two conditions side by side
 compare-one-run = run { $run }
@@ -53,8 +53,8 @@ from-to = { $first } to { $last }
 compare-result = Compared with { $a }, { $b } is: { $reported }.
 compare-with-neighbour = Each run counts as one value and is compared with its neighbour in time.
 compare-with-all = Each run counts as one value and is compared with all of the other condition.
-compare-explanation = Better, worse: the ratio is further than { $margin } from one, and not by chance among { $tested } metrics tested (at most { $wrong } of such verdicts are false). Equivalent: the whole confidence interval is within { $margin }. Cannot tell: neither is shown; the number in brackets is about how many runs per condition would decide.
-compare-floor = Floor: the interval of the ratio between runs of the same condition.
+compare-explanation = Better, worse: the ratio is further than { $margin } from one, and not by chance among { $tested } metrics tested (at most { $wrong } of such verdicts are false). Equivalent: the whole confidence interval is within { $margin }. Cannot tell: neither could be shown; the number in brackets is roughly how many runs per condition would decide.
+compare-floor = Noise floor: the interval of the ratio between runs of the same condition.
 compare-nothing = Nothing was measured under both conditions.
 compare-differences = Other differences
 compare-unmatched = Measured under only one condition
@@ -62,7 +62,7 @@ compare-control = control
 compare-one-each = one run each
 compare-needs = { $n } runs
 compare-alone = { $what }: { $side } alone
-column-floor = floor
+column-floor = noise floor
 items-goodput = Goodput
 items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.
 attribute-not = no { $what }
@@ -73,7 +73,7 @@ attribute-passes = { $n } passes before
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
 doctor-counts = { $all } checks: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
-doctor-no-change = Nothing was changed. Decide about each printed change yourself.
+doctor-no-change = Nothing was changed. Whether to make a printed change is your decision.
 doctor-no-deviation = No deviations found.
 doctor-deviations = Deviations
 doctor-others = The other checks: `assay doctor --all`.
@@ -106,9 +106,9 @@ column-invalidate = invalidate
 column-skew = skew
 column-notes = notes
 column-clock-offset = clock offset
-hosts-table = Deviations by how much they matter for measurements
+hosts-table = Deviations by their effect on measurements
 hosts-differ = What differs
-hosts-alike = Nothing: these hosts are set up alike.
+hosts-alike = Nothing: these hosts are configured alike.
 
 ## Plans
 plan-title = Plan of suite { $suite }
@@ -129,14 +129,14 @@ plan-stop-as-shown = the shown values
 ## References
 references-title = Published figures
 references-title-of = Published figures of { $system }
-references-hint = `assay references SYSTEM` prints the figures with their sources; `assay compare RUN SYSTEM` and `assay run --expect SYSTEM` hold results against them.
+references-hint = `assay references SYSTEM` prints the figures with their sources; `assay compare RUN SYSTEM` and `assay run --expect SYSTEM` compare results with them.
 references-source = Source: { $source }
 column-system = system
 column-figures = figures
 column-figure = figure
 column-published = published
 column-conditions = conditions
-held-title = Held against { $name }
+held-title = Compared with { $name }
 column-you = you
 column-you-share = you / it
 column-when = when
@@ -144,7 +144,7 @@ column-follows = follows
 held-reached = reached
 held-missed = missed
 held-conflict = sources differ
-held-explanation = A result misses a figure if its whole interval is more than the tolerance ({ $tolerance } unless the reference says otherwise) on the bad side. Best-of figures and suspect ones are shown and decide nothing.
+held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
 
 ## Stored runs held against what was written
 verify-sound = sound, { $n } raw outputs

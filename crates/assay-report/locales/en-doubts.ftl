@@ -3,57 +3,57 @@
 
 ## Doubts
 advice-more-time = give it more time, for example `--budget 10m`
-advice-tool-repeats = the tool decides how often it repeats; run the case several times
+advice-tool-repeats = the tool decides its own number of repetitions; run the case several times
 advice-raw-output = look at the stored raw output
-advice-kernel-log = look at the kernel's messages with `dmesg`, then repeat
+advice-kernel-log = check the kernel log (`dmesg`), then repeat
 advice-check-address = check the address and the route to it
 luck-pages = placement in memory
-luck-connections = round of connections
+luck-connections = set of connections
 luck-launch = launch
-depends-pages = the result depends on where the pages lie; huge pages make it depend less, and more time gives more preparations
-depends-connections = the result depends on the connection: on the CPUs that serve it, and on what else is on its way; more time gives more connections
-depends-launch = the result depends on the launch: on memory and CPUs that its processes got; more time gives more launches
+depends-pages = the result depends on page placement; huge pages reduce the effect, and more time allows more preparations
+depends-connections = the result depends on the connection: on the CPUs that serve it and on what else shares its path; more time allows more connections
+depends-launch = the result depends on the launch: on the memory and CPUs its processes got; more time allows more launches
 doubt-no-interval = { $n ->
-    [one] no { $level } interval of the median from { $n } sample: it takes { $needed } independent ones
-   *[other] no { $level } interval of the median from { $n } samples: it takes { $needed } independent ones
+    [one] no { $level } interval for the median from { $n } sample: { $needed } independent ones are needed
+   *[other] no { $level } interval for the median from { $n } samples: { $needed } independent ones are needed
 }
 doubt-no-interval-worth = { $n ->
-    [one] no { $level } interval of the median from { $n } sample worth { $worth }: it takes { $needed } independent ones
-   *[other] no { $level } interval of the median from { $n } samples worth { $worth }: it takes { $needed } independent ones
+    [one] no { $level } interval for the median from { $n } sample ({ $worth } effective): { $needed } independent ones are needed
+   *[other] no { $level } interval for the median from { $n } samples ({ $worth } effective): { $needed } independent ones are needed
 }
-doubt-wide-interval = the { $level } interval of the median reaches ±{ $width }, where ±{ $target } was asked for (n = { $n }, worth { $worth })
+doubt-wide-interval = the { $level } interval of the median is ±{ $width }; the target was ±{ $target } (n = { $n }, { $worth } effective)
     .advice = { $first }, or quiet the machine: `assay doctor` lists what disturbs it
-doubt-one-preparation = all samples share one { $luck }, where { $asked } were asked for; the interval does not show how much it matters
-doubt-few-preparations = there was time for { $had } preparations, where { $asked } were asked for
-doubt-preparations-differ = { $share } of the variance lies between the { $preparations } preparations: { $n } samples are worth { $worth } independent ones
-doubt-autocorrelated = neighbouring repetitions resemble each other: { $n } samples are worth { $worth } independent ones
-    .advice = something slower than a repetition moves the result, such as the clock frequency, heat or another process; `assay doctor` lists what it sees
-doubt-warm-up-discarded = { $discarded } of { $all } samples stand out from those after them, and were discarded as warm-up
-    .advice = the result is of what came later; all samples are in the store in order of measurement
-doubt-several-modes = the samples fall into groups: { $few } near { $low } and { $many } near { $high }; one number describes neither
-    .advice = find what switches between them: page placement, clock frequency, another process; the samples are in the store in order of measurement
-doubt-samples-not-finite = { $refused } of { $all } samples are not finite and do not count
-    .advice = the measurer divided by a time of zero or printed no number; look at its raw output
+doubt-one-preparation = all samples share one { $luck }; { $asked } were requested, and the interval does not show how much that matters
+doubt-few-preparations = there was time for { $had } of the { $asked } preparations requested
+doubt-preparations-differ = { $share } of the variance lies between the { $preparations } preparations: { $n } samples amount to { $worth } effective ones
+doubt-autocorrelated = successive samples are correlated: { $n } samples amount to { $worth } effective ones
+    .advice = something slower than a repetition affects the result, such as clock frequency, temperature or another process; `assay doctor` lists what it sees
+doubt-warm-up-discarded = { $discarded } of { $all } samples differ from those that follow and were discarded as warm-up
+    .advice = the result covers what came after them; all samples are stored in the order measured
+doubt-several-modes = the samples fall into groups: { $few } near { $low } and { $many } near { $high }; no single number describes both
+    .advice = find what switches between them: page placement, clock frequency, another process; the samples are stored in the order measured
+doubt-samples-not-finite = { $refused } of { $all } samples are not finite and were left out
+    .advice = the tool divided by a time of zero or printed no number; look at its raw output
 doubt-not-a-value = { $figure } cannot be a measured value of { $metric }
     .advice = the measurement did nothing, or its output was misread; look at the raw output
-doubt-out-of-order = { $law } is broken: { $less } > { $more }
+doubt-out-of-order = { $law } does not hold: { $less } > { $more }
     .advice = these figures cannot come from one sample; do not use them
 order-low-median = lower end of the interval ≤ median
 order-median-high = median ≤ upper end of the interval
 doubt-above-limit = the median is { $share } of its limit, { $limit } ({ $basis })
-    .advice = you measured the cache, or the unit or the limit is wrong: look at the size, at the unit and at what the limit is made of
-doubt-no-rpeak = there is no Rpeak: the best rate is { $rate } FLOP per cycle of the measured clock, which no core has
-    .advice = something else used these CPUs: look for steal and CPU pressure, and measure again
-advice-limit-contended = something else used these CPUs: look for steal and CPU pressure, and measure again
-doubt-unknown-metric = { $case } has samples of `{ $metric }`, which is unknown here
-    .advice = read the run with the version of assay that made it
+    .advice = the cache was measured, or the unit or the limit is wrong: check the size, the unit and how the limit was derived
+doubt-no-rpeak = no Rpeak: the best rate is { $rate } FLOP per cycle of the measured clock, which matches no core
+    .advice = something else used these CPUs: check steal and CPU pressure, then measure again
+advice-limit-contended = something else used these CPUs: check steal and CPU pressure, then measure again
+doubt-unknown-metric = { $case } has samples of `{ $metric }`, which this version does not know
+    .advice = read the run with the version of assay that wrote it
 doubt-cache-assisted = arrays of { $size } are only { $multiple } times the last-level caches, so part of the traffic never reached memory
     .advice = use arrays of at least { $needed } times the caches, or free memory
-doubt-steal = the hypervisor took { $stolen } of CPU time ({ $share }) away within { $span }
-    .advice = repeat at a quieter time, or on a machine that shares no CPUs with others
-doubt-cpu-pressure = some task waited for a CPU in { $share } of the time
+doubt-steal = the hypervisor took { $stolen } of CPU time ({ $share }) within { $span }
+    .advice = repeat at a quieter time, or on a machine that does not share its CPUs
+doubt-cpu-pressure = some task was waiting for a CPU { $share } of the time
     .advice = stop other programs, or measure with fewer threads than CPUs
-doubt-memory-pressure = some task waited for memory in { $share } of the time
+doubt-memory-pressure = some task was waiting for memory { $share } of the time
     .advice = use smaller arrays, or free memory before the run
 doubt-throttled = { $n ->
     [one] the control group ran out of its CPU quota { $n } time within { $span }
@@ -61,66 +61,66 @@ doubt-throttled = { $n ->
 }
     .advice = raise the CPU limit of the container or service, or use no more threads than it allows
 doubt-frequency-drop = the highest CPU frequency fell from { $before } before to { $after } after ({ $change })
-    .advice = check cooling and power limits; fix the frequency when two machines are compared
+    .advice = check cooling and power limits; pin the frequency when comparing two machines
 doubt-other-load = the load average was { $load } before anything was measured
-    .advice = stop other programs; a measurement that has just ended counts for a minute, too
+    .advice = stop other programs; a measurement that has just ended still counts for a minute
 doubt-another-assay = another assay is measuring on this machine; the two may disturb each other
     .advice = wait until it has finished and measure again
-doubt-suspended = the machine was suspended for { $time } meanwhile
-    .advice = measure again: times in which nobody measured are part of these results
+doubt-suspended = the machine was suspended for { $time } during the run
+    .advice = measure again: these results include time when nothing was measured
 doubt-paused = { $n ->
-    [one] assay stood still for { $time }, { $n } time: it was stopped, or got no CPU
-   *[other] assay stood still for { $time }, { $n } times: it was stopped, or got no CPU
+    [one] assay stalled for { $time }, { $n } time: it was stopped or got no CPU
+   *[other] assay stalled for { $time }, { $n } times: it was stopped or got no CPU
 }
-    .advice = measure again: times in which nobody measured are part of these results
+    .advice = measure again: these results include time when nothing was measured
 doubt-cpus-taken = { $n ->
-    [one] assay could no longer use CPU { $cpus }: taken offline, or away from its cpuset or affinity
-   *[other] assay could no longer use CPUs { $cpus }: taken offline, or away from its cpuset or affinity
+    [one] assay could no longer use CPU { $cpus }: taken offline, or removed from its cpuset or affinity
+   *[other] assay could no longer use CPUs { $cpus }: taken offline, or removed from its cpuset or affinity
 }
-    .advice = measure again: threads that belong on such a CPU shared another with the rest
-doubt-clock-stepped = the clock of the day was set by { $step } meanwhile
-    .advice = durations are of another clock and stay right; times of day in the run are of both
-doubt-over-budget = the run took { $elapsed }, where { $budget } were the budget: every case is measured at least once, and an official tool decides itself how long it takes
+    .advice = measure again: threads meant for such a CPU shared another one
+doubt-clock-stepped = the system clock was stepped by { $step } during the run
+    .advice = durations come from the monotonic clock and are unaffected; timestamps in the run mix before and after
+doubt-over-budget = the run took { $elapsed } against a budget of { $budget }: every case is measured at least once, and an official tool decides its own run time
     .advice = choose fewer cases in a suite file, or fewer tools with `--by`
-unsteady-too-few = there were too few rounds, or rounds without any I/O
+unsteady-too-few = too few rounds, or rounds without any I/O
 unsteady-window = the last { $n } still differ by { $range } and change by { $slope }
 unsteady-drift = and a trend of { $drift } goes on
 doubt-steady-state-not-reached = steady state not reached in { $rounds } rounds: { $found }
     .advice = at most { $range } and { $slope } are allowed: write more before it (`--precondition`), give longer rounds (`--for`), or look for what else uses this storage
-doubt-file-with-holes = { $path } has { $size } and only { $stored } of them are stored
-    .advice = reading a hole takes no I/O: name a path where assay makes a file, or write all of this one first; or its file system compresses
-doubt-littles-law = { $flight } I/O were in flight, but rate × latency is { $product }: they differ by { $difference }
-    .advice = latency or rate is wrong; look at the series kept with the run
-doubt-rate-missed = { $asked } were asked for and { $reached } were reached
-    .advice = the storage or the depth is the limit: latency from the intended start grows as long as it runs; ask for less, or for more depth
-doubt-not-started = { $n } of { $due } that were due had not started when the time was up
-    .advice = they count with the time they had waited until then, so that latencies from the intended start are at least what is printed; ask for less, or for more depth
-doubt-generator-near = the generator alone does { $rate }, only { $factor } times what was reached
+doubt-file-with-holes = { $path } is { $size }, but only { $stored } of it is allocated
+    .advice = reading a hole does no I/O: name a path where assay can create a file, or write the whole file first; or the file system compresses
+doubt-littles-law = { $flight } I/Os were in flight, but rate × latency is { $product }: they differ by { $difference }
+    .advice = latency or rate is wrong; look at the series stored with the run
+doubt-rate-missed = { $asked } requested, { $reached } reached
+    .advice = the storage or the queue depth is the limit: latency from the intended start keeps growing; request a lower rate or more depth
+doubt-not-started = { $n } of { $due } I/Os that were due had not started when the time was up
+    .advice = they count with the time they had waited by then, so the printed latencies from the intended start are lower bounds; request a lower rate or more depth
+doubt-generator-near = the generator alone reaches { $rate }, only { $factor } times the measured rate
     .advice = give it more threads: part of the latency may be the generator's
 doubt-io-failed = { $operation } of { $size } bytes at byte { $offset } of target { $target } failed: { $cause }
 doubt-file-operation-failed = { $operation } of { $path } failed: { $cause }
 doubt-measured-once = { $by } measures once, without looking for a steady state
-    .advice = let assay measure in the same run first: what it finds steady is so for both
-doubt-other-binding = the ranks were bound to the CPUs { $bound } where { $asked } were asked for, one each
-    .advice = the launcher or its configuration binds otherwise: the placement named is not what was measured
+    .advice = let assay measure first in the same run: the steady state it finds holds for both
+doubt-other-binding = the ranks were bound to CPUs { $bound }; { $asked } were requested, one each
+    .advice = the launcher or its configuration binds differently: the placement named is not what was measured
 doubt-unbound-ranks = { $unbound } of { $ranks } ranks are not bound to one CPU, and { $moved } of them moved
-    .advice = bind them by the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
+    .advice = bind them through the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = the virtual function { $function } carried { $share } of what { $device } carried during the test
-    .advice = accelerated networking is set up and not in use: look for `Data path switched` in the kernel's log
+    .advice = accelerated networking is configured but not in use: look for `Data path switched` in the kernel log
 rounded-at = {" "}at { $at }
-doubt-rounded-output = the tool prints so few decimals that { $metric } is only known to ±{ $share }{ $at }
-    .advice = compare larger messages, or the figures of assay, which are not rounded
-doubt-process-cpu-only = `iperf3` reports the CPU time of its processes alone: the softirqs that receive are not in it
-    .advice = look at assay's own figures beside it for the whole account
-doubt-far-process-cpu-only = the far end is `iperf3`, which reports the CPU time of its process alone: the softirqs that receive are not in it
-    .advice = run `assay iperf3 -s` at the far end to get the whole account
-doubt-copy-unknown = a far end that is `iperf3` below { $version } copies what it receives, whatever it is asked
+doubt-rounded-output = the tool prints so few decimals that { $metric } is known only to ±{ $share }{ $at }
+    .advice = compare larger messages, or use assay's own figures, which are not rounded
+doubt-process-cpu-only = `iperf3` reports only the CPU time of its own processes: receive softirqs are not included
+    .advice = see assay's own figures beside it for the full cost
+doubt-far-process-cpu-only = the far end is `iperf3`, which reports only the CPU time of its own process: receive softirqs are not included
+    .advice = run `assay iperf3 -s` at the far end to get the full cost
+doubt-copy-unknown = `iperf3` older than { $version } at the far end copies what it receives, whatever is requested
     .advice = run `assay iperf3 -s` at the far end
-doubt-other-thread-count = stream ran { $ran } threads where { $asked } were asked for
-    .advice = compile `stream.c` with `-fopenmp`, and let nothing else set OpenMP's variables
-doubt-smaller-arrays = the tool's arrays hold { $held } where { $wanted } were asked for: { $multiple } times the last-level caches
+doubt-other-thread-count = stream ran { $ran } threads; { $asked } were requested
+    .advice = compile `stream.c` with `-fopenmp`, and make sure nothing else sets OpenMP's variables
+doubt-smaller-arrays = the tool's arrays hold { $held }; { $wanted } were requested: { $multiple } times the last-level caches
     .advice = give the tool larger arrays; STREAM's own rule is four times the caches
-doubt-events-changed = what is stored of this run is not what was written
+doubt-events-changed = the stored events of this run are not what was written
     .advice = `assay verify RUN` names every place
 doubt-events-lost = { $n ->
     [one] { $n } event of this run is lost: what is shown is not all that was measured
@@ -138,27 +138,27 @@ failure-no-finite-sample = nothing measured: no sample of { $metric } is a finit
 failure-icmp-has-no-streams = ICMP carries no streams
     .advice = ask for `latency`
 failure-no-echo = the host answers no ICMP echo
-    .advice = it or a firewall may ignore ICMP; `assay net latency` asks by TCP or UDP
+    .advice = it or a firewall may ignore ICMP; `assay net latency` uses TCP or UDP
 failure-residual-too-large = the solution is wrong: its scaled residual is { $residual } and must be below { $bound }
     .advice = repeat once; if it fails again, test the memory and the clock settings of this machine
 failure-unknown-instruction-set = there is no instruction set `{ $name }`
-    .advice = the plan was made by another version of assay; make it again
+    .advice = the plan was written by another version of assay; plan again
 failure-skipped = skipped: { $lack }
-    .advice = see the case that found it out: its failure says what to do
+    .advice = see the case that found it: its failure says what to do
 lack-address = the host { $host } could not be found
 lack-port = port { $port } of { $host } could not be reached
 lack-echo = nothing at { $host } answers ping-pongs
-failure-tool-cannot-search = { $by } measures a rate, and does not look for one
-    .advice = let assay look for it, and give the tool what it finds as `--rate`
+failure-tool-cannot-search = { $by } measures a given rate and does not search for one
+    .advice = let assay search, and give the tool the result as `--rate`
 failure-curve-without-maximum = the maximum rate of this curve is not known
     .advice = the case before it failed: look at its reason first
 no-io-done = no I/O was done
-failure-no-rate-keeps-goal = no rate was shown to keep { $goal }: { $last }
-    .advice = allow more latency, or give every step more time (`--for`): a percentile needs many I/O
-rate-tried = { $asked } asked for, { $reached } reached, { $late } of the I/O later: { $verdict }
+failure-no-rate-keeps-goal = no rate was shown to meet { $goal }: { $last }
+    .advice = allow more latency, or give every step more time (`--for`): a percentile needs many I/Os
+rate-tried = { $asked } requested, { $reached } reached, { $late } of the I/O too late: { $verdict }
 failure-io-failed = { $n ->
     [one] one I/O failed: { $operation } at byte { $offset } of { $target }
-   *[other] { $n } I/O failed, first: { $operation } at byte { $offset } of { $target }
+   *[other] { $n } I/Os failed, first: { $operation } at byte { $offset } of { $target }
 }
 failure-file-operation-failed = { $n ->
     [one] one operation failed: { $operation } of { $path }
@@ -175,40 +175,40 @@ advice-refused = nothing listens there: start a server on that host (`assay iper
 advice-timed-out = a firewall between the two hosts may drop the packets: open the port, or name another
 failure-no-ping-pong = nothing at { $host } answers ping-pongs
     .advice = an `iperf3` server alone does not: run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither
-failure-stalled = nothing has moved between here and { $peer } for { $time }
+failure-stalled = no data has moved between here and { $peer } for { $time }
     .advice = the path was cut, a firewall forgot the connections, or the other end hangs
 failure-peer-busy = { $peer } is busy running a test, or refuses this client
-    .advice = wait until its present test has ended, or name another port
+    .advice = wait until its current test has ended, or name another port
 failure-peer-stopped = { $peer } has terminated the test
-    .advice = it was stopped at that end, as streams are that only load a link while something else is measured
+    .advice = it was stopped at that end, as happens to streams that only load a link while something else is measured
 failure-no-data = no data arrived
-    .advice = a firewall may let the control connection through and not the data
+    .advice = a firewall may pass the control connection but not the data
 failure-wrong-contents = messages of { $size } arrived with wrong contents
-    .advice = the library or the network damages data: test both
+    .advice = the library or the network corrupts data: test both
 failure-rank-died = a rank died: { $how }
-    .advice = if nobody killed it, the kernel did so for want of memory (`dmesg` says so) or the library failed; { $see }
+    .advice = if nobody killed it, the kernel killed it for lack of memory (`dmesg` says so) or the library failed; { $see }
 launcher-ended = the launcher ended with code { $code }
 launcher-killed = the launcher was killed by a signal
 launcher-said = { $how }; it said: { $words }
-launcher-executable = see whether { $launcher } can be executed
+launcher-executable = check that { $launcher } can be executed
 failure-no-outcome-here = the first rank wrote nothing on this host
     .advice = it must run on the host that assay was started on: name that host first in the list
-failure-no-outcome = the launch ended well, and the first rank wrote nothing
+failure-no-outcome = the launch succeeded, but the first rank wrote nothing
     .advice = it must run on the host that assay was started on: name that host first in the list
 failure-other-version = the ranks are assay { $found }, this one is { $own }
-    .advice = install the same assay on all hosts
-failure-other-rank-count = { $found } ranks took part where { $asked } were asked for
+    .advice = install the same version of assay on all hosts
+failure-other-rank-count = { $found } ranks took part; { $asked } were requested
 failure-launch-broke-off = the launch ended before all sizes were measured
-see-by-hand = see what it prints (kept with the run, too): { $command }
+see-by-hand = see what it prints (also stored with the run): { $command }
 area-stream = smaller arrays (`--bytes`) need less memory; wrong contents mean defective memory or an overclocked machine
 area-latency = choose a smaller working set (`to` in a suite file), and see `assay doctor`
 area-peak-flops = `assay doctor` shows what keeps threads from their CPUs; a wrong sum means a defective processor
 area-linpack = choose a smaller system with `--n` or `--memory`
 area-blas = install the library (Debian: `libopenblas0-pthread`, `libblis4-pthread`) or give its full path
-area-generator = the generator alone must run anywhere: report this
-area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` allows everybody to ping; or run as root
-area-rdma = `rdma link` lists the devices of RDMA and their state; `assay help rdma` says more
-area-launcher = see whether the launcher can be executed
+area-generator = the generator alone should run anywhere: please report this
+area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` allows every user to ping; or run as root
+area-rdma = `rdma link` lists RDMA devices and their state; `assay help rdma` says more
+area-launcher = check that the launcher can be executed
 area-process = run the recorded command by hand to see what is wrong
 area-tool = look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output
 area-temporary-folder = free some space in the folder for temporary files
@@ -228,5 +228,7 @@ missing-memory = there is too little memory
     .advice = free some of it
 missing-tool = no tool was found that measures it
     .advice = `assay help tools` lists them
+doubt-worse-than-pairs = { $from } to { $to } is worse than the other pairs: { $value } against a median of { $median } over { $pairs } pairs ({ $change }); chance alone does not explain it
+    .advice = compare with the pairs that share one of its hosts: is it a host, or the way between the two? `assay doctor --to HOST` looks at the path
 doubt-worse-than-peers = { $host } is worse than its peers: { $value } against a median of { $median } over { $hosts } hosts ({ $change }); chance alone does not explain it
-    .advice = `assay doctor --hosts` shows in what it differs; leave it out, or have it looked at
+    .advice = `assay doctor --hosts` shows how it differs; leave it out, or have it checked

@@ -281,7 +281,7 @@ ranks = { $ranks } ranks
 curve-goes = { $name } goes from { $low } at { $small } to { $high } at { $large }.
 
 ## Storage
-storage-explanation = Latency is from submission to completion (service time). Latency from due starts when the I/O was due, which is what a user waits, and what response curves show. Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
+storage-explanation = Latency is from submission to completion (service time). Latency from due starts when the I/O was due: what a user waits for, and what response curves show. Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
 storage-cached = Some of this I/O went through the page cache: it measures memory as much as storage.
 storage-kind = { $pattern } { $size }, { $depth } in flight
 storage-target = Target: { $target }
@@ -297,9 +297,9 @@ curve-knee = { $what }: { $knee }.
 knee-unreported = latency from when I/O was due is not reported, so there is no knee
 knee-between = the knee is at { $rate } ({ $low } to { $high }): there the median is twice that of an idle target, { $latency } from due
 knee-at = the knee is at { $rate }: there the median is twice that of an idle target, { $latency } from due
-no-knee = no knee up to { $rate }, { $why }
+no-knee = no knee up to { $rate }: { $why }
 knee-found = the knee was found
-knee-too-few-points = a knee takes at least five points
+knee-too-few-points = a knee needs at least five points
 knee-flat = latency stays below twice that of an idle target
 knee-within-uncertainty = latency rises by no more than its uncertainty
 knee-no-idle = the lowest rate is beyond it already
@@ -311,7 +311,7 @@ engine-refused = io_uring is refused ({ $cause })
 engine-both-refused = io_uring is refused ({ $cause }), libaio as well ({ $other })
 engine-refused-and-buffered = io_uring is refused ({ $cause }), libaio blocks in the page cache
 engine-contest = the kernel may take a detour for io_uring here; of it and libaio this one was faster, { $taken } against { $other }
-engine-untried-contest = the kernel may take a detour for io_uring here; untried because of verification
+engine-untried-contest = the kernel may take a detour for io_uring here; not tried, because of verification
 
 ## Comparisons
 verdict-better = better
@@ -388,4 +388,9 @@ learn-heading-quota = Service level and quota
 learn-service-level = Service level
 learn-per-quota = { $unit } per { $quota }
 learn-quota = Quota for the highest throughput
-learn-littles-law = Little's law: { $rate } × { $latency } in the mean = { $flight } in flight.
+learn-littles-law = Little's law: { $rate } × { $latency } mean latency = { $flight } I/Os in flight.
+
+heat-throughput = Throughput from each host (row) to each (column)
+heat-round-trips = Round trips from each host (row) to each (column)
+heat-legend = darker is further from the best: ·░▒▓█; * is worse than the other pairs by more than chance
+heat-description = From { $worst } ({ $from }) to { $best } ({ $to }).

@@ -228,5 +228,7 @@ missing-memory = hay muy poca memoria
     .advice = liberar parte de ella
 missing-tool = no se encontró ninguna herramienta que lo mida
     .advice = `assay help tools` las lista
+doubt-worse-than-pairs = { $from } a { $to } es peor que los demás pares: { $value } frente a una mediana de { $median } en { $pairs } pares ({ $change }); el azar por sí solo no lo explica
+    .advice = compare con los pares que comparten uno de sus hosts: ¿es un host o el camino entre ambos? `assay doctor --to HOST` examina la ruta
 doubt-worse-than-peers = { $host } es peor que los demás: { $value } frente a una mediana de { $median } en { $hosts } hosts ({ $change }); el azar por sí solo no lo explica
     .advice = `assay doctor --hosts` muestra en qué difiere; exclúyalo o haga que lo revisen

@@ -375,4 +375,9 @@ learn-heading-quota = Nivel de servicio y cuota
 learn-service-level = Nivel de servicio
 learn-per-quota = { $unit } por { $quota }
 learn-quota = Cuota para el mayor rendimiento
-learn-littles-law = Ley de Little: { $rate } × { $latency } de media = { $flight } en curso.
+learn-littles-law = Ley de Little: { $rate } × { $latency } de latencia media = { $flight } E/S en curso.
+
+heat-throughput = Rendimiento de cada host (fila) a cada uno (columna)
+heat-round-trips = Tiempos de ida y vuelta de cada host (fila) a cada uno (columna)
+heat-legend = más oscuro, más lejos del mejor: ·░▒▓█; * es peor que los demás pares más de lo que explica el azar
+heat-description = De { $worst } ({ $from }) a { $best } ({ $to }).

@@ -54,7 +54,7 @@ compare-result = Par rapport à { $a }, { $b } est : { $reported }.
 compare-with-neighbour = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps.
 compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.
 compare-explanation = Meilleur, moins bon : le rapport s’écarte de un de plus de { $margin }, et pas par hasard parmi { $tested } métriques testées (au plus { $wrong } de ces verdicts sont faux). Équivalent : tout l’intervalle de confiance est à moins de { $margin }. Indécidable : ni l’un ni l’autre n’est montré ; le nombre entre parenthèses dit à peu près combien d’exécutions par condition décideraient.
-compare-floor = Plancher : l’intervalle du rapport entre exécutions de la même condition.
+compare-floor = Plancher de bruit : l’intervalle du rapport entre exécutions de la même condition.
 compare-nothing = Rien n’a été mesuré dans les deux conditions.
 compare-differences = Autres différences
 compare-unmatched = Mesuré dans une seule condition
@@ -62,7 +62,7 @@ compare-control = témoin
 compare-one-each = une exécution chacun
 compare-needs = { $n } exécutions
 compare-alone = { $what } : { $side } seulement
-column-floor = plancher
+column-floor = plancher de bruit
 items-goodput = Débit utile
 items-cpu-is = CPU est la part d’occupation de tous les CPU côté local / côté distant pendant la mesure.
 attribute-not = sans { $what }
@@ -135,7 +135,7 @@ column-follows = conclusion
 held-reached = atteint
 held-missed = manqué
 held-conflict = sources divergentes
-held-explanation = Un résultat manque un chiffre si tout son intervalle s’en écarte de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence) du mauvais côté. Les meilleurs parmi plusieurs et les chiffres douteux sont montrés et ne décident de rien.
+held-explanation = Un résultat manque un chiffre si tout son intervalle s’en écarte de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence) du mauvais côté. Les meilleurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
 
 ## Stored runs held against what was written
 verify-sound = intacte, sorties brutes : { $n }

@@ -228,5 +228,7 @@ missing-memory = il y a trop peu de mémoire
     .advice = en libérer
 missing-tool = aucun outil qui mesure cela n’a été trouvé
     .advice = `assay help tools` les liste
+doubt-worse-than-pairs = { $from } vers { $to } est moins bon que les autres paires : { $value } contre une médiane de { $median } sur { $pairs } paires ({ $change }) ; le hasard seul ne l’explique pas
+    .advice = comparez avec les paires qui partagent un de ses hôtes : est-ce un hôte ou le chemin entre les deux ? `assay doctor --to HOST` examine le chemin
 doubt-worse-than-peers = { $host } est moins bon que ses pairs : { $value } contre une médiane de { $median } sur { $hosts } hôtes ({ $change }) ; le hasard seul ne l’explique pas
     .advice = `assay doctor --hosts` montre en quoi il diffère ; écartez-le ou faites-le examiner

@@ -376,3 +376,8 @@ learn-service-level = Niveau de service
 learn-per-quota = { $unit } par { $quota }
 learn-quota = Quota pour le débit le plus élevé
 learn-littles-law = Loi de Little : { $rate } × { $latency } en moyenne = { $flight } E/S en cours.
+
+heat-throughput = Débit de chaque hôte (ligne) vers chaque autre (colonne)
+heat-round-trips = Temps d’aller-retour de chaque hôte (ligne) vers chaque autre (colonne)
+heat-legend = plus c’est sombre, plus c’est loin du meilleur : ·░▒▓█ ; * est moins bon que les autres paires, plus que par hasard
+heat-description = De { $worst } ({ $from }) à { $best } ({ $to }).

@@ -198,5 +198,7 @@ missing-memory = メモリが足りません
     .advice = メモリを空けてください
 missing-tool = これを測定するツールが見つかりませんでした
     .advice = `assay help tools` が一覧表示します
+doubt-worse-than-pairs = { $from } から { $to } は他の組より劣る: { $value }、{ $pairs } 組の中央値は { $median }（{ $change }）。偶然だけでは説明できない
+    .advice = 同じホストを含む組と比べ、ホストの問題か経路の問題かを見る。`assay doctor --to HOST` で経路を調べられる
 doubt-worse-than-peers = { $host } は他のホストより劣る: { $value }、{ $hosts } 台の中央値は { $median }（{ $change }）。偶然だけでは説明できない
     .advice = `assay doctor --hosts` で違いが分かる。除外するか、点検する

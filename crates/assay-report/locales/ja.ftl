@@ -323,7 +323,7 @@ distrust-wide-interval = 不確か：区間が ±{ $width }
 distrust-wider-than-value = 不確か：区間が値より広い
 answer-doubted = { $all } 個の値のうち { $some } 個が疑わしい（最初は { $first }：{ $why }）
 answer-untrusted = 信頼できない：{ $reasons }
-answer-worse = 他のホストより劣る: { $hosts }
+answer-worse = 他のホストより劣る：{ $hosts }
 answer-omitted = 未測定：{ $benchmarks }
 verdict-slow = 遅い：上限の半分未満
 verdict-fine = 正常
@@ -331,7 +331,7 @@ answer-bandwidth = メモリ帯域幅、{ $label }
 answer-memory-latency = メモリレイテンシ
 answer-peak = { $label } ピーク
 more-than = { $value } 超
-learn-not-measured = 未測定: { $why }
+learn-not-measured = 未測定：{ $why }
 learn-throughput-in = スループット ({ $unit })
 learn-test = { $what }、{ $size }
 learn-random-reads = ランダム読み取り
@@ -342,4 +342,9 @@ learn-heading-quota = サービスレベルとクォータ
 learn-service-level = サービスレベル
 learn-per-quota = { $quota } あたりの { $unit }
 learn-quota = 最高スループットに必要なクォータ
-learn-littles-law = リトルの法則: { $rate } × 平均 { $latency } = 処理中の I/O { $flight }。
+learn-littles-law = リトルの法則：{ $rate } × 平均 { $latency } = 処理中の I/O { $flight }。
+
+heat-throughput = 各ホスト（行）から各ホスト（列）へのスループット
+heat-round-trips = 各ホスト（行）から各ホスト（列）への往復時間
+heat-legend = 濃いほど最良値から遠い: ·░▒▓█。* は偶然では説明できないほど他の組より劣る
+heat-description = { $worst }（{ $from }）から { $best }（{ $to }）まで。

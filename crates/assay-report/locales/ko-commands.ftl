@@ -9,7 +9,7 @@ column-run = 실행
 column-label = 레이블
 column-suite = 스위트
 column-state = 상태
-column-cases = 케이스
+column-cases = 사례
 column-host = 호스트
 column-hosts = 호스트
 column-values = 값
@@ -54,7 +54,7 @@ compare-result = { $a } 대비 { $b }: { $reported }.
 compare-with-neighbour = 각 실행은 값 하나로 치며 시간상 이웃과 비교합니다.
 compare-with-all = 각 실행은 값 하나로 치며 다른 조건의 모든 실행과 비교합니다.
 compare-explanation = 더 좋음, 더 나쁨: 비율이 하나에서 { $margin } 넘게 벗어나고, 검정한 지표 { $tested }개 가운데 우연이 아닙니다(이런 판정은 많아야 { $wrong }가 거짓). 동등: 신뢰 구간 전체가 { $margin } 안에 있습니다. 판단 불가: 어느 쪽도 보이지 않았습니다. 괄호 안은 판정에 필요한 조건별 실행 수의 어림입니다.
-compare-floor = 바닥: 같은 조건의 실행 사이 비율의 구간.
+compare-floor = 노이즈 플로어: 같은 조건의 실행 사이 비율의 구간.
 compare-nothing = 두 조건 모두에서 측정된 것이 없습니다.
 compare-differences = 그 밖의 차이
 compare-unmatched = 한 조건에서만 측정됨
@@ -62,7 +62,7 @@ compare-control = 대조
 compare-one-each = 각각 한 번 실행
 compare-needs = 실행 { $n }회
 compare-alone = { $what }: { $side }만
-column-floor = 바닥
+column-floor = 노이즈 플로어
 items-goodput = 유효 처리량
 items-cpu-is = CPU는 측정 동안 로컬 / 원격 쪽 모든 CPU의 사용 비율입니다.
 attribute-not = { $what } 없음
@@ -107,14 +107,14 @@ hosts-alike = 없음: 이 호스트들은 같게 설정되어 있습니다.
 ## Plans
 plan-title = 스위트 { $suite }의 계획
 plan-nothing-run = 아무것도 실행하지 않았습니다.
-plan-cases = 케이스: { $n }, 길어야 { $time }.
+plan-cases = 사례: { $n }, 길어야 { $time }.
 column-resolved-to = 해석
 column-stops-at = 멈춤 기준
 column-budget = 예산
 plan-left-out = 제외: { $benchmark }, 이유: { $why }. { $advice }
 
 ## When cases stop
-plan-stops-at = 케이스는 { $stop }에서 멈춥니다. 구간이 그만큼 좁고 그만큼의 준비에서 그만큼 반복했거나, 시간 예산을 다 썼을 때입니다.
+plan-stops-at = 사례는 { $stop }에서 멈춥니다. 구간이 그만큼 좁고 그만큼의 준비에서 그만큼 반복했거나, 시간 예산을 다 썼을 때입니다.
 plan-stop-as-shown = 표시된 값
 
 ## References
@@ -123,7 +123,7 @@ references-title-of = { $system }의 공표된 수치
 references-hint = `assay references SYSTEM`은 출처와 함께 수치를 보입니다. `assay compare RUN SYSTEM`과 `assay run --expect SYSTEM`은 결과를 그것에 견줍니다.
 references-source = 출처: { $source }
 column-system = 시스템
-column-figures = 수치
+column-figures = 수치 수
 column-figure = 수치
 column-published = 공표
 column-conditions = 조건

@@ -198,5 +198,7 @@ missing-memory = 메모리가 너무 적음
     .advice = 메모리를 확보하십시오
 missing-tool = 이를 측정하는 도구를 찾을 수 없음
     .advice = `assay help tools`가 나열합니다
+doubt-worse-than-pairs = { $from }에서 { $to }(으)로는 다른 쌍보다 나쁨: { $value }, { $pairs }쌍의 중앙값은 { $median } ({ $change }); 우연만으로는 설명되지 않음
+    .advice = 같은 호스트가 들어 있는 쌍과 비교하여 호스트 문제인지 경로 문제인지 확인하세요. `assay doctor --to HOST`가 경로를 살펴봅니다
 doubt-worse-than-peers = { $host }이(가) 다른 호스트보다 나쁨: { $value }, 호스트 { $hosts }대의 중앙값은 { $median } ({ $change }); 우연만으로는 설명되지 않음
     .advice = `assay doctor --hosts`가 차이점을 보여 줍니다. 제외하거나 점검을 받으세요

@@ -1,11 +1,11 @@
 # What commands say beside the reports of runs: lists, comparisons, histories, findings, plans, references.
 
 ## The list of runs
-list-title = Запуски
-list-empty = Запусков пока нет.
+list-title = Прогоны
+list-empty = Прогонов пока нет.
 list-unreadable = Не читаются
 list-unreadable-advice = его каталог можно удалить: от него ничего не зависит
-column-run = запуск
+column-run = прогон
 column-label = метка
 column-suite = набор
 column-state = состояние
@@ -26,17 +26,17 @@ state-killed = убит
 history-changes = Изменения уровня
 history-around = Что изменилось вокруг
 history-unchanged = Уровень не изменился.
-history-runs = запуски
+history-runs = прогоны
 history-level = уровень
 history-span = { $n }, с { $first } по { $last }
 history-newest = новейший
 history-meaning = смысл
 history-other-results = другие результаты
-history-others = { $n } этой метрики; различаются с помощью `--where`
-history-explanation = Изменение находит { $method } с { $permutations } перестановками (начальное число { $seed }): не более { $risk } из них делят запуски столь же чётко, и оно больше { $margin }. Запуски между двумя изменениями считаются различающимися лишь случайно.
-history-plot = { $metric } по запускам
+history-others = { $n } этой показателя; различаются с помощью `--where`
+history-explanation = Изменение находит { $method } с { $permutations } перестановками (начальное число { $seed }): не более { $risk } из них делят прогоны столь же чётко, и оно больше { $margin }. Прогоны между двумя изменениями считаются различающимися лишь случайно.
+history-plot = { $metric } по прогонам
 history-changed = Изменений уровня: { $n }.
-column-from-run = с запуска
+column-from-run = с прогона
 column-since = с
 column-before = до
 column-after = после
@@ -47,24 +47,24 @@ column-started = начат
 history-surroundings = окружение изменилось
 
 ## Two conditions side by side
-compare-one-run = запуск { $run }
-compare-runs = запусков: { $n }, { $which }
+compare-one-run = прогон { $run }
+compare-runs = прогонов: { $n }, { $which }
 from-to = с { $first } по { $last }
 compare-result = По сравнению с { $a } условие { $b }: { $reported }.
-compare-with-neighbour = Каждый запуск — одно значение; он сравнивается с соседним по времени.
-compare-with-all = Каждый запуск — одно значение; он сравнивается со всеми запусками другого условия.
-compare-explanation = Лучше, хуже: отношение отличается от единицы более чем на { $margin }, и не случайно среди { $tested } проверенных метрик (ложны не более { $wrong } таких вердиктов). Равноценно: весь доверительный интервал в пределах { $margin }. Определить нельзя: не показано ни то, ни другое; число в скобках — примерно сколько запусков на условие решило бы вопрос.
-compare-floor = Предел: интервал отношения между запусками одного условия.
+compare-with-neighbour = Каждый прогон — одно значение; он сравнивается с соседним по времени.
+compare-with-all = Каждый прогон — одно значение; он сравнивается со всеми прогонами другого условия.
+compare-explanation = Лучше, хуже: отношение отличается от единицы более чем на { $margin }, и не случайно среди { $tested } проверенных показателей (ложны не более { $wrong } таких вердиктов). Равноценно: весь доверительный интервал в пределах { $margin }. Определить нельзя: не показано ни то, ни другое; число в скобках — примерно сколько прогонов на условие решило бы вопрос.
+compare-floor = Порог шума: интервал отношения между прогонами одного условия.
 compare-nothing = При обоих условиях не измерено ничего.
 compare-differences = Другие различия
 compare-unmatched = Измерено лишь при одном условии
 compare-control = контроль
-compare-one-each = по одному запуску
-compare-needs = запусков: { $n }
+compare-one-each = по одному прогону
+compare-needs = прогонов: { $n }
 compare-alone = { $what }: только { $side }
-column-floor = предел
+column-floor = порог шума
 items-goodput = Полезная пропускная способность
-items-cpu-is = CPU — доля занятости всех процессоров на локальной / на удалённой стороне во время измерения.
+items-cpu-is = ЦП — занятая доля всех ЦП на локальной / на удалённой стороне во время измерения.
 attribute-not = без { $what }
 attribute-in-flight = { $n } одновременно
 attribute-reads = { $share } чтений
@@ -138,7 +138,7 @@ held-conflict = источники расходятся
 held-explanation = Результат не достигает значения, если весь его интервал дальше допуска ({ $tolerance }, если в источнике не сказано иное) в худшую сторону. Лучшие из многих и сомнительные значения показаны, но ничего не решают.
 
 ## Stored runs held against what was written
-verify-sound = в порядке, сырых выводов: { $n }
+verify-sound = в порядке, исходных выводов: { $n }
 verify-lost = повреждён, потеряно событий: { $n }
 
 ## The page itself

@@ -242,5 +242,7 @@ missing-memory = слишком мало памяти
     .advice = освободите часть памяти
 missing-tool = не найден инструмент, который это измеряет
     .advice = их перечисляет `assay help tools`
+doubt-worse-than-pairs = { $from } → { $to } хуже остальных пар: { $value } при медиане { $median } по { $pairs } парам ({ $change }); случайностью это не объяснить
+    .advice = сравните с парами, где есть один из этих узлов: дело в узле или в пути между ними? `assay doctor --to HOST` проверит путь
 doubt-worse-than-peers = { $host } хуже остальных: { $value } при медиане { $median } по { $hosts } узлам ({ $change }); случайностью это не объяснить
     .advice = `assay doctor --hosts` покажет, чем он отличается; исключите его или отдайте на проверку

@@ -391,4 +391,9 @@ learn-heading-quota = Уровень обслуживания и квота
 learn-service-level = Уровень обслуживания
 learn-per-quota = { $unit } на { $quota }
 learn-quota = Квота для наибольшей пропускной способности
-learn-littles-law = Закон Литтла: { $rate } × { $latency } в среднем = { $flight } операций одновременно.
+learn-littles-law = Закон Литтла: { $rate } × { $latency } средней задержки = { $flight } операций в обработке.
+
+heat-throughput = Пропускная способность от каждого узла (строка) к каждому (столбец)
+heat-round-trips = Время обмена от каждого узла (строка) к каждому (столбец)
+heat-legend = чем темнее, тем дальше от лучшего: ·░▒▓█; * хуже остальных пар не случайно
+heat-description = От { $worst } ({ $from }) до { $best } ({ $to }).

@@ -198,5 +198,7 @@ missing-memory = 内存太少
     .advice = 请释放一些内存
 missing-tool = 没有找到可测量此项的工具
     .advice = `assay help tools` 会列出这些工具
+doubt-worse-than-pairs = { $from } 到 { $to } 不如其他主机对：{ $value }，而 { $pairs } 对主机的中位数为 { $median }（{ $change }）；不能仅用偶然解释
+    .advice = 与包含其中一台主机的其他主机对比较：是主机的问题，还是两者之间路径的问题？`assay doctor --to HOST` 会检查路径
 doubt-worse-than-peers = { $host } 不如其他主机：{ $value }，而 { $hosts } 台主机的中位数为 { $median }（{ $change }）；不能仅用偶然解释
     .advice = `assay doctor --hosts` 会显示它的不同之处；排除该主机，或对其进行检查

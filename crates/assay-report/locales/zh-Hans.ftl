@@ -163,7 +163,7 @@ fact-microcode = 微码
 fact-nominal-frequency = 标称频率
 fact-maximum-frequency = 最高频率
 fact-governor = 调频策略
-fact-boost = 睿频
+fact-boost = 加速频率
 fact-smt = SMT
 fact-cpus = CPU
 fact-caches = 缓存
@@ -343,3 +343,8 @@ learn-service-level = 服务级别
 learn-per-quota = 每 { $quota } 的 { $unit }
 learn-quota = 达到最高吞吐量所需配额
 learn-littles-law = 利特尔法则：{ $rate } × 平均 { $latency } = { $flight } 个在途 I/O。
+
+heat-throughput = 各主机（行）到各主机（列）的吞吐量
+heat-round-trips = 各主机（行）到各主机（列）的往返时间
+heat-legend = 颜色越深，离最优值越远：·░▒▓█；* 表示不如其他主机对，且不能仅用偶然解释
+heat-description = 从 { $worst }（{ $from }）到 { $best }（{ $to }）。

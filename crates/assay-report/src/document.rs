@@ -3,6 +3,7 @@
 //! Text may hold no-break spaces (U+00A0), between a number and its unit for example; renderers
 //! that wrap lines keep such words together.
 
+use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
 
 /// A whole report.
@@ -27,6 +28,8 @@ pub enum Block {
     Table(Table),
     /// A curve.
     Plot(Plot),
+    /// Values between any two of several things.
+    HeatMap(HeatMap),
     /// Doubts or failures, numbered where a value refers to them.
     Notes(Vec<Note>),
     /// Text whose line breaks count.
@@ -157,6 +160,25 @@ pub struct Plot {
     pub limit: Option<Line>,
     /// Places on the horizontal axis, drawn as upright lines.
     pub marks: Vec<Line>,
+}
+
+/// One value for each of several things with each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeatMap {
+    /// What it shows, and what rows and columns are.
+    pub title: String,
+    /// The same for someone who cannot see it.
+    pub description: String,
+    /// What stands at the rows, and in the same order at the columns.
+    pub names: Vec<String>,
+    /// Row by row, in base units; `None` = it was not measured.
+    pub cells: Vec<Vec<Option<f64>>>,
+    /// Row and column of those that are worth a look.
+    pub marked: Vec<(usize, usize)>,
+    /// Base unit of all cells.
+    pub unit: Unit,
+    /// Which way is good.
+    pub better: Better,
 }
 
 /// One axis of a plot.

@@ -183,6 +183,7 @@ mod tests {
                 preparations: 1,
                 budget_s: 30.0,
             },
+            pair: None,
         };
         Plan {
             suite: "test".to_owned(),

@@ -117,6 +117,7 @@ pub(crate) fn begin<'t>(
         facts: beginning.host.clone(),
         state,
         clock: clock_of(beginning.plan, beginning.host)?,
+        labels: Vec::new(),
     };
     let mut log = open(started, beginning.store, sink)?;
     log.add(RunEvent::HostJoined(Box::new(joined)))?;

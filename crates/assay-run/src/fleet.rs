@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::agents::{Heard, Hosts};
-use assay_fleet::remote::{HostFailure, Planned, Ready, Reply, Request, RunAsked};
+use assay_fleet::remote::{HostFailure, Letter, Planned, Ready, Reply, Request, RunAsked};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
@@ -29,6 +30,7 @@ pub(crate) mod clocks;
 mod lockstep;
 pub mod member;
 mod merging;
+pub mod pairs;
 mod records;
 #[cfg(test)]
 mod simulation;
@@ -50,6 +52,10 @@ pub struct FleetQuestion<'a> {
     pub names: &'a [String],
     /// The words after the name of the program.
     pub words: Vec<String>,
+    /// By host the groups that it belongs to.
+    pub labels: Vec<Vec<String>>,
+    /// The pairs that questions about the network go to; empty = each host asks by itself.
+    pub pairs: Rounds,
     /// The texts of suites that are files, by their names.
     pub suites: BTreeMap<String, String>,
     /// What everything random follows from; each host draws its own words from it.
@@ -147,7 +153,7 @@ pub fn measure(
     absent.for_each(|host| steps.is_gone(host));
     let mut fleet = Fleet {
         question,
-        records: Records::of(question.names, merged, log, hosts.now_ns()),
+        records: Records::of(question, merged, log, hosts.now_ns()),
         clocks: vec![Clock::default(); planned.len()],
         steps,
         start: None,
@@ -226,6 +232,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
                     words: self.question.words.clone(),
                     suites: self.question.suites.clone(),
                     seed: seed::named(self.question.seed, &self.question.names[host]) >> 32,
+                    pairs: self.question.pairs.of_host(host),
                 });
                 self.hosts.report(host, &asked);
                 self.asked_ns[host] = Some(self.hosts.now_ns());
@@ -386,8 +393,21 @@ impl Fleet<'_, '_, '_> {
             | Reply::Interval(_)
             | Reply::Outcome(_)
             | Reply::Alive => {}
+            Reply::Letter(letter) => self.hand_on(host, letter),
         }
         Ok(())
+    }
+
+    /// Agents that talk with each other do it through the pipes to this end.
+    fn hand_on(&mut self, from: usize, letter: Letter) {
+        let names = self.question.names;
+        match names.iter().position(|name| *name == letter.host) {
+            Some(to) if !self.steps.has_left(to) => {
+                let host = names[from].clone();
+                self.hosts.report(to, &Request::Letter(Letter { host, ..letter }));
+            }
+            _ => self.hosts.report(from, &Request::Letter(letter.undelivered())),
+        }
     }
 
     fn waits(&mut self, host: usize, ready: &Ready, at_ns: u64) {
@@ -412,6 +432,12 @@ impl Fleet<'_, '_, '_> {
         self.hosts.leave(host);
         if let Some(start) = &mut self.start {
             start.done_ns.remove(&host);
+        }
+        if !self.question.pairs.is_empty() {
+            for other in (0..self.clocks.len()).filter(|it| !self.steps.has_left(*it)) {
+                let gone = Request::Gone(self.question.names[host].clone());
+                self.hosts.report(other, &gone);
+            }
         }
         self.is_ending |= self.question.stops_on_failure;
         self.records.lost(host, failure)

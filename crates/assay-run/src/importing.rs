@@ -113,7 +113,7 @@ fn run(
     let mut log = Log::begin(Some(writer), RunEvent::RunStarted(Box::new(started)), sink)?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), Clock::default());
-    let joined = HostJoined { host: host.clone(), facts, state, clock };
+    let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
     log.raw_of_run(file_name(source.name), source.bytes)?;
     for (case, found) in plan.cases.iter().zip(found) {
@@ -153,7 +153,13 @@ fn plan(format: &Format, found: &[Found]) -> Plan {
         let times = taken.entry(name.clone()).and_modify(|times| *times += 1).or_insert(1);
         let id = if *times == 1 { name } else { format!("{name}#{times}") };
         let work = ImportedWorkload { of: it.benchmark, dimensions: it.dimensions.clone() };
-        Case { id, by: format.tool.to_owned(), workload: Workload::Imported(work), stopping }
+        Case {
+            id,
+            by: format.tool.to_owned(),
+            workload: Workload::Imported(work),
+            stopping,
+            pair: None,
+        }
     };
     let cases = found.iter().map(case).collect();
     Plan { suite: SUITE.to_owned(), budget_s: 0.0, seed: None, cases, omitted: Vec::new() }

@@ -1,5 +1,6 @@
 //! Distributes every event of a run: to the store, to listeners, and into the run that is reported.
 
+use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 use assay_model::run::Run;
@@ -72,6 +73,11 @@ impl<'t> Log<'t> {
     /// Waits for those who measure together with this host.
     pub(crate) fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
         self.sink.gate(gate)
+    }
+
+    /// Begins a conversation with another host of the run.
+    pub(crate) fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
+        self.sink.call(host, subject)
     }
 
     /// Stores a raw output of the run as a whole.

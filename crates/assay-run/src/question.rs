@@ -10,7 +10,7 @@ use assay_model::doubt::Doubt;
 use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure as CaseFailure;
-use assay_model::plan::expand::{self, Choices, MpiChoices};
+use assay_model::plan::expand::{self, Choices, MpiChoices, PairChoices};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::seed;
@@ -56,6 +56,8 @@ pub struct Question<'a> {
     /// What everything random follows from; `None` = another number in every run, so that no run finds
     /// the blocks of the one before in a cache.
     pub seed: Option<u64>,
+    /// The pairs of hosts in which this one begins, where questions about the network go to them.
+    pub pairs: Option<PairChoices>,
 }
 
 impl<'a> Question<'a> {
@@ -74,6 +76,7 @@ impl<'a> Question<'a> {
             budget_s: None,
             tools: Vec::new(),
             seed: None,
+            pairs: None,
         }
     }
 }
@@ -113,6 +116,7 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
         to: question.to.map(str::to_owned),
         mpi: question.mpi.clone(),
         seed: question.seed.unwrap_or_else(fresh_seed),
+        pairs: question.pairs.clone(),
     };
     let mut plan = plan(question.suite, question.blame, &host, &choices)?;
     tools.leave_out_other_mpis(&mut plan)?;

@@ -6,13 +6,14 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_fleet::remote::calls::Call;
 use assay_kernels::clock;
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::{About, Count, Fact, RunEvent, Sample, SeriesOpened, Stretch};
 use assay_model::failure::{Area, Failure as CaseFailure, Lack};
-use assay_model::plan::Case;
+use assay_model::plan::{Case, Pair};
 use assay_model::quantity::Quantity;
 use assay_stats::quantile;
 use assay_stats::stopping::{self, Next, Spent};
@@ -104,6 +105,13 @@ impl CaseState {
     pub(crate) fn new(case: &Case, host: &str) -> Self {
         let mut dimensions = case.workload.dimensions(&case.by);
         dimensions.insert(Attribute::Host, host.into());
+        if let Some(pair) = &case.pair {
+            dimensions.remove(&Attribute::To);
+            dimensions.insert(Attribute::Peer, pair.peer.as_str().into());
+            if pair.together > 1 {
+                dimensions.insert(Attribute::Concurrent, pair.together.into());
+            }
+        }
         Self {
             case: case.clone(),
             dimensions,
@@ -301,6 +309,18 @@ impl<'a, 't> Recorder<'a, 't> {
         let (step, case) = (self.state.steps, self.state.case.id.as_str());
         let gate = Gate { cases: &[case], step, run_started_ns: self.run_started_ns };
         self.log.gate(&gate)
+    }
+
+    /// The pair that the case is measured in, where it is one of several hosts.
+    pub(crate) const fn pair(&self) -> Option<&Pair> {
+        self.state.case.pair.as_ref()
+    }
+
+    /// Begins a conversation with the agent at the other end of the pair; `None` where there is none.
+    /// Whoever attends there is found by the subject (`fleet::pairs::attend`).
+    pub(crate) fn call_peer(&mut self, subject: &str) -> Option<Call> {
+        let peer = &self.state.case.pair.as_ref()?.peer;
+        self.log.call(peer, subject)
     }
 
     /// Reports what is worth its own line.

@@ -1,5 +1,6 @@
 //! The sink: receives the events of a run as they happen.
 
+use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 use assay_model::quantity::Quantity;
@@ -49,6 +50,11 @@ pub trait Sink {
     /// A group of cases, or a step of one, is about to begin: returns when it may. Alone it may at once.
     fn gate(&mut self, _: &Gate<'_>) -> Result<(), Failure> {
         Ok(())
+    }
+
+    /// Begins a conversation with the agent of another host of the run; `None` where there is none.
+    fn call(&mut self, _host: &str, _subject: &str) -> Option<Call> {
+        None
     }
 
     /// A raw output, where no store keeps it: its hash if the listener does.

@@ -135,6 +135,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
             line_bytes: 64,
         }),
         stopping,
+        pair: None,
     };
     let cases: Vec<Case> = (0..levels.len()).map(case).collect();
     let started = RunStarted {
@@ -158,6 +159,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
         facts: HostFacts::default(),
         state: HostState::default(),
         clock: Clock::default(),
+        labels: Vec::new(),
     };
     let mut events =
         vec![RunEvent::RunStarted(Box::new(started)), RunEvent::HostJoined(Box::new(host))];

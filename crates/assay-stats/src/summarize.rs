@@ -25,7 +25,8 @@ pub mod totals;
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {
-    let totals: Vec<CaseRecord> = run.cases.iter().filter_map(totals::of).collect();
+    let totals: Vec<CaseRecord> =
+        run.cases.iter().flat_map(|record| totals::of(run, record)).collect();
     let Condensed { mut results, steps, failures, warnings } = condense(run, &totals);
     peers::attach(&mut results);
     Summary {

@@ -190,7 +190,13 @@ impl Conversion {
             asked: None,
             turn: None,
         })));
-        let joined = HostJoined { host: host.name.clone(), facts: host, state, clock };
+        let joined = HostJoined {
+            host: host.name.clone(),
+            facts: host,
+            state,
+            clock,
+            labels: Vec::new(),
+        };
         self.push(RunEvent::HostJoined(Box::new(joined)));
     }
 

@@ -121,7 +121,8 @@ pub(crate) enum Command {
     History(HistoryArguments),
     /// Write a stored run as text, Markdown, HTML, SVG, CSV or JSON
     Report(ReportArguments),
-    /// Explain a command or a topic: methods, tools, formats, suites, exit-codes
+    /// Explain a command or a topic: methods, tools, formats, suites, fleet-file,
+    /// exit-codes
     Help(HelpArguments),
     /// Print a completion script for a shell
     Completions(CompletionsArguments),
@@ -444,7 +445,8 @@ pub(crate) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
-    /// A command, like `net throughput`, or one of: methods, tools, formats, suites, exit-codes
+    /// A command, like `net throughput`, or one of: methods, tools, formats, suites, fleet-file,
+    /// exit-codes
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
 }

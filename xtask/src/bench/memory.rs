@@ -91,7 +91,8 @@ runs once, in a seeded random order that is reversed every other turn. The ratio
 interval is that of the median ratio within a turn, from order statistics. assay's figure of a turn is
 its own median over repetitions, likwid's the mean over its iterations (it prints no other), the C loop's
 its median over passes. likwid's best kernels were chosen by trying all of them first. The sweep tries 1,
-2, 4 and 8 walks with plain and non-temporal stores in each of its runs and gives the best median.";
+2, 4 and 8 walks with plain and non-temporal stores in each of its runs, and times the one with the best
+median again, as long as all of them before.";
 
 const ABOUT_STORES: &str = "\
 A plain store reads the cache line before it writes it (write-allocate), a non-temporal one does not. The

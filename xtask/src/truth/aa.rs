@@ -57,10 +57,18 @@ fn is_right(pair: &Value) -> bool {
 
 fn line(pair: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
-    let what = format!("{}/{}", text(&pair["a"]["benchmark"]), text(&pair["a"]["metric"]));
+    let figure = |value: &Value| {
+        value.as_f64().map_or_else(|| "?".to_owned(), |ratio| format!("{ratio:.3}"))
+    };
+    let parameters = pair["a"]["parameters"].as_object().into_iter().flatten();
+    let parameters: String =
+        parameters.map(|(name, value)| format!(" {name}={value}")).collect();
+    let what =
+        format!("{}/{}{parameters}", text(&pair["a"]["benchmark"]), text(&pair["a"]["metric"]));
     let reported = if is_right(pair) { "" } else { "  FALSE" };
-    let (ratio, between) = (&pair["ratio"], &pair["ratio_ci"]);
-    format!("{what:44}  {:12}  {ratio} {between}{reported}", text(&pair["verdict"]))
+    let [ratio, low, high] =
+        [&pair["ratio"], &pair["ratio_ci"][0], &pair["ratio_ci"][1]].map(figure);
+    format!("{ratio} [{low}, {high}]  {:12}  {what}{reported}", text(&pair["verdict"]))
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::calls::{Call, Calls};
 use super::frame::{self, FrameError};
 use super::{Clocks, Reply, Request};
 
@@ -22,6 +23,7 @@ pub struct Line {
     starts: Mutex<Receiver<u64>>,
     cancel: Arc<AtomicBool>,
     enough: Arc<AtomicBool>,
+    pub(super) calls: Calls,
 }
 
 impl Line {
@@ -84,12 +86,12 @@ fn own_hash() -> io::Result<String> {
     }
 }
 
-fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Serves until the pipe closes, and returns soon then: whoever calls this ends the process, with whatever is
-/// still being done. `clock` is the clock of measurements.
+/// still being done. `clock` is the clock of measurements, `attend` does what other agents begin a conversation about.
 ///
 /// # Errors
 /// [`FrameError`] when something else than requests comes in.
@@ -98,6 +100,7 @@ pub fn serve(
     output: impl Write + Send + 'static,
     clock: fn() -> u64,
     answer: impl Fn(Request, &Arc<Line>) + Send + 'static,
+    attend: impl Fn(Call) + Send + Sync + 'static,
 ) -> Result<(), FrameError> {
     let program = own_hash().map_err(FrameError::Pipe)?;
     let (start, starts) = mpsc::channel();
@@ -106,7 +109,9 @@ pub fn serve(
         starts: Mutex::new(starts),
         cancel: Arc::default(),
         enough: Arc::default(),
+        calls: Calls::default(),
     });
+    let attend = Arc::new(attend);
     line.say(&Reply::Hello(program));
     let (requests, requested) = mpsc::channel();
     let (busy, idle) = mpsc::channel::<()>();
@@ -120,6 +125,8 @@ pub fn serve(
             // Whoever asks for the time does not wait for anything else.
             Ok(Request::Clock) => drop(line.say(&Reply::Clock(Clocks::with(clock())))),
             Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
+            Ok(Request::Letter(letter)) => line.deliver(letter, &attend),
+            Ok(Request::Gone(host)) => line.is_gone(&host),
             Ok(Request::Enough) => line.enough.store(true, Ordering::Relaxed),
             Ok(Request::Stop) => line.end(),
             Ok(request) => drop(requests.send(request)),

@@ -1,24 +1,49 @@
-//! Which network device an address of this machine belongs to.
+//! The addresses of this machine, and which network device each belongs to.
 
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The name of the device that has this address; `None` when no device has it.
 pub fn name_of(address: IpAddr) -> Option<String> {
+    let all = entries();
+    let found = all.into_iter().find(|entry| entry.address == address.to_canonical());
+    found.map(|entry| entry.device)
+}
+
+/// The addresses by which other hosts may reach this one: those of devices that are up, without loopback and
+/// addresses that count on one link only, in the system's order.
+pub fn addresses() -> Vec<IpAddr> {
+    let is_of_link = |address: &IpAddr| match address {
+        IpAddr::V4(address) => address.is_link_local(),
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    let all = entries().into_iter().filter(|entry| entry.is_up).map(|entry| entry.address);
+    all.filter(|address| !address.is_loopback() && !is_of_link(address)).collect()
+}
+
+struct Entry {
+    device: String,
+    address: IpAddr,
+    is_up: bool,
+}
+
+/// Every address of every device.
+fn entries() -> Vec<Entry> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: the call writes its own list to the pointer, or fails.
     if unsafe { libc::getifaddrs(&raw mut first) } != 0 {
-        return None;
+        return Vec::new();
     }
-    let mut found = None;
+    let mut found = Vec::new();
     let mut next = first;
-    while !next.is_null() && found.is_none() {
+    while !next.is_null() {
         // SAFETY: `next` is not null and belongs to the list, which lives until it is freed below.
         let entry = unsafe { &*next };
-        if address_of(entry) == Some(address.to_canonical()) {
+        if let Some(address) = address_of(entry) {
             // SAFETY: the kernel's names are terminated strings within the list.
             let name = unsafe { CStr::from_ptr(entry.ifa_name) };
-            found = Some(name.to_string_lossy().into_owned());
+            let is_up = entry.ifa_flags & libc::IFF_UP as u32 != 0;
+            found.push(Entry { device: name.to_string_lossy().into_owned(), address, is_up });
         }
         next = entry.ifa_next;
     }
@@ -55,5 +80,13 @@ mod tests {
     fn loopback_has_a_device_and_a_documentation_address_has_none() {
         assert_eq!(name_of("127.0.0.1".parse().unwrap()).as_deref(), Some("lo"));
         assert_eq!(name_of("192.0.2.77".parse().unwrap()), None);
+    }
+
+    #[test]
+    fn what_others_may_connect_to_has_a_device_and_is_no_loopback() {
+        for address in addresses() {
+            assert!(!address.is_loopback());
+            assert!(name_of(address).is_some_and(|name| name != "lo"), "{address}");
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Expands a suite against the facts of a host. Afterwards nothing is left to default.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Case, Missing, Omitted, Plan, Stopping};
+use super::{Case, Missing, Omitted, Pair, Plan, Stopping};
 use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
@@ -48,6 +49,34 @@ pub struct Choices<'a> {
     pub mpi: MpiChoices,
     /// What everything random follows from.
     pub seed: u64,
+    /// Pairs of hosts that questions about the network go to instead.
+    pub pairs: Option<PairChoices>,
+}
+
+/// The pairs in which a host begins, in a run of several hosts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairChoices {
+    /// Rounds of the whole run, which share its time.
+    pub rounds: u32,
+    /// Those of this host, in order.
+    pub turns: Vec<PairTurn>,
+    /// Whether it is only the other end of pairs, and measures nothing by itself.
+    pub is_far_end: bool,
+}
+
+/// One pair of a host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PairTurn {
+    /// The host at the other end, as this run calls it.
+    pub peer: String,
+    /// Where data goes, if that is known beforehand.
+    pub address: Option<String>,
+    /// What identifiers of cases call the round: `a:b`.
+    pub name: String,
+    /// Its number.
+    pub round: u32,
+    /// Pairs of the round.
+    pub together: u32,
 }
 
 /// What the command line and the machine add to questions to MPI.
@@ -206,6 +235,11 @@ pub fn expand(
     }
     let shares: f64 = measures.iter().map(|measure| measure.share).sum();
     let mut cases = Vec::new();
+    // Each host's own cases first: pairs need two hosts that are free.
+    measures.sort_by_key(|measure| choices.pairs.is_some() && goes_out(&measure.request));
+    if choices.pairs.as_ref().is_some_and(|pairs| pairs.is_far_end) {
+        measures.clear();
+    }
     for measure in measures {
         let budget_s = budget_s * measure.share / shares;
         match measure_cases(measure, host, choices, budget_s) {
@@ -220,18 +254,39 @@ pub fn expand(
             return Err(PlanError::Beyond { what, given, most: MOST_CASES as u64 });
         }
     }
-    if cases.is_empty() {
+    // Who begins in no pair may be the other end of one.
+    if cases.is_empty() && choices.pairs.is_none() {
         let by = choices.by.join(", ");
         return Err(PlanError::Nothing { by, suite: suite.name.clone() });
     }
+    number_questions(&mut cases);
     let seed = Some(choices.seed);
     Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases), omitted })
+}
+
+/// Whether it is asked between two hosts.
+#[must_use]
+pub const fn goes_out(request: &Request) -> bool {
+    matches!(request, Request::Network(_) | Request::Machine(Benchmark::Rdma(_)))
+}
+
+/// Cases of pairs stand question by question; every host counts the same ones, because all expand one suite.
+fn number_questions(cases: &mut [Case]) {
+    let mut asked: Vec<u32> = Vec::new();
+    for pair in cases.iter_mut().filter_map(|case| case.pair.as_mut()) {
+        let round = pair.round as usize;
+        if asked.len() <= round {
+            asked.resize(round + 1, 0);
+        }
+        pair.question = asked[round];
+        asked[round] += 1;
+    }
 }
 
 /// What the command line does not name, or the machine does not have.
 fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
     match &measure.request {
-        Request::Network(asked) if choices.to.is_none() => {
+        Request::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
             let here = asked.questions.iter().all(|question| question.to.is_none());
             here.then_some(Missing::Host)
         }
@@ -257,30 +312,58 @@ fn measure_cases(
     let measurers = measurers(measure, choices)?;
     let share_s = budget_s / measurers.len() as f64;
     let workloads = workloads(&measure.request, host, share_s, choices)?;
-    let pairs: Vec<_> = workloads
+    let asked: Vec<_> = workloads
         .iter()
         .flat_map(|named| measurers.iter().map(move |by| (named, by)))
         .filter(|((_, workload), by)| (by.takes)(workload))
         .collect();
-    let efforts: f64 = pairs.iter().map(|((_, workload), _)| effort(workload)).sum();
+    let efforts: f64 = asked.iter().map(|((_, workload), _)| effort(workload)).sum();
     let stopping = |workload: &Workload| Stopping {
         target: measure.target,
         repetitions: 10,
         preparations: workload.benchmark().definition().preparations,
         budget_s: budget_s * effort(workload) / efforts,
     };
-    Ok(pairs
-        .iter()
-        .map(|((name, workload), by)| {
-            let id = case_id(workload, name, by.name);
-            Case {
-                by: by.name.to_owned(),
-                stopping: stopping(workload),
-                workload: workload.clone().with_seed(seed::named(choices.seed, &id)),
-                id,
-            }
+    let case = |((name, workload), by): &(&Named, &Measurer)| {
+        let id = case_id(workload, name, by.name);
+        Case {
+            by: by.name.to_owned(),
+            stopping: stopping(workload),
+            workload: workload.clone().with_seed(seed::named(choices.seed, &id)),
+            id,
+            pair: None,
+        }
+    };
+    let Some(pairs) = choices.pairs.as_ref().filter(|_| goes_out(&measure.request)) else {
+        return Ok(asked.iter().map(case).collect());
+    };
+    let of_pairs = asked.iter().flat_map(|it| {
+        let ((_, workload), by) = it;
+        pairs.turns.iter().map(move |turn| {
+            let name = workload.clone().aimed(&turn.name).1;
+            paired(case(it), turn, pairs.rounds, case_id(workload, &name, by.name))
         })
-        .collect())
+    });
+    Ok(of_pairs.collect())
+}
+
+/// A case as one pair of hosts has it.
+fn paired(case: Case, turn: &PairTurn, rounds: u32, id: String) -> Case {
+    let mut stopping = case.stopping;
+    stopping.budget_s /= f64::from(rounds.max(1));
+    // What is measured together ends together, by the time alone: what one of them leaves, another one takes.
+    if turn.together > 1 {
+        stopping.target = 0.0;
+    }
+    let pair = Pair {
+        peer: turn.peer.clone(),
+        address: turn.address.clone(),
+        question: 0,
+        round: turn.round,
+        together: turn.together,
+    };
+    let (workload, _) = case.workload.aimed(&turn.peer);
+    Case { id, workload, stopping, pair: Some(pair), ..case }
 }
 
 /// The time that a case needs beside others of its measure, so that a budget is shared fairly.

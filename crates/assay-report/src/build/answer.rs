@@ -3,13 +3,13 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, Section};
 use assay_model::doubt::Doubt;
-use assay_model::run::{ALL_HOSTS, Run};
+use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 use assay_model::trust::{self, Distrust};
 
 use super::headlines::{headline_label, representative};
 use super::run::context::{number, section_of, text};
-use super::run::{head, notes};
+use super::run::{head, network, notes};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
 use crate::locale::word;
@@ -192,7 +192,7 @@ struct OfHosts<'a> {
 }
 
 fn of_all_hosts(rows: Vec<Row<'_>>) -> Vec<OfHosts<'_>> {
-    let is_one = |row: &Row<'_>| row.estimate.host != ALL_HOSTS;
+    let is_one = |row: &Row<'_>| !row.estimate.is_of_hosts();
     let mut groups: Vec<Vec<Row<'_>>> = Vec::new();
     for row in rows {
         let same = |group: &&mut Vec<Row<'_>>| {
@@ -257,7 +257,10 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
             Some(_) => String::new(),
             None => precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()),
         };
-        let worst = worst.map(|it| format!("{} ({})", precision::value(it), it.host));
+        let worst = worst.map(|it| {
+            let who = network::pairs::name(it).unwrap_or_else(|| it.host.clone());
+            format!("{} ({who})", precision::value(it))
+        });
         table.rows.push(vec![
             row.label.clone().into(),
             precision::value(row.estimate).into(),

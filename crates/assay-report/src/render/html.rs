@@ -94,6 +94,10 @@ impl Blocks<'_> {
         plot::svg(plot, self.prefix + index)
     }
 
+    fn heat_map(&self, map: &crate::document::HeatMap, index: &usize) -> String {
+        plot::heat_svg(map, self.prefix + index)
+    }
+
     /// Details have their own numbers for plots, out of the way of those around them.
     fn inside(&self, blocks: &[Block], index: &usize) -> String {
         self::blocks(blocks, (self.prefix + index + 1) * 1000)

@@ -4,6 +4,7 @@ use assay_model::plain;
 
 use crate::document::{Align, Block, Cell, Document, Facts, Note, Plot, Table};
 use crate::locale::Language;
+use crate::plot;
 use crate::units::quantity;
 
 /// The whole document.
@@ -23,6 +24,7 @@ fn block(block: &Block) -> String {
         Block::Facts(facts) => list(facts),
         Block::Table(table) => captioned(table),
         Block::Plot(plot) => curve(plot),
+        Block::HeatMap(map) => captioned(&plot::heat_table(map)),
         Block::Notes(notes) => notes.iter().map(note).collect::<Vec<_>>().join("\n"),
         Block::Preformatted(text) => fenced(text),
         Block::Details(details) => {

@@ -3,8 +3,8 @@
 mod table;
 mod wrap;
 
-use crate::document::{Block, Cell, Document, Facts, Note, Plot, Table, Tone};
-use crate::plot::bars;
+use crate::document::{Block, Cell, Document, Facts, HeatMap, Note, Plot, Table, Tone};
+use crate::plot::{bars, heat_table, shades};
 use assay_model::plain::in_columns;
 use wrap::{columns, one_line, padded, plain, wrap};
 
@@ -64,6 +64,7 @@ impl Writer {
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
             Block::Plot(plot) => self.plot(plot),
+            Block::HeatMap(map) => self.heat_map(map),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
             Block::Preformatted(text) => {
                 indented(text.lines().map(|line| in_columns(line).into_owned()).collect())
@@ -101,6 +102,18 @@ impl Writer {
         let rest = lines.split_off(lines.len().min(1));
         let caption = lines.iter().flat_map(|caption| wrap(caption, self.inner())).collect();
         [indented(caption), indented(rest)].concat()
+    }
+
+    /// With numbers where they fit, or else with shades.
+    fn heat_map(&self, map: &HeatMap) -> Vec<String> {
+        let table = heat_table(map);
+        let lines = table::lines(&table, self.inner(), &|cell, text| self.cell(cell, text));
+        // What does not fit is broken into several lines for each row.
+        let fits = lines.len() <= map.names.len() + 2
+            && lines.iter().all(|line| columns(line) <= self.inner());
+        let shaded = shades(map, self.inner()).filter(|_| !fits);
+        let caption = wrap(&map.title, self.inner());
+        indented([caption, shaded.unwrap_or(lines)].concat())
     }
 
     fn facts(&self, facts: &Facts) -> Vec<String> {

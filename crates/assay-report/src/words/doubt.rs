@@ -39,6 +39,18 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
                 hosts = *hosts,
             ))
         }
+        Doubt::WorseThanPairs { from, to, value, median, unit, pairs } => {
+            let written = |value: f64| precision::of_none(value, *unit);
+            Some(reported!(
+                "doubt-worse-than-pairs",
+                from = from,
+                to = to,
+                value = written(*value),
+                median = written(*median),
+                change = percent_of(&fixed(100.0 * (value / median - 1.0), 0)),
+                pairs = *pairs,
+            ))
+        }
         Doubt::OnHost { host, doubt } => {
             let said = self::doubt(doubt);
             Some(Said::new(format!("{host}: {}", said.text), said.advice))

@@ -30,6 +30,7 @@ pub(crate) fn run() -> Run {
         host: "node-7".to_owned(),
         facts: guest::host(),
         state: state(1.0, 1000.0, 4),
+        labels: Vec::new(),
         clock: Clock {
             name: "CLOCK_MONOTONIC_RAW".to_owned(),
             resolution_s: 1e-8,

@@ -116,6 +116,7 @@ pub(crate) fn plan() -> Plan {
         by: by.to_owned(),
         workload,
         stopping,
+        pair: None,
     };
     let stream = StreamWorkload {
         domains: vec![domain("l3:0", &[0, 1, 2, 3, 8]), domain("l3:1", &[4])],

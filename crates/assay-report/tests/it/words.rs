@@ -103,6 +103,14 @@ fn of_the_measurer() -> Vec<Doubt> {
             unit: Unit::BytePerSecond,
             hosts: 8,
         },
+        Doubt::WorseThanPairs {
+            from: "north1".into(),
+            to: "east1".into(),
+            value: 1e9,
+            median: 9e9,
+            unit: Unit::BitPerSecond,
+            pairs: 12,
+        },
         Doubt::HostLost {
             host: "vm1".into(),
             why: "connection-ended".into(),

@@ -11,10 +11,12 @@ use std::cell::RefCell;
 use std::net::IpAddr;
 
 use assay_dialects::wire::iperf3::Protocol;
+use assay_fleet::remote::calls::CallError;
 use assay_model::attribute::Attribute;
 use assay_model::failure::Lack;
 use assay_model::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
+use crate::fleet::pairs::PairEnd;
 use crate::measuring::Turns;
 use crate::network::error::NetworkError;
 use crate::network::path;
@@ -43,17 +45,26 @@ pub(super) fn turns<'c>(
     let mut begun: Option<Turns<'c>> = None;
     Box::new(move |recorder| match &mut begun {
         Some(turns) => turns(recorder),
-        None => begun.insert(begin(work, by, &known.borrow())?)(recorder),
+        None => begun.insert(begin(work, by, &known.borrow(), recorder)?)(recorder),
     })
 }
 
-fn begin<'c>(work: &'c NetworkWorkload, by: By, known: &Known) -> Result<Turns<'c>, CaseError> {
+fn begin<'c>(
+    work: &'c NetworkWorkload,
+    by: By,
+    known: &Known,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Turns<'c>, CaseError> {
     known.need(work, Lack::Address)?;
     let protocol = match by {
-        By::Icmp => return latency::icmp(work),
+        By::Icmp => {
+            // The other host of a pair knows its address; echoes need no port of it.
+            let peer = PairEnd::of(recorder).map_err(failed)?;
+            return latency::icmp(work, peer.map(|peer| peer.address.ip().to_string()));
+        }
         By::Protocol(protocol) => protocol,
     };
-    let far_end = FarEnd::of(work).map_err(failed)?;
+    let far_end = FarEnd::of(work, recorder).map_err(failed)?;
     match &work.question {
         NetworkQuestion::Throughput(asked) => {
             known.need(work, known::streams_port(work))?;
@@ -97,8 +108,8 @@ pub(super) fn reach(
         return Ok(None);
     };
     known.need(work, Lack::Address)?;
-    let far_end = FarEnd::of(work).map_err(failed)?;
-    if work.to.is_none() {
+    let far_end = FarEnd::of(work, recorder).map_err(failed)?;
+    if work.to.is_none() || recorder.pair().is_some() {
         recorder.learn(Attribute::FarEnd, "assay");
         far_end.report(work);
     }
@@ -112,7 +123,9 @@ pub(super) fn reach(
 
 fn failed(error: NetworkError) -> CaseError {
     match error {
-        NetworkError::Interrupted => CaseError::Interrupted,
+        NetworkError::Interrupted | NetworkError::Call(CallError::Interrupted) => {
+            CaseError::Interrupted
+        }
         error => {
             let failed = CaseError::Failed(error.of_case());
             match error.lack() {

@@ -28,8 +28,8 @@ pub(super) fn groups<'a>(
 ) -> impl Iterator<Item = &'a [Case]> {
     let has_turns = |case: &Case| bind::turns(case, tools, known).is_some();
     cases.chunk_by(move |a, b| {
-        has_turns(a)
-            && has_turns(b)
+        // A pair has two hosts to itself, and the next one others.
+        [a, b].iter().all(|case| case.pair.is_none() && has_turns(case))
             && match (of_mpi(a), of_mpi(b)) {
                 (Some(a), Some(b)) => {
                     a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
@@ -151,8 +151,13 @@ mod tests {
         ];
         let stopping =
             Stopping { target: 0.01, repetitions: 3, preparations: 3, budget_s: 1.0 };
-        let case =
-            |workload| Case { id: String::new(), by: "assay".to_owned(), workload, stopping };
+        let case = |workload| Case {
+            id: String::new(),
+            by: "assay".to_owned(),
+            workload,
+            stopping,
+            pair: None,
+        };
         let cases: Vec<Case> = workloads.into_iter().map(case).collect();
         let known = RefCell::default();
         let tools = Tools::find(&[]).unwrap();

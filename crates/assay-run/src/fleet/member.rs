@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use assay_fleet::remote::agent::Line;
+use assay_fleet::remote::calls::Call;
 use assay_fleet::remote::{Planned, Ready, Reply};
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
@@ -35,14 +36,21 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
     line.say(&Reply::Planned(Box::new(planned)));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
-        question::measure(question, prepared, None, &cancel, &mut Telling { line })?;
+        let mut telling = Telling { line, run_started_ns: clock::now_ns() };
+        question::measure(question, prepared, None, &cancel, &mut telling)?;
+        if question.pairs.is_some() {
+            // Whoever has no more to begin may still be the other end of pairs: all end together.
+            let run_started_ns = telling.run_started_ns;
+            telling.gate(&Gate { cases: &[], step: 0, run_started_ns })?;
+        }
     }
     Ok(())
 }
 
 /// The coordinator as it listens to a run.
 struct Telling<'l> {
-    line: &'l Line,
+    line: &'l Arc<Line>,
+    run_started_ns: u64,
 }
 
 impl Sink for Telling<'_> {
@@ -60,6 +68,7 @@ impl Sink for Telling<'_> {
     fn doubt(&mut self, _: &Doubt) {}
 
     fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
+        self.run_started_ns = gate.run_started_ns;
         self.line.say(&Reply::Ready(Ready {
             cases: gate.cases.iter().map(ToString::to_string).collect(),
             step: gate.step,
@@ -71,6 +80,10 @@ impl Sink for Telling<'_> {
             self.line.say(&Reply::Started(started_ns));
         }
         Ok(())
+    }
+
+    fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
+        Some(self.line.call(host, subject))
     }
 
     fn raw(&mut self, bytes: &[u8]) -> Option<String> {

@@ -37,7 +37,19 @@ pub(super) fn merged(plans: &[(&str, Option<&Plan>)], seed: u64) -> Option<Merge
             places[at].insert(case.id.clone(), place);
         }
     }
-    Some(Merged { plan, places })
+    Some(in_order(plan, places))
+}
+
+/// Each host's own cases first; then every question goes to all pairs, round by round, before the next one does.
+fn in_order(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> Merged {
+    let turn = |case: &Case| case.pair.as_ref().map(|pair| (pair.question, pair.round));
+    let mut order: Vec<usize> = (0..plan.cases.len()).collect();
+    order.sort_by_key(|place| turn(&plan.cases[*place]));
+    let mut later = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(new, old)| later[*old] = new);
+    plan.cases = order.iter().map(|old| plan.cases[*old].clone()).collect();
+    places.iter_mut().flat_map(BTreeMap::values_mut).for_each(|place| *place = later[*place]);
+    Merged { plan, places }
 }
 
 /// Whether two hosts would measure the same. Where data lies, which CPU loads and how large a system fits may
@@ -77,6 +89,7 @@ mod tests {
                 seed: 0,
             }),
             stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+            pair: None,
         };
         Plan {
             suite: "x".to_owned(),

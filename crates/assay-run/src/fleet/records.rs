@@ -15,14 +15,16 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::clocks::{self, Clock};
-use super::finished;
 use super::merging::Merged;
+use super::{FleetQuestion, finished};
 use crate::failure::Failure;
 use crate::log::Log;
 
 /// The record of a run with several hosts.
 pub(super) struct Records<'t> {
     names: &'t [String],
+    /// By host the groups that it belongs to.
+    labels: Vec<Vec<String>>,
     log: Log<'t>,
     /// By host: its identifier of a case → place in the plan.
     places: Vec<BTreeMap<String, usize>>,
@@ -62,13 +64,15 @@ struct Open {
 
 impl<'t> Records<'t> {
     pub(super) fn of(
-        names: &'t [String],
+        question: &FleetQuestion<'t>,
         merged: Merged,
         log: Log<'t>,
         run_started_ns: u64,
     ) -> Self {
+        let names = question.names;
         Self {
             names,
+            labels: question.labels.clone(),
             log,
             places: merged.places,
             cases: merged.plan.cases.into_iter().map(|case| case.id).collect(),
@@ -129,6 +133,7 @@ impl<'t> Records<'t> {
             RunEvent::HostJoined(mut joined) => {
                 joined.host.clone_from(&name);
                 joined.facts.name = name;
+                joined.labels = self.labels.get(host).cloned().unwrap_or_default();
                 joined.clock = ClockRecord { offset: Some(clock.of_day()), ..joined.clock };
                 self.joined.insert(host, joined);
                 return Ok(());

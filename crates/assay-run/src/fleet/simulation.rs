@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::frame;
 use assay_fleet::remote::{Clocks, HostFailure, Planned, Ready, Reply, Request};
@@ -211,6 +212,7 @@ impl World {
                 facts: HostFacts::default(),
                 state: HostState::default(),
                 clock: Clock::default(),
+                labels: Vec::new(),
             };
             self.event(host, at_ns, RunEvent::HostJoined(Box::new(joined)));
             return self.waits(host, at_ns, 0);
@@ -277,6 +279,7 @@ fn plan() -> Plan {
             seed: 0,
         }),
         stopping: Stopping { target: 0.1, repetitions: 1, preparations: 1, budget_s: 1.0 },
+        pair: None,
     };
     let cases = (0..CASES).map(case).collect();
     Plan {
@@ -348,7 +351,9 @@ impl Hosts for World {
             | Request::Share(_)
             | Request::Phase(_)
             | Request::Enough
-            | Request::Stop => {}
+            | Request::Stop
+            | Request::Letter(_)
+            | Request::Gone(_) => {}
         }
     }
 
@@ -366,6 +371,8 @@ fn check(seed: u64) {
     let question = FleetQuestion {
         names: &names,
         words: Vec::new(),
+        labels: Vec::new(),
+        pairs: Rounds::default(),
         suites: BTreeMap::new(),
         seed,
         label: None,

@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use assay_dialects::wire::{iperf3, qperf};
+use assay_fleet::remote::calls::CallError;
 use assay_model::failure::{Area, Failure, Lack, Unreached};
 use thiserror::Error;
 
@@ -49,6 +50,10 @@ pub enum NetworkError {
     Start { source: io::Error },
     #[error("the ping-pong with {peer} failed")]
     PingPong { peer: String, source: io::Error },
+    #[error(transparent)]
+    Call(CallError),
+    #[error("{peer} cannot be the far end: {causes}")]
+    FarEnd { peer: String, causes: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -135,6 +140,12 @@ impl NetworkError {
             }
             Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
             Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
+            Self::Call(_) => {
+                "see what became of that host: it is named above, or `assay doctor` runs there"
+            }
+            Self::FarEnd { .. } => {
+                "name the address of that host that data goes to in a fleet file (address = \"…\")"
+            }
             Self::PingPong { .. } => "see what the other end says",
             Self::Interrupted => "start it again when it may run to its end",
             Self::Known(_) => "",

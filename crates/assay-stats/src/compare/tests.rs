@@ -17,7 +17,7 @@ use super::*;
 fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>]) -> Run {
     let stopping = Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 9.0 };
     let (id, by) = ("the case".to_owned(), "assay".to_owned());
-    let case = Case { id: id.clone(), by, workload: workload.clone(), stopping };
+    let case = Case { id: id.clone(), by, workload: workload.clone(), stopping, pair: None };
     let started = RunStarted {
         format: FORMAT,
         run: "run".into(),
@@ -39,6 +39,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         facts: HostFacts { name: host.into(), ..HostFacts::default() },
         state: HostState::default(),
         clock: Clock::default(),
+        labels: Vec::new(),
     };
     let opened = SeriesOpened {
         series: 0,

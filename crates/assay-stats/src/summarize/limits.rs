@@ -5,7 +5,6 @@ use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Bound;
 use assay_model::doubt::Doubt;
 use assay_model::limit::{Basis, Limit, Rpeak, memory_bandwidth};
-use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
@@ -15,7 +14,7 @@ use super::Entry;
 pub(super) fn attach(entries: &mut [Entry<'_>]) {
     let clocks: Vec<Clock> = entries.iter().filter_map(Clock::new).collect();
     // A limit is of one host or one volume, and says nothing about several.
-    for entry in entries.iter_mut().filter(|it| it.estimate.host != ALL_HOSTS) {
+    for entry in entries.iter_mut().filter(|it| !it.estimate.is_of_hosts()) {
         let workload = &entry.record.case.workload;
         match bound(entry) {
             Some(Bound::MemoryBandwidth) => {

@@ -1,10 +1,9 @@
-//! Hosts of one run beside each other: a result that is worse than those of the other hosts says so.
+//! Hosts of one run beside each other, and pairs of hosts: a result that is worse than those of the others says so.
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Role};
+use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::doubt::Doubt;
-use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 
 use crate::outliers;
@@ -16,8 +15,7 @@ const RISK: f64 = 0.02;
 pub(super) fn attach(results: &mut [Estimate]) {
     let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
     for (place, estimate) in results.iter().enumerate() {
-        let is_one = estimate.host != ALL_HOSTS;
-        if is_one && estimate.parameters.contains_key(&Attribute::Host) {
+        if !estimate.is_of_hosts() && estimate.parameters.contains_key(&Attribute::Host) {
             groups.entry(question(estimate)).or_default().push(place);
         }
     }
@@ -31,21 +29,35 @@ pub(super) fn attach(results: &mut [Estimate]) {
         let median = 0.5 * (sorted[sorted.len() / 2] + sorted[(sorted.len() - 1) / 2]);
         for worst in outliers::worse(&values, results[places[0]].better, risk) {
             let estimate = &mut results[places[worst]];
-            estimate.warnings.push(Doubt::WorseThanPeers {
-                host: estimate.host.clone(),
-                value: estimate.median,
-                median,
-                unit: estimate.unit,
-                hosts: values.len(),
-            });
+            let (host, value, unit) = (estimate.host.clone(), estimate.median, estimate.unit);
+            let peer = estimate.parameters.get(&Attribute::Peer).and_then(Value::text);
+            let doubt = match peer {
+                None => {
+                    Doubt::WorseThanPeers { host, value, median, unit, hosts: values.len() }
+                }
+                Some(to) => Doubt::WorseThanPairs {
+                    from: host,
+                    to: to.to_owned(),
+                    value,
+                    median,
+                    unit,
+                    pairs: values.len(),
+                },
+            };
+            estimate.warnings.push(doubt);
         }
     }
 }
 
-/// What was asked, whoever answered.
+/// What was asked, whoever answered. Every pair has cases of its own, which ask the same.
 fn question(estimate: &Estimate) -> (String, String, String) {
-    let is_asked = |name: &Attribute| name.row().role == Role::Identity;
+    let is_asked =
+        |name: &Attribute| name.row().role == Role::Identity && *name != Attribute::Peer;
     let asked = estimate.parameters.iter().filter(|(name, _)| is_asked(name));
     let asked: Vec<String> = asked.map(|it| format!("{it:?}")).collect();
-    (estimate.case.clone(), estimate.metric.clone(), asked.join(" "))
+    let case = match estimate.parameters.contains_key(&Attribute::Peer) {
+        true => format!("{} {}", estimate.benchmark, estimate.tool.name),
+        false => estimate.case.clone(),
+    };
+    (case, estimate.metric.clone(), asked.join(" "))
 }

@@ -55,7 +55,7 @@ struct Script {
 }
 
 fn case(id: &str, by: &str, workload: Workload) -> Script {
-    let case = Case { id: id.into(), by: by.into(), workload, stopping: STOPPING };
+    let case = Case { id: id.into(), by: by.into(), workload, stopping: STOPPING, pair: None };
     Script { events: vec![RunEvent::CaseStarted { case: id.into() }], case, series: 0 }
 }
 
@@ -187,7 +187,13 @@ fn joined(name: &str, modules: Option<Vec<MemoryModule>>) -> RunEvent {
     facts.versions.insert("assay".into(), "0.1.0".into());
     facts.memory.modules = modules;
     let (state, clock) = (HostState::default(), Clock::default());
-    RunEvent::HostJoined(Box::new(HostJoined { host: name.into(), facts, state, clock }))
+    RunEvent::HostJoined(Box::new(HostJoined {
+        host: name.into(),
+        facts,
+        state,
+        clock,
+        labels: Vec::new(),
+    }))
 }
 
 fn run(scripts: Vec<Script>, modules: Option<Vec<MemoryModule>>) -> Run {

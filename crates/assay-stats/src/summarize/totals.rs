@@ -7,26 +7,47 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::benchmark::{Better, Metric, Section};
-use assay_model::event::Sample;
+use assay_model::event::{HostJoined, Sample};
 use assay_model::quantity::Unit;
-use assay_model::run::{ALL_HOSTS, CaseRecord, SeriesRecord};
+use assay_model::run::{ALL_HOSTS, CaseEnd, CaseRecord, Run, SeriesRecord};
 
-use super::has_not_failed;
-
-/// The totals of a case as if they were those of another host. `None` where there are none: of one host, of what hosts
-/// do not share, and where a host failed, because a sum of fewer hosts looks like one of all.
-pub(super) fn of(record: &CaseRecord) -> Option<CaseRecord> {
+/// The totals of a case as if they were those of other hosts: of all that measured it, and of each group that the user
+/// names by a label. None of one host alone, of what hosts do not share, and where a host failed, because a sum of
+/// fewer hosts looks like one of all.
+pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     let definition = record.case.workload.benchmark().definition();
     let is_shared = matches!(definition.section, Section::Storage | Section::Network);
-    if !is_shared || !record.failed_on.is_empty() {
-        return None;
+    if !is_shared || !matches!(record.end, Some(CaseEnd::Finished(_))) {
+        return Vec::new();
     }
     let hosts: BTreeSet<&str> = record.series.iter().filter_map(host).collect();
     if hosts.len() < 2 {
+        return Vec::new();
+    }
+    let mut groups: Vec<(&str, BTreeSet<&str>)> = vec![(ALL_HOSTS, hosts.clone())];
+    for joined in &run.hosts {
+        for label in &joined.labels {
+            let is_of = |host: &&HostJoined| host.labels.contains(label);
+            let members = run.hosts.iter().filter(is_of).map(|it| it.host.as_str());
+            let members: BTreeSet<&str> = members.filter(|it| hosts.contains(it)).collect();
+            let is_known = groups.iter().any(|(name, _)| name == label);
+            // What is true of all hosts has been said.
+            if !is_known && !members.is_empty() && members.len() < hosts.len() {
+                groups.push((label, members));
+            }
+        }
+    }
+    groups.iter().filter_map(|(name, members)| of_group(record, name, members)).collect()
+}
+
+fn of_group(record: &CaseRecord, name: &str, members: &BTreeSet<&str>) -> Option<CaseRecord> {
+    if record.failed_on.iter().any(|on| members.contains(on.host.as_str())) {
         return None;
     }
+    let definition = record.case.workload.benchmark().definition();
+    let is_here = |it: &&SeriesRecord| host(it).is_some_and(|host| members.contains(host));
     let mut groups: BTreeMap<(usize, String), Vec<&SeriesRecord>> = BTreeMap::new();
-    for series in record.series.iter().filter(|it| has_not_failed(record, it)) {
+    for series in record.series.iter().filter(is_here) {
         let Some(metric) = definition.metrics.iter().position(|it| it.name == series.metric)
         else {
             continue;
@@ -36,9 +57,9 @@ pub(super) fn of(record: &CaseRecord) -> Option<CaseRecord> {
         }
     }
     let total = |((metric, _), group): ((usize, String), Vec<&SeriesRecord>)| {
-        let whole = group.len() == hosts.len();
+        let whole = group.len() == members.len();
         let metric = &definition.metrics[metric];
-        whole.then(|| together(metric, &group)).flatten()
+        whole.then(|| together(name, metric, &group)).flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
     (!series.is_empty()).then(|| CaseRecord {
@@ -46,6 +67,7 @@ pub(super) fn of(record: &CaseRecord) -> Option<CaseRecord> {
         raw: BTreeMap::new(),
         doubts: Vec::new(),
         facts_on: BTreeMap::new(),
+        failed_on: Vec::new(),
         ..record.clone()
     })
 }
@@ -62,14 +84,15 @@ fn is_part(name: Attribute) -> bool {
 /// What tells one series of a host from another.
 fn asked(dimensions: &Attributes) -> String {
     let is_asked = |name: &Attribute| {
-        matches!(name.row().role, Role::Identity) || *name == Attribute::Step
+        let role = name.row().role;
+        (role == Role::Identity && *name != Attribute::Peer) || *name == Attribute::Step
     };
     let asked = dimensions.iter().filter(|(name, _)| is_asked(name));
     asked.map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" ")
 }
 
-/// One series of all hosts; `None` of a metric that neither adds up nor is one of single I/O.
-fn together(metric: &Metric, group: &[&SeriesRecord]) -> Option<SeriesRecord> {
+/// One series of several hosts; `None` of a metric that neither adds up nor is one of single I/O.
+fn together(name: &str, metric: &Metric, group: &[&SeriesRecord]) -> Option<SeriesRecord> {
     let is_latency = matches!(metric.name, "latency" | "latency_from_intended");
     let is_rate = metric.better == Better::Higher
         && matches!(metric.unit, Unit::IoPerSecond | Unit::BytePerSecond | Unit::BitPerSecond);
@@ -80,7 +103,8 @@ fn together(metric: &Metric, group: &[&SeriesRecord]) -> Option<SeriesRecord> {
     };
     let mut dimensions = group[0].dimensions.clone();
     let names: Vec<&str> = group.iter().filter_map(|it| host(it)).collect();
-    dimensions.insert(Attribute::Host, ALL_HOSTS.into());
+    dimensions.insert(Attribute::Host, name.into());
+    dimensions.remove(&Attribute::Peer);
     dimensions.insert(Attribute::Hosts, names.join(",").into());
     Some(SeriesRecord {
         metric: group[0].metric.clone(),

@@ -31,6 +31,7 @@ pub(crate) fn started(run: &str) -> RunStarted {
         by: "assay".to_owned(),
         workload: Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 }),
         stopping,
+        pair: None,
     };
     let cases = CASES.into_iter().map(case).collect();
     RunStarted {
@@ -60,6 +61,7 @@ fn joined() -> RunEvent {
             ..HostFacts::default()
         },
         state: HostState::default(),
+        labels: Vec::new(),
         clock: Clock {
             name: "CLOCK_MONOTONIC_RAW".to_owned(),
             resolution_s: 1e-9,

@@ -15,8 +15,9 @@ use super::{doctor, run};
 use crate::arguments::{Arguments, Command};
 use crate::suites;
 use assay_run::failure::{Failure, Kind};
-use assay_run::fleet::member;
+use assay_run::fleet::{member, pairs};
 use assay_run::network::setup::PathAsked;
+use assay_run::question::Question;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::runner;
 use assay_run::storage::shares::far_end::{self, FarEnd};
@@ -44,7 +45,7 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     let share = Arc::new(Mutex::new(None));
     let kept = Arc::clone(&share);
     let answer = move |request, line: &Arc<Line>| answer(request, &kept, line);
-    let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer);
+    let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer, pairs::attend);
     // What has not ended by itself when the pipe closed.
     process::end_descendants();
     match share.try_lock().ok().as_deref() {
@@ -94,7 +95,12 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
             measure(&asked, line).map(|()| Reply::Done)
         }
         // The line answers these itself.
-        Request::Clock | Request::Enough | Request::Start(_) | Request::Stop => return,
+        Request::Clock
+        | Request::Enough
+        | Request::Start(_)
+        | Request::Stop
+        | Request::Letter(_)
+        | Request::Gone(_) => return,
     };
     line.say(&outcome.unwrap_or_else(|failure| Reply::Failed {
         reason: failure.reason(),
@@ -119,5 +125,6 @@ fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
     }
     let suite = suites::read_all(&typed.suites, &asked.suites)?;
     let suite = run::aimed(&typed, suite)?;
-    member::measure(&run::question(&typed, &suite)?, line)
+    let question = run::question(&typed, &suite)?;
+    member::measure(&Question { pairs: asked.pairs.clone(), ..question }, line)
 }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use assay_fleet::fleet_file::{self, FleetHost};
 use assay_fleet::hosts;
 use assay_fleet::remote::controller::{self, Answer, Course};
 use assay_fleet::remote::{HostFailure, Program, Via};
@@ -27,21 +28,47 @@ struct Document<'a> {
 /// Hosts, and how they are reached.
 pub(super) struct Way {
     pub(super) names: Vec<String>,
+    /// The same hosts with all that is known of them.
+    pub(super) hosts: Vec<FleetHost>,
     pub(super) via: Via,
     pub(super) program: Program,
 }
 
 pub(super) fn way(list: &str, typed: &HostsArguments) -> Result<Way, Failure> {
-    let names = hosts::parse(list).map_err(|error| {
-        Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
-    })?;
-    let via = Via::parse(&typed.via).map_err(|error| {
+    let hosts = if list.ends_with(".toml") {
+        fleet(list)?
+    } else {
+        let names = hosts::parse(list).map_err(|error| {
+            Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
+        })?;
+        names.iter().map(|name| FleetHost::named(name)).collect()
+    };
+    let mut via = Via::parse(&typed.via).map_err(|error| {
         Failure::usage(format!("--via {:?} leads to no host", typed.via)).because(&error)
     })?;
+    for host in &hosts {
+        if let Some(own) = &host.via {
+            // It was looked at when the file was read.
+            let own = Via::parse(own).map_err(|error| Failure::usage(own).because(&error))?;
+            via.lead(&host.name, &own);
+        }
+    }
+    let names = hosts.iter().map(|host| host.name.clone()).collect();
     let program = Program::running().map_err(|error| {
         Failure::new(Kind::Internal, "this program cannot be read").because(&error)
     })?;
-    Ok(Way { names, via, program })
+    Ok(Way { names, hosts, via, program })
+}
+
+/// The hosts of a fleet file.
+fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
+    let text = fs_err::read_to_string(file)
+        .map_err(|error| Failure::usage("the fleet file cannot be read").because(&error))?;
+    fleet_file::parse(&text).map_err(|error| {
+        Failure::usage(format!("fleet file {file}: {error}"))
+            .at(file, &text, error.span.clone())
+            .advise(error.help)
+    })
 }
 
 pub(super) fn doctor(
@@ -49,7 +76,7 @@ pub(super) fn doctor(
     typed: &DoctorArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let Way { names, via, program } = way(list, &typed.hosts)?;
+    let Way { names, via, program, .. } = way(list, &typed.hosts)?;
     let cancel = signals::cancel_on_signals()?;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
     let course = Course { via: &via, program: &program, deadline, cancel: &cancel };

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
 use assay_emulation::refused::reason;
+use assay_fleet::fleet_file;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
@@ -26,11 +27,12 @@ use assay_run::failure::{Failure, Kind};
 type Explain = fn(&Terminal) -> String;
 
 /// Topics that are no commands, with what prints them.
-const TOPICS: [(&str, Explain); 5] = [
+const TOPICS: [(&str, Explain); 6] = [
     ("methods", methods),
     ("tools", tools),
     ("formats", formats),
     ("suites", suite_help),
+    ("fleet-file", fleet_file),
     ("exit-codes", exit_codes),
 ];
 
@@ -219,6 +221,10 @@ fn suite_help(_: &Terminal) -> String {
         let _ = writeln!(text, "{}", format!("  {line}").trim_end());
     }
     text
+}
+
+fn fleet_file(_: &Terminal) -> String {
+    fleet_file::EXAMPLE.to_owned()
 }
 
 fn exit_codes(_: &Terminal) -> String {

@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use assay_fleet::fleet_file::FleetHost;
 use assay_fleet::hosts;
+use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::agents;
 use assay_fleet::remote::controller::Course;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
+use assay_model::plan::expand;
+use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
 use assay_stats::summarize::summarize;
@@ -15,7 +19,7 @@ use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
 use crate::arguments::RunArguments;
-use crate::arguments::hosts::OnHostFailure;
+use crate::arguments::hosts::{FleetArguments, OnHostFailure};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::{Demands, Extent};
@@ -38,13 +42,20 @@ pub(super) fn run(
         .advise("measure each condition in a run of its own, with a --label"));
     }
     let demands = Demands::of(&typed.measuring)?;
-    let Way { names, via, program } = doctor_hosts::way(list, &typed.fleet.hosts)?;
+    let Way { mut hosts, via, program, .. } = doctor_hosts::way(list, &typed.fleet.hosts)?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
-    suites::read_all(&typed.suites, &texts)?;
+    let suite = suites::read_all(&typed.suites, &texts)?;
+    let pairs = pairs(typed, &suite, &hosts)?;
+    if pairs.is_empty() {
+        hosts.retain(|host| !host.is_far_end);
+    }
+    let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
     let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
     let question = FleetQuestion {
         names: &names,
+        labels: hosts.iter().map(|host| host.labels.clone()).collect(),
+        pairs,
         words: std::iter::once("run".to_owned()).chain(given_words()).collect(),
         suites: texts,
         seed: typed.measuring.seed.unwrap_or_else(fresh_seed),
@@ -82,6 +93,26 @@ pub(super) fn run(
     pipeline::verdict(&summary)?;
     let code = demands.met(&summary, terminal)?;
     Ok(if typed.measuring.strict && !worse.is_empty() { REGRESSION } else { code })
+}
+
+/// The pairs that are asked for; none where neither `--pairs` nor `--matrix` stands.
+fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rounds, Failure> {
+    let FleetArguments { pairs, matrix, .. } = &typed.fleet;
+    let (option, found) = match (pairs, matrix) {
+        (Some(list), _) => ("--pairs", Rounds::parse(list, hosts)),
+        (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.meant(), hosts)),
+        (None, None) => return Ok(Rounds::default()),
+    };
+    let found = found.map_err(|error| {
+        let failure = Failure::usage(format!("{option} names no pairs of hosts"));
+        failure.because(&error).advise(error.advice())
+    })?;
+    if suite.measures.iter().any(|measure| expand::goes_out(&measure.request)) {
+        return Ok(found);
+    }
+    let text =
+        format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name);
+    Err(Failure::usage(text).advise("`assay run network` and `assay run rdma` do"))
 }
 
 fn lost_host(doubt: &Doubt) -> Option<&str> {

@@ -76,7 +76,7 @@ fn every_command_has_a_man_page_and_every_shell_its_completions() {
     let world = World::new();
     let (commands, topics) = commands_and_topics(&world);
     // What is no command must be explained as a topic, or else it was lost from the help.
-    assert_eq!(topics, ["methods", "tools", "formats", "suites", "exit-codes"]);
+    assert_eq!(topics, ["methods", "tools", "formats", "suites", "fleet-file", "exit-codes"]);
     for command in &commands {
         let page = world.assay(&["man", command]).succeeded().out;
         assert!(page.contains(".SH OPTIONS"), "{page}");

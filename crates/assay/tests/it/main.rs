@@ -21,6 +21,7 @@ mod mpi_run;
 mod network;
 mod official_tools;
 mod old_runs;
+mod pairs;
 mod planning;
 mod program;
 mod rdma;

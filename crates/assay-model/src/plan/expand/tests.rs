@@ -53,7 +53,15 @@ fn plan_with(
     expand(
         &suite,
         host,
-        &Choices { by: vec![by.into()], measurers, budget_s: None, to: None, mpi, seed: 7 },
+        &Choices {
+            by: vec![by.into()],
+            measurers,
+            budget_s: None,
+            to: None,
+            mpi,
+            seed: 7,
+            pairs: None,
+        },
     )
 }
 

@@ -91,9 +91,10 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
 }
 
 fn item(pair: &Pair) -> String {
-    match pair.a.metric.as_str() {
+    match (pair.a.metric.as_str(), network::pairs::name(&pair.a)) {
         // What arrived is the table's own subject.
-        "goodput" => network::item(&pair.a),
+        ("goodput", None) => network::item(&pair.a),
+        ("goodput", Some(hosts)) => format!("{hosts}, {}", network::item(&pair.a)),
         _ => format!("{}, {}", what(&pair.a), case(&pair.a)),
     }
 }

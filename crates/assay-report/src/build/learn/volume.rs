@@ -17,7 +17,7 @@ const SOLD_BY_QUOTA: &str = "anf";
 const MIB: f64 = 1_048_576.0;
 const TIB: f64 = 1_099_511_627_776.0;
 
-/// One row for each kind of I/O at each target: of its cases the one with the highest rate.
+/// One row for each kind of I/O at each target, or by each group of hosts: of its cases the one with the highest rate.
 pub(super) fn tests(all: &[&Estimate]) -> Table {
     // fio, IOR and Vdbench all count throughput in this unit, whatever they call it.
     let throughput = say!("learn-throughput-in", unit = symbol("MiB/s"));
@@ -33,8 +33,13 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
         (word("column-by"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
-    let [rates, rates_of_bytes, latencies] =
-        ["rate", "bandwidth", "latency"].map(|metric| of(all, "storage", metric));
+    // Of several hosts a page has what they did together: all of them, and each group.
+    let together = all.iter().any(|it| it.benchmark == "storage" && it.is_of_hosts());
+    let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"].map(|metric| {
+        let mut found = of(all, "storage", metric);
+        found.retain(|it| it.is_of_hosts() == together);
+        found
+    });
     if rates.is_empty() {
         return table;
     }
@@ -100,7 +105,9 @@ fn kind(estimate: &Estimate) -> (String, String, String) {
         _ => format!("{}, {}", one(reads, true), one(1.0 - reads, false)),
     };
     let what = say!("learn-test", what = what, size = bytes);
-    (what, of(Attribute::Target), estimate.tool.name.clone())
+    let place =
+        if estimate.is_of_hosts() { estimate.host.clone() } else { of(Attribute::Target) };
+    (what, place, estimate.tool.name.clone())
 }
 
 /// In the unit of its column, without its symbol.

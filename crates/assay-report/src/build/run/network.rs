@@ -5,6 +5,8 @@ use assay_model::benchmark::Section;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
+pub(in crate::build) mod pairs;
+
 use super::context::{Context, metric_name, number, reported, section_of, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
@@ -23,6 +25,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         return;
     }
     document.heading(word("heading-network"));
+    document.blocks.extend(pairs::maps(&all).into_iter().map(Block::HeatMap));
     let is_time = |estimate: &&&Estimate| TIMES.contains(&estimate.metric.as_str());
     let times: Vec<&Estimate> = all.iter().filter(is_time).copied().collect();
     let amounts: Vec<&Estimate> = all.iter().filter(|it| !is_time(it)).copied().collect();
@@ -125,7 +128,8 @@ fn of_both_ends<'e>(
 fn is_beside(estimate: &Estimate, goodput: &Estimate) -> bool {
     estimate.benchmark == goodput.benchmark
         && estimate.tool.name == goodput.tool.name
-        && text(estimate, Attribute::To) == text(goodput, Attribute::To)
+        && estimate.host == goodput.host
+        && place_of(estimate) == place_of(goodput)
         && case(estimate) == case(goodput)
 }
 
@@ -174,16 +178,17 @@ pub(in crate::build) fn is_about(estimate: &Estimate) -> bool {
     section_of(estimate) == Some(Section::Network)
 }
 
-/// The case, and the end where the figure is about one alone.
+/// The pair of hosts, the case, and the end where the figure is about one alone.
 pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
     let end = text(estimate, Attribute::End).map(|end| words::end(&end));
-    let parts = [Some(case(estimate)).filter(|case| !case.is_empty()), end];
+    let case = Some(case(estimate)).filter(|case| !case.is_empty());
+    let parts = [pairs::name(estimate), case, end];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// The path and the end, because a figure of one end says nothing about the other.
 fn place(estimate: &Estimate) -> String {
-    let to = text(estimate, Attribute::To).unwrap_or_default();
+    let to = place_of(estimate);
     let path = match text(estimate, Attribute::Path).as_deref() {
         Some("loopback") if to != "loopback" => format!("{to} (loopback)"),
         _ => to,
@@ -192,6 +197,11 @@ fn place(estimate: &Estimate) -> String {
         Some(end) => format!("{path}, {}", words::end(&end)),
         None => path,
     }
+}
+
+/// The pair of hosts, or the other end.
+fn place_of(estimate: &Estimate) -> String {
+    pairs::name(estimate).or_else(|| text(estimate, Attribute::To)).unwrap_or_default()
 }
 
 /// What distinguishes the cases of one metric: streams, direction, sizes, rates, load.

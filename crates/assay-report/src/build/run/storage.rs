@@ -64,7 +64,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
     course::add(document, &tests);
     document.blocks.extend(sides(&single).map(Block::Table));
-    for points in curve::groups(&curves) {
+    let curves_of_each = curve::groups(&curves);
+    document.blocks.extend(curve::of_host_groups(&curves_of_each).into_iter().map(Block::Plot));
+    for points in curves_of_each {
         curve::add(document, context, &points);
     }
     document.blocks.extend(sides(&curves).map(Block::Table));

@@ -1,4 +1,5 @@
-//! Who is at the other end: a host of the user's, or our own server for the time of one case.
+//! Who is at the other end: a host of the user's, the other host of a pair, or our own server for the time of one
+//! case.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -9,27 +10,39 @@ use std::time::Duration;
 use assay_dialects::wire::{iperf3, qperf};
 use assay_model::workload::NetworkWorkload;
 
+use crate::fleet::pairs::PairEnd;
 use crate::network::control;
 use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};
 use crate::network::target::Target;
+use crate::recorder::Recorder;
 
 /// The other end of a case.
 pub(super) struct FarEnd {
     pub(super) host: String,
     port: Option<u16>,
     _own: Option<OwnServer>,
+    _pair: Option<PairEnd>,
 }
 
 impl FarEnd {
-    /// Starts a server over loopback when the workload names no host.
-    pub(super) fn of(work: &NetworkWorkload) -> Result<Self, NetworkError> {
+    /// Has the other host of a pair serve, and starts a server over loopback when the workload names no host.
+    pub(super) fn of(
+        work: &NetworkWorkload,
+        recorder: &mut Recorder<'_, '_>,
+    ) -> Result<Self, NetworkError> {
+        if let Some(pair) = PairEnd::of(recorder)? {
+            let (host, port) = (pair.address.ip().to_string(), Some(pair.address.port()));
+            return Ok(Self { host, port, _own: None, _pair: Some(pair) });
+        }
         match &work.to {
-            Some(host) => Ok(Self { host: host.clone(), port: work.port, _own: None }),
+            Some(host) => {
+                Ok(Self { host: host.clone(), port: work.port, _own: None, _pair: None })
+            }
             None => {
                 let own = OwnServer::start()?;
                 let (host, port) = (own.address.ip().to_string(), Some(own.address.port()));
-                Ok(Self { host, port, _own: Some(own) })
+                Ok(Self { host, port, _own: Some(own), _pair: None })
             }
         }
     }

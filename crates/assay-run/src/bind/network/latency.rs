@@ -148,13 +148,16 @@ impl Conversation<'_> {
     }
 }
 
-/// ICMP echoes.
-pub(super) fn icmp(work: &NetworkWorkload) -> Result<Turns<'_>, CaseError> {
+/// ICMP echoes, of the other host of a pair where there is one.
+pub(super) fn icmp(
+    work: &NetworkWorkload,
+    peer: Option<String>,
+) -> Result<Turns<'_>, CaseError> {
     let NetworkQuestion::Latency(asked) = &work.question else {
         return Err(Failure::IcmpHasNoStreams.into());
     };
-    let host = work.to.as_deref().unwrap_or("127.0.0.1");
-    let address = Target::new(host, 0).addresses().map_err(failed)?[0];
+    let host = peer.or_else(|| work.to.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());
+    let address = Target::new(&host, 0).addresses().map_err(failed)?[0];
     let pinger =
         Pinger::open(address.ip()).map_err(|error| CaseError::because(Area::Icmp, &error))?;
     let socket = match pinger.access() {

@@ -39,6 +39,46 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
     groups
 }
 
+/// Groups of hosts in one picture for each test, where there are several: near and far hosts as two curves over their
+/// total rates.
+pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
+    let mut tests: Vec<(Option<String>, Vec<Series>, Vec<String>)> = Vec::new();
+    for points in curves {
+        let Some(first) = points.first().and_then(|it| it.any()) else { continue };
+        let line = line(points, None);
+        if !first.is_of_hosts() || line.len() < 2 {
+            continue;
+        }
+        let test = points[0].text(Attribute::Test);
+        let series = Series { name: first.host.clone(), points: line };
+        let said = format!("{}: {}", first.host, knee(points));
+        match tests.iter_mut().find(|(known, ..)| *known == test) {
+            Some((_, all, texts)) => {
+                all.push(series);
+                texts.push(said);
+            }
+            None => tests.push((test, vec![series], vec![said])),
+        }
+    }
+    let several = tests.into_iter().filter(|(_, series, _)| series.len() > 1);
+    let plot = |(test, series, texts): (Option<String>, Vec<Series>, Vec<String>)| Plot {
+        title: say!("response-curve", name = test.unwrap_or_default()),
+        description: texts.join("; "),
+        x: axis(word("axis-rate-reached"), Unit::IoPerSecond, Scale::Linear),
+        y: axis(word("axis-latency-from-due"), Unit::Second, Scale::Log10),
+        series,
+        bands: Vec::new(),
+        limit: None,
+        rivals: true,
+        marks: Vec::new(),
+    };
+    several.map(plot).collect()
+}
+
+fn axis(label: &str, unit: Unit, scale: Scale) -> Axis {
+    Axis { label: label.to_owned(), unit, scale }
+}
+
 pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
     let Some(first) = points.first() else { return };
     let name = first.text(Attribute::Test).unwrap_or_default();
@@ -172,16 +212,8 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
             many = rate(last),
             knee = knee(points),
         ),
-        x: Axis {
-            label: word("axis-rate-reached").to_owned(),
-            unit: Unit::IoPerSecond,
-            scale: Scale::Linear,
-        },
-        y: Axis {
-            label: word("axis-latency-from-due").to_owned(),
-            unit: Unit::Second,
-            scale: Scale::Log10,
-        },
+        x: axis(word("axis-rate-reached"), Unit::IoPerSecond, Scale::Linear),
+        y: axis(word("axis-latency-from-due"), Unit::Second, Scale::Log10),
         series,
         bands: bands(points),
         limit: None,

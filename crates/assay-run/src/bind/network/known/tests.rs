@@ -21,7 +21,7 @@ fn work(to: &str, port: Option<u16>) -> NetworkWorkload {
 fn case(id: &str, work: &NetworkWorkload) -> Case {
     let stopping = Stopping { target: 0.02, repetitions: 1, preparations: 1, budget_s: 1.0 };
     let workload = Workload::NetworkTcp(work.clone());
-    Case { id: id.to_owned(), by: "assay".to_owned(), workload, stopping }
+    Case { id: id.to_owned(), by: "assay".to_owned(), workload, stopping, pair: None }
 }
 
 fn lacking(what: Lack) -> Result<Stopped, CaseError> {

@@ -1,0 +1,247 @@
+//! The fleet file: hosts with their transports, addresses, roles and labels, in TOML.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use assay_model::run::ALL_HOSTS;
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::hosts;
+use crate::remote::Via;
+
+/// What `assay help fleet-file` shows as an example.
+pub const EXAMPLE: &str = include_str!("../tests/golden/fleet.toml");
+
+/// A host as a fleet file knows it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FleetHost {
+    /// Its name.
+    pub name: String,
+    /// The command that gives a pipe to it; `None` = that of all.
+    pub via: Option<String>,
+    /// Where data goes: a name or an address of its own; `None` = wherever it can be reached.
+    pub address: Option<String>,
+    /// What groups it belongs to.
+    pub labels: Vec<String>,
+    /// Whether it is only the other end of pairs, and measures nothing by itself.
+    pub is_far_end: bool,
+}
+
+impl FleetHost {
+    /// A host of which only the name is known.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+}
+
+/// Why a text is no fleet, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FleetFileError {
+    /// What is wrong.
+    pub message: String,
+    /// Byte range in the text.
+    pub span: Range<usize>,
+    /// What would be right.
+    pub help: &'static str,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    via: Option<Spanned<String>>,
+    #[serde(default)]
+    labels: Vec<Spanned<String>>,
+    #[serde(default, rename = "host")]
+    hosts: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: Spanned<String>,
+    via: Option<Spanned<String>>,
+    address: Option<Spanned<String>>,
+    #[serde(default)]
+    labels: Vec<Spanned<String>>,
+    role: Option<Role>,
+}
+
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Role {
+    Client,
+    FarEnd,
+}
+
+/// The hosts of a fleet file, in its order.
+///
+/// # Errors
+/// [`FleetFileError`]: it is no TOML, has an unknown key, names a host twice, or uses a label that it does not declare.
+pub fn parse(text: &str) -> Result<Vec<FleetHost>, FleetFileError> {
+    let file: File = toml::from_str(text).map_err(|error| FleetFileError {
+        message: error.message().to_owned(),
+        span: error.span().unwrap_or(0..0),
+        help: "`assay help fleet-file` shows a whole one",
+    })?;
+    if let Some(via) = &file.via {
+        check_via(via)?;
+    }
+    let mut fleet: Vec<FleetHost> = Vec::new();
+    for entry in &file.hosts {
+        for host in hosts_of(entry, &file)? {
+            if fleet.iter().any(|it| it.name == host.name) {
+                let message = format!("{} is named twice", host.name);
+                return Err(wrong(&entry.name, message, "leave one of them out"));
+            }
+            fleet.push(host);
+        }
+    }
+    if fleet.iter().all(|host| host.is_far_end) {
+        let message = match fleet.len() {
+            0 => "no host is named",
+            _ => "every host is a far end, and none measures",
+        };
+        let help = "write a table [[host]] with a name for each host, or each range of hosts";
+        return Err(FleetFileError { message: message.to_owned(), span: 0..0, help });
+    }
+    check_labels(&file, &fleet)?;
+    Ok(fleet)
+}
+
+/// One entry may name a range.
+fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError> {
+    let names = hosts::expand(entry.name.get_ref())
+        .map_err(|error| wrong(&entry.name, error.to_string(), "write it like vm[1-24]"))?;
+    if let Some(via) = &entry.via {
+        check_via(via)?;
+    }
+    if let Some(address) = &entry.address
+        && names.len() > 1
+        && !address.get_ref().contains("{host}")
+    {
+        let message = "several hosts would have one address".to_owned();
+        let help = "give each host a table of its own, or write {host} where its name goes";
+        return Err(wrong(address, message, help));
+    }
+    let via = entry.via.as_ref().or(file.via.as_ref());
+    let host = |name: String| FleetHost {
+        via: via.map(|via| via.get_ref().clone()),
+        address: entry.address.as_ref().map(|it| it.get_ref().replace("{host}", &name)),
+        labels: entry.labels.iter().map(|label| label.get_ref().clone()).collect(),
+        is_far_end: entry.role == Some(Role::FarEnd),
+        name,
+    };
+    Ok(names.into_iter().map(host).collect())
+}
+
+fn check_via(via: &Spanned<String>) -> Result<(), FleetFileError> {
+    let help = "for example via = \"ssh {host}\"";
+    Via::parse(via.get_ref()).map(drop).map_err(|error| wrong(via, error.to_string(), help))
+}
+
+/// Labels name groups of hosts in results: a slip of the keyboard would make a group of its own.
+fn check_labels(file: &File, fleet: &[FleetHost]) -> Result<(), FleetFileError> {
+    let known: BTreeSet<&str> =
+        file.labels.iter().map(|label| label.get_ref().as_str()).collect();
+    for label in &file.labels {
+        let name = label.get_ref().as_str();
+        if name == ALL_HOSTS || fleet.iter().any(|host| host.name == name) {
+            let message =
+                format!("{name} cannot be a label: results by that name are those of hosts");
+            return Err(wrong(label, message, "choose another word"));
+        }
+    }
+    let used = file.hosts.iter().flat_map(|host| &host.labels);
+    for label in used {
+        if !known.contains(label.get_ref().as_str()) {
+            let message = format!("label {} is not declared", label.get_ref());
+            return Err(wrong(
+                label,
+                message,
+                "declare all labels above the first host: labels = [\"near\", \"far\"]",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn wrong<T>(place: &Spanned<T>, message: String, help: &'static str) -> FleetFileError {
+    FleetFileError { message, span: place.span(), help }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_file_is_read() {
+        assert!(include_str!("../../../docs/hosts.md").contains(EXAMPLE));
+        let fleet = parse(EXAMPLE).unwrap();
+        let shown: Vec<String> = fleet
+            .iter()
+            .map(|it| {
+                let via = it.via.as_deref().unwrap_or("-");
+                let address = it.address.as_deref().unwrap_or("-");
+                let role = if it.is_far_end { " far-end" } else { "" };
+                format!("{} | {via} | {address} | {}{role}", it.name, it.labels.join(" "))
+            })
+            .collect();
+        assert_eq!(
+            shown,
+            [
+                "north1 | ssh -o BatchMode=yes {host} | north1.data.example | near north",
+                "north2 | ssh -o BatchMode=yes {host} | north2.data.example | near north",
+                "east1 | ssh -o BatchMode=yes -J gate {host} | 192.0.2.31 | far east",
+                "sink | ssh -o BatchMode=yes {host} | - |  far-end",
+            ]
+        );
+    }
+
+    #[test]
+    fn faults_have_their_place() {
+        for (text, expected) in [
+            ("", "1:1: no host is named"),
+            ("host = 3", "1:8: invalid type: integer `3`, expected a sequence"),
+            (
+                "[[host]]\nnam = \"a\"",
+                "2:1: unknown field `nam`, expected one of `name`, `via`, `address`, `labels`, `role`",
+            ),
+            (
+                "[[host]]\nname = \"a\"\nrole = \"king\"",
+                "3:8: unknown variant `king`, expected `client` or `far-end`",
+            ),
+            ("[[host]]\nvia = \"ssh {host}\"", "1:1: missing field `name`"),
+            ("[[host]]\nname = \"a[1-2]\"\n[[host]]\nname = \"a2\"", "4:8: a2 is named twice"),
+            (
+                "[[host]]\nname = \"a\"\nvia = \"sudo\"",
+                "3:7: it does not say where the host's name goes: write {host}, as in 'ssh {host}'",
+            ),
+            (
+                "labels = [\"near\"]\n[[host]]\nname = \"a\"\nlabels = [\"neer\"]",
+                "4:11: label neer is not declared",
+            ),
+            (
+                "labels = [\"a\"]\n[[host]]\nname = \"a\"",
+                "1:11: a cannot be a label: results by that name are those of hosts",
+            ),
+            (
+                "[[host]]\nname = \"a[1-2]\"\naddress = \"192.0.2.1\"",
+                "3:11: several hosts would have one address",
+            ),
+            ("[[host]]\nname = \"a[\"", "2:8: \"a[\": column 3: a bracket is not closed"),
+            (
+                "[[host]]\nname = \"a\"\nrole = \"far-end\"",
+                "1:1: every host is a far end, and none measures",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            let before = &text[..error.span.start];
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or_default().len() + 1;
+            assert_eq!(format!("{line}:{column}: {}", error.message), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Which pairs of hosts measure the network between them, and which of them together: `a:b,c:d`, `a:b+c:d`, or a
+//! matrix over all hosts.
+
+use std::collections::BTreeSet;
+
+use assay_model::plan::expand::{PairChoices, PairTurn};
+
+use crate::fleet_file::FleetHost;
+
+/// Whole matrices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matrix {
+    /// From every host to every other one, pair by pair.
+    All,
+    /// From every host to the next one, and from the last to the first, pair by pair.
+    Ring,
+    /// From the first half of the hosts to the second half, all at once.
+    Bisection,
+}
+
+/// Why a list names no pairs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PairsError {
+    #[error("{list:?}: column {column}: {pair:?} is no pair")]
+    NoPair { list: String, column: usize, pair: String },
+    #[error("{list:?}: column {column}: {host} is none of --hosts")]
+    Unknown { list: String, column: usize, host: String },
+    #[error("{list:?}: column {column}: {host} would be both ends")]
+    Itself { list: String, column: usize, host: String },
+    #[error(
+        "{list:?}: column {column}: {host} is already in a pair that is measured together with this one"
+    )]
+    Busy { list: String, column: usize, host: String },
+    #[error("{list:?}: column {column}: {pair} is named twice")]
+    Twice { list: String, column: usize, pair: String },
+    #[error("a matrix needs two hosts at least")]
+    Alone,
+}
+
+impl PairsError {
+    /// What to do.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
+        match self {
+            Self::NoPair { .. } => {
+                "name the sender and the receiver like a:b, pairs that follow each other like a:b,c:d, and pairs that measure together like a:b+c:d"
+            }
+            Self::Unknown { .. } => "every host of a pair stands in --hosts as well",
+            Self::Itself { .. } => "`assay run network` without --pairs measures loopback",
+            Self::Busy { .. } => {
+                "write a comma between pairs that share a host: they take turns"
+            }
+            Self::Twice { .. } => "leave one of them out",
+            Self::Alone => "name more hosts with --hosts",
+        }
+    }
+}
+
+/// Rounds that follow each other, each of pairs that measure together; a pair is the numbers of two hosts, of which
+/// the first begins.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rounds {
+    rounds: Vec<Vec<(usize, usize)>>,
+    hosts: Vec<FleetHost>,
+}
+
+impl Rounds {
+    /// `a:b,c:d+e:f`: a comma between what follows each other, a plus sign between what is measured together.
+    ///
+    /// # Errors
+    /// [`PairsError`], which says where.
+    pub fn parse(list: &str, hosts: &[FleetHost]) -> Result<Self, PairsError> {
+        let mut rounds = Vec::new();
+        let mut known = BTreeSet::new();
+        let mut column = 1;
+        for part in list.split(',') {
+            let mut round: Vec<(usize, usize)> = Vec::new();
+            for text in part.split('+') {
+                let pair = one(list, column, text, hosts)?;
+                let is_busy =
+                    |host: &usize| round.iter().any(|it| it.0 == *host || it.1 == *host);
+                if let Some(host) = [pair.0, pair.1].into_iter().find(is_busy) {
+                    let (list, host) = (list.to_owned(), hosts[host].name.clone());
+                    return Err(PairsError::Busy { list, column, host });
+                }
+                if !known.insert(pair) {
+                    let (list, pair) = (list.to_owned(), text.to_owned());
+                    return Err(PairsError::Twice { list, column, pair });
+                }
+                round.push(pair);
+                column += text.chars().count() + 1;
+            }
+            rounds.push(round);
+        }
+        Ok(Self { rounds, hosts: hosts.to_vec() })
+    }
+
+    /// The rounds of a matrix over these hosts.
+    ///
+    /// # Errors
+    /// [`PairsError::Alone`].
+    pub fn of_matrix(matrix: Matrix, hosts: &[FleetHost]) -> Result<Self, PairsError> {
+        let is_client = |host: &usize| !hosts[*host].is_far_end;
+        let clients: Vec<usize> = (0..hosts.len()).filter(is_client).collect();
+        let mut rounds: Vec<Vec<(usize, usize)>> = match matrix {
+            // Neighbours first; whoever is only a far end begins nothing.
+            Matrix::All => {
+                let (all, count) = (0..hosts.len(), hosts.len());
+                let from = |step| all.clone().map(move |host| (host, (host + step) % count));
+                let pairs = (1..count).flat_map(from).filter(|(from, _)| is_client(from));
+                pairs.map(|pair| vec![pair]).collect()
+            }
+            Matrix::Ring => {
+                let next = |at: usize| clients[(at + 1) % clients.len()];
+                clients.iter().enumerate().map(|(at, host)| vec![(*host, next(at))]).collect()
+            }
+            Matrix::Bisection => {
+                let (near, far) = clients.split_at(clients.len() / 2);
+                vec![near.iter().copied().zip(far.iter().copied()).collect()]
+            }
+        };
+        rounds.retain(|round| round.iter().all(|(from, to)| from != to) && !round.is_empty());
+        if rounds.is_empty() {
+            return Err(PairsError::Alone);
+        }
+        Ok(Self { rounds, hosts: hosts.to_vec() })
+    }
+
+    /// Whether there are none: each host asks by itself.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    /// What one host begins; `None` where there are no pairs at all.
+    #[must_use]
+    pub fn of_host(&self, host: usize) -> Option<PairChoices> {
+        let turn = |(number, round): (usize, &Vec<(usize, usize)>)| {
+            let (_, peer) = round.iter().find(|pair| pair.0 == host)?;
+            Some(PairTurn {
+                peer: self.hosts[*peer].name.clone(),
+                address: self.hosts[*peer].address.clone(),
+                name: name(round, &self.hosts),
+                round: u32::try_from(number).ok()?,
+                together: u32::try_from(round.len()).ok()?,
+            })
+        };
+        let turns = self.rounds.iter().enumerate().filter_map(turn).collect();
+        let rounds = u32::try_from(self.rounds.len()).unwrap_or(u32::MAX);
+        let is_far_end = self.hosts.get(host)?.is_far_end;
+        (!self.is_empty()).then_some(PairChoices { rounds, turns, is_far_end })
+    }
+}
+
+/// The first pair of a round, and how many others there are: `a:b+3`.
+fn name(round: &[(usize, usize)], hosts: &[FleetHost]) -> String {
+    let named =
+        |(from, to): &(usize, usize)| format!("{}:{}", hosts[*from].name, hosts[*to].name);
+    let first = round.first().map(named);
+    let others = if round.len() > 1 { format!("+{}", round.len() - 1) } else { String::new() };
+    first.unwrap_or_default() + &others
+}
+
+/// Names may hold colons themselves, as addresses do: whatever way of cutting gives two known hosts is meant.
+fn one(
+    list: &str,
+    column: usize,
+    text: &str,
+    hosts: &[FleetHost],
+) -> Result<(usize, usize), PairsError> {
+    let place = |name: &str| hosts.iter().position(|host| host.name == name);
+    let cuts = || text.match_indices(':').map(|(at, _)| (&text[..at], &text[at + 1..]));
+    let found = cuts().find_map(|(from, to)| Some((place(from)?, place(to)?)));
+    let list = || list.to_owned();
+    match found {
+        Some((from, to)) if from == to => {
+            Err(PairsError::Itself { list: list(), column, host: hosts[from].name.clone() })
+        }
+        Some(pair) => Ok(pair),
+        None => match cuts().next() {
+            Some((from, to)) if !from.is_empty() && !to.is_empty() => {
+                let (host, later) = match place(from) {
+                    Some(_) => (to, from.chars().count() + 1),
+                    None => (from, 0),
+                };
+                let (host, column) = (host.to_owned(), column + later);
+                Err(PairsError::Unknown { list: list(), column, host })
+            }
+            _ => Err(PairsError::NoPair { list: list(), column, pair: text.to_owned() }),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hosts(names: &str) -> Vec<FleetHost> {
+        names.split(' ').map(FleetHost::named).collect()
+    }
+
+    fn shown(rounds: &Rounds, hosts: &[FleetHost]) -> String {
+        let pair = |it: &(usize, usize)| format!("{}:{}", hosts[it.0].name, hosts[it.1].name);
+        let round =
+            |it: &Vec<(usize, usize)>| it.iter().map(pair).collect::<Vec<_>>().join("+");
+        rounds.rounds.iter().map(round).collect::<Vec<_>>().join(",")
+    }
+
+    #[test]
+    fn pairs_are_those_that_are_written() {
+        let hosts = hosts("a b c ::1 user@d");
+        for (list, expected) in [
+            ("a:b", "a:b"),
+            ("a:b,b:a,c:user@d", "a:b,b:a,c:user@d"),
+            ("a:b+c:user@d,a:c", "a:b+c:user@d,a:c"),
+            ("a:::1,::1:a", "a:::1,::1:a"),
+            ("a", r#""a": column 1: "a" is no pair"#),
+            ("a:b,", r#""a:b,": column 5: "" is no pair"#),
+            ("a:b,a:", r#""a:b,a:": column 5: "a:" is no pair"#),
+            ("a:b,x:b", r#""a:b,x:b": column 5: x is none of --hosts"#),
+            ("a:b,a:x", r#""a:b,a:x": column 7: x is none of --hosts"#),
+            ("a:a", r#""a:a": column 1: a would be both ends"#),
+            ("a:b,a:b", r#""a:b,a:b": column 5: a:b is named twice"#),
+            (
+                "a:b+b:c",
+                r#""a:b+b:c": column 5: b is already in a pair that is measured together with this one"#,
+            ),
+        ] {
+            let found = match Rounds::parse(list, &hosts) {
+                Ok(rounds) => shown(&rounds, &hosts),
+                Err(error) => error.to_string(),
+            };
+            assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn matrices_have_every_pair_once() {
+        let check = |matrix, names: &str, expected: &str| {
+            let hosts = hosts(names);
+            assert_eq!(shown(&Rounds::of_matrix(matrix, &hosts).unwrap(), &hosts), expected);
+        };
+        check(Matrix::All, "a b c", "a:b,b:c,c:a,a:c,b:a,c:b");
+        check(Matrix::All, "a b", "a:b,b:a");
+        check(Matrix::Ring, "a b c d", "a:b,b:c,c:d,d:a");
+        check(Matrix::Bisection, "a b c d", "a:c+b:d");
+        check(Matrix::Bisection, "a b c", "a:b");
+        for matrix in [Matrix::All, Matrix::Ring, Matrix::Bisection] {
+            assert_eq!(Rounds::of_matrix(matrix, &hosts("a")), Err(PairsError::Alone));
+        }
+        let mut with_sink = hosts("a sink b");
+        with_sink[1].is_far_end = true;
+        let rounds = Rounds::of_matrix(Matrix::All, &with_sink).unwrap();
+        assert_eq!(shown(&rounds, &with_sink), "a:sink,b:a,a:b,b:sink");
+        let rounds = Rounds::of_matrix(Matrix::Ring, &with_sink).unwrap();
+        assert_eq!(shown(&rounds, &with_sink), "a:b,b:a");
+    }
+
+    #[test]
+    fn each_host_is_told_what_it_begins() {
+        let mut hosts = hosts("a b c d");
+        hosts[1].address = Some("192.0.2.2".to_owned());
+        let rounds = Rounds::parse("c:d,a:b+d:c", &hosts).unwrap();
+        let of_a = rounds.of_host(0).unwrap();
+        let turn = PairTurn {
+            peer: "b".to_owned(),
+            address: Some("192.0.2.2".to_owned()),
+            name: "a:b+1".to_owned(),
+            round: 1,
+            together: 2,
+        };
+        assert_eq!(of_a, PairChoices { rounds: 2, turns: vec![turn], is_far_end: false });
+        assert_eq!(rounds.of_host(1).unwrap().turns, []);
+        assert_eq!(Rounds::default().of_host(0), None);
+    }
+}

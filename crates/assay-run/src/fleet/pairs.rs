@@ -1,0 +1,189 @@
+//! Pairs of hosts: how one end asks the other one for a port that data goes to, and how that serves it.
+//!
+//! Nothing is agreed on over the network itself: the agents talk over the pipes to the coordinator ([`Call`]). The
+//! port is open from the beginning of a case until its end, on the one address that data goes to.
+//!
+//! # For another benchmark between two hosts
+//! Whatever needs more than a port has a subject of its own: the end that begins takes
+//! [`Recorder::call_peer`]`("rdma")` in its `bind`, and [`attend`] gets an arm for that subject, which is called on a
+//! thread of its own at the other end. Both have a [`Call`] then: `say` and `hear` carry any message that serde
+//! knows, `over` is set when the other end is gone, and dropping it ends the conversation.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use assay_fleet::remote::calls::{Call, CallError};
+use assay_kernels::network::device;
+use assay_kernels::network::socket::{self, SocketOptions};
+use assay_model::failure::Failure;
+use serde::{Deserialize, Serialize};
+
+use crate::network::control;
+use crate::network::error::NetworkError;
+use crate::network::iperf3_server::{self, Iperf3Service};
+use crate::network::setup::{is_within, local_towards};
+use crate::network::target::Target;
+use crate::recorder::Recorder;
+
+/// What network benchmarks talk about.
+const NETWORK: &str = "network";
+/// How long the other end may take to answer.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long an address has to prove that it can be reached, where there are others.
+const PROOF: Duration = Duration::from_secs(2);
+/// Addresses of a host that are tried: more than machines have networks.
+const MOST_ADDRESSES: usize = 16;
+/// How long nothing may move: longer than the other end waits, which tells more.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// What the end that begins asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ask {
+    /// Where it can be reached: at what this name stands for there, or at any address it has.
+    Addresses(Option<String>),
+    /// To serve on this address.
+    Listen(IpAddr),
+}
+
+/// What the other end answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Answer {
+    Addresses(Vec<IpAddr>),
+    Port(u16),
+    Refused { causes: Vec<String> },
+}
+
+/// The far end of a pair for one case; closes its port when it is dropped.
+pub(crate) struct PairEnd {
+    pub(crate) address: SocketAddr,
+    _call: Call,
+}
+
+impl PairEnd {
+    /// Has the other end of the case's pair open a port; `None` where the case has no pair.
+    pub(crate) fn of(recorder: &mut Recorder<'_, '_>) -> Result<Option<Self>, NetworkError> {
+        let Some(pair) = recorder.pair().cloned() else { return Ok(None) };
+        let gone = || NetworkError::Call(CallError::Over { peer: pair.peer.clone() });
+        let call = recorder.call_peer(NETWORK).ok_or_else(gone)?;
+        let found = match ask(&call, &Ask::Addresses(pair.address.clone()))? {
+            Answer::Addresses(found) => in_order(found, &pair.peer),
+            other => return Err(refused(&pair.peer, other)),
+        };
+        let mut last = None;
+        let is_only = found.len() == 1;
+        for address in found {
+            let port = match ask(&call, &Ask::Listen(address))? {
+                Answer::Port(port) => port,
+                other => {
+                    last = Some(refused(&pair.peer, other));
+                    continue;
+                }
+            };
+            let address = SocketAddr::new(address, port);
+            let proof = socket::connect_tcp(address, &SocketOptions::default(), PROOF);
+            match proof {
+                Err(source) if !is_only => {
+                    last = Some(NetworkError::not_connected(address, &source));
+                }
+                // The only one there is: the case itself says what becomes of it.
+                _ => return Ok(Some(Self { address, _call: call })),
+            }
+        }
+        let none = Answer::Refused { causes: vec!["it has no address".to_owned()] };
+        Err(last.unwrap_or_else(|| refused(&pair.peer, none)))
+    }
+}
+
+fn ask(call: &Call, question: &Ask) -> Result<Answer, NetworkError> {
+    call.say(question).and_then(|()| call.hear(PATIENCE)).map_err(NetworkError::Call)
+}
+
+fn refused(peer: &str, answer: Answer) -> NetworkError {
+    let causes = if let Answer::Refused { causes } = answer { causes } else { Vec::new() };
+    NetworkError::FarEnd { peer: peer.to_owned(), causes: causes.join(": ") }
+}
+
+/// What the peer's name stands for here comes first, and what is an address of this machine too comes last: bridges
+/// of containers have the same one everywhere.
+fn in_order(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
+    let name = peer.rsplit_once('@').map_or(peer, |(_, name)| name);
+    let meant = Target::new(name, 0).addresses().unwrap_or_default();
+    found.sort_by_key(|address| {
+        let is_here = is_within(local_towards(SocketAddr::new(*address, 9)), *address);
+        (is_here, !meant.iter().any(|it| it.ip() == *address))
+    });
+    found.truncate(MOST_ADDRESSES);
+    found
+}
+
+/// Does what the agent of another host asks of this one, until that hangs up.
+pub fn attend(call: Call) {
+    match call.subject() {
+        NETWORK => serve(&call),
+        // An unknown subject is over at once, which the other end hears.
+        _ => drop(call),
+    }
+}
+
+/// Answers until the other end hangs up, which closes the ports.
+fn serve(call: &Call) {
+    let stop = AtomicBool::new(false);
+    thread::scope(|scope| {
+        while let Ok(question) = call.hear(Duration::MAX) {
+            let answer = match question {
+                Ask::Addresses(named) => own_addresses(named.as_deref()).map(Answer::Addresses),
+                Ask::Listen(address) => open(address).map(|(listener, address)| {
+                    let (service, stop) = (service(address), &stop);
+                    // What goes wrong here shows at the other end, which reports it.
+                    scope.spawn(move || {
+                        iperf3_server::serve_on(&listener, &service, stop, &mut drop)
+                    });
+                    Answer::Port(address.port())
+                }),
+            };
+            let answer = answer.unwrap_or_else(|error| {
+                let causes = Failure::causes(&error);
+                Answer::Refused { causes }
+            });
+            if call.say(&answer).is_err() {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+}
+
+fn own_addresses(named: Option<&str>) -> Result<Vec<IpAddr>, NetworkError> {
+    if let Some(name) = named {
+        let found = Target::new(name, 0).addresses()?;
+        return Ok(found.into_iter().map(|address| address.ip()).collect());
+    }
+    let own = device::addresses();
+    // A machine without a network is its own only peer.
+    Ok(if own.is_empty() { vec![Ipv4Addr::LOCALHOST.into()] } else { own })
+}
+
+fn open(address: IpAddr) -> Result<(TcpListener, SocketAddr), NetworkError> {
+    let asked = SocketAddr::new(address, 0);
+    let listener = control::listen(asked)?;
+    let bound = listener.local_addr();
+    bound
+        .map(|bound| (listener, bound))
+        .map_err(|source| NetworkError::Listen { address: asked, source })
+}
+
+const fn service(listen: SocketAddr) -> Iperf3Service {
+    Iperf3Service {
+        listen,
+        once: false,
+        idle_limit: None,
+        idle_timeout: IDLE_TIMEOUT,
+        interval_s: None,
+        pinned: false,
+        gate: None,
+    }
+}

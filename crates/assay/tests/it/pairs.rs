@@ -1,0 +1,205 @@
+//! Pairs of hosts: throughput and round trips from one host to another, both of which are agents. Hosts are network
+//! namespaces on one bridge.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::network::link::run;
+use crate::program::{World, results};
+
+/// Namespaces on one bridge; gone when dropped.
+struct Namespaces {
+    /// What all their names begin with.
+    id: String,
+    count: usize,
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for host in 0..=self.count {
+            run(&format!("ip netns del {}n{host}", self.id));
+        }
+    }
+}
+
+impl Namespaces {
+    /// Hosts `n1` to `n…`, the way to them being [`Namespaces::via`]. `None`, with the reason said, where they cannot
+    /// be made.
+    fn new(test: &str, count: usize) -> Option<Self> {
+        let id = format!("assay-{}-{test}-", std::process::id());
+        if !run(&format!("ip netns add {id}n0")) {
+            eprintln!("SKIPPED {test}: network namespaces cannot be made here");
+            return None;
+        }
+        let made = Self { id, count };
+        let id = &made.id;
+        let mut commands = vec![
+            format!("ip -n {id}n0 link add br0 type bridge"),
+            format!("ip -n {id}n0 link set br0 up"),
+        ];
+        for host in 1..=count {
+            commands.extend([
+                format!("ip netns add {id}n{host}"),
+                format!(
+                    "ip -n {id}n{host} link add eth0 type veth peer name v{host} netns {id}n0"
+                ),
+                format!("ip -n {id}n0 link set v{host} master br0 up"),
+                // The range for benchmarks (RFC 2544).
+                format!("ip -n {id}n{host} addr add 198.18.80.{host}/24 dev eth0"),
+                format!("ip -n {id}n{host} link set eth0 up"),
+                format!("ip -n {id}n{host} link set lo up"),
+            ]);
+        }
+        for command in commands {
+            assert!(run(&command), "{command}");
+        }
+        Some(made)
+    }
+
+    fn via(&self) -> String {
+        format!("ip netns exec {}{{host}}", self.id)
+    }
+}
+
+/// One question about throughput and one about round trips, a second each.
+const SHORT: &str = "name = \"short\"\nbudget = \"2s\"\n\
+    [[measure]]\nbenchmark = \"network.tcp\"\nmeasures = \"throughput\"\nseconds = 1\n\
+    [[measure]]\nbenchmark = \"network.tcp\"\nmeasures = \"latency\"\nseconds = 1\n";
+
+fn pair_of(result: &Value) -> String {
+    let parameters = &result["parameters"];
+    format!("{}:{}", result["host"].as_str().unwrap(), parameters["peer"].as_str().unwrap())
+}
+
+#[test]
+fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
+    let Some(hosts) = Namespaces::new("ring", 4) else { return };
+    let bucket = format!(
+        "tc -n {}n3 qdisc add dev eth0 root tbf rate 20mbit burst 64kb limit 1mb",
+        hosts.id
+    );
+    assert!(run(&bucket), "{bucket}");
+    let world = World::in_memory();
+    world.write("short.toml", SHORT);
+    let file = format!(
+        "via = \"{}\"\nlabels = [\"near\", \"far\"]\n\
+         [[host]]\nname = \"n[1-2]\"\nlabels = [\"near\"]\n\
+         [[host]]\nname = \"n3\"\naddress = \"198.18.80.3\"\nlabels = [\"far\"]\n\
+         [[host]]\nname = \"n4\"\nlabels = [\"far\"]\n",
+        hosts.via(),
+    );
+    world.write("fleet.toml", &file);
+    let words = ["run", "./short.toml", "--hosts", "fleet.toml", "--matrix", "ring"];
+    let document = world.json(&[&words[..], &["--json"]].concat());
+    let ring = ["n1:n2", "n2:n3", "n3:n4", "n4:n1"];
+    for metric in ["goodput", "round_trip"] {
+        let found = results(&document, "network.tcp", metric);
+        assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ring, "{metric}");
+        for result in &found {
+            assert_eq!(result["parameters"]["path"], "network", "{result:#}");
+            assert!(result["parameters"].get("to").is_none());
+        }
+    }
+    // A bucket lets no more through than it is told, whatever the machine does beside; its burst is of the first moment.
+    let slow = results(&document, "network.tcp", "goodput")[2]["median"].as_f64().unwrap();
+    assert!(slow < 22e6, "{slow}");
+    let page = world.assay(&["report", "--format", "html"]).succeeded().out;
+    assert!(page.contains("n3 → n4"), "{page}");
+    assert_eq!(page.matches("fill-opacity=").count(), 2 * 16, "two maps of four hosts");
+    let shown = world.assay(&["report"]).succeeded().out;
+    assert!(shown.contains("n2 → n3"), "{shown}");
+    // Each pair is held against itself.
+    let again = world.assay(&["compare", "latest", "latest"]).failed_with(6);
+    assert!(again.out.contains("n4 → n1"), "{again:?}");
+    world.assay(&["verify"]).succeeded();
+    // Nobody but the sender of a pair has its case.
+    let planned = world.json(&[&words[..], &["--dry-run", "--json"]].concat());
+    let cases = planned["cases"].as_array().unwrap().iter();
+    let cases: Vec<String> = cases
+        .map(|it| format!("{} {}", it["case"]["id"].as_str().unwrap(), it["hosts"]))
+        .collect();
+    assert_eq!(cases.len(), 8);
+    assert_eq!(cases[2], "network.tcp/n3:n4/send/streams=1 [\"n3\"]");
+    assert!(cases[4].contains("n1:n2/latency"), "every question goes to all pairs: {cases:?}");
+}
+
+#[test]
+fn a_pair_whose_link_goes_down_is_named_and_the_others_count() {
+    let Some(hosts) = Namespaces::new("down", 4) else { return };
+    let world = World::in_memory();
+    let text = "name = \"one\"\nbudget = \"2s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+                measures = \"throughput\"\nseconds = 3\n";
+    world.write("one.toml", text);
+    let via = hosts.via();
+    let words = ["run", "./one.toml", "--hosts", "n[1-4]", "--pairs", "n1:n2,n3:n4"];
+    let mut running = world
+        .command(&[&words[..], &["--via", &via, "--events", "--quiet"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut is_down = false;
+    for line in BufReader::new(running.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        if !is_down && line.contains("case-started") && line.contains("n1:n2") {
+            std::thread::sleep(std::time::Duration::from_millis(500));
+            is_down = run(&format!("ip -n {}n0 link set v2 down", hosts.id));
+        }
+    }
+    assert!(is_down);
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", String::from_utf8_lossy(&output.stderr));
+    let shown = world.assay(&["show", "--json"]);
+    let document: Value = serde_json::from_str(&shown.out).unwrap();
+    let failures = document["failures"].as_array().unwrap();
+    let cases: Vec<&str> = failures.iter().map(|it| it["case"].as_str().unwrap()).collect();
+    assert_eq!(cases, ["network.tcp/n1:n2/send/streams=1"], "{document:#}");
+    let found = results(&document, "network.tcp", "goodput");
+    assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n3:n4"]);
+}
+
+#[test]
+fn disjoint_pairs_measure_together_and_add_up() {
+    let Some(hosts) = Namespaces::new("halves", 4) else { return };
+    let world = World::in_memory();
+    world.write("short.toml", SHORT);
+    let via = hosts.via();
+    let words = ["run", "./short.toml", "--hosts", "n[1-4]", "--matrix", "bisection"];
+    let document = world.json(&[&words[..], &["--via", &via, "--json"]].concat());
+    let found = results(&document, "network.tcp", "goodput");
+    let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
+    assert_eq!(hosts, ["n1", "n2", "all"]);
+    assert!(found.iter().all(|it| it["case"] == "network.tcp/n1:n3+1/send/streams=1"));
+    assert_eq!([pair_of(found[0]), pair_of(found[1])], ["n1:n3", "n2:n4"]);
+    for result in &found[..2] {
+        assert_eq!(result["parameters"]["concurrent"], 2);
+        assert!(result["parameters"]["start_skew"].is_number());
+    }
+}
+
+#[test]
+fn what_is_no_pair_is_refused_before_anything_is_started() {
+    let world = World::new();
+    world.write("fleet.toml", "[[host]]\nname = \"a\"\ncolour = \"red\"\n");
+    let hosts = ["run", "network", "--hosts", "a,b", "--via", "touch started {host}"];
+    for (arguments, says) in [
+        (&["--pairs", "a:c"][..], "c is none of --hosts"),
+        (&["--pairs", "a"], "is no pair"),
+        (&["--pairs", "a:b", "--matrix", "all"], "cannot be used with"),
+        (&["--pairs", "a:b", "--to", "c"], "cannot be used with"),
+    ] {
+        let outcome = world.assay(&[&hosts, arguments].concat()).failed_with(2);
+        assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
+    }
+    let memory = ["run", "memory", "--hosts", "a,b", "--matrix", "all"];
+    let memory = world.assay(&memory).failed_with(2);
+    assert!(memory.err.contains("asks nothing of the network"), "{memory:?}");
+    let file = world.assay(&["doctor", "--hosts", "fleet.toml"]).failed_with(2);
+    assert!(
+        file.err.contains("unknown field `colour`") && file.err.contains("fleet.toml:3:1"),
+        "{file:?}"
+    );
+    assert!(!world.path("started").exists());
+}
