@@ -215,7 +215,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 49);
+    assert_eq!(said.len(), 50);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }
@@ -255,6 +255,7 @@ fn every_limit_and_every_choice_has_words() {
         ),
         (Basis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
         (Basis::Provisioned, "what the volume is provisioned for"),
+        (Basis::DataSheet { source: "PM9A3, 2021".into() }, "data sheet: PM9A3, 2021"),
         (Basis::Reported { text: "as it was".into() }, "as it was"),
     ] {
         assert_eq!(words::plainly(&words::basis(&basis)), expected);
