@@ -23,6 +23,7 @@ pub mod rdma_device;
 pub mod remote;
 pub mod root;
 pub mod shared_memory;
+pub mod slurm;
 pub mod state;
 
 mod control_group;
