@@ -875,7 +875,8 @@ fn a_pair_that_is_worse_than_the_others_says_so() {
 fn groups_of_hosts_have_totals_of_their_own() {
     let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
     for (host, rate) in [("one", 100.0), ("two", 30.0), ("three", 7.0)] {
-        script = script.open("rate", &[(Name::Host, host.into())]).sample(rate, 1.0, 0);
+        let own = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
+        script = script.open("rate", &own).sample(rate, 1.0, 0);
     }
     let labelled = |name: &str, label: &str| {
         let RunEvent::HostJoined(mut host) = joined(name, None) else { panic!() };
@@ -889,6 +890,7 @@ fn groups_of_hosts_have_totals_of_their_own() {
     let totals: Vec<_> = totals
         .map(|it| (&*it.host, it.median, it.parameters[&Name::Hosts].text().unwrap_or("")))
         .collect();
+    assert!(summary.results[3].parameters.get(&Name::Target).is_none(), "the path is another");
     // A label of all hosts says nothing that `all` does not.
     assert_eq!(
         totals,
