@@ -27,6 +27,7 @@ mod order;
 pub(crate) mod page;
 mod ratio;
 mod storage;
+mod store;
 mod stream_loop;
 mod timings;
 mod workplace;
@@ -39,6 +40,7 @@ cargo xtask bench network    beside iperf3, qperf and a bare loop, loopback and 
 cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
 cargo xtask bench storage    beside fio → docs/benchmarks/storage.md
 cargo xtask bench dialects   assay fio beside fio, small jobs of every kind → docs/benchmarks/dialects.md
+cargo xtask bench store      list, show, compare, report and import over 10,000 runs → docs/benchmarks/store.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
     --threads N     how many CPUs are used, one per core first (all cores)
@@ -61,6 +63,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         "mpi" => mpi::run(root, &options),
         "storage" => storage::run(root, &options),
         "dialects" => dialects::run(root, &options),
+        "store" => store::run(root, &options),
         "build" => footprint::run(root, &options),
         other => bail!("no such comparison: {other}\n{USAGE}"),
     }

@@ -56,6 +56,8 @@ const IPROUTE: Package =
     package("iproute2", "`ip` and `tc`: namespaces and a link of known speed");
 const ETHTOOL: Package = package("ethtool", "turns off offloads on the link of known speed");
 
+const CHROMIUM: Package = package("chromium", "shows the pages of reports, headless");
+
 const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
 
 const QEMU: Package =
@@ -107,6 +109,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     IPROUTE,
     ETHTOOL,
     FIO,
+    CHROMIUM,
 ];
 
 /// What the comparison of MPI uses.
@@ -115,6 +118,9 @@ pub(crate) const FOR_BENCH_MPI: &[Package] =
 
 /// What the comparison of the network uses.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
+
+/// What the timing of a large store uses.
+pub(crate) const FOR_BENCH_STORE: &[Package] = &[TIME];
 
 /// What the comparison of storage uses.
 pub(crate) const FOR_BENCH_STORAGE: &[Package] = &[FIO, TASKSET];

@@ -126,7 +126,7 @@ fn cells(line: &str, start: usize) -> Vec<Text> {
 
 /// The line with targets of links and code blanked out, byte for byte: they are no words of the page.
 fn without_links(line: &str) -> String {
-    let mut out = line.to_owned();
+    let mut out = with_blanks(line);
     for (open, close) in [("](", ")"), ("<a ", ">"), ("`", "`"), ("http", " "), (":::", ":::")]
     {
         let mut from = 0;
@@ -209,8 +209,16 @@ fn add(current: &mut Option<Text>, start: usize, part: &str) {
         // Something was left out between: keep every byte at its place.
         let gap = start.saturating_sub(text.start + text.text.len());
         text.text.push_str(&" ".repeat(gap));
-        text.text.push_str(&part.replace("&nbsp;", "     \u{20}").replace(['\n', '\r'], " "));
+        text.text.push_str(&with_blanks(part).replace(['\n', '\r'], " "));
     }
+}
+
+/// Entities of blanks as blanks of as many bytes, so that every place stays where it is.
+fn with_blanks(text: &str) -> String {
+    const ENTITIES: [&str; 7] =
+        ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;", "&#8239;", "&thinsp;", "&ensp;"];
+    let blank = |text: String, entity: &&str| text.replace(entity, &" ".repeat(entity.len()));
+    ENTITIES.iter().fold(text.to_owned(), blank)
 }
 
 fn attribute(tag: &str, name: &str) -> Option<String> {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better, Metric};
+use assay_model::limit::{Basis, Limit};
 use assay_model::near::nearest;
 use assay_model::quantity::{Bytes, Quantity, QuantityError, Unit};
 use assay_model::summary::Estimate;
@@ -109,34 +110,44 @@ pub enum ReferenceError {
     #[error("{0}")]
     Read(String),
     /// A metric that assay does not have.
-    #[error("claim {number}: there is no metric `{metric}`, write it like memory.stream/triad")]
+    #[error("{entry}: there is no metric `{metric}`, write it like memory.stream/triad")]
     Metric {
-        /// Number of the claim, from 1.
-        number: usize,
+        /// Which entry of the file: `claim 1`.
+        entry: String,
         /// What is there.
         metric: String,
     },
     /// A dimension that assay does not have.
-    #[error("claim {number}: there is no dimension `{dimension}`")]
+    #[error("{entry}: there is no dimension `{dimension}`")]
     Dimension {
-        /// Number of the claim, from 1.
-        number: usize,
+        /// Which entry of the file: `claim 1`.
+        entry: String,
         /// What is there.
         dimension: String,
     },
     /// A figure without a unit, or with another than the metric's.
-    #[error("claim {number}: {error}")]
+    #[error("{entry}: {error}")]
     Figure {
-        /// Number of the claim, from 1.
-        number: usize,
+        /// Which entry of the file: `claim 1`.
+        entry: String,
         /// Why.
         error: QuantityError,
     },
+    /// A limit of a time or a cost.
+    #[error(
+        "{entry}: `{metric}` is better when it is lower, and a limit is what nothing exceeds"
+    )]
+    NoLimit {
+        /// Which entry of the file: `limit 1`.
+        entry: String,
+        /// What is there.
+        metric: String,
+    },
     /// A figure that bears no unit.
-    #[error("claim {number}: `{text}` has no unit; write it like `{example}`")]
+    #[error("{entry}: `{text}` has no unit; write it like `{example}`")]
     NoUnit {
-        /// Number of the claim, from 1.
-        number: usize,
+        /// Which entry of the file: `claim 1`.
+        entry: String,
         /// What is there.
         text: String,
         /// A unit of the metric.
@@ -288,6 +299,8 @@ struct File {
     system: Option<String>,
     #[serde(default)]
     claim: Vec<Typed>,
+    #[serde(default)]
+    limit: Vec<Typed>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -317,32 +330,64 @@ const fn exactly() -> Qualifier {
 /// # Errors
 /// When it is no TOML of claims, or a claim has no known metric, dimension or unit.
 pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
-    let file: File =
-        toml::from_str(text).map_err(|error| ReferenceError::Read(error.to_string()))?;
-    let system = file.system.unwrap_or_else(|| "own".to_owned());
+    let file = file(text)?;
     if file.claim.is_empty() {
         return Err(ReferenceError::Read("there is no [[claim]]".to_owned()));
     }
-    (1..).zip(file.claim).map(|(number, typed)| claim(number, typed, &system)).collect()
+    entries("claim", file.claim, file.system)
 }
 
-fn claim(number: usize, typed: Typed, system: &str) -> Result<Claim, ReferenceError> {
-    let unknown = || ReferenceError::Metric { number, metric: typed.metric.clone() };
+/// Reads the limits of a user's file: what a data sheet says that a device reaches at most.
+///
+/// # Errors
+/// The same of limits, and one of a metric that is better when it is lower.
+pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
+    let file = file(text)?;
+    if file.limit.is_empty() {
+        return Err(ReferenceError::Read("there is no [[limit]]".to_owned()));
+    }
+    let limits = entries("limit", file.limit, file.system)?;
+    for (number, limit) in (1..).zip(&limits) {
+        if limit.of.as_ref().is_some_and(|aim| aim.metric.better == Better::Lower) {
+            let (entry, metric) = (format!("limit {number}"), limit.what.clone());
+            return Err(ReferenceError::NoLimit { entry, metric });
+        }
+    }
+    Ok(limits)
+}
+
+fn file(text: &str) -> Result<File, ReferenceError> {
+    toml::from_str(text).map_err(|error| ReferenceError::Read(error.to_string()))
+}
+
+fn entries(
+    kind: &str,
+    typed: Vec<Typed>,
+    system: Option<String>,
+) -> Result<Vec<Claim>, ReferenceError> {
+    let system = system.unwrap_or_else(|| "own".to_owned());
+    let numbered = (1..).zip(typed);
+    numbered.map(|(number, typed)| claim(format!("{kind} {number}"), typed, &system)).collect()
+}
+
+fn claim(entry: String, typed: Typed, system: &str) -> Result<Claim, ReferenceError> {
+    let unknown =
+        || ReferenceError::Metric { entry: entry.clone(), metric: typed.metric.clone() };
     let (benchmark, metric) = aim(&typed.metric).ok_or_else(unknown)?;
-    let figure = |error| ReferenceError::Figure { number, error };
+    let figure = |error| ReferenceError::Figure { entry: entry.clone(), error };
     if typed.value.trim().ends_with(|c: char| c.is_ascii_digit())
         && !matches!(metric.unit, Unit::Count | Unit::Ratio)
     {
         let (text, example) = (typed.value, metric.unit.symbol());
-        return Err(ReferenceError::NoUnit { number, text, example });
+        return Err(ReferenceError::NoUnit { entry, text, example });
     }
     let quantity = Quantity::parse(&spoken(&typed.value), metric.unit).map_err(figure)?;
     let tolerance = typed.tolerance.as_deref().map(assay_model::quantity::ratio);
     let tolerance = tolerance.transpose().map_err(figure)?.unwrap_or(TOLERANCE);
     let dimension = |(name, value): (String, toml::Value)| {
         let known = Attribute::from_name(&name);
-        let known = known.ok_or(ReferenceError::Dimension { number, dimension: name })?;
-        Ok((known, text_of(&value)))
+        let unknown = || ReferenceError::Dimension { entry: entry.clone(), dimension: name };
+        Ok((known.ok_or_else(unknown)?, text_of(&value)))
     };
     let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
     Ok(Claim {
@@ -359,6 +404,17 @@ fn claim(number: usize, typed: Typed, system: &str) -> Result<Claim, ReferenceEr
         note: typed.note,
         of: Some(Aim { benchmark, metric, dimensions: dimensions? }),
     })
+}
+
+/// What these data-sheet limits say of a result: the lowest of those about it.
+#[must_use]
+pub fn limit_of(estimate: &Estimate, sheet: &[Claim]) -> Option<Limit> {
+    let about = sheet.iter().filter(|limit| is_about(limit, estimate));
+    let lowest = about.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;
+    let parts = [lowest.source.as_str(), lowest.date.as_str()];
+    let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    let source = if said.is_empty() { lowest.system.clone() } else { said.join(", ") };
+    Some(Limit { value: lowest.quantity.value, basis: Basis::DataSheet { source } })
 }
 
 /// A value of TOML as dimensions are compared.
@@ -499,6 +555,16 @@ mod tests {
         check("[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"", "no metric `x/y`");
         check("[[claim]]\nmetric = \"storage/rate\"\nvalue = \"300k IOPS\"", "300.0 kIO/s");
         check("", "no [[claim]]");
+        let limit = |rest: &str| {
+            let text = format!("system = \"disk\"\n[[limit]]\n{rest}");
+            read_limits(&text).map_or_else(|it| it.to_string(), |it| it[0].quantity.to_string())
+        };
+        let (rate, time) =
+            ("metric = \"storage/bandwidth\"\n", "metric = \"storage/latency\"\n");
+        assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.9 GB/s");
+        assert!(limit(&format!("{rate}value = \"6.9\"")).starts_with("limit 1: `6.9` has no"));
+        assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
+        assert!(read_limits("").unwrap_err().to_string().contains("no [[limit]]"));
         check("nonsense = 1", "unknown field");
     }
 

@@ -6,7 +6,7 @@ use std::time::Instant;
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
 use assay_report::progress::{self, Progress};
-use assay_report::words;
+use assay_report::words::{self, sentence};
 use assay_run::failure::{Failure, Kind};
 use assay_run::sink::{Second, Sink};
 
@@ -86,7 +86,9 @@ impl Sink for Listening<'_> {
 
     fn doubt(&mut self, doubt: &Doubt) {
         let said = words::doubt(doubt);
-        self.terminal.note(&format!("warning: {}\n  help: {}", said.text, said.advice));
+        let what = sentence("progress-warning", &[("what", &said.text)]);
+        let help = sentence("progress-help", &[("what", &said.advice)]);
+        self.terminal.note(&format!("{what}\n  {help}"));
     }
 }
 
@@ -154,22 +156,33 @@ impl Listening<'_> {
             RunEvent::CaseFinished { case, .. } => {
                 let value = self.known().value_of(case);
                 if !self.is_quiet && !self.terminal.is_live() {
-                    let value = value.map(|it| format!(": {it}")).unwrap_or_default();
-                    self.terminal.note(&format!("  {case} done{value}"));
+                    let done = match value {
+                        Some(value) => sentence(
+                            "progress-done-with",
+                            &[("case", case), ("value", &value.to_string())],
+                        ),
+                        None => sentence("progress-done", &[("case", case)]),
+                    };
+                    self.terminal.note(&format!("  {done}"));
                 }
             }
             RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
-                let reason = words::failure(failure).text;
-                self.terminal.note(&format!("  {case} failed on {host}: {reason}"));
+                let why = words::failure(failure).text;
+                let all = [("case", case.as_str()), ("host", host), ("why", &why)];
+                self.terminal.note(&format!("  {}", sentence("progress-failed-on", &all)));
             }
             RunEvent::CaseFailed { .. } if self.is_single => self.is_lost = true,
             RunEvent::CaseFailed { case, failure, because, host: None } => {
-                let reason = words::failure(failure).text;
-                let failed = if because.is_some() { "" } else { "failed: " };
-                self.terminal.note(&format!("  {case} {failed}{reason}"));
+                let why = words::failure(failure).text;
+                let failed = match because {
+                    Some(_) => format!("{case} {why}"),
+                    None => sentence("progress-failed", &[("case", case), ("why", &why)]),
+                };
+                self.terminal.note(&format!("  {failed}"));
             }
             RunEvent::Doubt { case: None, doubt } => {
-                let warning = format!("  warning: {}", words::doubt(doubt).text);
+                let what = words::doubt(doubt).text;
+                let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
                 match self.is_single {
                     true => self.held.push(warning),
                     false => self.terminal.note(&warning),

@@ -471,6 +471,8 @@ attributes! {
     Window, "window", Fact, Kind::Plain;
     /// Iterations behind one value.
     Iterations, "iterations", Fact, Kind::Plain;
+    /// The standard deviation of single values, as a tool printed it.
+    Deviation, "deviation", Fact, Kind::Measured(Unit::Second);
     /// What carried the messages.
     Transport, "transport", Fact, Kind::Plain;
     /// The CPUs that each rank was bound to.

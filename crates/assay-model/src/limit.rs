@@ -46,6 +46,11 @@ pub enum Basis {
     },
     /// What a volume is provisioned for, as the user says.
     Provisioned,
+    /// What the data sheet of a device says, which the user gave.
+    DataSheet {
+        /// Its title and date, as far as the user says.
+        source: String,
+    },
     /// In the words of a run that format 1 stored.
     #[serde(rename = "told")]
     Reported {

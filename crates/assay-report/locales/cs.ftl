@@ -104,6 +104,13 @@ table-files = Rychlost a latence operací se soubory a adresáři
 response-curve = Křivka odezvy testu { $name }
 ladder-title = Latence podle pracovní množiny
 scaling-title = { $metric } podle počtu jader
+roofline-title = Model roofline
+roofline-title-of = Model roofline: { $host }
+roofline-measured = naměřeno
+roofline-limits = limity
+roofline-description = Kód s méně než { $ridge } operacemi na bajt čeká na paměť: nemůže překročit počet operací na bajt krát { $bandwidth }. Kód s více operacemi nemůže překročit { $peak }.
+axis-operations-per-byte = operací na bajt
+axis-compute-rate = rychlost výpočtu
 mpi-by-distance = { $metric ->
     [latency] Latence podle vzdálenosti dvojic, zprávy { $size }
    *[bandwidth] Propustnost podle vzdálenosti dvojic, zprávy { $size }
@@ -111,6 +118,14 @@ mpi-by-distance = { $metric ->
 axis-cores = jádra
 axis-message-size = velikost zprávy
 axis-rate-reached = dosažená rychlost operací
+axis-time-measured = čas měření
+axis-share-at-most = podíl, který trvá nejvýše tuto dobu
+course-of-goodput = Užitečná propustnost v čase
+course-of-cpu-load = Vytížení CPU v čase
+course-goes = { $name }: { $low } až { $high }.
+rounds-go = Rychlost jde od { $first } v prvním kole po { $last } v posledním.
+distribution-of-round-trips = Rozdělení dob odezvy
+distribution-goes = { $name }: polovina trvá nejvýše { $median }, { $share } nejvýše { $most }.
 axis-latency-from-due = latence od plánovaného začátku I/O
 
 column-bandwidth = propustnost
@@ -263,6 +278,7 @@ basis-measured-peak = { $n ->
 basis-link = rychlost linky, kterou hlásí { $device }
 basis-link-unnamed = rychlost linky, kterou hlásí zařízení
 basis-provisioned = na co je svazek zřízen
+basis-data-sheet = technický list: { $source }
 rpeak-factors = { $n ->
     [one] { $n } jádro × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)
     [few] { $n } jádra × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)

@@ -21,6 +21,25 @@ state-partial = teilweise
 state-interrupted = unterbrochen
 state-running = läuft
 state-killed = abgebrochen
+next-stored = Gespeichert als { $run }. Weiter:
+next-show = alles, was gemessen wurde
+next-page = eine Seite mit Diagrammen
+next-doctor = ist diese Maschine zum Messen eingerichtet?
+next-volume = Antwortkurven mit ihrem Knie
+next-network = Durchsatz, Umlaufzeiten, CPU an beiden Enden
+next-mpi = alle MPI dieser Maschine nebeneinander
+next-memory = jeder NUMA-Knoten, Cache und jede Kernzahl
+next-compare = gegen den Lauf davor: besser, schlechter oder gleich
+progress-done = { $case } fertig
+progress-done-with = { $case } fertig: { $value }
+progress-failed = { $case } fehlgeschlagen: { $why }
+progress-failed-on = { $case } auf { $host } fehlgeschlagen: { $why }
+progress-warning = Warnung: { $what }
+progress-help = Rat: { $what }
+imported-measurements = { $n ->
+    [one] { $n } Messung
+   *[other] { $n } Messungen
+}
 
 ## The history of a result
 history-changes = Änderungen des Niveaus
@@ -55,6 +74,8 @@ compare-with-neighbour = Jeder Lauf zählt als ein Wert und wird mit seinem zeit
 compare-with-all = Jeder Lauf zählt als ein Wert und wird mit allen der anderen Bedingung verglichen.
 compare-explanation = Besser, schlechter: Das Verhältnis liegt weiter als { $margin } von eins entfernt, und nicht zufällig unter { $tested } geprüften Messgrößen (höchstens { $wrong } solcher Urteile sind falsch). Gleichwertig: Das ganze Konfidenzintervall liegt innerhalb von { $margin }. Nicht entscheidbar: Keines von beiden ließ sich zeigen; die Zahl in Klammern sagt, wie viele Läufe je Bedingung etwa genügen würden.
 compare-floor = Rauschgrenze: das Intervall des Verhältnisses zwischen Läufen derselben Bedingung.
+forest-title = Verhältnisse von { $b } zu { $a }
+forest-description = { $shown } von { $all } entscheidenden Metriken; die Linien sind Konfidenzintervalle, schattiert ist der Bereich von { $margin } um Gleichheit.
 compare-nothing = Unter beiden Bedingungen wurde nichts gemessen.
 compare-differences = Weitere Unterschiede
 compare-unmatched = Nur unter einer Bedingung gemessen

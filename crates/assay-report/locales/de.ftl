@@ -101,6 +101,13 @@ table-files = Rate und Latenz der Operationen auf Dateien und Verzeichnissen
 response-curve = Antwortkurve von { $name }
 ladder-title = Latenz über dem Working Set
 scaling-title = { $metric } über der Zahl der Kerne
+roofline-title = Roofline-Modell
+roofline-title-of = Roofline-Modell von { $host }
+roofline-measured = gemessen
+roofline-limits = Grenzen
+roofline-description = Code mit weniger als { $ridge } Operationen je Byte wartet auf den Speicher: Er kann seine Operationen je Byte mal { $bandwidth } nicht überschreiten. Code mit mehr Operationen kann { $peak } nicht überschreiten.
+axis-operations-per-byte = Operationen je Byte
+axis-compute-rate = Rechenrate
 mpi-by-distance = { $metric ->
     [latency] Latenz nach Abstand der Paare, Nachrichten von { $size }
    *[bandwidth] Bandbreite nach Abstand der Paare, Nachrichten von { $size }
@@ -108,6 +115,14 @@ mpi-by-distance = { $metric ->
 axis-cores = Kerne
 axis-message-size = Nachrichtengröße
 axis-rate-reached = erreichte Rate
+axis-time-measured = Messzeit
+axis-share-at-most = Anteil, der höchstens so lange dauert
+course-of-goodput = Nutzdatenrate über der Zeit
+course-of-cpu-load = CPU-Last über der Zeit
+course-goes = { $name }: { $low } bis { $high }.
+rounds-go = Die Rate geht von { $first } in der ersten Runde auf { $last } in der letzten.
+distribution-of-round-trips = Verteilung der Umlaufzeiten
+distribution-goes = { $name }: Die Hälfte dauert höchstens { $median }, { $share } höchstens { $most }.
 axis-latency-from-due = Latenz ab Fälligkeit der I/O
 
 column-bandwidth = Bandbreite
@@ -256,6 +271,7 @@ basis-measured-peak = { $n ->
 basis-link = Linkrate laut { $device }
 basis-link-unnamed = Linkrate laut Gerät
 basis-provisioned = wofür das Volume bereitgestellt ist
+basis-data-sheet = Datenblatt: { $source }
 rpeak-factors = { $n ->
     [one] { $n } Kern × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
    *[other] { $n } Kerne × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)

@@ -21,6 +21,25 @@ state-partial = partial
 state-interrupted = interrupted
 state-running = running
 state-killed = killed
+next-stored = Stored as { $run }. Next:
+next-show = everything that was measured
+next-page = a page with plots
+next-doctor = is this machine set up for measuring?
+next-volume = response curves with their knee
+next-network = throughput, round trips, CPU at both ends
+next-mpi = every MPI of this machine side by side
+next-memory = every NUMA node, cache and core count
+next-compare = against the run before: better, worse or equal
+progress-done = { $case } done
+progress-done-with = { $case } done: { $value }
+progress-failed = { $case } failed: { $why }
+progress-failed-on = { $case } failed on { $host }: { $why }
+progress-warning = warning: { $what }
+progress-help = help: { $what }
+imported-measurements = { $n ->
+    [one] { $n } measurement
+   *[other] { $n } measurements
+}
 
 ## The history of a result
 history-changes = Level shifts
@@ -55,6 +74,8 @@ compare-with-neighbour = Each run counts as one value and is compared with its n
 compare-with-all = Each run counts as one value and is compared with all of the other condition.
 compare-explanation = Better, worse: the ratio is further than { $margin } from one, and not by chance among { $tested } metrics tested (at most { $wrong } of such verdicts are false). Equivalent: the whole confidence interval is within { $margin }. Cannot tell: neither could be shown; the number in brackets is roughly how many runs per condition would decide.
 compare-floor = Noise floor: the interval of the ratio between runs of the same condition.
+forest-title = Ratios of { $b } to { $a }
+forest-description = { $shown } of { $all } metrics that decide; lines are confidence intervals, the shaded range is { $margin } around no difference.
 compare-nothing = Nothing was measured under both conditions.
 compare-differences = Other differences
 compare-unmatched = Measured under only one condition

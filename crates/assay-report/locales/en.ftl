@@ -106,6 +106,13 @@ table-files = Rate and latency of operations on files and directories
 response-curve = Response curve of { $name }
 ladder-title = Latency over the working set
 scaling-title = { $metric } over the number of cores
+roofline-title = Roofline
+roofline-title-of = Roofline of { $host }
+roofline-measured = measured
+roofline-limits = limits
+roofline-description = Code with fewer than { $ridge } operations per byte waits for memory: it cannot exceed its operations per byte times { $bandwidth }. Code with more cannot exceed { $peak }.
+axis-operations-per-byte = operations per byte
+axis-compute-rate = rate of operations
 mpi-by-distance = { $metric ->
     [latency] Latency by pair distance, messages of { $size }
    *[bandwidth] Bandwidth by pair distance, messages of { $size }
@@ -113,6 +120,14 @@ mpi-by-distance = { $metric ->
 axis-cores = cores
 axis-message-size = message size
 axis-rate-reached = rate reached
+axis-time-measured = time measured
+axis-share-at-most = share that takes at most this long
+course-of-goodput = Goodput over time
+course-of-cpu-load = CPU load over time
+course-goes = { $name }: { $low } to { $high }.
+rounds-go = The rate goes from { $first } in the first round to { $last } in the last.
+distribution-of-round-trips = Distribution of round trips
+distribution-goes = { $name }: half take at most { $median }, { $share } at most { $most }.
 axis-latency-from-due = latency from when I/O was due
 
 ## Columns
@@ -265,6 +280,7 @@ basis-measured-peak = { $n ->
 basis-link = link speed that { $device } reports
 basis-link-unnamed = link speed that the device reports
 basis-provisioned = what the volume is provisioned for
+basis-data-sheet = data sheet: { $source }
 rpeak-factors = { $n ->
     [one] { $n } core × { $flop }/cycle × { $clock } (clock measured at this load)
    *[other] { $n } cores × { $flop }/cycle × { $clock } (clock measured at this load)

@@ -21,6 +21,25 @@ state-partial = parcial
 state-interrupted = interrumpida
 state-running = en curso
 state-killed = terminada a la fuerza
+next-stored = Guardado como { $run }. A continuación:
+next-show = todo lo medido
+next-page = una página con gráficas
+next-doctor = ¿está esta máquina configurada para medir?
+next-volume = curvas de respuesta con su codo
+next-network = caudal, ida y vuelta, CPU en ambos extremos
+next-mpi = todos los MPI de esta máquina lado a lado
+next-memory = cada nodo NUMA, caché y número de núcleos
+next-compare = con la ejecución anterior: mejor, peor o igual
+progress-done = { $case } listo
+progress-done-with = { $case } listo: { $value }
+progress-failed = { $case } falló: { $why }
+progress-failed-on = { $case } falló en { $host }: { $why }
+progress-warning = advertencia: { $what }
+progress-help = consejo: { $what }
+imported-measurements = { $n ->
+    [one] { $n } medición
+   *[other] { $n } mediciones
+}
 
 ## The history of a result
 history-changes = Cambios de nivel
@@ -55,6 +74,8 @@ compare-with-neighbour = Cada ejecución cuenta como un valor y se compara con s
 compare-with-all = Cada ejecución cuenta como un valor y se compara con todas las de la otra condición.
 compare-explanation = Mejor, peor: el cociente se aparta de uno más de { $margin }, y no por azar entre { $tested } métricas examinadas (como mucho { $wrong } de tales veredictos son falsos). Equivalente: todo el intervalo de confianza está dentro de { $margin }. No concluyente: no se demuestra ni lo uno ni lo otro; el número entre paréntesis es aproximadamente cuántas ejecuciones por condición decidirían.
 compare-floor = Ruido de fondo: el intervalo del cociente entre ejecuciones de la misma condición.
+forest-title = Razones de { $b } a { $a }
+forest-description = { $shown } de { $all } métricas decisivas; las líneas son intervalos de confianza, la zona sombreada es { $margin } en torno a la igualdad.
 compare-nothing = No se midió nada en ambas condiciones.
 compare-differences = Otras diferencias
 compare-unmatched = Medido en una sola condición

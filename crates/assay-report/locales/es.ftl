@@ -101,6 +101,13 @@ table-files = Tasa y latencia de las operaciones con archivos y directorios
 response-curve = Curva de respuesta de { $name }
 ladder-title = Latencia según el conjunto de trabajo
 scaling-title = { $metric } según el número de núcleos
+roofline-title = Modelo roofline
+roofline-title-of = Modelo roofline de { $host }
+roofline-measured = medido
+roofline-limits = límites
+roofline-description = Un código con menos de { $ridge } operaciones por byte espera a la memoria: no puede superar sus operaciones por byte por { $bandwidth }. Con más, no puede superar { $peak }.
+axis-operations-per-byte = operaciones por byte
+axis-compute-rate = velocidad de cálculo
 mpi-by-distance = { $metric ->
     [latency] Latencia según la distancia de los pares, mensajes de { $size }
    *[bandwidth] Ancho de banda según la distancia de los pares, mensajes de { $size }
@@ -108,6 +115,14 @@ mpi-by-distance = { $metric ->
 axis-cores = núcleos
 axis-message-size = tamaño del mensaje
 axis-rate-reached = tasa alcanzada
+axis-time-measured = tiempo medido
+axis-share-at-most = proporción que tarda como mucho ese tiempo
+course-of-goodput = Caudal útil en el tiempo
+course-of-cpu-load = Carga de CPU en el tiempo
+course-goes = { $name }: de { $low } a { $high }.
+rounds-go = La tasa pasa de { $first } en la primera ronda a { $last } en la última.
+distribution-of-round-trips = Distribución de los tiempos de ida y vuelta
+distribution-goes = { $name }: la mitad tarda como mucho { $median }, el { $share } como mucho { $most }.
 axis-latency-from-due = latencia desde el inicio previsto de la E/S
 
 column-bandwidth = ancho de banda
@@ -256,6 +271,7 @@ basis-measured-peak = { $n ->
 basis-link = velocidad de enlace que indica { $device }
 basis-link-unnamed = velocidad de enlace que indica el dispositivo
 basis-provisioned = lo aprovisionado para el volumen
+basis-data-sheet = hoja de datos: { $source }
 rpeak-factors = { $n ->
     [one] { $n } núcleo × { $flop }/ciclo × { $clock } (frecuencia medida con esta carga)
    *[other] { $n } núcleos × { $flop }/ciclo × { $clock } (frecuencia medida con esta carga)

@@ -21,6 +21,25 @@ state-partial = partielle
 state-interrupted = interrompue
 state-running = en cours
 state-killed = tuée
+next-stored = Enregistré sous { $run }. Ensuite :
+next-show = tout ce qui a été mesuré
+next-page = une page avec graphiques
+next-doctor = cette machine est-elle configurée pour mesurer ?
+next-volume = courbes de réponse et leur coude
+next-network = débit, allers-retours, CPU aux deux extrémités
+next-mpi = tous les MPI de cette machine côte à côte
+next-memory = chaque nœud NUMA, cache et nombre de cœurs
+next-compare = avec l’exécution précédente : meilleur, moins bon ou égal
+progress-done = { $case } terminé
+progress-done-with = { $case } terminé : { $value }
+progress-failed = { $case } a échoué : { $why }
+progress-failed-on = { $case } a échoué sur { $host } : { $why }
+progress-warning = avertissement : { $what }
+progress-help = conseil : { $what }
+imported-measurements = { $n ->
+    [one] { $n } mesure
+   *[other] { $n } mesures
+}
 
 ## The history of a result
 history-changes = Changements de niveau
@@ -55,6 +74,8 @@ compare-with-neighbour = Chaque exécution compte pour une valeur et est compar�
 compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.
 compare-explanation = Meilleur, moins bon : le rapport s’écarte de un de plus de { $margin }, et pas par hasard parmi { $tested } métriques testées (au plus { $wrong } de ces verdicts sont faux). Équivalent : tout l’intervalle de confiance est à moins de { $margin }. Indécidable : ni l’un ni l’autre n’est montré ; le nombre entre parenthèses dit à peu près combien d’exécutions par condition décideraient.
 compare-floor = Plancher de bruit : l’intervalle du rapport entre exécutions de la même condition.
+forest-title = Rapports de { $b } à { $a }
+forest-description = { $shown } des { $all } métriques décisives ; les traits sont les intervalles de confiance, la zone ombrée est à { $margin } de l’égalité.
 compare-nothing = Rien n’a été mesuré dans les deux conditions.
 compare-differences = Autres différences
 compare-unmatched = Mesuré dans une seule condition

@@ -101,6 +101,13 @@ table-files = Débit et latence des opérations sur les fichiers et les réperto
 response-curve = Courbe de réponse de { $name }
 ladder-title = Latence selon l’ensemble de travail
 scaling-title = { $metric } selon le nombre de cœurs
+roofline-title = Modèle roofline
+roofline-title-of = Modèle roofline de { $host }
+roofline-measured = mesuré
+roofline-limits = limites
+roofline-description = Un code qui exécute moins de { $ridge } opérations par octet attend la mémoire : il ne peut dépasser ses opérations par octet multipliées par { $bandwidth }. Au-delà, il ne peut dépasser { $peak }.
+axis-operations-per-byte = opérations par octet
+axis-compute-rate = débit de calcul
 mpi-by-distance = { $metric ->
     [latency] Latence selon la distance des paires, messages de { $size }
    *[bandwidth] Bande passante selon la distance des paires, messages de { $size }
@@ -108,6 +115,14 @@ mpi-by-distance = { $metric ->
 axis-cores = cœurs
 axis-message-size = taille du message
 axis-rate-reached = débit d’E/S atteint
+axis-time-measured = temps de mesure
+axis-share-at-most = part qui dure au plus ce temps
+course-of-goodput = Débit utile au fil du temps
+course-of-cpu-load = Charge CPU au fil du temps
+course-goes = { $name } : de { $low } à { $high }.
+rounds-go = Le débit passe de { $first } au premier tour à { $last } au dernier.
+distribution-of-round-trips = Distribution des allers-retours
+distribution-goes = { $name } : la moitié dure au plus { $median }, { $share } au plus { $most }.
 axis-latency-from-due = latence depuis l’échéance de l’E/S
 
 column-bandwidth = bande passante
@@ -256,6 +271,7 @@ basis-measured-peak = { $n ->
 basis-link = vitesse de lien indiquée par { $device }
 basis-link-unnamed = vitesse de lien indiquée par le périphérique
 basis-provisioned = ce qui est provisionné pour le volume
+basis-data-sheet = fiche technique : { $source }
 rpeak-factors = { $n ->
     [one] { $n } cœur × { $flop }/cycle × { $clock } (fréquence mesurée sous cette charge)
    *[other] { $n } cœurs × { $flop }/cycle × { $clock } (fréquence mesurée sous cette charge)

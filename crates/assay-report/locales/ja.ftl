@@ -89,6 +89,13 @@ table-files = ファイルとディレクトリの操作のレートとレイテ
 response-curve = { $name } の応答曲線
 ladder-title = ワーキングセットに対するレイテンシ
 scaling-title = コア数に対する { $metric }
+roofline-title = ルーフラインモデル
+roofline-title-of = { $host } のルーフラインモデル
+roofline-measured = 実測
+roofline-limits = 上限
+roofline-description = バイト当たりの演算が { $ridge } 回より少ないコードはメモリ律速で、バイト当たりの演算数に { $bandwidth } を掛けた値を超えられません。それより多いコードは { $peak } を超えられません。
+axis-operations-per-byte = バイト当たりの演算数
+axis-compute-rate = 演算速度
 mpi-by-distance = { $metric ->
     [latency] ペアの距離ごとのレイテンシ、メッセージ { $size }
    *[bandwidth] ペアの距離ごとの帯域幅、メッセージ { $size }
@@ -96,6 +103,14 @@ mpi-by-distance = { $metric ->
 axis-cores = コア数
 axis-message-size = メッセージサイズ
 axis-rate-reached = 到達レート
+axis-time-measured = 測定時間
+axis-share-at-most = この時間以下の割合
+course-of-goodput = グッドプットの時間変化
+course-of-cpu-load = CPU 負荷の時間変化
+course-goes = { $name }: { $low } から { $high } まで。
+rounds-go = レートは最初のラウンドの { $first } から最後のラウンドの { $last } へ変化します。
+distribution-of-round-trips = 往復時間の分布
+distribution-goes = { $name }: 半数は { $median } 以下、{ $share } は { $most } 以下です。
 axis-latency-from-due = I/O の予定時刻からのレイテンシ
 
 column-bandwidth = 帯域幅
@@ -226,6 +241,7 @@ basis-measured-peak = 倍精度積和演算のピーク、{ $set }、{ $n } コ�
 basis-link = { $device } が報告するリンク速度
 basis-link-unnamed = デバイスが報告するリンク速度
 basis-provisioned = ボリュームのプロビジョニング性能
+basis-data-sheet = データシート: { $source }
 rpeak-factors = { $n } コア × { $flop }/サイクル × { $clock }（この負荷で測定したクロック）
 
 network-items-say = CPU 負荷は全 CPU の使用割合、CPU 時間は転送に要した時間で、ローカル側 / リモート側の順です。再送は TCP セグメント数です。いずれも中央値で、区間は後に示します。

@@ -89,6 +89,13 @@ table-files = 파일과 디렉터리 작업의 속도와 대기 시간
 response-curve = { $name }의 응답 곡선
 ladder-title = 작업 집합에 따른 대기 시간
 scaling-title = 코어 수에 따른 { $metric }
+roofline-title = 루프라인 모델
+roofline-title-of = { $host }의 루프라인 모델
+roofline-measured = 측정값
+roofline-limits = 한계
+roofline-description = 바이트당 연산이 { $ridge }회보다 적은 코드는 메모리에 묶입니다. 바이트당 연산 수에 { $bandwidth }를 곱한 값을 넘을 수 없습니다. 그보다 많으면 { $peak }를 넘을 수 없습니다.
+axis-operations-per-byte = 바이트당 연산 수
+axis-compute-rate = 연산 속도
 mpi-by-distance = { $metric ->
     [latency] 쌍의 거리에 따른 대기 시간, 메시지 { $size }
    *[bandwidth] 쌍의 거리에 따른 대역폭, 메시지 { $size }
@@ -96,6 +103,14 @@ mpi-by-distance = { $metric ->
 axis-cores = 코어 수
 axis-message-size = 메시지 크기
 axis-rate-reached = 도달한 속도
+axis-time-measured = 측정 시간
+axis-share-at-most = 이 시간 이하의 비율
+course-of-goodput = 시간에 따른 유효 처리량
+course-of-cpu-load = 시간에 따른 CPU 부하
+course-goes = { $name }: { $low }에서 { $high }까지.
+rounds-go = 처리율은 첫 라운드의 { $first }에서 마지막 라운드의 { $last }로 변합니다.
+distribution-of-round-trips = 왕복 시간의 분포
+distribution-goes = { $name }: 절반은 { $median } 이하, { $share }는 { $most } 이하입니다.
 axis-latency-from-due = I/O 예정 시각부터의 대기 시간
 
 column-bandwidth = 대역폭
@@ -226,6 +241,7 @@ basis-measured-peak = 배정밀도 곱셈-덧셈 최고 성능, { $set }, 코어
 basis-link = { $device }의 링크 속도
 basis-link-unnamed = 장치의 링크 속도
 basis-provisioned = 볼륨에 프로비저닝된 성능
+basis-data-sheet = 데이터시트: { $source }
 rpeak-factors = 코어 { $n }개 × { $flop }/사이클 × { $clock }(이 부하에서 측정한 클록)
 
 network-items-say = CPU 부하는 전체 CPU 중 사용 중인 비율, CPU 시간은 전송에 쓰인 시간이며 로컬 측 / 원격 측 순입니다. 재전송은 TCP 세그먼트입니다. 모두 중앙값이며 구간은 뒤에 나옵니다.

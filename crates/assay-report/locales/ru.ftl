@@ -107,6 +107,13 @@ table-files = Частота и задержка операций с файла�
 response-curve = Кривая отклика теста { $name }
 ladder-title = Задержка в зависимости от рабочего набора
 scaling-title = { $metric } в зависимости от числа ядер
+roofline-title = Модель roofline
+roofline-title-of = Модель roofline: { $host }
+roofline-measured = измерено
+roofline-limits = пределы
+roofline-description = Код, у которого на байт приходится меньше { $ridge } операций, ждёт память: его скорость не выше числа операций на байт, умноженного на { $bandwidth }. Остальной код не быстрее { $peak }.
+axis-operations-per-byte = операций на байт
+axis-compute-rate = скорость вычислений
 mpi-by-distance = { $metric ->
     [latency] Задержка по расстоянию между парами, сообщения { $size }
    *[bandwidth] Пропускная способность по расстоянию между парами, сообщения { $size }
@@ -114,6 +121,14 @@ mpi-by-distance = { $metric ->
 axis-cores = ядра
 axis-message-size = размер сообщения
 axis-rate-reached = достигнутая частота операций
+axis-time-measured = время измерения
+axis-share-at-most = доля не дольше этого времени
+course-of-goodput = Полезная пропускная способность во времени
+course-of-cpu-load = Загрузка ЦП во времени
+course-goes = { $name }: от { $low } до { $high }.
+rounds-go = Скорость меняется от { $first } в первом раунде до { $last } в последнем.
+distribution-of-round-trips = Распределение времени туда и обратно
+distribution-goes = { $name }: половина не дольше { $median }, { $share } не дольше { $most }.
 axis-latency-from-due = задержка от планового начала операции
 
 column-bandwidth = пропускная способность
@@ -270,6 +285,7 @@ basis-measured-peak = { $n ->
 basis-link = скорость канала по данным { $device }
 basis-link-unnamed = скорость канала по данным устройства
 basis-provisioned = выделено для тома
+basis-data-sheet = паспортные данные: { $source }
 rpeak-factors = { $n ->
     [one] { $n } ядро × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)
     [few] { $n } ядра × { $flop }/такт × { $clock } (частота измерена при этой нагрузке)

@@ -89,6 +89,13 @@ table-files = 文件和目录操作的速率与延迟
 response-curve = { $name } 的响应曲线
 ladder-title = 延迟随工作集的变化
 scaling-title = { $metric } 随核心数的变化
+roofline-title = Roofline 模型
+roofline-title-of = { $host } 的 Roofline 模型
+roofline-measured = 实测
+roofline-limits = 上限
+roofline-description = 每字节运算次数少于 { $ridge } 的代码受内存限制：不会超过其每字节运算次数乘以 { $bandwidth }。更多时则不会超过 { $peak }。
+axis-operations-per-byte = 每字节运算次数
+axis-compute-rate = 运算速率
 mpi-by-distance = { $metric ->
     [latency] 按进程对距离的延迟，消息 { $size }
    *[bandwidth] 按进程对距离的带宽，消息 { $size }
@@ -96,6 +103,14 @@ mpi-by-distance = { $metric ->
 axis-cores = 核心数
 axis-message-size = 消息大小
 axis-rate-reached = 达到的速率
+axis-time-measured = 测量时间
+axis-share-at-most = 不超过该时间的占比
+course-of-goodput = 有效吞吐量随时间的变化
+course-of-cpu-load = CPU 负载随时间的变化
+course-goes = { $name }：{ $low } 至 { $high }。
+rounds-go = 速率从第一轮的 { $first } 变为最后一轮的 { $last }。
+distribution-of-round-trips = 往返时间的分布
+distribution-goes = { $name }：半数不超过 { $median }，{ $share } 不超过 { $most }。
 axis-latency-from-due = 自 I/O 应发时刻起的延迟
 
 column-bandwidth = 带宽
@@ -226,6 +241,7 @@ basis-measured-peak = 双精度乘加峰值，{ $set }，{ $n } 个核心，在�
 basis-link = { $device } 报告的链路速率
 basis-link-unnamed = 设备报告的链路速率
 basis-provisioned = 卷的预配性能
+basis-data-sheet = 产品规格书：{ $source }
 rpeak-factors = { $n } 个核心 × { $flop }/周期 × { $clock }（在此负载下测得的频率）
 
 network-items-say = CPU 负载为所有 CPU 的忙碌比例，CPU 时间为传输所耗，依次为本端 / 远端。重传为 TCP 报文段。均为中位数，区间见下文。

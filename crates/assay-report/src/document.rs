@@ -28,6 +28,8 @@ pub enum Block {
     Table(Table),
     /// A curve.
     Plot(Plot),
+    /// Ratios with their intervals.
+    Forest(Forest),
     /// Values between any two of several things.
     HeatMap(HeatMap),
     /// Doubts or failures, numbered where a value refers to them.
@@ -160,6 +162,36 @@ pub struct Plot {
     pub limit: Option<Line>,
     /// Places on the horizontal axis, drawn as upright lines.
     pub marks: Vec<Line>,
+}
+
+/// Ratios below each other, each with its interval: what a table says already, as a picture.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Forest {
+    /// What it shows.
+    pub title: String,
+    /// The same for someone who cannot see it.
+    pub description: String,
+    /// What is drawn along the horizontal axis.
+    pub axis: String,
+    /// From top to bottom.
+    pub rows: Vec<Ratio>,
+    /// Between these a difference makes none in practice.
+    pub margin: [f64; 2],
+}
+
+/// One row of a forest plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ratio {
+    /// What was compared.
+    pub name: String,
+    /// The ratio.
+    pub value: f64,
+    /// Its interval.
+    pub interval: Option<[f64; 2]>,
+    /// Both as the table writes them.
+    pub shown: String,
+    /// How it is meant.
+    pub tone: Tone,
 }
 
 /// One value for each of several things with each other.

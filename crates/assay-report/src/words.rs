@@ -72,6 +72,12 @@ pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
     said(id, &arguments)
 }
 
+/// A message of the catalogue about a number of things, in its plural form.
+#[must_use]
+pub fn counted(id: &str, n: usize) -> String {
+    plainly(&said(id, &[("n", Argument::from(n))]))
+}
+
 /// A text for what is not laid out: spaces are spaces.
 #[must_use]
 pub fn plainly(text: &str) -> String {

@@ -4,6 +4,7 @@
 
 use assay_model::benchmark::{Benchmark, Bound, Metric, Pooling};
 use assay_model::doubt::{Doubt, Order};
+use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
@@ -13,6 +14,8 @@ use crate::quantile::MINIMUM;
 const MEASURED_LIMIT_TOLERANCE: f64 = 0.02;
 /// How far it may exceed what a volume is provisioned for.
 const PROVISIONED_TOLERANCE: f64 = 0.05;
+/// How far it may exceed a data sheet, which rounds: "up to 7 GB/s" may be 7.3.
+const DATA_SHEET_TOLERANCE: f64 = 0.05;
 
 /// The laws that the estimate breaks.
 ///
@@ -65,7 +68,8 @@ fn order(estimate: &Estimate) -> Option<Doubt> {
     Some(Doubt::OutOfOrder { law, less, more, unit: estimate.unit })
 }
 
-fn bound(estimate: &Estimate) -> Option<Doubt> {
+/// Whether the median exceeds its limit.
+pub(crate) fn bound(estimate: &Estimate) -> Option<Doubt> {
     let limit = estimate.limit.as_ref()?;
     let above = estimate.median > limit.value * (1.0 + tolerance(estimate));
     above.then(|| Doubt::AboveLimit {
@@ -77,7 +81,9 @@ fn bound(estimate: &Estimate) -> Option<Doubt> {
 
 /// Limits of compute rest on a measured clock and measured rates, those of memory on SMBIOS.
 fn tolerance(estimate: &Estimate) -> f64 {
+    let basis = estimate.limit.as_ref().map(|limit| &limit.basis);
     match metric(estimate).and_then(|metric| metric.limit) {
+        _ if matches!(basis, Some(Basis::DataSheet { .. })) => DATA_SHEET_TOLERANCE,
         Some(Bound::ComputeFp64 | Bound::ComputeFp32) => MEASURED_LIMIT_TOLERANCE,
         // Throttles of volumes let short bursts through.
         Some(Bound::Provisioned) => PROVISIONED_TOLERANCE,

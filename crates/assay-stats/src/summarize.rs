@@ -22,6 +22,8 @@ mod sides;
 mod steps;
 pub mod totals;
 
+pub use limits::hold_against_data_sheet;
+
 /// Condenses a run. Cases that were never finished are neither results nor failures.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {

@@ -52,6 +52,8 @@ use rdma::RdmaArguments;
 use removal::{PruneArguments, RemoveArguments};
 use storage::{StorageAimArguments, StorageArguments};
 
+use crate::data_sheet::DataSheetArguments;
+
 /// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
 #[derive(Debug, Parser)]
 #[command(
@@ -291,6 +293,8 @@ pub(crate) struct MeasuringArguments {
     /// Hold the results against published figures: a system like azure/hbv4, or a file in TOML
     #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["dry_run", "events"])]
     pub(crate) expect: Option<String>,
+    #[command(flatten)]
+    pub(crate) data_sheet: DataSheetArguments,
     /// Label of this condition, for `assay compare`; with --switch two labels, like on,off
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
@@ -348,6 +352,8 @@ pub(crate) struct ShowArguments {
     /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
+    #[command(flatten)]
+    pub(crate) data_sheet: DataSheetArguments,
     /// Print the result as one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -427,6 +433,8 @@ pub(crate) struct ReportArguments {
     /// What a page of --format learn is about, like "HB120rs_v3" [default: the product of the first host]
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
+    #[command(flatten)]
+    pub(crate) data_sheet: DataSheetArguments,
     /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
     #[arg(long)]
     pub(crate) anonymous: bool,

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod commands;
+mod data_sheet;
 mod expected;
 mod page;
 mod pipeline;

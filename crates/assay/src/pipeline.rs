@@ -4,10 +4,10 @@ use assay_claims::reference::Claim;
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
+use assay_report::words::{message, sentence};
 use assay_report::{build, render, words};
 use assay_run::failure::{Failure, Kind};
 use assay_run::question::{self, Prepared, Question};
-use assay_stats::summarize::summarize;
 use serde::Serialize;
 
 use crate::arguments::{Format, MeasuringArguments};
@@ -56,7 +56,7 @@ pub(crate) fn run(
     extent: Extent,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let demands = Demands::of(typed)?;
+    let (demands, data_sheet) = (Demands::of(typed)?, typed.data_sheet.read()?);
     let question = &labelled(question, typed)?;
     let prepared = question::prepare(question)?;
     if typed.dry_run {
@@ -66,7 +66,7 @@ pub(crate) fn run(
     let cancel = signals::cancel_on_signals_aloud()?;
     let mut listening = Listening::new(terminal, typed.events, typed.quiet);
     let run = question::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
-    let summary = summarize(&run);
+    let summary = data_sheet.summarize(&run);
     // Of one measurement that failed there is nothing to show but why.
     let is_lost = run.cases.len() == 1 && summary.results.is_empty();
     if !is_lost || typed.page.format() != Format::Text {
@@ -197,15 +197,16 @@ pub(crate) fn present(
 fn next_steps(summary: &Summary, extent: Extent) -> String {
     let id = &summary.run.id;
     let page = match extent {
-        Extent::Answer => (format!("assay show {id}"), "everything that was measured"),
-        Extent::Report => {
-            (format!("assay report {id} --format html --output {id}.html"), "a page with plots")
-        }
+        Extent::Answer => (format!("assay show {id}"), message("next-show")),
+        Extent::Report => (
+            format!("assay report {id} --format html --output {id}.html"),
+            message("next-page"),
+        ),
     };
     let of_results = summary.results.first().map(|first| {
         [(page.0.as_str(), page.1), further(&summary.run.suite, &first.benchmark)]
     });
-    let doctor = ("assay doctor", "is this machine set up for measuring?");
+    let doctor = ("assay doctor", message("next-doctor"));
     let steps = match (extent, build::distrusted(summary).is_empty()) {
         (Extent::Report, _) => {
             of_results.into_iter().flatten().chain([doctor]).collect::<Vec<_>>()
@@ -216,29 +217,22 @@ fn next_steps(summary: &Summary, extent: Extent) -> String {
         }
     };
     let lines = steps.into_iter().map(|(command, why)| format!("  {command:55} {why}\n"));
-    format!("\nStored as {id}. Next:\n{}", lines.collect::<String>())
+    let stored = sentence("next-stored", &[("run", id)]);
+    format!("\n{stored}\n{}", lines.collect::<String>())
 }
 
 /// The suite that asks more about the same, or, after that suite, what makes two runs of it worth more.
 fn further(suite: &str, benchmark: &str) -> (&'static str, &'static str) {
     let (name, command, why) = match benchmark.split('.').next() {
-        Some("storage") => (
-            "storage-volume",
-            "assay run storage-volume --target DIR",
-            "response curves with their knee",
-        ),
-        Some("network") => (
-            "network",
-            "assay run network --to HOST",
-            "throughput, round trips, CPU at both ends",
-        ),
-        Some("mpi") => ("mpi", "assay run mpi", "every MPI of this machine side by side"),
-        _ => ("memory", "assay run memory", "every NUMA node, cache and core count"),
+        Some("storage") => {
+            ("storage-volume", "assay run storage-volume --target DIR", message("next-volume"))
+        }
+        Some("network") => ("network", "assay run network --to HOST", message("next-network")),
+        Some("mpi") => ("mpi", "assay run mpi", message("next-mpi")),
+        _ => ("memory", "assay run memory", message("next-memory")),
     };
     match suite == name {
-        true => {
-            ("assay compare latest~1 latest", "against the run before: better, worse or equal")
-        }
+        true => ("assay compare latest~1 latest", message("next-compare")),
         false => (command, why),
     }
 }

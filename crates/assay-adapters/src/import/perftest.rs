@@ -2,8 +2,9 @@
 //! `atomic`.
 
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::benchmark::Benchmark;
+use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::doubt::{Doubt, Order};
+use assay_model::event::Figures;
 use assay_model::quantity::Unit;
 
 use super::{Found, parts};
@@ -25,50 +26,110 @@ const METRICS: [(Column, &str); 7] = [
     (Column::MessageRate, "event_rate"),
 ];
 
-/// One measurement for each table.
+/// One measurement for each row: each has its own iterations and its own doubts.
 pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
     let tables = parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
-    tables.map(|part| table(part)).collect()
+    let rows: Vec<Vec<Found>> = tables.map(|part| table(part)).collect::<Result<_, _>>()?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
-fn table(text: &str) -> Result<Found, ToolError> {
+fn table(text: &str) -> Result<Vec<Found>, ToolError> {
     let title = text.lines().map(str::trim).find(|line| line.ends_with(" Test"));
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
-    let mut parsed = Parsed::default();
-    perftest_text::rows(text)?.iter().for_each(|found| row(found, &mut parsed));
-    Ok(Found {
-        name: title.to_lowercase().replace(' ', "-"),
-        benchmark: Benchmark::Foreign,
-        dimensions: Attributes::from([(Attribute::Test, format!("perftest {title}").into())]),
-        system: None,
-        began_s: None,
-        parsed,
-    })
+    let name = title.to_lowercase().replace(' ', "-");
+    let found = |row: &Row| {
+        let bytes = row.get(&Column::Bytes).copied().unwrap_or_default() as u64;
+        let sized = Attributes::from([(Attribute::Bytes, bytes.into())]);
+        let name = format!("{name}/{bytes}");
+        let mut parsed = Parsed { doubts: impossible(row), ..Parsed::default() };
+        let (benchmark, dimensions) = match test(&name) {
+            Some(test) => {
+                native(test, row, &mut parsed);
+                (Benchmark::Rdma(test), sized)
+            }
+            None => {
+                foreign(row, &sized, &mut parsed);
+                let of = (Attribute::Test, format!("perftest {title}").into());
+                (Benchmark::Foreign, Attributes::from([of]))
+            }
+        };
+        Found { name, benchmark, dimensions, system: None, began_s: None, parsed }
+    };
+    Ok(perftest_text::rows(text)?.iter().map(found).collect())
 }
 
-fn row(row: &Row, parsed: &mut Parsed) {
-    let bytes = row.get(&Column::Bytes).copied().unwrap_or_default() as u64;
-    let of = |column: Column| row.get(&column).copied();
-    for (column, metric) in METRICS {
-        if let Some(value) = of(column).filter(|value| *value > 0.0) {
-            let apart = Attributes::from([(Attribute::Bytes, bytes.into())]);
-            parsed.measure_apart(metric, apart, vec![value]);
+/// The test of assay that is the same: `send-latency/2` is `rdma.send_lat`.
+fn test(name: &str) -> Option<RdmaTest> {
+    let (name, _) = name.split_once('/')?;
+    let (operation, kind) = name.rsplit_once('-')?;
+    // perftest says which atomic operation it was; the other one is none of ours.
+    let operation = if operation == "atomic-fetch_and_add" { "atomic" } else { operation };
+    let kind = match kind {
+        "latency" => "lat",
+        "bw" => "bw",
+        _ => return None,
+    };
+    let wanted = format!("{operation}_{kind}");
+    RdmaTest::ALL.into_iter().find(|test| test.name() == wanted)
+}
+
+/// The figures as assay's own test has them; the median is `t_typical`.
+fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
+    let of = |column: Column| row.get(&column).copied().filter(|value| *value > 0.0);
+    if let Some(iterations) = of(Column::Iterations) {
+        parsed.learn(Attribute::Iterations, iterations as u64);
+    }
+    if test.is_bandwidth() {
+        for (column, metric) in
+            [(Column::Rate, "bandwidth"), (Column::MessageRate, "message_rate")]
+        {
+            of(column).into_iter().for_each(|value| parsed.measure(metric, vec![value]));
+        }
+        return;
+    }
+    let metric = test.latency_metric();
+    if let Some(median) = of(Column::Typical).or_else(|| of(Column::Average)) {
+        parsed.measure(metric, vec![median]);
+        let tails = [("p99", Column::P99), ("p99.9", Column::P999)];
+        let tails = tails.into_iter().filter_map(|(name, it)| Some((name.to_owned(), of(it)?)));
+        parsed.figures(
+            metric,
+            Figures {
+                min: of(Column::Min),
+                mean: of(Column::Average),
+                max: of(Column::Max),
+                percentiles: tails.collect(),
+            },
+        );
+        if let Some(deviation) = row.get(&Column::Deviation) {
+            parsed.learn(Attribute::Deviation, *deviation);
         }
     }
-    // A table whose mean is below its minimum was not measured so: it has been edited or misprinted.
+}
+
+/// The figures of a test that assay does not have.
+fn foreign(row: &Row, sized: &Attributes, parsed: &mut Parsed) {
+    for (column, metric) in METRICS {
+        if let Some(value) = row.get(&column).copied().filter(|value| *value > 0.0) {
+            parsed.measure_apart(metric, sized.clone(), vec![value]);
+        }
+    }
+}
+
+/// A table whose mean is below its minimum was not measured so: it has been edited or misprinted.
+fn impossible(row: &Row) -> Vec<Doubt> {
+    let of = |column: Column| row.get(&column).copied();
     let laws = [
         (Order::MinMean, Column::Min, Column::Average),
         (Order::MeanMax, Column::Average, Column::Max),
         (Order::MinMedian, Column::Min, Column::Typical),
     ];
-    for (law, less, more) in laws {
-        if let (Some(less), Some(more)) = (of(less), of(more))
-            && less > more
-        {
-            parsed.doubts.push(Doubt::OutOfOrder { law, less, more, unit: Unit::Second });
-        }
-    }
+    let broken = laws.into_iter().filter_map(|(law, less, more)| {
+        let (less, more) = (of(less)?, of(more)?);
+        (less > more).then_some(Doubt::OutOfOrder { law, less, more, unit: Unit::Second })
+    });
+    broken.collect()
 }

@@ -112,17 +112,10 @@ fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
          256     1000          2.24           6.39         2.28     \t       2.02        \t0.18\n---------------\n",
         &expect![[r#"
             perftest
-            foreign [test=Text("perftest Send Latency")]
-              time_min Integer(2) [1.8e-6]
-              time_max Integer(2) [7.499999999999999e-6]
-              time Integer(2) [1.85e-6]
-              time_mean Integer(2) [1.86e-6]
-              time_deviation Integer(2) [2e-7]
-              time_min Integer(256) [2.24e-6]
-              time_max Integer(256) [6.39e-6]
-              time Integer(256) [2.2799999999999998e-6]
-              time_mean Integer(256) [2.0199999999999997e-6]
-              time_deviation Integer(256) [1.8e-7]
+            rdma.send_lat [bytes=Integer(2)]
+              half_round_trip  [1.85e-6]
+            rdma.send_lat [bytes=Integer(256)]
+              half_round_trip  [2.2799999999999998e-6]
               doubt out-of-order
         "#]],
     );
@@ -131,9 +124,9 @@ fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
          65536      5000             11500.00            11000.00\t\t   0.176000\n",
         &expect![[r#"
             perftest
-            foreign [test=Text("perftest Write BW")]
-              bandwidth Integer(65536) [11534336000.0]
-              event_rate Integer(65536) [176000.0]
+            rdma.write_bw [bytes=Integer(65536)]
+              bandwidth  [11534336000.0]
+              message_rate  [176000.0]
         "#]],
     );
 }

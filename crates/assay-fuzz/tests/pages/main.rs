@@ -85,7 +85,8 @@ fn no_page_of_ours_fails_our_lint() {
                 );
                 reported.extend(check(&text, &format!("{what}, Markdown")));
                 reported.extend(check(&html::document(&document), &format!("{what}, HTML")));
-                let page = learn::document(&build::learn("HB120rs_v3", &[&summary]), None).0;
+                let page =
+                    learn::document(&build::learn("HB120rs_v3", &[&summary], &[]), None).0;
                 reported.extend(check(&page, &format!("{what}, learn")));
             });
         }

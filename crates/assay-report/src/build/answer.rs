@@ -8,7 +8,7 @@ use assay_model::summary::{Estimate, Summary};
 use assay_model::trust::{self, Distrust};
 
 use super::headlines::{headline_label, representative};
-use super::run::context::{number, section_of, text};
+use super::run::context::{metric_name, number, section_of, text};
 use super::run::{head, network, notes};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
@@ -136,22 +136,30 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
 pub fn distrusted(summary: &Summary) -> Vec<String> {
     let mut reasons: Vec<String> =
         trust::contention(summary).map(|doubt| words::doubt(doubt).text).collect();
-    let rows = rows(summary);
-    let doubted: Vec<&Row<'_>> = rows.iter().filter(|row| row.distrust.is_some()).collect();
-    if let [first, ..] = doubted.as_slice() {
-        let why = first.distrust.map(words::distrust).unwrap_or_default();
-        reasons.push(match doubted.len() {
-            1 => format!("{}: {why}", first.label),
-            some => say!(
-                "answer-doubted",
-                some = some,
-                all = rows.len(),
-                first = &first.label,
-                why = why
-            ),
+    let judged = judged(summary);
+    let mut doubted = judged.iter().filter_map(|(label, it)| Some((label, (*it)?)));
+    if let Some((first, why)) = doubted.next() {
+        let why = words::distrust(why);
+        reasons.push(match 1 + doubted.count() {
+            1 => format!("{first}: {why}"),
+            some => {
+                let all = judged.len();
+                say!("answer-doubted", some = some, all = all, first = first, why = why)
+            }
         });
     }
     reasons
+}
+
+/// What decides whether a run is to be relied on: its headlines, or where it has none, as a run that was imported
+/// of another tool, all of its results.
+fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
+    let rows = rows(summary);
+    if rows.is_empty() {
+        let all = summary.results.iter();
+        return all.map(|it| (metric_name(it), Distrust::of(it))).collect();
+    }
+    rows.into_iter().map(|row| (row.label, row.distrust)).collect()
 }
 
 /// The answer as a page that fits a screen of 80 columns and 24 lines. `run` says how far an interrupted one came.

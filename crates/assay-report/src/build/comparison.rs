@@ -3,6 +3,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::run::context::{metric_name, text};
@@ -11,6 +12,7 @@ use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::word;
 use crate::{precision, units, words as catalogue};
 
+mod forest;
 pub(super) mod identity;
 mod items;
 
@@ -33,6 +35,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.paragraph(Tone::Bad, word("compare-nothing"));
     } else {
         document.paragraph(Tone::Plain, counts(comparison));
+        document.blocks.extend(forest::forest(comparison).map(Block::Forest));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
         document.paragraph(Tone::Quiet, explanation(comparison));
@@ -101,6 +104,7 @@ fn table(comparison: &Comparison) -> Table {
         (word("column-case"), Align::Left),
         (comparison.a.name.as_str(), Align::Right),
         (comparison.b.name.as_str(), Align::Right),
+        (word("column-of-limit"), Align::Right),
         (ratio.as_str(), Align::Right),
         (interval.as_str(), Align::Right),
         (word("column-floor"), Align::Right),
@@ -115,6 +119,7 @@ fn table(comparison: &Comparison) -> Table {
         let by = if several { pair.a.tool.name.clone() } else { String::new() };
         let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(&pair.a).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
+        row.push(shares(pair));
         row.extend(ratio_cells(pair));
         let floor = pair.floor.map(ratio_range).unwrap_or_default();
         row.extend([floor.into(), verdict(pair), by.into()]);
@@ -147,6 +152,14 @@ fn case(estimate: &Estimate) -> String {
     host.into_iter().chain([asked]).collect::<Vec<_>>().join(", ")
 }
 
+/// What each condition reached of its limit, where both are known.
+fn shares(pair: &Pair) -> Cell {
+    let shown = |it: &Estimate| Some(units::quantity(it.percent_of_limit?, Unit::Ratio, 2));
+    let both = shown(&pair.a).zip(shown(&pair.b));
+    let both = both.map(|(a, b)| units::joined(&units::in_percent(&format!("{a} / {b}"))));
+    both.unwrap_or_default().into()
+}
+
 fn ratio_cells(pair: &Pair) -> [Cell; 2] {
     let ratio = pair.ratio.map(shown_ratio).unwrap_or_default();
     let interval = match pair.ratio_ci {
@@ -162,7 +175,7 @@ pub(super) fn ratio_range([low, high]: [f64; 2]) -> String {
 }
 
 pub(super) fn shown_ratio(value: f64) -> String {
-    units::quantity(value, assay_model::quantity::Unit::Ratio, DIGITS)
+    units::quantity(value, Unit::Ratio, DIGITS)
 }
 
 fn verdict(pair: &Pair) -> Cell {

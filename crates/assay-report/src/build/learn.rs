@@ -3,10 +3,13 @@
 //!
 //! Numbers keep the columns and the decimals of the tool and are not grouped, as there; intervals have a column of their own.
 
+use std::path::Path;
+
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Better;
 use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
+use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 
 mod volume;
@@ -33,9 +36,9 @@ pub struct Published {
     pub measured: String,
 }
 
-/// The page of some runs about `subject`.
+/// The page of some runs about `subject`; `runs` are those of them whose samples are at hand.
 #[must_use]
-pub fn learn(subject: &str, summaries: &[&Summary]) -> Published {
+pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     let all: Vec<&Estimate> = summaries.iter().flat_map(|it| &it.results).collect();
     let mut document = Document::new(say!("learn-title", subject = subject));
     let mut tools: Vec<String> = Vec::new();
@@ -61,7 +64,8 @@ pub fn learn(subject: &str, summaries: &[&Summary]) -> Published {
     add(&mut document, Some("learn-heading-mpi-bandwidth"), mpi_bandwidth(&all));
     impossible(&mut document, &all);
     for summary in summaries {
-        document.blocks.extend(sections(summary, summaries.len() > 1));
+        let run = runs.iter().find(|run| run.started.run == summary.run.id);
+        document.blocks.extend(sections(summary, run, summaries.len() > 1));
     }
     close(&mut document, summaries);
     let measured = summaries.iter().map(|it| it.run.started.as_str()).max();
@@ -81,7 +85,7 @@ fn add(document: &mut Document, heading: Option<&str>, table: Table) {
 
 /// What the report of a run shows of each topic, with its pictures: tables of samples of our own. A published
 /// figure has no more to show than its row above.
-fn sections(summary: &Summary, is_one_of_several: bool) -> Vec<Block> {
+fn sections(summary: &Summary, run: Option<&Run>, is_one_of_several: bool) -> Vec<Block> {
     if !summary.results.iter().any(|it| it.ci.is_some()) {
         return Vec::new();
     }
@@ -90,7 +94,7 @@ fn sections(summary: &Summary, is_one_of_several: bool) -> Vec<Block> {
         true => format!("{heading} ({of})"),
         false => heading,
     };
-    let mut blocks = published(summary);
+    let mut blocks = published(summary, run);
     for block in &mut blocks {
         match block {
             Block::Heading(text) => *text = titled(std::mem::take(text)),
@@ -121,14 +125,42 @@ fn close(document: &mut Document, summaries: &[&Summary]) {
                 _ => None,
             }
         });
-        let own = [format!("assay run {}", summary.run.suite)];
-        for command in own.into_iter().chain(reported.flatten()) {
+        for command in own_commands(summary).into_iter().chain(reported.flatten()) {
             if !commands.contains(&command) {
                 commands.push(command);
             }
         }
     }
     document.blocks.push(Block::Preformatted(commands.join("\n")));
+}
+
+/// What repeats a run: once for each host that it measured the way to and each folder that it measured.
+fn own_commands(summary: &Summary) -> Vec<String> {
+    let named = |name: Attribute| {
+        let mut found: Vec<String> = Vec::new();
+        for it in summary.results.iter().filter_map(|it| text(it, name)) {
+            if !found.contains(&it) {
+                found.push(it);
+            }
+        }
+        found
+    };
+    let folder = |path: String| match Path::new(&path).parent().and_then(Path::to_str) {
+        // A device is named itself; of a folder the file in it was made by the run.
+        Some(folder) if !path.starts_with("/dev/") => folder.to_owned(),
+        _ => path,
+    };
+    let hosts = named(Attribute::To).into_iter().filter(|it| it != "loopback");
+    let hosts = hosts.map(|it| format!(" --to {it}"));
+    // What others measured may be called anything.
+    let targets = named(Attribute::Target).into_iter().filter(|it| it.starts_with('/'));
+    let mut folders: Vec<String> = targets.map(folder).collect();
+    folders.dedup();
+    let folders = folders.into_iter().map(|it| format!(" --target {it}"));
+    let suite = &summary.run.suite;
+    let commands: Vec<String> =
+        hosts.chain(folders).map(|of| format!("assay run {suite}{of}")).collect();
+    if commands.is_empty() { vec![format!("assay run {suite}")] } else { commands }
 }
 
 /// Figures that cannot be of one sample stay in their table, with a warning below it.
@@ -184,6 +216,7 @@ fn headline(subject: &str, all: &[&Estimate], summaries: &[&Summary]) -> Table {
         (word("learn-workload"), Align::Left),
         (subject, Align::Left),
         (&words::interval(all.first().map(|it| it.ci_level)), Align::Right),
+        (word("column-of-limit"), Align::Right),
     ];
     let mut table = Table::new("", &columns);
     let rows = [stream(all), linpack(all), rdma(all)].into_iter().flatten();
@@ -203,7 +236,8 @@ fn lacking(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
         let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
         for (benchmark, why) in omitted.chain(failed) {
             let shown = say!("learn-not-measured", why = why);
-            let row = vec![benchmark.as_str().into(), shown.into(), Cell::default()];
+            let row =
+                vec![benchmark.as_str().into(), shown.into(), Cell::default(), Cell::default()];
             rows.extend(Some(row).filter(|row| !rows.contains(row)));
         }
     }
@@ -222,7 +256,9 @@ fn best<'a>(found: &[&'a Estimate]) -> Option<&'a Estimate> {
 fn row(name: String, shown: String, estimates: &[&Estimate]) -> Vec<Cell> {
     let intervals: Vec<String> =
         estimates.iter().filter_map(|it| precision::interval(it)).collect();
-    vec![name.into(), shown.into(), intervals.join(", ").into()]
+    let shares = estimates.iter().filter_map(|it| it.percent_of_limit).map(units::percent);
+    let shares = shares.collect::<Vec<_>>().join(", ");
+    vec![name.into(), shown.into(), intervals.join(", ").into(), shares.into()]
 }
 
 /// The whole node, and from the lowest to the highest of its domains.
@@ -378,7 +414,9 @@ fn send_latency(all: &[&Estimate]) -> Table {
         let figures: [Option<f64>; 5] = match own.is_empty() {
             true => std::array::from_fn(|i| at(&tool[i], bytes).map(|it| it.median)),
             false => {
-                [estimate.min, estimate.max, estimate.median, estimate.mean, f64::NAN].map(Some)
+                let Estimate { min, max, median, mean, .. } = *estimate;
+                let deviation = number(estimate, Attribute::Deviation);
+                [Some(min), Some(max), Some(median), Some(mean), deviation]
             }
         };
         let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);

@@ -13,6 +13,7 @@ mod mpi;
 pub(super) mod network;
 pub(super) mod notes;
 mod other;
+mod roofline;
 mod rows;
 mod storage;
 mod stream;
@@ -28,7 +29,7 @@ use context::Context;
 /// planned and not reached, and the state of the host before and after.
 #[must_use]
 pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
-    let context = Context::new(summary);
+    let context = Context::new(summary, run);
     let mut document = Document::new(head::title(summary));
     head::add(&mut document, summary, run);
     sections(&mut document, &context);
@@ -55,8 +56,8 @@ pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
 }
 
 /// The sections of a run's report about its results, for other pages: without what most readers skip.
-pub(super) fn published(summary: &Summary) -> Vec<Block> {
-    let context = Context::new(summary);
+pub(super) fn published(summary: &Summary, run: Option<&Run>) -> Vec<Block> {
+    let context = Context::new(summary, run);
     let mut document = Document::new("");
     sections(&mut document, &context);
     document.blocks.retain(|block| !matches!(block, Block::Details(_)));
@@ -68,6 +69,7 @@ fn sections(document: &mut Document, context: &Context<'_>) {
     copies::add(document, context);
     latency::add(document, context);
     compute::add(document, context);
+    roofline::add(document, context);
     network::add(document, context);
     mpi::add(document, context);
     storage::add(document, context);

@@ -137,11 +137,12 @@ fn the_code_and_the_catalogue_agree() {
     sources(&root.join("src"), &mut all);
     sources(&root.join("templates"), &mut all);
     sources(&root.join("../assay/src"), &mut all);
+    sources(&root.join("../assay-console/src"), &mut all);
     let english = messages(Locale::En);
     for id in english.keys().filter_map(|id| id.split('.').next()) {
         assert!(all.contains(&format!("\"{id}\"")), "nobody says {id}");
     }
-    for call in ["say!(", "told!(", "word(", "message(", "sentence("] {
+    for call in ["say!(", "told!(", "word(", "message(", "sentence(", "counted("] {
         for rest in all.split(call).skip(1) {
             let Some(rest) = rest.trim_start().strip_prefix('"') else { continue };
             let id = rest.split('"').next().unwrap();

@@ -71,7 +71,7 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
         for column in 0..count {
             let (x, y) = (left + column * CELL.0, (row + 1) * CELL.1);
             let away = map.cells[row][column].map_or(0.0, |value| 1.0 - map.share(value));
-            let line = if map.is_marked(row, column) { "#CC3311" } else { "#D0D7DE" };
+            let line = if map.is_marked(row, column) { "#B52B0C" } else { "#D0D7DE" };
             let wide = if map.is_marked(row, column) { 3 } else { 1 };
             let _ = writeln!(
                 svg,
@@ -80,7 +80,7 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
                 y + 2,
                 CELL.0 - 4,
                 CELL.1 - 4,
-                0.7 * away,
+                0.5 * away,
             );
             svg += &text(x + CELL.0 / 2, y + 20, "middle", &map.text(row, column));
         }

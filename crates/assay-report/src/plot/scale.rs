@@ -22,7 +22,7 @@ impl Layout {
     pub(super) fn horizontal(plot: &Plot) -> Self {
         let values = plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x));
         let marks = plot.marks.iter().map(|mark| mark.value);
-        Self::new(&plot.x, values.chain(marks), MOST_TICKS_ACROSS)
+        Self::with_limits(&plot.x, values.collect(), marks, MOST_TICKS_ACROSS)
     }
 
     /// The vertical axis of a plot, with room for intervals and the limit.
@@ -31,10 +31,29 @@ impl Layout {
         let values = points
             .flat_map(|p| [Some(p.y), p.interval.map(|i| i[0]), p.interval.map(|i| i[1])]);
         let limit = plot.limit.as_ref().map(|limit| limit.value);
-        Self::new(&plot.y, values.flatten().chain(limit), MOST_TICKS_UP)
+        Self::with_limits(&plot.y, values.flatten().collect(), limit, MOST_TICKS_UP)
     }
 
-    fn new(axis: &Axis, values: impl Iterator<Item = f64>, most: usize) -> Self {
+    /// A ceiling that is far above the values would press them into a corner: the axis does not reach it.
+    fn with_limits(
+        axis: &Axis,
+        values: Vec<f64>,
+        ceilings: impl IntoIterator<Item = f64>,
+        most: usize,
+    ) -> Self {
+        let far = if axis.scale.is_proportional() { FAR } else { FAR_IN_DECADES };
+        let highest = values.iter().copied().filter(|it| it.is_finite()).fold(0.0, f64::max);
+        let is_near = |it: &f64| highest <= 0.0 || *it <= highest * far;
+        let near: Vec<f64> = ceilings.into_iter().filter(is_near).collect();
+        Self::new(axis, values.into_iter().chain(near), most)
+    }
+
+    /// Whether a value is on the axis.
+    pub(super) fn reaches(&self, value: f64) -> bool {
+        value <= self.high * (1.0 + 1e-9)
+    }
+
+    pub(super) fn new(axis: &Axis, values: impl Iterator<Item = f64>, most: usize) -> Self {
         let drawable =
             |value: &f64| value.is_finite() && (axis.scale.is_proportional() || *value > 0.0);
         let (low, high) = values
@@ -72,6 +91,10 @@ impl Layout {
     }
 }
 
+/// How many times the highest value a ceiling may be and still be drawn: the curve has two thirds of the picture then.
+const FAR: f64 = 1.5;
+/// The same where equal distances are equal factors.
+const FAR_IN_DECADES: f64 = 30.0;
 const MOST_TICKS_ACROSS: usize = 9;
 const MOST_TICKS_UP: usize = 6;
 const MOST_DECADES: i32 = 12;

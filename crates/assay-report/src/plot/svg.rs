@@ -1,295 +1,297 @@
-//! Draws a plot as SVG with plotters, which maps coordinates and writes the elements. What stands
-//! where is decided here: plotters' own axes know no `4 KiB` and no bands.
+//! Draws a plot as SVG: bands, grid, limit and marks, then curves, then the words that name them.
 //!
 //! Colours are few and fixed (the blue, vermillion and bluish green of Okabe and Ito, which people
-//! with any kind of colour vision distinguish); pages override them by attribute for dark screens.
+//! with any kind of colour vision distinguish).
 
-use assay_model::plain;
-use std::fmt::Write as _;
-
-use plotters::backend::SVGBackend;
-use plotters::coord::Shift;
-use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
-use plotters::element::{Circle, PathElement, Polygon, Rectangle, Text};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, IntoFont, RGBColor, ShapeStyle, TextStyle};
-
+use super::labels::{FONT, LINE, Labels, shortened, width};
 use super::scale::{Layout, label};
+use super::sheet::{BAND, GRID, INK, LIMIT, Sheet};
 use crate::document::{Plot, Point, Series};
 use crate::units::quantity;
 use crate::words::plainly;
 
-/// Drawn at a multiple of the size at which it is shown, because plotters rounds to whole pixels.
-const FINE: i32 = 4;
 /// Width and height at which a plot is shown.
 pub(crate) const SIZE: (u32, u32) = (760, 400);
-const WIDTH: i32 = SIZE.0 as i32 * FINE;
-const HEIGHT: i32 = SIZE.1 as i32 * FINE;
-const LEFT: i32 = 80 * FINE;
-const TOP: i32 = 48 * FINE;
-const BOTTOM: i32 = 56 * FINE;
-const RIGHT: i32 = 24 * FINE;
+const WIDTH: f64 = SIZE.0 as f64;
+const HEIGHT: f64 = SIZE.1 as f64;
+const TOP: f64 = 48.0;
+const FLOOR: f64 = HEIGHT - 56.0;
+const RIGHT: f64 = 24.0;
 /// Room for the names of several curves beside their ends.
-const RIGHT_WITH_NAMES: i32 = 90 * FINE;
-/// plotters writes this divided by 1.24.
-const FONT: i32 = 17 * FINE;
-/// A rough mean width of a letter, for text that must not run into its neighbour.
-const LETTER: i32 = 8 * FINE;
+const RIGHT_WITH_NAMES: f64 = 90.0;
+/// Room for the values of the vertical axis, at least.
+const LEFT: f64 = 60.0;
+/// Between a word and what it is about.
+const GAP: f64 = 6.0;
 
-const INK: RGBColor = RGBColor(0x24, 0x29, 0x2f);
-const GRID: RGBColor = RGBColor(0xd0, 0xd7, 0xde);
-const BAND: RGBColor = RGBColor(0xea, 0xee, 0xf2);
-const LIMIT: RGBColor = RGBColor(0xcc, 0x33, 0x11);
-const CURVES: [RGBColor; 7] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0xd5, 0x5e, 0x00),
-    RGBColor(0x00, 0x9e, 0x73),
-    RGBColor(0x99, 0x5d, 0x81),
+pub(super) const CURVES: [&str; 7] = [
+    "#0072B2", "#D55E00", "#009E73", "#995D81",
     // Grey, sky blue and ochre, between light and dark, so that dark screens need no others.
-    RGBColor(0x7d, 0x85, 0x90),
-    RGBColor(0x3a, 0x8f, 0xc7),
-    RGBColor(0xb0, 0x7d, 0x00),
+    "#7D8590", "#3A8FC7", "#B07D00",
 ];
 
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-type Drawn = Result<(), DrawingAreaErrorKind<std::io::Error>>;
-
-/// The plot as one `<svg>` element with title and description. `id` distinguishes it from other plots of
-/// the same page.
+/// The plot as one `<svg>` element. `id` distinguishes it from other plots of the same page.
 pub(crate) fn svg(plot: &Plot, id: usize) -> String {
-    let mut text = String::new();
-    let area =
-        SVGBackend::with_string(&mut text, (WIDTH as u32, HEIGHT as u32)).into_drawing_area();
-    let canvas = Canvas::new(plot, &area);
-    let (drawn, points) = (canvas.draw(), canvas.points());
-    drop(canvas);
-    drop(area);
-    // Writing to a string cannot fail; if it did, a page without a plot is better than no page.
-    if drawn.is_err() {
-        return String::new();
-    }
-    let elements = text.split_once('\n').map_or("", |(_, elements)| elements);
-    let mut svg = format!(
-        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"plot{id}-title plot{id}-text\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" xmlns=\"http://www.w3.org/2000/svg\">\n"
-    );
-    let _ = writeln!(svg, "<title id=\"plot{id}-title\">{}</title>", escaped(&plot.title));
-    let _ = writeln!(svg, "<desc id=\"plot{id}-text\">{}</desc>", escaped(&plot.description));
-    let drawn = elements.trim_end().strip_suffix("</svg>").unwrap_or(elements);
-    svg.push_str(drawn);
-    svg.push_str(&points);
-    svg.push_str("</svg>\n");
-    svg
+    let mut canvas = Canvas::new(plot);
+    canvas.draw();
+    canvas.sheet.finish((WIDTH, HEIGHT), id, (&plot.title, &plot.description))
 }
 
-/// Text as XML holds it.
-pub(crate) fn escaped(text: &str) -> String {
-    plain::visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
-struct Canvas<'a, 'b> {
+struct Canvas<'a> {
     plot: &'a Plot,
-    area: &'a Area<'b>,
+    sheet: Sheet,
+    labels: Labels,
     x: Layout,
     y: Layout,
-    right: i32,
+    left: f64,
+    right: f64,
 }
 
-impl<'a, 'b> Canvas<'a, 'b> {
-    fn new(plot: &'a Plot, area: &'a Area<'b>) -> Self {
-        let longest = plot.series.iter().map(|series| series.name.chars().count()).max();
-        let names = longest.unwrap_or(0) as i32 * LETTER + 16 * FINE;
-        let with_names = names.clamp(RIGHT_WITH_NAMES, WIDTH / 3);
-        let right = if plot.series.len() > 1 { with_names } else { RIGHT };
+impl<'a> Canvas<'a> {
+    fn new(plot: &'a Plot) -> Self {
         let (x, y) = (Layout::horizontal(plot), Layout::vertical(plot));
-        Self { plot, area, x, y, right: WIDTH - right }
-    }
-
-    fn draw(&self) -> Drawn {
-        self.bands()?;
-        self.grid()?;
-        self.limit()?;
-        self.marks()?;
-        for (series, colour) in self.plot.series.iter().zip(CURVES.iter().cycle()) {
-            self.curve(series, *colour)?;
+        let of_ticks = y.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
+        let names = plot.series.iter().map(|series| width(&series.name)).fold(0.0, f64::max);
+        let with_names = (names + 3.0 * GAP).clamp(RIGHT_WITH_NAMES, WIDTH / 3.0);
+        let right = if plot.series.len() > 1 { with_names } else { RIGHT };
+        Self {
+            plot,
+            sheet: Sheet::default(),
+            labels: Labels::new(WIDTH, HEIGHT),
+            x,
+            y,
+            left: (of_ticks + 2.0 * GAP).clamp(LEFT, WIDTH / 4.0),
+            right: WIDTH - right,
         }
-        self.names()?;
-        self.axis_labels()?;
-        self.area.present()
     }
 
-    fn at(&self, x: f64, y: f64) -> (i32, i32) {
-        (self.across(self.x.position(x)), self.up(self.y.position(y)))
+    fn draw(&mut self) {
+        self.bands();
+        self.grid();
+        self.lines();
+        for (series, colour) in self.plot.series.iter().zip(CURVES.iter().cycle()) {
+            self.curve(series, colour);
+        }
+        self.axes();
+        self.names();
+        self.limit();
+        self.marks();
+        for series in &self.plot.series {
+            for point in &series.points {
+                let (x, y) = (label(point.x, self.plot.x.unit), point.y);
+                let value = quantity(y, self.plot.y.unit, 4);
+                let said = plainly(&format!("{}, {x}: {value}", series.name));
+                self.sheet.hover(self.at(point), &said);
+            }
+        }
     }
 
-    fn across(&self, position: f64) -> i32 {
-        LEFT + (position * f64::from(self.right - LEFT)).round() as i32
+    fn at(&self, point: &Point) -> (f64, f64) {
+        (self.across(self.x.position(point.x)), self.up(self.y.position(point.y)))
     }
 
-    fn up(&self, position: f64) -> i32 {
-        (HEIGHT - BOTTOM) - (position * f64::from(HEIGHT - BOTTOM - TOP)).round() as i32
+    fn across(&self, position: f64) -> f64 {
+        self.left + position * (self.right - self.left)
     }
 
-    fn text(
-        &self,
-        text: &str,
-        at: (i32, i32),
-        anchor: (HPos, VPos),
-        colour: RGBColor,
-    ) -> Drawn {
-        let font = ("sans-serif", FONT).into_font();
-        let style = TextStyle::from(font).color(&colour).pos(Pos::new(anchor.0, anchor.1));
-        self.area.draw(&Text::new(text.to_owned(), at, style))
+    fn up(&self, position: f64) -> f64 {
+        FLOOR - position * (FLOOR - TOP)
     }
 
     /// Every second range is shaded, and each is named at the top if the name fits.
-    fn bands(&self) -> Drawn {
+    fn bands(&mut self) {
         for (index, band) in self.plot.bands.iter().enumerate() {
-            let (from, to) = (
-                self.across(self.x.position(band.from)),
-                self.across(self.x.position(band.to)),
-            );
+            let [from, to] = [band.from, band.to].map(|it| self.across(self.x.position(it)));
             if to <= from {
                 continue;
             }
             if index % 2 == 0 {
-                let corners = [(from, TOP), (to, HEIGHT - BOTTOM)];
-                self.area.draw(&Rectangle::new(corners, BAND.filled()))?;
+                self.sheet.rectangle([from, TOP, to, FLOOR], BAND);
             }
             let short = band.label.split('\u{a0}').next().unwrap_or_default();
-            let fitting = [band.label.as_str(), short]
-                .into_iter()
-                .find(|label| label.chars().count() as i32 * LETTER <= to - from);
-            if let Some(label) = fitting {
-                let at = (i32::midpoint(from, to), TOP - 6 * FINE);
-                self.text(label, at, (HPos::Center, VPos::Bottom), INK)?;
-            }
+            let fitting =
+                [band.label.as_str(), short].into_iter().find(|it| width(it) <= to - from);
+            let text = fitting.unwrap_or(short);
+            let left = f64::midpoint(from, to) - width(text) / 2.0;
+            let place = fitting.map(|_| (left, TOP - LINE - 4.0));
+            self.word(text, place, INK);
         }
-        Ok(())
     }
 
-    fn grid(&self) -> Drawn {
-        let line = thin(GRID);
-        for (position, label) in &self.y.ticks {
+    fn grid(&mut self) {
+        for (position, _) in &self.y.ticks {
             let y = self.up(*position);
-            self.area.draw(&PathElement::new(vec![(LEFT, y), (self.right, y)], line))?;
-            self.text(label, (LEFT - 8 * FINE, y), (HPos::Right, VPos::Center), INK)?;
+            self.sheet.line(&[(self.left, y), (self.right, y)], GRID, 1.0);
         }
-        let floor = HEIGHT - BOTTOM;
-        for (position, label) in &self.x.ticks {
+        for (position, _) in &self.x.ticks {
             let x = self.across(*position);
-            self.area.draw(&PathElement::new(vec![(x, TOP), (x, floor)], line))?;
-            self.text(label, (x, floor + 8 * FINE), (HPos::Center, VPos::Top), INK)?;
+            self.sheet.line(&[(x, TOP), (x, FLOOR)], GRID, 1.0);
         }
-        let axes = vec![(LEFT, TOP), (LEFT, floor), (self.right, floor)];
-        self.area.draw(&PathElement::new(axes, thin(INK)))
+        let axes = [(self.left, TOP), (self.left, FLOOR), (self.right, FLOOR)];
+        self.sheet.line(&axes, INK, 1.0);
     }
 
-    fn limit(&self) -> Drawn {
-        let Some(limit) = &self.plot.limit else { return Ok(()) };
-        let y = self.up(self.y.position(limit.value));
-        let path = vec![(LEFT, y), (self.right, y)];
-        self.area.draw(&PathElement::new(path, LIMIT.stroke_width(2 * FINE as u32)))?;
-        let at = (LEFT + 8 * FINE, y + 6 * FINE);
-        self.text(&limit.label, at, (HPos::Left, VPos::Top), LIMIT)
-    }
-
-    /// Upright lines, each named beside its upper end, one below the other so that none is hidden.
-    fn marks(&self) -> Drawn {
-        for (index, mark) in (1..).zip(&self.plot.marks) {
+    /// The limit and the marks that are near enough to be drawn.
+    fn lines(&mut self) {
+        let limit = self.plot.limit.as_ref().filter(|it| self.y.reaches(it.value));
+        if let Some(limit) = limit {
+            let y = self.up(self.y.position(limit.value));
+            self.sheet.line(&[(self.left, y), (self.right, y)], LIMIT, 2.0);
+            self.labels.avoid((self.left, y), (self.right, y));
+        }
+        for mark in self.plot.marks.iter().filter(|it| self.x.reaches(it.value)) {
             let x = self.across(self.x.position(mark.value));
-            let path = vec![(x, TOP), (x, HEIGHT - BOTTOM)];
-            self.area.draw(&PathElement::new(path, LIMIT.stroke_width(FINE as u32)))?;
-            let y = TOP + index * (FONT + 3 * FINE) - FONT;
-            let is_right = x > i32::midpoint(LEFT, self.right);
-            let (at, side) = match is_right {
-                true => ((x - 6 * FINE, y), HPos::Right),
-                false => ((x + 6 * FINE, y), HPos::Left),
-            };
-            self.text(&mark.label, at, (side, VPos::Top), LIMIT)?;
+            self.sheet.line(&[(x, TOP), (x, FLOOR)], LIMIT, 1.0);
+            self.labels.avoid((x, TOP), (x, FLOOR));
         }
-        Ok(())
     }
 
-    fn curve(&self, series: &Series, colour: RGBColor) -> Drawn {
-        let points: Vec<(i32, i32)> =
-            series.points.iter().map(|point| self.at(point.x, point.y)).collect();
+    fn curve(&mut self, series: &Series, colour: &str) {
+        let points: Vec<(f64, f64)> = series.points.iter().map(|it| self.at(it)).collect();
         let band = self.interval_band(&series.points);
         if band.len() > 2 {
-            self.area.draw(&Polygon::new(band, colour.mix(0.25)))?;
+            self.sheet.area(&band, colour);
         }
-        let style = colour.stroke_width(2 * FINE as u32);
-        self.area.draw(&PathElement::new(points.clone(), style))?;
+        self.sheet.line(&points, colour, 2.0);
+        for pair in points.windows(2) {
+            self.labels.avoid(pair[0], pair[1]);
+        }
         for point in points {
-            self.area.draw(&Circle::new(point, 3 * FINE, colour.filled()))?;
+            self.labels.avoid(point, point);
+            self.sheet.dot(point, 3.0, colour);
         }
-        Ok(())
     }
 
     /// Around the points with an interval: along the lower ends and back along the upper ones.
-    fn interval_band(&self, points: &[Point]) -> Vec<(i32, i32)> {
+    fn interval_band(&self, points: &[Point]) -> Vec<(f64, f64)> {
         let end = |which: usize| {
-            let known = points.iter().filter_map(move |p| Some((p.x, p.interval?[which])));
-            known.map(|(x, y)| self.at(x, y)).collect::<Vec<_>>()
+            let known = points.iter().filter_map(move |p| Some((p, p.interval?[which])));
+            known.map(|(p, y)| self.at(&Point { y, ..*p })).collect::<Vec<_>>()
         };
         end(0).into_iter().chain(end(1).into_iter().rev()).collect()
     }
 
-    /// Several curves are named at their right ends, pushed apart where they would overlap.
-    fn names(&self) -> Drawn {
+    /// Names of the axes, then their values; one that would run into its neighbour is left to the grid.
+    fn axes(&mut self) {
+        let y = shortened(&self.plot.y.label, WIDTH - 2.0 * GAP);
+        self.word(&y, [(GAP, GAP)], INK);
+        let x = shortened(&self.plot.x.label, WIDTH - 2.0 * GAP);
+        let middle = f64::midpoint(self.left, self.right) - width(&x) / 2.0;
+        let middle = middle.clamp(GAP, (WIDTH - width(&x) - GAP).max(GAP));
+        self.word(&x, [(middle, HEIGHT - LINE - 4.0)], INK);
+        for (position, text) in self.y.ticks.clone() {
+            let text = shortened(&text, self.left - GAP);
+            let place = (self.left - GAP - width(&text), self.up(position) - LINE / 2.0);
+            self.word(&text, [place], INK);
+        }
+        for (position, text) in self.x.ticks.clone() {
+            let left = self.across(position) - width(&text) / 2.0;
+            let left = left.clamp(0.0, (WIDTH - width(&text)).max(0.0));
+            self.word(&text, [(left, FLOOR + GAP)], INK);
+        }
+    }
+
+    /// Several curves are named: in the margin, pushed apart where they would overlap and joined to their ends by a
+    /// line; a single point beside itself.
+    fn names(&mut self) {
         if self.plot.series.len() < 2 {
-            return Ok(());
+            return;
         }
-        let mut names: Vec<(i32, &str, RGBColor)> = self
-            .plot
-            .series
-            .iter()
-            .zip(CURVES.iter().cycle())
-            .filter_map(|(series, colour)| {
-                let last = series.points.last()?;
-                Some((self.at(last.x, last.y).1, series.name.as_str(), *colour))
-            })
-            .collect();
-        names.sort_by_key(|(y, _, _)| *y);
-        let mut lowest = i32::MIN;
-        for (y, name, colour) in names {
-            let y = y.max(lowest);
-            lowest = y.saturating_add(FONT + 3 * FINE);
-            let at = (self.right + 12 * FINE, y);
-            // Letters need more contrast than a line: only the dot has its colour.
-            self.area.draw(&Circle::new((at.0 - 6 * FINE, y), 3 * FINE, colour.filled()))?;
-            self.text(name, at, (HPos::Left, VPos::Center), INK)?;
+        let all = self.plot.series.iter().zip(CURVES.iter().cycle());
+        let (mut beside, mut ends) = (Vec::new(), Vec::new());
+        for (series, colour) in all {
+            let Some(last) = series.points.last() else { continue };
+            let room = WIDTH - self.right - 3.0 * GAP;
+            let name = (self.at(last), shortened(&series.name, room), *colour);
+            if series.points.len() == 1 { beside.push(name) } else { ends.push(name) }
         }
-        Ok(())
-    }
-
-    /// What a pointer over a point says: its curve, its place and its value. Nothing of them is drawn.
-    fn points(&self) -> String {
-        let mut all = String::new();
-        for series in &self.plot.series {
-            for point in &series.points {
-                let (x, y) = self.at(point.x, point.y);
-                let place = label(point.x, self.plot.x.unit);
-                let value = quantity(point.y, self.plot.y.unit, 4);
-                let reported = escaped(&plainly(&format!("{}, {place}: {value}", series.name)));
-                let r = 8 * FINE;
-                let _ = writeln!(
-                    all,
-                    "<circle class=\"point\" cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill-opacity=\"0\"><title>{reported}</title></circle>"
-                );
+        ends.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
+        let heights = apart(&ends.iter().map(|(at, _, _)| at.1).collect::<Vec<_>>());
+        for ((point, name, colour), y) in ends.iter().zip(heights) {
+            let dot = (self.right + GAP, y);
+            if !self.word(name, [(dot.0 + GAP, y - LINE / 2.0)], INK) {
+                continue;
             }
+            // Letters need more contrast than a line: only the dot has its colour.
+            self.sheet.dot(dot, 3.0, colour);
+            self.sheet.line(&[*point, dot], colour, 0.7);
         }
-        all
+        for (point, name, _) in beside {
+            let (x, y) = point;
+            let middle = y - LINE / 2.0;
+            let places = [
+                (x + GAP, middle),
+                (x - GAP - width(&name), middle),
+                (x + GAP, y - LINE - 2.0),
+                (x - GAP - width(&name), y - LINE - 2.0),
+                (x + GAP, y + 2.0),
+                (x - GAP - width(&name), y + 2.0),
+            ];
+            self.word(&name, places, INK);
+        }
     }
 
-    fn axis_labels(&self) -> Drawn {
-        let middle = i32::midpoint(LEFT, self.right);
-        let at = (middle, HEIGHT - 6 * FINE);
-        self.text(&self.plot.x.label, at, (HPos::Center, VPos::Bottom), INK)?;
-        let at = (8 * FINE, 6 * FINE);
-        self.text(&self.plot.y.label, at, (HPos::Left, VPos::Top), INK)
+    /// Beside its line; of one that is far away only where it is.
+    fn limit(&mut self) {
+        let Some(limit) = &self.plot.limit else { return };
+        let (text, y) = match self.y.reaches(limit.value) {
+            true => (limit.label.clone(), self.up(self.y.position(limit.value))),
+            false => (format!("↑ {}", limit.label), TOP),
+        };
+        let (near, far) = (self.left + GAP, self.right - GAP - width(&text));
+        let rows = [y + 3.0, y - LINE - 2.0];
+        let places = [near, far].into_iter().flat_map(|x| rows.map(|row| (x, row)));
+        let below = (1..10).map(|row| (near, y + 3.0 + f64::from(row) * LINE));
+        self.word(&text, places.chain(below), LIMIT);
+    }
+
+    /// Each beside its upright line, one below the other so that none is hidden.
+    fn marks(&mut self) {
+        for mark in &self.plot.marks {
+            let is_near = self.x.reaches(mark.value);
+            let text = if is_near { mark.label.clone() } else { format!("{} →", mark.label) };
+            let x = if is_near { self.across(self.x.position(mark.value)) } else { self.right };
+            let (right, left) = (x + GAP, x - GAP - width(&text));
+            let sides = match is_near && x < f64::midpoint(self.left, self.right) {
+                true => [right, left],
+                false => [left, right],
+            };
+            let rows = (0..15).map(|row| TOP + 3.0 + f64::from(row) * LINE);
+            let places = rows.flat_map(move |y| sides.map(|x| (x, y)));
+            let inside = (self.left, self.right);
+            let within = places.filter(move |(x, _)| *x > inside.0 && *x < inside.1);
+            self.word(&text, within, LIMIT);
+        }
+    }
+
+    /// Whether there was a place for it.
+    fn word(
+        &mut self,
+        text: &str,
+        places: impl IntoIterator<Item = (f64, f64)>,
+        colour: &str,
+    ) -> bool {
+        let places: Vec<(f64, f64)> = places.into_iter().collect();
+        let place = self.labels.place(text, &places);
+        match place {
+            Some(place) => self.sheet.text(text, place, colour),
+            // A page has the same texts in every language, wherever their lengths leave room.
+            None => self.sheet.hidden(text),
+        }
+        place.is_some()
     }
 }
 
-fn thin(colour: RGBColor) -> ShapeStyle {
-    colour.stroke_width(FINE as u32)
+/// Heights at which names stand, as near to their ascending wishes as they can without overlap.
+fn apart(wishes: &[f64]) -> Vec<f64> {
+    let mut heights = wishes.to_vec();
+    for i in 1..heights.len() {
+        heights[i] = heights[i].max(heights[i - 1] + LINE);
+    }
+    let mut lowest = FLOOR + FONT / 2.0;
+    for height in heights.iter_mut().rev() {
+        *height = height.min(lowest);
+        lowest = *height - LINE;
+    }
+    heights
 }

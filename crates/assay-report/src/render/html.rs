@@ -94,6 +94,10 @@ impl Blocks<'_> {
         plot::svg(plot, self.prefix + index)
     }
 
+    fn forest(&self, forest: &crate::document::Forest, index: &usize) -> String {
+        plot::forest(forest, self.prefix + index)
+    }
+
     fn heat_map(&self, map: &crate::document::HeatMap, index: &usize) -> String {
         plot::heat_svg(map, self.prefix + index)
     }

@@ -11,7 +11,14 @@ use crate::units::quantity;
 #[must_use]
 pub fn document(document: &Document) -> String {
     let mut parts = vec![format!("# {}", inline(&document.title))];
-    parts.extend(document.blocks.iter().map(block));
+    // A picture of a table that is there is left out.
+    let next = document.blocks.iter().skip(1).map(Some).chain([None]);
+    let texts = document.blocks.iter().zip(next).filter(|(it, next)| match (it, next) {
+        (Block::Forest(_), _) => false,
+        (Block::Plot(plot), Some(Block::Table(table))) => plot.title != table.caption,
+        _ => true,
+    });
+    parts.extend(texts.map(|(it, _)| block(it)));
     let mut text = parts.join("\n\n");
     text.push('\n');
     plain::visible(&text).into_owned()
@@ -24,6 +31,7 @@ fn block(block: &Block) -> String {
         Block::Facts(facts) => list(facts),
         Block::Table(table) => captioned(table),
         Block::Plot(plot) => curve(plot),
+        Block::Forest(forest) => inline(&forest.description),
         Block::HeatMap(map) => captioned(&plot::heat_table(map)),
         Block::Notes(notes) => notes.iter().map(note).collect::<Vec<_>>().join("\n"),
         Block::Preformatted(text) => fenced(text),

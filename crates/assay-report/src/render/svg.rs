@@ -2,46 +2,67 @@
 
 use std::fmt::Write as _;
 
-use crate::document::{Block, Document, Plot};
+use crate::document::{Block, Document};
 use crate::plot;
 
 /// The picture, or `None` where the document has no plot.
 #[must_use]
 pub fn document(document: &Document) -> Option<String> {
-    let mut plots = Vec::new();
-    collect(&document.blocks, &mut plots);
-    if plots.is_empty() {
+    let mut pictures = Vec::new();
+    collect(&document.blocks, &mut pictures);
+    if pictures.is_empty() {
         return None;
     }
-    let (width, height) = (plot::SIZE.0, plot::SIZE.1 + TITLE);
-    let whole = height * plots.len() as u32;
+    let width = plot::SIZE.0;
+    let whole: f64 = pictures.iter().map(|picture| picture.height + TITLE).sum();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{whole}\" \
          viewBox=\"0 0 {width} {whole}\" font-family=\"sans-serif\">\n\
          <rect width=\"{width}\" height=\"{whole}\" fill=\"#ffffff\"/>\n"
     );
-    for (nth, plot) in plots.into_iter().enumerate() {
-        let top = height * nth as u32;
-        let (line, below) = (top + TITLE - 8, top + TITLE);
-        let title = plot::escaped(&plot.title);
+    let mut top = 0.0;
+    for (picture, nth) in pictures.into_iter().zip(0..) {
+        let (line, below) = (top + TITLE - 8.0, top + TITLE);
+        let title = plot::escaped(picture.title);
         let _ = writeln!(svg, "<text x=\"12\" y=\"{line}\" font-size=\"16\">{title}</text>");
-        let _ =
-            writeln!(svg, "<svg y=\"{below}\" width=\"{width}\" height=\"{}\">", plot::SIZE.1);
-        svg.push_str(&plot::svg(plot, nth));
+        let _ = writeln!(
+            svg,
+            "<svg y=\"{below}\" width=\"{width}\" height=\"{}\">",
+            picture.height
+        );
+        svg.push_str(&(picture.draw)(nth));
         svg.push_str("\n</svg>\n");
+        top = below + picture.height;
     }
     svg.push_str("</svg>\n");
     Some(svg)
 }
 
 /// Room for a title, in the picture's units.
-const TITLE: u32 = 32;
+const TITLE: f64 = 32.0;
 
-fn collect<'d>(blocks: &'d [Block], plots: &mut Vec<&'d Plot>) {
+/// One of them.
+struct Picture<'d> {
+    title: &'d str,
+    height: f64,
+    /// By its number.
+    draw: Box<dyn Fn(usize) -> String + 'd>,
+}
+
+fn collect<'d>(blocks: &'d [Block], pictures: &mut Vec<Picture<'d>>) {
     for block in blocks {
         match block {
-            Block::Plot(plot) => plots.push(plot),
-            Block::Details(details) => collect(&details.blocks, plots),
+            Block::Plot(plot) => pictures.push(Picture {
+                title: &plot.title,
+                height: f64::from(plot::SIZE.1),
+                draw: Box::new(|number| plot::svg(plot, number)),
+            }),
+            Block::Forest(forest) => pictures.push(Picture {
+                title: &forest.title,
+                height: plot::height(forest),
+                draw: Box::new(|number| plot::forest(forest, number)),
+            }),
+            Block::Details(details) => collect(&details.blocks, pictures),
             _ => {}
         }
     }

@@ -64,6 +64,8 @@ impl Writer {
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
             Block::Plot(plot) => self.plot(plot),
+            // A picture of a table that is there.
+            Block::Forest(_) => vec![],
             Block::HeatMap(map) => self.heat_map(map),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
             Block::Preformatted(text) => {

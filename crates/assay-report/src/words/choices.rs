@@ -31,6 +31,7 @@ pub fn basis(basis: &Basis) -> String {
             None => word("basis-link-unnamed").to_owned(),
         },
         Basis::Provisioned => word("basis-provisioned").to_owned(),
+        Basis::DataSheet { source } => say!("basis-data-sheet", source = source),
         Basis::Reported { text } => text.clone(),
     }
 }

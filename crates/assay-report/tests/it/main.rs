@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 
+mod browser;
 mod conditions;
 mod events;
 mod golden;
@@ -12,7 +13,7 @@ mod mpi;
 mod network;
 mod node;
 mod pages;
-
+mod pictures;
 mod small;
 mod storage;
 mod troubled;

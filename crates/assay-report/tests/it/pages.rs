@@ -104,7 +104,7 @@ fn page(page: &str, subject: &str, table: &str) -> String {
     let runs = summaries(page);
     let of: Vec<&Summary> =
         runs.iter().filter(|(of, _)| of == table).map(|(_, run)| run).collect();
-    learn::document(&build::learn(subject, &of), None).0
+    learn::document(&build::learn(subject, &of, &[]), None).0
 }
 
 /// The tables of a page in Markdown, without their rulers.
@@ -261,7 +261,7 @@ fn measured_runs_make_a_page_with_pictures() {
     let node = crate::node::memory();
     for locale in Locale::ALL {
         Language::of(locale).write(|| {
-            let page = build::learn("HB120rs_v3", &[&node, &volume]);
+            let page = build::learn("HB120rs_v3", &[&node, &volume], &[]);
             let (text, pictures) = learn::document(&page, Some("hb"));
             assert!(pictures.len() >= 3, "{} pictures", pictures.len());
             for picture in &pictures {

@@ -255,6 +255,7 @@ fn every_limit_and_every_choice_has_words() {
         ),
         (Basis::Link { device: Some("eth0".into()) }, "link speed that eth0 reports"),
         (Basis::Provisioned, "what the volume is provisioned for"),
+        (Basis::DataSheet { source: "PM9A3, 2021".into() }, "data sheet: PM9A3, 2021"),
         (Basis::Reported { text: "as it was".into() }, "as it was"),
     ] {
         assert_eq!(words::plainly(&words::basis(&basis)), expected);

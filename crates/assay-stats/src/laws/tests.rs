@@ -8,6 +8,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Tool;
 
 use super::*;
+use crate::summarize::hold_against_data_sheet;
 
 /// An estimate that breaks no law.
 fn sound() -> Estimate {
@@ -94,6 +95,23 @@ fn limits_are_held_to_their_own_precision() {
     check("no limit", |e| e.limit = None, &[]);
     check("at the limit", |e| e.limit = limit(5.0), &[]);
     check("just above memory's limit", |e| e.limit = limit(4.999), &["above-limit"]);
+    let data_sheet =
+        |value| Some(Limit { value, basis: Basis::DataSheet { source: "rounded".into() } });
+    check("just above a data sheet", |e| e.limit = data_sheet(4.8), &[]);
+    check("far above a data sheet", |e| e.limit = data_sheet(4.7), &["above-limit"]);
     check("just above a measured limit", |e| compute(e, 4.95), &[]);
     check("far above a measured limit", |e| compute(e, 4.89), &["above-limit"]);
+}
+
+#[test]
+fn a_data_sheet_gives_way_to_a_lower_limit() {
+    let sheet = |value| Limit { value, basis: Basis::DataSheet { source: "x".into() } };
+    let held = |value| {
+        let mut estimate = sound();
+        hold_against_data_sheet(&mut estimate, sheet(value));
+        (estimate.limit.unwrap().value, estimate.percent_of_limit, estimate.warnings.len())
+    };
+    assert_eq!(held(20.0), (10.0, Some(50.0), 0));
+    assert_eq!(held(8.0), (8.0, Some(62.5), 0));
+    assert_eq!(held(2.0), (2.0, Some(250.0), 1));
 }

@@ -9,6 +9,7 @@ use assay_model::summary::Estimate;
 use assay_model::workload::{PeakFlopsWorkload, Workload};
 
 use super::Entry;
+use crate::laws;
 
 /// Fills `limit` and `percent_of_limit`, and with them the parameters that carry Rpeak.
 pub(super) fn attach(entries: &mut [Entry<'_>]) {
@@ -55,6 +56,16 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
             hold_against_peak(&mut entry.estimate, best);
         }
     }
+}
+
+/// Holds a result against what a data sheet says of it, unless a lower limit is known already.
+pub fn hold_against_data_sheet(estimate: &mut Estimate, limit: Limit) {
+    if estimate.limit.as_ref().is_some_and(|known| known.value <= limit.value) {
+        return;
+    }
+    hold_against(estimate, Some(limit));
+    estimate.warnings.retain(|doubt| !matches!(doubt, Doubt::AboveLimit { .. }));
+    estimate.warnings.extend(laws::bound(estimate));
 }
 
 /// What the device that carried the traffic claims, as it was found out while measuring.

@@ -1,5 +1,6 @@
 //! `assay import`: files of other tools' results become stored runs.
 
+use std::fmt::Write as _;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -73,14 +74,12 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
 
 fn line(imported: &Imported) -> String {
     let Imported { file, format, runs, measurements, doubts } = imported;
-    let plural = if *measurements == 1 { "" } else { "s" };
-    let mut text =
-        format!("{}  {format}, {measurements} measurement{plural}, {file}\n", runs.join(" "));
-    doubts.iter().for_each(|doubt| {
-        text.push_str("  warning: ");
-        text.push_str(doubt);
-        text.push('\n');
-    });
+    let count = words::counted("imported-measurements", *measurements);
+    let mut text = format!("{}  {format}, {count}, {file}\n", runs.join(" "));
+    for doubt in doubts {
+        let warning = words::sentence("progress-warning", &[("what", doubt)]);
+        let _ = writeln!(text, "  {warning}");
+    }
     text
 }
 

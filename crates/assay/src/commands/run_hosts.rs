@@ -14,7 +14,6 @@ use assay_model::plan::expand;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
-use assay_stats::summarize::summarize;
 use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
@@ -42,6 +41,7 @@ pub(super) fn run(
         .advise("measure each condition in a run of its own, with a --label"));
     }
     let demands = Demands::of(&typed.measuring)?;
+    let data_sheet = typed.measuring.data_sheet.read()?;
     let Way { mut hosts, via, program, .. } = doctor_hosts::way(list, &typed.fleet.hosts)?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
@@ -78,7 +78,7 @@ pub(super) fn run(
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
-    let summary = summarize(&run);
+    let summary = data_sheet.summarize(&run);
     let extent = if typed.full { Extent::Report } else { Extent::Answer };
     pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);

@@ -6,9 +6,9 @@ use std::path::Path;
 use assay_model::run::Run;
 use assay_model::summary::Summary;
 use assay_report::{anonymous, build, render};
-use assay_stats::summarize::summarize;
 
 use crate::arguments::{Format, ReportArguments, ShowArguments};
+use crate::data_sheet::DataSheet;
 use crate::output_file;
 use crate::page::{self, Page};
 use crate::stored;
@@ -28,7 +28,7 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
             in_language::print(&read.run, &store, shape, terminal)?;
         }
         None => {
-            let summary = summarize(&read.run);
+            let summary = typed.data_sheet.read()?.summarize(&read.run);
             let text = paged(&read.run, &summary, |page| page.rendered(format, terminal))?;
             terminal.print(&text);
         }
@@ -38,6 +38,7 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     typed.language.language().set();
+    let data_sheet = typed.data_sheet.read()?;
     let mut code = 0;
     let mut runs = Vec::new();
     for run in &typed.runs {
@@ -53,9 +54,9 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
         runs.push(run);
     }
     match (runs.as_slice(), typed.page.format) {
-        (_, Format::Learn) if !typed.page.json => learn(typed, &runs, terminal)?,
+        (_, Format::Learn) if !typed.page.json => learn(typed, &data_sheet, &runs, terminal)?,
         ([run], _) => {
-            paged(run, &summarize(run), |page| page.publish(&typed.page, terminal))?;
+            paged(run, &data_sheet.summarize(run), |page| page.publish(&typed.page, terminal))?;
         }
         _ => {
             return Err(Failure::usage("several runs make one page with --format learn alone")
@@ -68,15 +69,16 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
 /// Some runs as one page for publication.
 fn learn(
     typed: &ReportArguments,
+    data_sheet: &DataSheet,
     runs: &[Run],
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
-    let summaries: Vec<Summary> = runs.iter().map(summarize).collect();
+    let summaries: Vec<Summary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
     let host = summaries.iter().find_map(|it| it.hosts.first());
     let product =
         host.and_then(|it| it.system.product.clone().or_else(|| Some(it.name.clone())));
     let subject = typed.subject.clone().or(product).unwrap_or_default();
-    let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>());
+    let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     let stem = typed.page.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);
     for (path, picture) in typed.page.output.iter().cycle().zip(&pictures) {

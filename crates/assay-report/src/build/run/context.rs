@@ -3,6 +3,7 @@
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Section};
 use assay_model::facts::HostFacts;
+use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 
 use super::notes::Notes;
@@ -12,6 +13,8 @@ use crate::units;
 /// The results of a run and what is needed to name them.
 pub(super) struct Context<'a> {
     pub(super) summary: &'a Summary,
+    /// The samples, where they are at hand.
+    pub(super) run: Option<&'a Run>,
     pub(super) notes: Notes,
     /// Results come from more than one measurer, so each must say from which.
     pub(super) several_measurers: bool,
@@ -19,12 +22,13 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(summary: &'a Summary) -> Self {
+    pub(super) fn new(summary: &'a Summary, run: Option<&'a Run>) -> Self {
         let differ = |of: fn(&Estimate) -> &str| {
             summary.results.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
         };
         Self {
             summary,
+            run,
             several_measurers: differ(|estimate| &estimate.tool.name),
             several_hosts: differ(|estimate| &estimate.host),
             notes: Notes::collect(summary),

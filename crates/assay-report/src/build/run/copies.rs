@@ -111,6 +111,7 @@ fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-where"), Align::Left),
         (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
+        (word("column-of-limit"), Align::Right),
         ("n", Align::Right),
         (word("column-by"), Align::Left),
         (word("column-kernel"), Align::Left),
@@ -121,6 +122,7 @@ fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         let mut row: Vec<Cell> = vec![context.place(estimate).into()];
         row.extend(rows::estimate(estimate));
         row.extend([
+            rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
             rows::measurer(context, estimate),
             text(estimate, Attribute::Kernel).unwrap_or_default().into(),

@@ -75,6 +75,7 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
         (word("column-rate"), Align::Right),
         (interval.as_str(), Align::Right),
         (word("column-bandwidth"), Align::Right),
+        (word("column-of-limit"), Align::Right),
         (word("column-median"), Align::Right),
         ("p99", Align::Right),
         (word("column-median-from-due"), Align::Right),
@@ -93,6 +94,7 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
         cells.extend(dimensions.iter().map(dimension));
         cells.extend(rows::estimate(row.rate));
         cells.push(row.bandwidth.map(precision::value).unwrap_or_default().into());
+        cells.push(rows::percent(row.bandwidth.and_then(|it| it.percent_of_limit)));
         for figure in [row.latency, row.from_due] {
             let [median, p99, _] = latency(figure);
             cells.extend([median, p99]);

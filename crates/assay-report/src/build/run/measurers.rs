@@ -5,7 +5,7 @@ use assay_model::benchmark::Section;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, is_concurrent, metric_name, section_of, text};
-use super::{network, words};
+use super::{network, rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{fixed, word};
 use crate::{precision, units};
@@ -28,12 +28,13 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         vec![(word("column-what"), Align::Left), (word("column-where"), Align::Left)];
     let right = tools.iter().chain(&ratios);
     columns.extend(right.map(|title| (title.as_str(), Align::Right)));
+    columns.push((word("column-of-limit"), Align::Right));
     let mut table = Table::new(word("table-measurers"), &columns);
     for group in &groups {
         table.rows.push(row(context, group, first, others));
     }
     document.heading(word("heading-measurers"));
-    document.blocks.push(Block::Table(table));
+    document.blocks.push(Block::Table(table.without_empty_columns()));
     document.paragraph(Tone::Quiet, word("measurers-ratios"));
 }
 
@@ -107,6 +108,7 @@ fn row(
     let mut row: Vec<Cell> = vec![what.into(), place.into(), value(first).into()];
     row.extend(others.iter().map(|tool| Cell::from(value(tool))));
     row.extend(others.iter().map(|tool| Cell::from(ratio(tool).unwrap_or_default())));
+    row.push(rows::percent(by(first).and_then(|it| it.percent_of_limit)));
     row
 }
 

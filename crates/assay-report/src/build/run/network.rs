@@ -13,6 +13,8 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::word;
 use crate::{precision, units};
 
+mod pictures;
+
 /// Of a load that varies from moment to moment more digits are not worth their place.
 const END_DIGITS: usize = 2;
 
@@ -40,6 +42,11 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
             document.blocks.push(Block::Table(table(title, context, estimates)));
         }
     }
+    if let Some(run) = context.run {
+        let courses = ["goodput", "cpu_load"].map(|it| pictures::course(run, &amounts, it));
+        let plots = courses.into_iter().chain([pictures::distribution(run, &times)]);
+        document.blocks.extend(plots.flatten().map(Block::Plot));
+    }
     if all.iter().all(|estimate| text(estimate, Attribute::Path).as_deref() == Some("loopback"))
     {
         document.paragraph(Tone::Quiet, word("network-loopback"));
@@ -52,6 +59,7 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
         (word("column-item"), Align::Left),
         (word("column-where"), Align::Left),
         (word("column-goodput"), Align::Right),
+        (word("column-of-link"), Align::Right),
         (word("column-cpu-load"), Align::Right),
         (word("column-cpu-time"), Align::Right),
         (word("column-retransmits"), Align::Right),
@@ -65,6 +73,7 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
             item(goodput).into(),
             place(goodput).into(),
             precision::value(goodput).into(),
+            rows::percent(goodput.percent_of_limit),
             load_of_both_ends(goodput, all()).into(),
             cost_of_both_ends(goodput, all()).into(),
             again.map(precision::value).unwrap_or_default().into(),

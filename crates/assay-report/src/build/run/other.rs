@@ -31,6 +31,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     columns.extend([
         (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),
+        (word("column-of-limit"), Align::Right),
         ("n", Align::Right),
         (word("column-by"), Align::Left),
         (word("column-note"), Align::Left),
@@ -46,6 +47,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         );
         row.extend(rows::estimate(estimate));
         row.extend([
+            rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
             rows::measurer(context, estimate),
             rows::notes(context, estimate),

@@ -4,7 +4,7 @@ use assay_model::summary::Estimate;
 
 use super::context::Context;
 use super::words;
-use crate::document::Cell;
+use crate::document::{Cell, Line};
 use crate::locale::{grouped, word};
 use crate::{precision, units};
 
@@ -55,4 +55,13 @@ pub(super) fn notes(context: &Context<'_>, estimate: &Estimate) -> Cell {
 /// A share in percent; nothing where it is not known or no number.
 pub(super) fn percent(value: Option<f64>) -> Cell {
     value.filter(|value| value.is_finite()).map(units::percent).unwrap_or_default().into()
+}
+
+/// The limit of these results as a line in their picture, where it is the same of all that have one.
+pub(super) fn limit_line(estimates: &[&Estimate]) -> Option<Line> {
+    let mut limits = estimates.iter().filter_map(|it| Some(it.limit.as_ref()?.value));
+    let value = limits.next()?;
+    let shared = limits.all(|other| other.to_bits() == value.to_bits());
+    let shown = units::quantity(value, estimates.first()?.unit, 4);
+    shared.then(|| Line { label: say!("limit-line", limit = shown), value })
 }

@@ -38,6 +38,8 @@ struct Test<'a> {
 const LEVEL: f64 = 0.95;
 /// What is done where reads and writes are.
 const MIX: &str = "mix";
+/// Of a share of a limit more digits are not worth their place.
+const SHARE_DIGITS: usize = 2;
 
 /// The reads or the writes of a mix.
 #[derive(Default)]
@@ -215,6 +217,12 @@ impl<'a> Test<'a> {
         }
     }
 
+    /// Of what the volume is provisioned for, or of what its data sheet says of the rate.
+    fn share_of_limit(&self) -> Option<f64> {
+        let of = |figure: Option<&Estimate>| figure?.percent_of_limit;
+        of(self.bandwidth).or_else(|| of(self.rate))
+    }
+
     /// Every note of every metric, each once.
     fn notes(&self, context: &Context<'_>) -> Cell {
         let mut marks: Vec<usize> = self.all().flat_map(|it| context.notes.marks(it)).collect();
@@ -261,6 +269,7 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
         (word("column-what"), Align::Left),
         (word("column-reads"), Align::Right),
         (word("column-writes"), Align::Right),
+        (word("column-of-limit"), Align::Right),
         (word("column-by"), Align::Left),
     ];
     let mut table = Table::new(word("table-storage-pairs"), &columns);
@@ -291,8 +300,18 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
             let figure = if is_large { test.bandwidth } else { test.rate };
             figure.map(precision::value).unwrap_or_default().into()
         };
+        let [of_reads, of_writes] = [read, write].map(|test| test.share_of_limit());
+        let share = of_reads.zip(of_writes).map(|(reads, writes)| {
+            let number = |it| units::quantity(it, Unit::Ratio, SHARE_DIGITS);
+            units::joined(&units::in_percent(&format!(
+                "{} / {}",
+                number(reads),
+                number(writes)
+            )))
+        });
         let by = read.measurer(context);
-        table.rows.push(vec![found.0.into(), shown(read), shown(write), by]);
+        let share = share.unwrap_or_default().into();
+        table.rows.push(vec![found.0.into(), shown(read), shown(write), share, by]);
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
@@ -303,6 +322,7 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
         (word("column-test"), Align::Left),
         (word("column-requested"), Align::Right),
         (word("column-reached"), Align::Right),
+        (word("column-of-limit"), Align::Right),
         (word("column-median-from-due"), Align::Right),
         (&words::from_due("p99"), Align::Right),
         (&words::from_due("p99.9"), Align::Right),
@@ -312,6 +332,7 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
         let asked = test.text(Attribute::RequestedRate).unwrap_or_default();
         let reached = test.rate.map(precision::value).unwrap_or_default();
         let mut row: Vec<Cell> = vec![test.name().into(), asked.into(), reached.into()];
+        row.push(rows::percent(test.share_of_limit()));
         row.extend(latency(test.from_due));
         table.rows.push(row);
     }
@@ -362,8 +383,8 @@ fn reported(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
 
 /// The bandwidth, and its share of what the volume is provisioned for.
 fn bandwidth(test: &Test<'_>) -> [Cell; 2] {
-    let share = test.bandwidth.and_then(|it| it.percent_of_limit);
-    [test.bandwidth.map(precision::value).unwrap_or_default().into(), rows::percent(share)]
+    let value = test.bandwidth.map(precision::value).unwrap_or_default();
+    [value.into(), rows::percent(test.share_of_limit())]
 }
 
 /// Median, p99 and p99.9, as far as there is enough I/O for them.

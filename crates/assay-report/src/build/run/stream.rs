@@ -112,6 +112,7 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-middle"), Align::Right),
         (word("column-highest"), Align::Right),
         (word("column-in"), Align::Left),
+        (word("column-of-limit"), Align::Right),
         (word("column-by"), Align::Left),
         (word("column-note"), Align::Left),
     ];
@@ -135,6 +136,7 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
             precision::value(middle).into(),
             precision::value(high).into(),
             place(high),
+            rows::percent(high.percent_of_limit),
             rows::measurer(context, low),
             Cell::marks(marks.into_iter().collect()),
         ]);

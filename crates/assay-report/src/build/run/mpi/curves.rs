@@ -2,6 +2,7 @@
 
 use assay_model::quantity::Unit;
 
+use super::super::rows;
 use super::{Group, size};
 use crate::document::{Axis, Plot, Point, Scale, Series};
 use crate::locale::word;
@@ -53,6 +54,6 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
         bands: vec![],
         rivals: true,
         marks: Vec::new(),
-        limit: None,
+        limit: rows::limit_line(&group.estimates),
     })
 }

@@ -5,8 +5,8 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::super::context::{number, text};
-use super::Test;
-use crate::document::{Align, Block, Document, Table, Tone};
+use super::{Test, rows};
+use crate::document::{Align, Axis, Block, Document, Plot, Point, Scale, Series, Table, Tone};
 use crate::locale::{grouped, word};
 use crate::{precision, units, words};
 
@@ -59,7 +59,40 @@ fn rounds(document: &mut Document, test: &Test<'_>) {
             precision::value(step).into(),
         ]);
     }
+    document.blocks.extend(picture(test, &table.caption).map(Block::Plot));
     document.blocks.push(Block::Table(table));
+}
+
+/// The rate over the rounds.
+fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
+    let steps = test.steps_of("rate");
+    let point = |step: &&Estimate| {
+        let (x, y) = (number_of(step) as f64, step.median);
+        precision::is_positive(y).then_some(Point { x, y, interval: step.ci })
+    };
+    let points: Vec<Point> = steps.iter().filter_map(point).collect();
+    let (first, last) = (*points.first()?, *points.last()?);
+    let rate = |point: Point| units::quantity(point.y, Unit::IoPerSecond, 3);
+    (points.len() > 2).then(|| Plot {
+        title: title.to_owned(),
+        description: say!("rounds-go", first = rate(first), last = rate(last)),
+        x: Axis {
+            label: word("column-round").to_owned(),
+            unit: Unit::Count,
+            scale: Scale::Linear,
+        },
+        y: Axis {
+            label: word("column-rate").to_owned(),
+            unit: Unit::IoPerSecond,
+            scale: Scale::Linear,
+        },
+        series: vec![Series { name: word("column-rate").to_owned(), points }],
+        // The table below has every value.
+        rivals: true,
+        bands: vec![],
+        limit: rows::limit_line(&steps),
+        marks: vec![],
+    })
 }
 
 fn search(document: &mut Document, test: &Test<'_>) {

@@ -109,7 +109,7 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
         row.push(
             point.bandwidth.map(|it| short(it.median, it.unit)).unwrap_or_default().into(),
         );
-        row.push(rows::percent(point.bandwidth.and_then(|it| it.percent_of_limit)));
+        row.push(rows::percent(point.share_of_limit()));
         let waited = point.from_due.or(point.latency);
         let [median, p99, p999] = latency(waited);
         row.push(waited.map(|it| spread(it, median.text)).unwrap_or_default());

@@ -5,8 +5,8 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::super::context::{metric_name, number, text};
-use super::super::words;
-use crate::document::{Axis, Line, Plot, Point, Scale, Series};
+use super::super::{rows, words};
+use crate::document::{Axis, Plot, Point, Scale, Series};
 use crate::locale::word;
 use crate::{precision, units};
 
@@ -34,7 +34,6 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
     let (first, last) = (points.first()?, points.last()?);
     let cores = |point: &Point| words::cores(point.x as usize);
     let value = |point: &Point| units::quantity(point.y, Unit::BytePerSecond, 3);
-    let limit = estimates.iter().find_map(|estimate| estimate.limit.as_ref());
     Some(Plot {
         title: words::scaling_title(&names(&series)),
         description: words::scaling_description(
@@ -53,13 +52,7 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
             unit: Unit::BytePerSecond,
             scale: Scale::Linear,
         },
-        limit: limit.map(|limit| Line {
-            label: say!(
-                "limit-line",
-                limit = units::quantity(limit.value, Unit::BytePerSecond, 4)
-            ),
-            value: limit.value,
-        }),
+        limit: rows::limit_line(estimates),
         series,
         bands: vec![],
         rivals: false,

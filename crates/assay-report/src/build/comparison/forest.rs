@@ -1,0 +1,48 @@
+//! The ratios of a comparison as a picture: each with its interval, beside the margin that makes no difference.
+
+use assay_model::comparison::{Comparison, Pair, Verdict};
+
+use super::{case, order, ratio_range, shown_ratio, tone, what};
+use crate::document::{Forest, Ratio};
+use crate::units;
+
+/// More rows than this are left to the table: those that decide come first.
+const MOST: usize = 40;
+
+/// `None` where nothing has a ratio.
+pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
+    let has_ratio = |it: &&Pair| it.ratio.is_some_and(|ratio| ratio.is_finite() && ratio > 0.0);
+    let mut pairs: Vec<&Pair> = comparison.deciding().filter(has_ratio).collect();
+    let all = pairs.len();
+    if all > MOST {
+        // What is not as it was is looked for; the sort keeps the order otherwise.
+        pairs.sort_by_key(|pair| pair.verdict == Verdict::Equivalent);
+        pairs.truncate(MOST);
+    }
+    pairs.sort_by_key(|pair| order(&pair.a));
+    let row = |pair: &&Pair| {
+        let value = pair.ratio?;
+        let shown = match pair.ratio_ci {
+            Some(interval) => format!("{} ({})", shown_ratio(value), ratio_range(interval)),
+            None => shown_ratio(value),
+        };
+        let name = [what(&pair.a), case(&pair.a)].into_iter().filter(|it| !it.is_empty());
+        let (name, interval) = (name.collect::<Vec<_>>().join(", "), pair.ratio_ci);
+        Some(Ratio { name, value, interval, shown, tone: tone(pair.verdict) })
+    };
+    let rows: Vec<Ratio> = pairs.iter().filter_map(row).collect();
+    let (a, b) = (&comparison.a.name, &comparison.b.name);
+    let margin = 1.0 + comparison.margin;
+    (!rows.is_empty()).then(|| Forest {
+        title: say!("forest-title", a = a, b = b),
+        description: say!(
+            "forest-description",
+            shown = rows.len().to_string(),
+            all = all.to_string(),
+            margin = units::percent(comparison.margin * 100.0),
+        ),
+        axis: format!("{b} ÷ {a}"),
+        rows,
+        margin: [1.0 / margin, margin],
+    })
+}

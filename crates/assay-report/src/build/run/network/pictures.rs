@@ -1,0 +1,163 @@
+//! What only the samples show: rates and CPU load over the time of the measurement, round trips as a distribution.
+
+use assay_model::attribute::Role;
+use assay_model::distribution::Merged;
+use assay_model::quantity::Unit;
+use assay_model::run::{Run, SeriesRecord};
+use assay_model::summary::Estimate;
+
+use super::{case_and_end, item};
+use crate::build::run::rows;
+use crate::document::{Axis, Plot, Point, Scale, Series};
+use crate::locale::word;
+use crate::{precision, units};
+
+/// More curves than this nobody tells apart.
+const MOST_CURVES: usize = 6;
+/// More points than this are means of several: a page is wide enough for no more.
+const MOST_POINTS: usize = 60;
+/// The shares at which a distribution is drawn: evenly, and closer where tails are.
+const SHARES: [f64; 17] = [
+    0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999,
+    0.9999,
+];
+
+/// The samples behind a result; parts of a series are none.
+fn series_of<'r>(run: &'r Run, estimate: &Estimate) -> Option<&'r SeriesRecord> {
+    run.case(&estimate.case)?.series.iter().find(|series| {
+        let is_same = |name, value| estimate.parameters.get(name) == Some(value);
+        series.metric == estimate.metric
+            && series
+                .dimensions
+                .iter()
+                .all(|(name, value)| name.row().role != Role::Part && is_same(name, value))
+    })
+}
+
+/// One metric over the time that was measured.
+pub(super) fn course(run: &Run, all: &[&Estimate], metric: &str) -> Option<Plot> {
+    let found: Vec<&Estimate> = all.iter().copied().filter(|it| it.metric == metric).collect();
+    let mut series: Vec<Series> = found
+        .iter()
+        .filter_map(|it| {
+            let points = over_time(series_of(run, it)?);
+            Some(Series { name: name(it), points })
+        })
+        .filter(|it| it.points.len() > 2)
+        .collect();
+    series.truncate(MOST_CURVES);
+    let unit = found.first()?.unit;
+    let title = match metric {
+        "goodput" => word("course-of-goodput"),
+        _ => word("course-of-cpu-load"),
+    };
+    let described = series.iter().map(|it| {
+        let ends = it.points.iter().fold([f64::INFINITY, 0.0], |[low, high], point| {
+            [low.min(point.y), f64::max(high, point.y)]
+        });
+        let [low, high] = ends.map(|value| units::quantity(value, unit, 3));
+        say!("course-goes", name = it.name.as_str(), low = low, high = high)
+    });
+    let description = described.collect::<Vec<_>>().join(" ");
+    (!series.is_empty()).then(|| Plot {
+        title: title.to_owned(),
+        description,
+        x: Axis {
+            label: word("axis-time-measured").to_owned(),
+            unit: Unit::Second,
+            scale: Scale::Linear,
+        },
+        y: Axis { label: title.to_owned(), unit, scale: Scale::Linear },
+        series,
+        rivals: true,
+        bands: vec![],
+        limit: rows::limit_line(&found),
+        marks: vec![],
+    })
+}
+
+fn name(estimate: &Estimate) -> String {
+    match estimate.metric.as_str() {
+        "goodput" => item(estimate),
+        _ => case_and_end(estimate),
+    }
+}
+
+/// Every sample at the end of the seconds that it is of; of many the means of neighbours.
+fn over_time(series: &SeriesRecord) -> Vec<Point> {
+    let together = series.samples.len().div_ceil(MOST_POINTS).max(1);
+    let mut elapsed = 0.0;
+    let chunks = series.samples.chunks(together);
+    let point = |samples: &[assay_model::event::Sample]| {
+        let seconds: f64 = samples.iter().map(|it| it.weight).sum();
+        let weighted: f64 = samples.iter().map(|it| it.weight * it.value).sum();
+        elapsed += seconds;
+        Point { x: elapsed, y: weighted / seconds, interval: None }
+    };
+    chunks.map(point).filter(|it| it.x.is_finite() && it.y.is_finite()).collect()
+}
+
+/// Which share of the round trips took how long at most.
+pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
+    let mut series: Vec<Series> = times
+        .iter()
+        .filter_map(|it| {
+            let points = shares(series_of(run, it)?);
+            let name = match case_and_end(it) {
+                case if case.is_empty() => super::what(it),
+                case => format!("{}, {case}", super::what(it)),
+            };
+            Some(Series { name, points })
+        })
+        .filter(|it| it.points.len() > 2)
+        .collect();
+    series.truncate(MOST_CURVES);
+    let described = series.iter().filter_map(|it| {
+        let at = |share: f64| it.points.iter().rfind(|point| point.y <= share);
+        let time = |share| Some(units::quantity(at(share)?.x, Unit::Second, 3));
+        Some(say!(
+            "distribution-goes",
+            name = it.name.as_str(),
+            median = time(0.5)?,
+            most = time(0.99)?,
+            share = units::in_percent(&units::quantity(99.0, Unit::Ratio, 2)),
+        ))
+    });
+    let description = described.collect::<Vec<_>>().join(" ");
+    (!series.is_empty()).then(|| Plot {
+        title: word("distribution-of-round-trips").to_owned(),
+        description,
+        x: Axis {
+            label: word("table-round-trips").to_owned(),
+            unit: Unit::Second,
+            scale: Scale::Log10,
+        },
+        y: Axis {
+            label: word("axis-share-at-most").to_owned(),
+            unit: Unit::Ratio,
+            scale: Scale::Linear,
+        },
+        series,
+        rivals: true,
+        bands: vec![],
+        limit: None,
+        marks: vec![],
+    })
+}
+
+/// The values below which these shares are, as far as there are enough of them to tell.
+fn shares(series: &SeriesRecord) -> Vec<Point> {
+    let kept = series.distributions.iter().filter(|it| !it.warmup).map(|it| &it.seen);
+    let merged = Merged::of(kept).filter(|it| !it.histogram.is_empty());
+    let mut sorted: Vec<f64> = series.samples.iter().map(|it| it.value).collect();
+    sorted.sort_by(f64::total_cmp);
+    let count = merged.as_ref().map_or(sorted.len() as u64, |it| it.histogram.len());
+    let value = |share: f64| match &merged {
+        Some(it) => it.histogram.value_at_quantile(share) as f64 * 1e-9,
+        None => sorted[((share * sorted.len() as f64) as usize).min(sorted.len() - 1)],
+    };
+    let is_known = |share: &f64| count as f64 * share.min(1.0 - share) >= 1.0;
+    let point = |share: f64| Point { x: value(share), y: share, interval: None };
+    let points = SHARES.into_iter().filter(is_known).map(point);
+    points.filter(|point| precision::is_positive(point.x)).collect()
+}

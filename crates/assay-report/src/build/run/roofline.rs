@@ -1,0 +1,114 @@
+//! The roofline: what code can reach at most, by its operations per byte, from what was measured of memory and cores.
+//!
+//! S. Williams, A. Waterman, D. Patterson: Roofline, CACM 52 (2009): min(peak, bandwidth × operations per byte).
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Benchmark;
+use assay_model::quantity::Unit;
+use assay_model::summary::Estimate;
+
+use super::context::{Context, metric_name, text};
+use crate::build::headlines::representative;
+use crate::document::{Axis, Block, Document, Plot, Point, Scale, Series};
+use crate::locale::word;
+use crate::precision;
+use crate::units;
+
+/// Operations and bytes per element of STREAM's kernels, as STREAM counts them.
+const KERNELS: [(&str, f64, f64); 3] =
+    [("add", 1.0, 24.0), ("scale", 1.0, 16.0), ("triad", 2.0, 24.0)];
+/// Where the picture begins: below the least that STREAM does.
+const LEAST: f64 = 0.02;
+/// How far beyond the ridge it goes.
+const BEYOND: f64 = 8.0;
+/// More hosts than this have no picture each.
+const MOST_HOSTS: usize = 4;
+
+pub(super) fn add(document: &mut Document, context: &Context<'_>) {
+    let mut hosts: Vec<&str> = Vec::new();
+    for estimate in &context.summary.results {
+        if !hosts.contains(&estimate.host.as_str()) {
+            hosts.push(&estimate.host);
+        }
+    }
+    if hosts.len() <= MOST_HOSTS {
+        let plots = hosts.into_iter().filter_map(|host| plot(context, host));
+        document.blocks.extend(plots.map(Block::Plot));
+    }
+}
+
+/// What stands for the host: its highest figure of a metric by this program or by a tool.
+fn best<'a>(
+    context: &Context<'a>,
+    host: &str,
+    (benchmark, metric): (Benchmark, &str),
+) -> Option<&'a Estimate> {
+    let is_one = |it: &&Estimate| {
+        it.host == host
+            && it.benchmark == benchmark.id()
+            && it.metric == metric
+            && precision::is_positive(it.median)
+    };
+    let found: Vec<&Estimate> = context.summary.results.iter().filter(is_one).collect();
+    (!found.is_empty()).then(|| found[representative(&found)])
+}
+
+fn plot(context: &Context<'_>, host: &str) -> Option<Plot> {
+    let memory = best(context, host, (Benchmark::MemoryStream, "triad"))?;
+    let compute = best(context, host, (Benchmark::PeakFlops, "fp64"))?;
+    // A roof over one core and a floor of all would be of no machine.
+    if text(memory, Attribute::Placement) != text(compute, Attribute::Placement) {
+        return None;
+    }
+    let ridge = compute.median / memory.median;
+    let last = ridge * BEYOND;
+    let roof = |name: &str, bandwidth: f64, peak: f64| {
+        let place = peak / bandwidth;
+        let at = |x: f64| Point { x, y: (bandwidth * x).min(peak), interval: None };
+        let inner = Some(place).filter(|x| *x > LEAST && *x < last).map(at);
+        let points = [at(LEAST)].into_iter().chain(inner).chain([at(last)]).collect();
+        Series { name: name.to_owned(), points }
+    };
+    let mut series = vec![roof(word("roofline-measured"), memory.median, compute.median)];
+    if let (Some(of_memory), Some(of_compute)) = (&memory.limit, &compute.limit) {
+        series.push(roof(word("roofline-limits"), of_memory.value, of_compute.value));
+    }
+    series.extend(KERNELS.into_iter().filter_map(|(kernel, operations, bytes)| {
+        let found = best(context, host, (Benchmark::MemoryStream, kernel))?;
+        let x = operations / bytes;
+        let point = Point { x, y: found.median * x, interval: None };
+        Some(Series { name: metric_name(found), points: vec![point] })
+    }));
+    let solved = best(context, host, (Benchmark::Linpack, "rmax"));
+    series.extend(solved.map(|it| {
+        let at = |x| Point { x, y: it.median, interval: None };
+        Series { name: "LINPACK".to_owned(), points: vec![at(ridge), at(last)] }
+    }));
+    Some(Plot {
+        title: match context.several_hosts {
+            true => say!("roofline-title-of", host = host),
+            false => word("roofline-title").to_owned(),
+        },
+        description: say!(
+            "roofline-description",
+            ridge = units::quantity(ridge, Unit::Ratio, 3),
+            bandwidth = units::quantity(memory.median, Unit::BytePerSecond, 3),
+            peak = units::quantity(compute.median, Unit::FlopPerSecond, 3),
+        ),
+        x: Axis {
+            label: word("axis-operations-per-byte").to_owned(),
+            unit: Unit::Ratio,
+            scale: Scale::Log10,
+        },
+        y: Axis {
+            label: word("axis-compute-rate").to_owned(),
+            unit: Unit::FlopPerSecond,
+            scale: Scale::Log10,
+        },
+        series,
+        rivals: true,
+        bands: vec![],
+        limit: None,
+        marks: vec![],
+    })
+}

@@ -1,0 +1,113 @@
+//! Writes the elements of a picture as SVG.
+//!
+//! Colours are attributes, because a picture in a file of its own has no style; pages override them by attribute
+//! for dark screens.
+
+use std::fmt::Write as _;
+
+use assay_model::plain;
+
+use super::labels::FONT;
+
+pub(super) const INK: &str = "#24292F";
+pub(super) const GRID: &str = "#D0D7DE";
+pub(super) const BAND: &str = "#EAEEF2";
+pub(super) const LIMIT: &str = "#B52B0C";
+
+/// One picture in writing.
+#[derive(Default)]
+pub(super) struct Sheet {
+    elements: String,
+}
+
+impl Sheet {
+    pub(super) fn rectangle(&mut self, [x0, y0, x1, y1]: [f64; 4], fill: &str) {
+        let (x, y, width, height) = (short(x0), short(y0), short(x1 - x0), short(y1 - y0));
+        let _ = writeln!(
+            self.elements,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
+        );
+    }
+
+    pub(super) fn line(&mut self, points: &[(f64, f64)], stroke: &str, width: f64) {
+        let (points, width) = (pairs(points), short(width));
+        let _ = writeln!(
+            self.elements,
+            "<polyline fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\" points=\"{points}\"/>"
+        );
+    }
+
+    /// Lets what is below shine through.
+    pub(super) fn area(&mut self, points: &[(f64, f64)], fill: &str) {
+        let points = pairs(points);
+        let _ = writeln!(
+            self.elements,
+            "<polygon opacity=\"0.25\" fill=\"{fill}\" points=\"{points}\"/>"
+        );
+    }
+
+    pub(super) fn dot(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
+        let (x, y, r) = (short(x), short(y), short(radius));
+        let _ = writeln!(
+            self.elements,
+            "<circle cx=\"{x}\" cy=\"{y}\" r=\"{r}\" fill=\"{fill}\"/>"
+        );
+    }
+
+    /// A text by its upper left corner.
+    pub(super) fn text(&mut self, text: &str, (left, top): (f64, f64), fill: &str) {
+        /// From the upper edge to the line that letters stand on, in sizes of the font.
+        const BASE: f64 = 0.95;
+        let (x, y, text) = (short(left), short(top + BASE * FONT), escaped(text));
+        let _ =
+            writeln!(self.elements, "<text x=\"{x}\" y=\"{y}\" fill=\"{fill}\">{text}</text>");
+    }
+
+    /// A text that there is no place for.
+    pub(super) fn hidden(&mut self, text: &str) {
+        let _ = writeln!(self.elements, "<text display=\"none\">{}</text>", escaped(text));
+    }
+
+    /// What a pointer over a place says; nothing of it is drawn.
+    pub(super) fn hover(&mut self, (x, y): (f64, f64), text: &str) {
+        /// As wide as a finger can meet.
+        const RADIUS: f64 = 8.0;
+        let (x, y, text) = (short(x), short(y), escaped(text));
+        let _ = writeln!(
+            self.elements,
+            "<circle class=\"point\" cx=\"{x}\" cy=\"{y}\" r=\"{RADIUS}\" fill-opacity=\"0\"><title>{text}</title></circle>"
+        );
+    }
+
+    /// The picture as one `<svg>` element with title and description. `id` distinguishes it from other plots of
+    /// the same page.
+    pub(super) fn finish(
+        self,
+        (width, height): (f64, f64),
+        id: usize,
+        (title, description): (&str, &str),
+    ) -> String {
+        let (title, description) = (escaped(title), escaped(description));
+        format!(
+            "<svg class=\"plot\" role=\"img\" aria-labelledby=\"plot{id}-title plot{id}-text\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"{FONT}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
+             <title id=\"plot{id}-title\">{title}</title>\n\
+             <desc id=\"plot{id}-text\">{description}</desc>\n{}</svg>\n",
+            self.elements
+        )
+    }
+}
+
+/// Text as XML holds it.
+pub(crate) fn escaped(text: &str) -> String {
+    plain::visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A tenth of a pixel is finer than anybody sees.
+fn short(value: f64) -> f64 {
+    (value * 10.0).round() / 10.0
+}
+
+fn pairs(points: &[(f64, f64)]) -> String {
+    let pair = |(x, y): &(f64, f64)| format!("{},{}", short(*x), short(*y));
+    points.iter().map(pair).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,141 @@
+//! Pages in headless Chromium: nothing sticks out of a screen, no word lies on another, letters are large enough, and
+//! the page's script does what it says.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, fs, process};
+
+use assay_report::build;
+use assay_report::render::html;
+
+use crate::{conditions, mpi, node, storage};
+
+/// What is measured in each frame, once at each of its widths.
+const MEASURE: &str = r#"
+const found = [];
+const say = (text) => found.push(text);
+const rects = (svg) => [...svg.querySelectorAll("text")].map((it) => [it.textContent, it.getBoundingClientRect()]).filter(([, it]) => it.width);
+const look = (frame, width) => {
+  const page = frame.contentDocument;
+  const at = `${frame.name} at ${width} px: `;
+  if (page.documentElement.scrollWidth > width) say(`${at}the page is ${page.documentElement.scrollWidth} px wide`);
+  for (const svg of page.querySelectorAll("svg.plot")) {
+    const whole = svg.getBoundingClientRect();
+    if (!whole.width) continue;
+    const size = 13.7 * whole.width / 760;
+    if (size < 11) say(`${at}letters of a picture have ${size} px`);
+    const words = rects(svg);
+    words.forEach(([text, a], i) => {
+      if (a.left < whole.left - 1 || a.right > whole.right + 1 || a.top < whole.top - 1 || a.bottom > whole.bottom + 1)
+        say(`${at}${text} sticks out of its picture`);
+      for (const [other, b] of words.slice(0, i))
+        if (a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 3 && b.top < a.bottom - 3)
+          say(`${at}${text} lies on ${other}`);
+    });
+  }
+  for (const it of page.querySelectorAll("p, td, th, dt, dd, li, caption, a, summary, select")) {
+    const size = Number.parseFloat(page.defaultView.getComputedStyle(it).fontSize);
+    if (size < 11) say(`${at}${it.tagName} has letters of ${size} px`);
+  }
+};
+const act = (frame) => {
+  const page = frame.contentDocument;
+  const language = page.getElementById("assay-language");
+  if (!language) return;
+  if (language.closest("form").hidden) say(`${frame.name}: no language can be chosen`);
+  const before = page.querySelector("h2").textContent;
+  language.value = "ja";
+  language.dispatchEvent(new Event("change"));
+  if (page.documentElement.lang !== "ja") say(`${frame.name}: the language did not change`);
+  if (page.querySelector("h2").textContent === before) say(`${frame.name}: the words did not change`);
+  const table = page.querySelector("table");
+  const head = table.tHead.rows[0].cells[1];
+  head.click();
+  if (head.getAttribute("aria-sort") !== "ascending") say(`${frame.name}: a table does not sort`);
+};
+addEventListener("load", () => {
+  const frames = [...document.querySelectorAll("iframe")];
+  for (const width of [1000, 400])
+    for (const frame of frames) {
+      frame.style.width = `${width}px`;
+      look(frame, width);
+    }
+  frames.forEach(act);
+  for (const frame of frames) look(frame, 400);
+  document.body.innerHTML = "";
+  document.title = `found:${JSON.stringify(found)}:`;
+});
+"#;
+
+fn chromium() -> Option<PathBuf> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let path = env::var_os("PATH")?;
+    env::split_paths(&path)
+        .flat_map(|folder| names.map(|name| folder.join(name)))
+        .find(|it| it.is_file())
+}
+
+/// Pages in frames, and what is wrong with them.
+fn look(name: &str, pages: &[(&str, String)]) -> Option<String> {
+    let Some(program) = chromium() else {
+        println!("SKIPPED {name}: there is no chromium");
+        return None;
+    };
+    let folder = env::temp_dir().join(format!("assay-{name}-{}", process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let mut frames = String::new();
+    for (name, page) in pages {
+        let page = page.replace('&', "&amp;").replace('"', "&quot;");
+        let _ = write!(
+            frames,
+            "<iframe name=\"{name}\" style=\"height:3000px;border:0\" srcdoc=\"{page}\"></iframe>"
+        );
+    }
+    let page = format!(
+        "<!DOCTYPE html><meta charset=\"utf-8\"><body>{frames}<script>{MEASURE}</script></body>"
+    );
+    let file = folder.join("pages.html");
+    fs::write(&file, page).unwrap();
+    let output = Command::new(program)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dump-dom"])
+        .arg(format!("--user-data-dir={}", folder.join("profile").display()))
+        .arg(format!("file://{}", file.display()))
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let found = text.split_once("<title>found:").and_then(|(_, it)| it.split_once(":</title>"));
+    let found = found.map(|(found, _)| found.to_owned());
+    fs::remove_dir_all(&folder).unwrap();
+    Some(found.unwrap_or_else(|| {
+        panic!("chromium said nothing: {}", String::from_utf8_lossy(&output.stderr))
+    }))
+}
+
+#[test]
+fn pages_fit_their_screens() {
+    let volume = storage::volume();
+    let pages = [
+        ("volume", html::page(&|| build::page(&volume, None), Some("x.json"))),
+        ("node", html::document(&build::run(&node::memory(), None))),
+        ("mpi", html::document(&build::run(&mpi::mpi(), None))),
+        ("compared", html::document(&build::comparison(&conditions::accelerated_networking()))),
+    ];
+    if let Some(found) = look("pages_fit_their_screens", &pages) {
+        assert_eq!(found, "[]");
+    }
+}
+
+/// The test above can fail.
+#[test]
+fn what_does_not_fit_is_found() {
+    let page = html::document(&build::run(&storage::volume(), None));
+    let wide = page.replace("</main>", "<div style=\"width:3000px\">wide</div></main>");
+    let small = wide.replace(".quiet { ", ".quiet { font-size: 9px !important; ");
+    if let Some(found) = look("what_does_not_fit_is_found", &[("volume", small)]) {
+        assert!(
+            found.contains("the page is 3") && found.contains("letters of 9 px"),
+            "{found}"
+        );
+    }
+}

@@ -1,0 +1,341 @@
+//! Pictures as their own coordinates say they are: no word on another, none outside, colours that can be told from
+//! what is behind them, letters large enough on a small screen.
+
+use std::collections::BTreeMap;
+
+use assay_model::quantity::Unit;
+use assay_report::build;
+use assay_report::document::{
+    Axis, Block, Document, Forest, Line, Plot, Point, Ratio, Scale, Series, Tone,
+};
+use assay_report::locale::{Language, Locale};
+use assay_report::render::html;
+use proptest::prelude::*;
+
+use crate::{conditions, guest, mpi, node, storage, troubled};
+
+/// Size of the letters of a picture.
+const FONT: f64 = 13.7;
+/// The width at which a picture is drawn, and the least one at which a page shows it.
+const DRAWN: f64 = 760.0;
+
+/// A word of a picture and where it is: left, top, right, bottom.
+type Word = (String, [f64; 4]);
+
+/// The words of every picture of a page, with the size of the picture.
+fn pictures(page: &str) -> Vec<([f64; 2], Vec<Word>)> {
+    let attribute = |element: &str, name: &str| -> f64 {
+        let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
+        value.split_once('"').unwrap().0.parse().unwrap()
+    };
+    let inside = |svg: &str| {
+        let shown =
+            svg.split("<text ").skip(1).filter(|it| !it.starts_with("display=\"none\""));
+        let words = shown.map(|rest| {
+            let (element, rest) = rest.split_once('>').unwrap();
+            let text = rest.split_once("</text>").unwrap().0;
+            let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&");
+            let (x, y) = (attribute(&format!(" {element}"), "x"), attribute(element, "y"));
+            let letter = |it: char| if it >= '\u{1100}' { 0.98 } else { 0.54 };
+            let width = text.chars().map(letter).sum::<f64>() * FONT;
+            (text, [x, y - 0.75 * FONT, x + width, y + 0.2 * FONT])
+        });
+        words.collect::<Vec<_>>()
+    };
+    page.split("<svg class=\"plot\"")
+        .skip(1)
+        .map(|rest| {
+            let svg = rest.split_once("</svg>").unwrap().0;
+            let sides = svg.split_once("viewBox=\"0 0 ").unwrap().1.split_once('"').unwrap().0;
+            let sides: Vec<f64> = sides.split(' ').map(|it| it.parse().unwrap()).collect();
+            assert!(svg.contains(&format!("font-size=\"{FONT}\"")), "{svg}");
+            ([sides[0], sides[1]], inside(svg))
+        })
+        .collect()
+}
+
+/// What overlaps or sticks out.
+fn faults(page: &str) -> Vec<String> {
+    let mut faults = Vec::new();
+    for ([width, height], words) in pictures(page) {
+        for (number, (text, [left, top, right, bottom])) in words.iter().enumerate() {
+            if *left < 0.0 || *top < 0.0 || *right > width || *bottom > height {
+                faults.push(format!("{text} sticks out: {left} {top} {right} {bottom}"));
+            }
+            for (other, [l, t, r, b]) in &words[..number] {
+                if left < r && l < right && top < b && t < bottom {
+                    faults.push(format!("{text} lies on {other}"));
+                }
+            }
+        }
+    }
+    faults
+}
+
+#[test]
+fn no_word_lies_on_another_in_any_language() {
+    let summaries = [
+        guest::quick(),
+        node::memory(),
+        storage::volume(),
+        storage::courses(),
+        troubled::run(),
+        mpi::mpi(),
+    ];
+    for locale in Locale::ALL {
+        Language::of(locale).write(|| {
+            let runs = summaries.iter().map(|it| build::run(it, None));
+            let compared = build::comparison(&conditions::accelerated_networking());
+            for document in runs.chain([compared]) {
+                let faults = faults(&html::document(&document));
+                assert_eq!(faults, Vec::<String>::new(), "{locale:?}: {}", document.title);
+            }
+        });
+    }
+}
+
+/// The test above can fail.
+#[test]
+fn words_on_each_other_are_found() {
+    let page = html::document(&build::run(&storage::volume(), None));
+    let word = page.find("<text ").unwrap();
+    let end = word + page[word..].find("</text>").unwrap() + "</text>".len();
+    let twice = [&page[..end], &page[word..end], &page[end..]].concat();
+    assert_eq!(faults(&twice).len(), 1, "{:?}", faults(&twice));
+}
+
+fn plot(
+    (x, y): (Scale, Scale),
+    series: Vec<(String, Vec<(f64, f64)>)>,
+    marks: Vec<(String, f64)>,
+    limit: Option<f64>,
+) -> Plot {
+    let axis = |unit, scale| Axis { label: "latency from when due".to_owned(), unit, scale };
+    let point = |(x, y): (f64, f64)| Point { x, y, interval: None };
+    Plot {
+        title: "title".to_owned(),
+        description: "description".to_owned(),
+        x: axis(Unit::IoPerSecond, x),
+        y: axis(Unit::Second, y),
+        series: series
+            .into_iter()
+            .map(|(name, points)| Series {
+                name,
+                points: points.into_iter().map(point).collect(),
+            })
+            .collect(),
+        rivals: false,
+        bands: vec![],
+        limit: limit.map(|value| Line { label: "limit 12.3 GB/s".to_owned(), value }),
+        marks: marks.into_iter().map(|(label, value)| Line { label, value }).collect(),
+    }
+}
+
+fn scale() -> impl Strategy<Value = Scale> {
+    prop::sample::select(vec![Scale::Linear, Scale::Near, Scale::Log2, Scale::Log10])
+}
+
+proptest! {
+    /// Whatever is drawn.
+    #[test]
+    fn no_word_lies_on_another_whatever_is_drawn(
+        scales in (scale(), scale()),
+        series in prop::collection::vec(
+            ("[a-zA-Z ,µ一二三가-힣]{0,40}", prop::collection::vec((1e-3..1e7, 1e-9..10.0), 0..12)),
+            0..12,
+        ),
+        marks in prop::collection::vec(("[a-z +%]{0,60}", 1e-3..1e9), 0..8),
+        limit in prop::option::of(1e-9..1e3),
+    ) {
+        let mut document = Document::new("x");
+        document.blocks.push(Block::Plot(plot(scales, series, marks, limit)));
+        prop_assert_eq!(faults(&html::document(&document)), Vec::<String>::new());
+    }
+
+    #[test]
+    fn no_ratio_lies_on_another(
+        rows in prop::collection::vec(("[a-zA-Z ,一二三]{0,60}", 1e-3..1e3, 1.0..9.0), 1..40),
+    ) {
+        let row = |(name, value, wide): (String, f64, f64)| Ratio {
+            name,
+            value,
+            interval: Some([value / wide, value * wide]),
+            shown: format!("{value:.3} ({:.3}–{:.3})", value / wide, value * wide),
+            tone: Tone::Plain,
+        };
+        let forest = Forest {
+            title: "ratios".to_owned(),
+            description: String::new(),
+            axis: "b ÷ a".to_owned(),
+            rows: rows.into_iter().map(row).collect(),
+            margin: [0.95, 1.05],
+        };
+        let mut document = Document::new("x");
+        document.blocks.push(Block::Forest(forest));
+        prop_assert_eq!(faults(&html::document(&document)), Vec::<String>::new());
+    }
+}
+
+/// A ceiling far above the values does not press them into a corner: it is named, and the axis ends before it.
+#[test]
+fn a_far_ceiling_leaves_the_curve_its_width() {
+    let rightmost = |ceiling: f64| {
+        let points = vec![(1e3, 1e-3), (2e3, 2e-3), (4e3, 5e-3)];
+        let marks = vec![("provisioned".to_owned(), ceiling)];
+        let mut document = Document::new("x");
+        let drawn =
+            plot((Scale::Linear, Scale::Linear), vec![("a".into(), points)], marks, None);
+        document.blocks.push(Block::Plot(drawn));
+        let page = html::document(&document);
+        let dots = page.split("<circle cx=\"").skip(1);
+        let right = dots.map(|it| it.split_once('"').unwrap().0.parse::<f64>().unwrap());
+        (right.fold(0.0, f64::max), page.contains("provisioned →"))
+    };
+    let (near, far) = (rightmost(5e3), rightmost(1e6));
+    assert!(near.0 < 0.9 * far.0 && !near.1, "{near:?}");
+    assert!(far.0 > 0.9 * DRAWN && far.1, "{far:?}");
+}
+
+/// What is shaded is an interval: a curve without one has no band.
+#[test]
+fn only_intervals_are_shaded() {
+    let points = vec![(1e3, 1e-3), (2e3, 2e-3), (4e3, 5e-3)];
+    let shown = |interval: Option<[f64; 2]>| {
+        let drawn = plot(
+            (Scale::Linear, Scale::Linear),
+            vec![("a".into(), points.clone())],
+            vec![],
+            None,
+        );
+        let mut drawn = drawn;
+        drawn.series[0].points.iter_mut().for_each(|it| it.interval = interval);
+        let mut document = Document::new("x");
+        document.blocks.push(Block::Plot(drawn));
+        html::document(&document).matches("<polygon").count()
+    };
+    assert_eq!((shown(None), shown(Some([1e-4, 6e-3]))), (0, 1));
+}
+
+/// The style of a page: the variables of the light and of the dark scheme, and which colour of a picture becomes
+/// which on a dark screen.
+struct Style {
+    light: BTreeMap<String, String>,
+    dark: BTreeMap<String, String>,
+    drawn: BTreeMap<String, String>,
+}
+
+fn style() -> Style {
+    let page = html::document(&Document::new("x"));
+    let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
+    let (light, rest) = style.split_once("@media (prefers-color-scheme: dark) {").unwrap();
+    let (dark, rest) = rest.split_once("}\n  .plot").unwrap();
+    let variables = |text: &str| {
+        let pairs = text.split("--").skip(1).filter_map(|it| it.split_once(": "));
+        let value = |it: &str| it.split_once(';').unwrap().0.to_lowercase();
+        pairs.map(|(name, rest)| (name.to_owned(), value(rest))).collect()
+    };
+    let drawn = rest.lines().filter_map(|line| {
+        let from = line.split_once("=\"")?.1.split_once('"')?.0.to_lowercase();
+        Some((from, line.split_once(": ")?.1.split_once(';')?.0.to_lowercase()))
+    });
+    Style { light: variables(light), dark: variables(dark), drawn: drawn.collect() }
+}
+
+/// Relative luminance (WCAG 2.2).
+fn luminance(colour: &str) -> f64 {
+    let channel = |at: usize| {
+        let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;
+        if value <= 0.040_45 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5)
+}
+
+/// Contrast ratio (WCAG 2.2): from 1 to 21.
+fn contrast(a: &str, b: &str) -> f64 {
+    let (a, b) = (luminance(a), luminance(b));
+    (a.max(b) + 0.05) / (a.min(b) + 0.05)
+}
+
+/// AA asks for 4.5 of text and 3 of what is drawn.
+#[test]
+fn colours_have_the_contrast_of_wcag_aa() {
+    assert!((contrast("#ffffff", "#000000") - 21.0).abs() < 1e-9);
+    let style = style();
+    for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
+        let of = |name: &str| colours[name].as_str();
+        for text in ["ink", "quiet", "doubt", "bad", "link"] {
+            for behind in ["paper", "stripe"] {
+                let ratio = contrast(of(text), of(behind));
+                assert!(ratio >= 4.5, "{scheme}: {text} on {behind}: {ratio:.2}");
+            }
+        }
+        for (text, behind) in [
+            ("ink", "doubt-paper"),
+            ("ink", "bad-paper"),
+            ("doubt", "doubt-paper"),
+            ("doubt", "bad-paper"),
+            ("link", "doubt-paper"),
+            ("link", "bad-paper"),
+        ] {
+            let ratio = contrast(of(text), of(behind));
+            assert!(ratio >= 4.5, "{scheme}: {text} on {behind}: {ratio:.2}");
+        }
+        let drawn = |colour: &str| match scheme {
+            "dark" => style.drawn.get(colour).cloned().unwrap_or_else(|| colour.to_owned()),
+            _ => colour.to_owned(),
+        };
+        let papers = [of("paper").to_owned(), drawn("#eaeef2")];
+        for (colour, least) in drawn_colours() {
+            // Curves may be drawn on a band, which tells no more than the paper does.
+            for paper in papers.iter().take(if least > 3.0 { 2 } else { 1 }) {
+                let ratio = contrast(&drawn(&colour), paper);
+                assert!(ratio >= least, "{scheme}: {colour} on {paper}: {ratio:.2}");
+            }
+        }
+    }
+}
+
+/// Every colour that pictures use, with the contrast it needs: taken from a picture that has all of them.
+fn drawn_colours() -> BTreeMap<String, f64> {
+    let curve = |nth: u32| (nth.to_string(), vec![(1e3, 1e-3), (2e3, f64::from(nth) * 1e-3)]);
+    let drawn = plot(
+        (Scale::Linear, Scale::Linear),
+        (1..=7).map(curve).collect(),
+        vec![("knee".to_owned(), 1.5e3)],
+        Some(5e-3),
+    );
+    let mut document = Document::new("x");
+    document.blocks.push(Block::Plot(drawn));
+    let page = html::document(&document);
+    let svg = page.split_once("<svg class=\"plot\"").unwrap().1;
+    let mut colours = BTreeMap::new();
+    for element in svg.split('<') {
+        // Grid lines may step back: every value is written.
+        let least = if element.starts_with("text ") { 4.5 } else { 3.0 };
+        for name in ["fill=\"#", "stroke=\"#"] {
+            let Some((_, rest)) = element.split_once(name) else { continue };
+            let colour = format!("#{}", &rest[..6]).to_lowercase();
+            if !["#d0d7de", "#eaeef2"].contains(&colour.as_str()) {
+                let known = colours.entry(colour).or_insert(least);
+                *known = f64::max(*known, least);
+            }
+        }
+    }
+    assert_eq!(colours.len(), 9, "{colours:?}");
+    colours
+}
+
+/// A picture is scrolled sooner than its letters become smaller than 11 pixels.
+#[test]
+fn letters_stay_legible_on_a_small_screen() {
+    let page = html::document(&Document::new("x"));
+    let least = page.split_once("min-width: ").unwrap().1.split_once("px").unwrap().0;
+    let least: f64 = least.parse().unwrap();
+    assert!(least * FONT / DRAWN >= 11.0, "{least}");
+    for sized in page.split("font-size: ").skip(1) {
+        let size = sized.split_once(';').unwrap().0.split('}').next().unwrap();
+        if let Some(rem) = size.trim().strip_suffix("rem") {
+            assert!(rem.parse::<f64>().unwrap() * 16.0 >= 11.0, "{size}");
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `--data-sheet FILE`: what a device reaches at most, as its data sheet says, beside what was measured.
+
+use std::path::{Path, PathBuf};
+
+use assay_claims::reference::{self, Claim};
+use assay_model::run::Run;
+use assay_model::summary::Summary;
+use assay_run::failure::{Failure, Kind};
+use assay_stats::summarize::{hold_against_data_sheet, summarize};
+use clap::Args;
+
+use crate::job_file;
+
+/// Whose limits results are held against.
+#[derive(Debug, Args)]
+pub(crate) struct DataSheetArguments {
+    /// Hold rates against the limits of a device's data sheet: the [[limit]] entries of a file of references
+    #[arg(long, value_name = "FILE")]
+    data_sheet: Option<PathBuf>,
+}
+
+impl DataSheetArguments {
+    /// The limits of the file; none where none was named.
+    ///
+    /// # Errors
+    /// A file that cannot be read or has no limits.
+    pub(crate) fn read(&self) -> Result<DataSheet, Failure> {
+        let limits = self.data_sheet.as_deref().map(limits).transpose()?;
+        Ok(DataSheet(limits.unwrap_or_default()))
+    }
+}
+
+/// Limits that a user gave.
+pub(crate) struct DataSheet(Vec<Claim>);
+
+impl DataSheet {
+    /// What a run amounts to, with these limits.
+    pub(crate) fn summarize(&self, run: &Run) -> Summary {
+        let mut summary = summarize(run);
+        for estimate in &mut summary.results {
+            if let Some(limit) = reference::limit_of(estimate, &self.0) {
+                hold_against_data_sheet(estimate, limit);
+            }
+        }
+        summary
+    }
+}
+
+fn limits(file: &Path) -> Result<Vec<Claim>, Failure> {
+    let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
+    reference::read_limits(&text).map_err(|error| {
+        Failure::new(Kind::Suite, format!("{} is no data sheet", file.display()))
+            .because(&error)
+            .advise(
+                "docs/references.md shows one: [[limit]] with metric and value = \"6.9 GB/s\"",
+            )
+    })
+}

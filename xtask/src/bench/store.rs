@@ -1,0 +1,170 @@
+//! How fast commands that only read are over a large store: 10,000 runs with 1,000,000 results, two runs of 5,000
+//! results, 1,000 files of fio, and a page in every language. None of it measures the machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use assay_model::quantity::{Quantity, Unit};
+
+use crate::command;
+use crate::packages;
+
+use super::cpus::Cpus;
+use super::machine;
+use super::options::Options;
+use super::page::Page;
+use super::ratio;
+use super::workplace::Workplace;
+
+mod generator;
+
+/// Runs of the large store, and cases of each: four results per case make a million.
+const RUNS: usize = 10_000;
+const CASES: usize = 25;
+/// Cases of each of the two runs that are compared: 5,000 results.
+const CASES_COMPARED: usize = 1_250;
+/// Cases of the run that becomes a page: the largest suite has some 300 results.
+const CASES_OF_A_PAGE: usize = 75;
+const FILES: usize = 1_000;
+/// Most bytes of memory that any of the commands may have: 200 MB.
+const MOST_MEMORY: f64 = 200e6;
+
+/// One command, and how long it may take.
+struct Asked {
+    what: &'static str,
+    words: Vec<String>,
+    most_s: f64,
+    /// Whether it can be done again with the same outcome.
+    is_repeatable: bool,
+}
+
+/// Measures and writes the page.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    packages::install(root, packages::FOR_BENCH_STORE)?;
+    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let assay = workplace.build_assay()?;
+    let store = workplace.folder.join("store");
+    let files = workplace.folder.join("files");
+    let first_s = fill(&workplace, &assay, (&store, &files))?;
+    let mut rows = Vec::new();
+    let mut shown = Vec::new();
+    for asked in asked(&store, &files)? {
+        let turns = if asked.is_repeatable { options.turns } else { 1 };
+        let (mut taken, mut memory) = (Vec::new(), 0.0);
+        for _ in 0..turns {
+            let (seconds, bytes) = once(&workplace, &assay, &asked.words)?;
+            taken.push(seconds);
+            memory = f64::max(memory, bytes);
+        }
+        let median = ratio::median(&taken).context("nothing was measured")?;
+        let is_reached = median <= asked.most_s && memory <= MOST_MEMORY;
+        rows.push(vec![
+            asked.what.to_owned(),
+            seconds(median),
+            ratio::median_interval(&taken).map_or("–".into(), |(low, high)| {
+                format!("{}…{}", seconds(low), seconds(high))
+            }),
+            format!("≤ {}", seconds(asked.most_s)),
+            format!("{:.0} MB", memory / 1e6),
+            if is_reached { "reached" } else { "missed" }.to_owned(),
+        ]);
+        let mut command = workplace.command("assay");
+        command.args(asked.words.iter().take(6));
+        shown.push(workplace.shown(&command) + if asked.words.len() > 6 { " …" } else { "" });
+    }
+    let mut facts = machine::facts(&workplace);
+    facts.push(machine::assay_version(&workplace, &assay));
+    let mut page = Page::new("Commands over a large store", "cargo xtask bench store");
+    page.facts(&facts);
+    page.paragraph(&format!(
+        "The store has {RUNS} runs with {} results; each command is a process of its own, {} turns, files in the page \
+         cache. The first listing, which writes the index, took {}. Memory is the most that a process had at once \
+         and may be {:.0} MB.",
+        RUNS * CASES * generator::METRICS.len(),
+        options.turns,
+        seconds(first_s),
+        MOST_MEMORY / 1e6,
+    ));
+    page.heading("Figures");
+    page.table(&["what", "median", "95 %", "target", "memory", ""], &rows);
+    page.heading("Commands");
+    page.commands(&shown);
+    page.publish(root, "store")?;
+    fs::remove_dir_all(&workplace.folder).context("cannot empty the folder of the comparison")
+}
+
+/// Makes the store and the files; gives the seconds of the first listing.
+fn fill(workplace: &Workplace, assay: &Path, (store, files): (&Path, &Path)) -> Result<f64> {
+    generator::files(files, FILES)?;
+    let mut first = workplace.command(assay);
+    // The first run makes the store as the program does.
+    let one = files.join("0000.json");
+    command::output(first.arg("import").arg(&one).arg("--store").arg(store))?;
+    generator::runs(store, ("20200101", RUNS, CASES))?;
+    generator::runs(store, ("20250101", 2, CASES_COMPARED))?;
+    generator::runs(store, ("20250201", 1, CASES_OF_A_PAGE))?;
+    let words = ["list", "--store", &store.to_string_lossy()].map(str::to_owned);
+    Ok(once(workplace, assay, &words)?.0)
+}
+
+fn asked(store: &Path, files: &Path) -> Result<Vec<Asked>> {
+    let folder = store.to_string_lossy();
+    let asked = |what, words: &[&str], most_s| {
+        let words = [words, &["--store", &*folder]].concat();
+        let words = words.into_iter().map(str::to_owned).collect();
+        Asked { what, words, most_s, is_repeatable: true }
+    };
+    let id = |day, number| generator::id(day, number);
+    let (a, b) = (id("20250101", 0), id("20250101", 1));
+    let (one, page) = (id("20200101", RUNS / 2), id("20250201", 0));
+    let html = files.join("page.html");
+    let html = html.to_string_lossy();
+    let mut all = vec![
+        asked("list 10,000 runs", &["list"], 0.1),
+        asked("list 10,000 runs as JSON", &["list", "--json"], 0.1),
+        asked("show a run by its name", &["show", &one], 0.1),
+        asked("show the latest run", &["show", "latest"], 0.1),
+        asked("compare two runs of 5,000 results", &["compare", &a, &b], 0.5),
+        asked(
+            "report a run of 300 results in nine languages",
+            &["report", &page, "--format", "html", "--locale", "fr", "--output", &html],
+            2.0,
+        ),
+    ];
+    let mut names: Vec<PathBuf> = fs::read_dir(files)?
+        .map(|it| it.map(|it| it.path()))
+        .collect::<Result<_, std::io::Error>>()?;
+    names.sort();
+    let mut words = vec!["import".to_owned()];
+    words.extend(names.iter().map(|it| it.to_string_lossy().into_owned()));
+    words.extend(["--store".to_owned(), format!("{folder}-of-files")]);
+    all.push(Asked {
+        what: "import 1,000 files of fio",
+        words,
+        most_s: 5.0,
+        is_repeatable: false,
+    });
+    Ok(all)
+}
+
+/// Seconds from the start of a process to its end, and the most memory that it had.
+fn once(workplace: &Workplace, assay: &Path, words: &[String]) -> Result<(f64, f64)> {
+    let note = workplace.folder.join("peak-memory");
+    let mut timed = workplace.command("/usr/bin/time");
+    timed.args(["-q", "-f", "%M", "-o"]).arg(&note).arg(assay).args(words);
+    // A comparison that cannot tell ends with a code of its own.
+    timed.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let start = Instant::now();
+    let status = timed.status().context("/usr/bin/time does not start")?;
+    let seconds = start.elapsed().as_secs_f64();
+    anyhow::ensure!(matches!(status.code(), Some(0 | 4..=6)), "{words:?} failed: {status}");
+    let kibibytes = fs::read_to_string(&note).context("time left no note")?;
+    let kibibytes: f64 = kibibytes.trim().parse().context("time noted no number")?;
+    Ok((seconds, kibibytes * 1024.0))
+}
+
+fn seconds(value: f64) -> String {
+    Quantity::new(value, Unit::Second).to_string()
+}

@@ -1,0 +1,158 @@
+//! Makes runs and files of results that nobody measured, as many as a store of years has.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::event::{
+    Clock, FORMAT, HostJoined, RunEvent, RunStarted, Sample, SeriesOpened, Status, Stopped,
+};
+use assay_model::facts::{HostFacts, HostState};
+use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::workload::{Domain, StreamWorkload, Workload};
+
+/// What each case measures.
+pub(super) const METRICS: [&str; 4] = ["copy", "scale", "add", "triad"];
+/// Samples of each result: the fewest with an interval.
+const SAMPLES: u32 = 6;
+/// Runs differ as far as this many do: what is said of a run does not depend on all others.
+const KINDS: usize = 16;
+/// What fio printed once; only the name of the job differs between files.
+const FIO: &str =
+    include_str!("../../../../crates/assay-adapters/tests/golden/fio/3.33-mix.out");
+
+/// `20200101-000017-0003`.
+pub(super) fn id(day: &str, number: usize) -> String {
+    let second = number % 60;
+    let minute = number / 60 % 60;
+    format!("{day}-{:02}{minute:02}{second:02}-{:04x}", number / 3600, number % 0x1_0000)
+}
+
+/// This many runs of this many cases in a store that is there.
+pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> Result<()> {
+    let rest: Vec<Vec<RunEvent>> =
+        (0..KINDS.min(count)).map(|kind| after_the_first(cases, kind)).collect();
+    let rest: Vec<String> = rest.iter().map(|it| lines(2, it)).collect::<Result<_>>()?;
+    let plan = plan(cases);
+    for number in 0..count {
+        let id = id(day, number);
+        let date = format!("{}-{}-{}", &day[..4], &day[4..6], &day[6..8]);
+        let time = format!("{:02}:{:02}:{:02}", number / 3600, number / 60 % 60, number % 60);
+        let started = RunEvent::RunStarted(Box::new(RunStarted {
+            format: FORMAT,
+            run: id.clone(),
+            label: None,
+            note: None,
+            started: format!("{date}T{time}Z"),
+            plan: plan.clone(),
+            asked: None,
+            turn: None,
+        }));
+        let folder = store.join("runs").join(&id);
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {id}"))?;
+        let text = lines(1, &[started])? + &rest[number % rest.len()];
+        fs::write(folder.join("events.jsonl"), text).context("the store is full")?;
+    }
+    Ok(())
+}
+
+/// Files as fio writes them.
+pub(super) fn files(folder: &Path, count: usize) -> Result<()> {
+    fs::create_dir_all(folder).context("cannot make the folder of files")?;
+    for number in 0..count {
+        let text = FIO.replace("\"stream0\"", &format!("\"stream{number}\""));
+        fs::write(folder.join(format!("{number:04}.json")), text)?;
+    }
+    Ok(())
+}
+
+fn case(number: usize) -> Case {
+    let placement = format!("cores:{}", number + 1);
+    let domain = Domain { placement: placement.clone(), cpus: vec![0] };
+    Case {
+        id: format!("memory.stream/{placement}"),
+        by: "assay".to_owned(),
+        workload: Workload::Stream(StreamWorkload {
+            domains: vec![domain],
+            bytes_per_array: 1 << 27,
+            cache_multiple: 4.0,
+        }),
+        stopping: Stopping { target: 0.01, repetitions: 6, preparations: 1, budget_s: 1.0 },
+        pair: None,
+    }
+}
+
+fn plan(cases: usize) -> Plan {
+    Plan {
+        suite: "memory".to_owned(),
+        budget_s: 60.0,
+        seed: None,
+        cases: (0..cases).map(case).collect(),
+        omitted: vec![],
+    }
+}
+
+/// Everything but the event that names the run.
+fn after_the_first(cases: usize, kind: usize) -> Vec<RunEvent> {
+    let facts = HostFacts { name: "node".to_owned(), ..HostFacts::default() };
+    let mut events = vec![RunEvent::HostJoined(Box::new(HostJoined {
+        host: "node".to_owned(),
+        facts,
+        state: HostState::default(),
+        clock: Clock::default(),
+        labels: vec![],
+    }))];
+    let mut series = 0;
+    for number in 0..cases {
+        let case = case(number);
+        events.push(RunEvent::CaseStarted { case: case.id.clone() });
+        for metric in METRICS {
+            let placement = format!("cores:{}", number + 1);
+            let dimensions: Attributes = [
+                (Attribute::Host, "node".into()),
+                (Attribute::Placement, placement.into()),
+                (Attribute::Threads, ((number + 1) as u64).into()),
+            ]
+            .into();
+            events.push(RunEvent::SeriesOpened(SeriesOpened {
+                series,
+                case: case.id.clone(),
+                metric: metric.to_owned(),
+                dimensions,
+            }));
+            let level = 1e10 * (number + 1) as f64 * (1.0 + kind as f64 * 0.003);
+            for turn in 0..SAMPLES {
+                let value = level * (1.0 + 0.001 * f64::from((turn * 7 + series) % 11));
+                events.push(RunEvent::Sample(Sample {
+                    series,
+                    value,
+                    weight: 1.0,
+                    preparation: turn % 2,
+                    at_ns: u64::from(series * SAMPLES + turn) * 1000,
+                }));
+            }
+            series += 1;
+        }
+        events.push(RunEvent::CaseFinished { case: case.id, stopped: Stopped::Precise });
+    }
+    events.push(RunEvent::RunFinished {
+        finished: "2026-01-01T00:00:00Z".to_owned(),
+        status: Status::Complete,
+        state: HostState::default(),
+    });
+    events
+}
+
+/// Events as the store writes them (`assay-store/src/line.rs`), numbered from `first` on.
+fn lines(first: u64, events: &[RunEvent]) -> Result<String> {
+    let mut text = String::new();
+    for (event, number) in events.iter().zip(first..) {
+        let json = serde_json::to_string(event)?;
+        let body = format!("\"n\":{number},{}", json.strip_prefix('{').unwrap_or(&json));
+        let crc = crc32fast::hash(body.as_bytes());
+        let _ = writeln!(text, "{{\"crc\":\"{crc:08x}\",{body}");
+    }
+    Ok(text)
+}
