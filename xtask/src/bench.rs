@@ -14,6 +14,7 @@ mod assay;
 mod compute;
 mod cpus;
 mod dialects;
+mod fleet;
 mod footprint;
 mod hpcc;
 mod lapack;
@@ -40,6 +41,7 @@ cargo xtask bench network    beside iperf3, qperf and a bare loop, loopback and 
 cargo xtask bench mpi        beside C compiled with each MPI's mpicc → docs/benchmarks/mpi.md
 cargo xtask bench storage    beside fio → docs/benchmarks/storage.md
 cargo xtask bench dialects   assay fio beside fio, small jobs of every kind → docs/benchmarks/dialects.md
+cargo xtask bench fleet      a coordinator of 10 to 1,000 agents, beside pdsh, clush and fio → docs/scaling-fleet.md
 cargo xtask bench store      list, show, compare, report and import over 10,000 runs → docs/benchmarks/store.md
 cargo xtask bench build      start-up, size and cold build → docs/benchmarks/build.md
     --turns N       how often everything is measured (10; at least 6 for an interval)
@@ -63,6 +65,7 @@ pub(crate) fn run(root: &Path, arguments: &[&str]) -> Result<()> {
         "mpi" => mpi::run(root, &options),
         "storage" => storage::run(root, &options),
         "dialects" => dialects::run(root, &options),
+        "fleet" => fleet::run(root, &options),
         "store" => store::run(root, &options),
         "build" => footprint::run(root, &options),
         other => bail!("no such comparison: {other}\n{USAGE}"),

@@ -60,6 +60,9 @@ const CHROMIUM: Package = package("chromium", "shows the pages of reports, headl
 
 const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
 
+const PDSH: Package = package("pdsh", "starts a command on many hosts, beside our agents");
+const CLUSH: Package = package("clustershell", "`clush`, likewise");
+
 const QEMU: Package =
     package("qemu-system-x86", "runs the guests of the laboratory, by software where need be");
 const CPIO: Package = package("cpio", "packs their file systems");
@@ -119,6 +122,8 @@ pub(crate) const FOR_BENCH_MPI: &[Package] =
 /// What the comparison of the network uses.
 pub(crate) const FOR_BENCH_NETWORK: &[Package] = &[GCC, LIBC, IPERF3, QPERF, IPROUTE, TASKSET];
 
+/// What the comparison of many hosts uses.
+pub(crate) const FOR_BENCH_FLEET: &[Package] = &[PDSH, CLUSH, FIO, TASKSET];
 /// What the timing of a large store uses.
 pub(crate) const FOR_BENCH_STORE: &[Package] = &[TIME];
 

@@ -7,6 +7,8 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::comparison::{Comparison, Pair};
 use assay_model::quantity::{self, Quantity, Unit};
+use assay_model::run::ALL_HOSTS;
+use assay_model::summary::Estimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -156,22 +158,71 @@ impl Gate {
             let (outcome, reason) = worse(pair, most);
             add(outcome, reason);
         }
+        self.bounds(&pair.b).into_iter().for_each(|(outcome, reason)| add(outcome, reason));
+        judged
+    }
+
+    /// What it says of one value without another to compare it with.
+    fn bounds(&self, value: &Estimate) -> Vec<(Outcome, String)> {
         let shown = |value: f64| Quantity::new(value, self.unit).to_string();
-        let [low, high] = pair.b.ci.unwrap_or([pair.b.median, pair.b.median]);
-        let median = shown(pair.b.median);
+        let [low, high] = value.ci.unwrap_or([value.median, value.median]);
+        let median = shown(value.median);
+        let mut judged = Vec::new();
         let of = |passed: bool, failed: bool| match (passed, failed) {
             (true, _) => Outcome::Passed,
             (_, true) => Outcome::Failed,
             _ => Outcome::CannotTell,
         };
         if let Some(least) = self.at_least {
-            add(of(low >= least, high < least), format!("{median}, at least {}", shown(least)));
+            let reason = format!("{median}, at least {}", shown(least));
+            judged.push((of(low >= least, high < least), reason));
         }
         if let Some(most) = self.at_most {
-            add(of(high <= most, low > most), format!("{median}, at most {}", shown(most)));
+            let reason = format!("{median}, at most {}", shown(most));
+            judged.push((of(high <= most, low > most), reason));
         }
         judged
     }
+}
+
+/// What the gates say of each host of a run: `hosts` are all that took part. One that measured nothing of what a
+/// gate is about cannot tell. What all hosts did together is another question, which a gate asks by `host`.
+///
+/// # Errors
+/// When a gate is about a change, for which one run is not enough.
+pub fn of_hosts<'r>(
+    gates: &[Gate],
+    hosts: &[&'r str],
+    results: &'r [Estimate],
+) -> Result<Vec<(&'r str, Judged)>, GateError> {
+    let changes = gates.iter().position(|gate| gate.worse_by.is_some());
+    if let Some(place) = changes {
+        let what = "`worse_by` compares two conditions: assay compare --gate".to_owned();
+        return Err(GateError::Gate { number: place + 1, what });
+    }
+    let mut judged = Vec::new();
+    for gate in gates {
+        let names_host = gate.dimensions.iter().any(|(name, _)| *name == Attribute::Host);
+        let is_about = |it: &&Estimate| {
+            gate.metric == format!("{}/{}", it.benchmark, it.metric)
+                && has(it, &gate.dimensions)
+                && (names_host || it.host != ALL_HOSTS)
+        };
+        let about: Vec<&Estimate> = results.iter().filter(is_about).collect();
+        for estimate in &about {
+            let name = format!("{} {}", gate.metric, estimate.case);
+            let said = gate.bounds(estimate).into_iter();
+            let said =
+                said.map(|(outcome, reason)| Judged { name: name.clone(), outcome, reason });
+            judged.extend(said.map(|it| (estimate.host.as_str(), it)));
+        }
+        let measured = |host: &str| about.iter().any(|it| it.host == host);
+        for host in hosts.iter().filter(|host| !names_host && !measured(host)) {
+            let (name, reason) = (gate.metric.clone(), "nothing was measured".to_owned());
+            judged.push((host, Judged { name, outcome: Outcome::CannotTell, reason }));
+        }
+    }
+    Ok(judged)
 }
 
 /// How much worse the second condition is, by the interval of the ratio where there is one; with too few

@@ -71,6 +71,10 @@ impl Sink for Listening<'_> {
     }
 
     fn second(&mut self, second: &Second<'_>) {
+        if let Some(host) = second.host {
+            let Second { rates, latency_s, cpu, .. } = *second;
+            return self.known().hear(host, rates, latency_s, cpu);
+        }
         // Of many cases the bar shows what goes on; a line for each second would bury it.
         if self.is_single && !self.is_quiet && self.terminal.is_live() {
             let Second { at_s, rates, latency_s, cpu, .. } = *second;

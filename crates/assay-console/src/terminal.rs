@@ -132,11 +132,16 @@ impl Terminal {
         }
         let known = Arc::clone(known);
         let line = move |_: &ProgressState, to: &mut dyn std::fmt::Write| {
-            let width = usize::from(Term::stderr().size().1).saturating_sub(1);
+            let (height, width) = Term::stderr().size();
+            let width = usize::from(width).saturating_sub(1);
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
             let line = known.line(began.elapsed().as_secs_f64(), width);
+            // Half of the screen stays for what was said before.
+            let mut lines = vec![line];
+            lines.extend(known.table(width, usize::from(height) / 2));
+            let lines = lines.iter().map(|it| plain::visible(it).replace('\n', " "));
             // The bar is written into memory, where nothing fails.
-            let _ = to.write_str(&plain::visible(&line).replace('\n', " "));
+            let _ = to.write_str(&lines.collect::<Vec<_>>().join("\n"));
         };
         let style = ProgressStyle::with_template("{known}");
         let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());

@@ -22,6 +22,7 @@ pub mod process;
 pub mod remote;
 pub mod root;
 pub mod shared_memory;
+pub mod slurm;
 pub mod state;
 
 mod control_group;

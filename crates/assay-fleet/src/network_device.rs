@@ -53,10 +53,16 @@ pub fn virtual_function(root: &Root, name: &str) -> Option<String> {
 
 /// Bytes that a device has received and sent since it was made; `None` where it does not report it.
 #[must_use]
-pub fn carried_bytes(root: &Root, name: &str) -> Option<u64> {
+pub fn received_and_sent(root: &Root, name: &str) -> Option<[u64; 2]> {
     let counter =
         |file: &str| root.number::<u64>(&format!("sys/class/net/{name}/statistics/{file}"));
-    Some(counter("rx_bytes")?.wrapping_add(counter("tx_bytes")?))
+    Some([counter("rx_bytes")?, counter("tx_bytes")?])
+}
+
+/// Both together.
+#[must_use]
+pub fn carried_bytes(root: &Root, name: &str) -> Option<u64> {
+    received_and_sent(root, name).map(|[received, sent]| received.wrapping_add(sent))
 }
 
 /// The names of all devices that carry traffic beyond this machine.

@@ -7,8 +7,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -18,6 +16,7 @@ use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
 use assay_model::plan::Plan;
 use assay_model::plan::expand::PairChoices;
+use assay_model::quantity::Quantity;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use serde::{Deserialize, Serialize};
@@ -30,10 +29,12 @@ pub mod controller;
 mod failure;
 pub mod frame;
 mod line;
+mod program;
 
 pub use calls::Letter;
 pub use failure::HostFailure;
 pub use frame::FrameError;
+pub use program::{Program, ProgramError};
 
 /// What an agent is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -104,7 +105,7 @@ pub struct AtPath {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
-    /// The first word of every agent: the hash of its program.
+    /// The first word of every agent: the hash of its program and its version.
     Hello(String),
     /// What its clocks show.
     Clock(Clocks),
@@ -130,12 +131,29 @@ pub enum Reply {
     Raw(String),
     /// Something worth a line.
     Note(String),
+    /// What the last second of a measurement was like.
+    Second(SecondSaid),
     /// To another agent of the run.
     Letter(Letter),
     /// It is still there.
     Alive,
     /// Everything that was asked is done.
     Done,
+}
+
+/// What a host did in about a second, for those who look on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SecondSaid {
+    /// The case, as the host calls it.
+    pub case: String,
+    /// Seconds since it began.
+    pub at_s: f64,
+    /// How much it was.
+    pub rates: Vec<Quantity>,
+    /// Mean time of one I/O, or the round trip of the connections.
+    pub latency_s: Option<f64>,
+    /// Busy share of the host's CPUs, 0 … 1.
+    pub cpu: Option<f64>,
 }
 
 /// The clocks of a host, read together.
@@ -237,26 +255,8 @@ impl Via {
     }
 }
 
-/// This program, as it is carried to hosts that do not have it.
-#[derive(Debug)]
-pub struct Program {
-    path: PathBuf,
-    bytes: Vec<u8>,
-    hash: String,
-}
-
-impl Program {
-    /// Reads the program that is running, even if its file has been replaced since.
-    ///
-    /// # Errors
-    /// When the system does not let it be read.
-    pub fn running() -> io::Result<Self> {
-        let mut bytes = Vec::new();
-        File::open("/proc/self/exe")?.read_to_end(&mut bytes)?;
-        let hash = hash(&bytes);
-        Ok(Self { path: std::env::current_exe()?, bytes, hash })
-    }
-}
+/// The version of both ends, which speak the same messages only if it is the same.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The hash by which two builds are told apart.
 fn hash(bytes: &[u8]) -> String {

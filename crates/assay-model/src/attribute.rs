@@ -421,6 +421,16 @@ attributes! {
     StartSkew, "start_skew", Fact, TIME;
     /// How much the clocks of its hosts may change that, either way.
     StartSkewBound, "start_skew_bound", Fact, TIME;
+    /// Busy share of all CPUs of a host of several, in the busiest stretch from one common start to the next.
+    HostCpu, "host_cpu", Fact, Kind::Percent;
+    /// Busy share of the CPU that was the busiest there.
+    HostBusiestCpu, "host_busiest_cpu", Fact, Kind::Percent;
+    /// The most that one of its network devices carried in one direction.
+    HostNetwork, "host_network", Fact, BIT_RATE;
+    /// The same over what that device claims to transfer.
+    HostNetworkShare, "host_network_share", Fact, Kind::Percent;
+    /// From the start of a case to its end on a host, without the waits for other hosts.
+    HostDoneAfter, "host_done_after", Fact, TIME;
     /// How the far end is reached: `loopback`, `network`.
     Path, "path", Fact, Kind::Plain;
     /// Kind of file system that the targets are on; `none` = a block device.

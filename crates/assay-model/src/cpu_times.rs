@@ -7,6 +7,9 @@ use crate::cpu_account::CpuAccount;
 /// The kernel shows times in `USER_HZ`, which is 100 on every architecture that runs assay.
 pub const TICKS_PER_S: u32 = 100;
 
+/// From this share of all CPUs on the machine itself may be what limits a rate: where Vdbench warns of it.
+pub const BUSY: f64 = 0.8;
+
 /// user, nice, system, idle, iowait, irq, softirq, steal in ticks. The guests behind them are contained in
 /// the first two (`proc_stat(5)`).
 pub type Columns = [u64; 8];

@@ -391,6 +391,16 @@ pub enum Doubt {
         /// Number of hosts.
         hosts: usize,
     },
+    /// A host was busy up to its limit while several moved data: what was measured may be its limit. Derived, and
+    /// never stored.
+    HostSaturated {
+        /// The host.
+        host: String,
+        /// What of it.
+        resource: Resource,
+        /// How much of that was in use, 0 … 1.
+        share: f64,
+    },
     /// A pair of hosts is worse than the others of the run, likewise. Derived, and never stored.
     WorseThanPairs {
         /// The host that began.
@@ -434,6 +444,18 @@ pub enum Doubt {
         /// What to do about it.
         advice: String,
     },
+}
+
+/// What of a host can be used up by what it measures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// All its CPUs together.
+    Cpus,
+    /// A single CPU.
+    OneCpu,
+    /// A network device.
+    Network,
 }
 
 /// The last rounds of a test that looks for a steady state.
@@ -534,6 +556,7 @@ impl Doubt {
             Self::StoreIndex { .. } => "store-index",
             Self::EventsLost { .. } => "events-lost",
             Self::WorseThanPeers { .. } => "worse-than-peers",
+            Self::HostSaturated { .. } => "host-saturated",
             Self::WorseThanPairs { .. } => "worse-than-pairs",
             Self::HostLost { .. } => "host-lost",
             Self::OnHost { doubt, .. } => doubt.id(),

@@ -237,3 +237,5 @@ doubt-worse-than-pairs = { $from } → { $to } je horší než ostatní dvojice:
     .advice = porovnejte s dvojicemi, které mají jednoho z hostitelů společného: je to hostitel, nebo cesta mezi nimi? `assay doctor --to HOST` cestu prověří
 doubt-worse-than-peers = { $host } je horší než ostatní: { $value } oproti mediánu { $median } na { $hosts } hostitelích ({ $change }); náhodou se to nevysvětlí
     .advice = `assay doctor --hosts` ukáže, čím se liší; vynechte jej, nebo jej nechte prověřit
+doubt-host-saturated = { $host } byl vytížen až na svou mez: { $resource } na { $share }; možná byla změřena právě ona
+    .advice = použijte více hostitelů nebo větší, aby každý měl méně práce

@@ -232,3 +232,5 @@ doubt-worse-than-pairs = { $from } nach { $to } ist schlechter als die anderen P
     .advice = Vergleichen Sie mit den Paaren, die einen der beiden Hosts teilen: liegt es an einem Host oder am Weg dazwischen? `assay doctor --to HOST` untersucht den Pfad
 doubt-worse-than-peers = { $host } ist schlechter als die anderen: { $value } gegen einen Median von { $median } über { $hosts } Hosts ({ $change }); Zufall allein erklärt es nicht
     .advice = `assay doctor --hosts` zeigt, worin er sich unterscheidet; ihn weglassen oder prüfen lassen
+doubt-host-saturated = { $host } war bis an seine Grenze ausgelastet: { $resource } mit { $share }; gemessen wurde vielleicht diese Grenze
+    .advice = nehmen Sie mehr oder größere Hosts, damit jeder weniger zu tun hat

@@ -232,3 +232,5 @@ doubt-worse-than-pairs = { $from } to { $to } is worse than the other pairs: { $
     .advice = compare with the pairs that share one of its hosts: is it a host, or the way between the two? `assay doctor --to HOST` looks at the path
 doubt-worse-than-peers = { $host } is worse than its peers: { $value } against a median of { $median } over { $hosts } hosts ({ $change }); chance alone does not explain it
     .advice = `assay doctor --hosts` shows how it differs; leave it out, or have it checked
+doubt-host-saturated = { $host } was busy up to its limit: { $resource } at { $share }; what was measured may be its limit
+    .advice = use more hosts, or a larger one, so that each has less to do

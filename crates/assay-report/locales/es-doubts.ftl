@@ -232,3 +232,5 @@ doubt-worse-than-pairs = { $from } a { $to } es peor que los demás pares: { $va
     .advice = compare con los pares que comparten uno de sus hosts: ¿es un host o el camino entre ambos? `assay doctor --to HOST` examina la ruta
 doubt-worse-than-peers = { $host } es peor que los demás: { $value } frente a una mediana de { $median } en { $hosts } hosts ({ $change }); el azar por sí solo no lo explica
     .advice = `assay doctor --hosts` muestra en qué difiere; exclúyalo o haga que lo revisen
+doubt-host-saturated = { $host } estaba ocupado hasta su límite: { $resource } al { $share }; quizá se midió ese límite
+    .advice = use más hosts, o uno mayor, para que cada uno tenga menos que hacer

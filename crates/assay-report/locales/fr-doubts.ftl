@@ -232,3 +232,5 @@ doubt-worse-than-pairs = { $from } vers { $to } est moins bon que les autres pai
     .advice = comparez avec les paires qui partagent un de ses hôtes : est-ce un hôte ou le chemin entre les deux ? `assay doctor --to HOST` examine le chemin
 doubt-worse-than-peers = { $host } est moins bon que ses pairs : { $value } contre une médiane de { $median } sur { $hosts } hôtes ({ $change }) ; le hasard seul ne l’explique pas
     .advice = `assay doctor --hosts` montre en quoi il diffère ; écartez-le ou faites-le examiner
+doubt-host-saturated = { $host } était occupé jusqu’à sa limite : { $resource } à { $share } ; c’est peut-être cette limite qui a été mesurée
+    .advice = prenez plus d’hôtes, ou de plus grands, pour que chacun ait moins à faire

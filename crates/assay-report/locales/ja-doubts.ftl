@@ -202,3 +202,5 @@ doubt-worse-than-pairs = { $from } から { $to } は他の組より劣る: { $v
     .advice = 同じホストを含む組と比べ、ホストの問題か経路の問題かを見る。`assay doctor --to HOST` で経路を調べられる
 doubt-worse-than-peers = { $host } は他のホストより劣る: { $value }、{ $hosts } 台の中央値は { $median }（{ $change }）。偶然だけでは説明できない
     .advice = `assay doctor --hosts` で違いが分かる。除外するか、点検する
+doubt-host-saturated = { $host } は限界まで使われていた: { $resource } が { $share }。測定値はその限界かもしれない
+    .advice = ホストを増やすか大きくし、各ホストの負荷を減らす

@@ -202,3 +202,5 @@ doubt-worse-than-pairs = { $from }에서 { $to }(으)로는 다른 쌍보다 나
     .advice = 같은 호스트가 들어 있는 쌍과 비교하여 호스트 문제인지 경로 문제인지 확인하세요. `assay doctor --to HOST`가 경로를 살펴봅니다
 doubt-worse-than-peers = { $host }이(가) 다른 호스트보다 나쁨: { $value }, 호스트 { $hosts }대의 중앙값은 { $median } ({ $change }); 우연만으로는 설명되지 않음
     .advice = `assay doctor --hosts`가 차이점을 보여 줍니다. 제외하거나 점검을 받으세요
+doubt-host-saturated = { $host }이(가) 한계까지 사용됨: { $resource } { $share }. 측정된 것은 그 한계일 수 있음
+    .advice = 호스트를 늘리거나 더 큰 것을 사용하여 각각의 부담을 줄이세요

@@ -202,3 +202,5 @@ doubt-worse-than-pairs = { $from } 到 { $to } 不如其他主机对：{ $value 
     .advice = 与包含其中一台主机的其他主机对比较：是主机的问题，还是两者之间路径的问题？`assay doctor --to HOST` 会检查路径
 doubt-worse-than-peers = { $host } 不如其他主机：{ $value }，而 { $hosts } 台主机的中位数为 { $median }（{ $change }）；不能仅用偶然解释
     .advice = `assay doctor --hosts` 会显示它的不同之处；排除该主机，或对其进行检查
+doubt-host-saturated = { $host } 已达到自身上限：{ $resource } 为 { $share }；测得的可能就是该上限
+    .advice = 使用更多或更大的主机，使每台的负担更小

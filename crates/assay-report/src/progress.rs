@@ -4,12 +4,15 @@
 use std::collections::BTreeMap;
 
 use assay_model::benchmark::{Benchmark, Metric};
+use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, SeriesOpened};
 use assay_model::plan::Plan;
 use assay_model::quantity::{Quantity, Unit};
 
 /// Cells of the bar.
 const CELLS: usize = 16;
+/// Letters of a host's name beside its figures.
+const NAME: usize = 16;
 
 /// What is known of a run that goes on.
 #[derive(Debug, Default)]
@@ -23,6 +26,28 @@ pub struct Progress {
     /// The cases by the numbers of the series that stand for them.
     series: BTreeMap<u32, String>,
     message: String,
+    /// What each of several hosts did in its last second, in the order in which they were first heard.
+    hosts: Vec<Host>,
+}
+
+/// The last second of a host.
+#[derive(Debug)]
+struct Host {
+    name: String,
+    rates: Vec<Quantity>,
+    latency_s: Option<f64>,
+    cpu: Option<f64>,
+}
+
+impl Host {
+    fn rate(&self) -> f64 {
+        self.rates.first().map_or(0.0, |it| it.value)
+    }
+
+    fn line(&self) -> String {
+        let name: String = self.name.chars().take(NAME).collect();
+        format!("  {name:<NAME$}{}", figures(&self.rates, self.latency_s, self.cpu))
+    }
 }
 
 #[derive(Debug, Default)]
@@ -53,6 +78,7 @@ impl Progress {
     pub fn see(&mut self, event: &RunEvent, elapsed_s: f64) {
         match event {
             RunEvent::CaseStarted { case } => {
+                self.hosts.clear();
                 if !self.cases.values().any(|it| it.is_open) {
                     self.since_s = elapsed_s;
                 }
@@ -66,8 +92,12 @@ impl Progress {
             RunEvent::Distribution(stretch) if stretch.seen.count > 0 => {
                 self.add(stretch.series, stretch.seen.sum_ns / stretch.seen.count as f64 / 1e9);
             }
+            RunEvent::Doubt { doubt: Doubt::HostLost { host, .. }, .. } => {
+                self.hosts.retain(|it| it.name != *host);
+            }
             RunEvent::CaseFinished { case, .. }
             | RunEvent::CaseFailed { case, host: None, .. } => {
+                self.hosts.clear();
                 if let Some(case) = self.cases.get_mut(case) {
                     self.done_s += case.budget_s;
                     // What it had of the time that others still have belongs to it.
@@ -126,6 +156,44 @@ impl Progress {
         line.chars().take(width).collect()
     }
 
+    /// One of several hosts says what its last second was like.
+    pub fn hear(
+        &mut self,
+        host: &str,
+        rates: &[Quantity],
+        latency_s: Option<f64>,
+        cpu: Option<f64>,
+    ) {
+        let said = Host { name: host.to_owned(), rates: rates.to_vec(), latency_s, cpu };
+        match self.hosts.iter_mut().find(|it| it.name == host) {
+            Some(known) => *known = said,
+            None => self.hosts.push(said),
+        }
+    }
+
+    /// What the hosts do just now: all together, and each by itself. Where there are more than fit into so many
+    /// lines, those that do least are shown.
+    #[must_use]
+    pub fn table(&self, width: usize, height: usize) -> Vec<String> {
+        let Some(first) = self.hosts.first().filter(|_| height > 0) else { return Vec::new() };
+        let total = |place: usize| {
+            let unit = first.rates[place].unit;
+            let same = self.hosts.iter().filter_map(|it| it.rates.get(place));
+            let values = same.filter(|it| it.unit == unit).map(|it| it.value);
+            Quantity::new(values.sum(), unit)
+        };
+        let rates: Vec<Quantity> = (0..first.rates.len()).map(total).collect();
+        let name = format!("{} hosts", self.hosts.len());
+        let mut lines = vec![Host { name, rates, latency_s: None, cpu: None }.line()];
+        let mut hosts: Vec<&Host> = self.hosts.iter().collect();
+        if hosts.len() >= height {
+            hosts.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
+            hosts.truncate(height - 1);
+        }
+        lines.extend(hosts.into_iter().map(Host::line));
+        lines.iter().map(|line| line.chars().take(width).collect()).collect()
+    }
+
     /// The value of a case so far: the median of what stands for it.
     #[must_use]
     pub fn value_of(&self, case: &str) -> Option<String> {
@@ -147,8 +215,12 @@ pub fn second(
     latency_s: Option<f64>,
     cpu: Option<f64>,
 ) -> String {
+    format!("  {at_s:>5.0} s{}", figures(rates, latency_s, cpu))
+}
+
+fn figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) -> String {
     use std::fmt::Write as _;
-    let mut line = format!("  {at_s:>5.0} s");
+    let mut line = String::new();
     for rate in rates {
         let _ = write!(line, "  {:>12}", format!("{rate:.3}"));
     }
@@ -238,5 +310,28 @@ mod tests {
             "      3 s    50.0 kIO/s      200 MB/s     640 µs   12 % CPU"
         );
         assert_eq!(second(12.0, &rates[..1], None, None), "     12 s    50.0 kIO/s");
+    }
+
+    #[test]
+    fn hosts_are_shown_with_their_total_and_the_slowest_where_there_are_many() {
+        let mut progress = Progress::of(&plan());
+        assert_eq!(progress.table(80, 10), Vec::<String>::new());
+        let rate = |value| [Quantity::new(value, Unit::IoPerSecond)];
+        for (host, value) in [("vm1", 9e3), ("vm2", 4e3), ("vm3", 2e3), ("vm1", 3e3)] {
+            progress.hear(host, &rate(value), None, Some(0.5));
+        }
+        let shown = |progress: &Progress, height| {
+            let lines = progress.table(80, height).into_iter();
+            lines
+                .map(|it| it.split_whitespace().collect::<Vec<_>>().join(" "))
+                .collect::<Vec<_>>()
+        };
+        let expected =
+            ["3 hosts 9.00 kIO/s", "vm1 3.00 kIO/s 50 % CPU", "vm2 4.00 kIO/s 50 % CPU"];
+        assert_eq!(shown(&progress, 10)[..3], expected);
+        assert_eq!(shown(&progress, 2), ["3 hosts 9.00 kIO/s", "vm3 2.00 kIO/s 50 % CPU"]);
+        assert_eq!(progress.table(9, 10)[1], "  vm1    ");
+        progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 1.0);
+        assert_eq!(progress.table(80, 10), Vec::<String>::new());
     }
 }

@@ -9,7 +9,8 @@ mod doubt;
 mod failure;
 
 pub use choices::{
-    aspect, basis, difference, distrust, engine_reason, factors, knee, missing, shown, verdict,
+    aspect, basis, difference, distrust, engine_reason, factors, knee, missing, resource,
+    shown, verdict,
 };
 pub use doubt::doubt;
 pub use failure::failure;

@@ -34,6 +34,7 @@ pub mod pairs;
 mod records;
 #[cfg(test)]
 mod simulation;
+mod watch;
 
 use clocks::{Clock, Conversation};
 use lockstep::Lockstep;
@@ -377,6 +378,7 @@ impl Fleet<'_, '_, '_> {
             }
             Reply::Event(event) => self.records.event(host, *event, &self.clocks[host])?,
             Reply::Raw(text) => self.records.raw(&text)?,
+            Reply::Second(second) => self.records.second(host, &second),
             Reply::Note(text) => self.records.note(host, &text),
             Reply::Failed { reason, advice } => {
                 return self.loses(host, &HostFailure::Refused { reason, advice });

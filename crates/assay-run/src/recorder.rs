@@ -341,7 +341,7 @@ impl<'a, 't> Recorder<'a, 't> {
         cpu: Option<f64>,
     ) {
         let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
-        self.log.second(&Second { case, at_s, rates, latency_s, cpu });
+        self.log.second(&Second { host: None, case, at_s, rates, latency_s, cpu });
     }
 
     /// Keeps a raw output of a tool.

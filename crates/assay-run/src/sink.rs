@@ -21,6 +21,8 @@ pub struct Gate<'a> {
 /// What went on in about a second of I/O or of a transfer.
 #[derive(Debug, Clone, Copy)]
 pub struct Second<'a> {
+    /// Of several hosts the one that did it.
+    pub host: Option<&'a str>,
     /// The case that goes on.
     pub case: &'a str,
     /// Seconds since it began.

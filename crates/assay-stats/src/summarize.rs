@@ -18,6 +18,7 @@ pub mod estimate;
 mod limits;
 mod peers;
 mod response;
+mod saturation;
 mod sides;
 mod steps;
 pub mod totals;
@@ -31,6 +32,7 @@ pub fn summarize(run: &Run) -> Summary {
         run.cases.iter().flat_map(|record| totals::of(run, record)).collect();
     let Condensed { mut results, steps, failures, warnings } = condense(run, &totals);
     peers::attach(&mut results);
+    saturation::attach(&mut results);
     Summary {
         schema: SCHEMA,
         statistics: METHOD,

@@ -72,7 +72,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Measure a suite, store the run and print its table
-    Run(RunArguments),
+    Run(Box<RunArguments>),
     /// Measure memory bandwidth as STREAM defines it
     Stream(StreamArguments),
     /// Measure dense LU factorisation and solve as HPL defines it
@@ -323,18 +323,18 @@ pub(crate) struct MeasuringArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Only these topics, by the first word of a check, like memory or network [default: all]
-    #[arg(value_name = "TOPIC", conflicts_with = "hosts")]
+    #[arg(value_name = "TOPIC", conflicts_with = "several")]
     pub(crate) topics: Vec<String>,
     /// Also list what is as expected and what cannot be observed
-    #[arg(long, conflicts_with = "hosts")]
+    #[arg(long, conflicts_with = "several")]
     pub(crate) all: bool,
     /// Exit with 4 if a deviation skews or invalidates measurements
-    #[arg(long, conflicts_with = "hosts")]
+    #[arg(long, conflicts_with = "several")]
     pub(crate) strict: bool,
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
-    #[arg(long, value_name = "HOST", conflicts_with = "hosts", value_parser = plain_host)]
+    #[arg(long, value_name = "HOST", conflicts_with = "several", value_parser = plain_host)]
     pub(crate) to: Option<String>,
     /// Round trip to size buffers for, like 20ms [default: measured with --to]
     #[arg(long, value_name = "TIME", value_parser = seconds)]

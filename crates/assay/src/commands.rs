@@ -7,6 +7,7 @@ mod doctor_hosts;
 pub(crate) mod help;
 pub(crate) mod history;
 pub(crate) mod import;
+mod limits;
 pub(crate) mod lint;
 pub(crate) mod list;
 pub(crate) mod mpi;

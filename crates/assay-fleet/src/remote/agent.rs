@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::calls::{Call, Calls};
 use super::frame::{self, FrameError};
-use super::{Clocks, Reply, Request};
+use super::{Clocks, Reply, Request, VERSION};
 
 /// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
 /// is ended by the caller, within the second in which an agent is to be gone.
@@ -112,7 +112,7 @@ pub fn serve(
         calls: Calls::default(),
     });
     let attend = Arc::new(attend);
-    line.say(&Reply::Hello(program));
+    line.say(&Reply::Hello(format!("{program} {VERSION}")));
     let (requests, requested) = mpsc::channel();
     let (busy, idle) = mpsc::channel::<()>();
     let working = Arc::clone(&line);

@@ -3,14 +3,15 @@
 use std::process::ChildStdin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::controller::Course;
+use super::controller::{AT_ONCE, Course};
 use super::failure::HostFailure;
 use super::line::{self, Ends, Line, Lines, lock};
 use super::{Reply, Request, frame};
+use crate::resource_limits;
 
 /// Messages that wait to be heard; who speaks faster than that waits, too.
 const WAITING: usize = 4096;
@@ -93,17 +94,23 @@ pub fn with<T>(
     clock: fn() -> u64,
     body: impl FnOnce(&mut dyn Hosts) -> T,
 ) -> T {
+    resource_limits::raise_open_files();
     let (speaking, heard) = mpsc::sync_channel(WAITING);
     let lines = Lines::default();
+    let doors = Doors { free: Mutex::new(AT_ONCE), freed: Condvar::new() };
     let inputs: Vec<Input> = hosts.iter().map(|_| Input::default()).collect();
     let over = AtomicBool::new(false);
     let course = Course { cancel: &over, ..*course };
     thread::scope(|scope| {
         for (number, (host, input)) in hosts.iter().zip(&inputs).enumerate() {
             let speaker = Speaker { number, clock, input, heard: speaking.clone() };
-            let (lines, course, lost) = (&lines, &course, speaking.clone());
+            let (lines, course, lost, doors) = (&lines, &course, speaking.clone(), &doors);
             let work = move || {
-                let talk = |ends, line: &Line| speaker.listen(ends, line, course.deadline);
+                let door = Mutex::new(doors.enter(course.cancel));
+                let talk = |ends, line: &Line| {
+                    drop(lock(&door).take());
+                    speaker.listen(ends, line, course.deadline)
+                };
                 if let Err(failure) = line::talk_to(host, course, lines, &talk) {
                     speaker.report(Heard::Lost(failure));
                 }
@@ -140,6 +147,39 @@ impl Agents<'_> {
         }
         over.store(true, Ordering::Relaxed);
         line::cut_late(lines, over);
+    }
+}
+
+/// Hosts that may start at the same time. Beyond that they would only keep each other from being done before their
+/// deadlines, which begin with their start.
+struct Doors {
+    free: Mutex<usize>,
+    freed: Condvar,
+}
+
+/// Held while a host starts.
+struct Door<'d>(&'d Doors);
+
+impl Doors {
+    /// `None` where everything ends before it is a host's turn.
+    fn enter(&self, over: &AtomicBool) -> Option<Door<'_>> {
+        let mut free = lock(&self.free);
+        while *free == 0 {
+            if over.load(Ordering::Relaxed) {
+                return None;
+            }
+            let waited = self.freed.wait_timeout(free, ROUND);
+            free = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        *free -= 1;
+        Some(Door(self))
+    }
+}
+
+impl Drop for Door<'_> {
+    fn drop(&mut self) {
+        *lock(&self.0.free) += 1;
+        self.0.freed.notify_one();
     }
 }
 

@@ -60,9 +60,14 @@ pub(super) fn start(
         let said = next_word(output, &mark)?;
         let (word, rest) = said.split_once(' ').unwrap_or((&said, ""));
         match word {
-            "machine" => same_machine(rest)?,
+            "machine" if rest == program.machine => {}
+            "machine" => {
+                let (theirs, ours) = (rest.to_owned(), program.machine.clone());
+                return Err(HostFailure::Machine { theirs, ours });
+            }
             "agent" => return Ok(()),
-            "send" => send(input, &program.bytes)?,
+            // Where it does not fit the pipe breaks, and what the script says next is why.
+            "send" => drop(send(input, &program.bytes)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
             // No word of the script.
@@ -93,14 +98,4 @@ fn next_word(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailur
             return Err(HostFailure::Greeting { bytes: greeting });
         }
     }
-}
-
-fn same_machine(theirs: &str) -> Result<(), HostFailure> {
-    let known = rustix::system::uname();
-    let name = |text: &std::ffi::CStr| text.to_string_lossy().into_owned();
-    let ours = format!("{} {}", name(known.sysname()), name(known.machine()));
-    if theirs == ours {
-        return Ok(());
-    }
-    Err(HostFailure::Machine { theirs: theirs.to_owned(), ours })
 }

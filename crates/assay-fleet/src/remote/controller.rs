@@ -8,9 +8,10 @@ use std::time::{Duration, Instant, SystemTime};
 use super::failure::HostFailure;
 use super::line::{self, Ends, Lines};
 use super::{Examined, Program, Reply, Request, Via, frame};
+use crate::resource_limits;
 
 /// Hosts that are talked to at the same time: each takes a process, three pipes and two small threads here.
-const AT_ONCE: usize = 256;
+pub(super) const AT_ONCE: usize = 256;
 
 /// How hosts are reached, and how long they may take.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ pub fn ask(
     let answer = |host: &str, course: &Course<'_>, lines: &Lines| {
         line::talk_to(host, course, lines, &|ends, _| converse(ends))
     };
+    resource_limits::raise_open_files();
     let next = AtomicUsize::new(0);
     let lines = Lines::default();
     let (answers, answered) = mpsc::channel();

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::VERSION;
 use super::frame::FrameError;
 
 /// What became of a host that gave no answer.
@@ -22,7 +23,7 @@ pub enum HostFailure {
     Closed,
     #[error("it prints {bytes} bytes before it does what it is asked")]
     Greeting { bytes: u64 },
-    #[error("it is a {theirs}, and this program is for {ours}")]
+    #[error("it is a {theirs}, and this program is for {ours}: it needs an assay for {theirs}")]
     Machine { theirs: String, ours: String },
     #[error("it has no folder for programs{}", after(tried))]
     NoFolder { tried: String },
@@ -30,6 +31,8 @@ pub enum HostFailure {
     NotCopied { folder: String },
     #[error("its program is another one than was sent")]
     Changed,
+    #[error("the program for it is assay {theirs}, and this is {VERSION}")]
+    Version { theirs: String },
     #[error("what comes through the pipe is no answer")]
     Foreign(#[source] FrameError),
     #[error("{reason}")]
@@ -102,6 +105,7 @@ impl HostFailure {
             Self::NoFolder { .. } => "no-folder-for-programs",
             Self::NotCopied { .. } => "not-copied",
             Self::Changed => "program-changed",
+            Self::Version { .. } => "another-version",
             Self::Foreign(_) => "not-an-answer",
             Self::Refused { .. } => "refused",
             Self::NoThread => "no-thread",
@@ -128,7 +132,12 @@ impl HostFailure {
             Self::Greeting { .. } | Self::Foreign(_) => {
                 "let its shell's profile print only where a person looks: [ -t 1 ] || return"
             }
-            Self::Machine { .. } => "run assay of that machine's kind there by hand",
+            Self::Machine { .. } => {
+                "give it with --binary FILE: the same version, built for that machine"
+            }
+            Self::Version { .. } => {
+                "give --binary a program that was built from the same sources as this one"
+            }
             Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
             Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
             Self::Changed => "something on the way alters what passes: try another --via",

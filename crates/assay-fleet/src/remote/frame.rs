@@ -1,4 +1,4 @@
-//! Messages on a pipe: four bytes of length, most significant first, and that much JSON.
+//! Messages on a pipe: four bytes of length, most significant first, and that much JSON with a newline at its end.
 
 use std::io::{self, Read, Write};
 
@@ -30,7 +30,9 @@ pub enum FrameError {
 /// # Errors
 /// [`FrameError::Closed`] when nobody reads any more, [`FrameError::Pipe`] for all else.
 pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), FrameError> {
-    let text = serde_json::to_vec(message).map_err(FrameError::Foreign)?;
+    let mut text = serde_json::to_vec(message).map_err(FrameError::Foreign)?;
+    // srun hands on what a step writes line by line (srun(1), --unbuffered); JSON has no other newline.
+    text.push(b'\n');
     let bytes = u32::try_from(text.len()).unwrap_or(u32::MAX);
     if bytes > MAXIMUM_BYTES {
         return Err(FrameError::TooLong { bytes });
@@ -78,6 +80,7 @@ mod tests {
         assert_eq!(read::<(String, i32)>(&mut reader).unwrap(), ("one".to_owned(), 1));
         assert_eq!(read::<(String, i32)>(&mut reader).unwrap(), ("two".to_owned(), 2));
         assert!(matches!(read::<String>(&mut reader), Err(FrameError::Closed)));
+        assert!(pipe.ends_with(b"\n"), "transports that wait for the end of a line hand it on");
         for cut in 0..pipe.len() / 2 {
             assert!(matches!(
                 read::<(String, i32)>(&mut &pipe[..cut]),

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::controller::Course;
 use super::failure::HostFailure;
-use super::{Reply, Via, bootstrap, frame};
+use super::{Program, Reply, VERSION, Via, bootstrap, frame};
 
 /// Time in which an agent ends when its pipe is closed.
 pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
@@ -92,7 +92,7 @@ pub(super) fn talk_to<T>(
     talk: &dyn Fn(Ends, &Line) -> Result<T, HostFailure>,
 ) -> Result<T, HostFailure> {
     let end = Instant::now() + course.deadline;
-    let attempt = |is_copied| {
+    let attempt = |program: &Program, is_copied| {
         if course.cancel.load(Ordering::Relaxed) {
             return Err(HostFailure::Interrupted);
         }
@@ -100,7 +100,7 @@ pub(super) fn talk_to<T>(
         let line = Arc::new(line);
         lock(lines).push(Arc::downgrade(&line));
         let said = Arc::clone(&ends.said);
-        let outcome = greet(&mut ends, course, is_copied).and_then(|()| talk(ends, &line));
+        let outcome = greet(&mut ends, program, is_copied).and_then(|()| talk(ends, &line));
         outcome.map_err(|failure| {
             // What a process says when it ends comes a moment after its pipe has closed. Its listener ends with
             // it, unless something in the background still holds that pipe.
@@ -119,18 +119,32 @@ pub(super) fn talk_to<T>(
         })
     };
     // A program of the same size in the same place may still be another build.
-    match attempt(false) {
-        Err(HostFailure::Changed) => attempt(true),
+    let either = |program: &Program| match attempt(program, false) {
+        Err(HostFailure::Changed) => attempt(program, true),
+        outcome => outcome,
+    };
+    match either(course.program) {
+        Err(HostFailure::Machine { theirs, ours }) => match course.program.for_machine(&theirs)
+        {
+            Some(program) => either(program),
+            None => Err(HostFailure::Machine { theirs, ours }),
+        },
         outcome => outcome,
     }
 }
 
-/// Has an agent started there, which must be of this very build.
-fn greet(ends: &mut Ends, course: &Course<'_>, is_copied: bool) -> Result<(), HostFailure> {
-    bootstrap::start((&mut ends.input, &mut ends.output), course.program, is_copied)?;
-    match frame::read(&mut ends.output).map_err(HostFailure::of_pipe)? {
-        Reply::Hello(hash) if hash == course.program.hash => Ok(()),
-        _ => Err(HostFailure::Changed),
+/// Has an agent started there, which must be of this very build, or of this version for another machine.
+fn greet(ends: &mut Ends, program: &Program, is_copied: bool) -> Result<(), HostFailure> {
+    bootstrap::start((&mut ends.input, &mut ends.output), program, is_copied)?;
+    let Reply::Hello(said) = frame::read(&mut ends.output).map_err(HostFailure::of_pipe)?
+    else {
+        return Err(HostFailure::Changed);
+    };
+    let (hash, version) = said.split_once(' ').unwrap_or((&said, "older"));
+    match hash == program.hash {
+        true if version == VERSION => Ok(()),
+        true => Err(HostFailure::Version { theirs: version.chars().take(40).collect() }),
+        false => Err(HostFailure::Changed),
     }
 }
 

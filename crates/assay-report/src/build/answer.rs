@@ -9,7 +9,7 @@ use assay_model::trust::{self, Distrust};
 
 use super::headlines::{headline_label, representative};
 use super::run::context::{metric_name, number, section_of, text};
-use super::run::{head, network, notes};
+use super::run::{head, network, notes, together};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
 use crate::locale::word;
@@ -183,6 +183,9 @@ pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     let worse = worse(summary);
     if !worse.is_empty() {
         document.paragraph(Tone::Doubt, say!("answer-worse", hosts = worse.join(", ")));
+    }
+    for said in [together::saturated(summary), together::finishers(summary)] {
+        said.into_iter().for_each(|said| document.paragraph(Tone::Doubt, said));
     }
     if !summary.omitted.is_empty() {
         let names: Vec<&str> = summary.omitted.iter().map(|it| it.benchmark.as_str()).collect();

@@ -17,6 +17,7 @@ mod roofline;
 mod rows;
 mod storage;
 mod stream;
+pub(super) mod together;
 pub(super) mod words;
 
 use assay_model::run::Run;
@@ -38,6 +39,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     context.notes.add(&mut document);
     notes::add_failures(&mut document, summary);
     notes::add_omitted(&mut document, summary);
+    together::add(&mut document, summary);
     clock::add(&mut document, summary, run);
     machine::add(&mut document, summary);
     document

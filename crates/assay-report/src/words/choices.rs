@@ -1,6 +1,7 @@
 //! Limits, engines, knees and verdicts in words.
 
 use assay_model::comparison::{Difference, Verdict};
+use assay_model::doubt::Resource;
 use assay_model::engine_choice::EngineReason;
 use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
@@ -45,6 +46,16 @@ pub fn factors(rpeak: Rpeak) -> String {
         flop = units::with_symbol(&rpeak.flop_per_cycle.to_string(), "FLOP"),
         clock = units::quantity(rpeak.clock_hz, Unit::Hertz, 3),
     )
+}
+
+/// What of a host was used up.
+#[must_use]
+pub const fn resource(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Cpus => "resource-cpus",
+        Resource::OneCpu => "resource-one-cpu",
+        Resource::Network => "resource-network",
+    }
 }
 
 /// What a measure needs that is not here, and how it can be.

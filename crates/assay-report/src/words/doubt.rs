@@ -39,6 +39,12 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
                 hosts = *hosts,
             ))
         }
+        Doubt::HostSaturated { host, resource, share } => Some(reported!(
+            "doubt-host-saturated",
+            host = host,
+            resource = word(super::resource(*resource)),
+            share = in_percent(*share, 0),
+        )),
         Doubt::WorseThanPairs { from, to, value, median, unit, pairs } => {
             let written = |value: f64| precision::of_none(value, *unit);
             Some(reported!(

@@ -103,6 +103,11 @@ fn of_the_measurer() -> Vec<Doubt> {
             unit: Unit::BytePerSecond,
             hosts: 8,
         },
+        Doubt::HostSaturated {
+            host: "vm7".into(),
+            resource: assay_model::doubt::Resource::OneCpu,
+            share: 0.99,
+        },
         Doubt::WorseThanPairs {
             from: "north1".into(),
             to: "east1".into(),
@@ -215,7 +220,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 50);
+    assert_eq!(said.len(), 51);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }

@@ -154,3 +154,28 @@ pub(crate) fn skew_s(late_s: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, 
     let last_s = late_s.clone().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
     (last_s - first_s, 2.0 * late_s.map(|it| it.1).fold(0.0, f64::max))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_of_the_day_that_is_set_back_moves_no_start() {
+        const AHEAD_NS: u64 = 5_000_000_000;
+        const HOUR_NS: u64 = 3_600_000_000_000;
+        let now_ns = Clocks::with(0).day_ns;
+        let mut clock = Clock::default();
+        let mut ask = |at_ns: u64, day_ns: u64| {
+            clock.round_trip_ns = 0;
+            clock.asks(at_ns);
+            let theirs = Clocks { day_ns, measuring_ns: at_ns + 500 + AHEAD_NS };
+            clock.answered(theirs, at_ns + 1000);
+            (clock.theirs(7_000_000_000), clock.of_day().seconds)
+        };
+        let (before, day_s) = ask(1_000_000_000, now_ns);
+        let (after, day_back_s) = ask(3_000_000_000, now_ns - HOUR_NS);
+        assert_eq!((before, after), (12_000_000_000, 12_000_000_000));
+        // Said in the record, and used for nothing.
+        assert!(day_s.abs() < 600.0 && (day_back_s + 3600.0).abs() < 600.0);
+    }
+}

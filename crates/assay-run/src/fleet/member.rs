@@ -8,16 +8,18 @@ use std::time::Duration;
 
 use assay_fleet::remote::agent::Line;
 use assay_fleet::remote::calls::Call;
-use assay_fleet::remote::{Planned, Ready, Reply};
+use assay_fleet::remote::{Planned, Ready, Reply, SecondSaid};
+use assay_fleet::root::Root;
 use assay_kernels::clock;
 use assay_model::doubt::Doubt;
-use assay_model::event::RunEvent;
+use assay_model::event::{About, Fact, RunEvent};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::watch::Watch;
 use crate::failure::Failure;
 use crate::question::{self, Question};
-use crate::sink::{Gate, Sink};
+use crate::sink::{Gate, Second, Sink};
 
 /// Raw outputs beyond this do not fit into a message, in base64, and stay behind.
 const LARGEST_RAW: usize = 11 << 20;
@@ -36,7 +38,11 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
     line.say(&Reply::Planned(Box::new(planned)));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
-        let mut telling = Telling { line, run_started_ns: clock::now_ns() };
+        let mut telling = Telling {
+            line,
+            run_started_ns: clock::now_ns(),
+            watch: Watch::of(Root::machine()),
+        };
         question::measure(question, prepared, None, &cancel, &mut telling)?;
         if question.pairs.is_some() {
             // Whoever has no more to begin may still be the other end of pairs: all end together.
@@ -51,15 +57,28 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
 struct Telling<'l> {
     line: &'l Arc<Line>,
     run_started_ns: u64,
+    watch: Watch,
 }
 
 impl Sink for Telling<'_> {
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
+        if let RunEvent::CaseFinished { case, .. } = event {
+            for (name, value) in self.watch.facts() {
+                let fact = Fact { about: About::Case(case.clone()), name, value };
+                self.line.say(&Reply::Event(Box::new(RunEvent::Fact(fact))));
+            }
+        }
         self.line.say(&Reply::Event(Box::new(event.clone())));
         Ok(())
     }
 
     fn progress(&mut self, _: &str) {}
+
+    fn second(&mut self, second: &Second<'_>) {
+        let Second { case, at_s, rates, latency_s, cpu, .. } = *second;
+        let (case, rates) = (case.to_owned(), rates.to_vec());
+        self.line.say(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
+    }
 
     fn note(&mut self, text: &str) {
         self.line.say(&Reply::Note(text.trim().to_owned()));
@@ -68,6 +87,7 @@ impl Sink for Telling<'_> {
     fn doubt(&mut self, _: &Doubt) {}
 
     fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
+        self.watch.waits(gate.step);
         self.run_started_ns = gate.run_started_ns;
         self.line.say(&Reply::Ready(Ready {
             cases: gate.cases.iter().map(ToString::to_string).collect(),
@@ -76,8 +96,10 @@ impl Sink for Telling<'_> {
         }));
         // Without a start everything ends, which the cases see by themselves.
         if let Some(at_ns) = self.line.next_start() {
+            self.watch.looks();
             let started_ns = wait_until(at_ns, self.line.cancel());
             self.line.say(&Reply::Started(started_ns));
+            self.watch.starts(started_ns);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use assay_fleet::remote::HostFailure;
+use assay_fleet::remote::{HostFailure, SecondSaid};
 use assay_model::attribute::{Attribute, Value};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
@@ -19,6 +19,7 @@ use super::merging::Merged;
 use super::{FleetQuestion, finished};
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::sink::Second;
 
 /// The record of a run with several hosts.
 pub(super) struct Records<'t> {
@@ -319,6 +320,19 @@ impl<'t> Records<'t> {
             Ok(bytes) => self.log.raw(&bytes).map(drop),
             Err(_) => Ok(()),
         }
+    }
+
+    /// Hands on what only those see who look on. A far end may say anything, so what is kept of it is bounded.
+    pub(super) fn second(&mut self, host: usize, said: &SecondSaid) {
+        const RATES: usize = 4;
+        self.log.second(&Second {
+            host: Some(&self.names[host]),
+            case: &self.case(host, &said.case),
+            at_s: said.at_s,
+            rates: said.rates.get(..RATES).unwrap_or(&said.rates),
+            latency_s: said.latency_s,
+            cpu: said.cpu,
+        });
     }
 
     pub(super) fn note(&mut self, host: usize, text: &str) {

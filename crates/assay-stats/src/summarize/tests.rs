@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute as Name;
 use assay_model::distribution::Distribution;
+use assay_model::doubt::Resource;
 use assay_model::event::{
     About, Clock, Count, FORMAT, Fact, Figures, RunEvent, RunStarted, Sample, SeriesOpened,
     Status, Stretch,
@@ -896,4 +897,48 @@ fn groups_of_hosts_have_totals_of_their_own() {
         totals,
         [("all", 137.0, "one,two,three"), ("near", 107.0, "one,three"), ("far", 30.0, "two")]
     );
+}
+
+#[test]
+fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
+    let on = |host: &str| [(Name::Host, host.into())];
+    let hosts = || vec![joined("one", None), joined("two", None)];
+    let used = |host: &str, name: Name, percent: f64| {
+        let about = About::CaseOn { case: "a".to_owned(), host: host.to_owned() };
+        RunEvent::Fact(Fact { about, name, value: percent.into() })
+    };
+    let named = |script: Script, facts: Vec<RunEvent>| {
+        let mut events = script.events;
+        events.extend(facts);
+        let script = Script { events, ..script };
+        let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
+        let named = summary.results.iter().filter_map(|it| {
+            it.warnings.iter().find_map(|doubt| match doubt {
+                Doubt::HostSaturated { host, resource, .. } => {
+                    Some((it.host.clone(), host.clone(), *resource))
+                }
+                _ => None,
+            })
+        });
+        named.collect::<Vec<_>>()
+    };
+    let storage = || {
+        let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+        for host in ["one", "two"] {
+            script = script.open("rate", &on(host)).sample(100.0, 2.0, 0).sample(101.0, 2.0, 0);
+        }
+        script
+    };
+    let found = named(
+        storage(),
+        vec![used("one", Name::HostCpu, 79.0), used("two", Name::HostNetworkShare, 97.0)],
+    );
+    let two = |about: &str| (about.to_owned(), "two".to_owned(), Resource::Network);
+    assert_eq!(found, [two("two"), two("all")]);
+    assert_eq!(named(storage(), vec![used("one", Name::HostBusiestCpu, 94.0)]), []);
+    let found = named(storage(), vec![used("one", Name::HostCpu, 81.0)]);
+    assert_eq!(found[0].2, Resource::Cpus);
+    // Memory keeps all CPUs busy, and is meant to.
+    let script = case("a", "assay", latency()).open("latency", &on("one")).sample(1e-9, 1.0, 0);
+    assert_eq!(named(script, vec![used("one", Name::HostCpu, 100.0)]), []);
 }

@@ -3,32 +3,43 @@
 use std::path::PathBuf;
 
 use assay_fleet::pairs::Matrix;
+use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
 use super::seconds;
+
+/// The way to nodes that Slurm gave: a step beside others of the job.
+const OVER_SLURM: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
 
 /// Other hosts and the way to them.
 #[derive(Debug, Args)]
 pub(crate) struct HostsArguments {
     /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
-    #[arg(long, value_name = "LIST", help_heading = "Hosts")]
+    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts")]
     pub(crate) hosts: Option<String>,
-    /// Command that gives a pipe to a process on a host, like 'kubectl exec -i {host} --'
+    /// Ask Slurm for nodes by options of salloc, like 'partition=hpc,nodes=24', and give them back
+    #[arg(long, value_name = "OPTIONS", group = "several", help_heading = "Hosts")]
+    pub(crate) slurm: Option<String>,
+    /// Command that gives a pipe to a process on a host, like 'kubectl exec -i {host} --'; {job} is the job of --slurm
     #[arg(
         long,
         value_name = "COMMAND",
         default_value = "ssh -o BatchMode=yes {host}",
-        requires = "hosts",
+        default_value_if("slurm", ArgPredicate::IsPresent, OVER_SLURM),
+        requires = "several",
         help_heading = "Hosts"
     )]
     pub(crate) via: String,
+    /// An assay of this version for hosts of another kind of machine, told by its file; may be repeated
+    #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
+    pub(crate) binary: Vec<PathBuf>,
     /// How long a host may take to answer
     #[arg(
         long,
         value_name = "TIME",
         default_value = "60s",
         value_parser = seconds,
-        requires = "hosts",
+        requires = "several",
         help_heading = "Hosts"
     )]
     pub(crate) host_deadline: f64,
@@ -45,7 +56,7 @@ pub(crate) struct FleetArguments {
         value_enum,
         value_name = "WHAT",
         default_value_t = OnHostFailure::Continue,
-        requires = "hosts",
+        requires = "several",
         help_heading = "Hosts"
     )]
     pub(crate) on_host_failure: OnHostFailure,
@@ -54,19 +65,22 @@ pub(crate) struct FleetArguments {
         long,
         value_name = "TIME",
         value_parser = seconds,
-        requires = "hosts",
+        requires = "several",
         help_heading = "Hosts"
     )]
     pub(crate) case_deadline: Option<f64>,
-    /// Write the hosts that are lost or worse than their peers to this file, in one line, as
+    /// Write the hosts that are lost, worse than their peers or beyond a limit to this file, in one line, as
     /// `scontrol update NodeName=$(cat FILE) State=DRAIN Reason=assay` takes them
-    #[arg(long, value_name = "FILE", requires = "hosts", help_heading = "Hosts")]
+    #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) drain_list: Option<PathBuf>,
+    /// Name hosts that miss the thresholds of this file (docs/references.md: [[gate]] with at_least or at_most)
+    #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
+    pub(crate) limits: Option<PathBuf>,
     /// Measure the network from one host to another: pairs like a:b,c:d; with a + between them together
     #[arg(
         long,
         value_name = "LIST",
-        requires = "hosts",
+        requires = "several",
         conflicts_with_all = ["matrix", "to"],
         help_heading = "Hosts"
     )]
@@ -76,7 +90,7 @@ pub(crate) struct FleetArguments {
         long,
         value_enum,
         value_name = "WHICH",
-        requires = "hosts",
+        requires = "several",
         conflicts_with = "to",
         help_heading = "Hosts"
     )]
@@ -111,4 +125,11 @@ pub(crate) enum OnHostFailure {
     Continue,
     /// It ends; what was measured to its end is kept
     Stop,
+}
+
+impl HostsArguments {
+    /// Whether other hosts are asked for.
+    pub(crate) const fn are_several(&self) -> bool {
+        self.hosts.is_some() || self.slurm.is_some()
+    }
 }

@@ -16,7 +16,7 @@ use crate::stored;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
-mod gates;
+pub(super) mod gates;
 
 pub(crate) fn compare(
     typed: &CompareArguments,

@@ -19,8 +19,8 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::network::setup::{self, PathAsked};
 
 pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if let Some(list) = &typed.hosts.hosts {
-        return doctor_hosts::doctor(list, typed, terminal);
+    if typed.hosts.are_several() {
+        return doctor_hosts::doctor(typed, terminal);
     }
     let mut found = examine(&PathAsked {
         host: typed.to.clone(),

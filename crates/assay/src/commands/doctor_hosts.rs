@@ -1,11 +1,13 @@
 //! `assay doctor --hosts`: the checks on many hosts at once, and in what these differ.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::fleet_file::{self, FleetHost};
 use assay_fleet::hosts;
 use assay_fleet::remote::controller::{self, Answer, Course};
 use assay_fleet::remote::{HostFailure, Program, Via};
+use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{Compared, Difference, differences};
 use assay_report::build::{self, Host, Unreached};
 use serde::Serialize;
@@ -32,18 +34,41 @@ pub(super) struct Way {
     pub(super) hosts: Vec<FleetHost>,
     pub(super) via: Via,
     pub(super) program: Program,
+    /// Given back when this is over.
+    _nodes: Option<Allocation>,
 }
 
-pub(super) fn way(list: &str, typed: &HostsArguments) -> Result<Way, Failure> {
+pub(super) fn way(
+    typed: &HostsArguments,
+    cancel: &AtomicBool,
+    terminal: &mut Terminal,
+) -> Result<Way, Failure> {
+    let mut via = typed.via.clone();
+    let (list, nodes) = match (&typed.hosts, &typed.slurm) {
+        (None, Some(wish)) => {
+            terminal.note("waiting for nodes of Slurm");
+            let nodes = Allocation::ask(wish, cancel).map_err(|error| {
+                let failure = match error {
+                    SlurmError::Wish { .. } => Failure::usage("--slurm asks for no nodes"),
+                    _ => Failure::measurement("there are no nodes of Slurm"),
+                };
+                failure.because(&error).advise(error.advice())
+            })?;
+            terminal.note(&format!("Slurm gave {} as job {}", nodes.nodes, nodes.number));
+            via = via.replace("{job}", &nodes.number);
+            (nodes.nodes.clone(), Some(nodes))
+        }
+        (list, _) => (list.clone().unwrap_or_default(), None),
+    };
     let hosts = if list.ends_with(".toml") {
-        fleet(list)?
+        fleet(&list)?
     } else {
-        let names = hosts::parse(list).map_err(|error| {
+        let names = hosts::parse(&list).map_err(|error| {
             Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
         })?;
         names.iter().map(|name| FleetHost::named(name)).collect()
     };
-    let mut via = Via::parse(&typed.via).map_err(|error| {
+    let mut via = Via::parse(&via).map_err(|error| {
         Failure::usage(format!("--via {:?} leads to no host", typed.via)).because(&error)
     })?;
     for host in &hosts {
@@ -54,10 +79,17 @@ pub(super) fn way(list: &str, typed: &HostsArguments) -> Result<Way, Failure> {
         }
     }
     let names = hosts.iter().map(|host| host.name.clone()).collect();
-    let program = Program::running().map_err(|error| {
+    let mut program = Program::running().map_err(|error| {
         Failure::new(Kind::Internal, "this program cannot be read").because(&error)
     })?;
-    Ok(Way { names, hosts, via, program })
+    for file in &typed.binary {
+        program.carry(file).map_err(|error| {
+            Failure::usage(format!("--binary {} cannot be used", file.display()))
+                .because(&error)
+                .advise("give assay as it was built for the other kind of machine")
+        })?;
+    }
+    Ok(Way { names, hosts, via, program, _nodes: nodes })
 }
 
 /// The hosts of a fleet file.
@@ -71,25 +103,22 @@ fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
     })
 }
 
-pub(super) fn doctor(
-    list: &str,
-    typed: &DoctorArguments,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
-    let Way { names, via, program, .. } = way(list, &typed.hosts)?;
+pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let cancel = signals::cancel_on_signals()?;
+    let way = way(&typed.hosts, &cancel, terminal)?;
+    let Way { names, via, program, .. } = &way;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
-    let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
+    let course = Course { via, program, deadline, cancel: &cancel };
     let mut done = 0;
-    let answers = controller::ask(&names, &course, &mut |name, answer| {
+    let answers = controller::ask(names, &course, &mut |name, answer| {
         done += 1;
         let said = if answer.is_ok() { "examined" } else { "no answer" };
         terminal.note(&format!("{done} of {}: {name}: {said}", names.len()));
     });
     if typed.json {
-        terminal.print(&pipeline::json(&document(&names, &answers))?);
+        terminal.print(&pipeline::json(&document(names, &answers))?);
     } else {
-        let (examined, unreached) = sorted(&names, &answers);
+        let (examined, unreached) = sorted(names, &answers);
         let document = build::hosts(&examined, &unreached, &hosts::compact);
         let text = terminal.text(&document);
         terminal.print(&text);

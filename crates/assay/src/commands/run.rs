@@ -30,8 +30,8 @@ const ONE_NUMBER_S: f64 = 30.0;
 const TARGET: f64 = 0.01;
 
 pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if let Some(list) = &typed.fleet.hosts.hosts {
-        return run_hosts::run(list, typed, terminal);
+    if typed.fleet.hosts.are_several() {
+        return run_hosts::run(typed, terminal);
     }
     let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
     let question = question(typed, &suite)?;

@@ -1,6 +1,7 @@
 //! `assay run --hosts`: a suite on many hosts at once, kept as one run.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use assay_fleet::fleet_file::FleetHost;
@@ -17,8 +18,9 @@ use assay_report::build::{self, Unreached};
 use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
-use crate::arguments::RunArguments;
+use super::limits::{self, Held};
 use crate::arguments::hosts::{FleetArguments, OnHostFailure};
+use crate::arguments::{Format, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::{Demands, Extent};
@@ -29,11 +31,7 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
 use assay_run::question::fresh_seed;
 
-pub(super) fn run(
-    list: &str,
-    typed: &RunArguments,
-    terminal: &mut Terminal,
-) -> Result<u8, Failure> {
+pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     if typed.switch.is_some() || typed.measuring.label.len() > 1 {
         return Err(Failure::usage(
             "--switch changes this machine, and --hosts measures others",
@@ -41,15 +39,18 @@ pub(super) fn run(
         .advise("measure each condition in a run of its own, with a --label"));
     }
     let demands = Demands::of(&typed.measuring)?;
+    let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
     let data_sheet = typed.measuring.data_sheet.read()?;
-    let Way { mut hosts, via, program, .. } = doctor_hosts::way(list, &typed.fleet.hosts)?;
     // What is wrong with the suite itself is said here, and not by every host.
     let texts = suites::texts(&typed.suites)?;
     let suite = suites::read_all(&typed.suites, &texts)?;
-    let pairs = pairs(typed, &suite, &hosts)?;
+    let cancel = signals::cancel_on_signals_aloud()?;
+    let mut way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
+    let pairs = pairs(typed, &suite, &way.hosts)?;
     if pairs.is_empty() {
-        hosts.retain(|host| !host.is_far_end);
+        way.hosts.retain(|host| !host.is_far_end);
     }
+    let Way { hosts, via, program, .. } = &way;
     let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
     let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
     let question = FleetQuestion {
@@ -65,8 +66,7 @@ pub(super) fn run(
         deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let cancel = signals::cancel_on_signals_aloud()?;
-    let course = Course { via: &via, program: &program, deadline, cancel: &cancel };
+    let course = Course { via, program, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
@@ -82,16 +82,19 @@ pub(super) fn run(
     let extent = if typed.full { Extent::Report } else { Extent::Answer };
     pipeline::present(&run, &summary, &typed.measuring, extent, terminal)?;
     let worse = worse_than_peers(&summary);
+    let held = limits.map(|limits| limits::hold(&limits, &summary));
+    if let Some(held) = &held {
+        held.show(terminal, typed.measuring.page.format() == Format::Text);
+    }
     if let Some(file) = &typed.fleet.drain_list {
-        let lost = summary.warnings.iter().filter_map(lost_host);
-        let mut hosts: Vec<&str> = lost.chain(worse.iter().copied()).collect();
-        let mut seen = BTreeSet::new();
-        hosts.retain(|host| seen.insert(*host));
-        let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
-        output_file::write(file, &line)?;
+        let beyond = held.iter().flat_map(Held::beyond);
+        drain(file, &summary, worse.iter().copied().chain(beyond))?;
     }
     pipeline::verdict(&summary)?;
-    let code = demands.met(&summary, terminal)?;
+    let code = match held.map_or(0, |held| held.code()) {
+        0 => demands.met(&summary, terminal)?,
+        code => code,
+    };
     let is_worse = |doubt: &Doubt| matches!(doubt, Doubt::WorseThanPairs { .. });
     let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
     let is_even = worse.is_empty() && !doubts.any(is_worse);
@@ -116,6 +119,20 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
     let text =
         format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name);
     Err(Failure::usage(text).advise("`assay run network` and `assay run rdma` do"))
+}
+
+/// Writes those that are lost and the others, each once, in one line.
+fn drain<'s>(
+    file: &Path,
+    summary: &'s Summary,
+    others: impl Iterator<Item = &'s str>,
+) -> Result<(), Failure> {
+    let lost = summary.warnings.iter().filter_map(lost_host);
+    let mut hosts: Vec<&str> = lost.chain(others).collect();
+    let mut seen = BTreeSet::new();
+    hosts.retain(|host| seen.insert(*host));
+    let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
+    output_file::write(file, &line)
 }
 
 fn lost_host(doubt: &Doubt) -> Option<&str> {

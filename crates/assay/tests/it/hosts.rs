@@ -138,6 +138,83 @@ fn a_host_without_the_program_gets_it_and_keeps_nothing() {
 }
 
 #[test]
+fn a_host_of_another_kind_gets_the_program_that_was_named_for_it() {
+    let world = World::new();
+    let setarch = Path::new("/usr/bin/setarch");
+    if !(cfg!(target_arch = "x86_64") && setarch.exists()) {
+        eprintln!(
+            "SKIPPED a_host_of_another_kind_gets_the_program_that_was_named_for_it: no setarch for x86-64"
+        );
+        return;
+    }
+    // One more byte at its end makes it another program that does the same.
+    let mut program = std::fs::read(env!("CARGO_BIN_EXE_assay")).unwrap();
+    program.push(0);
+    std::fs::write(world.path("other-assay"), program).unwrap();
+    world.write("via.sh", "shift; exec setarch x86_64 \"$@\"\n");
+    let doctor = |more: &[&str]| {
+        let mut command = Command::new(setarch);
+        command.args([
+            "i686",
+            env!("CARGO_BIN_EXE_assay"),
+            "doctor",
+            "--json",
+            "--hosts",
+            "vm1",
+        ]);
+        command.args(["--via", "sh via.sh {host}"]).args(more).current_dir(world.path("."));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), output.stderr)
+    };
+    let (code, out, _) = doctor(&[]);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let failure = &document["hosts"][0]["failure"];
+    assert_eq!((code, &failure["id"]), (Some(4), &"another-machine".into()), "{failure}");
+    assert!(failure["reason"].as_str().unwrap().contains("an assay for Linux x86_64"));
+    assert!(failure["advice"].as_str().unwrap().contains("--binary"), "{failure}");
+    let (code, out, err) = doctor(&["--binary", "other-assay"]);
+    assert_eq!(code, Some(0), "{out} {}", String::from_utf8_lossy(&err));
+    let (code, _, err) = doctor(&["--binary", "via.sh"]);
+    let said = String::from_utf8_lossy(&err).into_owned();
+    assert!(code == Some(2) && said.contains("no program of Linux"), "{said}");
+}
+
+#[test]
+fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
+    let world = World::new();
+    // No folder of the host holds the program: each is a file system of one mebibyte of its own.
+    let folders = ["/dev/shm", "/var/tmp", "/tmp"];
+    let mounts = folders.map(|it| format!("mount -t tmpfs -o size=1m assay {it}"));
+    let probe = Command::new("unshare").args(["-m", "sh", "-c", &mounts.join(" && ")]).status();
+    if !probe.is_ok_and(|it| it.success()) {
+        eprintln!(
+            "SKIPPED a_host_whose_disk_is_full_says_so_and_the_other_is_kept: not allowed to mount"
+        );
+        return;
+    }
+    let copy = world.path("other-assay");
+    std::fs::copy(env!("CARGO_BIN_EXE_assay"), &copy).unwrap();
+    let script = format!(
+        "host=$1; shift\n[ $host = roomy ] && exec \"$@\"\n\
+         exec env PATH=/usr/bin:/bin HOME=/nowhere TMPDIR=/tmp unshare -m sh -c '{} && exec \"$@\"' sh \"$@\"\n",
+        mounts.join(" && ")
+    );
+    world.write("via.sh", &script);
+    let output = Command::new(&copy)
+        .args(["doctor", "--hosts", "full,roomy", "--via", "sh via.sh {host}", "--json"])
+        .current_dir(world.path("."))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let failure = &document["hosts"][0]["failure"];
+    assert_eq!(failure["id"], "not-copied", "{failure}");
+    assert!(failure["advice"].as_str().unwrap().contains("free space"), "{failure}");
+    assert!(document["hosts"][1]["findings"].is_array(), "{document:#}");
+}
+
+#[test]
 fn an_agent_ends_with_its_pipe() {
     let world = World::new();
     let mut agent = world.command(&["agent"]);
@@ -225,6 +302,9 @@ fn a_suite_on_several_hosts_is_one_run() {
         for result in &found[..3] {
             let skew_s = result["parameters"]["start_skew"].as_f64().unwrap();
             assert!(skew_s >= 0.0 && result["parameters"]["start_skew_bound"].is_number());
+            assert!(
+                result["parameters"]["host_done_after"].as_f64().is_some_and(|it| it > 0.0)
+            );
         }
     }
     world.has_no_data_after_a_while();
@@ -286,6 +366,29 @@ fn hosts_that_are_lost_are_named_and_the_others_count() {
     let listed = world.json(&["list", "--json"]);
     assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!(listed["runs"][0]["host"], "fine and 1 more");
+}
+
+#[test]
+fn hosts_beyond_a_limit_are_named() {
+    let world = world_of_hosts();
+    let gate = |metric: &str, rest: &str| format!("[[gate]]\nmetric = \"{metric}\"\n{rest}\n");
+    let triad = |rest: &str| gate("memory.stream/triad", rest);
+    world.write("one.toml", &TWO[..TWO.rfind("[[measure]]").unwrap()]);
+    let run = |limits: &str| {
+        world.write("limits.toml", limits);
+        let words = ["run", "./one.toml", "--hosts", "a,b", "--via", "sh via.sh {host}"];
+        let more = ["--limits", "limits.toml", "--drain-list", "drain"];
+        world.assay(&[&words[..], &more].concat())
+    };
+    let outcome = run(&triad("at_least = \"99999 GB/s\"")).failed_with(5);
+    assert!(outcome.out.contains("at least"), "{outcome:?}");
+    assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "a,b\n");
+    let missing = gate("network.tcp/goodput", "at_least = \"1 Gbit/s\"");
+    let outcome = run(&[triad("at_most = \"99999 GB/s\""), missing].concat()).failed_with(6);
+    assert!(outcome.out.contains("nothing was measured"), "{outcome:?}");
+    assert_eq!(std::fs::read_to_string(world.path("drain")).unwrap(), "");
+    let outcome = run(&triad("worse_by = \"2%\"")).failed_with(3);
+    assert!(outcome.err.contains("compare --gate"), "{outcome:?}");
 }
 
 #[test]

@@ -26,8 +26,9 @@ struct Slurm {
 }
 
 impl Slurm {
-    /// A cluster of this machine; `None`, and the reason said, where there cannot be one.
-    fn start(test: &str) -> Option<Self> {
+    /// A cluster of this machine; `None`, and the reason said, where there cannot be one. With several nodes each is
+    /// a daemon of its own on it.
+    fn start(test: &str, nodes: usize) -> Option<Self> {
         let skip = |reason: &str| {
             eprintln!("SKIPPED {test}: {reason}");
             None
@@ -40,40 +41,54 @@ impl Slurm {
         }
         let Some(node) = node() else { return skip("Slurm needs two CPUs for two ranks") };
         let mut slurm = Self { world: World::new(), daemons: Vec::new() };
-        slurm.configure(&node);
+        slurm.configure(&node, nodes);
         slurm.daemon(MUNGED, &munge_options(&slurm.world));
         slurm.wait_for("munge.socket", |slurm| slurm.world.path("munge.socket").exists());
         slurm.daemon(CONTROLLER, &["-D".to_owned()]);
-        slurm.daemon(NODE, &["-D".to_owned()]);
-        slurm.wait_for("an idle node", |slurm| {
-            let reported = slurm.command("sinfo", &["-h", "-o", "%t"]).output().unwrap();
-            reported.stdout.starts_with(b"idle")
+        match nodes {
+            1 => slurm.daemon(NODE, &["-D".to_owned()]),
+            several => (1..=several).for_each(|node| {
+                slurm.daemon(NODE, &["-D".to_owned(), "-N".to_owned(), format!("n{node}")]);
+            }),
+        }
+        slurm.wait_for("idle nodes", |slurm| {
+            let reported = slurm.command("sinfo", &["-h", "-o", "%t %D"]).output().unwrap();
+            reported.stdout.starts_with(format!("idle {nodes}").as_bytes())
         });
         Some(slurm)
     }
 
     /// The configuration, and the key by which the daemons trust each other.
-    fn configure(&self, node: &str) {
+    fn configure(&self, node: &str, nodes: usize) {
         let folder = self.world.path(".");
         let folder = folder.display();
         let name = node.split_whitespace().next().unwrap().trim_start_matches("NodeName=");
         let (control, work) = (free_port(), free_port());
+        let nodes = match nodes {
+            1 => format!("{node} NodeAddr=127.0.0.1 State=UNKNOWN\n"),
+            several => (1..=several)
+                .map(|node| {
+                    let port = free_port();
+                    format!(
+                        "NodeName=n{node} NodeHostname={name} NodeAddr=127.0.0.1 Port={port} CPUs=2 State=UNKNOWN\n"
+                    )
+                })
+                .collect(),
+        };
         let text = format!(
             "ClusterName=assay\nSlurmctldHost={name}(127.0.0.1)\nSlurmUser=root\nSlurmdUser=root\n\
              SlurmctldPort={control}\nSlurmdPort={work}\n\
              AuthType=auth/munge\nAuthInfo=socket={folder}/munge.socket\nCredType=cred/munge\n\
-             StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool\n\
-             SlurmctldPidFile={folder}/slurmctld.pid\nSlurmdPidFile={folder}/slurmd.pid\n\
+             StateSaveLocation={folder}/state\nSlurmdSpoolDir={folder}/spool-%n\n\
+             SlurmctldPidFile={folder}/slurmctld.pid\nSlurmdPidFile={folder}/slurmd-%n.pid\n\
              SlurmctldLogFile={folder}/slurmctld.log\nSlurmdLogFile={folder}/slurmd.log\n\
              ProctrackType=proctrack/linuxproc\nTaskPlugin=task/affinity\nSwitchType=switch/none\n\
              JobAcctGatherType=jobacct_gather/none\nReturnToService=2\nMpiDefault=none\n\
              SelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
-             {node} NodeAddr=127.0.0.1 State=UNKNOWN\nPartitionName=all Nodes=ALL Default=YES State=UP\n"
+             SlurmdParameters=config_overrides\n{nodes}PartitionName=all Nodes=ALL Default=YES State=UP\n"
         );
         self.world.write("slurm.conf", &text);
-        for folder in ["state", "spool"] {
-            std::fs::create_dir(self.world.path(folder)).unwrap();
-        }
+        std::fs::create_dir(self.world.path("state")).unwrap();
         let key = self.world.path("munge.key");
         // It need not be secret: the daemons live as long as the test and listen on loopback alone.
         std::fs::File::create(&key).unwrap().write_all(&[7; 1024]).unwrap();
@@ -89,7 +104,7 @@ impl Slurm {
         self.daemons.push(command.spawn().unwrap());
     }
 
-    fn wait_for(&mut self, what: &str, is_there: impl Fn(&Self) -> bool) {
+    fn wait_for(&self, what: &str, is_there: impl Fn(&Self) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !is_there(self) {
             let log =
@@ -180,7 +195,7 @@ const LATENCY: [&str; 8] = ["mpi", "latency", "-m", "8:8", "-i", "20", "--budget
 #[test]
 fn slurm_starts_ranks_that_find_each_other() {
     let test = "slurm::slurm_starts_ranks_that_find_each_other";
-    let Some(slurm) = Slurm::start(test) else { return };
+    let Some(slurm) = Slurm::start(test, 1) else { return };
     let _alone = one_at_a_time();
     for (served, name) in [("--mpi=pmi2", "MPICH 4."), ("--mpi=pmix", "Open MPI 4.")] {
         let srun = ["srun", served, "-Q", "-n", "2", "--cpu-bind=cores"];
@@ -251,4 +266,50 @@ fn another_launcher_inside_a_job_is_told_from_srun(slurm: &Slurm) {
     assert_eq!(batch.arg(script).status().unwrap().code(), Some(2));
     let reported = std::fs::read_to_string(slurm.world.path("job.out")).unwrap();
     assert!(reported.contains("start it with an MPI launcher"), "{reported}");
+}
+
+const ONE: &str = "name = \"one\"\nbudget = \"BUDGET\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
+                   placement = [\"node\"]\nbytes = \"1MiB\"\nthreads = 1\n";
+
+#[test]
+fn nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end() {
+    let test = "slurm::nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end";
+    let Some(slurm) = Slurm::start(test, 3) else { return };
+    let _alone = one_at_a_time();
+    slurm.world.write("one.toml", &ONE.replace("BUDGET", "200ms"));
+    slurm.world.write("long.toml", &ONE.replace("BUDGET", "10min"));
+    let words = |suite| ["run", suite, "--slurm", "partition=all,nodes=3", "--json"];
+    let found = document(slurm.assay(&["env"], &words("./one.toml")));
+    let hosts: Vec<&str> = found["hosts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| it["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(hosts, ["n1", "n2", "n3"]);
+    has_no_job_after_a_while(&slurm);
+    for signal in ["INT", "KILL"] {
+        let mut going = slurm.command(env!("CARGO_BIN_EXE_assay"), &words("./long.toml"));
+        let mut going = going.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let job = || slurm.command("squeue", &["-h", "-t", "R"]).output().unwrap().stdout;
+        slurm.wait_for("a job", |_| !job().is_empty());
+        let sent = Command::new("kill").args(["-s", signal, &going.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+        drop(going.wait());
+        has_no_job_after_a_while(&slurm);
+    }
+    for (wish, code, says) in
+        [("partition=none", 4, "Invalid partition"), ("Nodes=3", 2, "no option of salloc")]
+    {
+        let refused = slurm.assay(&["env"], &["doctor", "--slurm", wish]).failed_with(code);
+        assert!(refused.err.contains(says), "{wish}: {refused:?}");
+    }
+    has_no_job_after_a_while(&slurm);
+}
+
+fn has_no_job_after_a_while(slurm: &Slurm) {
+    slurm.wait_for("the end of every job", |slurm| {
+        // Those that end still have their nodes.
+        slurm.command("squeue", &["-h"]).output().unwrap().stdout.is_empty()
+    });
 }

@@ -13,6 +13,7 @@ use crate::network::link::{FAR, LONG_QUEUE, Link, SHORT_QUEUE, Who, run};
 use crate::network::{Serving, free_port, installed};
 use crate::program::World;
 
+mod fleet;
 mod rounds;
 
 /// Whether this try is requested and its peer is there; if not, says which test is skipped.

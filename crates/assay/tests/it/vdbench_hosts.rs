@@ -7,8 +7,10 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::network::link::run;
-use crate::program::{Outcome, World};
+use crate::program::{Outcome, World, files_below, results};
 
 #[path = "../../../assay-dialects/src/vdbench/tests/generated.rs"]
 mod generated;
@@ -148,18 +150,22 @@ impl Servers {
 
     /// A command of the user's; whether it went well, and what it printed.
     fn within(&self, world: &World, program: &str, words: &[&str]) -> (bool, String, String) {
-        let output = Command::new("ip")
+        let output = self.command(world, program, words).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.success(), text(output.stdout), text(output.stderr))
+    }
+
+    fn command(&self, world: &World, program: &str, words: &[&str]) -> Command {
+        let mut command = Command::new("ip");
+        command
             .args(["netns", "exec", &self.master, "env"])
             .arg(format!("PATH={}:/usr/bin:/bin", world.path("bin").display()))
             .arg(format!("XDG_DATA_HOME={}", world.path("home0").display()))
             .arg(program)
             .args(words)
             .current_dir(world.path("."))
-            .stdin(Stdio::null())
-            .output()
-            .unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        (output.status.success(), text(output.stdout), text(output.stderr))
+            .stdin(Stdio::null());
+        command
     }
 }
 
@@ -322,4 +328,43 @@ fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
     let shown = world.json(&["show", "--json"]);
     let doubts = shown["results"][0]["warnings"].to_string() + &shown.to_string();
     assert!(doubts.contains("host-lost"), "{shown:#}");
+}
+
+#[test]
+fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
+    let test = "a_host_whose_link_is_down_is_named_and_what_others_measured_counts";
+    let world = World::new();
+    let Some(servers) = Servers::new(test, &world, 2) else { return };
+    let suite = "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
+                 placement = [\"node\"]\nbytes = \"1MiB\"\n";
+    world.write("one.toml", suite);
+    let words = ["run", "./one.toml", "--hosts", "vdbench-vnet1-[1-2]", "--via"];
+    let via = format!("{} -o BatchMode=yes {{host}}", world.path("bin/ssh").display());
+    let words = [&words[..], &[&via, "--host-deadline", "15s", "--json"]].concat();
+    let mut going = servers.command(&world, env!("CARGO_BIN_EXE_assay"), &words);
+    let going = going.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    let begun = || {
+        let runs = world.path("home0/assay/runs");
+        runs.is_dir()
+            && files_below(&runs)
+                .iter()
+                .any(|it| fs::read_to_string(it).is_ok_and(|it| it.contains("case-started")))
+    };
+    while !begun() {
+        assert!(Instant::now() < end, "nothing has begun");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(run(&format!("ip -n {} link set vm2 down", servers.master)));
+    let output = going.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let lost = document["warnings"].as_array().unwrap();
+    let lost = lost.iter().find(|it| it["id"] == "host-lost").unwrap();
+    assert_eq!(lost["arguments"]["host"], "vdbench-vnet1-2", "{lost}");
+    assert_eq!(lost["arguments"]["why"], "no-answer", "{lost}");
+    let found = results(&document, "memory.stream", "triad");
+    let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
+    assert_eq!(hosts, ["vdbench-vnet1-1"]);
 }

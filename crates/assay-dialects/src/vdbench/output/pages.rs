@@ -4,13 +4,11 @@
 
 use std::fmt::Write as _;
 
+use assay_model::cpu_times::BUSY;
 use assay_model::plain::within_page;
 
 use super::loops;
 use crate::vdbench::RunLabel;
-
-/// From this share of the CPUs on, in percent, Vdbench warns of its own load.
-const BUSY_PERCENT: f64 = 80.0;
 
 /// A line with a link: `Run totals:   <A HREF="totals.html">totals</A>`.
 #[must_use]
@@ -49,7 +47,7 @@ pub fn anchor(number: usize, line: &str) -> String {
 /// The warning that the machine itself was busy, line by line; `None` when it was not.
 #[must_use]
 pub fn busy(host: &str, cpu_percent: f64) -> Option<Vec<String>> {
-    if cpu_percent < BUSY_PERCENT {
+    if cpu_percent < 100.0 * BUSY {
         return None;
     }
     let lines = [

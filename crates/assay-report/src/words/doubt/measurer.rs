@@ -59,6 +59,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::AnotherAssay
         | Doubt::HostLost { .. }
         | Doubt::WorseThanPeers { .. }
+        | Doubt::HostSaturated { .. }
         | Doubt::WorseThanPairs { .. }
         | Doubt::OnHost { .. }
         | Doubt::Paused { .. }

@@ -332,6 +332,7 @@ impl Conversation for Sharers<'_> {
             | Reply::Planned(_)
             | Reply::Event(_)
             | Reply::Raw(_)
+            | Reply::Second(_)
             | Reply::Letter(_)
             | Reply::Alive => {}
         }

@@ -1,6 +1,7 @@
 //! `assay compare --gate`: thresholds decide the exit code, and others are told.
 
 use std::io::Write as _;
+use std::path::Path;
 
 use assay_claims::gate::{self, Gate, Outcome};
 use assay_model::comparison::Comparison;
@@ -17,14 +18,17 @@ const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
 /// The gates of the user's file; `None` without one.
 pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<Gate>>, Failure> {
-    let Some(path) = &typed.gate else { return Ok(None) };
+    typed.gate.as_deref().map(file).transpose()
+}
+
+/// The gates of a file.
+pub(in crate::commands) fn file(path: &Path) -> Result<Vec<Gate>, Failure> {
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
-    let gates = gate::read(&text).map_err(|error| {
+    gate::read(&text).map_err(|error| {
         Failure::new(Kind::Suite, format!("{} is no file of gates", path.display()))
             .because(&error)
             .advise("docs/references.md shows one")
-    });
-    gates.map(Some)
+    })
 }
 
 /// What the gates say. Only what is not printed for a machine is printed.
@@ -65,7 +69,7 @@ pub(super) fn decide(
     })
 }
 
-const fn word(outcome: Outcome) -> &'static str {
+pub(in crate::commands) const fn word(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Passed => "passed",
         Outcome::Failed => "failed",

@@ -10,14 +10,18 @@ use serde_json::Value;
 use crate::program::{World, results};
 
 /// A block device in memory.
-struct RamDisk(String);
+pub(super) struct RamDisk(String);
 
 impl RamDisk {
-    fn new() -> Option<Self> {
+    pub(super) fn new() -> Option<Self> {
         let id = fs::read_to_string("/sys/class/zram-control/hot_add").ok()?;
         let disk = Self(id.trim().to_owned());
         fs::write(disk.system("disksize"), "16M").ok()?;
         Some(disk)
+    }
+
+    pub(super) fn path(&self) -> String {
+        format!("/dev/zram{}", self.0)
     }
 
     fn system(&self, name: &str) -> String {
@@ -33,7 +37,7 @@ impl Drop for RamDisk {
 }
 
 /// A group of processes whose reads of one device are limited, in either hierarchy of the kernel.
-struct Group {
+pub(super) struct Group {
     folder: PathBuf,
     members: PathBuf,
     home: PathBuf,
@@ -42,7 +46,7 @@ struct Group {
 }
 
 impl Group {
-    fn new(disk: &RamDisk, reads_per_s: u32) -> Option<Self> {
+    pub(super) fn new(disk: &RamDisk, reads_per_s: u32) -> Option<Self> {
         let number = fs::read_to_string(disk.system("dev")).ok()?;
         let number = number.trim();
         let older = ("/sys/fs/cgroup/blkio", "tasks", "blkio.throttle.read_iops_device", "");
@@ -66,11 +70,11 @@ impl Group {
     }
 
     /// The calling thread's children are then in it.
-    fn enter(&self) -> bool {
+    pub(super) fn enter(&self) -> bool {
         fs::write(&self.members, "0").is_ok()
     }
 
-    fn leave(&self) {
+    pub(super) fn leave(&self) {
         drop(fs::write(&self.home, "0"));
     }
 }
@@ -104,7 +108,7 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
         );
         return;
     };
-    let device = format!("/dev/zram{}", disk.0);
+    let device = disk.path();
     let rounds =
         ["storage", "read", &device, "--bs", "4k", "--depth", "8", "--engine", "libaio"];
     let arguments = [&rounds[..], &["--for", ROUND, "--steady-state", "--json"]].concat();

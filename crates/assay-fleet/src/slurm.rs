@@ -1,0 +1,167 @@
+//! Nodes that Slurm is asked for, held for as long as they are measured, and given back for whatever end.
+//!
+//! `salloc` runs a shell that says which nodes it was given and then waits on a pipe from here. When this process
+//! ends, killed or not, the pipe closes, the shell ends, and with it the allocation (salloc(1)).
+
+use std::io::{self, BufRead as _, BufReader, Read as _};
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// What the shell within the allocation does.
+const HOLD: &str =
+    "printf 'assay %s %s\\n' \"$SLURM_JOB_ID\" \"$SLURM_JOB_NODELIST\"; exec cat >/dev/null";
+/// Time that Slurm has to take an allocation back; it does so by itself then.
+const RETURNING: Duration = Duration::from_secs(2);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Why there are no nodes.
+#[derive(Debug, thiserror::Error)]
+pub enum SlurmError {
+    #[error("{word:?} is no option of salloc, like partition=hpc or nodes=24")]
+    Wish { word: String },
+    #[error("salloc cannot be started")]
+    Start(#[source] io::Error),
+    #[error("salloc gave no nodes{}", if said.is_empty() { String::new() } else { format!(": {said}") })]
+    Refused { said: String },
+    #[error("interrupted while Slurm had no nodes")]
+    Interrupted,
+}
+
+impl SlurmError {
+    /// What to do.
+    #[must_use]
+    pub const fn advice(&self) -> &'static str {
+        match self {
+            Self::Wish { .. } => {
+                "write salloc's long options without dashes: 'partition=hpc,nodes=24'"
+            }
+            Self::Start(_) => "run this where Slurm's commands are, such as its login node",
+            Self::Refused { .. } => "sinfo lists partitions and their idle nodes",
+            Self::Interrupted => "",
+        }
+    }
+}
+
+/// Nodes of Slurm's, until it is dropped.
+#[derive(Debug)]
+pub struct Allocation {
+    salloc: Child,
+    /// Open for as long as it runs: whoever writes into a closed pipe is ended, and gives nothing back.
+    said: Option<ChildStderr>,
+    /// The nodes as Slurm writes lists of them.
+    pub nodes: String,
+    /// The number of the job.
+    pub number: String,
+}
+
+impl Allocation {
+    /// Waits until Slurm gives nodes: `wish` is options of salloc between commas.
+    ///
+    /// # Errors
+    /// [`SlurmError`].
+    pub fn ask(wish: &str, cancel: &AtomicBool) -> Result<Self, SlurmError> {
+        let mut salloc = Command::new("salloc")
+            .arg("--quiet")
+            .args(options(wish)?)
+            .args(["sh", "-c", HOLD])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            // The user's key ends this process, which then ends that one.
+            .process_group(0)
+            .spawn()
+            .map_err(SlurmError::Start)?;
+        let (stdout, stderr) = (salloc.stdout.take(), salloc.stderr.take());
+        let mut held =
+            Self { salloc, said: stderr, nodes: String::new(), number: String::new() };
+        let (say, said) = mpsc::channel();
+        thread::spawn(move || {
+            let mut line = String::new();
+            let _ends = stdout.map(|it| BufReader::new(it).take(1 << 20).read_line(&mut line));
+            drop(say.send(line));
+        });
+        let line = loop {
+            match said.recv_timeout(LOOK) {
+                Ok(line) => break line,
+                Err(_) if cancel.load(Ordering::Relaxed) => {
+                    return Err(SlurmError::Interrupted);
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break String::new(),
+            }
+        };
+        let Some((number, nodes)) =
+            line.trim().strip_prefix("assay ").and_then(|it| it.split_once(' '))
+        else {
+            let mut said = String::new();
+            let _ends = held.said.take().map(|it| it.take(1 << 16).read_to_string(&mut said));
+            let last = said.lines().rfind(|it| !it.trim().is_empty()).unwrap_or_default();
+            let said = assay_model::plain::visible(last.trim()).into_owned();
+            return Err(SlurmError::Refused { said });
+        };
+        (held.number, held.nodes) = (number.to_owned(), nodes.to_owned());
+        Ok(held)
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        drop(self.salloc.stdin.take());
+        let waits = |salloc: &mut Child, until: Instant| {
+            while matches!(salloc.try_wait(), Ok(None)) && Instant::now() < until {
+                thread::sleep(Duration::from_millis(10));
+            }
+            matches!(salloc.try_wait(), Ok(None))
+        };
+        // One that still waits for nodes reads no pipe. Killed, it could give nothing back.
+        if self.number.is_empty() || waits(&mut self.salloc, Instant::now() + RETURNING) {
+            let _is_there = kill_process(Pid::from_child(&self.salloc), Signal::TERM);
+            waits(&mut self.salloc, Instant::now() + RETURNING);
+        }
+    }
+}
+
+/// `partition=hpc,nodes=24` as salloc takes it. Commas within brackets belong to a list of nodes.
+fn options(wish: &str) -> Result<Vec<String>, SlurmError> {
+    let mut depth = 0_u32;
+    let words = wish.split(|letter| {
+        match letter {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        letter == ',' && depth == 0
+    });
+    let option = |word: &str| {
+        let name = word.split('=').next().unwrap_or_default();
+        let is_name = name.starts_with(|it: char| it.is_ascii_lowercase())
+            && name.bytes().all(|it| it.is_ascii_lowercase() || it == b'-');
+        let wrong = || SlurmError::Wish { word: word.to_owned() };
+        if is_name { Ok(format!("--{word}")) } else { Err(wrong()) }
+    };
+    words.map(str::trim).map(option).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wishes_are_options_of_salloc() {
+        let read = |wish| options(wish).map_err(|error| error.to_string());
+        let expected = ["--partition=hpc", "--nodelist=n[1-2,4]", "--exclusive"];
+        assert_eq!(
+            read("partition=hpc, nodelist=n[1-2,4],exclusive").unwrap(),
+            expected.map(str::to_owned)
+        );
+        for wrong in ["", "nodes=1,", "-N1", "--nodes=1", "nodes 1", "Nodes=1", "=1"] {
+            assert!(read(wrong).unwrap_err().contains("no option of salloc"), "{wrong}");
+        }
+    }
+}

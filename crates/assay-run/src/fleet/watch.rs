@@ -1,0 +1,206 @@
+//! What a host was busy with while it measured with others: CPUs and network, from one common start to the next.
+//!
+//! Read at starts and ends only, so that nothing disturbs what is being timed.
+
+use std::collections::BTreeMap;
+
+use assay_fleet::network_device;
+use assay_fleet::root::Root;
+use assay_fleet::state;
+use assay_kernels::clock;
+use assay_model::attribute::{Attribute, Value};
+use assay_model::cpu_times::CpuTimes;
+
+/// The kernel counts CPU time in ticks of 10 ms: a shorter stretch knows less than 2 % of one CPU.
+const SHORTEST_S: f64 = 0.5;
+
+/// The counters of the machine at one moment.
+struct Look {
+    at_ns: u64,
+    cpus: CpuTimes,
+    /// By device: what it has received and sent.
+    devices: BTreeMap<String, [u64; 2]>,
+}
+
+impl Look {
+    fn now(root: &Root, at_ns: u64) -> Self {
+        let names = network_device::names(root).into_iter();
+        let devices = names.filter_map(|name| {
+            network_device::received_and_sent(root, &name).map(|bytes| (name, bytes))
+        });
+        Self { at_ns, cpus: state::cpu_times(root), devices: devices.collect() }
+    }
+}
+
+/// What was used of a host, in the stretch in which it was most.
+#[derive(Debug, Clone, Copy, Default)]
+struct Used {
+    cpu: f64,
+    busiest_cpu: f64,
+    bit_per_s: f64,
+    /// Of what the device claims, where it claims something.
+    of_link: Option<f64>,
+}
+
+impl Used {
+    fn between(root: &Root, from: &Look, to: &Look) -> Option<Self> {
+        let wall_s = to.at_ns.saturating_sub(from.at_ns) as f64 * 1e-9;
+        if wall_s < SHORTEST_S {
+            return None;
+        }
+        let account = from.cpus.account(&to.cpus, wall_s, 0.0);
+        let mut used =
+            Self { cpu: account.load(), busiest_cpu: account.busiest, ..Self::default() };
+        for (name, [received, sent]) in &to.devices {
+            let Some([received_before, sent_before]) = from.devices.get(name) else { continue };
+            let bytes = received
+                .saturating_sub(*received_before)
+                .max(sent.saturating_sub(*sent_before));
+            let bit_per_s = 8.0 * bytes as f64 / wall_s;
+            let claimed = network_device::read(root, name).link_bit_per_s;
+            let of_link = claimed.map(|claimed| bit_per_s / claimed as f64);
+            used = used.most(Self { bit_per_s, of_link, ..used });
+        }
+        Some(used)
+    }
+
+    /// Of two stretches, or devices, the most of each.
+    fn most(self, other: Self) -> Self {
+        Self {
+            cpu: self.cpu.max(other.cpu),
+            busiest_cpu: self.busiest_cpu.max(other.busiest_cpu),
+            bit_per_s: self.bit_per_s.max(other.bit_per_s),
+            of_link: self.of_link.into_iter().chain(other.of_link).reduce(f64::max),
+        }
+    }
+}
+
+/// The stretches of the cases that are being measured.
+pub(super) struct Watch {
+    root: Root,
+    begun: Option<Look>,
+    most: Option<Used>,
+    worked_ns: u64,
+}
+
+impl Watch {
+    pub(super) const fn of(root: Root) -> Self {
+        Self { root, begun: None, most: None, worked_ns: 0 }
+    }
+
+    /// A stretch ends because the host waits for others. `step` counts those of a case; before its first one only
+    /// what it needs was made.
+    pub(super) fn waits(&mut self, step: u32) {
+        if step > 1 {
+            (self.most, self.worked_ns) = self.so_far();
+        } else {
+            (self.most, self.worked_ns) = (None, 0);
+        }
+        self.begun = None;
+    }
+
+    /// The next one will begin soon. Read now, because reading takes as long as all hosts may be apart at a start;
+    /// until then the host waits, which uses nothing up.
+    pub(super) fn looks(&mut self) {
+        self.begun = Some(Look::now(&self.root, clock::now_ns()));
+    }
+
+    /// It has begun.
+    pub(super) const fn starts(&mut self, at_ns: u64) {
+        if let Some(begun) = &mut self.begun {
+            begun.at_ns = at_ns;
+        }
+    }
+
+    fn so_far(&self) -> (Option<Used>, u64) {
+        let Some(begun) = &self.begun else { return (self.most, self.worked_ns) };
+        let now = Look::now(&self.root, clock::now_ns());
+        let used = Used::between(&self.root, begun, &now);
+        let most = self.most.into_iter().chain(used).reduce(Used::most);
+        (most, self.worked_ns + now.at_ns.saturating_sub(begun.at_ns))
+    }
+
+    /// What is known of a case that has come to its end.
+    pub(super) fn facts(&self) -> Vec<(Attribute, Value)> {
+        let (most, worked_ns) = self.so_far();
+        let mut facts = vec![(Attribute::HostDoneAfter, worked_ns as f64 * 1e-9)];
+        if let Some(used) = most {
+            facts.push((Attribute::HostCpu, 100.0 * used.cpu));
+            facts.push((Attribute::HostBusiestCpu, 100.0 * used.busiest_cpu));
+            facts.push((Attribute::HostNetwork, used.bit_per_s));
+            facts.extend(used.of_link.map(|it| (Attribute::HostNetworkShare, 100.0 * it)));
+        }
+        facts.into_iter().map(|(name, value)| (name, Value::Number(value))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// A machine of two CPUs and two devices that has done so much.
+    fn write(tree: &Path, (ticks, bytes): (u64, u64)) {
+        let file = |name: &str, text: String| {
+            let path = tree.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let stat = format!(
+            "cpu  {ticks} 0 0 900 0 0 0 0\ncpu0 {ticks} 0 0 300 0 0 0 0\ncpu1 0 0 0 600 0 0 0 0\n"
+        );
+        file("proc/stat", stat);
+        for (device, factor) in [("eth0", 1), ("eth1", 3), ("lo", 99)] {
+            let folder = format!("sys/class/net/{device}");
+            file(&format!("{folder}/statistics/rx_bytes"), format!("{bytes}\n"));
+            file(&format!("{folder}/statistics/tx_bytes"), format!("{}\n", factor * bytes));
+        }
+        file("sys/class/net/eth1/speed", "1000\n".to_owned());
+    }
+
+    #[test]
+    fn what_is_used_is_the_most_of_any_stretch_and_device() {
+        let tree = tempfile::tempdir().unwrap();
+        let root = Root::at(tree.path());
+        let look = |counts: (u64, u64), at_s: u64| {
+            write(tree.path(), counts);
+            Look::now(&root, at_s * 1_000_000_000)
+        };
+        let looks = [look((0, 0), 0), look((90, 25_000_000), 1), look((100, 100_000_000), 2)];
+        let first = Used::between(&root, &looks[0], &looks[1]).unwrap();
+        let second = Used::between(&root, &looks[1], &looks[2]).unwrap();
+        let used = first.most(second);
+        assert!((used.cpu - 0.45).abs() < 1e-9, "{used:?}");
+        assert!((used.busiest_cpu - 0.9).abs() < 1e-9, "{used:?}");
+        // eth1 sent three times 75 MB in the second stretch; loopback is no network.
+        assert!((used.bit_per_s - 1.8e9).abs() < 1.0, "{used:?}");
+        assert!((used.of_link.unwrap() - 1.8).abs() < 1e-9, "{used:?}");
+        assert!(Used::between(&root, &looks[0], &looks[0]).is_none());
+    }
+
+    #[test]
+    fn making_files_is_no_part_of_what_was_measured() {
+        let tree = tempfile::tempdir().unwrap();
+        write(tree.path(), (0, 0));
+        let mut watch = Watch::of(Root::at(tree.path()));
+        watch.waits(0);
+        watch.looks();
+        watch.worked_ns = 7_000_000_000;
+        watch.waits(1);
+        assert_eq!(watch.worked_ns, 0);
+        watch.looks();
+        watch.waits(2);
+        let worked_ns = watch.worked_ns;
+        assert!(worked_ns > 0);
+        // Waiting is no work.
+        assert_eq!(watch.so_far().1, worked_ns);
+        watch.looks();
+        let facts = watch.facts();
+        let Some((Attribute::HostDoneAfter, Value::Number(done_s))) = facts.first() else {
+            panic!("{facts:?}")
+        };
+        assert!(*done_s > worked_ns as f64 * 1e-9);
+    }
+}

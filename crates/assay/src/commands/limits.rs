@@ -1,0 +1,68 @@
+//! `--limits`: thresholds that every host of a run has to keep, from a file of gates.
+
+use std::path::Path;
+
+use assay_claims::gate::{self, Gate, Judged, Outcome};
+use assay_model::summary::Summary;
+use assay_report::document::{Align, Block, Document, Table};
+use assay_run::failure::{Failure, Kind};
+
+use super::compare::gates;
+use crate::failure::{REGRESSION, UNDECIDED};
+use crate::terminal::Terminal;
+
+/// The thresholds of a file; what is wrong with it is said before anything is measured.
+pub(super) fn read(path: &Path) -> Result<Vec<Gate>, Failure> {
+    let limits = gates::file(path)?;
+    let checked = gate::of_hosts(&limits, &[], &[]);
+    checked.map(drop).map_err(|error| {
+        Failure::new(Kind::Suite, format!("{} has no limits of hosts", path.display()))
+            .because(&error)
+    })?;
+    Ok(limits)
+}
+
+/// What became of the hosts of a run.
+pub(super) struct Held<'s>(Vec<(&'s str, Judged)>);
+
+/// Holds every host against the limits.
+pub(super) fn hold<'s>(limits: &[Gate], summary: &'s Summary) -> Held<'s> {
+    let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
+    // A change is refused when the file is read.
+    Held(gate::of_hosts(limits, &hosts, &summary.results).unwrap_or_default())
+}
+
+impl<'s> Held<'s> {
+    /// The hosts that are beyond a limit.
+    pub(super) fn beyond(&self) -> impl Iterator<Item = &'s str> {
+        let beyond = self.0.iter().filter(|(_, it)| it.outcome == Outcome::Failed);
+        beyond.map(|(host, _)| *host)
+    }
+
+    /// Of a fleet only those are shown that do not keep every limit.
+    pub(super) fn show(&self, terminal: &mut Terminal, is_text: bool) {
+        let columns = ["host", "limit", "outcome", "why"].map(|title| (title, Align::Left));
+        let mut table = Table::new("", &columns);
+        for (host, it) in self.0.iter().filter(|(_, it)| it.outcome != Outcome::Passed) {
+            let cells = [*host, it.name.as_str(), gates::word(it.outcome), it.reason.as_str()];
+            table.rows.push(cells.map(Into::into).to_vec());
+        }
+        if table.rows.is_empty() || !is_text {
+            return;
+        }
+        let mut document = Document::new("Limits");
+        document.blocks.push(Block::Table(table));
+        let text = terminal.text(&document);
+        terminal.print(&text);
+    }
+
+    /// A host beyond a limit counts for more than one that cannot tell.
+    pub(super) fn code(&self) -> u8 {
+        let all: Vec<Judged> = self.0.iter().map(|(_, it)| it.clone()).collect();
+        match gate::overall(&all) {
+            Outcome::Passed => 0,
+            Outcome::Failed => REGRESSION,
+            Outcome::CannotTell => UNDECIDED,
+        }
+    }
+}

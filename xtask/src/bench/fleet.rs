@@ -1,0 +1,336 @@
+//! What many agents cost their coordinator, from ten to a thousand, and what breaks first beyond.
+//!
+//! Agents are real ones, processes of this machine behind a command that leads nowhere else. What ssh or Slurm adds is
+//! left out: it is the same for whoever uses them.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::{command, packages};
+
+use super::cpus::Cpus;
+use super::machine;
+use super::options::Options;
+use super::page::Page;
+use super::workplace::Workplace;
+
+mod peers;
+
+/// Hosts of the rows.
+const HOSTS: [usize; 4] = [10, 24, 100, 1000];
+/// What the coordinator may use with a thousand agents: of one CPU, and of memory.
+const MOST_CPU: f64 = 0.25;
+const MOST_BYTES: f64 = 200e6;
+/// Hosts start within this of each other.
+const MOST_SKEW_S: f64 = 1e-3;
+/// Length of what is measured on every host.
+const MEASURED_S: f64 = 15.0;
+/// The kernel counts the CPU time of a process in ticks of 10 ms.
+const TICK_S: f64 = 0.01;
+/// How often the coordinator is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What one number of agents cost.
+struct Row {
+    hosts: usize,
+    /// From the start of the command to that of the first case.
+    ready_s: f64,
+    /// CPU time of the coordinator until then.
+    ready_cpu_s: f64,
+    /// Of one CPU while all agents speak once a second and tell what their second was like.
+    cpu: f64,
+    /// Most memory, resident.
+    bytes: f64,
+    /// From the first start to the last, and how well that is known.
+    skew_s: Option<(f64, f64)>,
+    /// Open files and threads of the coordinator.
+    files: usize,
+    threads: usize,
+    /// Hosts that were lost.
+    lost: usize,
+}
+
+/// The coordinator at one moment.
+struct Look {
+    at: Instant,
+    cpu_s: f64,
+}
+
+/// Measures and writes the page.
+pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
+    packages::install(root, packages::FOR_BENCH_FLEET)?;
+    let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
+    let mut facts = machine::facts(&workplace);
+    let program = workplace.build_assay()?;
+    facts.push(machine::assay_version(&workplace, &program));
+    let rows: Vec<Row> =
+        HOSTS.iter().map(|hosts| row(&workplace, &program, *hosts)).collect::<Result<_>>()?;
+    let peers = peers::all(&workplace, &program)?;
+    facts.push(("load after", machine::load()));
+
+    let mut page = Page::new("A fleet of many hosts", "cargo xtask bench fleet");
+    page.facts(&facts);
+    page.heading("What a coordinator needs");
+    page.table(
+        &[
+            "agents",
+            "ready after",
+            "CPU until then",
+            "CPU while they measure",
+            "CPU per agent",
+            "memory",
+            "start skew",
+            "open files",
+            "threads",
+            "lost",
+        ],
+        &rows.iter().map(Row::cells).collect::<Vec<_>>(),
+    );
+    page.paragraph(&targets(&rows));
+    page.paragraph(
+        "Every agent is a process of this machine that reads a file of its own ten times a second, tells once a \
+         second what that second was like, and says once a second that it is there. They share the machine's CPUs \
+         with the coordinator, which is why the time until all are ready and the skew grow with their number; agents \
+         on hosts of their own start beside each other. CPU is that of the coordinator alone, in percent of one CPU.",
+    );
+    page.heading("Ten thousand, and what breaks first");
+    for said in extrapolated(&rows) {
+        page.paragraph(&said);
+    }
+    page.heading("Beside others");
+    page.table(&["what", "hosts", "time", "CPU of who starts them"], &peers.rows);
+    for said in &peers.left_out {
+        page.paragraph(said);
+    }
+    page.write(root, "docs/scaling-fleet.md")
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let skew = self.skew_s.map_or("–".to_owned(), |(skew_s, bound_s)| {
+            format!("{:.2} ± {:.2} ms", skew_s * 1e3, bound_s * 1e3)
+        });
+        vec![
+            self.hosts.to_string(),
+            format!("{:.1} s", self.ready_s),
+            format!("{:.2} s", self.ready_cpu_s),
+            format!("{:.1} %", 100.0 * self.cpu),
+            format!("{:.3} %", 100.0 * self.cpu / self.hosts as f64),
+            format!("{:.1} MB", self.bytes / 1e6),
+            skew,
+            self.files.to_string(),
+            self.threads.to_string(),
+            self.lost.to_string(),
+        ]
+    }
+}
+
+fn targets(rows: &[Row]) -> String {
+    let of = |hosts: usize| rows.iter().find(|row| row.hosts == hosts);
+    let said = |is_met: bool| if is_met { "reached" } else { "missed" };
+    let most =
+        of(1000).map(|row| row.cpu <= MOST_CPU && row.bytes <= MOST_BYTES && row.lost == 0);
+    let skew = of(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MOST_SKEW_S);
+    format!(
+        "A thousand agents below {:.0} % of a CPU and {:.0} MB: **{}**. 24 hosts start within {:.0} ms: **{}**.",
+        100.0 * MOST_CPU,
+        MOST_BYTES / 1e6,
+        said(most == Some(true)),
+        MOST_SKEW_S * 1e3,
+        said(skew == Some(true)),
+    )
+}
+
+/// What ten thousand would take, by the cost of each further agent between the two largest rows, against what this
+/// machine allows a process.
+fn extrapolated(rows: &[Row]) -> Vec<String> {
+    let [.., fewer, more] = rows else { return Vec::new() };
+    let each =
+        |of: fn(&Row) -> f64| (of(more) - of(fewer)) / (more.hosts as f64 - fewer.hosts as f64);
+    let many = |of: fn(&Row) -> f64| of(more) + each(of) * (10_000.0 - more.hosts as f64);
+    let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
+    let open = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let open = open.lines().find_map(|line| line.strip_prefix("Max open files"));
+    let open = open.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
+    let needs = [
+        ("CPU", many(|row| row.cpu), Some(1.0), "of the one CPU that hears all of them"),
+        (
+            "open files",
+            many(|row| row.files as f64),
+            open,
+            "allowed (hard limit of open files)",
+        ),
+        (
+            "threads",
+            many(|row| row.threads as f64),
+            number("/proc/sys/kernel/threads-max"),
+            "allowed (kernel.threads-max)",
+        ),
+        (
+            "processes",
+            10_000.0,
+            number("/proc/sys/kernel/pid_max"),
+            "numbers of processes (kernel.pid_max), which the threads share",
+        ),
+    ];
+    let share =
+        |(_, need, limit, _): &(&str, f64, Option<f64>, &str)| limit.map(|it| need / it);
+    let first =
+        needs.iter().max_by(|a, b| share(a).unwrap_or(0.0).total_cmp(&share(b).unwrap_or(0.0)));
+    let mut said: Vec<String> = needs
+        .iter()
+        .map(|need| {
+            let limit = need.2.map_or("unknown".to_owned(), |limit| format!("{limit:.0}"));
+            format!("- {}: {:.2} of {limit} {}", need.0, need.1, need.3)
+        })
+        .collect();
+    said.push(format!("- memory: {:.0} MB", many(|row| row.bytes) / 1e6));
+    let start_s = each(|row| row.ready_cpu_s) * 10_000.0;
+    said.push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
+    let mut paragraphs = vec![said.join("\n")];
+    if let Some((name, ..)) = first {
+        paragraphs.push(format!(
+            "What is nearest to its limit, and breaks first, is **{name}**. Straight lines through 100 and 1,000 \
+             agents; nobody has measured ten thousand."
+        ));
+    }
+    paragraphs
+}
+
+fn row(workplace: &Workplace, program: &Path, hosts: usize) -> Result<Row> {
+    println!("{hosts} agents …");
+    let folder = PathBuf::from(format!("/dev/shm/assay-fleet-{}", std::process::id()));
+    fs::create_dir_all(&folder).context("cannot make a folder in memory")?;
+    let outcome = measured(workplace, program, hosts, &folder);
+    drop(fs::remove_dir_all(&folder));
+    outcome
+}
+
+/// The suite of every host, in a file: slow reads of a small file in memory.
+fn suite(workplace: &Workplace, length_s: f64) -> Result<PathBuf> {
+    let path = workplace.folder.join("fleet.toml");
+    let text = format!(
+        "name = \"fleet\"\nbudget = \"{length_s}s\"\n[[measure]]\nbenchmark = \"storage\"\n\
+         operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
+         buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"{length_s}s\"\n\
+         warmup = \"0s\"\n"
+    );
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(path)
+}
+
+/// `assay run` over so many hosts that are this machine.
+fn coordinator(
+    workplace: &Workplace,
+    program: &Path,
+    (hosts, length_s): (usize, f64),
+    folder: &Path,
+) -> Result<Command> {
+    let mut command = workplace.command(program);
+    command.arg("run").arg(suite(workplace, length_s)?);
+    command.args(["--hosts", &format!("h[1-{hosts}]"), "--via", "env NAME={host}"]);
+    // Agents that share two CPUs take their time.
+    command.args(["--host-deadline", "5min", "--quiet", "--events"]);
+    command.arg("--target").arg(folder.join("{host}"));
+    command.arg("--store").arg(workplace.folder.join("store"));
+    Ok(command)
+}
+
+fn measured(workplace: &Workplace, program: &Path, hosts: usize, folder: &Path) -> Result<Row> {
+    let mut command = coordinator(workplace, program, (hosts, MEASURED_S), folder)?;
+    let begun = Instant::now();
+    let mut child = command.stdout(Stdio::piped()).spawn().context("assay did not start")?;
+    let stdout = child.stdout.take().context("assay has no output")?;
+    let (say, events) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+            if say.send((Instant::now(), line)).is_err() {
+                return;
+            }
+        }
+    });
+    let mut row = Row {
+        hosts,
+        ready_s: 0.0,
+        ready_cpu_s: 0.0,
+        cpu: 0.0,
+        bytes: 0.0,
+        skew_s: None,
+        files: 0,
+        threads: 0,
+        lost: 0,
+    };
+    let mut looks: Vec<Look> = Vec::new();
+    let (mut skew_s, mut bound_s, mut finished) = (None, None, None);
+    loop {
+        if let Some(cpu_s) = cpu_s(&child) {
+            looks.push(Look { at: Instant::now(), cpu_s });
+            row.look_at(&child);
+        }
+        match events.recv_timeout(LOOK) {
+            Ok((at, line)) => {
+                let event: Value = serde_json::from_str(&line).unwrap_or_default();
+                match event["event"].as_str() {
+                    Some("case-started") if row.ready_s == 0.0 => {
+                        row.ready_s = at.duration_since(begun).as_secs_f64();
+                        row.ready_cpu_s = looks.last().map_or(0.0, |look| look.cpu_s);
+                    }
+                    Some("case-finished") => finished = Some(at),
+                    Some("fact") if event["name"] == "start_skew" => {
+                        skew_s = event["value"].as_f64();
+                    }
+                    Some("fact") if event["name"] == "start_skew_bound" => {
+                        bound_s = event["value"].as_f64();
+                    }
+                    Some("doubt") if line.contains("host-lost") => row.lost += 1,
+                    _ => {}
+                }
+            }
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    drop(child.wait());
+    let Some(finished) = finished else { bail!("{hosts} agents measured nothing") };
+    row.skew_s = skew_s.zip(bound_s);
+    // The middle of the measurement: what starts and ends it is another cost.
+    let ago = |look: &&Look| finished.saturating_duration_since(look.at).as_secs_f64();
+    let within = |look: &&Look| (2.0..MEASURED_S - 3.0).contains(&ago(look));
+    let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
+    let (first, last) = first.zip(last).context("the coordinator could not be looked at")?;
+    row.cpu = (last.cpu_s - first.cpu_s) / last.at.duration_since(first.at).as_secs_f64();
+    Ok(row)
+}
+
+impl Row {
+    fn look_at(&mut self, child: &Child) {
+        let folder = format!("/proc/{}", child.id());
+        let status = fs::read_to_string(format!("{folder}/status")).unwrap_or_default();
+        let number = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            line.split_whitespace().next()?.parse::<usize>().ok()
+        };
+        self.bytes = self.bytes.max(number("VmHWM:").map_or(0.0, |kib| kib as f64 * 1024.0));
+        self.threads = self.threads.max(number("Threads:").unwrap_or(0));
+        let files = fs::read_dir(format!("{folder}/fd")).map_or(0, Iterator::count);
+        self.files = self.files.max(files);
+    }
+}
+
+/// CPU time of a process that runs, without its children (`proc_pid_stat(5)`, fields 14 and 15).
+fn cpu_s(child: &Child) -> Option<f64> {
+    let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
+    let fields = text.rsplit_once(") ")?.1.split_whitespace().skip(11).take(2);
+    Some(fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * TICK_S)
+}
+
+/// The version of a program, for the table of facts.
+fn is_here(program: &str) -> bool {
+    command::exists(program)
+}

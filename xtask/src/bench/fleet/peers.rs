@@ -1,0 +1,156 @@
+//! The same for others: starting something on 24 hosts, and a test of storage on six.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+
+use super::super::workplace::Workplace;
+use super::is_here;
+
+/// Seconds of the test of storage.
+const LENGTH_S: f64 = 3.0;
+/// Tries of each, of which the middle one counts.
+const TRIES: usize = 3;
+
+/// What others need.
+pub(super) struct Peers {
+    pub(super) rows: Vec<Vec<String>>,
+    /// Who could not be asked, and why.
+    pub(super) left_out: Vec<String>,
+}
+
+pub(super) fn all(workplace: &Workplace, program: &Path) -> Result<Peers> {
+    let mut peers = Peers { rows: Vec::new(), left_out: Vec::new() };
+    let folder = workplace.folder.join("peers");
+    fs::create_dir_all(&folder).context("cannot make a folder for the peers")?;
+    let text = |words: &[&str]| words.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+    let doctor = text(&[
+        "doctor",
+        "--hosts",
+        "h[1-24]",
+        "--via",
+        "env NAME={host}",
+        "--host-deadline",
+        "5min",
+        "--json",
+    ]);
+    peers.add(workplace, "`assay doctor`: an agent and all checks", 24, (program, &doctor))?;
+    for (name, words) in [
+        ("pdsh", &["-R", "exec", "-f", "24", "-w", "h[1-24]", "sh", "-c", "true"][..]),
+        ("clush", &["--worker=exec", "-f", "24", "-w", "h[1-24]", "sh -c true"]),
+    ] {
+        if is_here(name) {
+            let what = format!("`{name}`: `sh -c true`");
+            peers.add(workplace, &what, 24, (Path::new(name), &text(words)))?;
+        } else {
+            peers.left_out.push(format!("{name} is not installed here."));
+        }
+    }
+    storage(workplace, program, &folder, &mut peers)?;
+    let why = "Vdbench is not here: its licence forbids a package, and nobody put it on this machine.";
+    peers.left_out.push(why.to_owned());
+    peers.left_out.push(
+        "All of them, assay too, start their processes on this machine, without ssh: what a login costs is the same \
+         for each. The middle of three tries."
+            .to_owned(),
+    );
+    Ok(peers)
+}
+
+impl Peers {
+    fn add(
+        &mut self,
+        workplace: &Workplace,
+        what: &str,
+        hosts: usize,
+        (program, words): (&Path, &[String]),
+    ) -> Result<()> {
+        let mut tries: Vec<(f64, f64)> =
+            (0..TRIES).map(|_| timed(workplace, program, words)).collect::<Result<_>>()?;
+        tries.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (took_s, cpu_s) = tries[TRIES / 2];
+        self.rows.push(vec![
+            what.to_owned(),
+            hosts.to_string(),
+            format!("{took_s:.2} s"),
+            format!("{cpu_s:.2} s"),
+        ]);
+        Ok(())
+    }
+}
+
+/// How long it takes, and the CPU time of it alone: what it starts and waits for has times of its own.
+fn timed(workplace: &Workplace, program: &Path, words: &[String]) -> Result<(f64, f64)> {
+    let begun = Instant::now();
+    let mut child = workplace
+        .command(program)
+        .args(words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("{} did not start", program.display()))?;
+    let mut cpu_s = 0.0;
+    while child.try_wait()?.is_none() {
+        // A process that has ended and was not waited for has the times of its children added to none.
+        cpu_s = super::cpu_s(&child).unwrap_or(cpu_s);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    Ok((begun.elapsed().as_secs_f64(), cpu_s))
+}
+
+/// Servers of fio, ended with the comparison.
+struct Servers(Vec<Child>);
+
+impl Drop for Servers {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+/// Six hosts that read a file each for a few seconds.
+fn storage(
+    workplace: &Workplace,
+    program: &Path,
+    folder: &Path,
+    peers: &mut Peers,
+) -> Result<()> {
+    let ours = super::coordinator(workplace, program, (6, LENGTH_S), folder)?;
+    let words: Vec<String> =
+        ours.get_args().map(|it| it.to_string_lossy().into_owned()).collect();
+    let what = format!("`assay run`: reads for {LENGTH_S:.0} s");
+    peers.add(workplace, &what, 6, (program, &words))?;
+    if !is_here("fio") {
+        peers.left_out.push("fio is not installed here.".to_owned());
+        return Ok(());
+    }
+    let mut servers = Servers(Vec::new());
+    let mut words = Vec::new();
+    for host in 1..=6 {
+        let socket = folder.join(format!("fio{host}.sock"));
+        let job = folder.join(format!("{host}.fio"));
+        let text = format!(
+            "[reads]\nfilename={}\nsize=64k\nrw=randread\nbs=4k\nioengine=psync\nrate_iops=10\ntime_based=1\n\
+             runtime={LENGTH_S}\n",
+            folder.join(format!("fio{host}")).display()
+        );
+        fs::write(&job, text)?;
+        let mut server = Command::new("fio");
+        server.arg(format!("--server=sock:{}", socket.display()));
+        servers.0.push(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?);
+        words.push(format!("--client=sock:{}", socket.display()));
+        words.push(job.display().to_string());
+    }
+    let end = Instant::now() + Duration::from_secs(10);
+    let listens = |host: u32| folder.join(format!("fio{host}.sock")).exists();
+    while !(1..=6).all(listens) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let what = format!("`fio --client`: reads for {LENGTH_S:.0} s");
+    peers.add(workplace, &what, 6, (Path::new("fio"), &words))
+}
