@@ -3,7 +3,7 @@
 //! A row says how to find the tool, what it can measure, how to ask for it and how to read the
 //! answer. Adding a tool is adding a file under `tool/` and a row here.
 
-use assay_model::benchmark::MpiTest;
+use assay_model::benchmark::{MpiTest, RdmaTest};
 use assay_model::workload::{NetworkWorkload, Workload};
 
 use crate::invocation::{Invocation, Request, plain_language};
@@ -17,6 +17,7 @@ mod iperf3;
 mod likwid_bench;
 mod mpi_rows;
 mod osu;
+mod perftest;
 mod ping;
 mod qperf;
 pub(crate) mod storage;
@@ -205,7 +206,51 @@ pub const TOOLS: &[Tool] = &[
         command: ping::command,
         parse: ping::parse,
     },
+    perftest::tool(
+        "ib_send_lat",
+        &["ib_send_lat"],
+        "perftest over RDMA: half a round trip of messages. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::SendLatency),
+    ),
+    perftest::tool(
+        "ib_send_bw",
+        &["ib_send_bw"],
+        "perftest over RDMA: the average rate of messages. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::SendBandwidth),
+    ),
+    perftest::tool(
+        "ib_write_lat",
+        &["ib_write_lat"],
+        "perftest over RDMA: half a round trip of writes. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::WriteLatency),
+    ),
+    perftest::tool(
+        "ib_write_bw",
+        &["ib_write_bw"],
+        "perftest over RDMA: the average rate of writes. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::WriteBandwidth),
+    ),
+    perftest::tool(
+        "ib_read_lat",
+        &["ib_read_lat"],
+        "perftest over RDMA: the time of a read. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::ReadLatency),
+    ),
+    perftest::tool(
+        "ib_read_bw",
+        &["ib_read_bw"],
+        "perftest over RDMA: the average rate of reads. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::ReadBandwidth),
+    ),
+    perftest::tool(
+        "ib_atomic_lat",
+        &["ib_atomic_lat"],
+        "perftest over RDMA: the time of a fetch-and-add. The far end is `assay rdma`, which starts its server.",
+        |workload| perftest::takes(workload, RdmaTest::AtomicLatency),
+    ),
 ];
+
+pub use perftest::arguments as perftest_arguments;
 
 /// The test that IMB calls so.
 pub(crate) fn imb_test(name: &str) -> Option<MpiTest> {

@@ -106,16 +106,16 @@ impl std::fmt::Display for BandwidthRow {
 
 /// What stands above a table.
 #[derive(Debug, Clone)]
-pub struct Head<'a> {
+pub struct Head {
     /// `Send Latency Test`.
-    pub title: &'a str,
+    pub title: String,
     /// Lines of names and values.
-    pub facts: Vec<(&'a str, String)>,
+    pub facts: Vec<(&'static str, String)>,
     /// Whether it is a table of rates.
     pub is_bandwidth: bool,
 }
 
-impl std::fmt::Display for Head<'_> {
+impl std::fmt::Display for Head {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut lines = String::new();
         for (name, value) in &self.facts {

@@ -19,18 +19,20 @@ mod memory;
 mod mpi;
 mod network;
 mod path;
+mod rdma;
 mod storage;
 
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 9] = [
+const THEMES: [&[Check]; 10] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
     limits::CHECKS,
     network::CHECKS,
     devices::CHECKS,
+    rdma::LINK,
     mpi::CHECKS,
     storage::CHECKS,
     load::CHECKS,
@@ -49,5 +51,11 @@ pub fn examine(
     let scene = Scene { root, facts, state, network };
     let has_host = network.path.as_ref().is_some_and(|path| path.host.is_some());
     let of_path = if has_host { path::CHECKS } else { &[] };
-    THEMES.into_iter().chain([of_path]).flatten().map(|check| check.carry_out(&scene)).collect()
+    let of_rdma = if rdma::is_there(root) { rdma::CHECKS } else { &[] };
+    THEMES
+        .into_iter()
+        .chain([of_rdma, of_path])
+        .flatten()
+        .map(|check| check.carry_out(&scene))
+        .collect()
 }

@@ -19,6 +19,7 @@ pub mod mpi;
 pub mod network_device;
 pub mod pairs;
 pub mod process;
+pub mod rdma_device;
 pub mod remote;
 pub mod root;
 pub mod shared_memory;

@@ -9,10 +9,12 @@ mod calls;
 mod device;
 mod endpoint;
 mod error;
+mod flow;
 mod made;
 mod passes;
 
 pub use device::has_devices;
 pub use endpoint::{Card, Connection, Endpoint, Wanted};
 pub use error::RdmaError;
+pub use flow::Carried;
 pub use passes::{Mark, Operation, Pass};

@@ -449,6 +449,8 @@ attributes! {
     LinkLayer, "link_layer", Fact, Kind::Plain;
     /// Index of its address that an RDMA connection uses.
     GidIndex, "gid_index", Fact, Kind::Plain;
+    /// NUMA node that the device hangs on.
+    DeviceNode, "device_node", Fact, Kind::Plain;
     /// Messages up to this size are copied into the request.
     InlineBytes, "inline_bytes", Fact, Kind::Plain;
     /// What serves at the far end.

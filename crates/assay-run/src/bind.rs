@@ -70,6 +70,9 @@ fn of_kind(
             recorder.gate()?;
             return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
+        if let Workload::Rdma(work) = &case.workload {
+            return rdma::by_perftest((case, work), found, recorder);
+        }
         return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
     match &case.workload {

@@ -5,15 +5,18 @@
 
 mod far_end;
 mod outcome;
+mod perftest;
 mod wire;
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_kernels::clock;
+use assay_fleet::rdma_device;
+use assay_fleet::root::Root;
 use assay_kernels::rdma::{
-    Connection, Endpoint, Operation, Pass, RdmaError, Wanted, has_devices,
+    Card, Connection, Endpoint, Operation, Pass, RdmaError, Wanted, has_devices,
 };
+use assay_kernels::{clock, pin};
 use assay_model::benchmark::RdmaTest;
 use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaWorkload};
@@ -24,10 +27,11 @@ use crate::network::error::NetworkError;
 use crate::network::target::Target;
 
 pub use far_end::{Served, serve};
-pub use outcome::{Joined, Size, Values};
+pub use outcome::{Joined, Rates, Size, Values};
+pub(crate) use perftest::Peer;
 
 use far_end::Loopback;
-use wire::{Hello, Line, Message};
+use wire::{Hello, Line, Message, Names};
 
 /// The port that perftest's programs use, too: a far end is one or the other.
 pub const PORT: u16 = 18_515;
@@ -35,6 +39,8 @@ pub const PORT: u16 = 18_515;
 pub const MOST_BYTES: u64 = 1 << 30;
 /// How long the other end may take to prepare a size, or to check it.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// How long a leading end may take for one size: it reports its own end, and the connection closes.
+const A_SIZE: Duration = Duration::from_secs(24 * 3600);
 
 /// What happens while a test goes on.
 #[derive(Debug)]
@@ -58,6 +64,12 @@ pub enum TestError {
     Stranger { peer: String, said: String },
     #[error("messages of {bytes} B arrived with wrong contents")]
     WrongContents { bytes: u64 },
+    #[error("none of the datagrams of {bytes} B arrived")]
+    NothingArrived { bytes: u64 },
+    #[error("the far end of {peer} has gone: {source}")]
+    Gone { peer: String, source: RdmaError },
+    #[error("perftest at the far end: {reason}")]
+    Perftest { reason: String, advice: &'static str },
 }
 
 /// Measures all sizes of a workload.
@@ -71,23 +83,27 @@ pub fn run(
     observe: &mut dyn FnMut(Observed<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
-    let mut end = open(&work.device, work.connection, (most_bytes, work.depth))
+    let load = Load::of(work);
+    // Memory lies where it is first touched: by this thread.
+    let beside = Beside::device(&work.device);
+    let mut end = open(&work.device, &load, most_bytes)
         .map_err(|error| TestError::from(error).failure())?;
     let loopback = match &work.to {
-        None => Some(Loopback::start(&work.device).map_err(|error| error.failure())?),
+        None => Some(Loopback::start(&work.device, None).map_err(|error| error.failure())?),
         Some(_) => None,
     };
     let port = loopback.as_ref().map_or(work.port.unwrap_or(PORT), Loopback::port);
     let host = work.to.as_deref().unwrap_or("127.0.0.1");
     let mut line =
         join(work, &mut end, (host, port), cancel).map_err(|error| error.failure())?;
-    observe(Observed::Joined(&Joined::of(&end, work)))?;
+    let node = beside.as_ref().map(|it| it.node);
+    observe(Observed::Joined(&Joined::of(&end, work, node)))?;
     let began_ns = clock::now_ns();
     for bytes in &work.sizes {
-        let pass = pass(work.test, *bytes, work.iterations, work.depth);
+        let pass = load.pass(*bytes);
         let from_ns = clock::now_ns();
-        let values =
-            size(&mut end, &mut line, &pass, cancel).map_err(|error| error.failure())?;
+        let values = size(&mut end, &mut line, (&load, &pass), cancel)
+            .map_err(|error| error.failure())?;
         let since = |ns: u64| clock::seconds_between(began_ns, ns);
         let (from_s, to_s) = (since(from_ns), since(clock::now_ns()));
         let seconds = (from_s, to_s - from_s);
@@ -97,11 +113,43 @@ pub fn run(
     Ok(())
 }
 
-fn open(
-    device: &RdmaDevice,
+/// What both ends do, but for sizes and devices.
+#[derive(Debug, Clone, Copy)]
+struct Load {
+    test: RdmaTest,
     connection: RdmaConnection,
-    (most_bytes, depth): (u64, u64),
-) -> Result<Endpoint, RdmaError> {
+    iterations: u64,
+    depth: u64,
+    queue_pairs: u32,
+    both: bool,
+}
+
+impl Load {
+    const fn of(work: &RdmaWorkload) -> Self {
+        let RdmaWorkload { test, connection, iterations, depth, queue_pairs, both, .. } = *work;
+        Self { test, connection, iterations, depth, queue_pairs, both }
+    }
+
+    const fn connection(&self) -> Connection {
+        match self.connection {
+            RdmaConnection::Rc => Connection::Rc,
+            RdmaConnection::Ud => Connection::Ud,
+        }
+    }
+
+    const fn pass(&self, bytes: u64) -> Pass {
+        let operation = match self.test {
+            RdmaTest::SendLatency | RdmaTest::SendBandwidth => Operation::Send,
+            RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => Operation::Write,
+            RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => Operation::Read,
+            RdmaTest::AtomicLatency => Operation::FetchAdd,
+        };
+        let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
+        Pass { operation, depth, both: self.both, bytes, iterations: self.iterations }
+    }
+}
+
+fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, RdmaError> {
     // Without any, not even the library has to be there.
     if !has_devices() {
         return Err(RdmaError::NoDevice);
@@ -111,24 +159,52 @@ fn open(
         port: device.device_port.unwrap_or(1),
         gid_index: device.gid_index,
         mtu: device.mtu_bytes,
-        connection: match connection {
-            RdmaConnection::Rc => Connection::Rc,
-            RdmaConnection::Ud => Connection::Ud,
-        },
+        connection: load.connection(),
+        queue_pairs: load.queue_pairs,
         most_bytes: most_bytes.max(8),
-        depth: Endpoint::room(depth),
+        depth: Endpoint::room(load.depth),
         inline_bytes: device.inline_bytes,
     })
 }
 
-const fn pass(test: RdmaTest, bytes: u64, iterations: u64, depth: u64) -> Pass {
-    let operation = match test {
-        RdmaTest::SendLatency | RdmaTest::SendBandwidth => Operation::Send,
-        RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => Operation::Write,
-        RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => Operation::Read,
-        RdmaTest::AtomicLatency => Operation::FetchAdd,
-    };
-    Pass { operation, depth: if test.is_bandwidth() { depth } else { 1 }, bytes, iterations }
+/// The calling thread on the CPUs of the NUMA node that a device hangs on; where it was before, once dropped.
+#[derive(Debug)]
+struct Beside {
+    node: u32,
+    before: Vec<usize>,
+}
+
+impl Beside {
+    /// `None` where the device is on no node, or the system lets the thread on none of its CPUs.
+    fn device(device: &RdmaDevice) -> Option<Self> {
+        let (node, cpus) = rdma_device::place(&Root::machine(), device.name.as_deref())?;
+        let before = pin::allowed_cpus().ok()?;
+        let near = before
+            .iter()
+            .copied()
+            .filter(|cpu| u32::try_from(*cpu).is_ok_and(|cpu| cpus.contains(&cpu)));
+        let near: Vec<usize> = near.collect();
+        pin::keep_current_thread_on(&near).ok()?;
+        Some(Self { node, before })
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        // What was allowed before is allowed again.
+        let _ = pin::keep_current_thread_on(&self.before);
+    }
+}
+
+/// Connects with the far end, which has to have as many queue pairs.
+fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestError> {
+    let far: Card = names.into();
+    let (own, others) = (end.card.numbers.len(), far.numbers.len());
+    if own != others {
+        let said = format!("it has {others} queue pairs, and this end {own}");
+        return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
+    }
+    Ok(end.connect(&far)?)
 }
 
 /// Finds the far end and connects both queue pairs.
@@ -138,8 +214,7 @@ fn join(
     (host, port): (&str, u16),
     cancel: &AtomicBool,
 ) -> Result<Line, TestError> {
-    let (stream, address) = Target::new(host, port).connect()?;
-    let mut line = Line::new(Control::new(stream, address.to_string())?);
+    let mut line = reach(host, port)?;
     line.say(&Message::Hello(Box::new(Hello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         test: work.test,
@@ -147,20 +222,28 @@ fn join(
         sizes: work.sizes.clone(),
         iterations: work.iterations,
         depth: work.depth,
+        queue_pairs: work.queue_pairs,
+        both: work.both,
         card: (&end.card).into(),
     })))?;
     match line.hear("its answer", PATIENCE, cancel)? {
-        Message::Welcome { card } => end.connect(&card.into())?,
+        Message::Welcome { card } => connect(&line, end, card)?,
         other => return Err(line.unexpected(other)),
     }
     Ok(line)
+}
+
+/// A connection to the far end.
+fn reach(host: &str, port: u16) -> Result<Line, TestError> {
+    let (stream, address) = Target::new(host, port).connect()?;
+    Ok(Line::new(Control::new(stream, address.to_string())?))
 }
 
 /// One size: both prepare, this end leads, both check.
 fn size(
     end: &mut Endpoint,
     line: &mut Line,
-    pass: &Pass,
+    (load, pass): (&Load, &Pass),
     cancel: &AtomicBool,
 ) -> Result<Values, TestError> {
     end.prepare(pass, true)?;
@@ -168,26 +251,42 @@ fn size(
         Message::Ready => {}
         other => return Err(line.unexpected(other)),
     }
+    if pass.both {
+        // The far end writes into memory that is prepared by now.
+        line.say(&Message::Ready)?;
+    }
     let measured = if pass.depth > 1 {
-        end.lead_many(pass, cancel).map(Values::Marks)
+        end.carry(pass, true, cancel)
+            .map(|carried| Values::Marks(Rates { own: carried.sent, ..Rates::default() }))
     } else {
         end.lead_one_by_one(pass, cancel).map(Values::Times)
     };
-    let values = match measured {
+    let mut values = match measured {
         Ok(values) => values,
         Err(error) => {
             // What the far end has to say about it, if it has, tells more.
             return Err(match line.hear("a reason", Duration::from_secs(1), cancel) {
                 Ok(other @ Message::Failed { .. }) => line.unexpected(other),
+                Err(TestError::Network(NetworkError::Closed { peer, .. })) => {
+                    TestError::Gone { peer, source: error }
+                }
                 _ => error.into(),
             });
         }
     };
     line.say(&Message::Done)?;
-    let is_right = match line.hear("the check of a size", PATIENCE, cancel)? {
-        Message::Checked { is_right } => is_right,
+    let (is_right, seen) = match line.hear("the check of a size", PATIENCE, cancel)? {
+        Message::Checked { is_right, seen } => (is_right, seen),
         other => return Err(line.unexpected(other)),
     };
+    if let (Values::Marks(rates), Some(seen)) = (&mut values, seen) {
+        let sent = pass.iterations * u64::from(load.queue_pairs);
+        rates.complete(&seen, pass, (load.connection(), sent));
+    }
+    if matches!(&values, Values::Marks(rates) if rates.lost.is_some_and(|it| it.part == it.whole))
+    {
+        return Err(TestError::NothingArrived { bytes: pass.bytes });
+    }
     if !is_right || !end.is_right(pass, true) {
         return Err(TestError::WrongContents { bytes: pass.bytes });
     }
@@ -207,6 +306,11 @@ impl TestError {
             Self::Stranger { .. } => failure.advise(
                 "both ends must be `assay rdma` of the same version; programs of perftest only understand each other",
             ),
+            Self::NothingArrived { .. } => failure.advise(
+                "the far end's GID or path MTU may be another (-x, -m), or the network drops RoCE (UDP port 4791)",
+            ),
+            Self::Gone { .. } => failure.advise("look at the far end why it ended, and start it again"),
+            Self::Perftest { advice, .. } => failure.advise(*advice),
             Self::WrongContents { .. } => failure.advise(
                 "repeat once; if it fails again, suspect the network cards, their firmware or the memory of both hosts",
             ),

@@ -390,6 +390,10 @@ pub(crate) enum Shape {
     Qperf,
     /// ping's statistics
     Ping,
+    /// The table of perftest
+    Perftest,
+    /// perftest's JSON
+    PerftestJson,
     /// The table of the OSU benchmarks
     Osu,
     /// IOR's text output
@@ -416,6 +420,7 @@ impl Shape {
             Self::Iperf3 | Self::Iperf3Json => "iperf3",
             Self::Qperf => "qperf",
             Self::Ping => "ping",
+            Self::Perftest | Self::PerftestJson => "perftest",
             Self::Osu => "osu",
             Self::Ior | Self::IorJson => "ior",
             Self::Vdbench => "vdbench",

@@ -218,8 +218,7 @@ fn suite(workplace: &Workplace, length_s: f64) -> Result<PathBuf> {
     let text = format!(
         "name = \"fleet\"\nbudget = \"{length_s}s\"\n[[measure]]\nbenchmark = \"storage\"\n\
          operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
-         buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"{length_s}s\"\n\
-         warmup = \"0s\"\n"
+         buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"{length_s}s\"\n"
     );
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(path)

@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use crate::command;
 
 /// Changes when the recipe below does, so that an old image is not used.
-const RECIPE: u32 = 2;
+const RECIPE: u32 = 3;
 /// What a scenario's script uses; the libraries that they need come with them.
-const PACKAGES: [&str; 9] = [
+const PACKAGES: [&str; 10] = [
     "busybox-static",
     "dash",
     "dmsetup",
@@ -22,6 +22,7 @@ const PACKAGES: [&str; 9] = [
     "libgcc-s1",
     "mdadm",
     "perftest",
+    "util-linux",
 ];
 /// Modules that scenarios load, with those that they need.
 const MODULES: [&str; 17] = [
@@ -134,8 +135,17 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     Ok(())
 }
 
-/// The libraries that the packages need, as the package manager knows them.
+/// The libraries that the packages need.
 fn libraries(folder: &Path) -> Result<Vec<String>> {
+    needed(folder, &PACKAGES, |name| name.starts_with("lib") || name.starts_with("zlib"))
+}
+
+/// The packages that others need, as the package manager knows them, those that are `wanted` of them.
+pub(crate) fn needed(
+    folder: &Path,
+    packages: &[&str],
+    wanted: fn(&str) -> bool,
+) -> Result<Vec<String>> {
     let listed = command::output(
         command::at_root(folder, "apt-cache")
             .args([
@@ -146,13 +156,12 @@ fn libraries(folder: &Path) -> Result<Vec<String>> {
                 "--no-conflicts",
             ])
             .args(["--no-breaks", "--no-replaces", "--no-enhances"])
-            .args(PACKAGES),
+            .args(packages),
     )?;
-    let is_library = |name: &&str| name.starts_with("lib") || name.starts_with("zlib");
     Ok(listed
         .lines()
         .filter(|line| !line.starts_with([' ', '|', '<']))
-        .filter(is_library)
+        .filter(|name| wanted(name))
         .map(str::to_owned)
         .collect())
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Figure, Scenario, sections};
+use super::{Figure, Machine, Place, Scenario, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
@@ -12,7 +12,12 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "A veth pair between two network namespaces; `netem` delays every packet by 10 ms each way, or \
             loses 10 % of them one way. A round trip has both delays; what is lost is counted in 2000 \
             echoes.",
-    script: "\
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
+    deadline: Duration::from_secs(300),
+    judge,
+};
+
+const SCRIPT: &str = "\
 set -e
 for module in veth ipv6 af_packet sch_netem; do modprobe $module; done
 ip netns add far
@@ -32,10 +37,7 @@ ip netns exec far tc qdisc del dev veth1 root
 tc qdisc change dev veth0 root netem delay 0ms loss 10%
 echo '== loss'
 /lab/assay ping 10.0.0.2 -c 2000 -i 0 -W 0.02 -q --no-store
-",
-    deadline: Duration::from_secs(300),
-    judge,
-};
+";
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let all = sections(said);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Scenario, sections};
+use super::{Figure, Machine, Place, Scenario, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage",
@@ -13,7 +13,12 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "Random reads of 4 KiB. `null_blk` completes each by a high-resolution timer after 20 ms: latency \
             and the rate that follows from it and from the I/O in flight (Little's law). `dm-delay` of \
             20 ms counts ticks of 4 ms, so that a read takes from 16 to 24 ms.",
-    script: "\
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
+    deadline: Duration::from_secs(240),
+    judge,
+};
+
+const SCRIPT: &str = "\
 set -e
 modprobe null_blk irqmode=2 completion_nsec=20000000 queue_mode=2 gb=1 nr_devices=1
 modprobe dm-mod
@@ -29,10 +34,7 @@ rmmod null_blk
 modprobe null_blk irqmode=0 gb=1 nr_devices=1
 dmsetup create slow --noudevsync --table \"0 $(cat /sys/block/nullb0/size) delay /dev/nullb0 0 20\"
 read_from /dev/dm-0 1 dm-delay
-",
-    deadline: Duration::from_secs(240),
-    judge,
-};
+";
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();

@@ -374,7 +374,7 @@ fn sizes_are_what_was_asked_for() {
 #[test]
 fn nothing_is_read_of_a_process_that_failed() {
     let left_nothing = Outputs { exit_code: Some(0), ..Outputs::default() };
-    for tool in TOOLS {
+    for tool in golden::tools() {
         for invocation in golden::invocations(tool) {
             assert!(tool.read(&invocation, &left_nothing).is_err(), "{}", tool.name);
             for (_, text) in golden::texts(tool) {

@@ -80,6 +80,7 @@ fn a_guest() {
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm, docker)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
@@ -157,6 +158,7 @@ fn an_untuned_server() {
             network.interrupts NotVisible: this about a network device is not visible on this host
             network.interrupt-place NotVisible: this about a network device is not visible on this host
             network.accelerated NotVisible: this about a network device is not visible on this host
+            rdma.link NotVisible: an RDMA device is not visible on this host
             mpi.library NotVisible: /proc/self/environ is not visible on this host
             mpi.root NotVisible: /proc/self/environ is not visible on this host
             mpi.transport NotVisible: /proc/self/environ is not visible on this host
@@ -234,6 +236,7 @@ fn a_tuned_guest_without_huge_pages() {
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (hyperv)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            rdma.link NotVisible: an RDMA device is not visible in this guest or container (hyperv)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
@@ -311,6 +314,7 @@ fn arm() {
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kvm)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
+            rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
@@ -388,6 +392,7 @@ fn a_limited_container() {
             network.interrupts NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kubernetes)
             network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            rdma.link NotVisible: an RDMA device is not visible in this guest or container (kubernetes)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
@@ -560,7 +565,7 @@ fn every_row_is_complete_and_has_a_name_of_its_own() {
     for finding in &findings {
         let theme = finding.id.split_once('.').unwrap().0;
         assert!(
-            ["cpu", "memory", "kernel", "limits", "load", "mpi", "network", "storage"]
+            ["cpu", "memory", "kernel", "limits", "load", "mpi", "network", "rdma", "storage"]
                 .contains(&theme),
             "{}",
             finding.id

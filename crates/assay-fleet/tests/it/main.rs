@@ -6,6 +6,7 @@ mod damage;
 mod doctor;
 mod doctor_mpi;
 mod doctor_network;
+mod doctor_rdma;
 #[cfg(test)]
 mod facts;
 #[cfg(test)]

@@ -48,6 +48,9 @@ pub(super) const OPCODE_FETCH_ADD: u32 = 6;
 pub(super) const SIGNALED: u32 = 2;
 pub(super) const INLINE: u32 = 8;
 
+/// `IBV_WC_WR_FLUSH_ERR`: an earlier error of the queue pair has ended this request.
+pub(super) const STATUS_FLUSHED: u32 = 5;
+
 /// Bytes that precede a message received over UD: its global route header.
 pub(super) const HEADER_BYTES: usize = 40;
 

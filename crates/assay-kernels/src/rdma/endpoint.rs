@@ -1,4 +1,4 @@
-//! One end of a connection: a device, registered memory, and a queue pair; owns all of them.
+//! One end of a connection: a device, registered memory, and queue pairs; owns all of them.
 
 use std::ffi::CStr;
 use std::ptr;
@@ -50,9 +50,11 @@ pub struct Wanted<'a> {
     pub mtu: Option<u32>,
     /// Kind of connection.
     pub connection: Connection,
+    /// How many connections side by side.
+    pub queue_pairs: u32,
     /// Size of the largest message.
     pub most_bytes: u64,
-    /// Requests that may be in flight.
+    /// Requests that may be in flight on each.
     pub depth: u32,
     /// Messages up to this size are copied into the request; the device may allow fewer.
     pub inline_bytes: u32,
@@ -63,8 +65,8 @@ pub struct Wanted<'a> {
 pub struct Card {
     /// Local identifier on InfiniBand; 0 on RoCE.
     pub lid: u16,
-    /// Number of the queue pair.
-    pub number: u32,
+    /// Numbers of the queue pairs.
+    pub numbers: Vec<u32>,
     /// First packet sequence number.
     pub sequence: u32,
     /// Global identifier; on RoCE an address.
@@ -123,7 +125,11 @@ impl Endpoint {
         let limits = made.limits()?;
         let state = made.port(wanted.port)?;
         check_port(&device, wanted.port, &state)?;
-        let mtu = wanted.mtu.unwrap_or(u32::MAX).min(128 << state.active_mtu.clamp(1, 5));
+        let port_mtu = 128 << state.active_mtu.clamp(1, 5);
+        let mtu = wanted.mtu.unwrap_or(port_mtu);
+        if mtu > port_mtu {
+            return Err(RdmaError::MtuTooLarge { asked: mtu, mtu: port_mtu });
+        }
         if wanted.connection == Connection::Ud && wanted.most_bytes > mtu.into() {
             return Err(RdmaError::TooLong { bytes: wanted.most_bytes, mtu });
         }
@@ -136,13 +142,13 @@ impl Endpoint {
         memory.as_mut_slice::<u8>().fill(0);
         made.register(&memory)?;
         let (poll, post_send, post_receive) = made.operations()?;
-        let inline_bytes = made.queue_pair(wanted)?;
-        let (number, key) = made.names(&memory)?;
+        let inline_bytes = made.make_queues(wanted)?;
+        let (numbers, key) = made.names(&memory)?;
         let address = memory.as_ptr() as u64;
         let reads = |limit: i32| limit.clamp(0, READS_LIMIT) as u8;
         let card = Card {
             lid: state.lid,
-            number,
+            numbers,
             // 24 bits of anything; perftest draws them, too.
             sequence: crate::clock::now_ns() as u32 & 0x00ff_ffff,
             gid: chosen.map_or([0; 16], |(_, gid)| gid),
@@ -181,11 +187,30 @@ impl Endpoint {
         let way = self.way(far);
         let path_mtu = self.card.mtu.min(far.mtu);
         let is_connected = self.connection == Connection::Rc;
+        for (at, number) in far.numbers.iter().enumerate().take(self.made.queue_pairs.len()) {
+            self.connect_one(at, far, (*number, path_mtu, way))?;
+        }
+        if !is_connected {
+            self.made.reach(way)?;
+        }
+        self.card.mtu = path_mtu;
+        self.far = Some(far.clone());
+        Ok(())
+    }
+
+    /// Makes one queue pair ready to receive, and then to send.
+    fn connect_one(
+        &self,
+        at: usize,
+        far: &Card,
+        (number, path_mtu, way): (u32, u32, Way),
+    ) -> Result<(), RdmaError> {
+        let is_connected = self.connection == Connection::Rc;
         let mut state = QueuePairState { state: abi::STATE_RTR, ..QueuePairState::default() };
         let mut mask = abi::MASK_STATE;
         if is_connected {
             state.path_mtu = path_mtu.ilog2() - 7;
-            state.far_number = far.number;
+            state.far_number = number;
             state.receive_number = far.sequence;
             state.far_reads = self.reads.0;
             state.not_ready_timer = NOT_READY_TIMER;
@@ -193,7 +218,7 @@ impl Endpoint {
             mask |= abi::MASK_AV | abi::MASK_PATH_MTU | abi::MASK_FAR_NUMBER;
             mask |= abi::MASK_RQ_PSN | abi::MASK_FAR_READS | abi::MASK_RNR_TIMER;
         }
-        self.modify(&mut state, mask)?;
+        self.modify(at, &mut state, mask)?;
         let mut state = QueuePairState {
             state: abi::STATE_RTS,
             send_number: self.card.sequence,
@@ -207,13 +232,7 @@ impl Endpoint {
             state.reads = self.reads.1;
             mask |= abi::MASK_TIMEOUT | abi::MASK_RETRY | abi::MASK_RNR_RETRY | abi::MASK_READS;
         }
-        self.modify(&mut state, mask)?;
-        if !is_connected {
-            self.made.reach(way)?;
-        }
-        self.card.mtu = path_mtu;
-        self.far = Some(far.clone());
-        Ok(())
+        self.modify(at, &mut state, mask)
     }
 
     fn initialise(&self) -> Result<(), RdmaError> {
@@ -233,12 +252,18 @@ impl Endpoint {
                 mask |= abi::MASK_QKEY;
             }
         }
-        self.modify(&mut state, mask)
+        (0..self.made.queue_pairs.len()).try_for_each(|at| self.modify(at, &mut state, mask))
     }
 
-    fn modify(&self, state: &mut QueuePairState, mask: i32) -> Result<(), RdmaError> {
+    fn modify(
+        &self,
+        at: usize,
+        state: &mut QueuePairState,
+        mask: i32,
+    ) -> Result<(), RdmaError> {
         // SAFETY: the queue pair is ours, and the structure is the library's.
-        let code = unsafe { (self.made.calls.modify_qp)(self.made.queue_pair, state, mask) };
+        let code =
+            unsafe { (self.made.calls.modify_qp)(self.made.queue_pairs[at], state, mask) };
         done("ibv_modify_qp", code)
     }
 
@@ -253,6 +278,16 @@ impl Endpoint {
             port: self.port,
             ..Way::default()
         }
+    }
+
+    /// Share of the messages' memory that got huge pages; `None` where it is smaller than one.
+    #[must_use]
+    pub fn huge_share(&self) -> Option<f64> {
+        /// Of x86-64, and of ARM with pages of 4 KiB.
+        const HUGE_BYTES: usize = 2 << 20;
+        let bytes = self.memory.len_bytes();
+        let huge = (bytes >= HUGE_BYTES).then(|| self.memory.huge_bytes().ok()).flatten()?;
+        Some((huge as f64 / bytes as f64).min(1.0))
     }
 
     /// What is sent or, for reads and atomics, what answers are written over; `bytes` of it.
@@ -284,9 +319,10 @@ impl Endpoint {
         }
     }
 
-    /// Whom a message goes to, as a datagram names it.
-    pub(super) fn datagram(&self) -> [u64; 4] {
-        let number = self.far.as_ref().map_or(0, |far| far.number);
+    /// Whom a message of a queue pair goes to, as a datagram names it.
+    pub(super) fn datagram(&self, at: usize) -> [u64; 4] {
+        let far = self.far.as_ref();
+        let number = far.and_then(|far| far.numbers.get(at).copied()).unwrap_or(0);
         SendRequest::datagram(self.made.handle, number, QUEUE_KEY)
     }
 
@@ -295,19 +331,27 @@ impl Endpoint {
         unsafe { (*self.made.region).local_key }
     }
 
-    /// Hands a request to the device.
-    pub(super) fn send(&self, request: &mut SendRequest) -> Result<(), RdmaError> {
+    /// Hands a request for a queue pair to the device.
+    pub(super) fn send(&self, at: usize, request: &mut SendRequest) -> Result<(), RdmaError> {
         let mut bad = ptr::null_mut();
         // SAFETY: the request and its piece live until the call returns, the memory as long as this end.
-        let code = unsafe { (self.post_send)(self.made.queue_pair, request, &raw mut bad) };
+        let code =
+            unsafe { (self.post_send)(self.made.queue_pairs[at], request, &raw mut bad) };
         done("ibv_post_send", code)
     }
 
     /// The same of memory for a message to receive.
-    pub(super) fn receive(&self, request: &mut ReceiveRequest) -> Result<(), RdmaError> {
+    pub(super) fn receive(
+        &self,
+        at: usize,
+        request: &mut ReceiveRequest,
+    ) -> Result<(), RdmaError> {
         let mut bad = ptr::null_mut();
-        // SAFETY: as above.
-        let code = unsafe { (self.post_receive)(self.made.queue_pair, request, &raw mut bad) };
+        let code = {
+            let pair = self.made.queue_pairs[at];
+            // SAFETY: as above.
+            unsafe { (self.post_receive)(pair, request, &raw mut bad) }
+        };
         done("ibv_post_recv", code)
     }
 
@@ -322,8 +366,31 @@ impl Endpoint {
         match unsafe { (self.poll)(queue, 1, &raw mut found) } {
             0 => Ok(None),
             1 if found.status == 0 => Ok(Some(found)),
-            1 => Err(self.bad(&found)),
+            1 => Err(self.bad(&self.cause(found))),
             code => Err(refused("ibv_poll_cq", code)),
+        }
+    }
+
+    /// The first completion that failed: after it, whatever else the queue pair had to do is flushed.
+    #[cold]
+    fn cause(&self, found: Completion) -> Completion {
+        if found.status != abi::STATUS_FLUSHED {
+            return found;
+        }
+        let queues = [self.made.send_queue, self.made.receive_queue];
+        queues.into_iter().find_map(|queue| self.first_cause(queue)).unwrap_or(found)
+    }
+
+    fn first_cause(&self, queue: *mut CompletionQueue) -> Option<Completion> {
+        loop {
+            let mut found = Completion::default();
+            // SAFETY: a queue of ours, and room for one completion.
+            if unsafe { (self.poll)(queue, 1, &raw mut found) } != 1 {
+                return None;
+            }
+            if ![0, abi::STATUS_FLUSHED].contains(&found.status) {
+                return Some(found);
+            }
         }
     }
 

@@ -72,6 +72,14 @@ pub enum RdmaError {
         /// The path's.
         mtu: u32,
     },
+    /// More than the port carries.
+    #[error("a path MTU of {asked} B is more than the {mtu} B of the port")]
+    MtuTooLarge {
+        /// What was requested.
+        asked: u32,
+        /// The port's.
+        mtu: u32,
+    },
     /// No memory for the messages.
     #[error(transparent)]
     Memory(#[from] MapError),
@@ -123,6 +131,9 @@ impl RdmaError {
                 "give the network interface of the device an IP address; `ls /sys/class/infiniband/DEV/ports/1/gids` shows the GIDs, -x chooses one"
             }
             Self::TooLong { .. } => "send less with -s, or use RC (-c RC)",
+            Self::MtuTooLarge { .. } => {
+                "leave out -m, or raise the MTU of the network device at both ends (4192 B for a path MTU of 4096)"
+            }
             Self::Memory(_) => "send less with -s",
             Self::Refused { call: "ibv_reg_mr", .. } => {
                 "memory that may be locked is bounded: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"

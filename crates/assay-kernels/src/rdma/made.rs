@@ -11,6 +11,7 @@ use super::calls::Calls;
 use super::device::is_routable;
 use super::endpoint::{Connection, Wanted};
 use super::error::RdmaError;
+use super::passes::RECEIVES;
 use crate::mapping::Mapping;
 
 pub(super) type Poll = unsafe extern "C" fn(*mut CompletionQueue, i32, *mut Completion) -> i32;
@@ -27,20 +28,20 @@ pub(super) struct Made {
     pub(super) region: *mut Region,
     pub(super) send_queue: *mut CompletionQueue,
     pub(super) receive_queue: *mut CompletionQueue,
-    pub(super) queue_pair: *mut QueuePair,
+    pub(super) queue_pairs: Vec<*mut QueuePair>,
     pub(super) handle: *mut Opaque,
 }
 
 impl Drop for Made {
     fn drop(&mut self) {
-        let Self { calls, .. } = *self;
+        let calls = self.calls;
         if !self.handle.is_null() {
             // SAFETY: made by the library and unmade once, as everything here, users before what they use.
             unsafe { (calls.destroy_ah)(self.handle) };
         }
-        if !self.queue_pair.is_null() {
+        for pair in &self.queue_pairs {
             // SAFETY: as above.
-            unsafe { (calls.destroy_qp)(self.queue_pair) };
+            unsafe { (calls.destroy_qp)(*pair) };
         }
         for queue in [self.send_queue, self.receive_queue] {
             if !queue.is_null() {
@@ -77,7 +78,7 @@ impl Made {
             region: ptr::null_mut(),
             send_queue: ptr::null_mut(),
             receive_queue: ptr::null_mut(),
-            queue_pair: ptr::null_mut(),
+            queue_pairs: Vec::new(),
             handle: ptr::null_mut(),
         };
         // SAFETY: just opened.
@@ -166,14 +167,18 @@ impl Made {
     }
 
     /// Makes the queues; returns up to which size messages are copied into the request.
-    pub(super) fn queue_pair(&mut self, wanted: &Wanted<'_>) -> Result<u32, RdmaError> {
-        let depth = wanted.depth.max(1);
-        for queue in [&mut self.send_queue, &mut self.receive_queue] {
+    pub(super) fn make_queues(&mut self, wanted: &Wanted<'_>) -> Result<u32, RdmaError> {
+        let count = wanted.queue_pairs.max(1);
+        let sends = wanted.depth.max(1);
+        let entries = [sends, RECEIVES as u32].map(|each| each.saturating_mul(count) as i32);
+        for (queue, entries) in
+            [&mut self.send_queue, &mut self.receive_queue].into_iter().zip(entries)
+        {
             // SAFETY: the context is open; no channel, and nothing of the user's.
             let made = unsafe {
                 (self.calls.create_cq)(
                     self.context,
-                    depth as i32,
+                    entries,
                     ptr::null_mut(),
                     ptr::null_mut(),
                     0,
@@ -181,11 +186,23 @@ impl Made {
             };
             *queue = some("ibv_create_cq", made)?;
         }
-        let kind = match wanted.connection {
+        let mut inline_bytes = wanted.inline_bytes;
+        for _ in 0..count {
+            inline_bytes = self.queue_pair(wanted.connection, sends, inline_bytes)?;
+        }
+        Ok(inline_bytes)
+    }
+
+    fn queue_pair(
+        &mut self,
+        connection: Connection,
+        sends: u32,
+        mut inline_bytes: u32,
+    ) -> Result<u32, RdmaError> {
+        let kind = match connection {
             Connection::Rc => abi::QUEUE_PAIR_RC,
             Connection::Ud => abi::QUEUE_PAIR_UD,
         };
-        let mut inline_bytes = wanted.inline_bytes;
         loop {
             let mut asked = QueuePairAsked {
                 context: ptr::null_mut(),
@@ -193,8 +210,8 @@ impl Made {
                 receive_queue: self.receive_queue,
                 shared: ptr::null_mut(),
                 capacity: Capacity {
-                    sends: depth,
-                    receives: depth,
+                    sends,
+                    receives: RECEIVES as u32,
                     send_pieces: 1,
                     receive_pieces: 1,
                     inline_bytes,
@@ -209,26 +226,29 @@ impl Made {
                 inline_bytes = 0;
                 continue;
             }
-            self.queue_pair = some("ibv_create_qp", made)?;
+            self.queue_pairs.push(some("ibv_create_qp", made)?);
             return Ok(inline_bytes);
         }
     }
 
-    /// The number of the queue pair and the key of the memory, once the library's structures are known
+    /// The numbers of the queue pairs and the key of the memory, once the library's structures are known
     /// to have them where they belong.
-    pub(super) fn names(&self, memory: &Mapping) -> Result<(u32, u32), RdmaError> {
+    pub(super) fn names(&self, memory: &Mapping) -> Result<(Vec<u32>, u32), RdmaError> {
         // SAFETY: just made.
-        let (pair, region) = unsafe { (&*self.queue_pair, &*self.region) };
+        let region = unsafe { &*self.region };
+        // SAFETY: as above.
+        let pairs = self.queue_pairs.iter().map(|pair| unsafe { &**pair });
+        let is_ours = |pair: &QueuePair| pair.context == self.context;
         // SAFETY: as above.
         let owner = unsafe { (*self.send_queue).context };
         let is_known = region.address == memory.as_ptr().cast()
             && region.length == memory.len_bytes()
-            && pair.context == self.context
+            && pairs.clone().all(is_ours)
             && owner == self.context;
         if !is_known {
             return Err(RdmaError::OtherInterface("the owner of an object"));
         }
-        Ok((pair.number, region.remote_key))
+        Ok((pairs.map(|pair| pair.number).collect(), region.remote_key))
     }
 
     pub(super) fn reach(&mut self, mut way: Way) -> Result<(), RdmaError> {

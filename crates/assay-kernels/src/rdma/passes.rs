@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 use super::abi::{self, CompletionQueue, Piece, ReceiveRequest, SendRequest};
 use super::endpoint::{Connection, Endpoint};
 use super::error::RdmaError;
+use super::flow::Carried;
 use crate::clock;
 
 /// Sends of a ping-pong of which one is signalled: completions of the others are not reported.
 const SIGNAL_EVERY: u64 = 32;
-/// Sends in flight of which one is signalled, as perftest moderates its completions.
-const MODERATION: u64 = 100;
-/// Memory for messages that is handed to the device before the first arrives.
-const RECEIVES: u64 = 64;
+/// Memory for messages that is handed to the device before the first arrives, of each queue pair:
+/// perftest's `rx_depth`.
+pub(super) const RECEIVES: u64 = 512;
 /// Polls between two looks at the clock and at who wants to stop.
 const PATIENT_POLLS: u32 = 1 << 14;
 /// Longer than a queue pair repeats a packet before it gives up (8 × 2 × 67 ms and more), and than any
@@ -40,15 +40,17 @@ pub enum Operation {
 pub struct Pass {
     /// What is done.
     pub operation: Operation,
-    /// Requests in flight; 1 = one after another, each with its answer.
+    /// Requests in flight on each queue pair; 1 = one after another, each with its answer.
     pub depth: u64,
+    /// Whether both ends lead at the same time.
+    pub both: bool,
     /// Size of a message.
     pub bytes: u64,
-    /// How many.
+    /// How many on each queue pair.
     pub iterations: u64,
 }
 
-/// So many were complete so many ns after the first was posted.
+/// So many were complete so many ns after the first was posted, or after the first had arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
     /// How many.
@@ -61,7 +63,7 @@ impl Endpoint {
     /// Queue pairs for passes of this depth hold so many requests.
     #[must_use]
     pub fn room(depth: u64) -> u32 {
-        (depth.max(RECEIVES).max(2 * SIGNAL_EVERY)) as u32
+        depth.max(2 * SIGNAL_EVERY) as u32
     }
 
     /// Fills what is sent, clears what is received, and hands memory for messages to the device.
@@ -76,8 +78,10 @@ impl Endpoint {
         self.sink(bytes).fill(0);
         if self.receives(pass, leads) {
             let mut piece = self.sink_piece(pass.bytes);
-            for _ in 0..pass.iterations.min(RECEIVES) {
-                self.receive(&mut receive_request(&mut piece))?;
+            for at in 0..self.made.queue_pairs.len() {
+                for _ in 0..pass.iterations.min(RECEIVES) {
+                    self.receive(at, &mut receive_request(&mut piece, at))?;
+                }
             }
         }
         fence(Ordering::SeqCst);
@@ -104,48 +108,26 @@ impl Endpoint {
         Ok(starts_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
     }
 
-    /// Leads a pass with many in flight: how much was complete when.
+    /// Does what the end that does not lead has to do until the pass is over; of passes with many in flight,
+    /// what it has seen of them.
     ///
     /// # Errors
     /// As above.
-    pub fn lead_many(
+    pub fn follow(
         &mut self,
         pass: &Pass,
         cancel: &AtomicBool,
-    ) -> Result<Vec<Mark>, RdmaError> {
-        let mut piece = self.leading_piece(pass);
-        let mut request = self.request(pass, &mut piece);
-        let plain = request.flags;
-        let (n, every) = (pass.iterations, MODERATION.min(pass.depth.div_ceil(2)).max(1));
-        let mut marks = Vec::with_capacity((n / every) as usize + 1);
-        let (mut posted, mut done) = (0, 0);
-        let start_ns = clock::now_ns();
-        while done < n {
-            while posted < n && posted - done < pass.depth {
-                posted += 1;
-                let is_last = posted % every == 0 || posted == n;
-                request.id = posted;
-                request.flags = if is_last { plain | abi::SIGNALED } else { plain };
-                self.send(&mut request)?;
-            }
-            done = self.wait(self.made.send_queue, cancel)?;
-            marks.push(Mark { done, at_ns: clock::now_ns() - start_ns });
-        }
-        Ok(marks)
-    }
-
-    /// Does what the end that does not lead has to do until the pass is over.
-    ///
-    /// # Errors
-    /// As above.
-    pub fn follow(&mut self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
+    ) -> Result<Option<Carried>, RdmaError> {
         match pass.operation {
-            Operation::Send if pass.depth > 1 => self.take(pass, cancel),
-            Operation::Send => self.pong(pass, cancel),
-            Operation::Write if pass.depth == 1 => self.pong_by_writes(pass, cancel),
+            _ if pass.depth > 1 && (pass.both || pass.operation == Operation::Send) => {
+                return self.carry(pass, false, cancel).map(Some);
+            }
+            Operation::Send => self.pong(pass, cancel)?,
+            Operation::Write if pass.depth == 1 => self.pong_by_writes(pass, cancel)?,
             // The device answers alone.
-            Operation::Write | Operation::Read | Operation::FetchAdd => Ok(()),
+            Operation::Write | Operation::Read | Operation::FetchAdd => {}
         }
+        Ok(None)
     }
 
     /// Whether what has arrived here is what the far end sent; true where nothing had to.
@@ -156,8 +138,8 @@ impl Endpoint {
         match pass.operation {
             Operation::FetchAdd if leads => true,
             Operation::FetchAdd => *self.sink(8) == pass.iterations.to_le_bytes(),
-            Operation::Read if !leads => true,
-            Operation::Send | Operation::Write if leads && pass.depth > 1 => true,
+            Operation::Read if !leads && !pass.both => true,
+            Operation::Send | Operation::Write if leads && pass.depth > 1 && !pass.both => true,
             // The last byte of a ping-pong by writes counts.
             Operation::Write if pass.depth == 1 => {
                 let sink = self.sink(bytes);
@@ -169,12 +151,12 @@ impl Endpoint {
     }
 
     /// Whether messages are received at this end.
-    const fn receives(&self, pass: &Pass, leads: bool) -> bool {
-        matches!(pass.operation, Operation::Send) && (pass.depth == 1 || !leads)
+    pub(super) const fn receives(&self, pass: &Pass, leads: bool) -> bool {
+        matches!(pass.operation, Operation::Send) && (pass.depth == 1 || !leads || pass.both)
     }
 
     /// Where the leading end's requests take their data from, or put it.
-    fn leading_piece(&self, pass: &Pass) -> Piece {
+    pub(super) fn leading_piece(&self, pass: &Pass) -> Piece {
         match pass.operation {
             Operation::Send | Operation::Write => self.source_piece(pass.bytes),
             Operation::Read | Operation::FetchAdd => Piece {
@@ -185,13 +167,13 @@ impl Endpoint {
         }
     }
 
-    fn request(&self, pass: &Pass, piece: &mut Piece) -> SendRequest {
+    pub(super) fn request(&self, pass: &Pass, piece: &mut Piece, at: usize) -> SendRequest {
         let (address, source, key) =
             self.far.as_ref().map_or((0, 0, 0), |far| (far.address, far.source, far.key));
         let (opcode, far) = match pass.operation {
             Operation::Send => {
                 let is_datagram = self.connection == Connection::Ud;
-                (abi::OPCODE_SEND, if is_datagram { self.datagram() } else { [0; 4] })
+                (abi::OPCODE_SEND, if is_datagram { self.datagram(at) } else { [0; 4] })
             }
             Operation::Write => (abi::OPCODE_WRITE, SendRequest::remote(address, key)),
             Operation::Read => (abi::OPCODE_READ, SendRequest::remote(source, key)),
@@ -265,27 +247,14 @@ impl Endpoint {
         starts_ns: &mut [u64],
     ) -> Result<(), RdmaError> {
         let mut piece = self.leading_piece(pass);
-        let mut request = self.request(pass, &mut piece);
+        let mut request = self.request(pass, &mut piece, 0);
         request.flags |= abi::SIGNALED;
         for start_ns in &mut starts_ns[..pass.iterations as usize] {
             *start_ns = clock::now_ns();
-            self.send(&mut request)?;
+            self.send(0, &mut request)?;
             self.wait(self.made.send_queue, cancel)?;
         }
         starts_ns[pass.iterations as usize] = clock::now_ns();
-        Ok(())
-    }
-
-    /// Receives all messages of a pass, and says nothing.
-    fn take(&self, pass: &Pass, cancel: &AtomicBool) -> Result<(), RdmaError> {
-        let mut piece = self.sink_piece(pass.bytes);
-        let mut request = receive_request(&mut piece);
-        for at in 0..pass.iterations {
-            self.wait(self.made.receive_queue, cancel)?;
-            if at + RECEIVES < pass.iterations {
-                self.receive(&mut request)?;
-            }
-        }
         Ok(())
     }
 
@@ -320,7 +289,7 @@ struct Turn<'e> {
 impl<'e> Turn<'e> {
     fn new(end: &'e Endpoint, pass: &Pass) -> Self {
         let mut pieces = Box::new([end.leading_piece(pass), end.sink_piece(pass.bytes)]);
-        let request = end.request(pass, &mut pieces[0]);
+        let request = end.request(pass, &mut pieces[0], 0);
         let (plain, bytes, iterations) = (request.flags, pass.bytes, pass.iterations);
         Self { end, request, pieces, plain, bytes, iterations, received: 0, pending: 0 }
     }
@@ -335,7 +304,7 @@ impl<'e> Turn<'e> {
             self.request.flags |= abi::SIGNALED;
             self.pending += 1;
         }
-        self.end.send(&mut self.request)
+        self.end.send(0, &mut self.request)
     }
 
     #[inline]
@@ -343,7 +312,7 @@ impl<'e> Turn<'e> {
         self.end.wait(self.end.made.receive_queue, cancel)?;
         self.received += 1;
         if self.received + RECEIVES <= self.iterations {
-            self.end.receive(&mut receive_request(&mut self.pieces[1]))?;
+            self.end.receive(0, &mut receive_request(&mut self.pieces[1], 0))?;
         }
         Ok(())
     }
@@ -385,7 +354,7 @@ impl<'e> Turn<'e> {
 }
 
 /// How long a spinning end spins.
-struct Patience<'c> {
+pub(super) struct Patience<'c> {
     cancel: &'c AtomicBool,
     polls: u32,
     since_ns: u64,
@@ -393,14 +362,14 @@ struct Patience<'c> {
 
 impl<'c> Patience<'c> {
     #[inline]
-    const fn new(cancel: &'c AtomicBool) -> Self {
+    pub(super) const fn new(cancel: &'c AtomicBool) -> Self {
         Self { cancel, polls: 0, since_ns: 0 }
     }
 
     /// Without a pause, which takes 140 cycles from Skylake on and would be in every latency; perftest
     /// does not pause either.
     #[inline]
-    fn spend(&mut self) -> Result<(), RdmaError> {
+    pub(super) fn spend(&mut self) -> Result<(), RdmaError> {
         self.polls += 1;
         if self.polls < PATIENT_POLLS { Ok(()) } else { self.look() }
     }
@@ -422,8 +391,8 @@ impl<'c> Patience<'c> {
     }
 }
 
-const fn receive_request(piece: &mut Piece) -> ReceiveRequest {
-    ReceiveRequest { id: 0, next: std::ptr::null_mut(), pieces: piece, piece_count: 1 }
+pub(super) const fn receive_request(piece: &mut Piece, at: usize) -> ReceiveRequest {
+    ReceiveRequest { id: at as u64, next: std::ptr::null_mut(), pieces: piece, piece_count: 1 }
 }
 
 /// The last byte of the write of this number, from 1: never that of the one before, and never the first

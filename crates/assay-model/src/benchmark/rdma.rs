@@ -111,17 +111,20 @@ const fn whole(meaning: &'static str) -> Metric {
     Metric::of("latency", Unit::Second, Better::Lower, meaning)
 }
 
-const RATES: &[Metric] = &[
-    Metric::of(
-        "bandwidth",
-        Unit::BytePerSecond,
-        Better::Higher,
-        "payload over the time from the first request to the last completion",
-    )
-    .within(Bound::Link)
-    .headline("RDMA bandwidth"),
-    Metric::of("message_rate", Unit::Hertz, Better::Higher, "messages over the same time"),
-];
+const BANDWIDTH: Metric = Metric::of(
+    "bandwidth",
+    Unit::BytePerSecond,
+    Better::Higher,
+    "payload over the time from the first request to the last completion",
+)
+.within(Bound::Link)
+.headline("RDMA bandwidth");
+const MESSAGE_RATE: Metric =
+    Metric::of("message_rate", Unit::Hertz, Better::Higher, "messages over the same time");
+const LOSS: Metric =
+    Metric::of("loss", Unit::Ratio, Better::Lower, "datagrams lost over those sent").pooled();
+const RATES: &[Metric] = &[BANDWIDTH, MESSAGE_RATE];
+const RATES_AND_LOSS: &[Metric] = &[BANDWIDTH, MESSAGE_RATE, LOSS];
 
 const SEND_LATENCY: Definition = row(
     "rdma.send_lat",
@@ -140,8 +143,10 @@ const SEND_BANDWIDTH: Definition = row(
     "\
 One end keeps a number of sends in flight (128 unless told otherwise), one of 64 with a completion, and \
 the other receives them. Bytes over the time from before the first send to the last completion, as \
-perftest's average; its peak is not imitated, as it is the luckiest of all windows.",
-    RATES,
+perftest's average; its peak is not imitated, as it is the luckiest of all windows. Where both ends send, \
+the rates of both are added. Of datagrams (UD) those count that arrived, over the receiver's time from the \
+first to the last; the others are lost.",
+    RATES_AND_LOSS,
 );
 const WRITE_LATENCY: Definition = row(
     "rdma.write_lat",

@@ -17,15 +17,30 @@ pub struct RdmaWorkload {
     pub port: Option<u16>,
     /// Sizes of messages in bytes.
     pub sizes: Vec<u64>,
-    /// Messages of each size.
+    /// Messages of each size on each queue pair.
     pub iterations: u64,
-    /// Requests in flight.
+    /// Requests in flight on each queue pair.
     pub depth: u64,
     /// Kind of connection.
     pub connection: RdmaConnection,
+    /// Queue pairs side by side.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub queue_pairs: u32,
+    /// Whether both ends send at the same time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub both: bool,
     /// Which device, and how it is used.
     #[serde(flatten)]
     pub device: RdmaDevice,
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+const fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 /// The device of one end.
@@ -88,6 +103,8 @@ impl RdmaWorkload {
             iterations: if test == RdmaTest::WriteBandwidth { 5000 } else { 1000 },
             depth: if is_bandwidth { 128 } else { 1 },
             connection: RdmaConnection::Rc,
+            queue_pairs: 1,
+            both: false,
             device: RdmaDevice::default(),
         }
     }
@@ -98,14 +115,26 @@ impl RdmaWorkload {
         let to = self.to.as_deref().unwrap_or("loopback");
         let depth =
             if self.depth > 1 { format!("/depth={}", self.depth) } else { String::new() };
-        format!("{to}/{}{depth}", self.connection.name())
+        let pairs = match self.queue_pairs {
+            1 => String::new(),
+            count => format!("/queue-pairs={count}"),
+        };
+        let both = if self.both { "/both" } else { "" };
+        format!("{to}/{}{depth}{pairs}{both}", self.connection.name())
     }
 
     pub(super) fn dimensions(&self) -> Attributes {
-        Attributes::from([
+        let mut dimensions = Attributes::from([
             (Attribute::To, self.to.as_deref().unwrap_or("loopback").into()),
             (Attribute::Depth, self.depth.into()),
             (Attribute::Connection, self.connection.name().into()),
-        ])
+        ]);
+        if self.queue_pairs > 1 {
+            dimensions.insert(Attribute::Streams, self.queue_pairs.into());
+        }
+        if self.both {
+            dimensions.insert(Attribute::Direction, "both".into());
+        }
+        dimensions
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn measure(
     Ok(Stopped::Tool)
 }
 
-fn run(
+pub(super) fn run(
     tool: &Tool,
     invocation: &Invocation,
     repetition: u32,
@@ -99,7 +99,12 @@ pub(crate) fn record_once(parsed: &Parsed, span: Span, recorder: &mut Recorder<'
     record(parsed, span, true, recorder);
 }
 
-fn record(parsed: &Parsed, span: Span, first: bool, recorder: &mut Recorder<'_, '_>) {
+pub(super) fn record(
+    parsed: &Parsed,
+    span: Span,
+    first: bool,
+    recorder: &mut Recorder<'_, '_>,
+) {
     for measured in &parsed.values {
         let key = Key { metric: measured.metric, extra: measured.apart.clone() };
         let weights = measured.weights.iter().copied().map(Some).chain(std::iter::repeat(None));
@@ -136,6 +141,6 @@ fn record(parsed: &Parsed, span: Span, first: bool, recorder: &mut Recorder<'_, 
     }
 }
 
-fn failed(error: &ToolError) -> CaseError {
+pub(super) fn failed(error: &ToolError) -> CaseError {
     CaseError::advised(Area::Tool, error, error.advice())
 }

@@ -1,6 +1,7 @@
 //! The end that does not lead: serves one test and ends.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -9,17 +10,18 @@ use std::time::Duration;
 use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
 use assay_model::workload::RdmaDevice;
 
-use super::wire::{Hello, Line, Message};
-use super::{MOST_BYTES, PATIENCE, TestError, open, pass};
+use super::wire::{Hello, Line, Message, Seen};
+use super::{
+    A_SIZE, Beside, Load, MOST_BYTES, PATIENCE, TestError, connect, open, outcome, perftest,
+};
 use crate::network::control::{self, Control};
 use crate::network::error::NetworkError;
 
-/// How long a leading end may take for one size: it reports its own end, and the connection closes.
-const A_SIZE: Duration = Duration::from_secs(24 * 3600);
 /// How often is looked for a peer and for an interruption.
 const LOOK: Duration = Duration::from_millis(20);
-/// More requests in flight than any device has.
+/// More requests in flight, and more queue pairs, than anybody needs.
 const MOST_DEPTH: u64 = 1 << 16;
+const MOST_QUEUE_PAIRS: u32 = 1 << 14;
 
 /// What was served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,12 +47,12 @@ pub fn serve(
     if !has_devices() {
         return Err(RdmaError::NoDevice.into());
     }
-    serve_one(&control::listen(address)?, device, cancel)
+    serve_one(&control::listen(address)?, (device, None), cancel)
 }
 
 fn serve_one(
     listener: &TcpListener,
-    device: &RdmaDevice,
+    (device, program): (&RdmaDevice, Option<&Path>),
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
     let control = loop {
@@ -70,7 +72,7 @@ fn serve_one(
         }
     };
     let mut line = Line::new(control);
-    let served = converse(&mut line, device, cancel);
+    let served = converse(&mut line, (device, program), cancel);
     if let Err(error) = &served {
         let failure = error.failure();
         let (reason, advice) = (error.to_string(), failure.advice());
@@ -82,20 +84,32 @@ fn serve_one(
 
 fn converse(
     line: &mut Line,
-    device: &RdmaDevice,
+    (device, program): (&RdmaDevice, Option<&Path>),
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
     let hello = match line.hear("a request", PATIENCE, cancel)? {
-        Message::Hello(hello) => hello,
+        Message::Hello(hello) => *hello,
+        Message::Perftest(asked) => {
+            return perftest::serve(line, &asked, (device, program), cancel);
+        }
         other => return Err(line.unexpected(other)),
     };
     check(line, &hello)?;
     let most_bytes = hello.sizes.iter().copied().max().unwrap_or(1);
-    let mut end = open(device, hello.connection, (most_bytes, hello.depth))?;
-    end.connect(&hello.card.clone().into())?;
+    let load = Load {
+        test: hello.test,
+        connection: hello.connection,
+        iterations: hello.iterations,
+        depth: hello.depth,
+        queue_pairs: hello.queue_pairs,
+        both: hello.both,
+    };
+    let _beside = Beside::device(device);
+    let mut end = open(device, &load, most_bytes)?;
+    connect(line, &mut end, hello.card)?;
     line.say(&Message::Welcome { card: (&end.card).into() })?;
     for bytes in &hello.sizes {
-        let pass = pass(hello.test, *bytes, hello.iterations, hello.depth);
+        let pass = load.pass(*bytes);
         one(line, &mut end, &pass, cancel)?;
     }
     match line.hear("the end", PATIENCE, cancel)? {
@@ -114,28 +128,49 @@ fn one(
 ) -> Result<(), TestError> {
     end.prepare(pass, false)?;
     line.say(&Message::Ready)?;
-    end.follow(pass, cancel)?;
+    if pass.both {
+        match line.hear("the leading end to be prepared", PATIENCE, cancel)? {
+            Message::Ready => {}
+            other => return Err(line.unexpected(other)),
+        }
+    }
+    let seen = end.follow(pass, cancel)?.map(|carried| Seen {
+        sent: outcome::thinned(&carried.sent),
+        received: outcome::thinned(&carried.received),
+        arrived: carried.arrived,
+    });
     match line.hear("the end of a size", A_SIZE, cancel)? {
         Message::Done => {}
         other => return Err(line.unexpected(other)),
     }
-    line.say(&Message::Checked { is_right: end.is_right(pass, false) })?;
+    line.say(&Message::Checked { is_right: end.is_right(pass, false), seen })?;
     Ok(())
 }
 
 /// What a stranger may not ask for.
 fn check(line: &Line, hello: &Hello) -> Result<(), TestError> {
-    let own = env!("CARGO_PKG_VERSION");
-    let refused =
-        |said: String| Err(TestError::Stranger { peer: line.peer().to_owned(), said });
-    if hello.assay != own {
-        return refused(format!("it is version {}, and this is {own}", hello.assay));
-    }
+    same_version(line, &hello.assay)?;
     let are_sizes = hello.sizes.iter().all(|bytes| (1..=MOST_BYTES).contains(bytes));
-    if !are_sizes || hello.iterations == 0 || !(1..=MOST_DEPTH).contains(&hello.depth) {
-        return refused("it asks for what no version asks for".to_owned());
+    let are_counts = hello.iterations > 0
+        && (1..=MOST_DEPTH).contains(&hello.depth)
+        && (1..=MOST_QUEUE_PAIRS).contains(&hello.queue_pairs)
+        // Requests are numbered with so many bits.
+        && hello.iterations < 1 << 40;
+    if are_sizes && are_counts {
+        return Ok(());
     }
-    Ok(())
+    let said = "it asks for what no version asks for".to_owned();
+    Err(TestError::Stranger { peer: line.peer().to_owned(), said })
+}
+
+/// What the ends tell each other differs by version.
+pub(super) fn same_version(line: &Line, far: &str) -> Result<(), TestError> {
+    let own = env!("CARGO_PKG_VERSION");
+    if far == own {
+        return Ok(());
+    }
+    let said = format!("it is version {far}, and this is {own}");
+    Err(TestError::Stranger { peer: line.peer().to_owned(), said })
 }
 
 /// A far end in this process, for tests of this machine with itself; ends when dropped.
@@ -147,7 +182,11 @@ pub(super) struct Loopback {
 }
 
 impl Loopback {
-    pub(super) fn start(device: &RdmaDevice) -> Result<Self, TestError> {
+    /// `program` is perftest's, where it is one that is not on `PATH`.
+    pub(super) fn start(
+        device: &RdmaDevice,
+        program: Option<PathBuf>,
+    ) -> Result<Self, TestError> {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = control::listen(address)?;
         let bound = listener.local_addr();
@@ -156,7 +195,7 @@ impl Loopback {
         let (device, stop) = (device.clone(), Arc::clone(&enough));
         let serving = std::thread::spawn(move || {
             // What fails is told to the leading end, which is in this process.
-            let _ = serve_one(&listener, &device, &stop);
+            let _ = serve_one(&listener, (&device, program.as_deref()), &stop);
         });
         Ok(Self { port, enough, serving: Some(serving) })
     }

@@ -1,11 +1,13 @@
 //! What a test gave, and what becomes of it in the record.
 
-use assay_kernels::rdma::{Endpoint, Mark};
+use assay_kernels::rdma::{Connection, Endpoint, Mark, Pass};
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::RdmaTest;
 use assay_model::entry::{Entry, Key, Seen, Span};
+use assay_model::event::Count;
 use assay_model::workload::RdmaWorkload;
 
+use super::wire;
 use crate::round_trips;
 
 /// Values that the interval of the median comes from, as of other round trips.
@@ -14,7 +16,7 @@ const SAMPLES: usize = 300;
 const PARTS: usize = 16;
 
 /// Both ends are connected: what this one is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Joined {
     /// The device.
     pub device: String,
@@ -32,6 +34,10 @@ pub struct Joined {
     pub is_loopback: bool,
     /// Messages of each size.
     pub iterations: u64,
+    /// The NUMA node that the device hangs on, where this end then runs.
+    pub node: Option<u32>,
+    /// Share of the messages' memory that got huge pages; `None` where it is too small for one.
+    pub huge_pages: Option<f64>,
 }
 
 /// One size.
@@ -51,11 +57,60 @@ pub enum Values {
     /// Every round trip or operation in ns, in order.
     Times(Vec<u64>),
     /// How much was complete when.
-    Marks(Vec<Mark>),
+    Marks(Rates),
+}
+
+/// What many requests in flight gave.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Rates {
+    /// Of this end's requests; of datagrams, those that arrived.
+    pub own: Vec<Mark>,
+    /// Of the far end's, where both send.
+    pub far: Vec<Mark>,
+    /// Datagrams that did not arrive.
+    pub lost: Option<Count>,
+}
+
+/// Some of the marks, the last among them: so many as there are parts.
+pub(super) fn thinned(marks: &[Mark]) -> Vec<(u64, u64)> {
+    let parts = marks.chunks(marks.len().div_ceil(PARTS).max(1));
+    parts.filter_map(|part| part.last().map(|mark| (mark.done, mark.at_ns))).collect()
+}
+
+impl Rates {
+    /// With what the far end has seen of the pass.
+    pub(super) fn complete(
+        &mut self,
+        seen: &wire::Seen,
+        pass: &Pass,
+        (connection, sent): (Connection, u64),
+    ) {
+        let marks = |all: &[(u64, u64)]| {
+            all.iter().map(|(done, at_ns)| Mark { done: *done, at_ns: *at_ns }).collect()
+        };
+        if pass.both {
+            self.far = marks(&seen.sent);
+        }
+        if pass.loses(connection) {
+            self.own = marks(&seen.received);
+            let part = sent.saturating_sub(seen.arrived);
+            self.lost = Some(Count { part, whole: sent });
+        }
+    }
+
+    /// Messages per second of the whole, of both ends together.
+    fn per_s(&self) -> Option<f64> {
+        let of = |marks: &[Mark]| {
+            let last = marks.last().filter(|mark| mark.at_ns > 0)?;
+            Some(last.done as f64 / (last.at_ns as f64 * 1e-9))
+        };
+        let far = if self.far.is_empty() { 0.0 } else { of(&self.far)? };
+        Some(of(&self.own)? + far)
+    }
 }
 
 impl Joined {
-    pub(super) fn of(end: &Endpoint, work: &RdmaWorkload) -> Self {
+    pub(super) fn of(end: &Endpoint, work: &RdmaWorkload, node: Option<u32>) -> Self {
         Self {
             device: end.device.clone(),
             firmware: end.firmware.clone(),
@@ -65,6 +120,8 @@ impl Joined {
             inline_bytes: end.inline_bytes,
             is_loopback: work.to.is_none(),
             iterations: work.iterations,
+            node,
+            huge_pages: end.huge_share(),
         }
     }
 
@@ -85,6 +142,9 @@ impl Joined {
         if !self.firmware.is_empty() {
             entries.push(Entry::Fact(Attribute::Firmware, self.firmware.as_str().into()));
         }
+        let node = self.node.map(|node| Entry::Fact(Attribute::DeviceNode, node.into()));
+        let huge = self.huge_pages.map(|share| Entry::Fact(Attribute::HugePages, share.into()));
+        entries.extend(node.into_iter().chain(huge));
         entries
             .extend(self.gid_index.map(|index| Entry::Fact(Attribute::GidIndex, index.into())));
         entries
@@ -95,9 +155,8 @@ impl Size {
     /// Payload per second of the whole; `None` where messages were timed one by one.
     #[must_use]
     pub fn bytes_per_s(&self) -> Option<f64> {
-        let Values::Marks(marks) = &self.values else { return None };
-        let last = marks.last().filter(|mark| mark.at_ns > 0)?;
-        Some((last.done * self.bytes) as f64 / (last.at_ns as f64 * 1e-9))
+        let Values::Marks(rates) = &self.values else { return None };
+        Some(rates.per_s()? * self.bytes as f64)
     }
 
     /// All values, and those that an interval comes from.
@@ -105,7 +164,7 @@ impl Size {
     pub fn entries(&self, test: RdmaTest) -> Vec<Entry> {
         let entries = match &self.values {
             Values::Times(times_ns) => times(times_ns, test, self.span()),
-            Values::Marks(marks) => rates(marks, self.bytes),
+            Values::Marks(seen) => rates(seen, self.bytes, self.span()),
         };
         entries.into_iter().map(|entry| entry.within(Attribute::Bytes, self.bytes)).collect()
     }
@@ -130,24 +189,43 @@ fn times(times_ns: &[u64], test: RdmaTest, span: Span) -> Vec<Entry> {
     entries
 }
 
-/// The rate of each part of a transfer, in its order; parts end where something completed.
-fn rates(marks: &[Mark], bytes: u64) -> Vec<Entry> {
+/// The rate of each part of a transfer, in its order; parts end where something completed. Where both ends
+/// send, a part's rate is the sum of theirs.
+fn rates(seen: &Rates, bytes: u64, span: Span) -> Vec<Entry> {
+    let far = parts(&seen.far);
     let mut entries = Vec::new();
+    for (at, (own_per_s, seconds)) in parts(&seen.own).into_iter().enumerate() {
+        let far_per_s = match (far.get(at), far.last()) {
+            (Some((per_s, _)), _) | (None, Some((per_s, _))) => *per_s,
+            (None, None) => 0.0,
+        };
+        let per_s = own_per_s + far_per_s;
+        for (metric, value) in [("bandwidth", per_s * bytes as f64), ("message_rate", per_s)] {
+            entries.push(Entry::Measured(Key::of(metric), Seen::over(value, seconds)));
+        }
+    }
+    let lost = seen.lost.map(|lost| Entry::Measured(Key::of("loss"), Seen::Count(span, lost)));
+    entries.extend(lost);
+    entries
+}
+
+/// Rate and seconds of each part.
+fn parts(marks: &[Mark]) -> Vec<(f64, f64)> {
+    let mut found = Vec::new();
     let mut before = Mark { done: 0, at_ns: 0 };
     for part in marks.chunks(marks.len().div_ceil(PARTS).max(1)) {
         let Some(last) = part.last().filter(|last| last.at_ns > before.at_ns) else { continue };
         let seconds = (last.at_ns - before.at_ns) as f64 * 1e-9;
-        let per_s = (last.done - before.done) as f64 / seconds;
-        for (metric, value) in [("bandwidth", per_s * bytes as f64), ("message_rate", per_s)] {
-            entries.push(Entry::Measured(Key::of(metric), Seen::over(value, seconds)));
-        }
+        found.push(((last.done - before.done) as f64 / seconds, seconds));
         before = *last;
     }
-    entries
+    found
 }
 
 #[cfg(test)]
 mod tests {
+    use assay_kernels::rdma::Operation;
+
     use super::*;
 
     #[test]
@@ -156,7 +234,7 @@ mod tests {
         let at_ns = |at: u64| if at <= 32 { at * 1000 } else { 32_000 + (at - 32) * 2000 };
         let marks: Vec<Mark> =
             (1..=64).map(|at| Mark { done: at * 10, at_ns: at_ns(at) }).collect();
-        let values = Values::Marks(marks);
+        let values = Values::Marks(Rates { own: marks.clone(), ..Rates::default() });
         let size = Size { bytes: 100, seconds: (0.0, 1.0), values };
         assert!((size.bytes_per_s().unwrap() - 64_000.0 / 96e-6).abs() < 1.0);
         let entries = size.entries(RdmaTest::SendBandwidth);
@@ -173,6 +251,33 @@ mod tests {
         let moved: f64 = parts.iter().map(|(value, weight)| value * weight).sum();
         assert!((moved - 64_000.0).abs() < 1e-3, "{moved}");
         assert!((parts[0].0 / parts[15].0 - 2.0).abs() < 1e-9);
+        // The far end sends as much at the same time.
+        let values = Values::Marks(Rates { own: marks.clone(), far: marks, lost: None });
+        let both = Size { bytes: 100, seconds: (0.0, 1.0), values };
+        let (one, two) = (size.bytes_per_s().unwrap(), both.bytes_per_s().unwrap());
+        assert!((two / one - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn of_datagrams_only_those_that_arrived_count() {
+        let sent = vec![Mark { done: 1000, at_ns: 1000 }];
+        let seen = wire::Seen { sent: vec![], received: vec![(899, 2000)], arrived: 900 };
+        let pass = Pass {
+            operation: Operation::Send,
+            depth: 128,
+            both: false,
+            bytes: 1000,
+            iterations: 1000,
+        };
+        for (connection, per_s, lost) in [
+            (Connection::Ud, 899.0 / 2e-6, Some(Count { part: 100, whole: 1000 })),
+            (Connection::Rc, 1000.0 / 1e-6, None),
+        ] {
+            let mut rates = Rates { own: sent.clone(), ..Rates::default() };
+            rates.complete(&seen, &pass, (connection, 1000));
+            assert!((rates.per_s().unwrap() / per_s - 1.0).abs() < 1e-9, "{connection:?}");
+            assert_eq!(rates.lost, lost);
+        }
     }
 
     #[test]

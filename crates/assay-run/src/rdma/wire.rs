@@ -25,12 +25,20 @@ pub(super) enum Message {
     Welcome { card: Names },
     /// It does not, or no more.
     Failed { reason: String, advice: String },
-    /// The far end has prepared the next size.
+    /// The far end has prepared the next size; where both send, the leading end says so, too.
     Ready,
     /// The leading end has carried it out.
     Done,
-    /// The far end has compared contents.
-    Checked { is_right: bool },
+    /// The far end has compared contents, and has seen this of a pass with many in flight.
+    Checked {
+        is_right: bool,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<Seen>,
+    },
+    /// The leading end: perftest's server for a test, please.
+    Perftest(Box<Perftest>),
+    /// It listens on this TCP port.
+    Listening { port: u16 },
     /// There are no more sizes.
     Over,
 }
@@ -45,14 +53,38 @@ pub(super) struct Hello {
     pub(super) sizes: Vec<u64>,
     pub(super) iterations: u64,
     pub(super) depth: u64,
+    pub(super) queue_pairs: u32,
+    pub(super) both: bool,
     pub(super) card: Names,
+}
+
+/// What the far end has seen of a pass: `(how many, ns)`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Seen {
+    pub(super) sent: Vec<(u64, u64)>,
+    pub(super) received: Vec<(u64, u64)>,
+    pub(super) arrived: u64,
+}
+
+/// What perftest's server is to take part in: its client's own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Perftest {
+    /// Version; both ends must have the same.
+    pub(super) assay: String,
+    pub(super) test: RdmaTest,
+    pub(super) connection: RdmaConnection,
+    pub(super) bytes: u64,
+    pub(super) iterations: u64,
+    pub(super) depth: u64,
+    pub(super) queue_pairs: u32,
+    pub(super) both: bool,
 }
 
 /// A [`Card`] as it travels.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Names {
     lid: u16,
-    number: u32,
+    numbers: Vec<u32>,
     sequence: u32,
     gid: [u8; 16],
     mtu: u32,
@@ -63,17 +95,17 @@ pub(super) struct Names {
 
 impl From<&Card> for Names {
     fn from(card: &Card) -> Self {
-        let Card { lid, number, sequence, gid, mtu, address, source, key } = *card;
-        Self { lid, number, sequence, gid, mtu, address, source, key }
+        let Card { lid, sequence, gid, mtu, address, source, key, .. } = *card;
+        Self { lid, numbers: card.numbers.clone(), sequence, gid, mtu, address, source, key }
     }
 }
 
 impl From<Names> for Card {
     fn from(names: Names) -> Self {
-        let Names { lid, number, sequence, gid, mtu, address, source, key } = names;
+        let Names { lid, numbers, sequence, gid, mtu, address, source, key } = names;
         // Of anything else there is no code, and nothing is divided by it.
         let mtu = mtu.clamp(256, 4096);
-        Self { lid, number, sequence, gid, mtu, address, source, key }
+        Self { lid, numbers, sequence, gid, mtu, address, source, key }
     }
 }
 
@@ -147,7 +179,7 @@ mod tests {
     fn messages_come_back_as_they_were() {
         let card = Card {
             lid: 7,
-            number: 0x11,
+            numbers: vec![0x11, 0x12],
             sequence: 0x00ab_cdef,
             gid: [9; 16],
             mtu: 4096,
@@ -158,7 +190,11 @@ mod tests {
         assert_eq!(Card::from(Names::from(&card)), card);
         for message in [
             Message::Ready,
-            Message::Checked { is_right: false },
+            Message::Checked { is_right: false, seen: None },
+            Message::Checked {
+                is_right: true,
+                seen: Some(Seen { sent: vec![(1, 2)], received: vec![], arrived: 3 }),
+            },
             Message::Welcome { card: (&card).into() },
             Message::Hello(Box::new(Hello {
                 assay: "0.1.0".to_owned(),
@@ -167,6 +203,8 @@ mod tests {
                 sizes: vec![2, 8 << 20],
                 iterations: 1000,
                 depth: 1,
+                queue_pairs: 2,
+                both: false,
                 card: (&card).into(),
             })),
         ] {
@@ -179,7 +217,7 @@ mod tests {
     fn a_path_mtu_that_is_none_is_not_taken() {
         let card = Card {
             lid: 0,
-            number: 0,
+            numbers: vec![0],
             sequence: 0,
             gid: [0; 16],
             mtu: 0,

@@ -846,6 +846,60 @@ fn a_host_that_is_worse_than_its_peers_says_so() {
 }
 
 #[test]
+fn a_pair_that_is_worse_than_the_others_says_so() {
+    let hosts = ["a", "b", "c", "d", "e"];
+    let mut values = [1.01e-9, 0.99e-9, 1.005e-9, 0.995e-9, 1.0e-9].into_iter().cycle();
+    let mut scripts = Vec::new();
+    for from in hosts {
+        for to in hosts.into_iter().filter(|to| *to != from) {
+            let value = if (from, to) == ("d", "b") { 1.7e-9 } else { values.next().unwrap() };
+            let ends = [(Name::Host, from.into()), (Name::Peer, to.into())];
+            // Every pair has a case of its own.
+            let script = case(&format!("{from}:{to}"), "assay", latency());
+            let script = script.open("latency", &ends).sample(value, 1.0, 0);
+            scripts.push(script.finished(Stopped::Budget));
+        }
+    }
+    let joined = hosts.iter().map(|host| joined(host, None)).collect();
+    let summary = summarize(&run_on(joined, scripts));
+    let doubts = summary.results.iter().flat_map(|it| &it.warnings);
+    let named: Vec<_> = doubts
+        .filter_map(|doubt| match doubt {
+            Doubt::WorseThanPairs { from, to, pairs, .. } => Some((&**from, &**to, *pairs)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(named, [("d", "b", 20)]);
+}
+
+#[test]
+fn groups_of_hosts_have_totals_of_their_own() {
+    let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+    for (host, rate) in [("one", 100.0), ("two", 30.0), ("three", 7.0)] {
+        let own = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
+        script = script.open("rate", &own).sample(rate, 1.0, 0);
+    }
+    let labelled = |name: &str, label: &str| {
+        let RunEvent::HostJoined(mut host) = joined(name, None) else { panic!() };
+        host.labels = vec![label.to_owned(), "everywhere".to_owned()];
+        RunEvent::HostJoined(host)
+    };
+    let hosts =
+        vec![labelled("one", "near"), labelled("two", "far"), labelled("three", "near")];
+    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let totals = summary.results.iter().filter(|it| it.is_of_hosts());
+    let totals: Vec<_> = totals
+        .map(|it| (&*it.host, it.median, it.parameters[&Name::Hosts].text().unwrap_or("")))
+        .collect();
+    assert!(summary.results[3].parameters.get(&Name::Target).is_none(), "the path is another");
+    // A label of all hosts says nothing that `all` does not.
+    assert_eq!(
+        totals,
+        [("all", 137.0, "one,two,three"), ("near", 107.0, "one,three"), ("far", 30.0, "two")]
+    );
+}
+
+#[test]
 fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
     let on = |host: &str| [(Name::Host, host.into())];
     let hosts = || vec![joined("one", None), joined("two", None)];

@@ -101,10 +101,12 @@ fn together(name: &str, metric: &Metric, group: &[&SeriesRecord]) -> Option<Seri
         (_, true) => group.iter().flat_map(|it| it.samples.iter().copied()).collect(),
         _ => return None,
     };
+    // A total has what all its parts have: not the path of one of them.
     let mut dimensions = group[0].dimensions.clone();
+    dimensions
+        .retain(|name, value| group.iter().all(|it| it.dimensions.get(name) == Some(&*value)));
     let names: Vec<&str> = group.iter().filter_map(|it| host(it)).collect();
     dimensions.insert(Attribute::Host, name.into());
-    dimensions.remove(&Attribute::Peer);
     dimensions.insert(Attribute::Hosts, names.join(",").into());
     Some(SeriesRecord {
         metric: group[0].metric.clone(),

@@ -1,6 +1,7 @@
 //! What may be typed after `rdma`: perftest's own options.
 
 use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaWorkload};
@@ -12,6 +13,8 @@ use assay_console::options::KeepArguments;
 
 /// perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;
+/// What a datagram holds on Ethernet of 1500 B.
+const DATAGRAM_BYTES_ANYWHERE: u32 = 1024;
 /// What a datagram holds at most on any device.
 const DATAGRAM_BYTES: u64 = 4096;
 
@@ -50,7 +53,13 @@ pub(crate) struct RdmaArguments {
     /// Bandwidth: requests in flight [default: 128]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=65_536))]
     pub(crate) tx_depth: Option<u64>,
-    /// Kind of connection; UD for send-lat only
+    /// Bandwidth: connections side by side
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16_384))]
+    pub(crate) qp: u32,
+    /// Bandwidth: both ends send at the same time, and their rates are added
+    #[arg(short, long)]
+    pub(crate) bidirectional: bool,
+    /// Kind of connection; UD for send-lat and send-bw
     #[arg(
         short,
         long,
@@ -73,8 +82,14 @@ pub(crate) struct RdmaArguments {
     #[arg(long, conflicts_with_all = ["host", "bind"])]
     pub(crate) loopback: bool,
     /// Print one JSON document
-    #[arg(long, visible_alias = "out_json")]
+    #[arg(long)]
     pub(crate) json: bool,
+    /// Write perftest's JSON as well, into perftest_out.json
+    #[arg(long = "out_json")]
+    pub(crate) out_json: bool,
+    /// Write perftest's JSON as well, into this file
+    #[arg(long = "out_json_file", value_name = "FILE")]
+    pub(crate) out_json_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) keep: KeepArguments,
 }
@@ -132,15 +147,28 @@ impl RdmaArguments {
         }
     }
 
+    /// Where perftest's JSON goes, if anywhere.
+    pub(crate) fn perftest_json(&self) -> Option<&Path> {
+        /// perftest's own name for it.
+        const FILE: &str = "perftest_out.json";
+        let usual = self.out_json.then(|| Path::new(FILE));
+        self.out_json_file.as_deref().or(usual)
+    }
+
     /// What is measured with the far end.
     pub(crate) fn workload(&self) -> Result<RdmaWorkload, Failure> {
         let test = self.test.test();
         let is_datagram = self.connection == ConnectionName::Ud;
-        if is_datagram && test != RdmaTest::SendLatency {
+        let sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
+        if is_datagram && !sends {
             return Err(Failure::usage(
                 "UD carries messages only, and drops what is not received",
             )
-            .advise("`-c UD` goes with send-lat; leave it out for the others"));
+            .advise("`-c UD` goes with send-lat and send-bw; leave it out for the others"));
+        }
+        if is_datagram && self.bidirectional {
+            return Err(Failure::usage("datagrams are counted where they arrive, one way")
+                .advise("leave out -b or `-c UD`"));
         }
         if test == RdmaTest::AtomicLatency && (self.all || self.size.is_some_and(|it| it != 8))
         {
@@ -148,17 +176,24 @@ impl RdmaArguments {
                 Failure::usage("atomic operations have 8 bytes").advise("leave out -a and -s")
             );
         }
-        if self.tx_depth.is_some() && !test.is_bandwidth() {
+        let is_many = self.tx_depth.is_some() || self.qp > 1 || self.bidirectional;
+        if is_many && !test.is_bandwidth() {
             return Err(Failure::usage("latency is measured one by one")
-                .advise("-t goes with the tests of bandwidth"));
+                .advise("-t, -q and -b go with the tests of bandwidth"));
         }
         let mut work = RdmaWorkload::usual(test, self.host.clone());
+        if is_datagram && test.is_bandwidth() {
+            // The default of the others does not fit a datagram; perftest takes the path MTU, too.
+            work.sizes = vec![u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE))];
+        }
+        work.queue_pairs = self.qp;
+        work.both = self.bidirectional;
         if let Some(bytes) = self.size {
             work.sizes = vec![bytes];
         }
         if self.all {
             let most = if is_datagram {
-                u64::from(self.mtu.unwrap_or(1024)).min(DATAGRAM_BYTES)
+                u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE)).min(DATAGRAM_BYTES)
             } else {
                 u64::MAX
             };

@@ -3,12 +3,16 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use assay_adapters::perftest_text::{self, Column};
 use assay_dialects::perftest::{self, BandwidthRow, Head, LatencyRow};
 use assay_model::benchmark::RdmaTest;
 use assay_model::event::Stopped;
+use assay_model::run::Run;
 use assay_model::workload::{RdmaWorkload, Workload};
 use assay_report::render;
 use assay_stats::summarize::summarize;
+use assay_store::Store;
+use serde_json::Value;
 
 use crate::arguments::rdma::RdmaArguments;
 use crate::listening::Silently;
@@ -17,9 +21,12 @@ use crate::terminal::Terminal;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
-use assay_run::rdma::{self, Joined, Observed, Size, TestError, Values};
+use assay_run::rdma::{self, Joined, Observed, Rates, Size, TestError, Values};
 use assay_run::recording::Recording;
 use assay_run::round_trips::Figures;
+
+/// The stored output: the table as it was printed.
+const TABLE: &str = "perftest.txt";
 
 pub(crate) fn rdma(
     typed: &RdmaArguments,
@@ -56,7 +63,7 @@ pub(crate) fn rdma(
         printed.push_str(&line);
         recording.found(0, entries, &[])
     });
-    let raw = [("perftest.txt".to_owned(), printed.into_bytes())];
+    let raw = [(TABLE.to_owned(), printed.clone().into_bytes())];
     if let Err(failure) = tested {
         recording.case(0, [], &raw, Some(rdma::of_case(&failure)))?;
         recording.finish(cancel.load(Ordering::Relaxed))?;
@@ -65,12 +72,72 @@ pub(crate) fn rdma(
     recording.found(0, [], &raw)?;
     recording.end(0, Ok(Stopped::Tool))?;
     let run = recording.finish(cancel.load(Ordering::Relaxed))?;
+    if let Some(file) = typed.perftest_json() {
+        let written = fs_err::write(file, perftest_json(&printed)?);
+        written.map_err(|error| {
+            Failure::usage("perftest's JSON cannot be written").because(&error)
+        })?;
+    }
     if typed.json {
         terminal.print(&render::json::summary(&summarize(&run)));
     } else {
         terminal.print(&format!("{}{reported}", perftest::rule()));
     }
     Ok(0)
+}
+
+/// A stored run as perftest prints it: its table, or its JSON.
+pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, Failure> {
+    let nothing = || Failure::measurement(format!("{} holds no table", run.started.run));
+    let record = run.cases.first().ok_or_else(nothing)?;
+    let text = stored::raw(store, &record.raw, TABLE)?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    if as_json { perftest_json(&text) } else { Ok(format!("{text}{}", perftest::rule())) }
+}
+
+/// What `--out_json` of perftest writes since 24.01, but with all sizes: one object, or a list of them.
+fn perftest_json(printed: &str) -> Result<String, Failure> {
+    const NAMES: [(Column, &str, f64); 12] = [
+        (Column::Bytes, "MsgSize", 1.0),
+        (Column::Iterations, "n_iterations", 1.0),
+        (Column::Min, "t_min", 1e6),
+        (Column::Max, "t_max", 1e6),
+        (Column::Typical, "t_typical", 1e6),
+        (Column::Average, "t_avg", 1e6),
+        (Column::Deviation, "t_stdev", 1e6),
+        (Column::P99, "percentile_99", 1e6),
+        (Column::P999, "percentile_99.9", 1e6),
+        (Column::PeakRate, "BW_peak", 1.0 / 1_048_576.0),
+        (Column::Rate, "BW_average", 1.0 / 1_048_576.0),
+        (Column::MessageRate, "MsgRate", 1e-6),
+    ];
+    let rows = perftest_text::rows(printed).map_err(|error| {
+        Failure::measurement("the table cannot be read again").because(&error)
+    })?;
+    let object = |row: &perftest_text::Row| {
+        let fields = NAMES.iter().filter_map(|(column, name, factor)| {
+            // As many digits as were printed.
+            let value = (row.get(column)? * factor * 1e6).round() / 1e6;
+            let is_count = matches!(column, Column::Bytes | Column::Iterations);
+            let value = if is_count { Value::from(value as u64) } else { Value::from(value) };
+            Some(((*name).to_owned(), value))
+        });
+        Value::Object(fields.collect())
+    };
+    let mut results: Vec<Value> = rows.iter().map(object).collect();
+    let results = if results.len() == 1 { results.remove(0) } else { Value::Array(results) };
+    let title = printed.lines().map(str::trim).find(|line| line.ends_with(" Test"));
+    let mut info = serde_json::Map::new();
+    info.insert("test".to_owned(), title.unwrap_or_default().replace(' ', "_").into());
+    for (name, value) in printed.lines().filter_map(|line| line.split_once(" : ")) {
+        let value = value.trim();
+        let name = name.trim().replace([' ', '.'], "_").replace("__", "_");
+        let number = value.strip_suffix("[B]").unwrap_or(value).parse::<u64>();
+        info.insert(name, number.map_or_else(|_| value.into(), Value::from));
+    }
+    let document = serde_json::json!({ "test_info": info, "results": results });
+    let text = serde_json::to_string_pretty(&document).expect("maps of strings have a form");
+    Ok(format!("{text}\n"))
 }
 
 /// The end that does not lead: one test, and its own device in a line.
@@ -117,7 +184,8 @@ fn unserved(error: &TestError) -> Failure {
 }
 
 /// What stands above the table, in perftest's words.
-fn head(work: &RdmaWorkload, joined: &Joined) -> Head<'static> {
+fn head(work: &RdmaWorkload, joined: &Joined) -> Head {
+    let both = if work.both { "Bidirectional " } else { "" };
     let title = match work.test {
         RdmaTest::SendLatency => "Send Latency Test",
         RdmaTest::SendBandwidth => "Send BW Test",
@@ -132,6 +200,7 @@ fn head(work: &RdmaWorkload, joined: &Joined) -> Head<'static> {
     let facts = vec![
         ("Device", joined.device.clone()),
         ("Connection type", work.connection.name().to_uppercase()),
+        ("Number of qps", work.queue_pairs.to_string()),
         ("TX depth", work.depth.to_string()),
         ("Mtu", format!("{}[B]", joined.mtu_bytes)),
         ("Link type", link.to_owned()),
@@ -139,6 +208,7 @@ fn head(work: &RdmaWorkload, joined: &Joined) -> Head<'static> {
         ("Max inline data", format!("{}[B]", joined.inline_bytes)),
         ("Data ex. method", "assay over TCP".to_owned()),
     ];
+    let title = format!("{both}{title}");
     Head { title, facts, is_bandwidth: work.test.is_bandwidth() }
 }
 
@@ -161,10 +231,49 @@ fn row(work: &RdmaWorkload, size: &Size) -> String {
 
 /// The same of all messages, none left out.
 fn own(work: &RdmaWorkload, size: &Size) -> String {
-    let Values::Times(times_ns) = &size.values else { return String::new() };
+    let times_ns = match &size.values {
+        Values::Times(times_ns) => times_ns,
+        Values::Marks(Rates { lost: Some(lost), .. }) => {
+            let share = lost.part as f64 / lost.whole as f64 * 100.0;
+            let (part, whole) = (lost.part, lost.whole);
+            return format!(
+                "{} B: {part} of {whole} datagrams lost ({share:.2} %)\n",
+                size.bytes
+            );
+        }
+        Values::Marks(_) => return String::new(),
+    };
     let halved = work.test.is_halved();
     let divisor = if halved { 2 } else { 1 };
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / divisor).collect();
     let what = if halved { "half round trip" } else { "full time" };
     format!("{} B, {what} of all: {}\n", size.bytes, Figures::of_times(&all).text())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_has_the_names_of_perftests_json() {
+        let head = Head {
+            title: "Send Latency Test".to_owned(),
+            facts: vec![("Device", "rxe0".to_owned()), ("Mtu", "1024[B]".to_owned())],
+            is_bandwidth: false,
+        };
+        let times: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
+        let row = LatencyRow::of(2, &times, 2).unwrap();
+        let one = perftest_json(&format!("{head}{row}")).unwrap();
+        let read: Value = serde_json::from_str(&one).unwrap();
+        assert_eq!(read["test_info"]["test"], "Send_Latency_Test");
+        assert_eq!(read["test_info"]["Mtu"], 1024);
+        assert_eq!(read["results"]["MsgSize"], 2);
+        assert_eq!(read["results"]["n_iterations"], 1000);
+        assert_eq!(read["results"]["t_typical"], row.typical_us);
+        assert_eq!(read["results"]["percentile_99.9"], row.p999_us);
+        let all = perftest_json(&format!("{head}{row}{row}")).unwrap();
+        let read: Value = serde_json::from_str(&all).unwrap();
+        assert_eq!(read["results"][1]["MsgSize"], 2);
+        assert!(perftest_json("nothing").is_err());
+    }
 }

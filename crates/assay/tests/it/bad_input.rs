@@ -271,7 +271,7 @@ fn a_suite_file_that_is_wrong_is_3() {
             "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nby = \"nobody\"\n",
             expect![[r#"
                 error: suite x: `nobody` was not found on this machine; found: assay, hpcc, likwid-bench, fio, iperf3, qperf, ping
-                  help: known are: hpcc, xhpl, stream, likwid-bench, osu, imb, fio, ior, vdbench, iperf3, qperf, ping, assay, all
+                  help: known are: hpcc, xhpl, stream, likwid-bench, osu, imb, fio, ior, vdbench, iperf3, qperf, ping, ib_send_lat, ib_send_bw, ib_write_lat, ib_write_bw, ib_read_lat, ib_read_bw, ib_atomic_lat, assay, all
             "#]],
         ),
     ] {

@@ -107,7 +107,11 @@ fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
     assert!(slow < 22e6, "{slow}");
     let page = world.assay(&["report", "--format", "html"]).succeeded().out;
     assert!(page.contains("n3 → n4"), "{page}");
-    assert_eq!(page.matches("fill-opacity=").count(), 2 * 16, "two maps of four hosts");
+    for map in ["Throughput from each host", "Round trips from each host"] {
+        let picture = page.split_once(&format!("<figcaption>{map}")).expect(map).1;
+        let picture = picture.split_once("</figure>").expect(map).0;
+        assert_eq!(picture.matches("<rect").count(), 16, "a cell for each pair of four: {map}");
+    }
     let shown = world.assay(&["report"]).succeeded().out;
     assert!(shown.contains("n2 → n3"), "{shown}");
     // Each pair is held against itself.

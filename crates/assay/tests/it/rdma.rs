@@ -34,6 +34,10 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "write-lat", "-c", "UD"][..], "UD carries messages only"),
         (&["rdma", "atomic-lat", "-s", "16"], "atomic operations have 8 bytes"),
         (&["rdma", "send-lat", "-t", "16"], "latency is measured one by one"),
+        (&["rdma", "read-lat", "-q", "2"], "latency is measured one by one"),
+        (&["rdma", "write-lat", "-b"], "latency is measured one by one"),
+        (&["rdma", "send-bw", "-c", "UD", "-b"], "counted where they arrive"),
+        (&["rdma", "send-bw", "-q", "0"], "16384"),
         (&["rdma", "send-lat", "-m", "1000"], "256, 512, 1024, 2048 and 4096"),
         (&["rdma", "send-lat", "-a", "-s", "2"], "cannot be used with"),
     ] {

@@ -4,12 +4,12 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 
-use super::golden::{invocations, outputs, texts};
+use super::golden::{invocations, outputs, texts, tools};
 use crate::tool::TOOLS;
 
 /// What real tools printed, and what was damaged on purpose: the best seeds for more damage.
 static GOLDEN: LazyLock<Vec<String>> =
-    LazyLock::new(|| TOOLS.iter().flat_map(texts).map(|(_, text)| text).collect());
+    LazyLock::new(|| tools().flat_map(texts).map(|(_, text)| text).collect());
 
 /// Gives `text` to every tool for every workload it takes; what is read must be fit to store.
 fn check(text: &str) {

@@ -7,7 +7,7 @@ use assay_run::failure::Failure;
 use assay_store::Store;
 
 use crate::arguments::Shape;
-use crate::commands::mpi;
+use crate::commands::{mpi, rdma};
 use crate::terminal::Terminal;
 use crate::{ior, iperf3, ping, qperf, vdbench};
 use assay_emulation::fio::record as fio;
@@ -43,6 +43,8 @@ pub(super) fn print(
         Shape::Iperf3Json => iperf3::stored(run, store, asked, true),
         Shape::Qperf => qperf::stored(run, store, asked),
         Shape::Ping => ping::stored(run, asked),
+        Shape::Perftest => rdma::stored(run, store, false),
+        Shape::PerftestJson => rdma::stored(run, store, true),
         Shape::Osu => mpi::stored(run, asked),
         Shape::Ior => ior::stored(run, asked, store, false),
         Shape::IorJson => ior::stored(run, asked, store, true),

@@ -122,9 +122,9 @@ fn six_senders_into_one_gigabit_bucket_total_its_payload() {
 /// Groups whose processes get so much of each period, in either hierarchy of the kernel; gone when dropped.
 struct Quotas(Vec<PathBuf>);
 
-/// The period in which a quota is dealt out, in microseconds: the smallest is 1000 (cpu.max of the kernel's
+/// The period in which a quota is dealt out, in microseconds: the smallest quota is 1000 (cpu.max of the kernel's
 /// documentation of control groups), and a pass over the arrays has to last for many.
-const PERIOD_US: u32 = 10_000;
+const PERIOD_US: u32 = 20_000;
 
 impl Quotas {
     fn new(test: &str, quotas_us: &[u32]) -> Option<Self> {
@@ -165,7 +165,7 @@ fn one_host_of_eight_with_half_the_cpu_time_is_named() {
         return;
     }
     // All of them together take less than one CPU, so that only the quotas decide.
-    let Some(quotas) = Quotas::new(test, &[1000, 1000, 1000, 1000, 500, 1000, 1000, 1000])
+    let Some(quotas) = Quotas::new(test, &[2000, 2000, 2000, 2000, 1000, 2000, 2000, 2000])
     else {
         return;
     };

@@ -1,0 +1,315 @@
+//! perftest's programs (`ib_send_lat`, `ib_write_bw` …): a client here, its server at the far end, one size
+//! each time.
+//!
+//! What counts is the median (`t_typical`) and the average rate. `t_stdev` is not taken: since May 2022
+//! (6234a09) it drops fractions of µs before it squares them. Its `t_max` is not the maximum.
+
+use assay_model::attribute::{Attribute, Attributes};
+use assay_model::benchmark::RdmaTest;
+use assay_model::doubt::{Doubt, Order};
+use assay_model::event::Figures;
+use assay_model::quantity::Unit;
+use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
+
+use super::{Detect, Tool, Version, not_taken};
+use crate::invocation::{Invocation, Request, plain_language};
+use crate::outputs::{Outputs, Parsed, ToolError};
+use crate::perftest_text::{Column, Row, rows};
+
+const NAME: &str = "perftest";
+/// Places of a printed rate in 2²⁰ B/s, and of one in a million messages per second, rounded.
+const HALF_A_DIGIT: (f64, f64) = (0.005 * 1_048_576.0, 0.5);
+
+/// The row of one of its programs.
+pub(super) const fn tool(
+    name: &'static str,
+    programs: &'static [&'static str],
+    about: &'static str,
+    takes: fn(&Workload) -> bool,
+) -> Tool {
+    let detect = Detect {
+        programs,
+        variable: "ASSAY_PERFTEST",
+        mark: None,
+        version: Version::Asked { arguments: &["--version"], read: version },
+        launcher: false,
+        hint: "Debian and Ubuntu: apt install perftest",
+    };
+    Tool { name, about, detect, takes, command, parse }
+}
+
+/// `Version: 6.06` → `6.06`.
+fn version(printed: &str) -> Option<String> {
+    let (_, rest) = printed.split_once("Version")?;
+    rest.trim_start_matches([':', ' ']).split_whitespace().next().map(str::to_owned)
+}
+
+/// Whether it is this test, of a kind that perftest has.
+pub(super) fn takes(workload: &Workload, test: RdmaTest) -> bool {
+    let Workload::Rdma(work) = workload else { return false };
+    let is_of_sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
+    work.test == test && (is_of_sends || work.connection == RdmaConnection::Rc)
+}
+
+/// The arguments of both ends for messages of one size; the client's have the host behind them.
+#[must_use]
+pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
+    let mut words = vec!["-F".to_owned()];
+    let mut say = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    say("-c", work.connection.name().to_uppercase());
+    say("-n", work.iterations.to_string());
+    if work.test != RdmaTest::AtomicLatency {
+        say("-s", bytes.to_string());
+    }
+    if work.test.is_bandwidth() {
+        say("-t", work.depth.to_string());
+        say("-q", work.queue_pairs.to_string());
+    }
+    let sends = !matches!(
+        work.test,
+        RdmaTest::ReadLatency | RdmaTest::ReadBandwidth | RdmaTest::AtomicLatency
+    );
+    if sends {
+        say("-I", work.device.inline_bytes.to_string());
+    }
+    let device = &work.device;
+    let numbers = [
+        ("-i", device.device_port.map(u64::from)),
+        ("-x", device.gid_index.map(u64::from)),
+        ("-m", device.mtu_bytes.map(u64::from)),
+        ("-p", work.port.map(u64::from)),
+    ];
+    for (option, number) in numbers {
+        if let Some(number) = number {
+            say(option, number.to_string());
+        }
+    }
+    if let Some(name) = &device.name {
+        say("-d", name.clone());
+    }
+    if work.both {
+        words.push("-b".to_owned());
+    }
+    words
+}
+
+fn command(request: &Request<'_>) -> Result<Vec<Invocation>, ToolError> {
+    let Workload::Rdma(work) = request.workload else {
+        return Err(not_taken(NAME, request.workload));
+    };
+    let one = |bytes: &u64| {
+        let mut words = arguments(work, *bytes);
+        words.push(work.to.clone().unwrap_or_else(|| "127.0.0.1".to_owned()));
+        let workload =
+            Workload::Rdma(RdmaWorkload { sizes: vec![*bytes], ..RdmaWorkload::clone(work) });
+        Invocation {
+            workload,
+            label: format!("ib_{}.{bytes}", work.test.name()),
+            program: request.found.path.clone(),
+            arguments: words,
+            environment: vec![plain_language()],
+            files_to_write: vec![],
+            files_to_read: vec![],
+            cpus: vec![],
+            repetitions: request.repetitions.max(1),
+        }
+    };
+    Ok(work.sizes.iter().map(one).collect())
+}
+
+fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError> {
+    let Workload::Rdma(work) = &invocation.workload else {
+        return Err(not_taken(NAME, &invocation.workload));
+    };
+    outputs.ended_well()?;
+    let table = rows(&outputs.stdout)?;
+    let mut parsed = Parsed::default();
+    for row in &table {
+        let bytes = row.get(&Column::Bytes).copied().unwrap_or_default() as u64;
+        if !work.sizes.contains(&bytes) {
+            let what = format!("messages of {bytes} B, which were not asked for");
+            return Err(ToolError::Reconcile { what });
+        }
+        let apart = Attributes::from([(Attribute::Bytes, bytes.into())]);
+        match work.test.is_bandwidth() {
+            true => rate(row, bytes, &apart, &mut parsed)?,
+            false => latency(row, work.test, &apart, &mut parsed)?,
+        }
+    }
+    parsed.learn(Attribute::Iterations, work.iterations);
+    Ok(parsed)
+}
+
+fn of(row: &Row, column: Column) -> Result<f64, ToolError> {
+    let find = || ToolError::Find {
+        what: format!("column of {column:?}"),
+        place: "the table of perftest",
+    };
+    let value = row.get(&column).copied().ok_or_else(find)?;
+    if value > 0.0 {
+        return Ok(value);
+    }
+    // Below its last digit it prints 0, which was never measured.
+    Err(ToolError::ReadNumber { what: format!("{column:?}"), text: value.to_string() })
+}
+
+fn latency(
+    row: &Row,
+    test: RdmaTest,
+    apart: &Attributes,
+    parsed: &mut Parsed,
+) -> Result<(), ToolError> {
+    let metric = test.latency_metric();
+    let typical = of(row, Column::Typical)?;
+    parsed.measure_apart(metric, apart.clone(), vec![typical]);
+    let percentile = |name: &str, column| Some((name.to_owned(), row.get(&column).copied()?));
+    let percentiles = [
+        percentile("p50", Column::Typical),
+        percentile("p99", Column::P99),
+        percentile("p99.9", Column::P999),
+    ];
+    // Of its maximum it has cut off the two slowest.
+    let figures = Figures {
+        min: row.get(&Column::Min).copied(),
+        mean: row.get(&Column::Average).copied(),
+        max: None,
+        percentiles: percentiles.into_iter().flatten().collect(),
+    };
+    let laws = [
+        (Order::MinMean, figures.min, figures.mean),
+        (Order::MinMedian, figures.min, Some(typical)),
+    ];
+    for (law, less, more) in laws {
+        if let (Some(less), Some(more)) = (less, more)
+            && less > more
+        {
+            parsed.doubts.push(Doubt::OutOfOrder { law, less, more, unit: Unit::Second });
+        }
+    }
+    parsed.figures(metric, figures);
+    parsed.learn_of(metric, Attribute::Statistic, "median");
+    Ok(())
+}
+
+/// The label may be `MB/sec` for 2²⁰ B/s; its own arithmetic decides: bytes times messages are the rate.
+fn rate(
+    row: &Row,
+    bytes: u64,
+    apart: &Attributes,
+    parsed: &mut Parsed,
+) -> Result<(), ToolError> {
+    let (rate, messages) = (of(row, Column::Rate)?, of(row, Column::MessageRate)?);
+    let counted = messages * bytes as f64;
+    let rounding = HALF_A_DIGIT.0 + HALF_A_DIGIT.1 * bytes as f64;
+    if (rate - counted).abs() > rounding + 0.01 * rate {
+        let what = format!("{rate} B/s, and {messages} messages of {bytes} B a second");
+        return Err(ToolError::Reconcile { what });
+    }
+    parsed.measure_apart("bandwidth", apart.clone(), vec![rate]);
+    parsed.measure_apart("message_rate", apart.clone(), vec![messages]);
+    for metric in ["bandwidth", "message_rate"] {
+        parsed.learn_of(metric, Attribute::Statistic, "mean");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::workload::RdmaDevice;
+
+    use super::*;
+    use crate::invocation::Found;
+    use crate::tool::find;
+
+    const LATENCY: &str = include_str!("../../tests/golden/perftest/ib_send_lat.txt");
+    const BANDWIDTH: &str = include_str!("../../tests/golden/perftest/ib_send_bw.txt");
+
+    fn invocation(test: RdmaTest, sizes: &[u64], program: &str) -> Vec<Invocation> {
+        let work = RdmaWorkload {
+            port: Some(4000),
+            sizes: sizes.to_vec(),
+            queue_pairs: 2,
+            both: test.is_bandwidth(),
+            device: RdmaDevice {
+                name: Some("rxe0".to_owned()),
+                gid_index: Some(1),
+                ..RdmaDevice::default()
+            },
+            ..RdmaWorkload::usual(test, Some("10.0.0.5".to_owned()))
+        };
+        let workload = Workload::Rdma(work);
+        let tool = find(program).unwrap();
+        assert!((tool.takes)(&workload));
+        let found = Found { path: program.to_owned(), version: None, launcher: None };
+        let request =
+            Request { workload: &workload, found: &found, repetitions: 1, cpu_flags: &[] };
+        (tool.command)(&request).unwrap()
+    }
+
+    #[test]
+    fn both_ends_are_asked_in_the_words_of_perftest() {
+        let words = |test, program: &str| {
+            let asked = invocation(test, &[2], program);
+            asked.iter().map(|it| it.arguments.join(" ")).collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(
+            words(RdmaTest::SendLatency, "ib_send_lat"),
+            "-F -c RC -n 1000 -s 2 -I 0 -x 1 -p 4000 -d rxe0 10.0.0.5"
+        );
+        assert_eq!(
+            words(RdmaTest::ReadBandwidth, "ib_read_bw"),
+            "-F -c RC -n 1000 -s 2 -t 128 -q 2 -x 1 -p 4000 -d rxe0 -b 10.0.0.5"
+        );
+        assert_eq!(
+            words(RdmaTest::AtomicLatency, "ib_atomic_lat"),
+            "-F -c RC -n 1000 -x 1 -p 4000 -d rxe0 10.0.0.5"
+        );
+        assert_eq!(version("Version: 6.06\n").as_deref(), Some("6.06"));
+    }
+
+    fn read(test: RdmaTest, program: &str, stdout: &str) -> Result<Parsed, ToolError> {
+        let all: Vec<u64> = (1..=16).map(|power| 1 << power).collect();
+        let asked = Invocation {
+            workload: Workload::Rdma(RdmaWorkload {
+                sizes: all.clone(),
+                ..RdmaWorkload::usual(test, None)
+            }),
+            ..invocation(test, &all, program).remove(0)
+        };
+        let (stdout, exit_code) = (stdout.to_owned(), Some(0));
+        let outputs = Outputs { stdout, exit_code, ..Outputs::default() };
+        find(program).unwrap().read(&asked, &outputs)
+    }
+
+    #[test]
+    fn medians_and_averages_are_taken_and_neither_deviation_nor_maximum() {
+        let parsed = read(RdmaTest::SendLatency, "ib_send_lat", LATENCY).unwrap();
+        let first = &parsed.values[0];
+        assert_eq!(first.metric, "half_round_trip");
+        assert_eq!(first.apart[&Attribute::Bytes], 2_u64.into());
+        assert!((first.samples[0] - 28.82e-6).abs() < 1e-12);
+        let figures = first.figures.as_ref().unwrap();
+        assert_eq!(figures.max, None, "perftest cuts off the two slowest");
+        assert!((figures.mean.unwrap() - 636.95e-6).abs() < 1e-12);
+        let parsed = read(RdmaTest::SendBandwidth, "ib_send_bw", BANDWIDTH).unwrap();
+        assert_eq!(parsed.values.len(), 32, "a rate and a rate of messages for each size");
+        assert_eq!(parsed.doubts, []);
+    }
+
+    #[test]
+    fn what_cannot_have_been_measured_is_refused_or_doubted() {
+        let edited = LATENCY.replace("636.95", "10.95 ");
+        let parsed = read(RdmaTest::SendLatency, "ib_send_lat", &edited).unwrap();
+        assert!(matches!(parsed.doubts[..], [Doubt::OutOfOrder { law: Order::MinMean, .. }]));
+        // The same table in another unit than its label's: its own arithmetic contradicts it.
+        let other = BANDWIDTH.replace("9.21  ", "96.60 ");
+        for (test, program, text, expected) in [
+            (RdmaTest::SendBandwidth, "ib_send_bw", other.as_str(), "contradicts itself"),
+            (RdmaTest::SendBandwidth, "ib_send_bw", LATENCY, "no column of Rate"),
+            (RdmaTest::SendLatency, "ib_send_lat", "", "no table"),
+        ] {
+            let error = read(test, program, text).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

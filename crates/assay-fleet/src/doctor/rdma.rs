@@ -1,0 +1,402 @@
+//! Checks of RDMA devices, as far as sysfs shows them: no library is opened and nothing is sent.
+
+use std::time::Duration;
+
+use assay_model::finding::Severity;
+
+use super::check::{Check, Scene, Seen, Unseen};
+use crate::network_device;
+use crate::rdma_device::CLASS;
+use crate::root::Root;
+
+/// Between two looks at the counters.
+const WATCH: Duration = Duration::from_millis(200);
+/// What a packet of RoCE has around its payload: IP, UDP, and the heads of InfiniBand (`iboe_get_mtu` of
+/// the kernel's `ib_addr.h`).
+const HEADS_BYTES: u64 = 96;
+/// The largest path MTU.
+const LARGEST_MTU_BYTES: u64 = 4096;
+
+/// Counters of a port that stand still on a sound link (InfiniBand 1.4, 16.1.3.5).
+const LINK_ERRORS: [&str; 10] = [
+    "symbol_error",
+    "link_error_recovery",
+    "link_downed",
+    "port_rcv_errors",
+    "port_rcv_remote_physical_errors",
+    "port_rcv_constraint_errors",
+    "port_xmit_discards",
+    "local_link_integrity_errors",
+    "excessive_buffer_overrun_errors",
+    "VL15_dropped",
+];
+/// Counters of drivers (mlx5, rxe, irdma) for what had to be sent again or was refused.
+const TRANSPORT_ERRORS: [&str; 12] = [
+    "out_of_sequence",
+    "packet_seq_err",
+    "local_ack_timeout_err",
+    "rnr_nak_retry_err",
+    "out_of_buffer",
+    "req_cqe_error",
+    "resp_cqe_error",
+    "rx_icrc_encapsulated",
+    "rcvd_seq_err",
+    "retry_exceeded_err",
+    "retry_rnr_exceeded_err",
+    "completer_retry_err",
+];
+
+/// The one that says that there is no device.
+pub(super) const LINK: &[Check] = &[Check {
+    id: "rdma.link",
+    expected: "ACTIVE on every port that has a cable",
+    why: "only an active port carries anything; InfiniBand needs a subnet manager for that",
+    source: "kernel documentation: ABI/stable/sysfs-class-infiniband (state, phys_state)",
+    severity: Severity::Blocks,
+    change: "ip link set DEVICE up for RoCE, opensm somewhere in an InfiniBand fabric, or another cable",
+    look: link,
+}];
+
+/// The others, where there is a device.
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "rdma.rate",
+        expected: "all lanes of the link, at the rate of the fastest port of the same kind of card",
+        why: "a bad cable or a transceiver that does not fit costs lanes or speed, and nothing else says so",
+        source: "kernel documentation: ABI/stable/sysfs-class-infiniband (rate); man 8 ibstatus",
+        severity: Severity::Skews,
+        change: "seat or replace the cable; compare the port of the switch (iblinkinfo, mlxlink)",
+        look: rate,
+    },
+    Check {
+        id: "rdma.errors",
+        expected: "no counter of errors moves",
+        why: "what is damaged or dropped is sent again: latency has outliers and bandwidth falls",
+        source: "InfiniBand Architecture 1.4, 16.1.3.5; kernel documentation: ABI/stable/sysfs-class-infiniband",
+        severity: Severity::Skews,
+        change: "replace the cable where the link's counters move; look for loss and for missing flow control (PFC, ECN) where the transport's do",
+        look: errors,
+    },
+    Check {
+        id: "rdma.firmware",
+        expected: "a driver, and the same firmware on all cards of one kind",
+        why: "cards of different firmware differ in latency and in faults that only one of them has",
+        source: "kernel documentation: ABI/stable/sysfs-class-infiniband (fw_ver, board_id)",
+        severity: Severity::Note,
+        change: "update the firmware with the vendor's tool (mlxfwmanager, devlink dev flash)",
+        look: firmware,
+    },
+    Check {
+        id: "rdma.pcie",
+        expected: "the speed and width that the card can do, and no less than its port",
+        why: "a card in a slot of fewer lanes never reaches the rate of its port",
+        source: "kernel documentation: ABI/testing/sysfs-bus-pci (current_link_speed, max_link_width)",
+        severity: Severity::Skews,
+        change: "put the card into a slot of its width, or look for a limit in the firmware of the board",
+        look: pcie,
+    },
+    Check {
+        id: "rdma.gid",
+        expected: "a RoCE v2 GID of an IPv4 address on every Ethernet port",
+        why: "without an address RoCE has nobody to send to; version 1 is not routed",
+        source: "kernel documentation: ABI/stable/sysfs-class-infiniband (gids, gid_attrs/types)",
+        severity: Severity::Blocks,
+        change: "ip addr add ADDRESS dev DEVICE; -x chooses a GID by its index",
+        look: gid,
+    },
+    Check {
+        id: "rdma.mtu",
+        expected: "4192 B or more on the network device of RoCE, for a path MTU of 4096",
+        why: "smaller packets have more heads and cost more of what the card can do a second",
+        source: "Linux: include/rdma/ib_addr.h (iboe_get_mtu)",
+        severity: Severity::Note,
+        change: "ip link set DEVICE mtu 9000 at both ends, where every switch carries it",
+        look: mtu,
+    },
+];
+
+/// Whether the kernel lists any device.
+pub(super) fn is_there(root: &Root) -> bool {
+    !root.names(CLASS).is_empty()
+}
+
+/// A port of a device, as sysfs names it.
+struct Port {
+    device: String,
+    number: u32,
+}
+
+impl Port {
+    fn path(&self, file: &str) -> String {
+        format!("{CLASS}/{}/ports/{}/{file}", self.device, self.number)
+    }
+
+    fn text(&self, scene: &Scene, file: &str) -> Option<String> {
+        scene.root.text(&self.path(file))
+    }
+
+    /// What follows the number of a state: `ACTIVE` of `4: ACTIVE`.
+    fn state(&self, scene: &Scene, file: &str) -> Option<String> {
+        let text = self.text(scene, file)?;
+        Some(text.split_once(": ").map_or(text.as_str(), |(_, word)| word).to_owned())
+    }
+
+    fn is_ethernet(&self, scene: &Scene) -> bool {
+        self.text(scene, "link_layer").as_deref() == Some("Ethernet")
+    }
+
+    fn is_active(&self, scene: &Scene) -> bool {
+        self.state(scene, "state").as_deref() == Some("ACTIVE")
+    }
+
+    fn of_device(&self, scene: &Scene, file: &str) -> Option<String> {
+        scene.root.text(&format!("{CLASS}/{}/{file}", self.device))
+    }
+
+    /// In bit/s, of `100 Gb/sec (4X EDR)`.
+    fn bit_per_s(&self, scene: &Scene) -> Option<f64> {
+        let text = self.text(scene, "rate")?;
+        let (number, _) = text.split_once(" Gb/sec")?;
+        number.parse::<f64>().ok().map(|gigabits| gigabits * 1e9)
+    }
+}
+
+fn ports(scene: &Scene) -> Vec<Port> {
+    let of = |device: &String| {
+        let numbers = scene.root.numbered(&format!("{CLASS}/{device}/ports"), "");
+        let device = device.clone();
+        numbers.into_iter().map(move |number| Port { device: device.clone(), number })
+    };
+    scene.root.names(CLASS).iter().flat_map(of).collect()
+}
+
+/// One port after another, or that there is nothing to see.
+fn of_ports(
+    scene: &Scene,
+    what: &str,
+    report: impl Fn(&Port) -> Option<(bool, String)>,
+) -> Result<Seen, Unseen> {
+    let reported: Vec<(bool, String)> = ports(scene)
+        .iter()
+        .filter_map(|port| {
+            let (ok, text) = report(port)?;
+            Some((ok, format!("{} port {} {text}", port.device, port.number)))
+        })
+        .collect();
+    if reported.is_empty() {
+        return Err(Unseen::hidden(what));
+    }
+    let texts: Vec<&str> = reported.iter().map(|(_, text)| text.as_str()).collect();
+    Ok(Seen::judged(reported.iter().all(|(ok, _)| *ok), texts.join(", ")))
+}
+
+/// A port that looks for a partner in vain has no cable; that is nothing to mend where another has one.
+fn link(scene: &Scene) -> Result<Seen, Unseen> {
+    let is_any_active = ports(scene).iter().any(|port| port.is_active(scene));
+    of_ports(scene, "an RDMA device", |port| {
+        let state = port.state(scene, "state")?;
+        let physical = port.state(scene, "phys_state").unwrap_or_default();
+        let has_no_cable = ["Polling", "Disabled", "Sleep"].contains(&physical.as_str());
+        let ok = state == "ACTIVE" || is_any_active && has_no_cable;
+        let physical = if physical.is_empty() { physical } else { format!(" ({physical})") };
+        Some((ok, format!("{state}{physical}")))
+    })
+}
+
+/// Devices of software and of hypervisors have a rate that says nothing; they have no link on PCI Express either.
+fn rate(scene: &Scene) -> Result<Seen, Unseen> {
+    let kind = |port: &Port| port.of_device(scene, "board_id");
+    let all: Vec<(Option<String>, f64)> = ports(scene)
+        .iter()
+        .filter(|port| port.is_active(scene))
+        .filter_map(|port| Some((kind(port), port.bit_per_s(scene)?)))
+        .collect();
+    of_ports(scene, "the rate of an active port of a card", |port| {
+        port.of_device(scene, "device/max_link_width")?;
+        let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
+        let own = port.bit_per_s(scene)?;
+        let alike = all.iter().filter(|(it, _)| it.is_some() && *it == kind(port));
+        let fastest = alike.map(|(_, rate)| *rate).fold(own, f64::max);
+        // Some are built of two lanes; one of several is what a bad cable leaves.
+        let lost_lanes = text.contains("(1X ") && !port.is_ethernet(scene);
+        let is_slower = own < fastest * 0.99;
+        let why = match (lost_lanes, is_slower) {
+            (true, _) => "; one lane of the link is up".to_owned(),
+            (_, true) => format!("; another port of such a card has {} Gbit/s", fastest / 1e9),
+            _ => String::new(),
+        };
+        Some((why.is_empty(), format!("{text}{why}")))
+    })
+}
+
+/// All counters of errors: port by port, name and number.
+fn counters(scene: &Scene) -> Vec<(String, u64)> {
+    let mut found = Vec::new();
+    for port in ports(scene) {
+        let groups = [("counters", &LINK_ERRORS[..]), ("hw_counters", &TRANSPORT_ERRORS[..])];
+        for (folder, names) in groups {
+            found.extend(names.iter().filter_map(|name| {
+                let count = scene.root.number(&port.path(&format!("{folder}/{name}")))?;
+                Some((format!("{} port {} {name}", port.device, port.number), count))
+            }));
+        }
+    }
+    found
+}
+
+fn errors(scene: &Scene) -> Result<Seen, Unseen> {
+    let before = counters(scene);
+    if before.is_empty() {
+        return Err(Unseen::hidden("a counter of errors of an RDMA device"));
+    }
+    std::thread::sleep(WATCH);
+    Ok(moved(&before, &counters(scene)))
+}
+
+/// What has moved between two looks, or else what has been counted before.
+fn moved(before: &[(String, u64)], after: &[(String, u64)]) -> Seen {
+    let moving: Vec<String> = before
+        .iter()
+        .filter_map(|(name, was)| {
+            let (_, is) = after.iter().find(|(other, is)| other == name && is > was)?;
+            Some(format!("{name} by {}", is - was))
+        })
+        .collect();
+    if !moving.is_empty() {
+        return Seen::deviates(format!("moving: {}", moving.join(", ")));
+    }
+    let counted: Vec<String> = after
+        .iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    if counted.is_empty() {
+        return Seen::ok(format!("{} counters, all 0", after.len()));
+    }
+    Seen::ok(format!("still; since the device was started: {}", counted.join(", ")))
+}
+
+fn firmware(scene: &Scene) -> Result<Seen, Unseen> {
+    let all: Vec<(Option<String>, String)> = ports(scene)
+        .iter()
+        .filter_map(|port| {
+            Some((port.of_device(scene, "board_id"), port.of_device(scene, "fw_ver")?))
+        })
+        .collect();
+    of_ports(scene, "the firmware of an RDMA device", |port| {
+        let board = port.of_device(scene, "board_id");
+        let version = port.of_device(scene, "fw_ver");
+        let module = port.of_device(scene, "device/uevent");
+        let module = module.as_deref().and_then(|text| {
+            text.lines().find_map(|line| line.strip_prefix("DRIVER=")).map(str::to_owned)
+        });
+        let is_alike = |(kind, other): &(Option<String>, String)| {
+            kind.is_none() || *kind != board || Some(other) == version.as_ref()
+        };
+        let shown = [module, version.clone().map(|it| format!("firmware {it}")), board.clone()];
+        let shown: Vec<String> = shown.into_iter().flatten().collect();
+        (!shown.is_empty()).then(|| (all.iter().all(is_alike), shown.join(" ")))
+    })
+}
+
+fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
+    of_ports(scene, "the PCIe link of an RDMA device", |port| {
+        let of = |name: &str| port.of_device(scene, &format!("device/{name}"));
+        let number = |text: &String| text.split(' ').next()?.parse::<f64>().ok();
+        let speeds = (of("current_link_speed")?, of("max_link_speed")?);
+        let widths = (of("current_link_width")?, of("max_link_width")?);
+        let (speed, most_speed) = (number(&speeds.0)?, number(&speeds.1)?);
+        let (width, most_width) = (number(&widths.0)?, number(&widths.1)?);
+        let carried = width * lane_bit_per_s(speed);
+        let asked = port.bit_per_s(scene).filter(|_| port.is_active(scene)).unwrap_or(0.0);
+        let text = format!(
+            "{speed} GT/s × {width} of {most_speed} GT/s × {most_width}: {:.0} Gbit/s",
+            carried / 1e9
+        );
+        let is_full = speed >= most_speed && width >= most_width;
+        if carried < asked {
+            return Some((false, format!("{text}, below the {} of the port", asked / 1e9)));
+        }
+        // A slot of an older kind that carries the port all the same costs nothing that shows.
+        Some((is_full || carried >= asked * 1.2 && asked > 0.0, text))
+    })
+}
+
+/// What a lane carries: 8 of 10 bits are data up to 5 GT/s, 128 of 130 beyond (PCI Express Base 6.0, 4.2).
+fn lane_bit_per_s(giga_transfers: f64) -> f64 {
+    let share = if giga_transfers <= 5.0 { 0.8 } else { 128.0 / 130.0 };
+    giga_transfers * 1e9 * share
+}
+
+fn gid(scene: &Scene) -> Result<Seen, Unseen> {
+    /// Entries that are looked at; cards have some 256, of which the first few are filled.
+    const LOOKED_AT: u32 = 64;
+    of_ports(scene, "an RDMA device on Ethernet", |port| {
+        if !port.is_ethernet(scene) {
+            return None;
+        }
+        let of = |index: u32| {
+            let gid = port.text(scene, &format!("gids/{index}"))?;
+            let is_empty = gid.chars().all(|it| ":0".contains(it));
+            let kind = port.text(scene, &format!("gid_attrs/types/{index}"))?;
+            (!is_empty && kind == "RoCE v2").then_some((index, gid))
+        };
+        let routable: Vec<(u32, String)> = (0..LOOKED_AT).filter_map(of).collect();
+        let is_ipv4 = |gid: &str| gid.starts_with("0000:0000:0000:0000:0000:ffff:");
+        let Some((index, gid)) =
+            routable.iter().find(|(_, gid)| is_ipv4(gid)).or(routable.first())
+        else {
+            return Some((false, "has no GID of RoCE v2".to_owned()));
+        };
+        let ok = is_ipv4(gid);
+        let kind = if ok { "IPv4" } else { "IPv6 alone" };
+        let count = routable.len();
+        Some((ok, format!("GID {index} ({kind}, one of {count} of RoCE v2)")))
+    })
+}
+
+fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
+    of_ports(scene, "an RDMA device on Ethernet", |port| {
+        if !port.is_ethernet(scene) {
+            return None;
+        }
+        let net = port
+            .text(scene, "gid_attrs/ndevs/0")
+            .or_else(|| port.of_device(scene, "parent"))?;
+        let bytes = network_device::read(scene.root, &net).mtu_bytes?;
+        let payload = bytes.saturating_sub(HEADS_BYTES).min(LARGEST_MTU_BYTES);
+        let path = if payload < 256 { 0 } else { 1_u64 << payload.ilog2() };
+        let text = format!("over {net} with {bytes} B: path MTU {path} B");
+        Some((path == LARGEST_MTU_BYTES, text))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_counter_that_moves_is_a_fault() {
+        let at = |count: u64| vec![("mlx5_0 port 1 symbol_error".to_owned(), count)];
+        for (was, is, ok, observed) in [
+            (0, 0, true, "1 counters, all 0"),
+            (7, 7, true, "still; since the device was started: mlx5_0 port 1 symbol_error 7"),
+            (7, 9, false, "moving: mlx5_0 port 1 symbol_error by 2"),
+            // Somebody has set it back meanwhile.
+            (7, 0, true, "1 counters, all 0"),
+        ] {
+            let seen = moved(&at(was), &at(is));
+            assert_eq!(
+                (seen.as_expected, seen.observed.as_str()),
+                (ok, observed),
+                "{was} {is}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_lane_carries_what_its_code_leaves() {
+        assert!((lane_bit_per_s(2.5) - 2e9).abs() < 1.0);
+        assert!((lane_bit_per_s(8.0) * 16.0 / 1e9 - 126.03).abs() < 0.01);
+    }
+}

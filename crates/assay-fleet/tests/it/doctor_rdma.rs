@@ -1,0 +1,149 @@
+//! What the doctor says about RDMA devices: every check where it passes and where it fires.
+
+use assay_fleet::{doctor, facts, state};
+use assay_model::finding::Outcome;
+use assay_model::network_setup::NetworkSetup;
+
+use crate::tree::Host;
+
+const CARDS: [&str; 2] = ["mlx5_0", "mlx5_1"];
+
+/// A host with two cards of one kind: InfiniBand at 200 Gbit/s, and RoCE at 100 Gbit/s on `eth7`.
+fn host() -> Host {
+    let host = Host::named("xeon-2s-smt");
+    for (card, link, rate, board) in [
+        (CARDS[0], "InfiniBand", "200 Gb/sec (4X HDR)", "MT_0000000222"),
+        (CARDS[1], "Ethernet", "100 Gb/sec (4X EDR)", "MT_0000000008"),
+    ] {
+        for (file, content) in [
+            ("fw_ver", "20.35.3006"),
+            ("board_id", board),
+            ("device/uevent", "DRIVER=mlx5_core"),
+            ("device/current_link_speed", "16.0 GT/s PCIe"),
+            ("device/max_link_speed", "16.0 GT/s PCIe"),
+            ("device/current_link_width", "16"),
+            ("device/max_link_width", "16"),
+            ("ports/1/state", "4: ACTIVE"),
+            ("ports/1/phys_state", "5: LinkUp"),
+            ("ports/1/link_layer", link),
+            ("ports/1/rate", rate),
+            ("ports/1/counters/symbol_error", "0"),
+            ("ports/1/hw_counters/out_of_sequence", "3"),
+        ] {
+            of_card(&host, card, file, content);
+        }
+    }
+    for (file, content) in [
+        ("ports/1/gids/0", "fe80:0000:0000:0000:0000:00ff:fe00:0001"),
+        ("ports/1/gids/1", "0000:0000:0000:0000:0000:ffff:0a00:0001"),
+        ("ports/1/gids/2", "0000:0000:0000:0000:0000:0000:0000:0000"),
+        ("ports/1/gid_attrs/types/0", "RoCE v2"),
+        ("ports/1/gid_attrs/types/1", "RoCE v2"),
+        ("ports/1/gid_attrs/types/2", "RoCE v2"),
+        ("ports/1/gid_attrs/ndevs/0", "eth7"),
+    ] {
+        of_card(&host, CARDS[1], file, content);
+    }
+    host.write("sys/class/net/eth7/mtu", b"9000\n");
+    host
+}
+
+fn of_card(host: &Host, card: &str, file: &str, content: &str) {
+    host.write(
+        &format!("sys/class/infiniband/{card}/{file}"),
+        format!("{content}\n").as_bytes(),
+    );
+}
+
+/// Changes files of the second card, or the MTU of its network device, and sees what one check makes of it.
+#[track_caller]
+fn check(id: &str, changes: &[(&str, &str)], outcome: Outcome, observed: &str) {
+    let host = host();
+    for (file, content) in changes {
+        match *file {
+            "mtu" => host.write("sys/class/net/eth7/mtu", content.as_bytes()),
+            file => of_card(&host, CARDS[1], file, content),
+        }
+    }
+    let root = host.root();
+    let network = NetworkSetup::default();
+    let findings = doctor::examine(&root, &facts::read(&root), &state::read(&root), &network);
+    let found = findings.into_iter().find(|finding| finding.id == id);
+    let found = found.map(|finding| (finding.outcome, finding.observed));
+    assert_eq!(found, Some((outcome, observed.to_owned())), "{id}");
+}
+
+#[test]
+fn a_link_is_active_or_has_no_cable() {
+    let first = "mlx5_0 port 1 ACTIVE (LinkUp)";
+    let id = "rdma.link";
+    check(id, &[], Outcome::Ok, &format!("{first}, mlx5_1 port 1 ACTIVE (LinkUp)"));
+    let no_cable = [("ports/1/state", "1: DOWN"), ("ports/1/phys_state", "2: Polling")];
+    check(id, &no_cable, Outcome::Ok, &format!("{first}, mlx5_1 port 1 DOWN (Polling)"));
+    let no_manager = [("ports/1/state", "2: INIT")];
+    check(id, &no_manager, Outcome::Deviates, &format!("{first}, mlx5_1 port 1 INIT (LinkUp)"));
+}
+
+#[test]
+fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
+    let first = "mlx5_0 port 1 200 Gb/sec (4X HDR)";
+    let (id, second) = ("rdma.rate", "mlx5_1 port 1");
+    check(id, &[], Outcome::Ok, &format!("{first}, {second} 100 Gb/sec (4X EDR)"));
+    let slower = "; another port of such a card has 200 Gbit/s";
+    check(
+        id,
+        &[("board_id", "MT_0000000222")],
+        Outcome::Deviates,
+        &format!("{first}, {second} 100 Gb/sec (4X EDR){slower}"),
+    );
+    let lane = [("ports/1/link_layer", "InfiniBand"), ("ports/1/rate", "25 Gb/sec (1X EDR)")];
+    let lost = "25 Gb/sec (1X EDR); one lane of the link is up";
+    check(id, &lane, Outcome::Deviates, &format!("{first}, {second} {lost}"));
+}
+
+#[test]
+fn cards_are_held_against_their_slots_and_each_other() {
+    let full = "16 GT/s × 16 of 16 GT/s × 16: 252 Gbit/s";
+    let of_both = |second: &str| format!("mlx5_0 port 1 {full}, mlx5_1 port 1 {second}");
+    check("rdma.pcie", &[], Outcome::Ok, &of_both(full));
+    let narrow = [("device/current_link_width", "4")];
+    let reported = "16 GT/s × 4 of 16 GT/s × 16: 63 Gbit/s, below the 100 of the port";
+    check("rdma.pcie", &narrow, Outcome::Deviates, &of_both(reported));
+    let enough = [("device/current_link_width", "8")];
+    let reported = "16 GT/s × 8 of 16 GT/s × 16: 126 Gbit/s";
+    check("rdma.pcie", &enough, Outcome::Ok, &of_both(reported));
+
+    let first = "mlx5_0 port 1 mlx5_core firmware 20.35.3006 MT_0000000222";
+    let other = [("board_id", "MT_0000000222"), ("fw_ver", "20.31.1014")];
+    let reported = "mlx5_1 port 1 mlx5_core firmware 20.31.1014 MT_0000000222";
+    check("rdma.firmware", &other, Outcome::Deviates, &format!("{first}, {reported}"));
+    let reported = "mlx5_1 port 1 mlx5_core firmware 20.35.3006 MT_0000000008";
+    check("rdma.firmware", &[], Outcome::Ok, &format!("{first}, {reported}"));
+
+    let still = "still; since the device was started: mlx5_0 port 1 out_of_sequence 3, \
+                 mlx5_1 port 1 out_of_sequence 3";
+    check("rdma.errors", &[], Outcome::Ok, still);
+}
+
+#[test]
+fn roce_needs_an_address_and_large_packets() {
+    let second = "mlx5_1 port 1";
+    let ok = format!("{second} GID 1 (IPv4, one of 2 of RoCE v2)");
+    check("rdma.gid", &[], Outcome::Ok, &ok);
+    let old = [("ports/1/gid_attrs/types/1", "IB/RoCE v1")];
+    let reported = format!("{second} GID 0 (IPv6 alone, one of 1 of RoCE v2)");
+    check("rdma.gid", &old, Outcome::Deviates, &reported);
+    let none = [old[0], ("ports/1/gid_attrs/types/0", "IB/RoCE v1")];
+    check("rdma.gid", &none, Outcome::Deviates, &format!("{second} has no GID of RoCE v2"));
+
+    for (bytes, path, outcome) in [
+        ("9000", 4096, Outcome::Ok),
+        ("4192", 4096, Outcome::Ok),
+        ("4191", 2048, Outcome::Deviates),
+        ("1500", 1024, Outcome::Deviates),
+        ("300", 0, Outcome::Deviates),
+    ] {
+        let reported = format!("{second} over eth7 with {bytes} B: path MTU {path} B");
+        check("rdma.mtu", &[("mtu", bytes)], outcome, &reported);
+    }
+}

@@ -1,0 +1,219 @@
+//! Passes with many requests in flight: over all queue pairs of an end, one way or both.
+
+use std::sync::atomic::AtomicBool;
+
+use super::abi::{self, Piece, SendRequest};
+use super::endpoint::{Connection, Endpoint};
+use super::error::RdmaError;
+use super::passes::{Mark, Operation, Pass, Patience, RECEIVES, receive_request};
+use crate::clock;
+
+/// Requests in flight of which one is signalled, as perftest moderates its completions.
+const MODERATION: u64 = 100;
+/// Bits of a request's number that count; those above are the queue pair's.
+const COUNT_BITS: u32 = 40;
+/// How long after the last datagram the rest is given up as lost: a machine that stalls for half a second
+/// loses none by that.
+const LAST_DATAGRAM_NS: u64 = 1_000_000_000;
+/// How long the first may take.
+const FIRST_DATAGRAM_NS: u64 = 10_000_000_000;
+
+/// What one end has seen of a pass.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Carried {
+    /// Its own requests: how many were complete when, after the first was posted.
+    pub sent: Vec<Mark>,
+    /// Datagrams that came in, after the first, which is not counted: how many when.
+    pub received: Vec<Mark>,
+    /// Messages that came in.
+    pub arrived: u64,
+}
+
+/// One queue pair's part.
+struct Lane {
+    request: SendRequest,
+    posted: u64,
+    done: u64,
+    received: u64,
+}
+
+impl Endpoint {
+    /// Carries a pass with many in flight: what this end sends, and what it receives.
+    ///
+    /// # Errors
+    /// When a request ends badly, nothing completes any more, or somebody wants to stop.
+    pub fn carry(
+        &mut self,
+        pass: &Pass,
+        leads: bool,
+        cancel: &AtomicBool,
+    ) -> Result<Carried, RdmaError> {
+        let mut flow = Flow::new(self, pass, leads);
+        flow.run(cancel)?;
+        Ok(flow.carried)
+    }
+}
+
+/// A pass while it goes on.
+struct Flow<'e> {
+    end: &'e Endpoint,
+    pass: Pass,
+    lanes: Vec<Lane>,
+    /// Held for the requests, which point to it.
+    _piece: Box<Piece>,
+    sink: Piece,
+    every: u64,
+    to_send: u64,
+    to_receive: u64,
+    done: u64,
+    start_ns: u64,
+    /// Of the first and the last message that came in.
+    arrivals_ns: (u64, u64),
+    carried: Carried,
+}
+
+impl<'e> Flow<'e> {
+    fn new(end: &'e Endpoint, pass: &Pass, leads: bool) -> Self {
+        let mut piece = Box::new(end.leading_piece(pass));
+        let lane = |at| Lane {
+            request: end.request(pass, &mut piece, at),
+            posted: 0,
+            done: 0,
+            received: 0,
+        };
+        let lanes: Vec<Lane> = (0..end.made.queue_pairs.len()).map(lane).collect();
+        let all = pass.iterations * lanes.len() as u64;
+        let every = MODERATION.min(pass.depth.div_ceil(2)).max(1);
+        let (sends, receives) = (leads || pass.both, end.receives(pass, leads));
+        let marks =
+            |has: bool| Vec::with_capacity(if has { (all / every) as usize + 1 } else { 0 });
+        Self {
+            end,
+            pass: *pass,
+            lanes,
+            _piece: piece,
+            sink: end.sink_piece(pass.bytes),
+            every,
+            to_send: if sends { all } else { 0 },
+            to_receive: if receives { all } else { 0 },
+            done: 0,
+            start_ns: 0,
+            arrivals_ns: (0, 0),
+            carried: Carried { sent: marks(sends), received: marks(receives), arrived: 0 },
+        }
+    }
+
+    fn run(&mut self, cancel: &AtomicBool) -> Result<(), RdmaError> {
+        self.start_ns = clock::now_ns();
+        if self.to_send > 0 {
+            (0..self.lanes.len()).try_for_each(|at| self.fill(at))?;
+        }
+        let mut patience = Patience::new(cancel);
+        while self.done < self.to_send || self.carried.arrived < self.to_receive {
+            let moved = self.done < self.to_send && self.complete()?;
+            let came = self.carried.arrived < self.to_receive && self.take()?;
+            if moved || came {
+                patience = Patience::new(cancel);
+                continue;
+            }
+            if self.is_rest_lost() {
+                break;
+            }
+            patience.spend()?;
+        }
+        // Of datagrams the last that came counts, whatever was lost behind it.
+        let last = self.carried.arrived.saturating_sub(1);
+        let is_datagram = self.end.connection == Connection::Ud;
+        if is_datagram
+            && last > 0
+            && self.carried.received.last().is_none_or(|mark| mark.done < last)
+        {
+            let at_ns = self.arrivals_ns.1 - self.arrivals_ns.0;
+            self.carried.received.push(Mark { done: last, at_ns });
+        }
+        Ok(())
+    }
+
+    /// Posts what has room on a queue pair.
+    #[inline]
+    fn fill(&mut self, at: usize) -> Result<(), RdmaError> {
+        let (depth, n, every) = (self.pass.depth, self.pass.iterations, self.every);
+        let lane = &mut self.lanes[at];
+        let plain = lane.request.flags & !abi::SIGNALED;
+        while lane.posted < n && lane.posted - lane.done < depth {
+            lane.posted += 1;
+            let is_last = lane.posted.is_multiple_of(every) || lane.posted == n;
+            lane.request.id = (at as u64) << COUNT_BITS | lane.posted;
+            lane.request.flags = if is_last { plain | abi::SIGNALED } else { plain };
+            self.end.send(at, &mut lane.request)?;
+        }
+        Ok(())
+    }
+
+    /// Whether requests of this end have completed.
+    #[inline]
+    fn complete(&mut self) -> Result<bool, RdmaError> {
+        let Some(found) = self.end.poll(self.end.made.send_queue)? else { return Ok(false) };
+        let (at, count) =
+            ((found.id >> COUNT_BITS) as usize, found.id & ((1 << COUNT_BITS) - 1));
+        let lane = &mut self.lanes[at];
+        self.done += count - lane.done;
+        lane.done = count;
+        let at_ns = clock::now_ns() - self.start_ns;
+        self.carried.sent.push(Mark { done: self.done, at_ns });
+        self.fill(at)?;
+        Ok(true)
+    }
+
+    /// Whether a message has come in.
+    #[inline]
+    fn take(&mut self) -> Result<bool, RdmaError> {
+        let Some(found) = self.end.poll(self.end.made.receive_queue)? else { return Ok(false) };
+        let at = found.id as usize;
+        let lane = &mut self.lanes[at];
+        lane.received += 1;
+        // Of datagrams some may be lost: those behind them need the room all the same.
+        let is_datagram = self.end.connection == Connection::Ud;
+        if lane.received + RECEIVES <= self.pass.iterations || is_datagram {
+            self.end.receive(at, &mut receive_request(&mut self.sink, at))?;
+        }
+        self.carried.arrived += 1;
+        if is_datagram {
+            self.note_datagram();
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn note_datagram(&mut self) {
+        let arrived = self.carried.arrived;
+        self.arrivals_ns.1 = clock::now_ns();
+        if arrived == 1 {
+            self.arrivals_ns.0 = self.arrivals_ns.1;
+        } else if arrived.is_multiple_of(self.every) {
+            let at_ns = self.arrivals_ns.1 - self.arrivals_ns.0;
+            self.carried.received.push(Mark { done: arrived - 1, at_ns });
+        }
+    }
+
+    /// Whether nothing has come for so long that the rest of the datagrams never will.
+    #[inline]
+    fn is_rest_lost(&self) -> bool {
+        if self.end.connection != Connection::Ud || self.done < self.to_send {
+            return false;
+        }
+        let now_ns = clock::now_ns();
+        match self.carried.arrived {
+            0 => now_ns - self.start_ns > FIRST_DATAGRAM_NS,
+            _ => now_ns - self.arrivals_ns.1 > LAST_DATAGRAM_NS,
+        }
+    }
+}
+
+impl Pass {
+    /// Whether what is lost stays lost.
+    #[must_use]
+    pub fn loses(&self, connection: Connection) -> bool {
+        connection == Connection::Ud && self.operation == Operation::Send && self.depth > 1
+    }
+}

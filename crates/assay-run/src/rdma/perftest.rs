@@ -1,0 +1,261 @@
+//! perftest measured by: its server, which the far end starts, and what the client has to be told.
+//!
+//! The far end starts a program of perftest's seven and nothing else, with numbers for arguments.
+
+use std::net::{Ipv6Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use assay_adapters::tool::perftest_arguments;
+use assay_fleet::process::{self, Command, Completed, ProcessError};
+use assay_fleet::root::Root;
+use assay_kernels::rdma::{RdmaError, has_devices};
+use assay_model::workload::{RdmaDevice, RdmaWorkload};
+
+use super::far_end::{Loopback, Served, same_version};
+use super::wire::{Line, Message, Perftest};
+use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, TestError, reach};
+use crate::failure::Failure;
+
+/// How long a program of perftest's may take until it listens, and to end when its client has.
+const A_MOMENT: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(20);
+const PACKAGE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
+
+/// The far end with perftest's server, for one run of its client.
+pub(crate) struct Peer {
+    line: Line,
+    _loopback: Option<Loopback>,
+    /// What the client is asked for: the same, with the server's host and port.
+    pub(crate) work: RdmaWorkload,
+}
+
+impl Peer {
+    /// Has the far end start its server for messages of this size. `program` is the client's, and where both
+    /// ends are this machine the server's, too.
+    pub(crate) fn start(
+        work: &RdmaWorkload,
+        bytes: u64,
+        program: &Path,
+        cancel: &AtomicBool,
+    ) -> Result<Self, Failure> {
+        Self::try_start(work, bytes, program, cancel).map_err(|error| error.failure())
+    }
+
+    fn try_start(
+        work: &RdmaWorkload,
+        bytes: u64,
+        program: &Path,
+        cancel: &AtomicBool,
+    ) -> Result<Self, TestError> {
+        if !has_devices() {
+            return Err(RdmaError::NoDevice.into());
+        }
+        let loopback = match &work.to {
+            None => Some(Loopback::start(&work.device, Some(program.to_owned()))?),
+            Some(_) => None,
+        };
+        let port = loopback.as_ref().map_or(work.port.unwrap_or(PORT), Loopback::port);
+        let host = work.to.clone().unwrap_or_else(|| "127.0.0.1".to_owned());
+        let mut line = reach(&host, port)?;
+        line.say(&Message::Perftest(Box::new(Perftest {
+            assay: env!("CARGO_PKG_VERSION").to_owned(),
+            test: work.test,
+            connection: work.connection,
+            bytes,
+            iterations: work.iterations,
+            depth: work.depth,
+            queue_pairs: work.queue_pairs,
+            both: work.both,
+        })))?;
+        let port = match line.hear("the start of perftest", PATIENCE, cancel)? {
+            Message::Listening { port } => port,
+            other => return Err(line.unexpected(other)),
+        };
+        let work = RdmaWorkload {
+            to: Some(host),
+            port: Some(port),
+            sizes: vec![bytes],
+            ..RdmaWorkload::clone(work)
+        };
+        Ok(Self { line, _loopback: loopback, work })
+    }
+
+    /// The client has ended.
+    pub(crate) fn finish(mut self) {
+        // The far end notices as well that the connection closes.
+        let _ = self.line.say(&Message::Done);
+    }
+}
+
+/// The far end's part: starts the server, says where it listens, and ends it at last.
+pub(super) fn serve(
+    line: &mut Line,
+    asked: &Perftest,
+    (device, program): (&RdmaDevice, Option<&Path>),
+    cancel: &AtomicBool,
+) -> Result<Served, TestError> {
+    same_version(line, &asked.assay)?;
+    if !(1..=MOST_BYTES).contains(&asked.bytes) {
+        let said = format!("it asks for messages of {} B", asked.bytes);
+        return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
+    }
+    let name = format!("ib_{}", asked.test.name());
+    let found = program.map(Path::to_owned).or_else(|| process::find_executable(&name));
+    let missing =
+        || TestError::Perftest { reason: format!("{name} is not installed"), advice: PACKAGE };
+    let port = free_port()?;
+    let server = Server::start(found.ok_or_else(missing)?, asked, device, port)?;
+    let server = server.listening(port, cancel)?;
+    line.say(&Message::Listening { port })?;
+    match line.hear("the end of perftest", A_SIZE, cancel)? {
+        Message::Done => {}
+        other => return Err(line.unexpected(other)),
+    }
+    server.end();
+    let device = device.name.clone().unwrap_or_else(|| "the first device".to_owned());
+    Ok(Served { peer: line.peer().to_owned(), device, sizes: 1 })
+}
+
+/// perftest's server while it runs; ended when dropped.
+struct Server {
+    stop: Arc<AtomicBool>,
+    running: Option<JoinHandle<Result<Completed, ProcessError>>>,
+}
+
+impl Server {
+    fn start(
+        program: PathBuf,
+        asked: &Perftest,
+        device: &RdmaDevice,
+        port: u16,
+    ) -> Result<Self, TestError> {
+        let work = RdmaWorkload {
+            test: asked.test,
+            to: None,
+            port: Some(port),
+            sizes: vec![asked.bytes],
+            iterations: asked.iterations,
+            depth: asked.depth,
+            connection: asked.connection,
+            queue_pairs: asked.queue_pairs,
+            both: asked.both,
+            device: device.clone(),
+        };
+        let mut command = Command::new(program);
+        command.arguments =
+            perftest_arguments(&work, asked.bytes).into_iter().map(Into::into).collect();
+        command.environment = vec![("LC_ALL".into(), Some("C".into()))];
+        command.deadline = Some(A_SIZE);
+        let stop = Arc::new(AtomicBool::new(false));
+        let reported = Arc::clone(&stop);
+        let running = thread::Builder::new()
+            .name("perftest".to_owned())
+            .spawn(move || process::run(&command, &reported))
+            .map_err(|error| TestError::Perftest {
+                reason: error.to_string(),
+                advice: "free memory or processes",
+            })?;
+        Ok(Self { stop, running: Some(running) })
+    }
+
+    /// Waits until it listens. Nobody may connect to find out: perftest takes whoever comes for its client.
+    fn listening(mut self, port: u16, cancel: &AtomicBool) -> Result<Self, TestError> {
+        let since = Instant::now();
+        loop {
+            if listens(&Root::machine(), port) {
+                return Ok(self);
+            }
+            if self.running.as_ref().is_none_or(JoinHandle::is_finished) {
+                return Err(self.ended_early());
+            }
+            if since.elapsed() > A_MOMENT || cancel.load(Ordering::Relaxed) {
+                let reason = "it did not listen in time".to_owned();
+                return Err(TestError::Perftest { reason, advice: "run it by hand" });
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    fn ended_early(&mut self) -> TestError {
+        let ended = self.running.take().and_then(|running| running.join().ok());
+        let reason = match ended {
+            Some(Ok(completed)) => {
+                let all = [completed.output.stderr, completed.output.stdout].concat();
+                let text = String::from_utf8_lossy(&all).into_owned();
+                let says = |line: &&str| line.contains(char::is_alphanumeric);
+                let line = text.lines().find(says).unwrap_or("nothing").trim().to_owned();
+                format!("it ended before it listened and said: {line}")
+            }
+            Some(Err(error)) => error.to_string(),
+            None => "it could not be started".to_owned(),
+        };
+        let advice = "run it by hand with the same device, port and GID (-d, -i, -x)";
+        TestError::Perftest { reason, advice }
+    }
+
+    /// It ends by itself when its client has, or soon after.
+    fn end(self) {
+        let since = Instant::now();
+        while self.running.as_ref().is_some_and(|it| !it.is_finished())
+            && since.elapsed() < A_MOMENT
+        {
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(running) = self.running.take() {
+            // What it printed is of no use any more.
+            let _ = running.join();
+        }
+    }
+}
+
+/// A TCP port that nobody listens on at the moment.
+fn free_port() -> Result<u16, TestError> {
+    let any = SocketAddr::from((Ipv6Addr::UNSPECIFIED, 0));
+    let bound = TcpListener::bind(any).or_else(|_| TcpListener::bind("0.0.0.0:0"));
+    bound.and_then(|listener| listener.local_addr()).map(|address| address.port()).map_err(
+        |error| TestError::Perftest {
+            reason: format!("there is no free TCP port: {error}"),
+            advice: "close connections",
+        },
+    )
+}
+
+/// Whether anybody listens on a TCP port, by the kernel's own list (`proc(5)`, `/proc/net/tcp`).
+fn listens(root: &Root, port: u16) -> bool {
+    /// The state of a listening socket.
+    const LISTENING: &str = "0A";
+    let own = format!(":{port:04X}");
+    let is_it = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let local = words.next().unwrap_or_default();
+        local.ends_with(&own) && words.nth(1) == Some(LISTENING)
+    };
+    ["proc/net/tcp", "proc/net/tcp6"]
+        .into_iter()
+        .any(|file| root.text(file).is_some_and(|text| text.lines().any(is_it)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_listens_is_found_without_asking_him() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let root = Root::machine();
+        assert!(listens(&root, port));
+        drop(listener);
+        assert!(!listens(&root, port));
+    }
+}
