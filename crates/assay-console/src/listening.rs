@@ -46,6 +46,15 @@ impl<'t> Listening<'t> {
         }
     }
 
+    /// Something is looked for before there is a run.
+    pub fn before(terminal: &mut Terminal, message: &str, is_quiet: bool) {
+        let mut progress = Progress::default();
+        progress.say(message);
+        if !is_quiet {
+            terminal.begin_progress(&Arc::new(Mutex::new(progress)), Instant::now());
+        }
+    }
+
     fn known(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -193,7 +202,9 @@ impl Listening<'_> {
                 }
             }
             RunEvent::RunFinished { .. } => {
-                self.terminal.end_progress();
+                // Files are removed and the store is written: the line stays until there is something to print.
+                self.known().end();
+                self.known().say("finishing");
                 if !self.is_lost {
                     self.held.drain(..).for_each(|warning| self.terminal.note(&warning));
                 }

@@ -6,6 +6,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use assay_kernels::standard_output;
 use assay_model::plain;
 use assay_report::document::Document;
 use assay_report::progress::Progress;
@@ -127,6 +128,7 @@ impl Terminal {
 
     /// Shows how far a run is that began at `began`.
     pub fn begin_progress(&mut self, known: &Arc<Mutex<Progress>>, began: Instant) {
+        self.end_progress();
         if !self.is_live {
             return;
         }
@@ -180,12 +182,54 @@ pub fn unwritable(error: &io::Error) -> Failure {
     )
 }
 
+/// What is written to a standard output that nobody gave the program is lost, and is no success.
+pub fn closed() -> Option<io::Error> {
+    /// `EBADF` of Linux, everywhere the same.
+    const BAD_DESCRIPTOR: i32 = 9;
+    standard_output::was_closed().then(|| io::Error::from_raw_os_error(BAD_DESCRIPTOR))
+}
+
 fn to_stdout(text: &str) -> io::Result<()> {
+    if let Some(error) = closed() {
+        return Err(error);
+    }
     let mut out = io::stdout().lock();
     out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 fn to_stderr(text: &str) {
-    let text = words::plainly(&shown(text, io::stderr().is_terminal() && coloured()));
+    let is_terminal = io::stderr().is_terminal();
+    let text = words::plainly(&shown(text, is_terminal && coloured()));
+    let text = match is_terminal {
+        true => fitted(&text, usize::from(Term::stderr().size().1)),
+        false => text,
+    };
     drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+/// Lines that a terminal would break within words are broken between them; lines of a file that are shown stay.
+fn fitted(text: &str, width: usize) -> String {
+    let is_drawn = |line: &str| line.contains(['│', '╭', '╰', '·', '\u{1b}']);
+    let line = |line: &str| match is_drawn(line) {
+        true => line.to_owned(),
+        false => render::text::folded(line, width),
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_too_long_is_broken_between_words() {
+        let text = "error: there is no suite `qick`\n  help: did you mean `quick`, or one that is written by you?";
+        assert_eq!(
+            fitted(text, 40),
+            "error: there is no suite `qick`\n  help: did you mean `quick`, or one\n    that is written by you?"
+        );
+        assert_eq!(fitted(text, 200), text);
+        let drawn = " 4 │ bytes = \"5s\" # as long as a line of somebody's file may be";
+        assert_eq!(fitted(drawn, 30), drawn);
+    }
 }

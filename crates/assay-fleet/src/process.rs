@@ -215,8 +215,8 @@ impl Completed {
 /// found, they carry the variable `ASSAY_CHILD` in their environment.
 ///
 /// `cancel` is looked at about twenty times a second; when it is raised (or the deadline passes, or a
-/// stream exceeds the cap), the child and all its descendants get SIGTERM and, two seconds later,
-/// SIGKILL.
+/// stream exceeds the cap), the child and all its descendants get SIGTERM and, two seconds later
+/// (less than one where it was cancelled), SIGKILL.
 ///
 /// # Errors
 /// [`ProcessError`]. A child that ends by itself with a failure is not an error here: see

@@ -22,6 +22,7 @@ pub mod openssl;
 pub mod pin;
 pub mod process_use;
 pub mod rdma;
+pub mod standard_output;
 pub mod storage;
 pub mod team;
 pub mod timed;

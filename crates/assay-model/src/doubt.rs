@@ -309,6 +309,7 @@ pub enum Doubt {
     /// A file has holes.
     FileWithHoles {
         /// The file.
+        #[serde(with = "crate::path_text")]
         path: PathBuf,
         /// Its size.
         bytes: u64,
@@ -359,6 +360,7 @@ pub enum Doubt {
     /// One operation on a file failed.
     FileOperationFailed {
         /// The file or directory.
+        #[serde(with = "crate::path_text")]
         path: PathBuf,
         /// What was to be done.
         operation: String,
@@ -369,6 +371,7 @@ pub enum Doubt {
     /// The index of the store cannot be written. It concerns a listing and is never stored.
     StoreIndex {
         /// The index.
+        #[serde(with = "crate::path_text")]
         path: PathBuf,
         /// What the system or the library said.
         cause: String,

@@ -48,6 +48,8 @@ pub enum Missing {
     Memory,
     /// A tool that measures it.
     Tool,
+    /// A library that it is to use.
+    Library,
 }
 
 /// One unit of execution: one workload, measured by one measurer.

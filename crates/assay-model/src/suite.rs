@@ -1,5 +1,8 @@
 //! A suite as the user wrote it, before anything is known about the host.
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use crate::benchmark::Benchmark;
 use crate::quantity::Bytes;
 
@@ -43,6 +46,43 @@ pub struct Measure {
     pub optional: bool,
     /// What is asked.
     pub request: Request,
+    /// Where it was written, if it was.
+    pub origin: Option<Origin>,
+}
+
+/// The text that a measure was written in, for whoever has to be shown the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// What the text is called.
+    pub file: String,
+    /// All of it.
+    pub text: Arc<str>,
+    /// The byte at which the measure begins.
+    pub start: usize,
+}
+
+impl Origin {
+    /// The line in which one of these keys is given, in their order; without any, the first line of the measure.
+    #[must_use]
+    pub fn span_of(&self, keys: &[&str]) -> Range<usize> {
+        let text = self.text.get(self.start..).unwrap_or_default();
+        let end =
+            text.get(1..).and_then(|rest| rest.find("\n[")).map_or(text.len(), |at| at + 1);
+        let mut at = 0;
+        let mut lines = Vec::new();
+        for line in text[..end].split_inclusive('\n') {
+            let plain = line.trim_end();
+            lines.push((
+                plain.split('=').next().unwrap_or_default().trim(),
+                at..at + plain.len(),
+            ));
+            at += line.len();
+        }
+        let line_of = |key: &&str| lines.iter().find(|(name, _)| name == key);
+        let found = keys.iter().find_map(line_of).or_else(|| lines.first());
+        let found = found.map_or(0..0, |(_, span)| span.clone());
+        self.start + found.start..self.start + found.end
+    }
 }
 
 impl Suite {

@@ -14,7 +14,8 @@ mod unit;
 pub(crate) use catalogue::{Argument, said, word};
 pub(crate) use number::{SPACES, date, decimal, fixed, grouped};
 pub use quantity::{
-    in_percent, joined, parts, percent, quantity, read, scientific, size, with_symbol,
+    in_percent, joined, parts, percent, quantity, quantity_beside, read, scientific, size,
+    with_symbol,
 };
 pub(crate) use unit::symbol;
 

@@ -10,8 +10,8 @@ use crate::units::{self, quantity};
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
 /// Digits where all of the interval is one value, as of a coarse clock.
 const DIGITS_OF_ONE_VALUE: usize = 4;
-/// A half-width of more than ten times the value says no more than its doubt does.
-const WIDEST: f64 = 10.0;
+/// A half-width of more than the value says no more than its doubt does.
+const WIDEST: f64 = 1.0;
 /// More digits than this nobody reads, however narrow the interval.
 const MOST_DIGITS: usize = 6;
 
@@ -51,10 +51,74 @@ pub fn digits_of(estimate: &Estimate) -> usize {
 
 /// A value with its unit; a ratio of people's kind is a percentage.
 fn written(value: f64, unit: Unit, digits: usize) -> String {
+    written_like(value, unit, digits, None)
+}
+
+/// The same with the prefix of another value.
+fn written_like(value: f64, unit: Unit, digits: usize, like: Option<f64>) -> String {
     let value = rounded(value, digits);
-    match unit {
-        Unit::Ratio => units::in_percent(&quantity(value * 100.0, unit, digits)),
-        _ => quantity(value, unit, digits),
+    match (unit, like) {
+        (Unit::Ratio, _) => units::in_percent(&quantity(value * 100.0, unit, digits)),
+        (_, Some(like)) => units::quantity_beside(value, unit, digits, like),
+        (_, None) => quantity(value, unit, digits),
+    }
+}
+
+/// The prefix that each unit of a column has, so that its values are compared by their digits alone.
+#[derive(Debug, Clone, Default)]
+pub struct Prefixes(Vec<(Unit, f64)>);
+
+impl Prefixes {
+    /// Of each unit the smallest in which the largest value has at most five digits before the point.
+    #[must_use]
+    pub fn of(values: impl IntoIterator<Item = (Unit, f64)>) -> Self {
+        /// `12345 MB/s` is read at a glance, and beside it nothing begins with zeros.
+        const MOST: f64 = 1e5;
+        let mut all: Vec<(Unit, f64)> =
+            values.into_iter().filter(|it| is_positive(it.1)).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        // Prefixes are powers of a thousand, or nearly so.
+        let factor = |value: f64| 1000_f64.powf((value.log10() / 3.0).floor());
+        let one = |unit: &[(Unit, f64)]| {
+            let (_, largest) = unit[unit.len() - 1];
+            let fits = unit.iter().find(|(_, like)| largest / factor(*like) < MOST);
+            fits.copied().unwrap_or(unit[0])
+        };
+        Self(all.chunk_by(|a, b| a.0 == b.0).map(one).collect())
+    }
+
+    /// The same of medians.
+    #[must_use]
+    pub fn of_medians<'e>(estimates: impl IntoIterator<Item = &'e Estimate>) -> Self {
+        Self::of(estimates.into_iter().map(|it| (it.unit, it.median)))
+    }
+
+    fn like(&self, unit: Unit) -> Option<f64> {
+        self.0.iter().find(|(known, _)| *known == unit).map(|(_, like)| *like)
+    }
+
+    /// As [`value`].
+    #[must_use]
+    pub fn value(&self, estimate: &Estimate) -> String {
+        if !estimate.median.is_finite() {
+            return word("no-value").to_owned();
+        }
+        let like = self.like(estimate.unit);
+        written_like(estimate.median, estimate.unit, digits_of(estimate), like)
+    }
+
+    /// As [`of_none`].
+    #[must_use]
+    pub fn of_none(&self, value: f64, unit: Unit) -> String {
+        written_like(value, unit, DIGITS_WITHOUT_INTERVAL, self.like(unit))
+    }
+
+    /// As [`interval`].
+    #[must_use]
+    pub fn interval(&self, estimate: &Estimate) -> Option<String> {
+        let [low, high] = estimate.ci?;
+        let half = half_width(estimate).filter(|half| is_of_use(*half, estimate.median))?;
+        Some(range(low, high, half, (estimate.unit, self.like(estimate.unit))))
     }
 }
 
@@ -68,9 +132,7 @@ pub fn rounded(value: f64, digits: usize) -> f64 {
 /// anybody can use.
 #[must_use]
 pub fn interval(estimate: &Estimate) -> Option<String> {
-    let [low, high] = estimate.ci?;
-    let half = half_width(estimate).filter(|half| is_of_use(*half, estimate.median))?;
-    Some(range(low, high, half, estimate.unit))
+    Prefixes::default().interval(estimate)
 }
 
 /// The interval as a share of the value: `±0.27 %`, of its wider side.
@@ -88,8 +150,8 @@ pub fn is_positive(value: f64) -> bool {
 }
 
 /// Two values with one unit, or with two where their prefixes differ.
-fn range(low: f64, high: f64, half: f64, unit: Unit) -> String {
-    let write = |value: f64| written(value, unit, digits(value, half));
+fn range(low: f64, high: f64, half: f64, (unit, like): (Unit, Option<f64>)) -> String {
+    let write = |value: f64| written_like(value, unit, digits(value, half), like);
     let (low, high) = (write(low), write(high));
     let ((number, unit), (_, same)) = (units::parts(&low), units::parts(&high));
     match unit == same && !unit.is_empty() {
@@ -132,10 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_wider_than_ten_values_is_left_to_its_doubt() {
+    fn an_interval_wider_than_its_value_is_left_to_its_doubt() {
         for (half, median, expected) in [
             (6.6e12, 20e9, false),
-            (1.8e11, 20e9, true),
+            (1.8e11, 20e9, false),
+            (1.8e10, 20e9, true),
             (3.0, 0.0, true),
             (1e-3, -1e-6, false),
         ] {
@@ -158,9 +221,29 @@ mod tests {
     }
 
     #[test]
+    fn a_column_has_one_unit() {
+        let times = [90e-6, 1.8e-3, 200e-6].map(|it| (Unit::Second, it));
+        let rates = [3.2e6, 950e6, 12.1e9].map(|it| (Unit::BytePerSecond, it));
+        let prefixes = Prefixes::of(times.into_iter().chain(rates));
+        for (value, unit, expected) in [
+            (90e-6, Unit::Second, "90 µs"),
+            (1.84e-3, Unit::Second, "1800 µs"),
+            (12.1e9, Unit::BytePerSecond, "12000 MB/s"),
+            (450.0, Unit::BytePerSecond, "0.00045 MB/s"),
+            (0.0, Unit::Second, "0 µs"),
+            (0.5, Unit::Ratio, "50 %"),
+            (2.0, Unit::Count, "2.0"),
+        ] {
+            assert_eq!(prefixes.of_none(value, unit).replace('\u{a0}', " "), expected);
+        }
+        let like = (Unit::BytePerSecond, Some(950e6));
+        assert_eq!(range(990e6, 1.1e9, 80e6, like).replace('\u{a0}', " "), "990–1100 MB/s");
+    }
+
+    #[test]
     fn a_range_names_its_unit_once() {
         let check = |low, high, half, unit, expected: &str| {
-            assert_eq!(range(low, high, half, unit).replace('\u{a0}', " "), expected);
+            assert_eq!(range(low, high, half, (unit, None)).replace('\u{a0}', " "), expected);
         };
         check(38.07e9, 38.20e9, 0.08e9, Unit::BytePerSecond, "38.070–38.200 GB/s");
         check(38.07e9, 38.30e9, 0.2e9, Unit::BytePerSecond, "38.07–38.30 GB/s");

@@ -11,6 +11,9 @@ use assay_model::quantity::{Quantity, Unit};
 
 /// Cells of the bar.
 const CELLS: usize = 16;
+/// What shows that somebody is there while nothing else changes: one after another, two a second.
+const SIGNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const SIGNS_PER_S: f64 = 2.0;
 /// Letters of a host's name beside its figures.
 const NAME: usize = 16;
 
@@ -135,25 +138,41 @@ impl Progress {
         message.clone_into(&mut self.message);
     }
 
-    /// The whole of it in one line of at most so many characters.
+    /// The measurements are over: what remains has no time of its own.
+    pub fn end(&mut self) {
+        self.planned_s = 0.0;
+    }
+
+    /// The whole of it in one line of at most so many characters, another one every half second.
     #[must_use]
     pub fn line(&self, elapsed_s: f64, width: usize) -> String {
+        let sign = SIGNS[(elapsed_s.max(0.0) * SIGNS_PER_S) as usize % SIGNS.len()];
+        let line = match self.planned_s > 0.0 {
+            true => self.measuring(elapsed_s),
+            false => self.message.clone(),
+        };
+        format!("{sign} {line}").chars().take(width).collect()
+    }
+
+    fn measuring(&self, elapsed_s: f64) -> String {
         let open_s: f64 =
             self.cases.values().filter(|it| it.is_open).map(|it| it.budget_s).sum();
         let spent_s = (elapsed_s - self.since_s).clamp(0.0, open_s);
         let left_s = (self.planned_s - self.done_s - spent_s).max(0.0);
-        let share = if self.planned_s > 0.0 { 1.0 - left_s / self.planned_s } else { 0.0 };
+        let share = 1.0 - left_s / self.planned_s;
         let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
         let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
         let seconds = left_s.ceil() as u64;
         let left = match seconds {
-            0 => "ends soon".to_owned(),
+            0 => {
+                let over = (elapsed_s - self.planned_s).max(0.0) as u64;
+                format!("{}:{:02} over", over / 60, over % 60)
+            }
             _ => format!("{}:{:02} left", seconds / 60, seconds % 60),
         };
         let value = self.value_of(self.message.split([',', ':']).next().unwrap_or_default());
         let value = value.map(|it| format!("  {it}")).unwrap_or_default();
-        let line = format!("{bar} {left}  {}{value}", self.message);
-        line.chars().take(width).collect()
+        format!("{bar} {left}  {}{value}", self.message)
     }
 
     /// One of several hosts says what its last second was like.
@@ -270,7 +289,7 @@ mod tests {
     fn what_is_left_and_how_much_it_is() {
         let mut progress = Progress::of(&plan());
         progress.see(&RunEvent::CaseStarted { case: "a".to_owned() }, 0.0);
-        assert_eq!(progress.line(15.0, 80), "━━━━╌╌╌╌╌╌╌╌╌╌╌╌ 0:45 left  a");
+        assert_eq!(progress.line(15.0, 80), "⠋ ━━━━╌╌╌╌╌╌╌╌╌╌╌╌ 0:45 left  a");
         assert_eq!(progress.value_of("a"), None);
         let metric = Benchmark::PeakFlops.definition().metrics.first().unwrap();
         progress.see(
@@ -296,9 +315,29 @@ mod tests {
         let done = RunEvent::CaseFinished { case: "a".to_owned(), stopped: Stopped::Precise };
         progress.see(&done, 16.0);
         progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 16.0);
-        assert_eq!(progress.line(26.0, 80), "━━━━━━━━━━╌╌╌╌╌╌ 0:20 left  b");
-        assert_eq!(progress.line(99.0, 80), "━━━━━━━━━━━━━━━━ ends soon  b");
+        assert_eq!(progress.line(26.0, 80), "⠹ ━━━━━━━━━━╌╌╌╌╌╌ 0:20 left  b");
+        assert_eq!(progress.line(99.0, 80), "⠇ ━━━━━━━━━━━━━━━━ 0:39 over  b");
         assert_eq!(progress.line(26.0, 20).chars().count(), 20);
+        progress.end();
+        progress.say("finishing");
+        assert_eq!(progress.line(99.0, 80), "⠇ finishing");
+    }
+
+    /// Whatever goes on or does not: who looks twice within two seconds sees another line.
+    #[test]
+    fn the_line_never_stands_still() {
+        let mut beginning = Progress::default();
+        beginning.say("looking at the machine");
+        let mut measuring = Progress::of(&plan());
+        measuring.see(&RunEvent::CaseStarted { case: "a".to_owned() }, 0.0);
+        for progress in [beginning, measuring] {
+            for at in 0..400 {
+                let line = |after_s: f64| progress.line(f64::from(at) / 2.0 + after_s, 80);
+                for after_s in [0.5, 1.0, 1.5, 2.0] {
+                    assert_ne!(line(0.0), line(after_s), "{at} {after_s}");
+                }
+            }
+        }
     }
 
     #[test]

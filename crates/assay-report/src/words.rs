@@ -10,7 +10,7 @@ mod failure;
 
 pub use choices::{
     aspect, basis, difference, distrust, engine_reason, factors, knee, missing, resource,
-    shown, verdict,
+    shown, verdict, verdict_on,
 };
 pub use doubt::doubt;
 pub use failure::failure;

@@ -13,6 +13,7 @@ use assay_model::event::{
 };
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
@@ -165,7 +166,12 @@ fn cases(
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
     let known = RefCell::new(bind::Known::default());
+    let mut outlook = Outlook::of(&execution.plan);
     for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
+        let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
+        if let Some(words) = outlook.before(group, elapsed_s) {
+            log.note(&words);
+        }
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
         if execution.cancel.load(Ordering::Relaxed) {
@@ -182,6 +188,52 @@ fn cases(
         }
     }
     Ok(status)
+}
+
+/// How long a run will take, so that a budget that cannot be kept is said before it is over.
+struct Outlook {
+    budget_s: f64,
+    /// What the cases that have not begun need.
+    left_s: f64,
+    is_said: bool,
+}
+
+impl Outlook {
+    /// As far beyond its budget a run may come without a word: a share of it, and a few seconds in any case.
+    const TOLERANCE: f64 = 0.2;
+    const TOLERANCE_S: f64 = 3.0;
+
+    fn of(plan: &Plan) -> Self {
+        let left_s = plan.cases.iter().map(needed_s).sum();
+        Self { budget_s: plan.budget_s, left_s, is_said: false }
+    }
+
+    /// Some cases begin: what is to be said about the time of all, once.
+    fn before(&mut self, group: &[Case], elapsed_s: f64) -> Option<String> {
+        let total_s = elapsed_s + self.left_s;
+        self.left_s -= group.iter().map(needed_s).sum::<f64>();
+        let spare_s = (Self::TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
+        let is_late = total_s > self.budget_s + spare_s && !self.is_said;
+        self.is_said |= is_late;
+        let [total, budget] =
+            [total_s, self.budget_s].map(|it| Quantity::new(it, Unit::Second));
+        is_late.then(|| {
+            format!("the run takes about {total:.2} instead of the {budget:.2} of its budget")
+        })
+    }
+}
+
+/// Seconds that a case takes: its share, or what it was told to measure for.
+fn needed_s(case: &Case) -> f64 {
+    let timing = if let Workload::Storage(test) = &case.workload {
+        Some(&test.workload.timing)
+    } else if let Workload::Files(test) = &case.workload {
+        Some(&test.workload.timing)
+    } else {
+        None
+    };
+    let told_s = timing.and_then(|it| Some(it.warmup_s + it.duration_s?)).unwrap_or(0.0);
+    case.stopping.budget_s.max(told_s)
 }
 
 fn alone(
@@ -266,6 +318,49 @@ fn end(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_budget_that_cannot_be_kept_is_said_once_and_before() {
+        let workload = Workload::Latency(assay_model::workload::LatencyWorkload {
+            cpu: 0,
+            bytes: 4096,
+            line_bytes: 64,
+        });
+        let stopping = assay_model::plan::Stopping {
+            target: 0.01,
+            repetitions: 3,
+            preparations: 3,
+            budget_s: 20.0,
+        };
+        let case = |id: &str| Case {
+            id: id.to_owned(),
+            by: "assay".to_owned(),
+            workload: workload.clone(),
+            pair: None,
+            stopping,
+        };
+        let plan = Plan {
+            suite: "test".into(),
+            budget_s: 60.0,
+            seed: None,
+            cases: ["a", "b", "c"].map(case).to_vec(),
+            omitted: vec![],
+        };
+        for (elapsed_s, expected) in [
+            ([0.0, 20.0, 40.0], [None; 3]),
+            ([0.0, 31.0, 51.0], [None; 3]),
+            ([0.0, 80.0, 100.0], [None, Some("about 120 s instead of the 60 s"), None]),
+        ] {
+            let mut outlook = Outlook::of(&plan);
+            for ((case, elapsed_s), expected) in
+                plan.cases.chunks(1).zip(elapsed_s).zip(expected)
+            {
+                let words = outlook.before(case, elapsed_s);
+                assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
+                assert!(words.unwrap_or_default().contains(expected.unwrap_or("")));
+            }
+        }
+    }
 
     #[test]
     fn a_run_far_over_its_budget_says_so() {

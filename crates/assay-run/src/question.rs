@@ -1,8 +1,9 @@
 //! The entry point: from a suite to a plan, and from the plan to a stored run.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
@@ -28,6 +29,8 @@ use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
 use crate::storage::{precondition, runner, volume};
 use crate::tools::{self, Tools};
+
+mod rehearsal;
 
 /// What is asked, by whom, and under which condition.
 #[derive(Debug, Clone)]
@@ -118,9 +121,13 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
         seed: question.seed.unwrap_or_else(fresh_seed),
         pairs: question.pairs.clone(),
     };
-    let mut plan = plan(question.suite, question.blame, &host, &choices)?;
-    tools.leave_out_other_mpis(&mut plan)?;
+    let (suite, omitted) = rehearsal::with_its_libraries(question)?;
     // Also where nothing is to be measured: what is planned must be possible.
+    rehearsal::check(&suite, &host, &choices, question)?;
+    let mut plan = expand::expand(&suite, &host, &choices)
+        .map_err(|error| impossible(&error, question))?;
+    plan.omitted.extend(omitted);
+    tools.leave_out_other_mpis(&mut plan)?;
     volume::check(&storage_of(&plan), &files_of(&plan), &question.storage)?;
     Ok(Prepared { plan, host, tools })
 }
@@ -152,27 +159,46 @@ pub fn measure(
         cancel,
     };
     let run = execution::execute(&execution, sink);
-    runner::finish(storage)?;
+    match cancel.load(Ordering::Relaxed) {
+        true => finish_soon(storage, sink)?,
+        false => {
+            let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
+            if has_made && !storage.keep {
+                sink.progress("removing what was made for the run");
+            }
+            runner::finish(storage)?;
+        }
+    }
     run
 }
 
-fn plan(
-    suite: &Suite,
-    blame: Kind,
-    host: &HostFacts,
-    choices: &Choices<'_>,
-) -> Result<Plan, Failure> {
-    expand::expand(suite, host, choices).map_err(|error| {
-        let whose = match blame {
-            Kind::Suite => format!("suite {}: ", suite.name),
-            _ => String::new(),
-        };
-        let failure = Failure::new(blame, format!("{whose}{error}"));
-        match &error {
-            expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
-            _ => failure,
-        }
+/// Removes what was made as far as there is time: who stops a run does not wait for a slow disk.
+fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), Failure> {
+    /// Together with what the measurement takes to notice, a second.
+    const PATIENCE: Duration = Duration::from_millis(500);
+    let (done, is_done) = mpsc::channel();
+    let options = storage.clone();
+    // Nobody waits for it: what it has not removed when the process ends is in the list of what was made.
+    std::thread::spawn(move || done.send(runner::finish(&options)));
+    is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+        sink.note(
+            "files that were made for the run are left; `assay storage clean` removes them",
+        );
+        Ok(())
     })
+}
+
+/// A suite that this host cannot carry out.
+fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
+    let whose = match question.blame {
+        Kind::Suite => format!("suite {}: ", question.suite.name),
+        _ => String::new(),
+    };
+    let failure = Failure::new(question.blame, format!("{whose}{error}"));
+    match error {
+        expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
+        _ => failure,
+    }
 }
 
 /// Everything the plan does to storage, so that all of it is judged before the first write.

@@ -22,6 +22,10 @@ use crate::failure::Failure;
 use crate::log::Log;
 use crate::sink::{Gate, Second};
 
+mod lately;
+
+use lately::Lately;
+
 /// Why a case ended without a result.
 #[derive(Debug)]
 pub(crate) enum CaseError {
@@ -99,6 +103,8 @@ pub(crate) struct CaseState {
     history: BTreeMap<u32, Vec<Vec<f64>>>,
     /// Samples of the longest of them when the stopping rule was last asked.
     seen: usize,
+    /// What was not told yet to who looks on.
+    lately: Lately,
 }
 
 impl CaseState {
@@ -123,6 +129,7 @@ impl CaseState {
             series: BTreeMap::new(),
             history: BTreeMap::new(),
             seen: 0,
+            lately: Lately::default(),
         }
     }
 
@@ -174,6 +181,11 @@ impl<'a, 't> Recorder<'a, 't> {
     /// Seconds that the case has had so far.
     pub(crate) fn elapsed_s(&self) -> f64 {
         self.state.spent_s + clock::seconds_between(self.turn_started_ns, clock::now_ns())
+    }
+
+    /// Seconds that the case was given.
+    pub(crate) const fn budget_s(&self) -> f64 {
+        self.state.case.stopping.budget_s
     }
 
     /// What was done since this moment of the case chose how to measure: it is a phase of its own, and
@@ -303,6 +315,20 @@ impl<'a, 't> Recorder<'a, 't> {
         quantile::median(&values)
     }
 
+    /// The most that was measured of a metric so far, by any case of the run.
+    pub(crate) fn most_of(&self, metric: &str) -> Option<f64> {
+        let opened = self.past().iter().filter_map(|event| match event {
+            RunEvent::SeriesOpened(it) if it.metric == metric => Some(it.series),
+            _ => None,
+        });
+        let series: Vec<u32> = opened.collect();
+        let values = self.past().iter().filter_map(|event| match event {
+            RunEvent::Sample(it) if series.contains(&it.series) => Some(it.value),
+            _ => None,
+        });
+        values.reduce(f64::max)
+    }
+
     /// Waits for those who measure together with this host; a step of the case begins.
     pub(crate) fn gate(&mut self) -> Result<(), Failure> {
         self.state.steps += 1;
@@ -333,15 +359,24 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.progress(message);
     }
 
-    /// Says what the last second was like.
+    /// Says what the last moments were like, of `length_s`: second by second, however short they are.
     pub(crate) fn second(
         &mut self,
+        length_s: f64,
         rates: &[Quantity],
         latency_s: Option<f64>,
         cpu: Option<f64>,
     ) {
+        let lately = &mut self.state.lately;
+        lately.add(length_s, rates, latency_s, cpu);
+        if lately.length_s < Lately::SECOND_S {
+            return;
+        }
+        let lately = std::mem::take(lately);
         let (case, at_s) = (self.state.case.id.as_str(), self.elapsed_s());
-        self.log.second(&Second { host: None, case, at_s, rates, latency_s, cpu });
+        let (latency_s, cpu) = (lately.latency_s.mean(), lately.cpu.mean());
+        let rates: Vec<Quantity> = lately.rates(rates);
+        self.log.second(&Second { host: None, case, at_s, rates: &rates, latency_s, cpu });
     }
 
     /// Keeps a raw output of a tool.

@@ -5,6 +5,7 @@
 
 #![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::options::{StoreArguments, seconds};
@@ -154,7 +155,7 @@ impl Command {
 pub(crate) struct RunArguments {
     /// Suites by name (`assay help suites` lists them) or files; several are measured in one run
     #[arg(value_name = "SUITE", default_value = "quick")]
-    pub(crate) suites: Vec<String>,
+    pub(crate) suites: Vec<OsString>,
     /// Far end of network benchmarks [default: this machine, over loopback; suite all leaves them out]
     #[arg(long, value_name = "HOST", value_parser = plain_host)]
     pub(crate) to: Option<String>,
@@ -251,8 +252,8 @@ pub(crate) struct StreamArguments {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// Size of each of the three arrays, like 512MiB [default: 4 × the last-level caches]
-    #[arg(long, value_name = "SIZE")]
-    pub(crate) bytes: Option<Bytes>,
+    #[arg(long, alias = "bytes", value_name = "SIZE")]
+    pub(crate) array_size: Option<Bytes>,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
 }
@@ -342,9 +343,8 @@ pub(crate) struct DoctorArguments {
     /// Speed of the path, like 10Gbit/s [default: what the device of --to reports]
     #[arg(long, value_name = "RATE", value_parser = network::bit_rate)]
     pub(crate) rate: Option<u64>,
-    /// Print the findings as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
 }
 
 #[derive(Debug, Args)]
@@ -354,15 +354,11 @@ pub(crate) struct ShowArguments {
     pub(crate) run: String,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
-    /// Print the result as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Print the run in the output format of the tool it emulated
-    #[arg(long = "as", value_name = "SHAPE", conflicts_with = "json")]
+    /// Print the run in the output format of the tool it emulated; with vdbench --output is the folder to write
+    #[arg(long = "as", value_name = "SHAPE", conflicts_with_all = ["json", "format"])]
     pub(crate) shape: Option<Shape>,
-    /// With --as vdbench: also write the output folder, as -o does
-    #[arg(long, value_name = "DIR", requires = "shape")]
-    pub(crate) output: Option<String>,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -5,7 +5,9 @@ use std::ffi::OsStr;
 use assay_report::document::Document;
 use assay_report::locale::Language;
 use assay_report::render;
-use assay_run::failure::Failure;
+use assay_run::failure::{Failure, Kind};
+
+use serde::Serialize;
 
 use crate::arguments::{Format, PageArguments};
 use crate::output_file;
@@ -74,6 +76,34 @@ impl Page<'_> {
     }
 }
 
+/// A document that is no result, in all forms that it has: as tables of results and as pictures it is refused.
+///
+/// # Errors
+/// A form that it has not, a file that cannot be written, a value that is no JSON.
+pub(crate) fn publish(
+    document: Document,
+    json: &impl Serialize,
+    typed: &PageArguments,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    let text = match typed.format() {
+        Format::Json => self::json(json)?,
+        Format::Csv | Format::Learn => {
+            return Err(Failure::usage(format!(
+                "\"{}\" is no table of results",
+                document.title
+            ))
+            .advise("`--format json` is for programs, `markdown` and `html` for people"));
+        }
+        format @ (Format::Text | Format::Markdown | Format::Html | Format::Svg) => {
+            let none = String::new;
+            Page { document, json: &none, csv: &none, again: None }
+                .rendered(format, terminal)?
+        }
+    };
+    put(&text, typed, terminal)
+}
+
 /// Prints a page, or writes it where the command line says.
 ///
 /// # Errors
@@ -90,6 +120,13 @@ pub(crate) fn put(
         }
         Some(path) => output_file::write(path, text),
     }
+}
+
+/// Pretty JSON with a newline at its end.
+pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
+    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
+        Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
+    })
 }
 
 /// All plots of a page as one picture.

@@ -6,15 +6,14 @@ use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render, words};
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::Failure;
 use assay_run::question::{self, Prepared, Question};
-use serde::Serialize;
 
 use crate::arguments::{Format, MeasuringArguments};
 use crate::expected;
 use crate::failure::UNDECIDED;
 use crate::listening::Listening;
-use crate::page::{self, Page};
+use crate::page::{self, Page, json};
 use crate::terminal::Terminal;
 use crate::{signals, stored};
 
@@ -40,6 +39,9 @@ pub(crate) fn run_options(
     run(&of_options(suite, typed), typed, Extent::Report, terminal)
 }
 
+/// What goes on before a plan is known.
+pub(crate) const LOOKING: &str = "looking at the machine";
+
 /// How much of a run is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
@@ -58,6 +60,7 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let (demands, data_sheet) = (Demands::of(typed)?, typed.data_sheet.read()?);
     let question = &labelled(question, typed)?;
+    Listening::before(terminal, LOOKING, typed.quiet || typed.dry_run);
     let prepared = question::prepare(question)?;
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
@@ -188,20 +191,19 @@ pub(crate) fn present(
     };
     page.publish(&typed.page, terminal)?;
     if typed.page.format() == Format::Text {
-        terminal.print(&next_steps(summary, extent));
+        terminal.print(&next_steps(summary, extent, terminal.width));
     }
     Ok(())
 }
 
 /// What a user may want to do with the run that just ended.
-fn next_steps(summary: &Summary, extent: Extent) -> String {
+fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     let id = &summary.run.id;
     let page = match extent {
         Extent::Answer => (format!("assay show {id}"), message("next-show")),
-        Extent::Report => (
-            format!("assay report {id} --format html --output {id}.html"),
-            message("next-page"),
-        ),
+        Extent::Report => {
+            (format!("assay report {id} --format html -o {id}.html"), message("next-page"))
+        }
     };
     let of_results = summary.results.first().map(|first| {
         [(page.0.as_str(), page.1), further(&summary.run.suite, &first.benchmark)]
@@ -216,9 +218,20 @@ fn next_steps(summary: &Summary, extent: Extent) -> String {
             of_results.into_iter().flatten().take(1).chain([doctor]).collect()
         }
     };
-    let lines = steps.into_iter().map(|(command, why)| format!("  {command:55} {why}\n"));
     let stored = sentence("next-stored", &[("run", id)]);
-    format!("\n{stored}\n{}", lines.collect::<String>())
+    format!("\n{stored}\n{}", beside(&steps, width))
+}
+
+/// Commands with what they are for: beside them where there is room for all, else below each.
+fn beside(steps: &[(&str, &str)], width: usize) -> String {
+    let widest = |of: fn(&(&str, &str)) -> usize| steps.iter().map(of).max().unwrap_or(0);
+    let commands = widest(|(command, _)| command.len());
+    let fits = 2 + commands + 2 + widest(|(_, why)| why.chars().count()) <= width;
+    let line = |(command, why): &(&str, &str)| match fits {
+        true => format!("  {command:commands$}  {why}\n"),
+        false => format!("  {command}\n      {why}\n"),
+    };
+    steps.iter().map(line).collect()
 }
 
 /// The suite that asks more about the same, or, after that suite, what makes two runs of it worth more.
@@ -235,11 +248,4 @@ fn further(suite: &str, benchmark: &str) -> (&'static str, &'static str) {
         true => ("assay compare latest~1 latest", message("next-compare")),
         false => (command, why),
     }
-}
-
-/// Pretty JSON with a newline at its end.
-pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
-    serde_json::to_string_pretty(value).map(|text| text + "\n").map_err(|error| {
-        Failure::new(Kind::Internal, "the result cannot be written as JSON").because(&error)
-    })
 }

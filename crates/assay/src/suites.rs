@@ -1,6 +1,8 @@
 //! The suites that come with assay, and those in files.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use assay_model::suite::{self, Suite, SuiteError};
@@ -36,18 +38,21 @@ pub(crate) fn is_built_in(name: &str) -> bool {
 }
 
 /// Several suites as one.
-pub(crate) fn open_all(names: &[String]) -> Result<Suite, Failure> {
+pub(crate) fn open_all(names: &[OsString]) -> Result<Suite, Failure> {
     read_all(names, &BTreeMap::new())
 }
 
 /// The same where the texts of some of them are known.
 pub(crate) fn read_all(
-    names: &[String],
+    names: &[OsString],
     texts: &BTreeMap<String, String>,
 ) -> Result<Suite, Failure> {
-    let one = |name: &String| match texts.get(name) {
-        Some(text) => read(name, text),
-        None => open(name),
+    let one = |file: &OsString| {
+        let name = file.to_string_lossy();
+        match texts.get(name.as_ref()) {
+            Some(text) => read(&name, text),
+            None => open(file),
+        }
     };
     let suites = names.iter().map(one).collect::<Result<Vec<_>, _>>()?;
     match <[Suite; 1]>::try_from(suites) {
@@ -56,37 +61,51 @@ pub(crate) fn read_all(
     }
 }
 
-/// The texts of those that are files, by their names.
-pub(crate) fn texts(names: &[String]) -> Result<BTreeMap<String, String>, Failure> {
-    let files = names.iter().filter(|name| !is_built_in(name));
-    files.map(|name| Ok((name.clone(), text(name)?))).collect()
+/// The texts of those that are files, by their names as they are shown.
+pub(crate) fn texts(names: &[OsString]) -> Result<BTreeMap<String, String>, Failure> {
+    let files = names.iter().map(|file| (file, file.to_string_lossy().into_owned()));
+    let files = files.filter(|(_, name)| !is_built_in(name));
+    files.map(|(file, name)| Ok((name, text(file)?))).collect()
 }
 
 /// Reads a suite by name or from a file; of a page's name it bears that name.
 ///
 /// A name wins over a file without an ending, so that a folder called `quick` changes nothing.
-pub(crate) fn open(name: &str) -> Result<Suite, Failure> {
+pub(crate) fn open(file: &OsStr) -> Result<Suite, Failure> {
+    let name = file.to_string_lossy();
+    let name = name.as_ref();
     if let Some((page, of_page)) = PAGES.iter().find(|(page, _)| *page == name) {
-        return open(of_page).map(|suite| Suite { name: (*page).to_owned(), ..suite });
+        return open(of_page.as_ref()).map(|suite| Suite { name: (*page).to_owned(), ..suite });
     }
     match BUILT_IN.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => read(name, text),
-        None => read(name, &text(name)?),
+        None => read(name, &text(file)?),
     }
 }
 
 fn read(name: &str, text: &str) -> Result<Suite, Failure> {
-    suite::read(text).map_err(|error| invalid(name, text, error))
+    let mut suite = suite::read(text).map_err(|error| invalid(name, text, error))?;
+    for origin in suite.measures.iter_mut().filter_map(|it| it.origin.as_mut()) {
+        name.clone_into(&mut origin.file);
+    }
+    Ok(suite)
 }
 
-fn text(name: &str) -> Result<String, Failure> {
-    let path = Path::new(name);
-    if !path.exists() {
-        return Err(unknown(name));
+fn text(file: &OsStr) -> Result<String, Failure> {
+    let path = Path::new(file);
+    // A file in a folder that nobody may look into is there, as far as anybody knows.
+    if path.try_exists().is_ok_and(|is_there| !is_there) {
+        return Err(unknown(&file.to_string_lossy()));
     }
-    fs_err::read_to_string(path).map_err(|error| {
-        Failure::new(Kind::Suite, format!("the suite file {name} cannot be read"))
-            .because(&error)
+    std::fs::read_to_string(path).map_err(|error| {
+        let what = format!("the suite file {} cannot be read", path.display());
+        let failure = Failure::new(Kind::Suite, what).because(&error);
+        match error.kind() {
+            ErrorKind::PermissionDenied => failure.advise("let this user read it: `chmod +r`"),
+            ErrorKind::IsADirectory => failure.advise("name a file in it"),
+            ErrorKind::InvalidData => failure.advise("a suite is text in UTF-8"),
+            _ => failure,
+        }
     })
 }
 
@@ -113,7 +132,7 @@ mod tests {
     #[test]
     fn every_built_in_suite_reads_and_bears_its_name() {
         for (name, _) in BUILT_IN {
-            let suite = open(name).unwrap_or_else(|failure| panic!("{}", failure));
+            let suite = open(name.as_ref()).unwrap_or_else(|failure| panic!("{}", failure));
             assert_eq!(suite.name, name);
         }
     }

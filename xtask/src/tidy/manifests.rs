@@ -70,7 +70,14 @@ const MAP: &[Row] = &[
     },
     Row {
         name: "assay-console",
-        internal: &["assay-model", "assay-stats", "assay-store", "assay-report", "assay-run"],
+        internal: &[
+            "assay-model",
+            "assay-stats",
+            "assay-store",
+            "assay-report",
+            "assay-run",
+            "assay-kernels",
+        ],
         external: None,
     },
     Row {

@@ -72,23 +72,29 @@ fn totals(text: &mut String, execution: &Execution) {
     let outstanding = execution.runs.iter().map(|run| run.used.outstanding).max().unwrap_or(0);
     let files: u64 = trees.values().filter_map(|tree| tree.file_count()).sum();
     let (what, bytes) = if trees.is_empty() {
-        (format!("{} files or devices", targets.len()), bytes as f64)
+        (counted(targets.len() as u64, "file or device", "files or devices"), bytes as f64)
     } else {
-        let what = format!("{files} files in {} trees", trees.len());
+        let roots = counted(trees.len() as u64, "tree", "trees");
+        let what = format!("{} in {roots}", counted(files, "file", "files"));
         (what, trees.values().map(|tree| tree.bytes()).sum())
     };
     let _ = writeln!(
         text,
-        "\n{} runs on {what} of {} from {} hosts; at most {outstanding} I/O in flight",
-        execution.runs.len(),
+        "\n{} on {what} of {} from {}; at most {outstanding} I/O in flight",
+        counted(execution.runs.len() as u64, "run", "runs"),
         Quantity::new(bytes, Unit::Byte),
-        execution.hosts.len(),
+        counted(execution.hosts.len() as u64, "host", "hosts"),
     );
     let _ = writeln!(
         text,
         "at most {} without the time to lay files out; runs to the end of data (eof, maxdata) end sooner",
         duration(seconds),
     );
+}
+
+/// `1 run`, `2 runs`.
+fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Seconds as hours, minutes and seconds.

@@ -49,9 +49,10 @@ impl Watch<'_> {
         began: Instant,
     ) -> Result<(ExitStatus, Captured), Stop> {
         let mut streams = Streams::of(&mut child, self.cap_bytes);
-        let family = Family::new(child, mark);
+        let mut family = Family::new(child, mark);
         while !family.has_ended() {
             if self.cancel.load(Ordering::Relaxed) {
+                family.hasten();
                 return Err(Stop::Cancelled);
             }
             let nap = match self.deadline {

@@ -19,6 +19,8 @@ use crate::root::Root;
 
 /// Time between SIGTERM and SIGKILL, in which a launcher can end its own children.
 const GRACE: Duration = Duration::from_secs(2);
+/// The same where the user wants to stop, who is to wait a second at most for everything.
+const HASTE: Duration = Duration::from_millis(700);
 const NAP: Duration = Duration::from_millis(5);
 const MARK: &str = "ASSAY_CHILD";
 
@@ -42,11 +44,17 @@ pub(super) struct Family {
     child: Child,
     mark: Mark,
     reaped: bool,
+    grace: Duration,
 }
 
 impl Family {
     pub(super) const fn new(child: Child, mark: Mark) -> Self {
-        Self { child, mark, reaped: false }
+        Self { child, mark, reaped: false, grace: GRACE }
+    }
+
+    /// Leaves less time to end in good order: the user waits.
+    pub(super) const fn hasten(&mut self) {
+        self.grace = HASTE;
     }
 
     /// Whether the child has ended. It is left as a zombie, so that its number, which is also that of
@@ -77,7 +85,7 @@ impl Family {
         self.signal_group(Signal::TERM);
         send(&outside, Signal::TERM);
         let began = Instant::now();
-        while began.elapsed() < GRACE && !(self.has_ended() && outside.iter().all(gone)) {
+        while began.elapsed() < self.grace && !(self.has_ended() && outside.iter().all(gone)) {
             std::thread::sleep(NAP);
         }
         send(&outside, Signal::KILL);

@@ -1,7 +1,7 @@
 //! What a phase will be refused for, told while its files are still empty.
 //!
 //! Only what the workload and the file system say between them: whether a target can be opened at all is
-//! told by the phase that wants it, so that the others take place. Writes nothing.
+//! told by the phase that wants it, so that the others take place. Writes nothing that stays.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub struct Foresight {
 }
 
 impl Foresight {
-    /// Looks at one phase; its files are there, perhaps empty.
+    /// Looks at one phase, whose files may be empty or not there.
     ///
     /// # Errors
     /// [`StorageError::Workload`] or [`StorageError::Direct`], which [`run`](super::run) would give.

@@ -212,6 +212,27 @@ pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageE
     match open(target, &target.path, Access { read: true, write: false }) {
         Ok(file) => Ok(direct_granule(&file).ok()),
         Err(refused @ StorageError::Direct { .. }) => Err(refused),
+        Err(StorageError::Open { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            granule_beside(target)
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// The same where the file is not there yet: of one without a name in its folder, which is gone when it is closed.
+/// `None` where the file system makes no such files (open(2), `O_TMPFILE`).
+fn granule_beside(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
+    let folder = target.path.parent().filter(|it| !it.as_os_str().is_empty());
+    let nameless = |flags| {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).mode(0o600).custom_flags(libc::O_TMPFILE | flags);
+        options.open(folder.unwrap_or(Path::new(".")))
+    };
+    match nameless(libc::O_DIRECT) {
+        Ok(file) => Ok(direct_granule(&file).ok()),
+        Err(source) if source.raw_os_error() == Some(libc::EINVAL) && nameless(0).is_ok() => {
+            Err(StorageError::Direct { path: target.path.clone(), source })
+        }
         Err(_) => Ok(None),
     }
 }

@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::{InstructionSets, LinpackSize, Measure, Placement, Protocol, Request, Suite};
+use super::{
+    InstructionSets, LinpackSize, Measure, Origin, Placement, Protocol, Request, Suite,
+};
 use crate::benchmark::{Asks, Benchmark};
 use crate::near::nearest;
 use crate::quantity::{self, Bytes, Quantity, Unit};
@@ -32,7 +35,14 @@ pub struct SuiteError {
 }
 
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
-const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "target", "optional"];
+const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "interval", "optional"];
+/// Keys and what they were called, which is still understood. A measure has one of each.
+const FORMER: &[(&str, &str)] = &[
+    ("interval", "target"),
+    ("array-size", "bytes"),
+    ("message-size", "bytes"),
+    ("bs", "bytes"),
+];
 
 type Value<'a> = Spanned<DeValue<'a>>;
 
@@ -52,7 +62,13 @@ pub fn read(text: &str) -> Result<Suite, SuiteError> {
     let DeValue::Array(list) = measures.get_ref() else {
         return Err(wrong(measures, "`measure` must be written `[[measure]]`", None));
     };
-    let measures = list.iter().map(measure).collect::<Result<Vec<_>, _>>()?;
+    let whole: Arc<str> = text.into();
+    let written = |value: &Value<'_>| {
+        let origin =
+            Origin { file: String::new(), text: Arc::clone(&whole), start: value.span().start };
+        Ok(Measure { origin: Some(origin), ..measure(value)? })
+    };
+    let measures = list.iter().map(written).collect::<Result<Vec<_>, _>>()?;
     if measures.is_empty() {
         return Err(wrong(table.require("measure")?, "the suite measures nothing", None));
     }
@@ -75,16 +91,17 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", share)?.unwrap_or(1.0),
-        target: table.optional("target", ratio)?.unwrap_or(benchmark.definition().target),
+        target: table.optional("interval", ratio)?.unwrap_or(benchmark.definition().target),
         optional: table.optional("optional", storage::flag)?.unwrap_or(false),
         request: request(benchmark, &table)?,
+        origin: None,
     })
 }
 
 const fn request_keys(asks: Asks) -> &'static [&'static str] {
     match asks {
         Asks::Nothing => &[],
-        Asks::Stream => &["placement", "threads", "bytes"],
+        Asks::Stream => &["placement", "threads", "array-size"],
         Asks::Ladder => &["from", "to"],
         Asks::PeakFlops => &["placement", "threads", "instruction-sets"],
         Asks::Linpack => &["n", "memory", "threads", "blas"],
@@ -98,12 +115,12 @@ const fn request_keys(asks: Asks) -> &'static [&'static str] {
             "copy",
             "rate",
             "congestion",
-            "bytes",
+            "message-size",
             "spin",
             "messages-per-second",
             "load-streams",
         ],
-        Asks::Icmp => &["to", "bytes"],
+        Asks::Icmp => &["to", "message-size"],
         Asks::Storage => storage::KEYS,
         Asks::Files => files::KEYS,
         Asks::Mpi => &["placement", "ranks", "from", "to"],
@@ -123,7 +140,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         Asks::Stream => Request::Stream {
             placements: placements()?,
             threads: table.optional("threads", count)?,
-            bytes: table.optional("bytes", size)?,
+            bytes: table.optional("array-size", size)?,
         },
         Asks::Ladder => Request::Latency {
             from: table.optional("from", size)?.unwrap_or(Bytes::kib(4)),
@@ -175,7 +192,18 @@ impl<'a> Table<'a> {
         let known: Vec<&str> = self.keys.iter().copied().flatten().copied().collect();
         for key in self.table.keys() {
             let name: &str = key.get_ref();
-            if !known.contains(&name) {
+            let is_former = |(new, old): &&(&str, &str)| *old == name && known.contains(new);
+            if let Some((new, _)) = FORMER.iter().find(is_former) {
+                if self.table.keys().any(|key| key.get_ref() == new) {
+                    return Err(SuiteError {
+                        message: format!(
+                            "`{name}` is the former name of `{new}`, which is given"
+                        ),
+                        span: key.span(),
+                        help: Some(format!("leave `{name}` out")),
+                    });
+                }
+            } else if !known.contains(&name) {
                 return Err(SuiteError {
                     message: format!("unknown key `{name}`"),
                     span: key.span(),
@@ -187,7 +215,12 @@ impl<'a> Table<'a> {
     }
 
     fn get(&self, key: &str) -> Option<&'a Value<'a>> {
-        self.table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value)
+        let named = |wanted: &str| {
+            let found = self.table.iter().find(|(name, _)| name.get_ref() == wanted);
+            found.map(|(_, value)| value)
+        };
+        let former = FORMER.iter().find(|(new, _)| *new == key);
+        named(key).or_else(|| former.and_then(|(_, old)| named(old)))
     }
 
     fn require(&self, key: &str) -> Result<&'a Value<'a>, SuiteError> {

@@ -6,7 +6,10 @@ use super::*;
 
 fn check(text: &str, expected: &Expect) {
     let shown = match read(text) {
-        Ok(suite) => format!("{suite:#?}"),
+        Ok(mut suite) => {
+            suite.measures.iter_mut().for_each(|it| it.origin = None);
+            format!("{suite:#?}")
+        }
         Err(error) => format!(
             "{error} | at `{}` | {}",
             text.get(error.span.clone()).unwrap_or("?"),
@@ -54,6 +57,7 @@ bytes = "64MiB"
                                 ),
                             ),
                         },
+                        origin: None,
                     },
                 ],
             }"#]],
@@ -187,5 +191,40 @@ proptest::proptest! {
     #[test]
     fn no_text_panics(text in "[a-z=\\[\\]\"\n .:0-9{}]*") {
         let _ = read(&text);
+    }
+}
+
+#[test]
+fn former_names_of_keys_are_understood_beside_no_new_one() {
+    let suite = |keys: &str| {
+        read(&format!("name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\n{keys}"))
+    };
+    let measures = |keys| {
+        let mut measures = suite(keys).unwrap().measures;
+        measures.iter_mut().for_each(|it| it.origin = None);
+        measures
+    };
+    let (new, old) =
+        ("interval = \"5%\"\narray-size = \"1MiB\"\n", "target = \"5%\"\nbytes = \"1MiB\"\n");
+    assert_eq!(measures(new), measures(old));
+    let both = suite("array-size = \"1MiB\"\nbytes = \"2MiB\"\n").unwrap_err();
+    assert_eq!(both.message, "`bytes` is the former name of `array-size`, which is given");
+    let wrong = suite("message-size = \"1MiB\"\n").unwrap_err();
+    assert_eq!(wrong.message, "unknown key `message-size`");
+}
+
+#[test]
+fn a_measure_knows_its_lines() {
+    let text = "name = \"x\"\n\n[[measure]]\nbenchmark = \"memory.latency\"\n\n[[measure]]\n\
+                benchmark = \"memory.stream\"\nplacement = \"l3:9\"  # far\n\n[[measure]]\n\
+                benchmark = \"compute.linpack\"\nblas = \"none\"\n";
+    let suite = read(text).unwrap();
+    for (measure, keys, expected) in [
+        (1, &["threads", "placement"][..], "placement = \"l3:9\"  # far"),
+        (2, &["blas"], "blas = \"none\""),
+        (2, &["placement"], "[[measure]]"),
+    ] {
+        let origin = suite.measures[measure].origin.as_ref().unwrap();
+        assert_eq!(&text[origin.span_of(keys)], expected);
     }
 }

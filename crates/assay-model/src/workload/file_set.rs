@@ -99,6 +99,7 @@ pub struct FileTree {
     /// What its language calls it.
     pub name: String,
     /// The directory that holds it.
+    #[serde(with = "crate::path_text")]
     pub anchor: PathBuf,
     /// Levels of directories; 0 = files are in the anchor itself.
     pub depth: u32,

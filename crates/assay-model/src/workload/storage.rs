@@ -108,6 +108,7 @@ pub struct StorageTarget {
     /// What its language calls it.
     pub name: String,
     /// Where it is.
+    #[serde(with = "crate::path_text")]
     pub path: PathBuf,
     /// Size in bytes; `None` = the size it has.
     pub size_bytes: Option<u64>,

@@ -141,7 +141,7 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
     if let Some((first, why)) = doubted.next() {
         let why = words::distrust(why);
         reasons.push(match 1 + doubted.count() {
-            1 => format!("{first}: {why}"),
+            1 => format!("{first} ({why})"),
             some => {
                 let all = judged.len();
                 say!("answer-doubted", some = some, all = all, first = first, why = why)
@@ -286,7 +286,7 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
 
 fn verdict(row: &Row<'_>) -> (Tone, String) {
     if let Some(distrust) = row.distrust {
-        return (Tone::Doubt, words::distrust(distrust));
+        return (Tone::Doubt, words::verdict_on(distrust));
     }
     let is_rate = row.estimate.better == Better::Higher;
     match row.estimate.percent_of_limit {

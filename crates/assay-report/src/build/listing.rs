@@ -122,8 +122,11 @@ fn state(run: &ListedRun) -> (Tone, &'static str) {
 }
 
 fn values(headlines: &[(String, Quantity)]) -> String {
-    let value = |(label, quantity): &(String, Quantity)| {
-        units::joined(&format!("{label} {}", units::quantity(quantity.value, quantity.unit, 3)))
+    let value = |(at, (label, quantity)): (usize, &(String, Quantity))| {
+        let written = units::quantity(quantity.value, quantity.unit, 3);
+        // Rate and bandwidth of one test share its name.
+        let is_said = at > 0 && headlines[at - 1].0 == *label;
+        units::joined(&if is_said { written } else { format!("{label} {written}") })
     };
-    headlines.iter().map(value).collect::<Vec<_>>().join(", ")
+    headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(", ")
 }

@@ -293,7 +293,7 @@ fn target(target: &StorageTarget) -> String {
 
 fn load(load: &Load, plan: &StoragePlan) -> String {
     match load {
-        Load::Closed => "closed loop".to_owned(),
+        Load::Closed => "max (closed loop)".to_owned(),
         Load::Balanced => "closed loop, in given shares".to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             format!("{}, {}", quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))

@@ -13,6 +13,13 @@ pub fn quantity(value: f64, unit: Unit, digits: usize) -> String {
     iops.unwrap_or_else(written)
 }
 
+/// The same with the prefix that `like` has in this unit.
+#[must_use]
+pub fn quantity_beside(value: f64, unit: Unit, digits: usize, like: f64) -> String {
+    let iops = (unit == Unit::IoPerSecond).then(|| unit::iops(value, digits)).flatten();
+    iops.unwrap_or_else(|| unit::localised(&Quantity::new(value, unit).beside(like, digits)))
+}
+
 /// An exact size: `96 KiB`.
 #[must_use]
 pub fn size(bytes: u64) -> String {

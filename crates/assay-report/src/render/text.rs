@@ -50,6 +50,23 @@ pub fn document(document: &Document, options: &Options) -> String {
     lines.iter().map(|line| format!("{}\n", plain(line).trim_end())).collect()
 }
 
+/// One line in lines of at most `width` columns, broken between words; what follows the first stands a little
+/// to the right of it.
+#[must_use]
+pub fn folded(line: &str, width: usize) -> String {
+    if columns(line) <= width {
+        return line.to_owned();
+    }
+    let text = line.trim_start();
+    let indent = columns(line) - columns(text);
+    let room = width.max(NARROWEST).saturating_sub(indent + INDENT).max(1);
+    let lines = wrap(text, room);
+    let (first, rest) = lines.split_at(1.min(lines.len()));
+    let first = first.iter().map(|line| format!("{}{line}", " ".repeat(indent)));
+    let rest = rest.iter().map(|line| format!("{}{line}", " ".repeat(indent + INDENT)));
+    first.chain(rest).collect::<Vec<_>>().join("\n")
+}
+
 struct Writer {
     options: Options,
 }

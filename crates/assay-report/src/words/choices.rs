@@ -68,6 +68,7 @@ pub fn missing(missing: Missing) -> Said {
         Missing::Domain => reported!("missing-domain"),
         Missing::Memory => reported!("missing-memory"),
         Missing::Tool => reported!("missing-tool"),
+        Missing::Library => reported!("missing-library"),
     }
 }
 
@@ -78,10 +79,22 @@ pub fn distrust(distrust: Distrust) -> String {
         Distrust::AboveLimit => word("distrust-above-limit").to_owned(),
         Distrust::OneSample => word("distrust-one-sample").to_owned(),
         Distrust::NoInterval => word("distrust-no-interval").to_owned(),
-        Distrust::WideInterval { width } => match width.is_finite() && width < 10.0 {
+        Distrust::WideInterval { width } => match width.is_finite() && width <= 1.0 {
             true => say!("distrust-wide-interval", width = units::percent(100.0 * width)),
             false => word("distrust-wider-than-value").to_owned(),
         },
+    }
+}
+
+/// The same as the verdict on a value: `unsure: one sample`.
+#[must_use]
+pub fn verdict_on(found: Distrust) -> String {
+    let why = distrust(found);
+    match found {
+        Distrust::AboveLimit => say!("verdict-impossible", why = why),
+        Distrust::OneSample | Distrust::NoInterval | Distrust::WideInterval { .. } => {
+            say!("verdict-unsure", why = why)
+        }
     }
 }
 

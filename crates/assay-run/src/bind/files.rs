@@ -60,7 +60,7 @@ fn carry_out(
         let rate = count / interval.length_s.max(f64::MIN_POSITIVE);
         let rate = Quantity::new(rate, Unit::IoPerSecond);
         recorder.progress(&format!("{}: {rate:.3}", phase.name));
-        recorder.second(&[rate], None, None);
+        recorder.second(interval.length_s, &[rate], None, None);
         intervals.push(interval.clone());
     });
     let outcome = done.map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;

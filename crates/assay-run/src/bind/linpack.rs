@@ -1,10 +1,11 @@
 //! `compute.linpack` by assay's own algorithm, with its own kernels or a BLAS library in it.
 
 use assay_kernels::compute::blas::Blas;
-use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError};
+use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError, flops};
 use assay_model::attribute::Attribute;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::LinpackWorkload;
 
 use crate::measuring::{self, Measurement, Turns};
@@ -12,8 +13,13 @@ use crate::recorder::{CaseError, Recorder};
 
 /// Solves again and again; every solution is checked before its time counts.
 pub(super) fn turns(work: &LinpackWorkload) -> Turns<'_> {
-    let mut blas = None;
-    Box::new(move |recorder| turn(work, &mut blas, recorder))
+    let (mut blas, mut is_first) = (None, true);
+    Box::new(move |recorder| {
+        if std::mem::take(&mut is_first) {
+            foretell(work, recorder);
+        }
+        turn(work, &mut blas, recorder)
+    })
 }
 
 /// `blas` is opened once.
@@ -48,6 +54,21 @@ fn turn(
         },
     };
     measuring::preparation(&mut measurement, recorder)
+}
+
+/// A solve that cannot end within the time of the case takes it nevertheless: said before the first one.
+fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
+    /// As much longer than the budget is worth no word.
+    const TOLERANCE: f64 = 1.2;
+    let Some(peak) = recorder.most_of("fp64") else { return };
+    let (least_s, budget_s) = (flops(work.n as usize) / peak, recorder.budget_s());
+    if least_s > TOLERANCE * budget_s {
+        let [least, budget] = [least_s, budget_s].map(|it| Quantity::new(it, Unit::Second));
+        recorder.note(&format!(
+            "  one solve of N = {} takes {least:.2} at least, and its budget is {budget:.2}",
+            work.n
+        ));
+    }
 }
 
 fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {

@@ -205,20 +205,52 @@ struct Watcher<'w, 'a, 't> {
     case: &'w str,
     recorder: &'w mut Recorder<'a, 't>,
     /// The file that is being written, so that it is announced once.
-    laying_out: Option<PathBuf>,
+    laying_out: Option<LayingOut>,
+}
+
+/// A file that is being written before it is measured.
+struct LayingOut {
+    path: PathBuf,
+    began_s: f64,
+    /// Whether it was said how long that takes.
+    is_said: bool,
 }
 
 impl Watcher<'_, '_, '_> {
+    /// What is written first is beside the budget: says how long it takes as soon as that can be told, where it is much.
+    fn tell_time(&mut self, share: f64) {
+        /// A rate is known after so many seconds.
+        const KNOWN_S: f64 = 1.0;
+        /// As much more than the budget is worth no word.
+        const LITTLE: f64 = 0.2;
+        let Some(file) = self.laying_out.as_mut().filter(|it| !it.is_said) else { return };
+        let spent_s = self.recorder.elapsed_s() - file.began_s;
+        if spent_s < KNOWN_S || share <= 0.0 {
+            return;
+        }
+        file.is_said = true;
+        let (total_s, budget_s) = (spent_s / share, self.recorder.budget_s());
+        if total_s > LITTLE * budget_s {
+            let [total, budget] = [total_s, budget_s].map(|it| Quantity::new(it, Unit::Second));
+            let words =
+                format!("  that takes about {total:.2}, beside the budget of {budget:.2}");
+            self.recorder.note(&words);
+        }
+    }
+
     fn see(&mut self, event: &StorageEvent<'_>) {
         let case = self.case;
         match event {
             StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
                 let path = target.path.display();
-                if self.laying_out.as_ref() != Some(&target.path) {
+                if self.laying_out.as_ref().is_none_or(|it| it.path != target.path) {
                     let size = Bytes(*total_bytes);
                     self.recorder.note(&format!("  {path} is written first: {size}"));
-                    self.laying_out = Some(target.path.clone());
+                    let began_s = self.recorder.elapsed_s();
+                    let path = target.path.clone();
+                    self.laying_out = Some(LayingOut { path, began_s, is_said: false });
                 }
+                self.tell_time(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
                 self.recorder.progress(&format!("{case}: writing {path} {percent:.0} %"));
             }
@@ -232,7 +264,7 @@ impl Watcher<'_, '_, '_> {
                 let latency_s = Some(latency_s).filter(|it| it.is_finite());
                 self.recorder.progress(&format!("{case}: {rate:.3}"));
                 let cpu = Some(tally.cpu_user + tally.cpu_system);
-                self.recorder.second(&[rate, bytes], latency_s, cpu);
+                self.recorder.second(tally.length_s, &[rate, bytes], latency_s, cpu);
             }
             // What ends the wait otherwise than with a start also ends the measurement.
             StorageEvent::PhaseStarts { .. } => drop(self.recorder.gate()),

@@ -45,6 +45,7 @@ pub struct Created {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Where it lies, without links.
+    #[serde(with = "assay_model::path_text")]
     pub path: PathBuf,
     device: u64,
     inode: u64,

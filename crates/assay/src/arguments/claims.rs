@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::PageArguments;
 use assay_console::options::StoreArguments;
 
 #[derive(Debug, Args)]
@@ -11,9 +12,8 @@ pub(crate) struct ReferencesArguments {
     /// A system, like azure/hbv4, or a file of your own in TOML [default: list all systems]
     #[arg(value_name = "SYSTEM")]
     pub(crate) system: Option<String>,
-    /// Print the figures as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
 }
 
 /// Thresholds that a comparison must keep, and who is told.
@@ -44,6 +44,12 @@ pub(crate) struct LintArguments {
     /// Output format
     #[arg(long, value_enum, default_value_t = LintFormat::Text)]
     pub(crate) format: LintFormat,
+    /// Print one JSON document, as with --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -3,6 +3,7 @@
 use clap::Args;
 use jiff::civil::Date;
 
+use super::PageArguments;
 use assay_console::options::StoreArguments;
 
 #[derive(Debug, Args)]
@@ -22,9 +23,8 @@ pub(crate) struct ListArguments {
     /// Also runs without a result, because everything in them failed
     #[arg(long)]
     pub(crate) all: bool,
-    /// Print the list as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) page: PageArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

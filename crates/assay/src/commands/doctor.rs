@@ -12,7 +12,7 @@ use assay_report::build;
 use super::doctor_hosts;
 use crate::arguments::DoctorArguments;
 use crate::failure::exit_code;
-use crate::pipeline;
+use crate::page;
 use crate::terminal::Terminal;
 use assay_emulation::iperf3::failed;
 use assay_run::failure::{Failure, Kind};
@@ -28,12 +28,8 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
         link_bit_per_s: typed.rate.map(|rate| rate as f64),
     })?;
     keep_topics(&mut found.findings, &typed.topics)?;
-    if typed.json {
-        terminal.print(&pipeline::json(&found)?);
-    } else {
-        let page = build::findings(&found.host.name, &found.findings, typed.all);
-        terminal.print(&terminal.text(&page));
-    }
+    let shown = build::findings(&found.host.name, &found.findings, typed.all);
+    page::publish(shown, &found, &typed.page, terminal)?;
     let matters =
         |it: &Finding| it.outcome == Outcome::Deviates && it.severity > Severity::Note;
     let is_bad = typed.strict && found.findings.iter().any(matters);

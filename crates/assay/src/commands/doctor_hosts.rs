@@ -17,7 +17,7 @@ use crate::arguments::DoctorArguments;
 use crate::arguments::hosts::HostsArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{pipeline, signals};
+use crate::{page, signals};
 use assay_run::failure::{Failure, Kind};
 
 /// What scripts get.
@@ -115,14 +115,9 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
         let said = if answer.is_ok() { "examined" } else { "no answer" };
         terminal.note(&format!("{done} of {}: {name}: {said}", names.len()));
     });
-    if typed.json {
-        terminal.print(&pipeline::json(&document(names, &answers))?);
-    } else {
-        let (examined, unreached) = sorted(names, &answers);
-        let document = build::hosts(&examined, &unreached, &hosts::compact);
-        let text = terminal.text(&document);
-        terminal.print(&text);
-    }
+    let (examined, unreached) = sorted(names, &answers);
+    let shown = build::hosts(&examined, &unreached, &hosts::compact);
+    page::publish(shown, &document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
 }

@@ -21,7 +21,7 @@ use clap::{Command, CommandFactory};
 use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
-use crate::terminal::{Terminal, unwritable};
+use crate::terminal::{Terminal, closed, unwritable};
 use assay_run::failure::{Failure, Kind};
 
 type Explain = fn(&Terminal) -> String;
@@ -50,18 +50,19 @@ pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
         Terminal::attached().note(text.replace(&rust, &reason).trim_end());
         return ExitCode::from(exit_code(Kind::Usage));
     }
-    let printed = error.print();
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => match printed {
-            Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
-                let failure = unwritable(&cause);
-                Terminal::attached().complain(&failure);
-                ExitCode::from(exit_code(failure.kind))
-            }
-            // A closed pipe is not a failure: the reader had enough.
-            _ => ExitCode::SUCCESS,
-        },
-        _ => ExitCode::from(exit_code(Kind::Usage)),
+    if error.use_stderr() {
+        Terminal::attached().note(error.render().to_string().trim_end());
+        return ExitCode::from(exit_code(Kind::Usage));
+    }
+    // clap writes past the terminal.
+    match error.print().and_then(|()| closed().map_or(Ok(()), Err)) {
+        Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => {
+            let failure = unwritable(&cause);
+            Terminal::attached().complain(&failure);
+            ExitCode::from(exit_code(failure.kind))
+        }
+        // A closed pipe is not a failure: the reader had enough.
+        _ => ExitCode::SUCCESS,
     }
 }
 
@@ -208,7 +209,7 @@ fn formats(_: &Terminal) -> String {
 fn suite_help(_: &Terminal) -> String {
     let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
-        if let Ok(suite) = suites::open(name) {
+        if let Ok(suite) = suites::open(name.as_ref()) {
             let _ = writeln!(text, "  {name:<24}{}, {} s", suite.title, suite.budget_s);
         }
     }

@@ -18,7 +18,7 @@ use serde::Serialize;
 use crate::arguments::import::ImportArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{job_file, pipeline, stored};
+use crate::{job_file, page, stored};
 
 /// The machine-readable answer.
 #[derive(Debug, Serialize)]
@@ -67,7 +67,7 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
         }
     }
     if typed.json {
-        terminal.print(&pipeline::json(&document)?);
+        terminal.print(&page::json(&document)?);
     }
     Ok(if document.refused.is_empty() { 0 } else { exit_code(Kind::Measurement) })
 }

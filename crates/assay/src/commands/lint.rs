@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::arguments::claims::{LintArguments, LintFormat};
 use crate::failure::REGRESSION;
 use crate::terminal::Terminal;
-use crate::{job_file, output_file, pipeline, stored};
+use crate::{job_file, output_file, page, stored};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -43,17 +43,21 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
         }
         pages.push((name, found));
     }
-    let text = match typed.format {
+    let format = if typed.json { LintFormat::Json } else { typed.format };
+    let text = match format {
         LintFormat::Text => pages.iter().map(|(name, found)| lines(name, found)).collect(),
         LintFormat::Sarif => sarif::document(&pages, env!("CARGO_PKG_VERSION")),
         LintFormat::Json => {
             let of = |(page, findings): &'_ (String, Vec<Finding>)| -> serde_json::Value {
                 serde_json::json!(Document { page, findings })
             };
-            pipeline::json(&pages.iter().map(of).collect::<Vec<_>>())?
+            page::json(&pages.iter().map(of).collect::<Vec<_>>())?
         }
     };
-    terminal.print(&text);
+    match &typed.output {
+        Some(file) => output_file::write(file, &text)?,
+        None => terminal.print(&text),
+    }
     Ok(if pages.iter().all(|(_, found)| found.is_empty()) { 0 } else { REGRESSION })
 }
 

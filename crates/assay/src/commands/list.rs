@@ -8,10 +8,11 @@ use assay_store::{Listed, Listing};
 use serde::Serialize;
 
 use super::removal::is_without_result;
+use crate::arguments::Format;
 use crate::arguments::list::ListArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{pipeline, stored};
+use crate::{page, stored};
 use assay_run::failure::{Failure, Kind};
 
 /// The machine-readable list.
@@ -66,13 +67,11 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
     listing.runs.retain(|run| typed.all || !is_without_result(run));
     let without_result = found - listing.runs.len();
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
-    let text = if typed.json {
-        pipeline::json(&document(listing))?
-    } else {
+    if typed.page.format() != Format::Json {
         listing.doubts.iter().for_each(|doubt| terminal.note(&words::doubt(doubt).text));
-        terminal.text(&page(listing, without_result))
-    };
-    terminal.print(&text);
+    }
+    let shown = page(&listing, without_result);
+    page::publish(shown, &document(listing), &typed.page, terminal)?;
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
 }
 
@@ -118,13 +117,15 @@ fn entry(run: Listed) -> Entry {
     }
 }
 
-fn page(listing: Listing, without_result: usize) -> assay_report::document::Document {
-    let runs: Vec<ListedRun> = listing.runs.into_iter().map(row).collect();
-    let unreadable = listing.unreadable.into_iter().map(|it| (it.id, it.reason));
+fn page(listing: &Listing, without_result: usize) -> assay_report::document::Document {
+    let runs: Vec<ListedRun> = listing.runs.iter().map(row).collect();
+    let unreadable = listing.unreadable.iter();
+    let unreadable = unreadable.map(|it| (it.id.clone(), it.reason.clone()));
     build::listing(&runs, &unreadable.collect::<Vec<_>>(), without_result)
 }
 
-fn row(run: Listed) -> ListedRun {
+fn row(run: &Listed) -> ListedRun {
+    let run = run.clone();
     ListedRun {
         id: run.id,
         label: run.label.unwrap_or_default(),

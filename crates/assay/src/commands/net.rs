@@ -36,7 +36,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
         NetCommand::Latency(typed) => {
             let question = NetworkQuestion::Latency(Latency {
                 bytes: typed.message_size.0,
-                seconds: seconds(&typed.place),
+                seconds: connection_s(&typed.place, typed.load_streams),
                 spin: typed.spin,
                 rate_per_s: None,
                 load_streams: typed.load_streams,
@@ -47,7 +47,7 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
         NetCommand::RequestResponse(typed) => {
             let question = NetworkQuestion::Latency(Latency {
                 bytes: typed.message_size.0,
-                seconds: seconds(&typed.place),
+                seconds: connection_s(&typed.place, typed.load_streams),
                 spin: false,
                 rate_per_s: Some(typed.rate),
                 load_streams: typed.load_streams,
@@ -61,6 +61,12 @@ pub(crate) fn net(typed: &NetArguments, terminal: &mut Terminal) -> Result<u8, F
 /// Length of one repetition: whole seconds, as both protocols count.
 fn seconds(place: &WhereArguments) -> u32 {
     (place.length / REPETITIONS).clamp(1.0, LONGEST_S) as u32
+}
+
+/// The same of round trips: a connection a second, so that many of them are measured and each second is told; a
+/// link takes a while to be loaded.
+fn connection_s(place: &WhereArguments, load_streams: u32) -> u32 {
+    if load_streams == 0 { 1 } else { seconds(place) }
 }
 
 fn ask(
@@ -85,6 +91,7 @@ fn ask(
             target: TARGET,
             optional: false,
             request,
+            origin: None,
         }],
     };
     pipeline::run_options(&suite, measuring, terminal)

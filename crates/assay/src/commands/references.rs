@@ -7,7 +7,7 @@ use assay_run::failure::Failure;
 
 use crate::arguments::claims::ReferencesArguments;
 use crate::expected::{named, of_system, said};
-use crate::pipeline;
+use crate::page;
 use crate::terminal::Terminal;
 
 pub(crate) fn references(
@@ -18,12 +18,11 @@ pub(crate) fn references(
         Some(name) => named(name).unwrap_or_else(|| of_system(name))?,
         None => reference::published(),
     };
-    let text = match (typed.json, &typed.system) {
-        (true, _) => pipeline::json(&claims)?,
-        (false, Some(_)) => terminal.text(&of_claims(&claims)),
-        (false, None) => terminal.text(&of_systems(&claims)),
+    let shown = match &typed.system {
+        Some(_) => of_claims(&claims),
+        None => of_systems(&claims),
     };
-    terminal.print(&text);
+    page::publish(shown, &claims, &typed.page, terminal)?;
     Ok(0)
 }
 

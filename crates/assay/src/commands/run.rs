@@ -4,7 +4,7 @@ use std::path::Path;
 
 use assay_fleet::mpi::network_numa;
 use assay_fleet::root::Root;
-use assay_model::benchmark::Benchmark;
+use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
 use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
@@ -13,6 +13,7 @@ use super::{run_hosts, switched};
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
+use crate::listening::Listening;
 use crate::pipeline::{self, Extent};
 use crate::suites;
 use crate::terminal::Terminal;
@@ -34,6 +35,9 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         return run_hosts::run(typed, terminal);
     }
     let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
+    // Every launcher of MPI is asked its version.
+    let measuring = &typed.measuring;
+    Listening::before(terminal, pipeline::LOOKING, measuring.quiet || measuring.dry_run);
     let question = question(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {
@@ -82,7 +86,7 @@ pub(super) fn question<'a>(
     typed: &'a RunArguments,
     suite: &'a Suite,
 ) -> Result<Question<'a>, Failure> {
-    let built_in = typed.suites.iter().all(|name| suites::is_built_in(name));
+    let built_in = typed.suites.iter().all(|name| suites::is_built_in(&name.to_string_lossy()));
     Ok(Question {
         blame: if built_in { Kind::Usage } else { Kind::Suite },
         to: typed.to.as_deref(),
@@ -112,6 +116,7 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
             None => Ok(MpiChoices::default()),
         };
     }
+    refuse_what_no_test_uses(suite, typed)?;
     let found = mpi_installations::find(
         &typed.prefixes,
         typed.launcher.as_deref(),
@@ -136,6 +141,25 @@ fn mpi_choices(suite: &Suite, typed: &MpiRunArguments) -> Result<MpiChoices, Fai
     })
 }
 
+/// A number of ranks where all work in pairs, sizes of messages that have none.
+fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<(), Failure> {
+    let any = |uses: fn(MpiTest) -> bool| {
+        let mut requests = suite.measures.iter().map(|it| &it.request);
+        requests.any(|it| matches!(it, Request::Mpi(asked) if uses(asked.test)))
+    };
+    let refused = |option: &str, why: &str| {
+        let text = format!("{option} has no meaning: {why} in suite {}", suite.name);
+        Err(Failure::usage(text).advise("leave it out, or name a suite that uses it"))
+    };
+    if typed.ranks.is_some() && !any(|test| test.pattern() != MpiPattern::Pair) {
+        return refused("--ranks", "every test takes two ranks");
+    }
+    if typed.sizes.is_some() && !any(MpiTest::has_sizes) {
+        return refused("--sizes", "no message has a size");
+    }
+    Ok(())
+}
+
 /// The launcher runs in its own folder.
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path = fs_err::canonicalize(file)
@@ -147,7 +171,7 @@ pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result
     let request = Request::Stream {
         placements: typed.placement.clone(),
         threads: typed.threads,
-        bytes: typed.bytes,
+        bytes: typed.array_size,
     };
     let suite = one("stream", Benchmark::MemoryStream, vec![measure(1.0, request)]);
     pipeline::run_options(&suite, &typed.measuring, terminal)
@@ -175,7 +199,7 @@ pub(crate) fn linpack(
 }
 
 fn measure(share: f64, request: Request) -> Measure {
-    Measure { by: Vec::new(), share, target: TARGET, optional: false, request }
+    Measure { by: Vec::new(), share, target: TARGET, optional: false, request, origin: None }
 }
 
 fn one(name: &str, benchmark: Benchmark, measures: Vec<Measure>) -> Suite {

@@ -25,7 +25,7 @@ use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::{Demands, Extent};
 use crate::terminal::Terminal;
-use crate::{output_file, pipeline, signals, stored, suites};
+use crate::{output_file, page, pipeline, signals, stored, suites};
 use assay_console::options::given_words;
 use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
@@ -170,7 +170,7 @@ fn show(
             "cases": cases.collect::<Vec<_>>(),
             "lost": lost.collect::<Vec<_>>(),
         });
-        terminal.print(&pipeline::json(&document)?);
+        terminal.print(&page::json(&document)?);
     } else {
         let compact = |hosts: &Vec<String>| {
             hosts::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())

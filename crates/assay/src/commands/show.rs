@@ -7,7 +7,7 @@ use assay_model::run::Run;
 use assay_model::summary::Summary;
 use assay_report::{anonymous, build, render};
 
-use crate::arguments::{Format, ReportArguments, ShowArguments};
+use crate::arguments::{Format, PageArguments, ReportArguments, ShowArguments};
 use crate::data_sheet::DataSheet;
 use crate::output_file;
 use crate::page::{self, Page};
@@ -18,19 +18,24 @@ use assay_run::failure::{Failure, Kind};
 pub(crate) mod in_language;
 
 pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let format = if typed.json { Format::Json } else { Format::Text };
     let read = stored::read(&typed.store, &typed.run)?;
     stored::complain(&read, terminal);
     match typed.shape {
         Some(shape) => {
             let store = stored::existing(&typed.store)?;
-            let shape = (shape, typed.output.as_deref());
+            let output = typed.page.output.as_deref().map(|it| it.to_string_lossy());
+            let shape = (shape, output.as_deref());
             in_language::print(&read.run, &store, shape, terminal)?;
         }
         None => {
-            let summary = typed.data_sheet.read()?.summarize(&read.run);
-            let text = paged(&read.run, &summary, |page| page.rendered(format, terminal))?;
-            terminal.print(&text);
+            let data_sheet = typed.data_sheet.read()?;
+            if typed.page.format() == Format::Learn {
+                let runs = std::slice::from_ref(&read.run);
+                learn((&typed.page, None), &data_sheet, runs, terminal)?;
+            } else {
+                let summary = data_sheet.summarize(&read.run);
+                paged(&read.run, &summary, |page| page.publish(&typed.page, terminal))?;
+            }
         }
     }
     Ok(stored::exit_code(&read))
@@ -54,7 +59,9 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
         runs.push(run);
     }
     match (runs.as_slice(), typed.page.format) {
-        (_, Format::Learn) if !typed.page.json => learn(typed, &data_sheet, &runs, terminal)?,
+        (_, Format::Learn) if !typed.page.json => {
+            learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
+        }
         ([run], _) => {
             paged(run, &data_sheet.summarize(run), |page| page.publish(&typed.page, terminal))?;
         }
@@ -68,7 +75,7 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
 
 /// Some runs as one page for publication.
 fn learn(
-    typed: &ReportArguments,
+    (typed, subject): (&PageArguments, Option<String>),
     data_sheet: &DataSheet,
     runs: &[Run],
     terminal: &mut Terminal,
@@ -77,14 +84,14 @@ fn learn(
     let host = summaries.iter().find_map(|it| it.hosts.first());
     let product =
         host.and_then(|it| it.system.product.clone().or_else(|| Some(it.name.clone())));
-    let subject = typed.subject.clone().or(product).unwrap_or_default();
+    let subject = subject.or(product).unwrap_or_default();
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
-    let stem = typed.page.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
+    let stem = typed.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);
-    for (path, picture) in typed.page.output.iter().cycle().zip(&pictures) {
+    for (path, picture) in typed.output.iter().cycle().zip(&pictures) {
         output_file::write(&path.with_file_name(&picture.name), &picture.svg)?;
     }
-    page::put(&text, &typed.page, terminal)
+    page::put(&text, typed, terminal)
 }
 
 /// The stored run as a page, for `publish`.

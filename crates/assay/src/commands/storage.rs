@@ -126,8 +126,14 @@ fn files(typed: &StorageFilesArguments, terminal: &mut Terminal) -> Result<u8, F
 /// One question about storage.
 fn suite(benchmark: Benchmark, budget_s: f64, request: Request) -> Suite {
     let title = benchmark.definition().title.to_owned();
-    let measure =
-        Measure { by: Vec::new(), share: 1.0, target: TARGET, optional: false, request };
+    let measure = Measure {
+        by: Vec::new(),
+        share: 1.0,
+        target: TARGET,
+        optional: false,
+        request,
+        origin: None,
+    };
     Suite { name: "storage".to_owned(), title, budget_s, measures: vec![measure] }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::arguments::VerifyArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{pipeline, stored};
+use crate::{page, stored};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
 
@@ -47,7 +47,7 @@ pub(crate) fn verify(typed: &VerifyArguments, terminal: &mut Terminal) -> Result
         document.runs.push(found);
     }
     if typed.json {
-        terminal.print(&pipeline::json(&document)?);
+        terminal.print(&page::json(&document)?);
     }
     let is_sound = document.runs.iter().all(|run| run.is_sound);
     Ok(if is_sound { 0 } else { exit_code(Kind::Measurement) })

@@ -53,10 +53,10 @@ fn wrong_usage_is_2() {
         &["stream", "--bytes", "5s"],
         2,
         &expect![[r#"
-        error: invalid value '5s' for '--bytes <SIZE>': `s` in `5s` is no unit of a size; write it like `64MiB`
+            error: invalid value '5s' for '--array-size <SIZE>': `s` in `5s` is no unit of a size; write it like `64MiB`
 
-        For more information, try '--help'.
-    "#]],
+            For more information, try '--help'.
+        "#]],
     );
     check(
         &["stream", "--threads", "0"],
@@ -271,6 +271,12 @@ fn a_suite_file_that_is_wrong_is_3() {
             "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nby = \"nobody\"\n",
             expect![[r#"
                 error: suite x: `nobody` was not found on this machine; found: assay, hpcc, likwid-bench, fio, iperf3, qperf, ping
+                   ╭─[mine.toml:4:1]
+                 3 │ benchmark = "memory.stream"
+                 4 │ by = "nobody"
+                   · ──────┬──────
+                   ·       ╰── here
+                   ╰────
                   help: known are: hpcc, xhpl, stream, likwid-bench, osu, imb, fio, ior, vdbench, iperf3, qperf, ping, ib_send_lat, ib_send_bw, ib_write_lat, ib_write_bw, ib_read_lat, ib_read_bw, ib_atomic_lat, assay, all
             "#]],
         ),
@@ -328,7 +334,146 @@ fn a_report_that_cannot_be_written_is_4_and_leaves_nothing() {
     assert!(!world.path("missing").exists());
 }
 
-/// A budget is a limit of time, not an order to measure badly: the first repetition always happens.
+/// What a suite asks and this machine does not have is said before anything is measured, with its line.
+#[test]
+fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
+    let world = World::new();
+    let storage = "storage\"\noperation = \"read\"\nsize = \"1MiB\"\n";
+    for (measure, more, code, line) in [
+        ("memory.stream\"\n", "placement = \"numa:99\"", 3, "mine.toml:5:1"),
+        ("memory.stream\"\n", "threads = 99999", 3, "mine.toml:5:1"),
+        ("memory.stream\"\n", "by = \"nobody\"", 3, "mine.toml:5:1"),
+        ("compute.linpack\"\nn = 64\n", "blas = \"no-such-library\"", 4, "mine.toml:6:1"),
+        (storage, "bs = \"1000B\"\npath = \".\"", 4, "mine.toml:7:1"),
+        (storage, "path = \"nowhere/file\"", 2, "mine.toml:7:1"),
+        (storage, "", 3, "mine.toml:3:1"),
+    ] {
+        let measure = format!("{measure}{more}");
+        let text = format!("name = \"x\"\n\n[[measure]]\nbenchmark = \"{measure}\n");
+        world.write("mine.toml", &text);
+        let words = ["run", "mine.toml", "--dry-run", "--target-on-root"];
+        let words = if measure.contains("storage") { &words[..] } else { &words[..3] };
+        let err = world.assay(words).failed_with(code).err;
+        assert!(err.contains(line), "{measure}: {line}\n{err}");
+        let optional =
+            format!("{text}optional = true\n[[measure]]\nbenchmark = \"memory.latency\"\n");
+        world.write("mine.toml", &optional);
+        let is_of_this_machine = !measure.contains("path");
+        if is_of_this_machine {
+            let out = world.assay(words).succeeded().out;
+            assert!(out.contains("Left out: "), "{measure}\n{out}");
+        }
+    }
+}
+
+/// Options of MPI that no test of the suite uses were meant for another one.
+#[test]
+fn options_of_mpi_that_a_suite_cannot_use_are_refused() {
+    let world = World::new();
+    for (test, option, why) in [
+        ("mpi.latency", ["--ranks", "4"], "every test takes two ranks"),
+        ("mpi.barrier", ["--sizes", "0:8"], "no message has a size"),
+    ] {
+        world.write(
+            "mine.toml",
+            &format!("name = \"x\"\n[[measure]]\nbenchmark = \"{test}\"\n"),
+        );
+        let words = ["run", "mine.toml", "--dry-run", option[0], option[1]];
+        let err = world.assay(&words).failed_with(2).err;
+        assert!(err.contains(why), "{err}");
+    }
+}
+
+/// Names are bytes to Linux.
+#[test]
+fn file_names_need_not_be_utf_8() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+    let world = World::in_memory();
+    let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
+    let suite = "name = \"x\"\n[[measure]]\nbenchmark = \"memory.latency\"\nto = \"4KiB\"\n";
+    std::fs::write(world.path("").join(name(b"x\xff.toml")), suite).unwrap();
+    std::fs::create_dir(world.path("").join(name(b"dir\xff"))).unwrap();
+    for (words, others) in [
+        (&["run", "--dry-run"][..], &[b"x\xff.toml".as_slice()][..]),
+        (&["run", "--budget", "1s"], &[b"x\xff.toml", b"--store", b"dir\xff/store"]),
+        (
+            &["report", "--format", "html"],
+            &[b"--store", b"dir\xff/store", b"-o", b"p\xff.html"],
+        ),
+        (
+            &[
+                "storage",
+                "read",
+                "--size",
+                "1MiB",
+                "--for",
+                "1s",
+                "--target-on-root",
+                "--buffered",
+            ],
+            &[b"dir\xff/file\xfe"],
+        ),
+    ] {
+        let mut command = world.command(words);
+        let output =
+            command.args(others.iter().map(|it| OsStr::from_bytes(it))).output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{words:?} {err}");
+    }
+    assert!(world.path("").join(name(b"p\xff.html")).metadata().unwrap().len() > 1000);
+}
+
+/// The runtime opens /dev/null in place of a closed descriptor, where everything seems to succeed.
+#[test]
+fn a_closed_standard_output_is_4_where_there_is_something_to_print() {
+    let world = World::new();
+    for line in
+        ["list", "completions bash", "--help", "--version", "help methods", "run --dry-run"]
+    {
+        let program = env!("CARGO_BIN_EXE_assay");
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args(["-c", &format!("exec '{program}' {line} >&-")]);
+        let output = shell.env("XDG_DATA_HOME", world.path("")).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(4), "{line}: {said}");
+        assert!(said.contains("standard output cannot be written"), "{line}: {said}");
+    }
+    // Who is silenced on purpose got what was wanted.
+    let output =
+        world.command(&["help", "methods"]).stdout(std::process::Stdio::null()).output();
+    assert!(output.unwrap().status.success());
+}
+
+/// A file system with 64 KiB: nothing that looks whole and is not stays there.
+#[test]
+fn a_full_disk_is_4() {
+    let world = World::new();
+    world.assay(&["stream", "--array-size", "1MiB", "--budget", "1s"]).succeeded();
+    let folder = world.path("full");
+    std::fs::create_dir(&folder).unwrap();
+    let program = env!("CARGO_BIN_EXE_assay");
+    let script = format!(
+        "mount -t tmpfs -o size=64k none full || exit 99; head -c 1M /dev/zero > full/fill 2>/dev/null; \
+         for line in 'show --json' 'report --format csv' 'completions bash' --help; do \
+         '{program}' $line > full/out 2> err; code=$?; [ $code = 4 ] || {{ echo \"$line: $code\"; exit 1; }}; \
+         '{program}' $line -o full/file 2> /dev/null; [ ! -e full/file ] || {{ echo \"$line left a file\"; exit 1; }}; \
+         done"
+    );
+    let mut unshare = std::process::Command::new("unshare");
+    let unshare = unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
+    let unshare = unshare.current_dir(world.path("")).env("XDG_DATA_HOME", world.path(""));
+    let Ok(output) = unshare.output() else {
+        return eprintln!("SKIPPED a_full_disk_is_4: there is no unshare");
+    };
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let err = String::from_utf8_lossy(&output.stderr);
+    if output.status.code() == Some(99) || err.contains("unshare failed") {
+        return eprintln!("SKIPPED a_full_disk_is_4: no file system can be mounted: {err}");
+    }
+    assert!(output.status.success(), "{said}{err}");
+}
+
 #[test]
 fn output_that_nobody_gets_is_4() {
     let world = World::new();
@@ -358,6 +503,7 @@ fn output_that_nobody_gets_is_4() {
     }
 }
 
+/// A budget is a limit of time, not an order to measure badly: the first repetition always happens.
 #[test]
 fn the_shortest_budget_still_measures() {
     let outcome =

@@ -92,18 +92,25 @@ fn every_command_has_a_man_page_and_every_shell_its_completions() {
 }
 
 #[test]
-fn the_example_suite_in_the_help_can_be_planned() {
+fn the_example_suite_in_the_help_can_be_planned_as_it_is_printed() {
     let world = World::new();
     let help = world.assay(&["help", "suites"]).succeeded().out;
     let example: String = help
         .lines()
         .skip_while(|line| !line.trim_start().starts_with("name ="))
         .map(|line| line.trim().to_owned() + "\n")
-        .filter(|line| !line.starts_with("by =") && !line.starts_with("threads ="))
         .collect();
     world.write("mine.toml", &example);
-    let plan = world.json(&["run", "mine.toml", "--dry-run", "--target-on-root", "--json"]);
+    // As it is printed, on any machine; with a target all of its storage, too.
+    let plan = world.json(&["run", "mine.toml", "--dry-run", "--json"]);
     assert_eq!(plan["suite"], "mine");
+    let words =
+        ["run", "mine.toml", "--dry-run", "--json", "--target-on-root", "--target", "."];
+    let plan = world.json(&words);
+    let cases = plan["cases"].as_array().unwrap();
+    let of_storage =
+        |it: &&serde_json::Value| it["id"].as_str().unwrap().starts_with("storage");
+    assert!(cases.iter().filter(of_storage).count() > 10, "{plan}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ mod slurm;
 mod storage;
 mod storage_files;
 mod storage_safety;
+mod transcript;
 mod truth;
 mod vdbench;
 mod vdbench_hosts;

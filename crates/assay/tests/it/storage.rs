@@ -267,7 +267,7 @@ fn a_rate_that_keeps_a_latency_is_found() {
     // No storage answers within a nanosecond.
     let goal = ["storage", "read", "file", "--find-rate", "p50<=1ns"];
     let failed = world.assay(&[&goal[..], SHORT].concat()).failed_with(4);
-    assert!(failed.err.contains("no rate was shown to keep p50 <= 1.000 ns"), "{failed:?}");
+    assert!(failed.err.contains("no rate was shown to meet p50 <= 1.000 ns"), "{failed:?}");
     for (arguments, says) in [
         (["--find-rate", "p99<=1ms", "--rate", "5"], "cannot be used with"),
         (["--find-rate", "fast", "--for", "1s"], "p99<=1ms"),

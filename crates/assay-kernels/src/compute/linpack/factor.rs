@@ -61,12 +61,30 @@ pub(super) struct Halt<'a> {
     pub(super) cancelled: AtomicBool,
     /// The step after which everyone leaves.
     pub(super) last_step: AtomicUsize,
+    /// The panel ahead is not wanted any more, as its crew agreed.
+    pub(super) skips_panel: AtomicBool,
 }
 
 impl<'a> Halt<'a> {
     pub(super) fn new(cancel: &'a AtomicBool) -> Self {
-        let (cancelled, last_step) = (AtomicBool::new(false), AtomicUsize::new(usize::MAX));
-        Self { cancel, cancelled, last_step }
+        let last_step = AtomicUsize::new(usize::MAX);
+        Self {
+            cancel,
+            cancelled: AtomicBool::new(false),
+            last_step,
+            skips_panel: AtomicBool::new(false),
+        }
+    }
+
+    /// The crew meets; whether it then leaves the panel as it is. A panel has barriers for each of its columns,
+    /// which take seconds where others use the CPUs: all of the crew go on, or none does. Its leader decides
+    /// before the meeting, and cannot decide again before all have met once more, and so have read this.
+    pub(super) fn skips_after(&self, crew: Crew<'_>) -> bool {
+        if crew.leads() && self.is_cancelled() {
+            self.skips_panel.store(true, Ordering::Relaxed);
+        }
+        crew.meet();
+        self.skips_panel.load(Ordering::Relaxed)
     }
 
     fn is_cancelled(&self) -> bool {
@@ -143,7 +161,9 @@ impl Factorisation<'_> {
         let mine = strip.units(crew.share(strip.columns.len() / UNIT));
         // SAFETY: the units are divided among the crew.
         unsafe { mine.solve() };
-        crew.meet();
+        if self.halt.skips_after(crew) {
+            return;
+        }
         let above = step.panel.width / SLIVER;
         let update = |slivers: std::ops::Range<usize>| {
             // SAFETY: the slivers are divided among the crew.
@@ -180,6 +200,7 @@ impl Factorisation<'_> {
             crew,
             board: self.board,
             kernels: self.kernels,
+            halt: &self.halt,
             upper: self.scratch.ahead(),
         };
         // SAFETY: the whole crew calls this; the scratch of the strip ahead is no longer in use.

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crate::barrier::OwnLines;
 use crate::compute::linpack::crew::Crew;
+use crate::compute::linpack::factor::Halt;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::SLIVER;
@@ -79,6 +80,7 @@ pub(super) struct PanelFactorisation<'a> {
     pub(super) crew: Crew<'a>,
     pub(super) board: &'a Board,
     pub(super) kernels: &'a Kernels,
+    pub(super) halt: &'a Halt<'a>,
     /// Room for width² doubles, the same for all members: the packed block of U.
     pub(super) upper: *mut f64,
 }
@@ -95,7 +97,9 @@ impl PanelFactorisation<'_> {
             unsafe {
                 self.factor_block(block);
                 self.swap_other_columns(block);
-                self.crew.meet();
+                if self.halt.skips_after(self.crew) {
+                    return;
+                }
                 self.update_right_of(block + 1);
             }
         }

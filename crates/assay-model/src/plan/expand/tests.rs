@@ -42,7 +42,14 @@ fn plan_with(
     host: &HostFacts,
     mpi: MpiChoices,
 ) -> Result<Plan, PlanError> {
-    let measure = Measure { by: vec![], share: 1.0, target: 0.01, optional: false, request };
+    let measure = Measure {
+        by: vec![],
+        share: 1.0,
+        target: 0.01,
+        optional: false,
+        request,
+        origin: None,
+    };
     let suite = Suite {
         name: "test".into(),
         title: String::new(),

@@ -72,7 +72,7 @@ fn throughputs(protocol: Protocol, table: &Table<'_>) -> Read<Vec<NetworkQuestio
 }
 
 fn latencies(table: &Table<'_>, default_bytes: u64) -> Read<Vec<NetworkQuestion>> {
-    let sizes = table.optional("bytes", list_of(size))?;
+    let sizes = table.optional("message-size", list_of(size))?;
     let seconds = table.optional("seconds", count)?.unwrap_or(1);
     let spin = table.optional("spin", flag)?.unwrap_or(false);
     let rate_per_s = table.optional("messages-per-second", positive)?;

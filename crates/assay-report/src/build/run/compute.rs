@@ -9,6 +9,7 @@ use super::context::{Context, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::word;
+use crate::precision::Prefixes;
 use crate::{units, words as catalogue};
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -42,10 +43,11 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(word("table-compute"), &columns);
+    let prefixes = Prefixes::of_medians(estimates.iter().copied());
     for estimate in estimates {
         let mut row: Vec<Cell> =
             vec![metric_name(estimate).into(), case(context, estimate).into()];
-        row.extend(rows::estimate(estimate));
+        row.extend(rows::estimate(estimate, &prefixes));
         row.extend([
             rows::percent(share_of_peak(estimate, estimates)),
             rows::percent(share_of_rpeak(estimate)),

@@ -9,7 +9,8 @@ use super::context::{Context, text};
 use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
 use crate::locale::{symbol, word};
-use crate::{precision, units};
+use crate::precision::{self, Prefixes};
+use crate::units;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let all = context.section(Section::Copies);
@@ -118,9 +119,10 @@ fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(word("table-bandwidth"), &columns);
+    let prefixes = Prefixes::of_medians(estimates.iter().copied());
     for estimate in estimates {
         let mut row: Vec<Cell> = vec![context.place(estimate).into()];
-        row.extend(rows::estimate(estimate));
+        row.extend(rows::estimate(estimate, &prefixes));
         row.extend([
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),

@@ -6,11 +6,12 @@ use assay_model::summary::Estimate;
 
 use super::context::{Context, text};
 use super::other::differing;
-use super::storage::latency;
+use super::storage::Times;
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table};
 use crate::locale::word;
-use crate::{precision, units};
+use crate::precision::Prefixes;
+use crate::units;
 
 /// The figures of one operation.
 struct Row<'a> {
@@ -84,6 +85,10 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
         (word("column-note"), Align::Left),
     ]);
     let mut table = Table::new(word("table-files"), &columns);
+    let amounts = rows.iter().flat_map(|row| [Some(row.rate), row.bandwidth]);
+    let prefixes = Prefixes::of_medians(amounts.flatten());
+    let times = Times::of(rows.iter().filter_map(|row| row.latency));
+    let from_due = Times::of(rows.iter().filter_map(|row| row.from_due));
     for row in rows {
         let operation = text(row.rate, Attribute::Operation);
         let mut cells: Vec<Cell> =
@@ -92,11 +97,11 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
             Cell::from(units::joined(&text(row.rate, *name).unwrap_or_default()))
         };
         cells.extend(dimensions.iter().map(dimension));
-        cells.extend(rows::estimate(row.rate));
-        cells.push(row.bandwidth.map(precision::value).unwrap_or_default().into());
+        cells.extend(rows::estimate(row.rate, &prefixes));
+        cells.push(row.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default().into());
         cells.push(rows::percent(row.bandwidth.and_then(|it| it.percent_of_limit)));
-        for figure in [row.latency, row.from_due] {
-            let [median, p99, _] = latency(figure);
+        for (figure, times) in [(row.latency, &times), (row.from_due, &from_due)] {
+            let [median, p99, _] = times.cells(figure);
             cells.extend([median, p99]);
         }
         cells.push(rows::measurer(context, row.rate));

@@ -15,7 +15,8 @@ use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Plot, Point, Scale, Series, Table, Tone,
 };
 use crate::locale::word;
-use crate::{precision, units};
+use crate::precision::{self, Prefixes};
+use crate::units;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let mut all = context.section(Section::Ladder);
@@ -131,13 +132,15 @@ fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(word("table-levels"), &columns);
-    for (level, size, estimate) in representatives(estimates, levels) {
+    let chosen = representatives(estimates, levels);
+    let prefixes = Prefixes::of_medians(chosen.iter().map(|(_, _, estimate)| *estimate));
+    for (level, size, estimate) in chosen {
         let mut row: Vec<Cell> = vec![
             level.into(),
             size.into(),
             text(estimate, Attribute::Bytes).unwrap_or_default().into(),
         ];
-        row.extend(rows::estimate(estimate));
+        row.extend(rows::estimate(estimate, &prefixes));
         row.extend([
             rows::samples(estimate),
             rows::host_and_measurer(context, estimate),

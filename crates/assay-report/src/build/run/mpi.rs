@@ -2,12 +2,14 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Section};
+use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{fixed, word};
-use crate::{precision, units};
+use crate::locale::{fixed, symbol, word};
+use crate::precision::{self, Prefixes};
+use crate::units;
 
 mod curves;
 mod labels;
@@ -49,10 +51,6 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     for group in shown {
         document.heading(group.title());
         document.blocks.push(Block::Table(table(context, group)));
-        if let Some(table) = in_bits(group) {
-            document.paragraph(Tone::Plain, say!("mpi-in-bits", unit = "bit/s"));
-            document.blocks.push(Block::Table(table));
-        }
         document.blocks.extend(curves::plot(group).map(Block::Plot));
     }
     if !more.is_empty() {
@@ -195,10 +193,20 @@ fn shown_size(bytes: Option<u64>) -> Cell {
     text.unwrap_or_default().into()
 }
 
-/// One row per size, one column per MPI.
+/// The units of the OSU benchmarks and of pages, for every size: 4 MiB in µs as 8 B.
+fn prefixes() -> Prefixes {
+    Prefixes::of([(Unit::Second, 1e-6), (Unit::BytePerSecond, 1e6)])
+}
+
+/// One row per size, one column per MPI; of bandwidths one more in bits, as networks count.
 fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     let names = group.columns();
-    let headings: Vec<String> = names.iter().map(|name| group.heading(name)).collect();
+    let is_bandwidth = group.estimates.iter().all(|it| it.unit == Unit::BytePerSecond);
+    let headings = names.iter().flat_map(|name| {
+        let bits = is_bandwidth.then(|| format!("{name}, {}", symbol("Gbit/s")));
+        std::iter::once(group.heading(name)).chain(bits)
+    });
+    let headings: Vec<String> = headings.collect();
     let mut columns = vec![(word("column-size"), Align::Right)];
     columns.extend(headings.iter().map(|heading| (heading.as_str(), Align::Right)));
     columns.push((word("column-note"), Align::Left));
@@ -210,6 +218,7 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
         for name in &names {
             let estimate = group.at(bytes, name);
             row.push(estimate.map(|it| cell(it, best, names.len())).unwrap_or_default());
+            row.extend(is_bandwidth.then(|| estimate.map(in_bits).unwrap_or_default()));
             marks.extend(estimate.map(|it| context.notes.marks(it)).unwrap_or_default());
         }
         marks.sort_unstable();
@@ -222,7 +231,7 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
 
 /// Value, interval, and how far it is from the best of its row.
 fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
-    let value = precision::value(estimate);
+    let value = prefixes().value(estimate);
     let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
     let against = match best {
         Some(best) if columns > 1 => standing(estimate, best),
@@ -253,30 +262,15 @@ fn standing(estimate: &Estimate, best: &Estimate) -> String {
     format!("{}×{ratio:.2}", if overlap { "≈" } else { "" })
 }
 
-/// The same bandwidth as networks count it.
-fn in_bits(group: &Group<'_>) -> Option<Table> {
-    use assay_model::quantity::Unit;
-    let first = group.estimates.first()?;
-    if first.unit != Unit::BytePerSecond {
-        return None;
-    }
-    let names = group.columns();
-    let mut columns = vec![(word("column-size"), Align::Right)];
-    columns.extend(names.iter().map(|name| (name.as_str(), Align::Right)));
-    let mut table = Table::new("", &columns);
-    for bytes in group.sizes() {
-        let bits = |name: &String| {
-            let estimate = group.at(bytes, name).filter(|it| it.median.is_finite());
-            let bits = estimate.map(|it| {
-                units::quantity(it.median * 8.0, Unit::BitPerSecond, precision::digits_of(it))
-            });
-            Cell::from(bits.unwrap_or_default())
-        };
-        let mut row = vec![shown_size(bytes)];
-        row.extend(names.iter().map(bits));
-        table.rows.push(row);
-    }
-    Some(table.without_empty_columns())
+/// The same bandwidth as networks count it; the unit is in the heading.
+fn in_bits(estimate: &Estimate) -> Cell {
+    let digits = precision::digits_of(estimate);
+    let bits = precision::rounded(estimate.median * 8.0, digits);
+    let written = units::quantity_beside(bits, Unit::BitPerSecond, digits, 1e9);
+    Some(written)
+        .filter(|_| estimate.median.is_finite())
+        .map(|it| units::parts(&it).0.into())
+        .unwrap_or_default()
 }
 
 /// One row per MPI: what it was, and where its ranks ran.

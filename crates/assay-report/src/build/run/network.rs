@@ -11,7 +11,8 @@ use super::context::{Context, metric_name, number, reported, section_of, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::word;
-use crate::{precision, units};
+use crate::precision::{self, Prefixes};
+use crate::units;
 
 mod pictures;
 
@@ -66,13 +67,14 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
         (word("column-by"), Align::Left),
     ];
     let mut table = Table::new(word("table-network-items"), &columns);
+    let prefixes = Prefixes::of_medians(amounts.iter().copied());
     for goodput in amounts.iter().copied().filter(|it| it.metric == "goodput") {
         let all = || amounts.iter().copied();
         let again = all().find(|it| it.metric == "retransmits" && is_beside(it, goodput));
         table.rows.push(vec![
             item(goodput).into(),
             place(goodput).into(),
-            precision::value(goodput).into(),
+            prefixes.value(goodput).into(),
             rows::percent(goodput.percent_of_limit),
             load_of_both_ends(goodput, all()).into(),
             cost_of_both_ends(goodput, all()).into(),
@@ -161,12 +163,13 @@ fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(title, &columns);
+    let prefixes = Prefixes::of_medians(estimates.iter().copied());
     for estimate in estimates {
         let mut row: Vec<Cell> =
             vec![what(estimate).into(), place(estimate).into(), case(estimate).into()];
-        row.extend(rows::estimate(estimate));
+        row.extend(rows::estimate(estimate, &prefixes));
         row.extend([
-            p99(estimate).into(),
+            p99(estimate, &prefixes).into(),
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
             rows::host_and_measurer(context, estimate),
@@ -235,11 +238,11 @@ pub(in crate::build) fn case(estimate: &Estimate) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn p99(estimate: &Estimate) -> String {
+fn p99(estimate: &Estimate, prefixes: &Prefixes) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
     // Format 1 had no distributions and kept the tail of all round trips beside the samples.
     let p99 = reported(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
-        .map(|value| precision::of_none(value, estimate.unit))
+        .map(|value| prefixes.of_none(value, estimate.unit))
         .unwrap_or_default()
 }

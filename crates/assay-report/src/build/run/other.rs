@@ -8,6 +8,7 @@ use super::context::{Context, section_of, text};
 use super::{files, rows, storage};
 use crate::document::{Align, Block, Cell, Document, Table};
 use crate::locale::word;
+use crate::precision::Prefixes;
 use crate::units;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -37,6 +38,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-note"), Align::Left),
     ]);
     let mut table = Table::new(word("table-other"), &columns);
+    let prefixes = Prefixes::of_medians(estimates.iter().copied());
     for estimate in estimates {
         let what = format!("{} {}", estimate.benchmark, estimate.metric);
         let mut row: Vec<Cell> = vec![what.into()];
@@ -45,7 +47,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
                 Cell::from(units::joined(&text(estimate, *name).unwrap_or_default()))
             }),
         );
-        row.extend(rows::estimate(estimate));
+        row.extend(rows::estimate(estimate, &prefixes));
         row.extend([
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),

@@ -6,7 +6,8 @@ use super::context::Context;
 use super::words;
 use crate::document::{Cell, Line};
 use crate::locale::{grouped, word};
-use crate::{precision, units};
+use crate::precision::{self, Prefixes};
+use crate::units;
 
 /// What is above the intervals of these results.
 pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
@@ -16,12 +17,12 @@ pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
     words::interval(level.filter(|_| estimates.iter().all(same)))
 }
 
-/// The value and its interval.
-pub(super) fn estimate(estimate: &Estimate) -> [Cell; 2] {
+/// The value and its interval, in the units of their columns.
+pub(super) fn estimate(estimate: &Estimate, prefixes: &Prefixes) -> [Cell; 2] {
     let interval =
-        precision::interval(estimate).unwrap_or_else(|| word("no-interval").to_owned());
+        prefixes.interval(estimate).unwrap_or_else(|| word("no-interval").to_owned());
     let interval = Cell::with_short(interval, precision::relative(estimate));
-    [precision::value(estimate).into(), interval]
+    [prefixes.value(estimate).into(), interval]
 }
 
 /// Samples, and in brackets what they are worth if that is clearly less.

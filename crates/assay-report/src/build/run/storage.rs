@@ -14,7 +14,8 @@ use super::context::{self, Context, number, section_of, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{fixed, word};
-use crate::{precision, units};
+use crate::precision::{self, Prefixes};
+use crate::units;
 
 /// The metrics of one case.
 #[derive(Default)]
@@ -250,11 +251,15 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(word("table-storage"), &columns);
+    let amounts = tests.iter().flat_map(|test| [test.rate, test.bandwidth]);
+    let prefixes = Prefixes::of_medians(amounts.flatten());
+    let times = Times::of(tests.iter().filter_map(|test| test.latency));
     for test in tests {
-        let [value, interval] = test.rate.map(rows::estimate).unwrap_or_default();
+        let rate = test.rate.map(|it| rows::estimate(it, &prefixes));
+        let [value, interval] = rate.unwrap_or_default();
         let mut row: Vec<Cell> = vec![test.name().into(), value, interval];
-        row.extend(bandwidth(test));
-        row.extend(latency(test.latency));
+        row.extend(bandwidth(test, &prefixes));
+        row.extend(times.cells(test.latency));
         row.extend([test.measurer(context), test.notes(context)]);
         table.rows.push(row);
     }
@@ -328,12 +333,14 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
         (&words::from_due("p99.9"), Align::Right),
     ];
     let mut table = Table::new(word("table-storage-due"), &columns);
+    let prefixes = Prefixes::of_medians(tests.iter().filter_map(|test| test.rate));
+    let times = Times::of(tests.iter().filter_map(|test| test.from_due));
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
         let asked = test.text(Attribute::RequestedRate).unwrap_or_default();
-        let reached = test.rate.map(precision::value).unwrap_or_default();
+        let reached = test.rate.map(|it| prefixes.value(it)).unwrap_or_default();
         let mut row: Vec<Cell> = vec![test.name().into(), asked.into(), reached.into()];
         row.push(rows::percent(test.share_of_limit()));
-        row.extend(latency(test.from_due));
+        row.extend(times.cells(test.from_due));
         table.rows.push(row);
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
@@ -350,14 +357,17 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
         ("p99.9", Align::Right),
     ];
     let mut table = Table::new(word("table-storage-mixes"), &columns);
+    let both = || tests.iter().flat_map(|test| [&test.reads, &test.writes]);
+    let prefixes = Prefixes::of_medians(both().filter_map(|side| side.rate));
+    let times = Times::of(both().filter_map(|side| side.latency));
     for test in tests {
         let sides = [
             ("read", &test.reads, Attribute::ReadRate),
             ("write", &test.writes, Attribute::WriteRate),
         ];
         for (name, side, fact) in sides {
-            let of_fact = || Some(precision::of_none(test.number(fact)?, Unit::IoPerSecond));
-            let rate = side.rate.map(precision::value).or_else(of_fact);
+            let of_fact = || Some(prefixes.of_none(test.number(fact)?, Unit::IoPerSecond));
+            let rate = side.rate.map(|it| prefixes.value(it)).or_else(of_fact);
             if rate.is_none() && side.latency.is_none() {
                 continue;
             }
@@ -365,7 +375,7 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
             let mut row: Vec<Cell> =
                 vec![test.name().into(), words::operation(name).into(), rate];
             match side.latency {
-                Some(_) => row.extend(latency(side.latency)),
+                Some(_) => row.extend(times.cells(side.latency)),
                 None => row.extend(["p50", "p99", "p99.9"].map(|it| reported(test, name, it))),
             }
             table.rows.push(row);
@@ -382,25 +392,47 @@ fn reported(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
 }
 
 /// The bandwidth, and its share of what the volume is provisioned for.
-fn bandwidth(test: &Test<'_>) -> [Cell; 2] {
-    let value = test.bandwidth.map(precision::value).unwrap_or_default();
+fn bandwidth(test: &Test<'_>, prefixes: &Prefixes) -> [Cell; 2] {
+    let value = test.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
     [value.into(), rows::percent(test.share_of_limit())]
 }
 
-/// Median, p99 and p99.9, as far as there is enough I/O for them.
-pub(super) fn latency(estimate: Option<&Estimate>) -> [Cell; 3] {
-    let Some(estimate) = estimate else { return Default::default() };
-    let percentile = |name: &str| estimate.percentiles.as_ref()?.get(name).copied();
-    let shown = |value: Option<f64>| -> Cell {
-        value.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
-    };
-    // Some tools report no more than a mean.
-    let is_mean = text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
-    let median = match is_mean {
-        true => say!("is-mean", value = precision::value(estimate)).into(),
-        false => precision::value(estimate).into(),
-    };
-    [median, shown(percentile("p99")), shown(percentile("p99.9"))]
+/// The percentiles that tables of latency have, beside the median.
+const PERCENTILES: [&str; 2] = ["p99", "p99.9"];
+
+/// The columns of a latency, each with a unit of its own: of the median and of the percentiles.
+pub(super) struct Times([Prefixes; 3]);
+
+impl Times {
+    pub(super) fn of<'e>(latencies: impl Iterator<Item = &'e Estimate>) -> Self {
+        let all: Vec<&Estimate> = latencies.collect();
+        let [p99, p999] = PERCENTILES.map(|name| {
+            let value = |it: &&Estimate| Some((it.unit, percentile(it, name)?));
+            Prefixes::of(all.iter().filter_map(value))
+        });
+        Self([Prefixes::of_medians(all), p99, p999])
+    }
+
+    /// Median, p99 and p99.9, as far as there is enough I/O for them.
+    pub(super) fn cells(&self, estimate: Option<&Estimate>) -> [Cell; 3] {
+        let Some(estimate) = estimate else { return Default::default() };
+        let [of_median, of_p99, of_p999] = &self.0;
+        let shown = |prefixes: &Prefixes, name| -> Cell {
+            let value = percentile(estimate, name);
+            value.map(|it| prefixes.of_none(it, estimate.unit)).unwrap_or_default().into()
+        };
+        // Some tools report no more than a mean.
+        let is_mean =
+            text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
+        let median = of_median.value(estimate);
+        let median = if is_mean { say!("is-mean", value = median) } else { median };
+        let [p99, p999] = PERCENTILES;
+        [median.into(), shown(of_p99, p99), shown(of_p999, p999)]
+    }
+}
+
+fn percentile(estimate: &Estimate, name: &str) -> Option<f64> {
+    estimate.percentiles.as_ref()?.get(name).copied()
 }
 
 fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {

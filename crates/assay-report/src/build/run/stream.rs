@@ -10,7 +10,8 @@ use super::context::{Context, is_concurrent, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
 use crate::locale::word;
-use crate::{precision, units, words as catalogue};
+use crate::precision::Prefixes;
+use crate::{units, words as catalogue};
 
 mod scaling;
 
@@ -69,10 +70,11 @@ fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(caption, &columns);
+    let prefixes = Prefixes::of_medians(estimates.iter().copied());
     for estimate in estimates {
         let mut row: Vec<Cell> =
             vec![metric_name(estimate).into(), context.place(estimate).into()];
-        row.extend(rows::estimate(estimate));
+        row.extend(rows::estimate(estimate, &prefixes));
         row.extend([
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
@@ -117,6 +119,7 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(word("table-extremes"), &columns);
+    let prefixes = Prefixes::of_medians(estimates.iter().copied());
     for group in alike(estimates) {
         let mut sorted = group.clone();
         sorted.sort_by(|a, b| a.median.total_cmp(&b.median));
@@ -131,10 +134,10 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
         table.rows.push(vec![
             metric_name(low).into(),
             words::domains(group.len(), &class(low), mode).into(),
-            precision::value(low).into(),
+            prefixes.value(low).into(),
             place(low),
-            precision::value(middle).into(),
-            precision::value(high).into(),
+            prefixes.value(middle).into(),
+            prefixes.value(high).into(),
             place(high),
             rows::percent(high.percent_of_limit),
             rows::measurer(context, low),

@@ -64,6 +64,8 @@ impl Conversation<'_> {
         let latency = measured.map_err(failed)?;
         let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
         recorder.record_all(qperf_record::round_trips(&latency, span));
+        let length_s = f64::from(self.asked.seconds);
+        recorder.second(length_s, &[], Some(2.0 * latency.mean_half_s), None);
         if self.repetition == 0 {
             learn_path(local_towards(latency.address), latency.address.ip(), recorder);
         }

@@ -170,7 +170,7 @@ fn say(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
     let rate = Quantity::new(per_s, Unit::BitPerSecond);
     let trips = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
     let latency_s = trips.max().map(|us| f64::from(us) / 1e6);
-    recorder.second(&[rate], latency_s, Some(cpu.load()));
+    recorder.second(1.0, &[rate], latency_s, Some(cpu.load()));
 }
 
 /// Keeps everything with the run; what a failed test brought until then stays, with the reason.

@@ -6,13 +6,16 @@ use assay_model::summary::Estimate;
 
 use super::super::context::Context;
 use super::super::rows;
-use super::{Test, latency};
+use super::{Test, Times};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
 use crate::locale::{grouped, word};
-use crate::{precision, units, words};
+use crate::precision::{self, Prefixes};
+use crate::{units, words};
 
+/// What the rate of a closed loop is called, as Vdbench has it in its curves.
+const MAXIMUM: &str = "max";
 /// Names of percentiles; none = the median.
 const CURVES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
 
@@ -90,7 +93,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Tes
     document.blocks.push(Block::Table(table(context, &name, points)));
 }
 
-fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
+fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
     let columns = [
         (word("column-requested"), Align::Left),
         (word("column-rate"), Align::Right),
@@ -103,29 +106,33 @@ fn table(context: &Context<'_>, name: &str, points: &[&Test<'_>]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let mut table = Table::new(say!("response-curve", name = name), &columns);
+    let amounts = points.iter().flat_map(|point| [point.rate, point.bandwidth]);
+    let prefixes = Prefixes::of_medians(amounts.flatten());
+    let waited = |point: &Test<'a>| point.from_due.or(point.latency);
+    let times = Times::of(points.iter().filter_map(|point| waited(point)));
     for point in points {
         let mut row: Vec<Cell> = vec![asked(point).into()];
-        row.push(point.rate.map(|it| spread(it, precision::value(it))).unwrap_or_default());
-        row.push(
-            point.bandwidth.map(|it| short(it.median, it.unit)).unwrap_or_default().into(),
-        );
+        row.push(point.rate.map(|it| spread(it, prefixes.value(it))).unwrap_or_default());
+        row.push(point.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default().into());
         row.push(rows::percent(point.share_of_limit()));
-        let waited = point.from_due.or(point.latency);
-        let [median, p99, p999] = latency(waited);
+        let waited = waited(point);
+        let [median, p99, p999] = times.cells(waited);
         row.push(waited.map(|it| spread(it, median.text)).unwrap_or_default());
         row.extend([p99, p999]);
         let service = point.latency.filter(|_| point.from_due.is_some());
-        row.push(service.map(|it| short(it.median, it.unit)).unwrap_or_default().into());
+        row.push(
+            service.map(|it| times.cells(Some(it))[0].text.clone()).unwrap_or_default().into(),
+        );
         row.push(point.notes(context));
         table.rows.push(row);
     }
     table.without_empty_columns()
 }
 
-/// `closed loop`, `50 %`, `80 %, knee`.
+/// `max`, `50 %`, `80 %, knee`.
 fn asked(point: &Test<'_>) -> String {
     let Some(percent) = point.number(Attribute::PercentOfMax) else {
-        return word("closed-loop").to_owned();
+        return MAXIMUM.to_owned();
     };
     let percent = units::in_percent(&grouped(&percent.to_string()));
     if is_knee(point) { format!("{percent}, {}", word("knee")) } else { percent }
@@ -137,10 +144,6 @@ fn spread(estimate: &Estimate, value: String) -> Cell {
         Some(interval) => Cell::with_short(format!("{value} {interval}"), Some(value)),
         None => value.into(),
     }
-}
-
-fn short(value: f64, unit: Unit) -> String {
-    units::quantity(value, unit, 3)
 }
 
 fn is_knee(point: &Test<'_>) -> bool {
@@ -245,7 +248,7 @@ fn closed(points: &[&Test<'_>]) -> Option<Series> {
     let (rate, latency) = (test.rate?, test.latency?);
     let point = Point { x: rate.median, y: latency.median, interval: None };
     precision::is_positive(point.y)
-        .then(|| Series { name: "max".to_owned(), points: vec![point] })
+        .then(|| Series { name: MAXIMUM.to_owned(), points: vec![point] })
 }
 
 fn bands(points: &[&Test<'_>]) -> Vec<Band> {

@@ -1,0 +1,85 @@
+//! What went on since something was told last, so that a second is told as one, and not every interval of it.
+
+use assay_model::quantity::Quantity;
+
+/// Sums over some intervals.
+#[derive(Debug, Default)]
+pub(super) struct Lately {
+    pub(super) length_s: f64,
+    /// Rate times length, of each rate.
+    amounts: Vec<f64>,
+    pub(super) latency_s: Mean,
+    pub(super) cpu: Mean,
+}
+
+/// A weighted mean.
+#[derive(Debug, Default)]
+pub(super) struct Mean {
+    sum: f64,
+    weights: f64,
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<f64>, weight: f64) {
+        if let Some(value) = value {
+            self.sum += value * weight;
+            self.weights += weight;
+        }
+    }
+
+    pub(super) fn mean(&self) -> Option<f64> {
+        Some(self.sum / self.weights).filter(|mean| mean.is_finite())
+    }
+}
+
+impl Lately {
+    /// Intervals are cut by the clock, and ten of a tenth may be a little less than a second.
+    pub(super) const SECOND_S: f64 = 0.95;
+
+    pub(super) fn add(
+        &mut self,
+        length_s: f64,
+        rates: &[Quantity],
+        latency_s: Option<f64>,
+        cpu: Option<f64>,
+    ) {
+        self.length_s += length_s;
+        self.amounts.resize(rates.len().max(self.amounts.len()), 0.0);
+        for (amount, rate) in self.amounts.iter_mut().zip(rates) {
+            *amount += rate.value * length_s;
+        }
+        // Of I/O each counts as much as any other.
+        let done = rates.first().map_or(1.0, |rate| rate.value);
+        self.latency_s.add(latency_s, done * length_s);
+        self.cpu.add(cpu, length_s);
+    }
+
+    /// The rates over all of it, in the units of `like`.
+    pub(super) fn rates(&self, like: &[Quantity]) -> Vec<Quantity> {
+        let rate = |(amount, like): (&f64, &Quantity)| {
+            Quantity::new(amount / self.length_s, like.unit)
+        };
+        self.amounts.iter().zip(like).map(rate).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::quantity::Unit;
+
+    use super::*;
+
+    #[test]
+    fn a_second_is_the_mean_of_its_parts() {
+        let mut lately = Lately::default();
+        let rate = |value| [Quantity::new(value, Unit::IoPerSecond)];
+        lately.add(0.5, &rate(300.0), Some(1e-3), Some(1.0));
+        lately.add(0.1, &rate(0.0), None, Some(0.0));
+        lately.add(0.4, &rate(125.0), Some(5e-3), None);
+        assert!((lately.length_s - 1.0).abs() < 1e-9);
+        assert!((lately.rates(&rate(0.0))[0].value - 200.0).abs() < 1e-9);
+        assert!((lately.latency_s.mean().unwrap() - 2e-3).abs() < 1e-9);
+        assert!((lately.cpu.mean().unwrap() - 5.0 / 6.0).abs() < 1e-9);
+        assert_eq!(Lately::default().latency_s.mean(), None);
+    }
+}

@@ -1,0 +1,222 @@
+//! What three users see on a terminal of 80 × 24: real runs in a pseudo-terminal, for `docs/transcript.md`.
+//!
+//! `script` of util-linux gives the terminal. Values differ from run to run; what the program decides is checked:
+//! nothing is wider than the terminal, an answer fits one screen, and a line shows that something goes on.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::program::World;
+
+const COLUMNS: usize = 80;
+const ROWS: usize = 24;
+
+/// One command of a user.
+struct Step {
+    words: &'static str,
+    code: i32,
+    /// Whether all of it must fit the screen.
+    is_one_screen: bool,
+}
+
+const fn step(words: &'static str, code: i32, is_one_screen: bool) -> Step {
+    Step { words, code, is_one_screen }
+}
+
+/// Who walks which way.
+const WAYS: [(&str, &[Step]); 3] = [
+    (
+        "An HPC engineer: is this node good?",
+        &[
+            step("assay run --budget 10s", 0, false),
+            step("assay run memory --dry-run --budget 60s", 0, false),
+            step("assay stream --array-size 1MiB --budget 2s --quiet", 0, false),
+            step("assay list", 0, true),
+            step("assay linpack --blas openblass --dry-run", 4, true),
+        ],
+    ),
+    (
+        "A storage architect: what can this volume do?",
+        &[
+            step(
+                "assay storage read . --random --bs 4k --size 16MiB --for 3s --target-on-root",
+                0,
+                false,
+            ),
+            step(
+                "assay storage read . --bs 1000 --size 16MiB --target-on-root --dry-run",
+                4,
+                true,
+            ),
+            step(
+                "assay run storage-volume --target . --size 16MiB --budget 30s --target-on-root --dry-run",
+                0,
+                false,
+            ),
+        ],
+    ),
+    (
+        "A network engineer: how fast, how far, at what cost?",
+        &[
+            step("assay net throughput --for 3s", 0, false),
+            step("assay net latency --for 3s", 0, false),
+            step("assay net latency node2:5201", 2, true),
+        ],
+    ),
+];
+
+/// What a terminal shows after all of a program's output.
+#[derive(Default)]
+struct Screen {
+    lines: Vec<Vec<char>>,
+    row: usize,
+    column: usize,
+}
+
+impl Screen {
+    fn of(output: &str) -> Self {
+        let mut screen = Self::default();
+        let mut characters = output.chars().peekable();
+        while let Some(character) = characters.next() {
+            match character {
+                '\n' => (screen.row, screen.column) = (screen.row + 1, 0),
+                '\r' => screen.column = 0,
+                '\u{1b}' if characters.next_if_eq(&'[').is_some() => {
+                    let mut sequence = String::new();
+                    for character in characters.by_ref() {
+                        sequence.push(character);
+                        if character.is_ascii_alphabetic() {
+                            break;
+                        }
+                    }
+                    screen.obey(&sequence);
+                }
+                '\u{1b}' | '\u{7}' | '\u{4}' | '\u{8}' => {}
+                other => screen.put(other),
+            }
+        }
+        screen
+    }
+
+    fn obey(&mut self, sequence: &str) {
+        let (number, command) = sequence.split_at(sequence.len().saturating_sub(1));
+        let count = number.parse().unwrap_or(1);
+        match command {
+            "A" => self.row = self.row.saturating_sub(count),
+            "B" => self.row += count,
+            "K" => {
+                let from = if number == "2" { 0 } else { self.column };
+                if let Some(line) = self.lines.get_mut(self.row) {
+                    line.truncate(from);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn put(&mut self, character: char) {
+        let rows = self.lines.len().max(self.row + 1);
+        self.lines.resize(rows, Vec::new());
+        let line = &mut self.lines[self.row];
+        line.resize(line.len().max(self.column + 1), ' ');
+        line[self.column] = character;
+        self.column += 1;
+    }
+
+    fn text(&self) -> String {
+        let line = |line: &Vec<char>| line.iter().collect::<String>().trim_end().to_owned();
+        self.lines.iter().map(line).collect::<Vec<_>>().join("\n").trim().to_owned()
+    }
+}
+
+/// All that the words wrote to a terminal, and their exit code.
+fn on_a_terminal(world: &World, words: &str) -> (String, i32) {
+    let program = env!("CARGO_BIN_EXE_assay");
+    let words = words.replacen("assay", program, 1);
+    let command = format!("stty rows {ROWS} cols {COLUMNS}; {words}");
+    let mut script = Command::new("script");
+    let output = script
+        .args(["-q", "-e", "-c", &command, "/dev/null"])
+        .current_dir(world.path(""))
+        .env("XDG_DATA_HOME", world.path(""))
+        .env("TERM", "xterm")
+        .env("LC_ALL", "C.UTF-8")
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    (String::from_utf8(output.stdout).unwrap(), output.status.code().unwrap_or(-1))
+}
+
+fn has_script() -> bool {
+    Command::new("script").arg("--version").output().is_ok_and(|it| it.status.success())
+}
+
+/// The part of the page about one command; what is particular to this machine's names is left out.
+fn section(world: &World, step: &Step) -> String {
+    let (output, code) = on_a_terminal(world, step.words);
+    let shown = Screen::of(&output).text();
+    assert_eq!(code, step.code, "{}\n{shown}", step.words);
+    for line in shown.lines() {
+        // What holds a path of this test may be longer than a line.
+        let is_too_wide = line.chars().count() > COLUMNS && !line.contains("/tmp");
+        assert!(!is_too_wide, "{}: {line}", step.words);
+    }
+    let rows = shown.lines().count();
+    assert!(!step.is_one_screen || rows <= ROWS, "{}: {rows} rows\n{shown}", step.words);
+    let folder = world.path("").to_string_lossy().trim_end_matches('/').to_owned();
+    let shown = shown.replace(&folder, "/data");
+    format!("\n```text\n$ {}\n{shown}\n```\n", step.words)
+}
+
+#[test]
+fn the_ways_of_three_users_on_a_terminal() {
+    if !has_script() {
+        return eprintln!(
+            "SKIPPED the_ways_of_three_users_on_a_terminal: there is no `script`"
+        );
+    }
+    let world = World::new();
+    let mut page = String::from(
+        "# Three ways through the program\n\nWritten by a test from real runs on a terminal of 80 columns and 24 \
+         lines (`UPDATE_EXPECT=1`); the machine is a\nsmall shared guest, and says so.\n",
+    );
+    for (who, steps) in WAYS {
+        writeln!(page, "\n## {who}").unwrap();
+        for step in steps {
+            page.push_str(&section(&world, step));
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/transcript.md");
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(path, &page).unwrap();
+    }
+    let commands = |text: &str| {
+        let of_user = |line: &&str| line.starts_with("$ ") || line.starts_with("## ");
+        text.lines().filter(of_user).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let written = std::fs::read_to_string(Path::new(path)).unwrap_or_default();
+    assert_eq!(commands(&written), commands(&page), "docs/transcript.md: set UPDATE_EXPECT=1");
+}
+
+/// A line that moves is drawn from the first moment on, and seconds are told: nothing stands still.
+#[test]
+fn something_moves_while_a_terminal_waits() {
+    if !has_script() {
+        return eprintln!(
+            "SKIPPED something_moves_while_a_terminal_waits: there is no `script`"
+        );
+    }
+    let world = World::new();
+    let (output, code) = on_a_terminal(&world, "assay storage read --engine null --for 2s");
+    assert_eq!(code, 0, "{output}");
+    let moving = output.find('⠋').expect("the line is drawn");
+    let measured = output.find(" CPU").expect("a line per second");
+    let result = output.find("Suite storage").expect("a result");
+    assert!(moving < measured && measured < result, "{output}");
+    assert!(output[..result].contains("looking at the machine"), "{output}");
+    let (dumb, _) =
+        on_a_terminal(&world, "env TERM=dumb assay storage read --engine null --for 1s");
+    assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
+}
