@@ -561,7 +561,7 @@ mod tests {
         };
         let (rate, time) =
             ("metric = \"storage/bandwidth\"\n", "metric = \"storage/latency\"\n");
-        assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.9 GB/s");
+        assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.900 GB/s");
         assert!(limit(&format!("{rate}value = \"6.9\"")).starts_with("limit 1: `6.9` has no"));
         assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
         assert!(read_limits("").unwrap_err().to_string().contains("no [[limit]]"));
