@@ -14,7 +14,7 @@ use crate::job_file;
 /// Whose limits results are held against.
 #[derive(Debug, Args)]
 pub(crate) struct DataSheetArguments {
-    /// Hold rates against the limits of a device's data sheet: the [[limit]] entries of a file of references
+    /// Hold rates against the limits of a device's data sheet: the limit entries of a file of references
     #[arg(long, value_name = "FILE")]
     data_sheet: Option<PathBuf>,
 }

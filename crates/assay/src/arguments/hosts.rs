@@ -73,7 +73,7 @@ pub(crate) struct FleetArguments {
     /// `scontrol update NodeName=$(cat FILE) State=DRAIN Reason=assay` takes them
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) drain_list: Option<PathBuf>,
-    /// Name hosts that miss the thresholds of this file (docs/references.md: [[gate]] with at_least or at_most)
+    /// Name hosts that miss the thresholds of this file (docs/references.md: gate entries with at_least or at_most)
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) limits: Option<PathBuf>,
     /// Measure the network from one host to another: pairs like a:b,c:d; with a + between them together

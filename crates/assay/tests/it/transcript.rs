@@ -126,7 +126,7 @@ impl Screen {
 
     fn text(&self) -> String {
         let line = |line: &Vec<char>| line.iter().collect::<String>().trim_end().to_owned();
-        self.lines.iter().map(line).collect::<Vec<_>>().join("\n").trim().to_owned()
+        self.lines.iter().map(line).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
     }
 }
 
