@@ -143,7 +143,7 @@ fn explaining_touches_nothing() {
     write(&world.path("far"), far);
     let outcome = vdbench(&world, &["-f", "far", "-s"]);
     assert_eq!(outcome.code, 0, "{}", outcome.err);
-    assert!(outcome.out.contains("from 1 hosts"), "{}", outcome.out);
+    assert!(outcome.out.contains("from 1 host"), "{}", outcome.out);
     assert!(!world.path("output").exists() && !world.path("file-1-1").exists());
 }
 
@@ -227,7 +227,7 @@ fn trees_of_files_are_made_worked_on_and_removed() {
     assert_eq!(outcome.code, 0, "{}{}", outcome.out, outcome.err);
     assert_eq!(std::fs::read_dir(world.path("tree")).unwrap().count(), 1, "the mark alone");
     let again = vdbench(&world, &["-f", "make", "-s"]);
-    assert!(again.out.contains("20 files in 1 trees"), "{}", again.out);
+    assert!(again.out.contains("20 files in 1 tree"), "{}", again.out);
 }
 
 #[test]

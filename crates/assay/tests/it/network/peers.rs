@@ -338,7 +338,7 @@ fn a_peer_that_hangs_in_the_middle_is_no_peer_that_sends_nothing() {
         ];
         let outcome = stopped_by("STOP", 2, &asked);
         assert!(outcome.out.contains("failed before its end"), "{outcome:?}");
-        check(outcome, &["nothing has moved", "for 0.7 s"]);
+        check(outcome, &["no data has moved", "for 0.7 s"]);
     }
 }
 
@@ -363,7 +363,7 @@ fn a_server_gives_up_a_test_in_which_nothing_moves() {
     client.wait().unwrap();
     let err = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(4), "{err}");
-    assert!(err.contains("nothing has moved") && err.contains("for 0.7 s"), "{err}");
+    assert!(err.contains("no data has moved") && err.contains("for 0.7 s"), "{err}");
 }
 
 #[test]
