@@ -26,3 +26,4 @@ pub mod standard_output;
 pub mod storage;
 pub mod team;
 pub mod timed;
+pub mod timers;

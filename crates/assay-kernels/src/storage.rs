@@ -54,7 +54,6 @@ mod skew;
 mod tally;
 mod target;
 mod timeline;
-mod timers;
 mod worker;
 
 /// How a running phase is watched and ended.

@@ -98,7 +98,10 @@ attribute-passes = { $n } passes before
 
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
-doctor-counts = { $all } checks: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
+doctor-counts = { $all ->
+    [one] { $all } check: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
+   *[other] { $all } checks: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
+}
 doctor-no-change = Nothing was changed. Whether to make a printed change is your decision.
 doctor-no-deviation = No deviations found.
 doctor-deviations = Deviations

@@ -16,7 +16,7 @@ use crate::layout::Layout;
 use crate::listed::Listed;
 
 /// Changes whenever a row would say something else about the same events.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// What the list shows of a run, and of which state of its events.
 #[derive(Debug, Serialize, Deserialize)]

@@ -44,8 +44,10 @@ pub struct Listed {
     pub cases_finished: usize,
     /// Cases that failed.
     pub cases_failed: usize,
-    /// Name of the first host and how many others there are; empty where none joined.
+    /// Name of the first host; empty where none joined.
     pub host: String,
+    /// How many more there are.
+    pub other_hosts: usize,
     /// Fingerprint of the host.
     pub fingerprint: String,
     /// Whether everything that was written can be read.

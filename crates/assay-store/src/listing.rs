@@ -90,13 +90,10 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
     let (cases_finished, cases_failed) = (count(false), count(true));
     let (mut headlines, is_trusted) = (headlines.of)(&run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
-    let others = run.hosts.len().saturating_sub(1);
+    let other_hosts = run.hosts.len().saturating_sub(1);
     let host = run.hosts.into_iter().next();
-    let (mut host, fingerprint) =
+    let (host, fingerprint) =
         host.map(|joined| (joined.host, joined.facts.fingerprint)).unwrap_or_default();
-    if others > 0 {
-        host = format!("{host} and {others} more");
-    }
     Ok(Listed {
         id: id.to_owned(),
         label: run.started.label,
@@ -110,6 +107,7 @@ fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, S
         cases_finished,
         cases_failed,
         host,
+        other_hosts,
         fingerprint,
         is_whole,
         losses,

@@ -94,10 +94,10 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     );
     page.paragraph(&targets(&rows));
     page.paragraph(
-        "Every agent is a process of this machine that reads a file of its own ten times a second, tells once a \
-         second what that second was like, and says once a second that it is there. They share the machine's CPUs \
-         with the coordinator, which is why the time until all are ready and the skew grow with their number; agents \
-         on hosts of their own start beside each other. CPU is that of the coordinator alone, in percent of one CPU.",
+        "Every agent is a process of this machine that reads a file of its own ten times a second and hands on about \
+         twenty events a second, which is twenty times what the target asks for. They share the machine's CPUs with \
+         the coordinator, which is why the time until all are ready and the skew grow with their number; agents on \
+         hosts of their own start beside each other. CPU is that of the coordinator alone, in percent of one CPU.",
     );
     page.heading("Ten thousand, and what breaks first");
     for said in extrapolated(&rows) {
@@ -159,13 +159,8 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
     let open = open.lines().find_map(|line| line.strip_prefix("Max open files"));
     let open = open.and_then(|line| line.split_whitespace().nth(1)?.parse::<f64>().ok());
     let needs = [
-        ("CPU", many(|row| row.cpu), Some(1.0), "of the one CPU that hears all of them"),
-        (
-            "open files",
-            many(|row| row.files as f64),
-            open,
-            "allowed (hard limit of open files)",
-        ),
+        ("CPU", many(|row| row.cpu), Some(1.0), "CPU, since one thread hears all of them"),
+        ("open files", many(|row| row.files as f64), open, "allowed (hard limit of a process)"),
         (
             "threads",
             many(|row| row.threads as f64),
@@ -176,7 +171,7 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
             "processes",
             10_000.0,
             number("/proc/sys/kernel/pid_max"),
-            "numbers of processes (kernel.pid_max), which the threads share",
+            "process numbers (kernel.pid_max), which threads use, too",
         ),
     ];
     let share =
@@ -187,7 +182,8 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
         .iter()
         .map(|need| {
             let limit = need.2.map_or("unknown".to_owned(), |limit| format!("{limit:.0}"));
-            format!("- {}: {:.2} of {limit} {}", need.0, need.1, need.3)
+            let decimals = usize::from(need.1 < 100.0);
+            format!("- {}: {:.decimals$} of {limit} {}", need.0, need.1, need.3)
         })
         .collect();
     said.push(format!("- memory: {:.0} MB", many(|row| row.bytes) / 1e6));

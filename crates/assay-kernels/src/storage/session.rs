@@ -19,6 +19,7 @@ use assay_model::workload::storage::{Conduct, StorageTarget, StorageWorkload, Tu
 use crate::clock;
 use crate::network::cpu::{self, ProcessTime};
 use crate::pin;
+use crate::timers;
 
 use super::Control;
 use super::agenda::Agenda;
@@ -36,7 +37,6 @@ use super::series::{Contributor, Series};
 use super::tally;
 use super::target::Opened;
 use super::timeline::Timeline;
-use super::timers;
 use super::worker::{Slot, Worker};
 
 /// From the word to the start: long enough for a sleeping thread to wake, so that all start together.

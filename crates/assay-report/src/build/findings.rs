@@ -60,7 +60,7 @@ fn counts(findings: &[Finding]) -> String {
     let count = |outcome| having(findings, outcome).len().to_string();
     say!(
         "doctor-counts",
-        all = findings.len().to_string(),
+        all = findings.len(),
         bad = count(Outcome::Deviates),
         good = count(Outcome::Ok),
         hidden = count(Outcome::NotVisible),

@@ -28,6 +28,8 @@ pub struct ListedRun {
     pub cases: [usize; 3],
     /// Name of the host.
     pub host: String,
+    /// How many more there are.
+    pub other_hosts: usize,
     /// Whether everything that was written of it can be read.
     pub is_whole: bool,
     /// The values to see first.
@@ -85,12 +87,13 @@ fn table(runs: &[ListedRun]) -> Table {
         (word("column-values"), Align::Left),
         (word("column-note"), Align::Left),
     ];
-    let hosts: BTreeSet<&str> = runs.iter().map(|run| run.host.as_str()).collect();
+    let hosts: BTreeSet<(&str, usize)> =
+        runs.iter().map(|run| (run.host.as_str(), run.other_hosts)).collect();
     let mut table = Table::new("", &columns);
     for run in runs {
         let (tone, state) = state(run);
         let [finished, _, planned] = run.cases;
-        let host = if hosts.len() > 1 { run.host.as_str() } else { "" };
+        let host = if hosts.len() > 1 { host(run) } else { String::new() };
         table.rows.push(vec![
             run.id.clone().into(),
             run.label.clone().into(),
@@ -103,6 +106,13 @@ fn table(runs: &[ListedRun]) -> Table {
         ]);
     }
     table.without_empty_columns()
+}
+
+fn host(run: &ListedRun) -> String {
+    match run.other_hosts {
+        0 => run.host.clone(),
+        others => format!("{} {}", run.host, say!("and-more", n = others.to_string())),
+    }
 }
 
 /// A run that lost events says so whatever its end was: `show` names the lines.

@@ -10,7 +10,7 @@ use assay_fleet::remote::agent::Line;
 use assay_fleet::remote::calls::Call;
 use assay_fleet::remote::{Planned, Ready, Reply, SecondSaid};
 use assay_fleet::root::Root;
-use assay_kernels::clock;
+use assay_kernels::{clock, timers};
 use assay_model::doubt::Doubt;
 use assay_model::event::{About, Fact, RunEvent};
 use base64::Engine as _;
@@ -23,10 +23,6 @@ use crate::sink::{Gate, Second, Sink};
 
 /// Raw outputs beyond this do not fit into a message, in base64, and stay behind.
 const LARGEST_RAW: usize = 11 << 20;
-
-/// A wait ends this much before its moment; the rest is spent looking at the clock, because a sleeper is woken
-/// late by the timer slack of 50 µs (`prctl(2)`, `PR_SET_TIMERSLACK`) and by whatever else the scheduler does.
-const AWAKE_NS: u64 = 1_000_000;
 
 /// Plans, waits for the start, measures and tells.
 ///
@@ -116,18 +112,16 @@ impl Sink for Telling<'_> {
     }
 }
 
-/// What the clock shows when the moment has come.
+/// What the clock shows when the moment has come. Sleeps to the end: agents that share CPUs and look at the clock
+/// instead keep each other from being there (24 of them on two CPUs started 5 ms apart).
 pub(crate) fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
+    timers::wake_on_time();
     loop {
         let now_ns = clock::now_ns();
         let left_ns = at_ns.saturating_sub(now_ns);
         if left_ns == 0 || cancel.load(Ordering::Relaxed) {
             return now_ns;
         }
-        if left_ns > AWAKE_NS {
-            thread::sleep(
-                Duration::from_nanos(left_ns - AWAKE_NS).min(Duration::from_millis(50)),
-            );
-        }
+        thread::sleep(Duration::from_nanos(left_ns).min(Duration::from_millis(50)));
     }
 }

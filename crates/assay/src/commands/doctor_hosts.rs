@@ -1,5 +1,6 @@
 //! `assay doctor --hosts`: the checks on many hosts at once, and in what these differ.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use crate::arguments::DoctorArguments;
 use crate::arguments::hosts::HostsArguments;
 use crate::failure::exit_code;
 use crate::terminal::Terminal;
-use crate::{page, signals};
+use crate::{job_file, page, signals};
 use assay_run::failure::{Failure, Kind};
 
 /// What scripts get.
@@ -94,8 +95,8 @@ pub(super) fn way(
 
 /// The hosts of a fleet file.
 fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
-    let text = fs_err::read_to_string(file)
-        .map_err(|error| Failure::usage("the fleet file cannot be read").because(&error))?;
+    let path = Path::new(file);
+    let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
     fleet_file::parse(&text).map_err(|error| {
         Failure::usage(format!("fleet file {file}: {error}"))
             .at(file, &text, error.span.clone())

@@ -38,6 +38,7 @@ struct Entry {
     cases_finished: usize,
     cases_failed: usize,
     host: String,
+    other_hosts: usize,
     fingerprint: String,
     /// Whether everything that was written of it can be read, and how many events cannot.
     is_whole: bool,
@@ -109,6 +110,7 @@ fn entry(run: Listed) -> Entry {
         cases_finished: run.cases_finished,
         cases_failed: run.cases_failed,
         host: run.host,
+        other_hosts: run.other_hosts,
         fingerprint: run.fingerprint,
         is_whole: run.is_whole,
         losses: run.losses,
@@ -135,6 +137,7 @@ fn row(run: &Listed) -> ListedRun {
         running: run.running,
         cases: [run.cases_finished, run.cases_failed, run.cases_planned],
         host: run.host,
+        other_hosts: run.other_hosts,
         is_whole: run.is_whole,
         headlines: run.headlines.into_iter().map(|it| (it.label, it.quantity)).collect(),
         is_trusted: run.is_trusted,

@@ -49,6 +49,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_started() {
         (&["--hosts", "vm[1-"][..], "bracket is not closed"),
         (&["--hosts", "vm1,vm1"], "vm1 is named twice"),
         (&["--hosts", "./none"], "cannot be read from ./none"),
+        (&["--hosts", "none.toml"], "none.toml cannot be read"),
         (&["--hosts", "vm1", "--via", "sudo"], "write {host}"),
         (&["--hosts", "vm1", "--to", "vm2"], "cannot be used with"),
         (&["--via", "touch started {host}"], "--hosts"),
@@ -365,7 +366,10 @@ fn hosts_that_are_lost_are_named_and_the_others_count() {
     assert!(said.contains("gone gave no answer"), "{said}");
     let listed = world.json(&["list", "--json"]);
     assert_eq!(listed["runs"].as_array().map(Vec::len), Some(1), "{listed}");
-    assert_eq!(listed["runs"][0]["host"], "fine and 1 more");
+    assert_eq!(
+        (&listed["runs"][0]["host"], &listed["runs"][0]["other_hosts"]),
+        (&"fine".into(), &1.into())
+    );
 }
 
 #[test]
