@@ -126,6 +126,7 @@ fn client(
     let mut page = Page::new(typed, true);
     let mut reported = Reported::default();
     let outcome = iperf3_client::run(&test, cancel, &mut |observed| match observed {
+        Observed::Agreed => {}
         Observed::Start(start) => {
             reported.start = Some(start.clone());
             terminal.print(&page.start(start.clone()));

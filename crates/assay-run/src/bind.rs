@@ -67,7 +67,6 @@ fn of_kind(
             let Some(case) = storage::prepare(case, test, options, recorder)? else {
                 return Ok(Stopped::NotNeeded);
             };
-            recorder.gate()?;
             return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
         if let Workload::Rdma(work) = &case.workload {

@@ -50,4 +50,5 @@ pub mod tails;
 /// 4: percentiles of single values take as many effective ones as they need, by their bursts; warm-up that
 /// matters is told; tries of a search tell what was done from what was due.
 /// 5: what is worth fewer than six effective samples, of six samples and more, has an interval by Student's t.
-pub const METHOD: u32 = 5;
+/// 6: transfers of several hosts add up where they were going on at the same time.
+pub const METHOD: u32 = 6;

@@ -275,3 +275,16 @@ fn measured_runs_make_a_page_with_pictures() {
         });
     }
 }
+
+/// Hosts together reach more than one volume gives, and the quota of as many as it takes is shown.
+#[test]
+fn more_than_one_volume_gives_takes_the_quota_of_several() {
+    for (mib_per_s, shown) in [(4500.0, "| 70.31 TiB |"), (9009.0, "| 3 × 46.92 TiB |")] {
+        let mut volume = crate::storage::volume();
+        volume.run.suite = "anf".to_owned();
+        let found = volume.results.iter_mut().filter(|it| it.metric == "bandwidth");
+        found.for_each(|it| it.median = mib_per_s * 1_048_576.0);
+        let (text, _) = learn::document(&build::learn("anf", &[&volume], &[]), None);
+        assert!(text.replace('\u{a0}', " ").contains(shown), "{text}");
+    }
+}

@@ -48,6 +48,7 @@ pub(super) fn measure(
         recorder.learn(Attribute::Commands, Value::Pairs(commands.clone()));
         let until_s = share_s * (index + 1) as f64;
         for repetition in 0..invocation.repetitions.max(1) {
+            recorder.gate()?;
             let began_s = recorder.elapsed_s();
             let parsed = run(tool, invocation, repetition, recorder)?;
             let took_s = recorder.elapsed_s() - began_s;

@@ -44,6 +44,8 @@ pub struct Iperf3Test {
 /// What happens while it runs.
 #[derive(Debug)]
 pub enum Observed<'a> {
+    /// The server has agreed and waits for the streams: whoever starts together with others waits for them here.
+    Agreed,
     Start(&'a Start),
     Interval(&'a Interval),
 }
@@ -121,6 +123,7 @@ impl Conversation<'_> {
         self.expect(&ClientEvent::SendParameters)?;
         self.control.send(&Client::parameters(&self.parameters()?))?;
         self.expect(&ClientEvent::OpenStreams)?;
+        observe(Observed::Agreed);
         let flows = self.open_streams()?;
         let lanes: Vec<Lane> = flows.iter().map(iperf3_flows::lane).collect();
         let congestion = iperf3_flows::congestion(&flows);

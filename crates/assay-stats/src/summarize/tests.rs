@@ -15,7 +15,8 @@ use assay_model::workload::storage::{
     StorageTiming, StorageWorkload, Verify,
 };
 use assay_model::workload::{
-    Domain, LatencyWorkload, LinpackWorkload, PeakFlopsWorkload, StreamWorkload, Workload,
+    Direction, Domain, LatencyWorkload, LinpackWorkload, NetworkQuestion, NetworkWorkload,
+    PeakFlopsWorkload, StreamWorkload, Throughput, Workload,
 };
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -819,6 +820,33 @@ fn what_hosts_do_together_adds_up_moment_by_moment() {
         .sample(1e-9, 1.0, 0);
     let summary = summarize(&run_on(hosts(), vec![script.finished(Stopped::Budget)]));
     assert!(summary.results.iter().all(|it| it.host != "all"));
+}
+
+#[test]
+fn transfers_of_other_moments_are_no_total() {
+    let question = NetworkQuestion::Throughput(Throughput {
+        streams: 1,
+        direction: Direction::Send,
+        seconds: 1,
+        copy: true,
+        rate_bit_per_s: None,
+        congestion: None,
+    });
+    let work = NetworkWorkload { to: None, port: None, question };
+    let mut script = case("a", "assay", Workload::NetworkTcp(work));
+    for (host, rate, ends_s) in [("one", 1e9, [1.1, 2.2, 3.3]), ("two", 2e9, [1.2, 3.3, 3.4])] {
+        script = script.open("goodput", &[(Name::Host, host.into())]);
+        for (nth, end_s) in (1..).zip(ends_s) {
+            script = script.sample(rate * f64::from(nth), 1.0, 0);
+            let Some(RunEvent::Sample(sample)) = script.events.last_mut() else { panic!() };
+            sample.at_ns = (end_s * 1e9) as u64;
+        }
+    }
+    let hosts = vec![joined("one", None), joined("two", None)];
+    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let all = summary.results.iter().find(|it| it.host == "all").unwrap();
+    // While the second one of one host went on, the other one was not there.
+    assert_eq!((all.n, all.min, all.max), (2, 3e9, 9e9));
 }
 
 #[test]

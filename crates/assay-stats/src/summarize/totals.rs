@@ -1,7 +1,8 @@
 //! What several hosts did together: of storage and network, which they share, rates add up moment by moment, and every
 //! single I/O or message is one of a common distribution.
 //!
-//! Hosts begin a case, a round and a point of a curve at one moment, so their nth stretches are the same time.
+//! Hosts begin a case, a round, a point of a curve and a transfer at one moment, so their nth stretches are the same
+//! time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -56,10 +57,12 @@ fn of_group(record: &CaseRecord, name: &str, members: &BTreeSet<&str>) -> Option
             groups.entry((metric, asked(&series.dimensions))).or_default().push(series);
         }
     }
+    // A transfer is recorded as it ends, the stretches of a round of I/O when all of it has ended.
+    let is_timely = definition.section == Section::Network;
     let total = |((metric, _), group): ((usize, String), Vec<&SeriesRecord>)| {
         let whole = group.len() == members.len();
         let metric = &definition.metrics[metric];
-        whole.then(|| together(name, metric, &group)).flatten()
+        whole.then(|| together(name, metric, &group, is_timely)).flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
     (!series.is_empty()).then(|| CaseRecord {
@@ -92,12 +95,17 @@ fn asked(dimensions: &Attributes) -> String {
 }
 
 /// One series of several hosts; `None` of a metric that neither adds up nor is one of single I/O.
-fn together(name: &str, metric: &Metric, group: &[&SeriesRecord]) -> Option<SeriesRecord> {
+fn together(
+    name: &str,
+    metric: &Metric,
+    group: &[&SeriesRecord],
+    is_timely: bool,
+) -> Option<SeriesRecord> {
     let is_latency = matches!(metric.name, "latency" | "latency_from_intended");
     let is_rate = metric.better == Better::Higher
         && matches!(metric.unit, Unit::IoPerSecond | Unit::BytePerSecond | Unit::BitPerSecond);
     let samples = match (is_rate, is_latency) {
-        (true, _) => sums(group)?,
+        (true, _) => sums(group, is_timely)?,
         (_, true) => group.iter().flat_map(|it| it.samples.iter().copied()).collect(),
         _ => return None,
     };
@@ -117,9 +125,18 @@ fn together(name: &str, metric: &Metric, group: &[&SeriesRecord]) -> Option<Seri
     })
 }
 
-/// Rates of the same moments added up, as far as all hosts have them.
-fn sums(group: &[&SeriesRecord]) -> Option<Vec<Sample>> {
-    let moments = group.iter().map(|it| it.samples.len()).min().filter(|count| *count > 0)?;
+/// Rates of the same moments added up, as far as all hosts have them. Samples that are timely tell whether they are of the
+/// same one: cases take turns, and a host that has fewer repetitions in one of them is alone in another.
+fn sums(group: &[&SeriesRecord], is_timely: bool) -> Option<Vec<Sample>> {
+    let moments = group.iter().map(|it| it.samples.len()).min()?;
+    let is_one = |nth: &usize| {
+        let of = || group.iter().map(|it| it.samples[*nth]);
+        let ends_ns = || of().map(|it| it.at_ns);
+        let apart_ns =
+            ends_ns().max().zip(ends_ns().min()).map_or(0, |(last, first)| last - first);
+        let length_s = of().map(|it| it.weight).fold(f64::INFINITY, f64::min);
+        !is_timely || apart_ns as f64 * 1e-9 < 0.5 * length_s
+    };
     let sum = |nth: usize| {
         let of = || group.iter().map(|it| it.samples[nth]);
         Sample {
@@ -129,5 +146,6 @@ fn sums(group: &[&SeriesRecord]) -> Option<Vec<Sample>> {
             ..group[0].samples[nth]
         }
     };
-    Some((0..moments).map(sum).collect())
+    let sums: Vec<Sample> = (0..moments).filter(is_one).map(sum).collect();
+    (!sums.is_empty()).then_some(sums)
 }

@@ -6,6 +6,7 @@ use std::process::Stdio;
 
 use serde_json::Value;
 
+use crate::network::installed;
 use crate::network::link::run;
 use crate::program::{World, results};
 
@@ -180,6 +181,35 @@ fn disjoint_pairs_measure_together_and_add_up() {
     for result in &found[..2] {
         assert_eq!(result["parameters"]["concurrent"], 2);
         assert!(result["parameters"]["start_skew"].is_number());
+    }
+}
+
+#[test]
+fn a_tool_measures_pairs_beside_us() {
+    let test = "a_tool_measures_pairs_beside_us";
+    if !installed("iperf3", test) {
+        return;
+    }
+    let Some(hosts) = Namespaces::new("tool", 2) else { return };
+    let world = World::in_memory();
+    let text = "name = \"one\"\nbudget = \"4s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+                measures = \"throughput\"\nseconds = 1\n";
+    world.write("one.toml", text);
+    let via = hosts.via();
+    let words = ["run", "./one.toml", "--hosts", "n[1-2]", "--pairs", "n1:n2,n2:n1"];
+    let more = ["--by", "assay,iperf3", "--via", &via, "--json"];
+    let document = world.json(&[&words[..], &more].concat());
+    let found = results(&document, "network.tcp", "goodput");
+    let rows: Vec<(String, &str)> =
+        found.iter().map(|it| (pair_of(it), it["tool"]["name"].as_str().unwrap())).collect();
+    let pairs =
+        ["assay", "iperf3"].map(|tool| ["n1:n2", "n2:n1"].map(|it| (it.to_owned(), tool)));
+    assert_eq!(rows, pairs.concat(), "{document:#}");
+    // Both crossed the link, and the other end of the tool was the agent there.
+    for result in found {
+        assert_eq!(result["parameters"]["path"], "network", "{result:#}");
+        assert_eq!(result["parameters"]["far_end"], "assay", "{result:#}");
+        assert!(result["median"].as_f64().unwrap() > 0.0);
     }
 }
 

@@ -123,7 +123,8 @@ fn counted(estimate: &Estimate, unit: f64) -> String {
     qualified(estimate, grouped(&value.to_string()))
 }
 
-/// Throughput that was reached, and the quota of each service level that gives it.
+/// Throughput that was reached, and the quota of each service level that gives it: of as few volumes as can, since hosts
+/// together may reach what one volume never gives.
 pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
     let reached =
         of(all, "storage", "bandwidth").into_iter().filter(|it| it.median.is_finite());
@@ -146,9 +147,15 @@ pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
         ("Ultra", ServiceLevel::Ultra),
     ];
     for (name, level) in levels {
-        let quota = quota_bytes(level, VolumeKind::Regular, reached.median);
-        let tib =
-            |bytes: f64| units::with_symbol(&grouped(&format!("{:.2}", bytes / TIB)), "TiB");
+        let cap = VolumeKind::Regular.cap_bytes_per_s(level);
+        let volumes = (reached.median / cap).ceil().max(1.0);
+        let quota =
+            quota_bytes(level, VolumeKind::Regular, (reached.median / volumes).min(cap));
+        let tib = |bytes: f64| {
+            let each = units::with_symbol(&grouped(&format!("{:.2}", bytes / TIB)), "TiB");
+            let is_one = volumes <= 1.0;
+            if is_one { each } else { format!("{} × {each}", grouped(&volumes.to_string())) }
+        };
         let rate = grouped(&level.mib_per_s_per_tib().to_string());
         table.rows.push(vec![
             name.into(),

@@ -122,6 +122,9 @@ fn repetition(
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
+    // Those who are in the same repetition. A server waits for its streams for a few seconds, and another host may be
+    // in another case for longer.
+    recorder.gate()?;
     let before = virtual_function::Carried::by_all();
     let mut reported = Reported::default();
     let began_s = recorder.elapsed_s();
@@ -146,6 +149,9 @@ fn run(
 ) -> Result<Outcome, NetworkError> {
     let mut busy = state::cpu_times(&Root::machine());
     let outcome = iperf3_client::run(test, recorder.cancel(), &mut |observed| match observed {
+        // What hosts share carries more of each while another one connects: all of them send in the same moments. What
+        // ends the wait otherwise than with a start also ends the test.
+        Observed::Agreed => drop(recorder.gate()),
         Observed::Start(it) => reported.start = Some(it.clone()),
         Observed::Interval(it) => {
             reported.intervals.push(it.clone());

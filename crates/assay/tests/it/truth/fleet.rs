@@ -1,8 +1,13 @@
-//! Several agents against a truth that is known: what they do together.
+//! Several agents against a truth that is known: what they do together, and which of them is slow.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
 use super::rounds::{Group, RamDisk};
+use crate::network::link::{LONG_QUEUE, Link, run};
 use crate::program::{World, results};
 
 /// What `assay run` finds over hosts that are behind `via.sh`.
@@ -65,4 +70,130 @@ fn the_merged_curve_of_six_agents_ends_at_ten_thousand() {
         "name = \"curve\"\ncurve = [50]\n",
         &[("point", "max".into())],
     );
+}
+
+/// Servers of a test, ended with it.
+struct Serving(Vec<Child>);
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            drop(child.kill());
+            drop(child.wait());
+        }
+    }
+}
+
+#[test]
+fn six_senders_into_one_gigabit_bucket_total_its_payload() {
+    let test = "six_senders_into_one_gigabit_bucket_total_its_payload";
+    if !super::is_asked_for(test) {
+        return;
+    }
+    let Some(link) = Link::new("six", "1gbit", LONG_QUEUE) else { return };
+    let world = World::new();
+    let mut serving = Serving(Vec::new());
+    for host in 1..=6 {
+        // A server serves one test at a time, so that each sender has its own, by an address of its own.
+        let address = format!("198.18.77.{}", 100 + host);
+        assert!(run(&format!("ip -n {} addr add {address}/24 dev veth0", link.far)));
+        world.write(
+            &format!("hosts.h{host}"),
+            &format!("127.0.0.1 localhost\n{address} sink\n"),
+        );
+        let mut server = link.within(true, &world, &["iperf3", "-s", "-B", &address]);
+        serving.0.push(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
+    }
+    world.write(
+        "via.sh",
+        &format!(
+            "host=$1; shift\nexec ip netns exec {} unshare -m sh -c \
+             'mount --bind \"$0\" /etc/hosts && exec \"$@\"' \"$PWD/hosts.$host\" \"$@\"\n",
+            link.near
+        ),
+    );
+    let suite = "name = \"six\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
+                 measures = \"throughput\"\nstreams = [1]\ndirection = [\"send\"]\n";
+    let document = found(&world, "h[1-6]", suite, &["--to", "sink"]);
+    let goodput = total(&document, ("network.tcp", "goodput"), &[]);
+    super::reported("bit/s", (super::TCP_GOODPUT_BIT_PER_S, 0.005), goodput, ("-", None));
+}
+
+/// Groups whose processes get so much of each period, in either hierarchy of the kernel; gone when dropped.
+struct Quotas(Vec<PathBuf>);
+
+/// The period in which a quota is dealt out, in microseconds: the smallest quota is 1000 (cpu.max of the kernel's
+/// documentation of control groups), and what is measured has to last for many.
+const PERIOD_US: u32 = 20_000;
+
+impl Quotas {
+    fn new(test: &str, quotas_us: &[u32]) -> Option<Self> {
+        let lacks = || {
+            eprintln!("SKIPPED {test}: this kernel has no CPU quotas, or not for this user");
+            None
+        };
+        let mut made = Self(Vec::new());
+        for (host, quota_us) in quotas_us.iter().enumerate() {
+            let name = format!("assay-{}-h{}", std::process::id(), host + 1);
+            let older = Path::new("/sys/fs/cgroup/cpu").join(&name);
+            let newer = Path::new("/sys/fs/cgroup").join(&name);
+            let mut either = [older, newer].into_iter();
+            let Some(folder) = either.find(|it| fs::create_dir(it).is_ok()) else {
+                return lacks();
+            };
+            let write = |file: &str, text: String| fs::write(folder.join(file), text).is_ok();
+            let is_set = write("cpu.max", format!("{quota_us} {PERIOD_US}"))
+                || (write("cpu.cfs_period_us", PERIOD_US.to_string())
+                    && write("cpu.cfs_quota_us", quota_us.to_string()));
+            made.0.push(folder);
+            if !is_set {
+                return lacks();
+            }
+        }
+        Some(made)
+    }
+}
+
+impl Drop for Quotas {
+    fn drop(&mut self) {
+        for folder in &self.0 {
+            drop(fs::remove_dir(folder));
+        }
+    }
+}
+
+#[test]
+fn one_host_of_eight_with_half_the_cpu_time_is_named() {
+    let test = "one_host_of_eight_with_half_the_cpu_time_is_named";
+    if !super::is_asked_for(test) {
+        return;
+    }
+    // All of them together take less than one CPU, so that only the quotas decide.
+    let Some(quotas) = Quotas::new(test, &[2000, 2000, 2000, 2000, 1000, 2000, 2000, 2000])
+    else {
+        return;
+    };
+    let world = World::new();
+    let groups: Vec<String> = (1..)
+        .zip(&quotas.0)
+        .map(|(host, folder)| {
+            format!("h{host}) echo $$ >{}/cgroup.procs ;;\n", folder.display())
+        })
+        .collect();
+    let script =
+        format!("host=$1; shift\ncase $host in\n{}esac\nexec \"$@\"\n", groups.concat());
+    world.write("via.sh", &script);
+    // What fits into what one period gives is never slowed: a pass over arrays in a cache took 2 ms. The 5.3 GFLOP of this
+    // system take many periods, whatever the CPU.
+    let suite = "name = \"eight\"\nbudget = \"12s\"\n[[measure]]\nbenchmark = \"compute.linpack\"\n\
+                 n = 2000\nthreads = 1\n";
+    let document = found(&world, "h[1-8]", suite, &[]);
+    let solved = results(&document, "compute.linpack", "rmax");
+    let named = solved.iter().filter(|it| {
+        let warnings = it["warnings"].as_array().unwrap().iter();
+        warnings.clone().any(|it| it["id"] == "worse-than-peers")
+    });
+    let named: Vec<&str> = named.map(|it| it["host"].as_str().unwrap()).collect();
+    let is_right = f64::from(u8::from(named == ["h5"]));
+    super::reported("count", (1.0, 0.001), is_right, ("-", None));
 }
