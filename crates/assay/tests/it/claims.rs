@@ -94,7 +94,7 @@ fn a_data_sheet_bounds_what_is_shown_and_is_not_stored() {
     limit("15 GB/s", "");
     assert_eq!(shown(&sheet).1, 1);
     assert_eq!(shown(&[]), stored, "limits are no part of a run");
-    let page = world.assay(&["report", "latest", "--format", "md", sheet[0], sheet[1]]);
+    let page = world.assay(&["report", "latest", "--format", "markdown", sheet[0], sheet[1]]);
     assert!(page.succeeded().out.contains("data sheet"));
     let refused = |text: &str, why: &str| {
         world.write("sheet.toml", text);
