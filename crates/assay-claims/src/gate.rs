@@ -7,7 +7,6 @@ use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
 use assay_model::comparison::{Comparison, Pair};
 use assay_model::quantity::{self, Quantity, Unit};
-use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -186,7 +185,7 @@ impl Gate {
 }
 
 /// What the gates say of each host of a run: `hosts` are all that took part. One that measured nothing of what a
-/// gate is about cannot tell. What all hosts did together is another question, which a gate asks by `host`.
+/// gate is about cannot tell. What several hosts did together is another question, which a gate asks by `host`.
 ///
 /// # Errors
 /// When a gate is about a change, for which one run is not enough.
@@ -206,7 +205,7 @@ pub fn of_hosts<'r>(
         let is_about = |it: &&Estimate| {
             gate.metric == format!("{}/{}", it.benchmark, it.metric)
                 && has(it, &gate.dimensions)
-                && (names_host || it.host != ALL_HOSTS)
+                && (names_host || !it.is_of_hosts())
         };
         let about: Vec<&Estimate> = results.iter().filter(is_about).collect();
         for estimate in &about {

@@ -406,10 +406,18 @@ fn claim(entry: String, typed: Typed, system: &str) -> Result<Claim, ReferenceEr
     })
 }
 
-/// What these data-sheet limits say of a result: the lowest of those about it.
+/// What these data-sheet limits say of a result: the lowest of those about it. A device is that of one host; a limit of
+/// what several hosts do together names them by `host`.
 #[must_use]
 pub fn limit_of(estimate: &Estimate, sheet: &[Claim]) -> Option<Limit> {
-    let about = sheet.iter().filter(|limit| is_about(limit, estimate));
+    let names_host = |limit: &Claim| {
+        let aim = limit.of.as_ref();
+        aim.is_some_and(|aim| aim.dimensions.iter().any(|(name, _)| *name == Attribute::Host))
+    };
+    let is_here = |limit: &&Claim| {
+        is_about(limit, estimate) && (names_host(limit) || !estimate.is_of_hosts())
+    };
+    let about = sheet.iter().filter(is_here);
     let lowest = about.min_by(|a, b| a.quantity.value.total_cmp(&b.quantity.value))?;
     let parts = [lowest.source.as_str(), lowest.date.as_str()];
     let said: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::attribute::{Attribute, Attributes};
+use crate::attribute::{Attribute, Attributes, Value};
 use crate::benchmark::{Benchmark, Better, Section};
 use crate::doubt::Doubt;
 use crate::event::Status;
@@ -120,6 +120,14 @@ impl Estimate {
         let section = Benchmark::from_id(&self.benchmark).map(|it| it.definition().section);
         matches!(section, Some(Section::Storage | Section::Network))
             && self.parameters.contains_key(&Attribute::Hosts)
+    }
+
+    /// Whether this host had a part in it: alone, or together with others.
+    #[must_use]
+    pub fn is_partly_of(&self, host: &str) -> bool {
+        let hosts = self.parameters.get(&Attribute::Hosts).filter(|_| self.is_of_hosts());
+        let mut hosts = hosts.and_then(Value::text).unwrap_or_default().split(',');
+        self.host == host || hosts.any(|it| it == host)
     }
 }
 

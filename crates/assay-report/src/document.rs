@@ -164,6 +164,21 @@ pub struct Plot {
     pub marks: Vec<Line>,
 }
 
+impl Plot {
+    /// Curves with nothing beside them.
+    #[must_use]
+    pub fn new(
+        title: impl Into<String>,
+        description: impl Into<String>,
+        [x, y]: [Axis; 2],
+        series: Vec<Series>,
+    ) -> Self {
+        let (title, description) = (title.into(), description.into());
+        let (bands, marks) = (Vec::new(), Vec::new());
+        Self { title, description, x, y, series, rivals: false, bands, limit: None, marks }
+    }
+}
+
 /// Ratios below each other, each with its interval: what a table says already, as a picture.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
@@ -222,6 +237,14 @@ pub struct Axis {
     pub unit: Unit,
     /// How values become lengths.
     pub scale: Scale,
+}
+
+impl Axis {
+    /// An axis by its three parts.
+    #[must_use]
+    pub fn new(label: impl Into<String>, unit: Unit, scale: Scale) -> Self {
+        Self { label: label.into(), unit, scale }
+    }
 }
 
 /// How values become lengths.

@@ -10,7 +10,7 @@ mod svg;
 
 pub(crate) use bars::bars;
 pub(crate) use forest::{forest, height};
-pub(crate) use heat::{shades, svg as heat_svg, table as heat_table};
+pub(crate) use heat::{shades, size as heat_size, svg as heat_svg, table as heat_table};
 pub(crate) use scale::label;
 pub(crate) use sheet::escaped;
 pub(crate) use svg::{SIZE, svg};

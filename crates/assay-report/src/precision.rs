@@ -50,7 +50,7 @@ pub fn digits_of(estimate: &Estimate) -> usize {
 }
 
 /// A value with its unit; a ratio of people's kind is a percentage.
-fn written(value: f64, unit: Unit, digits: usize) -> String {
+pub(crate) fn written(value: f64, unit: Unit, digits: usize) -> String {
     written_like(value, unit, digits, None)
 }
 

@@ -107,23 +107,21 @@ fn plot(history: &History) -> Plot {
         .environment
         .iter()
         .map(|turnover| Line { label: what(turnover), value: number(turnover.point) - 0.5 });
-    Plot {
-        title: say!("history-plot", metric = &history.metric),
-        description: match history.changes.len() {
-            0 => word("history-unchanged").to_owned(),
-            count => say!("history-changed", n = count.to_string()),
-        },
-        x: Axis { label: word("column-run").to_owned(), unit: Unit::Count, scale: Scale::Near },
-        y: Axis { label: history.metric.clone(), unit: history.unit, scale: Scale::Near },
-        series: vec![
-            Series { name: word("history-runs").to_owned(), points: points.collect() },
-            Series { name: word("history-level").to_owned(), points: level(history) },
-        ],
-        rivals: true,
-        bands: vec![],
-        limit: None,
-        marks: of_change.chain(of_turnover).collect(),
-    }
+    let description = match history.changes.len() {
+        0 => word("history-unchanged").to_owned(),
+        count => say!("history-changed", n = count.to_string()),
+    };
+    let axes = [
+        Axis::new(word("column-run"), Unit::Count, Scale::Near),
+        Axis::new(&history.metric, history.unit, Scale::Near),
+    ];
+    let series = vec![
+        Series { name: word("history-runs").to_owned(), points: points.collect() },
+        Series { name: word("history-level").to_owned(), points: level(history) },
+    ];
+    let marks = of_change.chain(of_turnover).collect();
+    let title = say!("history-plot", metric = &history.metric);
+    Plot { rivals: true, marks, ..Plot::new(title, description, axes, series) }
 }
 
 /// Flat between two changes.

@@ -154,8 +154,12 @@ fn own_commands(summary: &Summary) -> Vec<String> {
     let hosts = hosts.map(|it| format!(" --to {it}"));
     // What others measured may be called anything.
     let targets = named(Attribute::Target).into_iter().filter(|it| it.starts_with('/'));
-    let mut folders: Vec<String> = targets.map(folder).collect();
-    folders.dedup();
+    let mut folders: Vec<String> = Vec::new();
+    for folder in targets.map(folder) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
     let folders = folders.into_iter().map(|it| format!(" --target {it}"));
     let suite = &summary.run.suite;
     let commands: Vec<String> =

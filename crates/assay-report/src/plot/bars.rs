@@ -2,7 +2,7 @@
 
 use crate::document::{Plot, Point, Scale, Series};
 use crate::plot::scale::{Layout, label};
-use crate::units::quantity;
+use crate::precision::written;
 use crate::words::plainly;
 
 /// More points than this are thinned to those at powers of two.
@@ -56,7 +56,7 @@ fn labels(plot: &Plot, point: &Point) -> [String; 3] {
     [
         inside.map(|band| band.label.replace('\u{a0}', " ")).unwrap_or_default(),
         plainly(&label(point.x, plot.x.unit)),
-        quantity(point.y, plot.y.unit, 3).replace('\u{a0}', " "),
+        written(point.y, plot.y.unit, 3).replace('\u{a0}', " "),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! Draws ratios with their intervals below each other: a forest plot.
 
+use assay_model::quantity::Unit;
+
 use super::labels::{LINE, Labels, shortened, width};
 use super::scale::Layout;
 use super::sheet::{BAND, GRID, INK, LIMIT, Sheet};
@@ -77,6 +79,7 @@ fn layout(forest: &Forest) -> Layout {
     let low = values.iter().copied().fold(1.0, f64::min);
     let high = values.iter().copied().fold(1.0, f64::max);
     let scale = if high / low > WIDE { Scale::Log10 } else { Scale::Near };
-    let axis = Axis { label: String::new(), unit: assay_model::quantity::Unit::Ratio, scale };
+    // A ratio of two is a factor, and no share.
+    let axis = Axis::new("", Unit::Count, scale);
     Layout::new(&axis, values.into_iter(), MOST_TICKS)
 }

@@ -1,34 +1,39 @@
 //! Heat maps: a cell for each pair, as SVG for pages and as a grid for a terminal. Every cell has its number; shades
 //! only lead the eye, from the best to what is farthest from it.
 
-use std::fmt::Write as _;
-
 use assay_model::benchmark::Better;
 
-use super::escaped;
+use super::labels::{LINE, shortened, width};
+use super::sheet::{GRID, INK, LIMIT, Sheet};
+use super::svg::CURVES;
 use crate::document::{Align, Cell, HeatMap, Table};
 use crate::locale::word;
-use crate::units::quantity;
+use crate::precision::written;
 
-/// Width and height of a cell, and the room of a letter, in the picture's units.
-const CELL: (usize, usize) = (96, 32);
-const LETTER: usize = 8;
+/// Height of a row, and how wide a column or the names of the rows become.
+const ROW: f64 = 32.0;
+const WIDEST: f64 = 200.0;
+const GAP: f64 = 6.0;
+/// How opaque the shade of the worst is: letters on it keep their contrast.
+const STRONGEST: f64 = 0.5;
 /// Digits of a cell.
 const DIGITS: usize = 3;
 /// Shares of the best from which on a shade counts, and how a terminal shows each.
 const SHADES: [(f64, char); 5] = [(0.9, '·'), (0.75, '░'), (0.5, '▒'), (0.25, '▓'), (0.0, '█')];
 
 impl HeatMap {
-    fn values(&self) -> impl Iterator<Item = f64> {
-        self.cells.iter().flatten().flatten().copied().filter(|value| *value > 0.0)
+    /// The best of all.
+    fn best(&self) -> f64 {
+        let values = self.cells.iter().flatten().flatten().copied();
+        let values = values.filter(|value| *value > 0.0);
+        match self.better {
+            Better::Higher => values.fold(0.0, f64::max),
+            Better::Lower => values.fold(f64::INFINITY, f64::min),
+        }
     }
 
-    /// How near it is to the best of all, 0 … 1.
-    fn share(&self, value: f64) -> f64 {
-        let best = match self.better {
-            Better::Higher => self.values().fold(0.0, f64::max),
-            Better::Lower => self.values().fold(f64::INFINITY, f64::min),
-        };
+    /// How near a value is to the best, 0 … 1.
+    fn share(&self, value: f64, best: f64) -> f64 {
         let share = match self.better {
             Better::Higher => value / best,
             Better::Lower => best / value,
@@ -37,7 +42,7 @@ impl HeatMap {
     }
 
     fn text(&self, row: usize, column: usize) -> String {
-        let shown = |value| quantity(value, self.unit, DIGITS);
+        let shown = |value| written(value, self.unit, DIGITS);
         self.cells[row][column].map_or_else(|| "–".to_owned(), shown)
     }
 
@@ -46,47 +51,47 @@ impl HeatMap {
     }
 }
 
+/// Where rows begin, and how wide a column is.
+fn columns(map: &HeatMap) -> [f64; 2] {
+    let of_names = map.names.iter().map(|name| width(name)).fold(0.0, f64::max);
+    let places =
+        (0..map.names.len()).flat_map(|row| (0..map.names.len()).map(move |it| (row, it)));
+    let texts = places.map(|(row, column)| width(&map.text(row, column)));
+    [of_names, texts.fold(of_names, f64::max)].map(|it| it.min(WIDEST) + 2.0 * GAP)
+}
+
+/// How wide and how high the picture is.
+pub(crate) fn size(map: &HeatMap) -> (f64, f64) {
+    let [left, column] = columns(map);
+    let count = map.names.len() as f64;
+    (left + count * column + GAP, (count + 1.0) * ROW + GAP)
+}
+
 /// The map as one `<svg>` element. `id` distinguishes it from other pictures of the same page.
 pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
-    let longest = map.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
-    let left = longest * LETTER + 16;
-    let count = map.names.len();
-    let (width, height) = (left + count * CELL.0 + 8, (count + 1) * CELL.1 + 8);
-    let mut svg = format!(
-        "<svg class=\"plot\" role=\"img\" aria-labelledby=\"plot{id}-title plot{id}-text\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\" font-family=\"sans-serif\" font-size=\"13\">\n"
-    );
-    let _ = writeln!(svg, "<title id=\"plot{id}-title\">{}</title>", escaped(&map.title));
-    let _ = writeln!(svg, "<desc id=\"plot{id}-text\">{}</desc>", escaped(&map.description));
-    let text = |x: usize, y: usize, anchor: &str, text: &str| {
-        format!(
-            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"{anchor}\" fill=\"#24292F\">{}</text>\n",
-            escaped(text)
-        )
+    let ([left, column], best) = (columns(map), map.best());
+    let mut sheet = Sheet::default();
+    let corner = |row: usize, at: usize| (left + at as f64 * column, row as f64 * ROW);
+    let middle = |text: &str, (x, y): (f64, f64)| {
+        (x + (column - width(text)) / 2.0, y + (ROW - LINE) / 2.0)
     };
     for (at, name) in map.names.iter().enumerate() {
-        svg += &text(left + at * CELL.0 + CELL.0 / 2, 20, "middle", name);
-        svg += &text(left - 8, (at + 1) * CELL.1 + 20, "end", name);
-    }
-    for row in 0..count {
-        for column in 0..count {
-            let (x, y) = (left + column * CELL.0, (row + 1) * CELL.1);
-            let away = map.cells[row][column].map_or(0.0, |value| 1.0 - map.share(value));
-            let line = if map.is_marked(row, column) { "#B52B0C" } else { "#D0D7DE" };
-            let wide = if map.is_marked(row, column) { 3 } else { 1 };
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"#D55E00\" fill-opacity=\"{:.2}\" stroke=\"{line}\" stroke-width=\"{wide}\"/>",
-                x + 2,
-                y + 2,
-                CELL.0 - 4,
-                CELL.1 - 4,
-                0.5 * away,
-            );
-            svg += &text(x + CELL.0 / 2, y + 20, "middle", &map.text(row, column));
+        let name = shortened(name, WIDEST);
+        sheet.text(&name, middle(&name, corner(0, at)), INK);
+        let (_, y) = middle(&name, corner(at + 1, 0));
+        sheet.text(&name, (left - GAP - width(&name), y), INK);
+        for other in 0..map.names.len() {
+            let place = corner(at + 1, other);
+            let area =
+                [place.0 + 2.0, place.1 + 2.0, place.0 + column - 2.0, place.1 + ROW - 2.0];
+            let away = map.cells[at][other].map_or(0.0, |it| 1.0 - map.share(it, best));
+            let edge = if map.is_marked(at, other) { (LIMIT, 3.0) } else { (GRID, 1.0) };
+            sheet.shade(area, (CURVES[1], STRONGEST * away), edge);
+            let text = shortened(&map.text(at, other), WIDEST);
+            sheet.text(&text, middle(&text, place), INK);
         }
     }
-    svg.push_str("</svg>\n");
-    svg
+    sheet.finish(size(map), id, (&map.title, &map.description))
 }
 
 /// The map as a table, where nothing can be drawn.
@@ -110,8 +115,9 @@ pub(crate) fn shades(map: &HeatMap, width: usize) -> Option<Vec<String>> {
     if longest + 2 * map.names.len() + 1 > width {
         return None;
     }
+    let best = map.best();
     let shade = |value: f64| {
-        let share = map.share(value);
+        let share = map.share(value, best);
         SHADES.iter().find(|(from, _)| share >= *from).map_or('█', |(_, shade)| *shade)
     };
     let mut lines: Vec<String> = Vec::new();

@@ -4,6 +4,7 @@ use assay_model::quantity::{Quantity, Unit};
 
 use crate::document::{Axis, Plot, Scale};
 use crate::locale::grouped;
+use crate::precision::rounded;
 use crate::units;
 use crate::words::plainly;
 
@@ -153,7 +154,14 @@ fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
 pub(crate) fn label(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Byte if value >= 0.0 && value < 2f64.powi(63) => units::size(value as u64),
-        Unit::Count => grouped(&((value * 1e6).round() / 1e6).to_string()),
+        // Shares are read as percentages, here as in tables.
+        Unit::Ratio => units::in_percent(&label(100.0 * value, Unit::Count)),
+        Unit::Count => {
+            /// Up to three digits before the point leave room for one behind it.
+            const EXACT_FROM: f64 = 1000.0;
+            let digits = if value.abs() < EXACT_FROM { 4 } else { 12 };
+            grouped(&rounded(value, digits).to_string())
+        }
         _ => {
             let exact = |digits: &usize| {
                 let text = format!("{:.digits$}", Quantity::new(value, unit));
@@ -203,6 +211,20 @@ mod tests {
             &[1.0, 2.0],
             "0@0.00 0.5@0.25 1@0.50 1.5@0.75 2@1.00",
         );
+        check(
+            Scale::Linear,
+            Unit::Ratio,
+            &[0.07, 0.3],
+            "0 %@0.00 5 %@0.17 10 %@0.33 15 %@0.50 20 %@0.67 25 %@0.83 30 %@1.00",
+        );
+    }
+
+    #[test]
+    fn numbers_have_the_digits_that_are_read() {
+        for (value, expected) in [(1.0 / 24.0, "0.04167"), (1.5, "1.5"), (123_456.0, "123456")]
+        {
+            assert_eq!(label(value, Unit::Count), expected);
+        }
     }
 
     #[test]

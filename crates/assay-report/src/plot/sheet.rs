@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use assay_model::plain;
 
 use super::labels::FONT;
+use super::svg::SIZE;
 
 pub(super) const INK: &str = "#24292F";
 pub(super) const GRID: &str = "#D0D7DE";
@@ -26,6 +27,20 @@ impl Sheet {
         let _ = writeln!(
             self.elements,
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\"/>"
+        );
+    }
+
+    /// A rectangle that lets the paper shine through, with an edge of this colour and width.
+    pub(super) fn shade(
+        &mut self,
+        [x0, y0, x1, y1]: [f64; 4],
+        (fill, opacity): (&str, f64),
+        (stroke, edge): (&str, f64),
+    ) {
+        let (x, y, width, height) = (short(x0), short(y0), short(x1 - x0), short(y1 - y0));
+        let _ = writeln!(
+            self.elements,
+            "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" fill=\"{fill}\" fill-opacity=\"{opacity:.2}\" stroke=\"{stroke}\" stroke-width=\"{edge}\"/>"
         );
     }
 
@@ -88,13 +103,27 @@ impl Sheet {
         (title, description): (&str, &str),
     ) -> String {
         let (title, description) = (escaped(title), escaped(description));
+        let (width, height) = (short(width), short(height));
         format!(
-            "<svg class=\"plot\" role=\"img\" aria-labelledby=\"plot{id}-title plot{id}-text\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"{FONT}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
+            "<svg class=\"plot\"{} role=\"img\" aria-labelledby=\"plot{id}-title plot{id}-text\" viewBox=\"0 0 {width} {height}\" font-family=\"sans-serif\" font-size=\"{FONT}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
              <title id=\"plot{id}-title\">{title}</title>\n\
              <desc id=\"plot{id}-text\">{description}</desc>\n{}</svg>\n",
+            shown(width),
             self.elements
         )
     }
+}
+
+/// How wide a page shows it, where that is not what its style has for all: as it was drawn, or until letters are as
+/// small as they may be.
+fn shown(width: f64) -> String {
+    /// Letters of so many pixels are read without effort, WCAG 2.2 names none.
+    const SMALLEST: f64 = 11.0;
+    if (width - f64::from(SIZE.0)).abs() < 0.1 {
+        return String::new();
+    }
+    let least = (width * SMALLEST / FONT).ceil();
+    format!(" style=\"min-width: {least}px; max-width: {width}px\"")
 }
 
 /// Text as XML holds it.

@@ -7,7 +7,7 @@ use super::labels::{FONT, LINE, Labels, shortened, width};
 use super::scale::{Layout, label};
 use super::sheet::{BAND, GRID, INK, LIMIT, Sheet};
 use crate::document::{Plot, Point, Series};
-use crate::units::quantity;
+use crate::precision::written;
 use crate::words::plainly;
 
 /// Width and height at which a plot is shown.
@@ -79,7 +79,7 @@ impl<'a> Canvas<'a> {
         for series in &self.plot.series {
             for point in &series.points {
                 let (x, y) = (label(point.x, self.plot.x.unit), point.y);
-                let value = quantity(y, self.plot.y.unit, 4);
+                let value = written(y, self.plot.y.unit, 4);
                 let said = plainly(&format!("{}, {x}: {value}", series.name));
                 self.sheet.hover(self.at(point), &said);
             }

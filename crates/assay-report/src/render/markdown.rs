@@ -5,7 +5,7 @@ use assay_model::plain;
 use crate::document::{Align, Block, Cell, Document, Facts, Note, Plot, Table};
 use crate::locale::Language;
 use crate::plot;
-use crate::units::quantity;
+use crate::precision::written;
 
 /// The whole document.
 #[must_use]
@@ -139,7 +139,7 @@ fn curve(plot: &Plot) -> String {
         let mut row: Vec<Cell> = vec![crate::plot::label(x, plot.x.unit).into()];
         row.extend(plot.series.iter().map(|series| {
             let point = series.points.iter().find(|point| point.x.to_bits() == x.to_bits());
-            let value = point.map(|point| quantity(point.y, plot.y.unit, 4));
+            let value = point.map(|point| written(point.y, plot.y.unit, 4));
             Cell::from(value.unwrap_or_default())
         }));
         table.rows.push(row);

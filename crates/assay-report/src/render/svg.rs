@@ -13,8 +13,8 @@ pub fn document(document: &Document) -> Option<String> {
     if pictures.is_empty() {
         return None;
     }
-    let width = plot::SIZE.0;
-    let whole: f64 = pictures.iter().map(|picture| picture.height + TITLE).sum();
+    let width = pictures.iter().map(|picture| picture.size.0).fold(0.0, f64::max);
+    let whole: f64 = pictures.iter().map(|picture| picture.size.1 + TITLE).sum();
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{whole}\" \
          viewBox=\"0 0 {width} {whole}\" font-family=\"sans-serif\">\n\
@@ -25,26 +25,25 @@ pub fn document(document: &Document) -> Option<String> {
         let (line, below) = (top + TITLE - 8.0, top + TITLE);
         let title = plot::escaped(picture.title);
         let _ = writeln!(svg, "<text x=\"12\" y=\"{line}\" font-size=\"16\">{title}</text>");
-        let _ = writeln!(
-            svg,
-            "<svg y=\"{below}\" width=\"{width}\" height=\"{}\">",
-            picture.height
-        );
+        let (width, height) = picture.size;
+        let _ = writeln!(svg, "<svg y=\"{below}\" width=\"{width}\" height=\"{height}\">");
         svg.push_str(&(picture.draw)(nth));
         svg.push_str("\n</svg>\n");
-        top = below + picture.height;
+        top = below + height;
     }
     svg.push_str("</svg>\n");
     Some(svg)
 }
 
+/// Width and height of a plot.
+const WHOLE: (f64, f64) = (plot::SIZE.0 as f64, plot::SIZE.1 as f64);
 /// Room for a title, in the picture's units.
 const TITLE: f64 = 32.0;
 
 /// One of them.
 struct Picture<'d> {
     title: &'d str,
-    height: f64,
+    size: (f64, f64),
     /// By its number.
     draw: Box<dyn Fn(usize) -> String + 'd>,
 }
@@ -54,13 +53,18 @@ fn collect<'d>(blocks: &'d [Block], pictures: &mut Vec<Picture<'d>>) {
         match block {
             Block::Plot(plot) => pictures.push(Picture {
                 title: &plot.title,
-                height: f64::from(plot::SIZE.1),
+                size: WHOLE,
                 draw: Box::new(|number| plot::svg(plot, number)),
             }),
             Block::Forest(forest) => pictures.push(Picture {
                 title: &forest.title,
-                height: plot::height(forest),
+                size: (WHOLE.0, plot::height(forest)),
                 draw: Box::new(|number| plot::forest(forest, number)),
+            }),
+            Block::HeatMap(map) => pictures.push(Picture {
+                title: &map.title,
+                size: plot::heat_size(map),
+                draw: Box::new(|number| plot::heat_svg(map, number)),
             }),
             Block::Details(details) => collect(&details.blocks, pictures),
             _ => {}

@@ -5,6 +5,8 @@ use std::path::Path;
 
 use assay_model::attribute::Attribute;
 use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
+use assay_model::limit::{Basis, Limit};
+use assay_model::run::Run;
 use assay_model::summary::Summary;
 use assay_report::build;
 use assay_report::document::Document;
@@ -314,14 +316,13 @@ fn two_conditions() {
     compare("conditions.csv", &csv::comparison(&comparison));
 }
 
-/// What only the samples show: the goodput of every two seconds, and which share of the round trips took how long.
-#[test]
-fn samples_become_courses_and_distributions() {
+/// A network whose goodput grew in five samples of two seconds, and so many round trips of 1 µs, 2 µs …
+fn sampled(round_trips: u32) -> (Summary, Run) {
     let case = small::plan().cases[0].id.clone();
     let mut measured = Vec::new();
     let series = [
         (0, "goodput", (1..=5).map(|i| f64::from(i) * 1e9).collect::<Vec<f64>>()),
-        (1, "round_trip", (1..=200).rev().map(|i| f64::from(i) * 1e-6).collect()),
+        (1, "round_trip", (1..=round_trips).rev().map(|i| f64::from(i) * 1e-6).collect()),
     ];
     for (series, metric, values) in series {
         let (metric, case, dimensions) = (metric.to_owned(), case.clone(), [].into());
@@ -336,17 +337,48 @@ fn samples_become_courses_and_distributions() {
             measured.push(RunEvent::Sample(sample));
         }
     }
-    let run = events::with(measured);
     let mut summary = network::network();
     summary.results.retain(|it| matches!(it.metric.as_str(), "goodput" | "round_trip"));
     summary.results.iter_mut().for_each(|it| it.case.clone_from(&case));
+    (summary, events::with(measured))
+}
+
+/// What only the samples show: the goodput of every two seconds, and which share of the round trips took how long.
+#[test]
+fn samples_become_courses_and_distributions() {
+    let (summary, run) = sampled(200);
     let document = build::run(&summary, Some(&run));
-    let text = markdown::document(&document);
-    for row in ["| 2 s | 1.000 Gbit/s", "| 10 s | 5.000 Gbit/s", "| 101 µs | 0.5000"] {
+    let text = markdown::document(&document).replace('\u{a0}', " ");
+    for row in ["| 2 s | 1.000 Gbit/s", "| 10 s | 5.000 Gbit/s", "| 101 µs | 50.00 %"] {
         assert!(text.contains(row), "{row}: {text}");
     }
+    assert!(text.contains("99 % at most 199 µs"), "{text}");
     let page = html::document(&document);
     assert!(page.contains("Goodput over time") && page.contains("Distribution of round trips"));
     // Without the samples there is nothing to draw.
     assert!(!markdown::document(&build::run(&summary, None)).contains("101 µs"));
+}
+
+/// Of few samples the share is named that is known, and not 99 %.
+#[test]
+fn no_more_is_said_of_a_tail_than_is_known() {
+    let (summary, run) = sampled(20);
+    let text = markdown::document(&build::run(&summary, Some(&run))).replace('\u{a0}', " ");
+    assert!(text.contains("95 % at most 20.0 µs") && !text.contains("99 %"), "{text}");
+}
+
+/// What a data sheet says is drawn and shared as such, of the rate, too.
+#[test]
+fn a_limit_of_a_data_sheet_is_not_what_was_provisioned() {
+    let mut volume = storage::volume();
+    let sheet = |value| Limit { value, basis: Basis::DataSheet { source: "PM9A3".into() } };
+    for it in &mut volume.results {
+        it.limit = match it.metric.as_str() {
+            "rate" => Some(sheet(290e3)),
+            _ => it.limit.take().map(|limit| sheet(limit.value)),
+        };
+    }
+    let page = html::document(&build::run(&volume, None)).replace('\u{a0}', " ");
+    assert!(page.contains("limit 4.72 GB/s") && page.contains("limit 290 kIO/s"));
+    assert!(page.contains(">of limit<") && !page.contains("provisioned"));
 }

@@ -288,3 +288,37 @@ fn more_than_one_volume_gives_takes_the_quota_of_several() {
         assert!(text.replace('\u{a0}', " ").contains(shown), "{text}");
     }
 }
+
+/// Of several hosts a page has their total; what one host measured alone stays beside it.
+#[test]
+fn a_total_takes_the_place_of_its_own_hosts_only() {
+    let at = |summary: &mut Summary, host: &str, more: &[(Attribute, &str)]| {
+        for it in &mut summary.results {
+            host.clone_into(&mut it.host);
+            it.parameters.extend(more.iter().map(|(name, value)| (*name, (*value).into())));
+        }
+    };
+    let (alone, mut several, mut all) =
+        (crate::storage::volume(), crate::storage::volume(), crate::storage::volume());
+    at(&mut several, "vm1", &[(Attribute::Host, "vm1"), (Attribute::Target, "/mnt/shared/x")]);
+    at(&mut all, "all", &[(Attribute::Host, "all"), (Attribute::Hosts, "vm1,vm2")]);
+    several.results.extend(all.results);
+    let page = learn::document(&build::learn("disk", &[&alone, &several], &[]), None).0;
+    let rows = tables(&page).into_iter().flatten();
+    let places: Vec<String> = rows.filter_map(|row| row.get(1).cloned()).collect();
+    let has = |place: &str| places.iter().any(|it| it.replace('\\', "") == place);
+    assert!(has("/mnt/vol1/assay-storage.data") && has("all"), "{places:?}");
+    assert!(!has("/mnt/shared/x"), "{places:?}");
+}
+
+/// A folder is in the commands once, in whichever order its files were measured.
+#[test]
+fn a_command_is_given_once() {
+    let mut summary = crate::storage::volume();
+    for (it, target) in summary.results.iter_mut().zip(["/a/x", "/b/y", "/a/z"]) {
+        it.parameters.insert(Attribute::Target, target.into());
+    }
+    summary.results.truncate(3);
+    let page = learn::document(&build::learn("disk", &[&summary], &[]), None).0;
+    assert_eq!(page.matches("--target /a").count(), 1, "{page}");
+}

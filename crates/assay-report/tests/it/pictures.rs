@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
 use assay_report::build;
 use assay_report::document::{
-    Axis, Block, Document, Forest, Line, Plot, Point, Ratio, Scale, Series, Tone,
+    Axis, Block, Document, Forest, HeatMap, Line, Plot, Point, Ratio, Scale, Series, Tone,
 };
 use assay_report::locale::{Language, Locale};
-use assay_report::render::html;
+use assay_report::render::{html, svg};
 use proptest::prelude::*;
 
 use crate::{conditions, guest, mpi, node, storage, troubled};
@@ -110,24 +111,16 @@ fn plot(
     marks: Vec<(String, f64)>,
     limit: Option<f64>,
 ) -> Plot {
-    let axis = |unit, scale| Axis { label: "latency from when due".to_owned(), unit, scale };
+    let axis = |unit, scale| Axis::new("latency from when due", unit, scale);
     let point = |(x, y): (f64, f64)| Point { x, y, interval: None };
+    let series = series
+        .into_iter()
+        .map(|(name, points)| Series { name, points: points.into_iter().map(point).collect() });
+    let axes = [axis(Unit::IoPerSecond, x), axis(Unit::Second, y)];
     Plot {
-        title: "title".to_owned(),
-        description: "description".to_owned(),
-        x: axis(Unit::IoPerSecond, x),
-        y: axis(Unit::Second, y),
-        series: series
-            .into_iter()
-            .map(|(name, points)| Series {
-                name,
-                points: points.into_iter().map(point).collect(),
-            })
-            .collect(),
-        rivals: false,
-        bands: vec![],
         limit: limit.map(|value| Line { label: "limit 12.3 GB/s".to_owned(), value }),
         marks: marks.into_iter().map(|(label, value)| Line { label, value }).collect(),
+        ..Plot::new("title", "description", axes, series.collect())
     }
 }
 
@@ -153,6 +146,12 @@ proptest! {
     }
 
     #[test]
+    fn no_cell_lies_on_another(names in prop::collection::vec("[a-z0-9.-]{1,50}", 1..9)) {
+        let page = html::document(&alone(Block::HeatMap(heat(names))));
+        prop_assert_eq!(faults(&page), Vec::<String>::new());
+    }
+
+    #[test]
     fn no_ratio_lies_on_another(
         rows in prop::collection::vec(("[a-zA-Z ,一二三]{0,60}", 1e-3..1e3, 1.0..9.0), 1..40),
     ) {
@@ -174,6 +173,62 @@ proptest! {
         document.blocks.push(Block::Forest(forest));
         prop_assert_eq!(faults(&html::document(&document)), Vec::<String>::new());
     }
+}
+
+/// A map of hosts with these names: the first pair is the worst, and marked.
+fn heat(names: Vec<String>) -> HeatMap {
+    let value = |at: usize| (at > 0).then_some(if at == 1 { 1e6 } else { 123.4e9 });
+    let row = |row: usize| (0..names.len()).map(|it| value(row * names.len() + it)).collect();
+    HeatMap {
+        title: "pairs".to_owned(),
+        description: "description".to_owned(),
+        cells: (0..names.len()).map(row).collect(),
+        names,
+        marked: vec![(0, 1)],
+        unit: Unit::BitPerSecond,
+        better: Better::Higher,
+    }
+}
+
+fn hosts(count: usize) -> HeatMap {
+    heat((0..count).map(|it| format!("rack-7-node-{it:03}.cluster")).collect())
+}
+
+fn alone(block: Block) -> Document {
+    let mut document = Document::new("x");
+    document.blocks.push(block);
+    document
+}
+
+/// A map is as wide as its hosts need; its letters stay as large as those of other pictures.
+#[test]
+fn a_map_of_many_hosts_stays_legible() {
+    for count in [3, 40] {
+        let page = html::document(&alone(Block::HeatMap(hosts(count))));
+        let svg = page.split_once("<svg class=\"plot\" style=\"").unwrap().1;
+        let pixels = |name: &str| -> f64 {
+            let value = svg.split_once(&format!("{name}: ")).unwrap().1;
+            value.split_once("px").unwrap().0.parse().unwrap()
+        };
+        let drawn = pictures(&page)[0].0[0];
+        let [least, most] = ["min-width", "max-width"].map(pixels);
+        assert!(least * FONT / drawn >= 11.0 && most <= drawn, "{count}: {least} {most}");
+    }
+}
+
+/// A file of all pictures has the maps, too.
+#[test]
+fn a_map_is_in_the_file_of_pictures() {
+    let mut document = alone(Block::HeatMap(hosts(9)));
+    let drawn = plot((Scale::Linear, Scale::Linear), vec![], vec![], None);
+    document.blocks.push(Block::Plot(drawn));
+    let file = svg::document(&document).unwrap();
+    assert_eq!(
+        (file.matches("</desc>").count(), file.matches("rack-7-node-008").count()),
+        (2, 2)
+    );
+    let width = file.split_once(" width=\"").unwrap().1.split_once('"').unwrap().0;
+    assert!(width.parse::<f64>().unwrap() > DRAWN, "{width}");
 }
 
 /// A ceiling far above the values does not press them into a corner: it is named, and the axis ends before it.
@@ -292,6 +347,42 @@ fn colours_have_the_contrast_of_wcag_aa() {
                 assert!(ratio >= least, "{scheme}: {colour} on {paper}: {ratio:.2}");
             }
         }
+    }
+}
+
+/// Letters keep their contrast on the darkest shade of a map, and what is marked stands out from the paper.
+#[test]
+fn maps_have_the_contrast_of_wcag_aa() {
+    let style = style();
+    let page = html::document(&alone(Block::HeatMap(hosts(3))));
+    let of = |element: &str, name: &str| {
+        let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
+        value.split_once('"').unwrap().0.to_lowercase()
+    };
+    let shades: Vec<&str> = page.split("<rect ").skip(1).collect();
+    let darkest = |a: &&&str, b: &&&str| of(a, "fill-opacity").cmp(&of(b, "fill-opacity"));
+    let worst = shades.iter().max_by(darkest).unwrap();
+    let opacity: f64 = of(worst, "fill-opacity").parse().unwrap();
+    assert!(opacity > 0.4, "{opacity}");
+    for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
+        let drawn = |colour: String| match scheme {
+            "dark" => style.drawn.get(&colour).cloned().unwrap_or(colour),
+            _ => colour,
+        };
+        let paper = colours["paper"].as_str();
+        let channel = |at: usize, from: &str| {
+            f64::from(u8::from_str_radix(&from[at..at + 2], 16).unwrap())
+        };
+        let fill = drawn(of(worst, "fill"));
+        let mixed = [1, 3, 5].map(|at| {
+            let mixed = opacity * channel(at, &fill) + (1.0 - opacity) * channel(at, paper);
+            format!("{:02x}", mixed.round() as u8)
+        });
+        let text = drawn(of(page.split_once("<text").unwrap().1, "fill"));
+        let ratio = contrast(&text, &format!("#{}", mixed.concat()));
+        assert!(ratio >= 4.5, "{scheme}: letters on a map: {ratio:.2}");
+        let ratio = contrast(&drawn(of(worst, "stroke")), paper);
+        assert!(ratio >= 3.0, "{scheme}: the edge of a marked cell: {ratio:.2}");
     }
 }
 

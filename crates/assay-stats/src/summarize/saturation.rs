@@ -4,7 +4,6 @@ use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better, Section};
 use assay_model::cpu_times::BUSY;
 use assay_model::doubt::{Doubt, Resource};
-use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 
 /// A single CPU is used up from here on: ticks of 10 ms over half a second, the shortest stretch that is looked at,
@@ -13,15 +12,14 @@ const ONE_CPU: f64 = 0.95;
 /// A link of Ethernet is full with 96 % of its rate in payload; what its device counts is a little more.
 const LINK: f64 = 0.95;
 
-/// Adds the doubt to what the host itself found, and to what all found together.
+/// Adds the doubt to what the host itself found, and to what it found together with others.
 pub(super) fn attach(results: &mut [Estimate]) {
     let found: Vec<(String, Doubt)> = results.iter().filter_map(saturated).collect();
     for estimate in results.iter_mut().filter(|it| may_be_limited(it)) {
         let of_case = found.iter().filter(|(case, _)| *case == estimate.case);
         for (_, doubt) in of_case {
             let Doubt::HostSaturated { host, .. } = doubt else { continue };
-            let is_about = estimate.host == *host || estimate.host == ALL_HOSTS;
-            if is_about && !estimate.warnings.contains(doubt) {
+            if estimate.is_partly_of(host) && !estimate.warnings.contains(doubt) {
                 estimate.warnings.push(doubt.clone());
             }
         }

@@ -930,7 +930,11 @@ fn groups_of_hosts_have_totals_of_their_own() {
 #[test]
 fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
     let on = |host: &str| [(Name::Host, host.into())];
-    let hosts = || vec![joined("one", None), joined("two", None)];
+    let hosts = || {
+        let RunEvent::HostJoined(mut two) = joined("two", None) else { panic!() };
+        two.labels = vec!["far".to_owned()];
+        vec![joined("one", None), RunEvent::HostJoined(two)]
+    };
     let used = |host: &str, name: Name, percent: f64| {
         let about = About::CaseOn { case: "a".to_owned(), host: host.to_owned() };
         RunEvent::Fact(Fact { about, name, value: percent.into() })
@@ -962,7 +966,8 @@ fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
         vec![used("one", Name::HostCpu, 79.0), used("two", Name::HostNetworkShare, 97.0)],
     );
     let two = |about: &str| (about.to_owned(), "two".to_owned(), Resource::Network);
-    assert_eq!(found, [two("two"), two("all")]);
+    // It is one of them all, and of its group.
+    assert_eq!(found, [two("two"), two("all"), two("far")]);
     assert_eq!(named(storage(), vec![used("one", Name::HostBusiestCpu, 94.0)]), []);
     let found = named(storage(), vec![used("one", Name::HostCpu, 81.0)]);
     assert_eq!(found[0].2, Resource::Cpus);

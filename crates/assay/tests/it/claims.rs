@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::World;
+use crate::program::{World, results};
 
 const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
@@ -66,6 +66,49 @@ fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
     let unknown =
         world.assay(&["run", "quick", "--expect", "azure/nothing"]).failed_with(2).err;
     assert!(unknown.contains("there is no reference"), "{unknown}");
+}
+
+#[test]
+fn a_data_sheet_bounds_what_is_shown_and_is_not_stored() {
+    let world = world();
+    let limit = |value: &str, source: &str| {
+        let text = format!(
+            "[[limit]]\nmetric = \"memory.stream/triad\"\nvalue = \"{value}\"\n{source}"
+        );
+        world.write("sheet.toml", &text);
+    };
+    let shown = |more: &[&str]| {
+        let shown = world.json(&[&["show", "latest", "--json"], more].concat());
+        let triad = results(&shown, "memory.stream", "triad").remove(0).clone();
+        let share = triad["percent_of_limit"].as_f64();
+        let doubts = triad["warnings"].as_array().unwrap().iter();
+        let doubted = doubts.filter(|it| it["id"] == "above-limit").count();
+        (share, doubted, triad["limit"].to_string())
+    };
+    let sheet = ["--data-sheet", "sheet.toml"];
+    let stored = shown(&[]);
+    limit("62 GB/s", "source = \"PM9A3\"\ndate = \"2021\"\n");
+    let (share, doubted, said) = shown(&sheet);
+    assert!((45.0..55.0).contains(&share.unwrap()) && doubted == 0, "{share:?} {doubted}");
+    assert!(said.contains("PM9A3, 2021"), "{said}");
+    limit("15 GB/s", "");
+    assert_eq!(shown(&sheet).1, 1);
+    assert_eq!(shown(&[]), stored, "limits are no part of a run");
+    let page = world.assay(&["report", "latest", "--format", "markdown", sheet[0], sheet[1]]);
+    assert!(page.succeeded().out.contains("data sheet"));
+    let refused = |text: &str, why: &str| {
+        world.write("sheet.toml", text);
+        let refused = world.assay(&["show", "latest", sheet[0], sheet[1]]).failed_with(3).err;
+        assert!(refused.contains(why) && refused.contains("help: "), "{refused}");
+    };
+    refused("", "there is no [[limit]]");
+    refused("[[limit]]\nmetric = \"memory.stream/triad\"\nvalue = \"15\"\n", "has no unit");
+    refused(
+        "[[limit]]\nmetric = \"storage/latency\"\nvalue = \"1 ms\"\n",
+        "better when it is lower",
+    );
+    let absent = world.assay(&["show", "latest", "--data-sheet", "nowhere.toml"]).err;
+    assert!(absent.contains("nowhere.toml cannot be read"), "{absent}");
 }
 
 #[test]

@@ -33,11 +33,16 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
         (word("column-by"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
-    // Of several hosts a page has what they did together: all of them, and each group.
-    let together = all.iter().any(|it| it.benchmark == "storage" && it.is_of_hosts());
     let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"].map(|metric| {
         let mut found = of(all, "storage", metric);
-        found.retain(|it| it.is_of_hosts() == together);
+        let totals: Vec<&Estimate> =
+            found.iter().copied().filter(|it| it.is_of_hosts()).collect();
+        // Of several hosts a page has what they did together, all of them and each group, where there is such a total.
+        let is_in_a_total = |it: &Estimate| {
+            let is_one = !it.is_of_hosts() && it.parameters.contains_key(&Attribute::Host);
+            is_one && totals.iter().any(|all| all.case == it.case && all.is_partly_of(&it.host))
+        };
+        found.retain(|it| !is_in_a_total(it));
         found
     });
     if rates.is_empty() {
@@ -61,7 +66,8 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
             found.iter().find(same).copied().cloned()
         };
         let (throughput, latency) = (beside(&rates_of_bytes), beside(&latencies));
-        let share = throughput.as_ref().and_then(|it| it.percent_of_limit);
+        let share =
+            [&throughput, &rate].into_iter().flatten().find_map(|it| it.percent_of_limit);
         let interval = rate.as_ref().or(throughput.as_ref()).and_then(precision::interval);
         let in_flight =
             number(best, Attribute::InFlight).map(|it| grouped(&format!("{it:.1}")));

@@ -67,26 +67,14 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
     let (first, last) = (points.first()?, points.last()?);
     let size = |point: &Point| units::size(point.x as u64);
     let time = |point: &Point| units::quantity(point.y, Unit::Second, 3);
-    Some(Plot {
-        title: word("ladder-title").to_owned(),
-        description: words::ladder_description(
-            &time(first),
-            &size(first),
-            &time(last),
-            &size(last),
-        ),
-        x: Axis { label: word("working-set").to_owned(), unit: Unit::Byte, scale: Scale::Log2 },
-        y: Axis {
-            label: word("time-per-load").to_owned(),
-            unit: Unit::Second,
-            scale: Scale::Log10,
-        },
-        bands: bands(levels),
-        limit: None,
-        rivals: false,
-        marks: Vec::new(),
-        series,
-    })
+    let description =
+        words::ladder_description(&time(first), &size(first), &time(last), &size(last));
+    let axes = [
+        Axis::new(word("working-set"), Unit::Byte, Scale::Log2),
+        Axis::new(word("time-per-load"), Unit::Second, Scale::Log10),
+    ];
+    let bands = bands(levels);
+    Some(Plot { bands, ..Plot::new(word("ladder-title"), description, axes, series) })
 }
 
 /// CPU, host and measurer, as far as they differ.

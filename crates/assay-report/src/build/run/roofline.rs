@@ -31,9 +31,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
             hosts.push(&estimate.host);
         }
     }
-    if hosts.len() <= MOST_HOSTS {
-        let plots = hosts.into_iter().filter_map(|host| plot(context, host));
-        document.blocks.extend(plots.map(Block::Plot));
+    let plots: Vec<Plot> = hosts.into_iter().filter_map(|host| plot(context, host)).collect();
+    if plots.len() <= MOST_HOSTS {
+        document.blocks.extend(plots.into_iter().map(Block::Plot));
     }
 }
 
@@ -84,31 +84,20 @@ fn plot(context: &Context<'_>, host: &str) -> Option<Plot> {
         let at = |x| Point { x, y: it.median, interval: None };
         Series { name: "LINPACK".to_owned(), points: vec![at(ridge), at(last)] }
     }));
-    Some(Plot {
-        title: match context.several_hosts {
-            true => say!("roofline-title-of", host = host),
-            false => word("roofline-title").to_owned(),
-        },
-        description: say!(
-            "roofline-description",
-            ridge = units::quantity(ridge, Unit::Ratio, 3),
-            bandwidth = units::quantity(memory.median, Unit::BytePerSecond, 3),
-            peak = units::quantity(compute.median, Unit::FlopPerSecond, 3),
-        ),
-        x: Axis {
-            label: word("axis-operations-per-byte").to_owned(),
-            unit: Unit::Ratio,
-            scale: Scale::Log10,
-        },
-        y: Axis {
-            label: word("axis-compute-rate").to_owned(),
-            unit: Unit::FlopPerSecond,
-            scale: Scale::Log10,
-        },
-        series,
-        rivals: true,
-        bands: vec![],
-        limit: None,
-        marks: vec![],
-    })
+    let title = match context.several_hosts {
+        true => say!("roofline-title-of", host = host),
+        false => word("roofline-title").to_owned(),
+    };
+    let description = say!(
+        "roofline-description",
+        ridge = units::quantity(ridge, Unit::Ratio, 3),
+        bandwidth = units::quantity(memory.median, Unit::BytePerSecond, 3),
+        peak = units::quantity(compute.median, Unit::FlopPerSecond, 3),
+    );
+    let axes = [
+        // How many operations a byte is read for is a number, and no share of anything.
+        Axis::new(word("axis-operations-per-byte"), Unit::Count, Scale::Log10),
+        Axis::new(word("axis-compute-rate"), Unit::FlopPerSecond, Scale::Log10),
+    ];
+    Some(Plot { rivals: true, ..Plot::new(title, description, axes, series) })
 }

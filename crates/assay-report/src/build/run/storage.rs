@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
+use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
@@ -218,7 +219,7 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// Of what the volume is provisioned for, or of what its data sheet says of the rate.
+    /// Of what the volume is provisioned for, or of what its data sheet says.
     fn share_of_limit(&self) -> Option<f64> {
         let of = |figure: Option<&Estimate>| figure?.percent_of_limit;
         of(self.bandwidth).or_else(|| of(self.rate))
@@ -237,13 +238,23 @@ impl<'a> Test<'a> {
     }
 }
 
+/// What the shares of limits are of.
+fn share_title(tests: &[&Test<'_>]) -> &'static str {
+    let amounts = tests.iter().flat_map(|test| [test.bandwidth, test.rate]).flatten();
+    let mut limits = amounts.filter_map(|it| it.limit.as_ref());
+    match limits.all(|limit| limit.basis == Basis::Provisioned) {
+        true => word("column-of-provisioned"),
+        false => word("column-of-limit"),
+    }
+}
+
 fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     let columns = [
         (word("column-test"), Align::Left),
         (word("column-rate"), Align::Right),
         (&words::interval(Some(LEVEL)), Align::Right),
         (word("column-bandwidth"), Align::Right),
-        (word("column-of-provisioned"), Align::Right),
+        (share_title(tests), Align::Right),
         (word("column-median"), Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
@@ -391,7 +402,7 @@ fn reported(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
     found.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
 }
 
-/// The bandwidth, and its share of what the volume is provisioned for.
+/// The bandwidth, and its share of the limit.
 fn bandwidth(test: &Test<'_>, prefixes: &Prefixes) -> [Cell; 2] {
     let value = test.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
     [value.into(), rows::percent(test.share_of_limit())]

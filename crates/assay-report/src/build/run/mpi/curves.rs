@@ -41,19 +41,13 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
         ))
     };
     let description: Vec<String> = series.iter().filter_map(describe).collect();
+    let axes = [
+        Axis::new(word("axis-message-size"), Unit::Byte, Scale::Log2),
+        Axis::new(group.metric.replace('_', " "), unit, Scale::Log10),
+    ];
     (!series.is_empty()).then(|| Plot {
-        title: group.title(),
-        description: description.join(" "),
-        x: Axis {
-            label: word("axis-message-size").to_owned(),
-            unit: Unit::Byte,
-            scale: Scale::Log2,
-        },
-        y: Axis { label: group.metric.replace('_', " "), unit, scale: Scale::Log10 },
-        series,
-        bands: vec![],
         rivals: true,
-        marks: Vec::new(),
         limit: rows::limit_line(&group.estimates),
+        ..Plot::new(group.title(), description.join(" "), axes, series)
     })
 }

@@ -47,32 +47,26 @@ pub(super) fn course(run: &Run, all: &[&Estimate], metric: &str) -> Option<Plot>
         .collect();
     series.truncate(MOST_CURVES);
     let unit = found.first()?.unit;
-    let title = match metric {
-        "goodput" => word("course-of-goodput"),
-        _ => word("course-of-cpu-load"),
+    let (title, label) = match metric {
+        "goodput" => (word("course-of-goodput"), word("column-goodput")),
+        _ => (word("course-of-cpu-load"), word("column-cpu-load")),
     };
     let described = series.iter().map(|it| {
         let ends = it.points.iter().fold([f64::INFINITY, 0.0], |[low, high], point| {
             [low.min(point.y), f64::max(high, point.y)]
         });
-        let [low, high] = ends.map(|value| units::quantity(value, unit, 3));
+        let [low, high] = ends.map(|value| precision::written(value, unit, 3));
         say!("course-goes", name = it.name.as_str(), low = low, high = high)
     });
     let description = described.collect::<Vec<_>>().join(" ");
+    let axes = [
+        Axis::new(word("axis-time-measured"), Unit::Second, Scale::Linear),
+        Axis::new(label, unit, Scale::Linear),
+    ];
     (!series.is_empty()).then(|| Plot {
-        title: title.to_owned(),
-        description,
-        x: Axis {
-            label: word("axis-time-measured").to_owned(),
-            unit: Unit::Second,
-            scale: Scale::Linear,
-        },
-        y: Axis { label: title.to_owned(), unit, scale: Scale::Linear },
-        series,
         rivals: true,
-        bands: vec![],
         limit: rows::limit_line(&found),
-        marks: vec![],
+        ..Plot::new(title, description, axes, series)
     })
 }
 
@@ -114,35 +108,25 @@ pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
     series.truncate(MOST_CURVES);
     let described = series.iter().filter_map(|it| {
         let at = |share: f64| it.points.iter().rfind(|point| point.y <= share);
-        let time = |share| Some(units::quantity(at(share)?.x, Unit::Second, 3));
+        // Of fewer than a hundred the largest share that is known.
+        let (half, most) = (at(0.5)?, at(0.99)?);
+        let time = |point: &Point| units::quantity(point.x, Unit::Second, 3);
         Some(say!(
             "distribution-goes",
             name = it.name.as_str(),
-            median = time(0.5)?,
-            most = time(0.99)?,
-            share = units::in_percent(&units::quantity(99.0, Unit::Ratio, 2)),
+            median = time(half),
+            most = time(most),
+            share = precision::of_none(most.y, Unit::Ratio),
         ))
     });
     let description = described.collect::<Vec<_>>().join(" ");
-    (!series.is_empty()).then(|| Plot {
-        title: word("distribution-of-round-trips").to_owned(),
-        description,
-        x: Axis {
-            label: word("table-round-trips").to_owned(),
-            unit: Unit::Second,
-            scale: Scale::Log10,
-        },
-        y: Axis {
-            label: word("axis-share-at-most").to_owned(),
-            unit: Unit::Ratio,
-            scale: Scale::Linear,
-        },
-        series,
-        rivals: true,
-        bands: vec![],
-        limit: None,
-        marks: vec![],
-    })
+    let axes = [
+        Axis::new(word("table-round-trips"), Unit::Second, Scale::Log10),
+        Axis::new(word("axis-share-at-most"), Unit::Ratio, Scale::Linear),
+    ];
+    let title = word("distribution-of-round-trips");
+    (!series.is_empty())
+        .then(|| Plot { rivals: true, ..Plot::new(title, description, axes, series) })
 }
 
 /// The values below which these shares are, as far as there are enough of them to tell.

@@ -73,25 +73,16 @@ fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
     let points: Vec<Point> = steps.iter().filter_map(point).collect();
     let (first, last) = (*points.first()?, *points.last()?);
     let rate = |point: Point| units::quantity(point.y, Unit::IoPerSecond, 3);
-    (points.len() > 2).then(|| Plot {
-        title: title.to_owned(),
-        description: say!("rounds-go", first = rate(first), last = rate(last)),
-        x: Axis {
-            label: word("column-round").to_owned(),
-            unit: Unit::Count,
-            scale: Scale::Linear,
-        },
-        y: Axis {
-            label: word("column-rate").to_owned(),
-            unit: Unit::IoPerSecond,
-            scale: Scale::Linear,
-        },
-        series: vec![Series { name: word("column-rate").to_owned(), points }],
+    let description = say!("rounds-go", first = rate(first), last = rate(last));
+    let axes = [
+        Axis::new(word("column-round"), Unit::Count, Scale::Linear),
+        Axis::new(word("column-rate"), Unit::IoPerSecond, Scale::Linear),
+    ];
+    (points.len() > 2).then(|| {
+        let series = vec![Series { name: word("column-rate").to_owned(), points }];
         // The table below has every value.
-        rivals: true,
-        bands: vec![],
-        limit: rows::limit_line(&steps),
-        marks: vec![],
+        let (rivals, limit) = (true, rows::limit_line(&steps));
+        Plot { rivals, limit, ..Plot::new(title, description, axes, series) }
     })
 }
 

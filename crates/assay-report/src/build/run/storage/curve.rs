@@ -1,12 +1,13 @@
-//! One response curve: latency over the rate reached, its knee, and the provisioned rate.
+//! One response curve: latency over the rate reached, its knee, and its limits.
 
 use assay_model::attribute::Attribute;
+use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::super::context::Context;
 use super::super::rows;
-use super::{Test, Times};
+use super::{Test, Times, share_title};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
@@ -64,22 +65,19 @@ pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
         }
     }
     let several = tests.into_iter().filter(|(_, series, _)| series.len() > 1);
-    let plot = |(test, series, texts): (Option<String>, Vec<Series>, Vec<String>)| Plot {
-        title: say!("response-curve", name = test.unwrap_or_default()),
-        description: texts.join("; "),
-        x: axis(word("axis-rate-reached"), Unit::IoPerSecond, Scale::Linear),
-        y: axis(word("axis-latency-from-due"), Unit::Second, Scale::Log10),
-        series,
-        bands: Vec::new(),
-        limit: None,
-        rivals: true,
-        marks: Vec::new(),
+    let plot = |(test, series, texts): (Option<String>, Vec<Series>, Vec<String>)| {
+        let title = say!("response-curve", name = test.unwrap_or_default());
+        Plot { rivals: true, ..Plot::new(title, texts.join("; "), axes(), series) }
     };
     several.map(plot).collect()
 }
 
-fn axis(label: &str, unit: Unit, scale: Scale) -> Axis {
-    Axis { label: label.to_owned(), unit, scale }
+/// Latency over rate.
+fn axes() -> [Axis; 2] {
+    [
+        Axis::new(word("axis-rate-reached"), Unit::IoPerSecond, Scale::Linear),
+        Axis::new(word("axis-latency-from-due"), Unit::Second, Scale::Log10),
+    ]
 }
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
@@ -98,7 +96,7 @@ fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
         (word("column-requested"), Align::Left),
         (word("column-rate"), Align::Right),
         (word("column-bandwidth"), Align::Right),
-        (word("column-of-provisioned"), Align::Right),
+        (share_title(points), Align::Right),
         (word("column-median"), Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
@@ -205,24 +203,17 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
     series.extend(closed(points));
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
-    Some(Plot {
-        title: say!("response-curve", name = name),
-        description: say!(
-            "response-description",
-            low = time(first),
-            few = rate(first),
-            high = time(last),
-            many = rate(last),
-            knee = knee(points),
-        ),
-        x: axis(word("axis-rate-reached"), Unit::IoPerSecond, Scale::Linear),
-        y: axis(word("axis-latency-from-due"), Unit::Second, Scale::Log10),
-        series,
-        bands: bands(points),
-        limit: None,
-        rivals: false,
-        marks: marks(points),
-    })
+    let description = say!(
+        "response-description",
+        low = time(first),
+        few = rate(first),
+        high = time(last),
+        many = rate(last),
+        knee = knee(points),
+    );
+    let (bands, marks) = (bands(points), marks(points));
+    let title = say!("response-curve", name = name);
+    Some(Plot { bands, marks, ..Plot::new(title, description, axes(), series) })
 }
 
 /// The open-loop points, ascending.
@@ -262,16 +253,23 @@ fn bands(points: &[&Test<'_>]) -> Vec<Band> {
     ]
 }
 
-/// The knee, and what the volume is provisioned for.
+/// The knee, and the rates at which the volume or its data sheet ends.
 fn marks(points: &[&Test<'_>]) -> Vec<Line> {
     let knee = points.first().and_then(|it| it.number(Attribute::KneeRate));
     let knee = knee.map(|value| Line { label: word("knee").to_owned(), value });
-    let provisioned = points.iter().find_map(|it| {
-        let limit = it.bandwidth?.limit.as_ref()?;
+    let line = |estimate: &Estimate, per: f64| {
+        let limit = estimate.limit.as_ref()?;
+        let shown = units::quantity(limit.value, estimate.unit, 3);
+        let label = match limit.basis {
+            Basis::Provisioned => say!("provisioned", limit = shown),
+            _ => say!("limit-line", limit = shown),
+        };
+        Some(Line { label, value: limit.value / per })
+    };
+    let of_bandwidth = points.iter().find_map(|it| {
         let bytes = it.number(Attribute::Bytes).filter(|bytes| *bytes > 0.0)?;
-        let limit_shown = units::quantity(limit.value, Unit::BytePerSecond, 3);
-        let label = say!("provisioned", limit = limit_shown);
-        Some(Line { label, value: limit.value / bytes })
+        line(it.bandwidth?, bytes)
     });
-    knee.into_iter().chain(provisioned).collect()
+    let of_rate = points.iter().find_map(|it| line(it.rate?, 1.0));
+    knee.into_iter().chain(of_bandwidth).chain(of_rate).collect()
 }

@@ -34,30 +34,14 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
     let (first, last) = (points.first()?, points.last()?);
     let cores = |point: &Point| words::cores(point.x as usize);
     let value = |point: &Point| units::quantity(point.y, Unit::BytePerSecond, 3);
-    Some(Plot {
-        title: words::scaling_title(&names(&series)),
-        description: words::scaling_description(
-            &cores(first),
-            &value(first),
-            &cores(last),
-            &value(last),
-        ),
-        x: Axis {
-            label: word("axis-cores").to_owned(),
-            unit: Unit::Count,
-            scale: Scale::Linear,
-        },
-        y: Axis {
-            label: word("column-bandwidth").to_owned(),
-            unit: Unit::BytePerSecond,
-            scale: Scale::Linear,
-        },
-        limit: rows::limit_line(estimates),
-        series,
-        bands: vec![],
-        rivals: false,
-        marks: vec![],
-    })
+    let description =
+        words::scaling_description(&cores(first), &value(first), &cores(last), &value(last));
+    let axes = [
+        Axis::new(word("axis-cores"), Unit::Count, Scale::Linear),
+        Axis::new(word("column-bandwidth"), Unit::BytePerSecond, Scale::Linear),
+    ];
+    let (title, limit) = (words::scaling_title(&names(&series)), rows::limit_line(estimates));
+    Some(Plot { limit, ..Plot::new(title, description, axes, series) })
 }
 
 fn names(series: &[Series]) -> String {

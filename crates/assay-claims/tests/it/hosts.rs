@@ -1,0 +1,81 @@
+//! Runs of several hosts: thresholds and limits of one host are not those of what several did together.
+
+use std::collections::BTreeMap;
+
+use assay_claims::gate::{self, Outcome};
+use assay_claims::reference::{limit_of, read_limits};
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Better;
+use assay_model::quantity::Unit;
+use assay_model::summary::{Estimate, Tool};
+
+/// A bandwidth of one host, or of those named.
+fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> Estimate {
+    let mut parameters = BTreeMap::from([(Attribute::Host, host.into())]);
+    parameters.extend(hosts.map(|hosts| (Attribute::Hosts, hosts.into())));
+    Estimate {
+        benchmark: "storage".to_owned(),
+        case: "read".to_owned(),
+        metric: "bandwidth".to_owned(),
+        parameters,
+        unit: Unit::BytePerSecond,
+        better: Better::Higher,
+        n: 1,
+        n_effective: 1.0,
+        median: value,
+        ci: None,
+        ci_level: 0.95,
+        min: value,
+        max: value,
+        mean: value,
+        percentiles: None,
+        limit: None,
+        percent_of_limit: None,
+        host: host.to_owned(),
+        tool: Tool { name: "assay".to_owned(), version: None },
+        warnings: Vec::new(),
+    }
+}
+
+fn results() -> Vec<Estimate> {
+    vec![
+        bandwidth("one", 5e9, None),
+        bandwidth("two", 6e9, None),
+        bandwidth("three", 6e9, None),
+        bandwidth("all", 17e9, Some("one,two,three")),
+        bandwidth("near", 11e9, Some("one,two")),
+    ]
+}
+
+#[test]
+fn a_gate_of_hosts_is_not_about_groups_of_them_unless_it_names_one() {
+    let judged = |rest: &str| {
+        let text = format!("[[gate]]\nmetric = \"storage/bandwidth\"\n{rest}");
+        let (gates, results) = (gate::read(&text).unwrap(), results());
+        let judged = gate::of_hosts(&gates, &["one", "two", "three"], &results).unwrap();
+        let named = judged.iter().map(|(host, it)| ((*host).to_owned(), it.outcome));
+        named.collect::<Vec<_>>()
+    };
+    let of = |host: &str, outcome| (host.to_owned(), outcome);
+    assert_eq!(
+        judged("at_most = \"5.5 GB/s\""),
+        [of("one", Outcome::Passed), of("two", Outcome::Failed), of("three", Outcome::Failed)]
+    );
+    assert_eq!(
+        judged("at_least = \"12 GB/s\"\nwhere = { host = \"near\" }"),
+        [of("near", Outcome::Failed)]
+    );
+}
+
+#[test]
+fn a_data_sheet_is_of_the_device_of_one_host_unless_it_names_several() {
+    let limited = |rest: &str| {
+        let text =
+            format!("[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"7 GB/s\"\n{rest}");
+        let limits = read_limits(&text).unwrap();
+        let about = results().into_iter().filter(|it| limit_of(it, &limits).is_some());
+        about.map(|it| it.host).collect::<Vec<_>>()
+    };
+    assert_eq!(limited(""), ["one", "two", "three"]);
+    assert_eq!(limited("where = { host = \"all\" }"), ["all"]);
+}
