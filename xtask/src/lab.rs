@@ -7,7 +7,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use serde_json::Value;
 
 use crate::bench::page::Page;
 use crate::{command, packages};
@@ -119,12 +118,4 @@ pub(crate) fn sections(said: &str) -> Vec<(&str, &str)> {
 pub(crate) fn section<'s>(said: &'s str, wanted: &str) -> Result<&'s str> {
     let found = sections(said).into_iter().find(|(name, _)| *name == wanted);
     found.map(|(_, text)| text).with_context(|| format!("section {wanted} is missing"))
-}
-
-/// The JSON document among what was printed.
-fn document(text: &str) -> Result<Value> {
-    let ends = text.find('{').zip(text.rfind('}'));
-    let (start, end) = ends.with_context(|| format!("there is no JSON in: {text}"))?;
-    let json = text.get(start..=end).context("the JSON does not end")?;
-    serde_json::from_str(json).with_context(|| format!("this is no JSON: {json}"))
 }
