@@ -6,6 +6,9 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::doubt::{Doubt, Order};
+use assay_model::quantity::Unit;
+
 use crate::outputs::{ToolError, not_negative};
 
 /// What a column holds, in base units.
@@ -82,6 +85,21 @@ pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
         }
     }
     if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
+}
+
+/// Laws that a row breaks: one whose mean is below its minimum was not measured so, but edited or misprinted.
+pub(crate) fn impossible(row: &Row) -> Vec<Doubt> {
+    let of = |column: Column| row.get(&column).copied();
+    let laws = [
+        (Order::MinMean, Column::Min, Column::Average),
+        (Order::MeanMax, Column::Average, Column::Max),
+        (Order::MinMedian, Column::Min, Column::Typical),
+    ];
+    let broken = laws.into_iter().filter_map(|(law, less, more)| {
+        let (less, more) = (of(less)?, of(more)?);
+        (less > more).then_some(Doubt::OutOfOrder { law, less, more, unit: Unit::Second })
+    });
+    broken.collect()
 }
 
 /// Whether a line is the head of a table.

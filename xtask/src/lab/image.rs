@@ -135,17 +135,8 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     Ok(())
 }
 
-/// The libraries that the packages need.
+/// The libraries that the packages need, as the package manager knows them.
 fn libraries(folder: &Path) -> Result<Vec<String>> {
-    needed(folder, &PACKAGES, |name| name.starts_with("lib") || name.starts_with("zlib"))
-}
-
-/// The packages that others need, as the package manager knows them, those that are `wanted` of them.
-pub(crate) fn needed(
-    folder: &Path,
-    packages: &[&str],
-    wanted: fn(&str) -> bool,
-) -> Result<Vec<String>> {
     let listed = command::output(
         command::at_root(folder, "apt-cache")
             .args([
@@ -156,12 +147,13 @@ pub(crate) fn needed(
                 "--no-conflicts",
             ])
             .args(["--no-breaks", "--no-replaces", "--no-enhances"])
-            .args(packages),
+            .args(PACKAGES),
     )?;
+    let is_library = |name: &&str| name.starts_with("lib") || name.starts_with("zlib");
     Ok(listed
         .lines()
         .filter(|line| !line.starts_with([' ', '|', '<']))
-        .filter(|name| wanted(name))
+        .filter(is_library)
         .map(str::to_owned)
         .collect())
 }

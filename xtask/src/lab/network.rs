@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Figure, Machine, Place, Scenario, sections};
+use super::{Figure, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
@@ -12,7 +12,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "A veth pair between two network namespaces; `netem` delays every packet by 10 ms each way, or \
             loses 10 % of them one way. A round trip has both delays; what is lost is counted in 2000 \
             echoes.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
+    script: SCRIPT,
     deadline: Duration::from_secs(300),
     judge,
 };
@@ -40,12 +40,7 @@ echo '== loss'
 ";
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
-    let all = sections(said);
-    let of = |wanted: &str| {
-        let found = all.iter().find(|(name, _)| *name == wanted);
-        found.map(|(_, text)| *text).with_context(|| format!("section {wanted} is missing"))
-    };
-    Ok(vec![delay(of("delay")?)?, loss(of("loss")?)?])
+    Ok(vec![delay(section(said, "delay")?)?, loss(section(said, "loss")?)?])
 }
 
 /// netem delays no packet less than it was told; what it adds beyond is the kernel's timer and the guest.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Place, Scenario, sections};
+use super::{Figure, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage",
@@ -13,7 +13,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "Random reads of 4 KiB. `null_blk` completes each by a high-resolution timer after 20 ms: latency \
             and the rate that follows from it and from the I/O in flight (Little's law). `dm-delay` of \
             20 ms counts ticks of 4 ms, so that a read takes from 16 to 24 ms.",
-    place: Place::Guest(Machine::PLAIN, SCRIPT),
+    script: SCRIPT,
     deadline: Duration::from_secs(240),
     judge,
 };
@@ -41,9 +41,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     for (name, low_ms, high_ms) in
         [("null_blk 1", 20.0, 20.5), ("null_blk 8", 20.0, 20.5), ("dm-delay 1", 16.0, 24.5)]
     {
-        let all = sections(said);
-        let found = all.iter().find(|(section, _)| *section == name);
-        let (_, text) = found.with_context(|| format!("section {name} is missing"))?;
+        let text = section(said, name)?;
         let (device, depth) = name.split_once(' ').expect("names have two words");
         figures.extend(of_device(device, depth.parse()?, (low_ms, high_ms), text)?);
     }
@@ -56,9 +54,9 @@ fn of_device(
     (low_ms, high_ms): (f64, f64),
     text: &str,
 ) -> Result<[Figure; 2]> {
-    let start = text.find('{').context("there is no JSON")?;
-    let end = text.rfind('}').context("the JSON does not end")?;
-    let reported: Value = serde_json::from_str(&text[start..=end])?;
+    let (start, end) = text.find('{').zip(text.rfind('}')).context("there is no JSON")?;
+    let json = text.get(start..=end).context("the JSON does not end")?;
+    let reported: Value = serde_json::from_str(json)?;
     let read = &reported["jobs"][0]["read"];
     let number = |value: &Value| value.as_f64().context("a figure is missing");
     let median_ms = number(&read["clat_ns"]["percentile"]["50.000000"])? * 1e-6;
@@ -103,6 +101,8 @@ mod tests {
             let figures = of_device("null_blk", 1.0, (20.0, 20.5), &text).unwrap();
             assert_eq!(figures.map(|it| it.holds), expected.map(Some), "{median_ns} {iops}");
         }
-        assert!(of_device("null_blk", 1.0, (20.0, 20.5), "no device").is_err());
+        for damaged in ["no device", "} {"] {
+            assert!(of_device("null_blk", 1.0, (20.0, 20.5), damaged).is_err());
+        }
     }
 }

@@ -3,13 +3,11 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
-use assay_model::doubt::{Doubt, Order};
 use assay_model::event::Figures;
-use assay_model::quantity::Unit;
 
 use super::{Found, parts};
 use crate::outputs::{Parsed, ToolError};
-use crate::perftest_text::{self, Column, Row, is_head};
+use crate::perftest_text::{self, Column, Row, impossible, is_head};
 
 pub(super) fn is(text: &str) -> bool {
     text.lines().any(is_head)
@@ -117,19 +115,4 @@ fn foreign(row: &Row, sized: &Attributes, parsed: &mut Parsed) {
             parsed.measure_apart(metric, sized.clone(), vec![value]);
         }
     }
-}
-
-/// A table whose mean is below its minimum was not measured so: it has been edited or misprinted.
-fn impossible(row: &Row) -> Vec<Doubt> {
-    let of = |column: Column| row.get(&column).copied();
-    let laws = [
-        (Order::MinMean, Column::Min, Column::Average),
-        (Order::MeanMax, Column::Average, Column::Max),
-        (Order::MinMedian, Column::Min, Column::Typical),
-    ];
-    let broken = laws.into_iter().filter_map(|(law, less, more)| {
-        let (less, more) = (of(less)?, of(more)?);
-        (less > more).then_some(Doubt::OutOfOrder { law, less, more, unit: Unit::Second })
-    });
-    broken.collect()
 }

@@ -6,15 +6,13 @@
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::RdmaTest;
-use assay_model::doubt::{Doubt, Order};
 use assay_model::event::Figures;
-use assay_model::quantity::Unit;
 use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
 
 use super::{Detect, Tool, Version, not_taken};
 use crate::invocation::{Invocation, Request, plain_language};
 use crate::outputs::{Outputs, Parsed, ToolError};
-use crate::perftest_text::{Column, Row, rows};
+use crate::perftest_text::{Column, Row, impossible, rows};
 
 const NAME: &str = "perftest";
 /// Places of a printed rate in 2²⁰ B/s, and of one in a million messages per second, rounded.
@@ -168,24 +166,14 @@ fn latency(
         percentile("p99", Column::P99),
         percentile("p99.9", Column::P999),
     ];
-    // Of its maximum it has cut off the two slowest.
+    // Its maximum comes after the two slowest were cut off.
     let figures = Figures {
         min: row.get(&Column::Min).copied(),
         mean: row.get(&Column::Average).copied(),
         max: None,
         percentiles: percentiles.into_iter().flatten().collect(),
     };
-    let laws = [
-        (Order::MinMean, figures.min, figures.mean),
-        (Order::MinMedian, figures.min, Some(typical)),
-    ];
-    for (law, less, more) in laws {
-        if let (Some(less), Some(more)) = (less, more)
-            && less > more
-        {
-            parsed.doubts.push(Doubt::OutOfOrder { law, less, more, unit: Unit::Second });
-        }
-    }
+    parsed.doubts.extend(impossible(row));
     parsed.figures(metric, figures);
     parsed.learn_of(metric, Attribute::Statistic, "median");
     Ok(())
@@ -215,6 +203,7 @@ fn rate(
 
 #[cfg(test)]
 mod tests {
+    use assay_model::doubt::{Doubt, Order};
     use assay_model::workload::RdmaDevice;
 
     use super::*;

@@ -14,6 +14,9 @@ const WATCH: Duration = Duration::from_millis(200);
 /// What a packet of RoCE has around its payload: IP, UDP, and the heads of InfiniBand (`iboe_get_mtu` of
 /// the kernel's `ib_addr.h`).
 const HEADS_BYTES: u64 = 96;
+/// What a `PCIe` link carries beyond payload: packets of 256 B have heads of 20 to 28 B, and acknowledgements
+/// and credits take the rest (PCI Express Base 6.0, 2.2 and 3.5).
+const WITH_HEADS: f64 = 1.2;
 /// The largest path MTU.
 const LARGEST_MTU_BYTES: u64 = 4096;
 
@@ -318,7 +321,7 @@ fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
             return Some((false, format!("{text}, below the {} of the port", asked / 1e9)));
         }
         // A slot of an older kind that carries the port all the same costs nothing that shows.
-        Some((is_full || carried >= asked * 1.2 && asked > 0.0, text))
+        Some((is_full || carried >= asked * WITH_HEADS && asked > 0.0, text))
     })
 }
 

@@ -10,7 +10,7 @@ use super::abi::{
 use super::device::{List, calls};
 use super::error::RdmaError;
 use super::made::{Made, Poll, PostReceive, PostSend, access, done, refused};
-use crate::mapping::{Mapping, PageAdvice};
+use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
 /// The key of every datagram's queue pair: any number that both ends know, without the top bit, which is
 /// for privileged ones (InfiniBand 1.4, 10.2.5).
@@ -283,10 +283,9 @@ impl Endpoint {
     /// Share of the messages' memory that got huge pages; `None` where it is smaller than one.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
-        /// Of x86-64, and of ARM with pages of 4 KiB.
-        const HUGE_BYTES: usize = 2 << 20;
         let bytes = self.memory.len_bytes();
-        let huge = (bytes >= HUGE_BYTES).then(|| self.memory.huge_bytes().ok()).flatten()?;
+        let huge =
+            (bytes >= HUGE_PAGE_BYTES).then(|| self.memory.huge_bytes().ok()).flatten()?;
         Some((huge as f64 / bytes as f64).min(1.0))
     }
 
@@ -347,11 +346,9 @@ impl Endpoint {
         request: &mut ReceiveRequest,
     ) -> Result<(), RdmaError> {
         let mut bad = ptr::null_mut();
-        let code = {
-            let pair = self.made.queue_pairs[at];
-            // SAFETY: as above.
-            unsafe { (self.post_receive)(pair, request, &raw mut bad) }
-        };
+        let pair = self.made.queue_pairs[at];
+        // SAFETY: as above.
+        let code = unsafe { (self.post_receive)(pair, request, &raw mut bad) };
         done("ibv_post_recv", code)
     }
 

@@ -17,6 +17,8 @@ const COUNT_BITS: u32 = 40;
 const LAST_DATAGRAM_NS: u64 = 1_000_000_000;
 /// How long the first may take.
 const FIRST_DATAGRAM_NS: u64 = 10_000_000_000;
+/// Marks of a pass, at most: the far end's count of messages is not this end's memory.
+const MOST_MARKS: u64 = 1 << 16;
 
 /// What one end has seen of a pass.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,6 +65,8 @@ struct Flow<'e> {
     _piece: Box<Piece>,
     sink: Piece,
     every: u64,
+    /// Messages between two marks.
+    between: u64,
     to_send: u64,
     to_receive: u64,
     done: u64,
@@ -85,8 +89,9 @@ impl<'e> Flow<'e> {
         let all = pass.iterations * lanes.len() as u64;
         let every = MODERATION.min(pass.depth.div_ceil(2)).max(1);
         let (sends, receives) = (leads || pass.both, end.receives(pass, leads));
-        let marks =
-            |has: bool| Vec::with_capacity(if has { (all / every) as usize + 1 } else { 0 });
+        let between = between(all, every);
+        let most = (all / between) as usize + 1;
+        let marks = |has: bool| Vec::with_capacity(if has { most } else { 0 });
         Self {
             end,
             pass: *pass,
@@ -94,6 +99,7 @@ impl<'e> Flow<'e> {
             _piece: piece,
             sink: end.sink_piece(pass.bytes),
             every,
+            between,
             to_send: if sends { all } else { 0 },
             to_receive: if receives { all } else { 0 },
             done: 0,
@@ -113,7 +119,7 @@ impl<'e> Flow<'e> {
             let moved = self.done < self.to_send && self.complete()?;
             let came = self.carried.arrived < self.to_receive && self.take()?;
             if moved || came {
-                patience = Patience::new(cancel);
+                patience.renew()?;
                 continue;
             }
             if self.is_rest_lost() {
@@ -160,7 +166,10 @@ impl<'e> Flow<'e> {
         self.done += count - lane.done;
         lane.done = count;
         let at_ns = clock::now_ns() - self.start_ns;
-        self.carried.sent.push(Mark { done: self.done, at_ns });
+        let before = self.carried.sent.last().map_or(0, |mark| mark.done);
+        if self.done - before >= self.between || self.done == self.to_send {
+            self.carried.sent.push(Mark { done: self.done, at_ns });
+        }
         self.fill(at)?;
         Ok(true)
     }
@@ -190,7 +199,7 @@ impl<'e> Flow<'e> {
         self.arrivals_ns.1 = clock::now_ns();
         if arrived == 1 {
             self.arrivals_ns.0 = self.arrivals_ns.1;
-        } else if arrived.is_multiple_of(self.every) {
+        } else if arrived.is_multiple_of(self.between) {
             let at_ns = self.arrivals_ns.1 - self.arrivals_ns.0;
             self.carried.received.push(Mark { done: arrived - 1, at_ns });
         }
@@ -210,10 +219,27 @@ impl<'e> Flow<'e> {
     }
 }
 
+/// Messages from one mark to the next: those of a completion, and of a long pass more.
+fn between(all: u64, every: u64) -> u64 {
+    every.max(all.div_ceil(MOST_MARKS))
+}
+
 impl Pass {
     /// Whether what is lost stays lost.
     #[must_use]
     pub fn loses(&self, connection: Connection) -> bool {
         connection == Connection::Ud && self.operation == Operation::Send && self.depth > 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_far_end_asks_for_is_no_memory_of_this_end() {
+        for (all, every, expected) in [(5000, 64, 64), (1 << 54, 1, 1 << 38)] {
+            assert_eq!(between(all, every), expected, "{all}");
+        }
     }
 }

@@ -214,7 +214,9 @@ fn parts(marks: &[Mark]) -> Vec<(f64, f64)> {
     let mut found = Vec::new();
     let mut before = Mark { done: 0, at_ns: 0 };
     for part in marks.chunks(marks.len().div_ceil(PARTS).max(1)) {
-        let Some(last) = part.last().filter(|last| last.at_ns > before.at_ns) else { continue };
+        // Those of the far end are whatever it says.
+        let is_later = |last: &&Mark| last.at_ns > before.at_ns && last.done >= before.done;
+        let Some(last) = part.last().filter(is_later) else { continue };
         let seconds = (last.at_ns - before.at_ns) as f64 * 1e-9;
         found.push(((last.done - before.done) as f64 / seconds, seconds));
         before = *last;
@@ -256,6 +258,15 @@ mod tests {
         let both = Size { bytes: 100, seconds: (0.0, 1.0), values };
         let (one, two) = (size.bytes_per_s().unwrap(), both.bytes_per_s().unwrap());
         assert!((two / one - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn marks_that_go_backwards_are_passed_over() {
+        let marks = [(10, 1000), (5, 2000), (10, 500), (20, 3000)];
+        let marks = marks.map(|(done, at_ns)| Mark { done, at_ns });
+        let found = parts(&marks);
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((found[1].0 - 10.0 / 2e-6).abs() < 1.0, "{found:?}");
     }
 
     #[test]

@@ -19,10 +19,12 @@ use super::far_end::{Loopback, Served, same_version};
 use super::wire::{Line, Message, Perftest};
 use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, TestError, reach};
 use crate::failure::Failure;
+use crate::network::error::NetworkError;
 
 /// How long a program of perftest's may take until it listens, and to end when its client has.
 const A_MOMENT: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
+const BY_HAND: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
 const PACKAGE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
 
 /// The far end with perftest's server, for one run of its client.
@@ -172,9 +174,12 @@ impl Server {
             if self.running.as_ref().is_none_or(JoinHandle::is_finished) {
                 return Err(self.ended_early());
             }
-            if since.elapsed() > A_MOMENT || cancel.load(Ordering::Relaxed) {
-                let reason = "it did not listen in time".to_owned();
-                return Err(TestError::Perftest { reason, advice: "run it by hand" });
+            if cancel.load(Ordering::Relaxed) {
+                return Err(NetworkError::Interrupted.into());
+            }
+            if since.elapsed() > A_MOMENT {
+                let reason = format!("it did not listen within {} s", A_MOMENT.as_secs());
+                return Err(TestError::Perftest { reason, advice: BY_HAND });
             }
             thread::sleep(LOOK);
         }
@@ -193,8 +198,7 @@ impl Server {
             Some(Err(error)) => error.to_string(),
             None => "it could not be started".to_owned(),
         };
-        let advice = "run it by hand with the same device, port and GID (-d, -i, -x)";
-        TestError::Perftest { reason, advice }
+        TestError::Perftest { reason, advice: BY_HAND }
     }
 
     /// It ends by itself when its client has, or soon after.
