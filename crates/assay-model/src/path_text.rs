@@ -34,3 +34,25 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf
         Stored::Bytes(bytes) => PathBuf::from(OsString::from_vec(bytes)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, serde::Serialize, Deserialize)]
+    struct Holder(#[serde(with = "super")] PathBuf);
+
+    #[test]
+    fn any_name_comes_back_as_it_was() {
+        for (name, stored) in [
+            (&b"/data/x"[..], "\"/data/x\""),
+            ("/ö/[1,2]".as_bytes(), "\"/ö/[1,2]\""),
+            (b"/x\xff", "[47,120,255]"),
+        ] {
+            let path = Holder(PathBuf::from(OsString::from_vec(name.to_vec())));
+            assert_eq!(serde_json::to_string(&path).unwrap(), stored);
+            assert_eq!(serde_json::from_str::<Holder>(stored).unwrap(), path);
+        }
+        assert!(serde_json::from_str::<Holder>("[256]").is_err(), "no byte");
+    }
+}

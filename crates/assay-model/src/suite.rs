@@ -50,38 +50,26 @@ pub struct Measure {
     pub origin: Option<Origin>,
 }
 
-/// The text that a measure was written in, for whoever has to be shown the line.
+/// The text that a measure was written in, for whoever has to be shown the place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// What the text is called.
     pub file: String,
     /// All of it.
     pub text: Arc<str>,
-    /// The byte at which the measure begins.
-    pub start: usize,
+    /// The bytes of its heading.
+    pub heading: Range<usize>,
+    /// Its keys as they are called now, each with the bytes that give it and its value.
+    pub keys: Vec<(&'static str, Range<usize>)>,
 }
 
 impl Origin {
-    /// The line in which one of these keys is given, in their order; without any, the first line of the measure.
+    /// Where the first of these keys that is given stands; without any, the heading.
     #[must_use]
     pub fn span_of(&self, keys: &[&str]) -> Range<usize> {
-        let text = self.text.get(self.start..).unwrap_or_default();
-        let end =
-            text.get(1..).and_then(|rest| rest.find("\n[")).map_or(text.len(), |at| at + 1);
-        let mut at = 0;
-        let mut lines = Vec::new();
-        for line in text[..end].split_inclusive('\n') {
-            let plain = line.trim_end();
-            lines.push((
-                plain.split('=').next().unwrap_or_default().trim(),
-                at..at + plain.len(),
-            ));
-            at += line.len();
-        }
-        let line_of = |key: &&str| lines.iter().find(|(name, _)| name == key);
-        let found = keys.iter().find_map(line_of).or_else(|| lines.first());
-        let found = found.map_or(0..0, |(_, span)| span.clone());
-        self.start + found.start..self.start + found.end
+        let given = |key: &&str| self.keys.iter().find(|(name, _)| name == key);
+        let found = keys.iter().find_map(given).map(|(_, span)| span);
+        found.unwrap_or(&self.heading).clone()
     }
 }
 

@@ -14,7 +14,7 @@ use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::{About, Count, Fact, RunEvent, Sample, SeriesOpened, Stretch};
 use assay_model::failure::{Area, Failure as CaseFailure, Lack};
 use assay_model::plan::{Case, Pair};
-use assay_model::quantity::Quantity;
+use assay_model::quantity::{Quantity, Unit};
 use assay_stats::quantile;
 use assay_stats::stopping::{self, Next, Spent};
 
@@ -25,6 +25,9 @@ use crate::sink::{Gate, Second};
 mod lately;
 
 use lately::Lately;
+
+/// As much beyond a budget, as a share of it, is worth no word beforehand.
+pub(crate) const TOLERANCE: f64 = 0.2;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
@@ -315,20 +318,6 @@ impl<'a, 't> Recorder<'a, 't> {
         quantile::median(&values)
     }
 
-    /// The most that was measured of a metric so far, by any case of the run.
-    pub(crate) fn most_of(&self, metric: &str) -> Option<f64> {
-        let opened = self.past().iter().filter_map(|event| match event {
-            RunEvent::SeriesOpened(it) if it.metric == metric => Some(it.series),
-            _ => None,
-        });
-        let series: Vec<u32> = opened.collect();
-        let values = self.past().iter().filter_map(|event| match event {
-            RunEvent::Sample(it) if series.contains(&it.series) => Some(it.value),
-            _ => None,
-        });
-        values.reduce(f64::max)
-    }
-
     /// Waits for those who measure together with this host; a step of the case begins.
     pub(crate) fn gate(&mut self) -> Result<(), Failure> {
         self.state.steps += 1;
@@ -347,6 +336,14 @@ impl<'a, 't> Recorder<'a, 't> {
     pub(crate) fn call_peer(&mut self, subject: &str) -> Option<Call> {
         let peer = &self.state.case.pair.as_ref()?.peer;
         self.log.call(peer, subject)
+    }
+
+    /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it.
+    pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Quantity) -> String) {
+        let budget_s = self.budget_s();
+        if beyond_s > TOLERANCE * budget_s {
+            self.note(&words(Quantity::new(budget_s, Unit::Second)));
+        }
     }
 
     /// Reports what is worth its own line.

@@ -20,6 +20,11 @@ pub(crate) struct DataSheetArguments {
 }
 
 impl DataSheetArguments {
+    /// Whether there is a file.
+    pub(crate) const fn is_given(&self) -> bool {
+        self.data_sheet.is_some()
+    }
+
     /// The limits of the file; none where none was named.
     ///
     /// # Errors

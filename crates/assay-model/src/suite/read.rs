@@ -63,12 +63,8 @@ pub fn read(text: &str) -> Result<Suite, SuiteError> {
         return Err(wrong(measures, "`measure` must be written `[[measure]]`", None));
     };
     let whole: Arc<str> = text.into();
-    let written = |value: &Value<'_>| {
-        let origin =
-            Origin { file: String::new(), text: Arc::clone(&whole), start: value.span().start };
-        Ok(Measure { origin: Some(origin), ..measure(value)? })
-    };
-    let measures = list.iter().map(written).collect::<Result<Vec<_>, _>>()?;
+    let measures =
+        list.iter().map(|value| measure(value, &whole)).collect::<Result<Vec<_>, _>>()?;
     if measures.is_empty() {
         return Err(wrong(table.require("measure")?, "the suite measures nothing", None));
     }
@@ -80,7 +76,7 @@ pub fn read(text: &str) -> Result<Suite, SuiteError> {
     })
 }
 
-fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
+fn measure(value: &Value<'_>, whole: &Arc<str>) -> Result<Measure, SuiteError> {
     let DeValue::Table(inner) = value.get_ref() else {
         return Err(wrong(value, "a measure must be a table", None));
     };
@@ -94,7 +90,12 @@ fn measure(value: &Value<'_>) -> Result<Measure, SuiteError> {
         target: table.optional("interval", ratio)?.unwrap_or(benchmark.definition().target),
         optional: table.optional("optional", storage::flag)?.unwrap_or(false),
         request: request(benchmark, &table)?,
-        origin: None,
+        origin: Some(Origin {
+            file: String::new(),
+            text: Arc::clone(whole),
+            heading: value.span(),
+            keys: table.given(),
+        }),
     })
 }
 
@@ -214,13 +215,24 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    fn get(&self, key: &str) -> Option<&'a Value<'a>> {
+    /// The value of a key, which may have its former name, and where both stand.
+    fn entry(&self, key: &str) -> Option<(Range<usize>, &'a Value<'a>)> {
         let named = |wanted: &str| {
             let found = self.table.iter().find(|(name, _)| name.get_ref() == wanted);
-            found.map(|(_, value)| value)
+            found.map(|(name, value)| (name.span().start..value.span().end, value))
         };
         let former = FORMER.iter().find(|(new, _)| *new == key);
         named(key).or_else(|| former.and_then(|(_, old)| named(old)))
+    }
+
+    /// The keys that it has, as they are called now, and where each stands.
+    fn given(&self) -> Vec<(&'static str, Range<usize>)> {
+        let known = self.keys.iter().copied().flatten().copied();
+        known.filter_map(|key| Some((key, self.entry(key)?.0))).collect()
+    }
+
+    fn get(&self, key: &str) -> Option<&'a Value<'a>> {
+        self.entry(key).map(|(_, value)| value)
     }
 
     fn require(&self, key: &str) -> Result<&'a Value<'a>, SuiteError> {

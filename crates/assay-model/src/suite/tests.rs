@@ -214,15 +214,19 @@ fn former_names_of_keys_are_understood_beside_no_new_one() {
 }
 
 #[test]
-fn a_measure_knows_its_lines() {
+fn a_measure_knows_where_its_keys_stand() {
+    // A heading may be indented, a value may have several lines, and a key its former name.
     let text = "name = \"x\"\n\n[[measure]]\nbenchmark = \"memory.latency\"\n\n[[measure]]\n\
-                benchmark = \"memory.stream\"\nplacement = \"l3:9\"  # far\n\n[[measure]]\n\
-                benchmark = \"compute.linpack\"\nblas = \"none\"\n";
+                benchmark = \"memory.stream\"\nplacement = \"l3:9\"  # far\n\n  [[measure]]\n\
+                benchmark = \"compute.linpack\"\nblas = \"none\"\n\n[[measure]]\n\
+                benchmark = \"storage\"\noperation = \"read\"\nbytes = [\n  \"4KiB\",\n]\n";
     let suite = read(text).unwrap();
     for (measure, keys, expected) in [
-        (1, &["threads", "placement"][..], "placement = \"l3:9\"  # far"),
+        (1, &["threads", "placement"][..], "placement = \"l3:9\""),
+        (1, &["blas"], "[[measure]]"),
         (2, &["blas"], "blas = \"none\""),
         (2, &["placement"], "[[measure]]"),
+        (3, &["bs"], "bytes = [\n  \"4KiB\",\n]"),
     ] {
         let origin = suite.measures[measure].origin.as_ref().unwrap();
         assert_eq!(&text[origin.span_of(keys)], expected);

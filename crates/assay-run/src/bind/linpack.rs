@@ -3,7 +3,7 @@
 use assay_kernels::compute::blas::Blas;
 use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError, flops};
 use assay_model::attribute::Attribute;
-use assay_model::event::Stopped;
+use assay_model::event::{RunEvent, Stopped};
 use assay_model::failure::{Area, Failure};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::LinpackWorkload;
@@ -58,17 +58,25 @@ fn turn(
 
 /// A solve that cannot end within the time of the case takes it nevertheless: said before the first one.
 fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
-    /// As much longer than the budget is worth no word.
-    const TOLERANCE: f64 = 1.2;
-    let Some(peak) = recorder.most_of("fp64") else { return };
-    let (least_s, budget_s) = (flops(work.n as usize) / peak, recorder.budget_s());
-    if least_s > TOLERANCE * budget_s {
-        let [least, budget] = [least_s, budget_s].map(|it| Quantity::new(it, Unit::Second));
-        recorder.note(&format!(
-            "  one solve of N = {} takes {least:.2} at least, and its budget is {budget:.2}",
-            work.n
-        ));
-    }
+    let Some(RunEvent::RunStarted(started)) = recorder.past().first() else { return };
+    let peaks = started.plan.cases.iter().filter_map(|case| {
+        let peak = recorder.median_of(&case.id, "fp64")?;
+        Some((peak, case.workload.cpus().len()))
+    });
+    let Some(least_s) = least_s(work, peaks) else { return };
+    recorder.foretell(least_s - recorder.budget_s(), |budget| {
+        let least = Quantity::new(least_s, Unit::Second);
+        let n = work.n;
+        format!(
+            "  one solve of N = {n} takes {least:.2} at least, and its budget is {budget:.2}"
+        )
+    });
+}
+
+/// Seconds that a solve takes at least, from peaks that were measured, in FLOP/s, and the CPUs of each.
+fn least_s(work: &LinpackWorkload, peaks: impl Iterator<Item = (f64, usize)>) -> Option<f64> {
+    let of_one = peaks.map(|(peak, cpus)| peak / cpus as f64).reduce(f64::max)?;
+    Some(flops(work.n as usize) / (of_one * work.cpus.len() as f64))
 }
 
 fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> {
@@ -99,5 +107,21 @@ fn failed(error: LinpackError) -> CaseError {
     match error {
         LinpackError::Cancelled => CaseError::Interrupted,
         other => CaseError::because(Area::Linpack, &other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_solve_takes_as_long_as_its_own_cpus_need() {
+        let work = LinpackWorkload { n: 3000, cpus: vec![0, 1, 2, 3], seed: 1, blas: None };
+        // 2/3 N³ + 3/2 N² = 18.0135 GFLOP.
+        let least = |peaks: &[(f64, usize)]| least_s(&work, peaks.iter().copied());
+        assert_eq!(least(&[]), None);
+        assert_eq!(least(&[(4e9, 4)]), Some(18.0135e9 / 4e9));
+        assert_eq!(least(&[(1e9, 1)]), Some(18.0135e9 / 4e9), "one core is a quarter of it");
+        assert_eq!(least(&[(2e9, 1), (4e9, 4)]), Some(18.0135e9 / 8e9));
     }
 }

@@ -221,21 +221,17 @@ impl Watcher<'_, '_, '_> {
     fn tell_time(&mut self, share: f64) {
         /// A rate is known after so many seconds.
         const KNOWN_S: f64 = 1.0;
-        /// As much more than the budget is worth no word.
-        const LITTLE: f64 = 0.2;
         let Some(file) = self.laying_out.as_mut().filter(|it| !it.is_said) else { return };
         let spent_s = self.recorder.elapsed_s() - file.began_s;
         if spent_s < KNOWN_S || share <= 0.0 {
             return;
         }
         file.is_said = true;
-        let (total_s, budget_s) = (spent_s / share, self.recorder.budget_s());
-        if total_s > LITTLE * budget_s {
-            let [total, budget] = [total_s, budget_s].map(|it| Quantity::new(it, Unit::Second));
-            let words =
-                format!("  that takes about {total:.2}, beside the budget of {budget:.2}");
-            self.recorder.note(&words);
-        }
+        let total_s = spent_s / share;
+        self.recorder.foretell(total_s, |budget| {
+            let total = Quantity::new(total_s, Unit::Second);
+            format!("  that takes about {total:.2}, beside the budget of {budget:.2}")
+        });
     }
 
     fn see(&mut self, event: &StorageEvent<'_>) {

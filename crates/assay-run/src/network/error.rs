@@ -141,7 +141,7 @@ impl NetworkError {
             Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
             Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
             Self::Call(_) => {
-                "see what became of that host: it is named above, or `assay doctor` runs there"
+                "see whether that host still answers: `assay doctor --hosts HOST` asks it"
             }
             Self::FarEnd { .. } => {
                 "name the address of that host that data goes to in a fleet file (address = \"…\")"

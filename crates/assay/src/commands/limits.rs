@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_claims::gate::{self, Gate, Judged, Outcome};
 use assay_model::summary::Summary;
 use assay_report::document::{Align, Block, Document, Table};
+use assay_report::words::message;
 use assay_run::failure::{Failure, Kind};
 
 use super::compare::gates;
@@ -41,7 +42,8 @@ impl<'s> Held<'s> {
 
     /// Of a fleet only those are shown that do not keep every limit.
     pub(super) fn show(&self, terminal: &mut Terminal, is_text: bool) {
-        let columns = ["host", "limit", "outcome", "why"].map(|title| (title, Align::Left));
+        let columns = ["column-host", "column-limit", "column-outcome", "column-why"]
+            .map(|title| (message(title), Align::Left));
         let mut table = Table::new("", &columns);
         for (host, it) in self.0.iter().filter(|(_, it)| it.outcome != Outcome::Passed) {
             let cells = [*host, it.name.as_str(), gates::word(it.outcome), it.reason.as_str()];
@@ -50,7 +52,7 @@ impl<'s> Held<'s> {
         if table.rows.is_empty() || !is_text {
             return;
         }
-        let mut document = Document::new("Limits");
+        let mut document = Document::new(message("limits-title"));
         document.blocks.push(Block::Table(table));
         let text = terminal.text(&document);
         terminal.print(&text);

@@ -23,9 +23,8 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
     match typed.shape {
         Some(shape) => {
             let store = stored::existing(&typed.store)?;
-            let output = typed.page.output.as_deref().map(|it| it.to_string_lossy());
-            let shape = (shape, output.as_deref());
-            in_language::print(&read.run, &store, shape, terminal)?;
+            let output = typed.page.output.as_deref().map(as_text).transpose()?;
+            in_language::print(&read.run, &store, (shape, output), terminal)?;
         }
         None => {
             let data_sheet = typed.data_sheet.read()?;
@@ -39,6 +38,14 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
         }
     }
     Ok(stored::exit_code(&read))
+}
+
+/// Vdbench's options are text.
+fn as_text(folder: &Path) -> Result<&str, Failure> {
+    folder.to_str().ok_or_else(|| {
+        Failure::usage(format!("the name of the folder {} is not UTF-8", folder.display()))
+            .advise("name another one")
+    })
 }
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

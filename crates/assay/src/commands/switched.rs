@@ -23,13 +23,13 @@ pub(super) fn run(
     conditions: &[Switch; 2],
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    if typed.measuring.expect.is_some() || typed.measuring.strict {
-        return Err(Failure::usage("--switch compares two conditions, and --expect and --strict judge one run")
-            .advise("the exit code says how they compare; `assay compare RUN SYSTEM` holds a stored run against a reference"));
+    let measuring = &typed.measuring;
+    if measuring.expect.is_some() || measuring.strict || measuring.data_sheet.is_given() {
+        return Err(Failure::usage("--switch compares two conditions, and --expect, --strict and --data-sheet judge one run")
+            .advise("the exit code says how they compare; `assay compare RUN SYSTEM` and `assay show RUN --data-sheet FILE` judge a stored run"));
     }
     // What cannot be planned or stored is reported before anything is switched.
     let prepared = question::prepare(question)?;
-    let measuring = &typed.measuring;
     if measuring.dry_run {
         return pipeline::dry_run(&prepared, measuring, terminal);
     }

@@ -422,6 +422,12 @@ fn file_names_need_not_be_utf_8() {
         assert_eq!(output.status.code(), Some(0), "{words:?} {err}");
     }
     assert!(world.path("").join(name(b"p\xff.html")).metadata().unwrap().len() > 1000);
+    // Vdbench's folder is named by a text: it is refused, and none of another name is made.
+    let mut command = world.command(&["show", "--as", "vdbench", "-o"]);
+    let output = command.arg(name(b"out\xff")).output().unwrap();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{err}");
+    assert!(err.contains("is not UTF-8"), "{err}");
 }
 
 /// The runtime opens /dev/null in place of a closed descriptor, where everything seems to succeed.

@@ -310,17 +310,41 @@ fn is_rounded(old: &str, new: &str) -> bool {
     old == new || (number(old) - number(new)).abs() <= unit * 0.500_001
 }
 
-/// The same where the new one has the prefix of its column: 11.01 ms is 11010 µs beside 8 µs. Both have as many
-/// digits as before, or the new one has two.
+/// The same where the new one has the prefix of its column, as it must then be printed: 11.01 ms is 11010 µs beside
+/// 8 µs. It has the digits of the old one or, without an interval, the first two of a value that was rounded to it.
 fn is_in_another_prefix(old: &str, new: &str) -> bool {
-    let number = |text: &str| text.parse::<f64>().unwrap_or(f64::NAN);
-    let digits = |text: &str| text.trim_matches(['0', '.']).replace('.', "").len().max(2);
-    let shown = digits(old).min(digits(new));
-    [1e-6, 1e-3, 1e3, 1e6].iter().any(|factor| {
-        let old = number(old) * factor;
-        let last = 10_f64.powf(old.abs().log10().floor() + 1.0 - shown as f64);
-        (old - number(new)).abs() <= last * 0.500_001
-    })
+    let value: f64 = old.parse().unwrap_or(f64::NAN);
+    let digits = old.trim_start_matches(['0', '.']).replace('.', "").len();
+    let half = 0.499 * 0.1_f64.powi(old.split('.').nth(1).map_or(0, str::len) as i32);
+    let printed = |value: f64, digits: usize| {
+        let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap();
+        let decimals = digits as i32 - 1 - rounded.abs().log10().floor() as i32;
+        format!("{rounded:.*}", decimals.max(0) as usize)
+    };
+    let is_it = |factor: &f64| {
+        let may_be = [(value, digits), (value - half, 2), (value + half, 2)];
+        may_be.iter().any(|(value, digits)| printed(value * factor, *digits) == new)
+    };
+    digits > 0 && [1e-6, 1e-3, 1e3, 1e6].iter().any(is_it)
+}
+
+#[test]
+fn only_the_prefix_may_differ() {
+    for (old, new, expected) in [
+        ("11.01", "11010", true),
+        ("11.01", "0.01101", true),
+        ("11.01", "11000", true),
+        ("345.0", "0.34", true),
+        ("345.0", "0.35", true),
+        ("345.0", "0.36", false),
+        ("11.01", "11014", false),
+        ("11.01", "11", false),
+        ("10.00", "10400", false),
+        ("10.00", "9600", false),
+        ("0.0", "0", false),
+    ] {
+        assert_eq!(is_in_another_prefix(old, new), expected, "{old} {new}");
+    }
 }
 
 #[test]
