@@ -9,7 +9,13 @@ use unicode_width::UnicodeWidthStr;
 
 /// Columns that a text takes, with everything that it hides shown.
 pub(super) fn columns(text: &str) -> usize {
-    in_columns(text).width()
+    of_plain(text).unwrap_or_else(|| in_columns(text).width())
+}
+
+/// Columns of a text that needs no table of Unicode: most cells of large tables.
+fn of_plain(text: &str) -> Option<usize> {
+    let is_plain = |c: char| matches!(c, ' '..='~' | '\u{a0}');
+    text.chars().try_fold(0, |count, c| is_plain(c).then_some(count + 1))
 }
 
 /// No-break spaces have done their work once lines are broken.
@@ -25,6 +31,10 @@ pub(super) fn padded(text: &str, width: usize) -> String {
 /// Lines of at most `width` columns, broken at spaces. A word that is wider than a line has one to itself, and
 /// what others wrote cannot begin one. There is always a line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let is_one_line = !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
+    if is_one_line && of_plain(text).is_some_and(|it| it <= width) {
+        return vec![text.to_owned()];
+    }
     let options = Options::new(width)
         .break_words(false)
         .word_separator(WordSeparator::AsciiSpace)
@@ -42,6 +52,9 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// The widest word of a text.
 pub(super) fn widest_word(text: &str) -> usize {
+    if of_plain(text).is_some() {
+        return text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    }
     text.split('\n').flat_map(words).map(|word| columns(&word)).max().unwrap_or(0)
 }
 
