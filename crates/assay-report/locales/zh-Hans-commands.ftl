@@ -36,7 +36,7 @@ progress-failed = { $case } 失败：{ $why }
 progress-failed-on = { $case } 在 { $host } 上失败：{ $why }
 progress-warning = 警告：{ $what }
 progress-help = 建议：{ $what }
-imported-measurements = { $n } 个测量
+imported-measurements = { $n } 项测量
 list-no-result = 没有一次运行有结果。
 list-without-result = { $n } 次运行失败且没有结果：`assay list --all` 显示它们，`assay prune --failed` 删除它们。
 
@@ -121,7 +121,7 @@ hosts-title = 基准测试配置，主机数：{ $n }
 hosts-unreached = 无响应的主机：{ $n } 台中的 { $few } 台。
 hosts-heading = 主机
 hosts-without-answer = 无响应的主机
-hosts-help = 帮助
+hosts-help = 建议
 column-host-name = 主机名
 column-invalidate = 致无效
 column-skew = 致失真

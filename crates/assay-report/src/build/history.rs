@@ -135,10 +135,6 @@ fn limit(history: &History) -> Option<f64> {
     known.all(|other| other.to_bits() == first.to_bits()).then_some(first)
 }
 
-fn share(value: f64, limit: f64) -> String {
-    units::in_percent(&units::quantity(100.0 * value / limit, Unit::Ratio, DIGITS))
-}
-
 /// Flat between two changes.
 fn level(history: &History) -> Vec<Point> {
     let ends = history.changes.iter().map(|change| change.point);
@@ -231,7 +227,11 @@ fn runs(history: &History) -> Table {
             minute(&point.started).into(),
             point.label.clone().unwrap_or_default().into(),
             written(history, point.median).into(),
-            point.limit.map(|it| share(point.median, it)).unwrap_or_default().into(),
+            point
+                .limit
+                .map(|it| units::percent(100.0 * point.median / it))
+                .unwrap_or_default()
+                .into(),
             notes.collect::<Vec<_>>().join(", ").into(),
         ]);
     }
