@@ -170,7 +170,10 @@ impl<'scope> Crew<'scope> {
         control: &mut Control<'_>,
     ) -> Result<StorageOutcome, StorageError> {
         let workload = phase.workload;
-        let timeline = Timeline::new(clock::now_ns() + LEAD_NS, workload.timing);
+        let begins_ns = control.on_ready.as_mut().and_then(|on_ready| on_ready());
+        let begins_ns = begins_ns.unwrap_or_else(clock::now_ns).saturating_add(LEAD_NS);
+        // Whoever comes too late for the others' moment begins at once.
+        let timeline = Timeline::new(begins_ns.max(clock::now_ns()), workload.timing);
         phase.end_at(timeline.deadline_ns);
         for start in self.starts {
             // A member that is gone has panicked, which its join tells.
