@@ -272,7 +272,7 @@ fn target(target: &StorageTarget) -> String {
         WriteSync::All => Some("O_SYNC".to_owned()),
     };
     let parts = [
-        target.size_bytes.map(|bytes| size(bytes)),
+        target.size_bytes.map(size),
         (!target.direct).then(|| word("plan-page-cache").to_owned()),
         sync,
         target.sync_at_end.then(|| word("plan-fsync-at-the-end").to_owned()),
