@@ -250,6 +250,42 @@ fn coordinator(
     Ok(command)
 }
 
+/// What the events of a run say.
+#[derive(Default)]
+struct Told {
+    started: Option<Instant>,
+    finished: Option<Instant>,
+    skew_s: Option<f64>,
+    bound_s: Option<f64>,
+    /// What was measured.
+    events: usize,
+    lost: usize,
+}
+
+impl Told {
+    /// Whether this was the first start.
+    fn hear(&mut self, at: Instant, line: &str) -> bool {
+        let event: Value = serde_json::from_str(line).unwrap_or_default();
+        match event["event"].as_str() {
+            Some("case-started") if self.started.is_none() => {
+                self.started = Some(at);
+                return true;
+            }
+            Some("case-finished") => self.finished = Some(at),
+            Some("fact") if event["name"] == "start_skew" => {
+                self.skew_s = event["value"].as_f64();
+            }
+            Some("fact") if event["name"] == "start_skew_bound" => {
+                self.bound_s = event["value"].as_f64();
+            }
+            Some("doubt") if line.contains("host-lost") => self.lost += 1,
+            Some("sample" | "distribution" | "count") => self.events += 1,
+            _ => {}
+        }
+        false
+    }
+}
+
 fn measured(
     workplace: &Workplace,
     program: &Path,
@@ -285,8 +321,7 @@ fn measured(
         lost: 0,
     };
     let mut looks: Vec<Look> = Vec::new();
-    let (mut skew_s, mut bound_s, mut started, mut finished) = (None, None, None, None);
-    let mut told = 0_usize;
+    let mut told = Told::default();
     loop {
         if let Some(cpu_s) = cpu_s(&child) {
             looks.push(Look { at: Instant::now(), cpu_s });
@@ -294,23 +329,9 @@ fn measured(
         }
         match events.recv_timeout(LOOK) {
             Ok((at, line)) => {
-                let event: Value = serde_json::from_str(&line).unwrap_or_default();
-                match event["event"].as_str() {
-                    Some("case-started") if started.is_none() => {
-                        started = Some(at);
-                        row.ready_s = at.duration_since(begun).as_secs_f64();
-                        row.ready_cpu_s = looks.last().map_or(0.0, |look| look.cpu_s);
-                    }
-                    Some("case-finished") => finished = Some(at),
-                    Some("fact") if event["name"] == "start_skew" => {
-                        skew_s = event["value"].as_f64();
-                    }
-                    Some("fact") if event["name"] == "start_skew_bound" => {
-                        bound_s = event["value"].as_f64();
-                    }
-                    Some("doubt") if line.contains("host-lost") => row.lost += 1,
-                    Some("sample" | "distribution" | "count") => told += 1,
-                    _ => {}
+                if told.hear(at, &line) {
+                    row.ready_s = at.duration_since(begun).as_secs_f64();
+                    row.ready_cpu_s = looks.last().map_or(0.0, |look| look.cpu_s);
                 }
             }
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
@@ -318,12 +339,13 @@ fn measured(
         }
     }
     drop(child.wait());
-    let Some((started, finished)) = started.zip(finished) else {
+    let Some((started, finished)) = told.started.zip(told.finished) else {
         bail!("{hosts} agents measured nothing")
     };
-    row.skew_s = skew_s.zip(bound_s);
+    row.skew_s = told.skew_s.zip(told.bound_s);
+    row.lost = told.lost;
     row.events_per_s =
-        told as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
+        told.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
     let within = |look: &&Look| (started..=finished).contains(&look.at);
     let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
     let (first, last) = first.zip(last).context("the coordinator could not be looked at")?;

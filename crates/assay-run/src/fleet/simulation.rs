@@ -446,7 +446,7 @@ fn check(seed: u64) {
         });
         assert!(!is_lost || world.is_faulty(host), "{host} did nothing wrong");
         for case in 0..CASES {
-            held(&run, &world, (host, name), case);
+            held(&run, &world, (host, name.as_str()), case);
         }
     }
     (0..CASES).for_each(|case| skew(&run, &world, case));
