@@ -14,6 +14,8 @@ pub enum Matrix {
     All,
     /// From every host to the next one, and from the last to the first, pair by pair.
     Ring,
+    /// The same in two or three rounds of pairs that share no host.
+    Neighbours,
     /// From the first half of the hosts to the second half, all at once.
     Bisection,
 }
@@ -110,9 +112,21 @@ impl Rounds {
                 let pairs = (1..count).flat_map(from).filter(|(from, _)| is_client(from));
                 pairs.map(|pair| vec![pair]).collect()
             }
-            Matrix::Ring => {
-                let next = |at: usize| clients[(at + 1) % clients.len()];
-                clients.iter().enumerate().map(|(at, host)| vec![(*host, next(at))]).collect()
+            Matrix::Ring => ring(&clients).into_iter().map(|pair| vec![pair]).collect(),
+            Matrix::Neighbours => {
+                let pairs = ring(&clients);
+                let last = pairs.len().saturating_sub(1);
+                // The last of an odd number would share a host with the first.
+                let round =
+                    |at: usize| if at == last && at.is_multiple_of(2) { 2 } else { at % 2 };
+                let of = |number| {
+                    let pairs = pairs.iter().enumerate();
+                    pairs
+                        .filter(|(at, _)| round(*at) == number)
+                        .map(|(_, pair)| *pair)
+                        .collect()
+                };
+                (0..3).map(of).collect()
             }
             Matrix::Bisection => {
                 let (near, far) = clients.split_at(clients.len() / 2);
@@ -150,6 +164,12 @@ impl Rounds {
         let is_far_end = self.hosts.get(host)?.is_far_end;
         (!self.is_empty()).then_some(PairChoices { rounds, turns, is_far_end })
     }
+}
+
+/// From every one to the next, and from the last to the first.
+fn ring(clients: &[usize]) -> Vec<(usize, usize)> {
+    let next = clients.iter().cycle().skip(1);
+    clients.iter().copied().zip(next.copied()).collect()
 }
 
 /// The first pair of a round, and how many others there are: `a:b+3`.
@@ -243,9 +263,12 @@ mod tests {
         check(Matrix::All, "a b c", "a:b,b:c,c:a,a:c,b:a,c:b");
         check(Matrix::All, "a b", "a:b,b:a");
         check(Matrix::Ring, "a b c d", "a:b,b:c,c:d,d:a");
+        check(Matrix::Neighbours, "a b", "a:b,b:a");
+        check(Matrix::Neighbours, "a b c d", "a:b+c:d,b:c+d:a");
+        check(Matrix::Neighbours, "a b c d e", "a:b+c:d,b:c+d:e,e:a");
         check(Matrix::Bisection, "a b c d", "a:c+b:d");
         check(Matrix::Bisection, "a b c", "a:b");
-        for matrix in [Matrix::All, Matrix::Ring, Matrix::Bisection] {
+        for matrix in [Matrix::All, Matrix::Ring, Matrix::Neighbours, Matrix::Bisection] {
             assert_eq!(Rounds::of_matrix(matrix, &hosts("a")), Err(PairsError::Alone));
         }
         let mut with_sink = hosts("a sink b");

@@ -30,11 +30,13 @@ mod failure;
 pub mod frame;
 mod line;
 mod program;
+pub mod relay;
 
 pub use calls::Letter;
 pub use failure::HostFailure;
 pub use frame::FrameError;
 pub use program::{Program, ProgramError};
+use relay::{Passed, RelayAsked};
 
 /// What an agent is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -62,6 +64,12 @@ pub enum Request {
     Letter(Letter),
     /// This host has left the run.
     Gone(String),
+    /// To reach these hosts, and to hand on what is said to them and by them.
+    Relay(RelayAsked),
+    /// To one of them, by its number.
+    To(usize, Box<Self>),
+    /// The pipe to one of them is to be closed.
+    Leave(usize),
 }
 
 /// A run as it was asked for here.
@@ -114,7 +122,7 @@ pub enum Reply {
     /// What was asked could not be done.
     Failed { reason: String, advice: String },
     /// It would measure this. It goes on when it is told to start.
-    Planned(Box<Planned>),
+    Planned(Box<Plan>),
     /// What is at the paths that were asked about.
     Looked(Vec<Option<AtPath>>),
     /// One entry of the series of a phase.
@@ -135,6 +143,8 @@ pub enum Reply {
     Second(SecondSaid),
     /// To another agent of the run.
     Letter(Letter),
+    /// One of the hosts that a relay reaches, by its number.
+    Of(usize, Passed),
     /// It is still there.
     Alive,
     /// Everything that was asked is done.
@@ -174,15 +184,6 @@ impl Clocks {
     }
 }
 
-/// What a host would measure.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Planned {
-    /// The suite expanded on its facts.
-    pub plan: Plan,
-    /// What it says about itself.
-    pub facts: HostFacts,
-}
-
 /// Where a host waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ready {
@@ -206,7 +207,7 @@ pub struct Examined {
 }
 
 /// The command that gives a pipe to a process on a host.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Via {
     usual: Vec<String>,
     /// Of hosts that have their own.
@@ -258,18 +259,13 @@ impl Via {
 /// The version of both ends, which speak the same messages only if it is the same.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The hash by which two builds are told apart.
-fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex().to_string()
-}
-
 /// A word that nothing else prints into the pipe.
 fn nonce() -> String {
     let mut seed = String::new();
     let now = SystemTime::now();
     write!(seed, "{now:?} {:?} {}", std::thread::current().id(), std::process::id())
         .expect("a string takes everything");
-    hash(seed.as_bytes())[..16].to_owned()
+    blake3::hash(seed.as_bytes()).to_hex()[..16].to_owned()
 }
 
 #[cfg(test)]

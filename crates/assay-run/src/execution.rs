@@ -143,9 +143,10 @@ pub(crate) fn open<'t>(
 
 fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
     let first_case = plan.cases.first();
-    // Where the threads of the network run is the system's choice: any CPU.
+    // Where the threads of the network run is the system's choice: any CPU. Not all of them, which would wait for each
+    // other, and for agents of other hosts where several share a machine.
     let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
-    let cpus = cpus.unwrap_or_else(|| host.topology.cpu_ids());
+    let cpus = cpus.unwrap_or_else(|| host.topology.cpu_ids().into_iter().take(1).collect());
     bind::characterise_clock(&cpus)
 }
 

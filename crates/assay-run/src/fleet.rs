@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::agents::{Heard, Hosts};
-use assay_fleet::remote::{HostFailure, Letter, Planned, Ready, Reply, Request, RunAsked};
+use assay_fleet::remote::{HostFailure, Letter, Ready, Reply, Request, RunAsked};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
 use assay_model::facts::HostState;
 use assay_model::plan::Plan;
+use assay_model::plan::expand::MOST_CASES;
 use assay_model::run::Run;
 use assay_model::seed;
 use assay_store::Store;
@@ -130,7 +131,10 @@ pub fn measure(
 ) -> Result<Run, Failure> {
     let mut gathering = Gathering::of(question, hosts);
     let merged = gathering.all(cancel)?;
+    // What each of many hosts planned is much, and known by now.
     let Gathering { lost, planned, .. } = gathering;
+    let takes_part: Vec<bool> = planned.iter().map(Option::is_some).collect();
+    drop(planned);
     if let (true, Some((host, failure))) = (question.stops_on_failure, lost.first()) {
         return Err(Failure::measurement(format!("{} gave no answer", question.names[*host]))
             .because(failure)
@@ -149,15 +153,16 @@ pub fn measure(
         turn: None,
     };
     let log = execution::open(started, store, sink)?;
-    let mut steps = Lockstep::of(planned.len());
-    let absent = (0..planned.len()).filter(|host| planned[*host].is_none());
+    let mut steps = Lockstep::of(takes_part.len());
+    let absent = (0..takes_part.len()).filter(|host| !takes_part[*host]);
     absent.for_each(|host| steps.is_gone(host));
     let mut fleet = Fleet {
         question,
         records: Records::of(question, merged, log, hosts.now_ns()),
-        clocks: vec![Clock::default(); planned.len()],
+        clocks: vec![Clock::default(); takes_part.len()],
         steps,
         start: None,
+        looked_ns: 0,
         is_ending: false,
         hosts,
     };
@@ -176,7 +181,7 @@ pub fn measure(
 struct Gathering<'q, 'h> {
     question: &'q FleetQuestion<'q>,
     hosts: &'h mut dyn Hosts,
-    planned: Vec<Option<Planned>>,
+    planned: Vec<Option<Box<Plan>>>,
     /// When each was asked.
     asked_ns: Vec<Option<u64>>,
     lost: Vec<(usize, HostFailure)>,
@@ -205,7 +210,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
             self.drop_late();
         }
         let plans = self.question.names.iter().zip(&self.planned);
-        let plans = plans.map(|(name, it)| (name.as_str(), it.as_ref().map(|it| &it.plan)));
+        let plans = plans.map(|(name, it)| (name.as_str(), it.as_deref()));
         let plans: Vec<_> = plans.collect();
         merging::merged(&plans, self.question.seed).ok_or_else(|| {
             let (host, failure) = self.lost.first().expect("who has no plan is lost");
@@ -239,7 +244,10 @@ impl<'q, 'h> Gathering<'q, 'h> {
                 self.asked_ns[host] = Some(self.hosts.now_ns());
             }
             Heard::Said { reply, .. } => match *reply {
-                Reply::Planned(planned) => self.planned[host] = Some(*planned),
+                Reply::Planned(planned) if planned.cases.len() > MOST_CASES => {
+                    self.lose(host, HostFailure::Impossible);
+                }
+                Reply::Planned(planned) => self.planned[host] = Some(planned),
                 Reply::Failed { reason, advice } => {
                     self.lose(host, HostFailure::Refused { reason, advice });
                 }
@@ -278,6 +286,8 @@ struct Fleet<'f, 'h, 't> {
     clocks: Vec<Clock>,
     steps: Lockstep,
     start: Option<Start>,
+    /// When it was last looked for who stays behind.
+    looked_ns: u64,
     is_ending: bool,
 }
 
@@ -394,6 +404,7 @@ impl Fleet<'_, '_, '_> {
             | Reply::Looked(_)
             | Reply::Interval(_)
             | Reply::Outcome(_)
+            | Reply::Of(..)
             | Reply::Alive => {}
             Reply::Letter(letter) => self.hand_on(host, letter),
         }
@@ -449,6 +460,11 @@ impl Fleet<'_, '_, '_> {
     /// and for twice the time that they took.
     fn drop_late(&mut self) -> Result<(), Failure> {
         let (Some(start), now_ns) = (&self.start, self.hosts.now_ns()) else { return Ok(()) };
+        // Not for every message: that would cost as the square of the number of hosts.
+        if now_ns.saturating_sub(self.looked_ns) < nanoseconds(PATIENCE) {
+            return Ok(());
+        }
+        self.looked_ns = now_ns;
         let mut done: Vec<u64> = start.done_ns.values().flatten().copied().collect();
         done.sort_unstable();
         // None is behind where none is left.

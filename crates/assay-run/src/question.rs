@@ -100,18 +100,12 @@ pub struct Prepared {
     tools: Tools,
 }
 
-impl Prepared {
-    /// The host that it was prepared on.
-    #[must_use]
-    pub const fn host(&self) -> &HostFacts {
-        &self.host
-    }
-}
-
 /// Finds the tools and resolves every case.
 pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     let host = facts::read(&Root::machine());
-    let tools = Tools::find(&question.tools)?;
+    let named = question.suite.measures.iter().flat_map(|it| &it.by).chain(&question.by);
+    let may_measure = |tool: &str| named.clone().any(|it| it == tool || it == "all");
+    let tools = Tools::find(&question.tools, &may_measure)?;
     let measurers = tools.measurers();
     let choices = Choices {
         by: question.by.clone(),

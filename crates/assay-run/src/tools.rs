@@ -27,19 +27,22 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Looks on `PATH`, in each tool's environment variable, and where the user says.
-    pub fn find(given: &[(String, PathBuf)]) -> Result<Self, Failure> {
+    /// Looks on `PATH`, in each tool's environment variable, and where the user says. Only those that may measure
+    /// are started for their versions: on a thousand hosts at once that is not for nothing.
+    pub fn find(
+        given: &[(String, PathBuf)],
+        may_measure: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Failure> {
         check_given(given)?;
         let located: Vec<(&'static Tool, String)> =
             TOOLS.iter().filter_map(|tool| Some((tool, locate(tool, given)?))).collect();
-        let launcher = if located.iter().any(|(tool, _)| tool.detect.launcher) {
-            find_launcher()
-        } else {
-            None
-        };
+        let launches =
+            |(tool, _): &(&Tool, String)| tool.detect.launcher && may_measure(tool.name);
+        let launcher = if located.iter().any(launches) { find_launcher() } else { None };
         let found = located.into_iter().map(|(tool, path)| {
             let launcher = launcher.clone().filter(|_| tool.detect.launcher);
-            (tool, Found { version: version(tool, &path), path, launcher })
+            let version = may_measure(tool.name).then(|| version(tool, &path)).flatten();
+            (tool, Found { version, path, launcher })
         });
         Ok(Self { found: found.collect() })
     }
@@ -55,16 +58,18 @@ impl Tools {
     /// every rank would think that it is alone.
     pub fn leave_out_other_mpis(&self, plan: &mut Plan) -> Result<(), Failure> {
         for (tool, found) in &self.found {
-            let linked = linked_mpis(&found.path);
             let is_of_tool = |case: &Case| case.by == tool.name && mpi_library(case).is_some();
-            let before = plan.cases.iter().filter(|case| is_of_tool(case)).count();
+            if !plan.cases.iter().any(is_of_tool) {
+                continue;
+            }
+            let linked = linked_mpis(&found.path);
             plan.cases.retain(|case| match mpi_library(case) {
                 Some(name) if case.by == tool.name => {
                     linked.is_empty() || linked.iter().any(|linked| linked == name)
                 }
                 _ => true,
             });
-            if before > 0 && !plan.cases.iter().any(is_of_tool) {
+            if !plan.cases.iter().any(is_of_tool) {
                 return Err(Failure::measurement(format!(
                     "{} was built for another MPI than those that are measured",
                     tool.name

@@ -22,15 +22,16 @@ use super::workplace::Workplace;
 
 mod peers;
 
-/// Hosts of the rows.
-const HOSTS: [usize; 4] = [10, 24, 100, 1000];
+/// Hosts of the rows, and the relays that they are reached through.
+const ROWS: [(usize, usize); 5] = [(10, 0), (24, 0), (100, 0), (1000, 0), (1000, 10)];
 /// What the coordinator may use with a thousand agents: of one CPU, and of memory.
 const MOST_CPU: f64 = 0.25;
 const MOST_BYTES: f64 = 200e6;
 /// Hosts start within this of each other.
 const MOST_SKEW_S: f64 = 1e-3;
-/// Length of what is measured on every host.
-const MEASURED_S: f64 = 15.0;
+/// Length of what is measured on every host: from half a minute on a second is one interval, and one event for each
+/// thing that is counted.
+const MEASURED_S: f64 = 36.0;
 /// The kernel counts the CPU time of a process in ticks of 10 ms.
 const TICK_S: f64 = 0.01;
 /// How often the coordinator is looked at.
@@ -39,12 +40,15 @@ const LOOK: Duration = Duration::from_millis(250);
 /// What one number of agents cost.
 struct Row {
     hosts: usize,
+    relays: usize,
     /// From the start of the command to that of the first case.
     ready_s: f64,
     /// CPU time of the coordinator until then.
     ready_cpu_s: f64,
-    /// Of one CPU while all agents speak once a second and tell what their second was like.
+    /// Of one CPU from the first start to the end of the case, when all have handed on what they counted.
     cpu: f64,
+    /// Events that each agent handed on, by the seconds of that time.
+    events_per_s: f64,
     /// Most memory, resident.
     bytes: f64,
     /// From the first start to the last, and how well that is known.
@@ -70,7 +74,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let program = workplace.build_assay()?;
     facts.push(machine::assay_version(&workplace, &program));
     let rows: Vec<Row> =
-        HOSTS.iter().map(|hosts| row(&workplace, &program, *hosts)).collect::<Result<_>>()?;
+        ROWS.iter().map(|hosts| row(&workplace, &program, *hosts)).collect::<Result<_>>()?;
     let peers = peers::all(&workplace, &program)?;
     facts.push(("load after", machine::load()));
 
@@ -80,10 +84,12 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     page.table(
         &[
             "agents",
+            "relays",
             "ready after",
             "CPU until then",
             "CPU while they measure",
             "CPU per agent",
+            "events per agent and second",
             "memory",
             "start skew",
             "open files",
@@ -94,10 +100,13 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     );
     page.paragraph(&targets(&rows));
     page.paragraph(
-        "Every agent is a process of this machine that reads a file of its own ten times a second and hands on about \
-         twenty events a second, which is twenty times what the target asks for. They share the machine's CPUs with \
-         the coordinator, which is why the time until all are ready and the skew grow with their number; agents on \
-         hosts of their own start beside each other. CPU is that of the coordinator alone, in percent of one CPU.",
+        "Every agent is a process of this machine that reads a file of its own ten times a second. It says once a \
+         second how it goes, and when the case ends it hands on one event for each second and each of the two things \
+         that it counted, which are stored and printed (`--events`). They share the machine's CPUs with the \
+         coordinator, which is why the time until all are ready and the skew grow with their number; agents on \
+         hosts of their own start beside each other. CPU is that of the coordinator alone, in percent of one CPU, \
+         from the first start until everything is handed on; memory is the most until the run is over. Relays are \
+         processes of this machine, too.",
     );
     page.heading("Ten thousand, and what breaks first");
     for said in extrapolated(&rows) {
@@ -118,10 +127,12 @@ impl Row {
         });
         vec![
             self.hosts.to_string(),
+            self.relays.to_string(),
             format!("{:.1} s", self.ready_s),
             format!("{:.2} s", self.ready_cpu_s),
             format!("{:.1} %", 100.0 * self.cpu),
             format!("{:.3} %", 100.0 * self.cpu / self.hosts as f64),
+            format!("{:.1}", self.events_per_s),
             format!("{:.1} MB", self.bytes / 1e6),
             skew,
             self.files.to_string(),
@@ -132,7 +143,7 @@ impl Row {
 }
 
 fn targets(rows: &[Row]) -> String {
-    let of = |hosts: usize| rows.iter().find(|row| row.hosts == hosts);
+    let of = |hosts: usize| rows.iter().find(|row| row.hosts == hosts && row.relays == 0);
     let said = |is_met: bool| if is_met { "reached" } else { "missed" };
     let most =
         of(1000).map(|row| row.cpu <= MOST_CPU && row.bytes <= MOST_BYTES && row.lost == 0);
@@ -150,7 +161,8 @@ fn targets(rows: &[Row]) -> String {
 /// What ten thousand would take, by the cost of each further agent between the two largest rows, against what this
 /// machine allows a process.
 fn extrapolated(rows: &[Row]) -> Vec<String> {
-    let [.., fewer, more] = rows else { return Vec::new() };
+    let direct: Vec<&Row> = rows.iter().filter(|row| row.relays == 0).collect();
+    let [.., fewer, more] = direct[..] else { return Vec::new() };
     let each =
         |of: fn(&Row) -> f64| (of(more) - of(fewer)) / (more.hosts as f64 - fewer.hosts as f64);
     let many = |of: fn(&Row) -> f64| of(more) + each(of) * (10_000.0 - more.hosts as f64);
@@ -193,14 +205,15 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
     if let Some((name, ..)) = first {
         paragraphs.push(format!(
             "What is nearest to its limit, and breaks first, is **{name}**. Straight lines through 100 and 1,000 \
-             agents; nobody has measured ten thousand."
+             agents without relays; nobody has measured ten thousand. Relays take over open files, threads, \
+             processes and the copies of the program; what is heard and stored stays with the coordinator."
         ));
     }
     paragraphs
 }
 
-fn row(workplace: &Workplace, program: &Path, hosts: usize) -> Result<Row> {
-    println!("{hosts} agents …");
+fn row(workplace: &Workplace, program: &Path, hosts: (usize, usize)) -> Result<Row> {
+    println!("{} agents behind {} relays …", hosts.0, hosts.1);
     let folder = PathBuf::from(format!("/dev/shm/assay-fleet-{}", std::process::id()));
     fs::create_dir_all(&folder).context("cannot make a folder in memory")?;
     let outcome = measured(workplace, program, hosts, &folder);
@@ -237,8 +250,52 @@ fn coordinator(
     Ok(command)
 }
 
-fn measured(workplace: &Workplace, program: &Path, hosts: usize, folder: &Path) -> Result<Row> {
+/// What the events of a run say.
+#[derive(Default)]
+struct Told {
+    started: Option<Instant>,
+    finished: Option<Instant>,
+    skew_s: Option<f64>,
+    bound_s: Option<f64>,
+    /// What was measured.
+    events: usize,
+    lost: usize,
+}
+
+impl Told {
+    /// Whether this was the first start.
+    fn hear(&mut self, at: Instant, line: &str) -> bool {
+        let event: Value = serde_json::from_str(line).unwrap_or_default();
+        match event["event"].as_str() {
+            Some("case-started") if self.started.is_none() => {
+                self.started = Some(at);
+                return true;
+            }
+            Some("case-finished") => self.finished = Some(at),
+            Some("fact") if event["name"] == "start_skew" => {
+                self.skew_s = event["value"].as_f64();
+            }
+            Some("fact") if event["name"] == "start_skew_bound" => {
+                self.bound_s = event["value"].as_f64();
+            }
+            Some("doubt") if line.contains("host-lost") => self.lost += 1,
+            Some("sample" | "distribution" | "count") => self.events += 1,
+            _ => {}
+        }
+        false
+    }
+}
+
+fn measured(
+    workplace: &Workplace,
+    program: &Path,
+    (hosts, relays): (usize, usize),
+    folder: &Path,
+) -> Result<Row> {
     let mut command = coordinator(workplace, program, (hosts, MEASURED_S), folder)?;
+    if relays > 0 {
+        command.args(["--relays", &format!("r[1-{relays}]")]);
+    }
     let begun = Instant::now();
     let mut child = command.stdout(Stdio::piped()).spawn().context("assay did not start")?;
     let stdout = child.stdout.take().context("assay has no output")?;
@@ -252,9 +309,11 @@ fn measured(workplace: &Workplace, program: &Path, hosts: usize, folder: &Path) 
     });
     let mut row = Row {
         hosts,
+        relays,
         ready_s: 0.0,
         ready_cpu_s: 0.0,
         cpu: 0.0,
+        events_per_s: 0.0,
         bytes: 0.0,
         skew_s: None,
         files: 0,
@@ -262,7 +321,7 @@ fn measured(workplace: &Workplace, program: &Path, hosts: usize, folder: &Path) 
         lost: 0,
     };
     let mut looks: Vec<Look> = Vec::new();
-    let (mut skew_s, mut bound_s, mut finished) = (None, None, None);
+    let mut told = Told::default();
     loop {
         if let Some(cpu_s) = cpu_s(&child) {
             looks.push(Look { at: Instant::now(), cpu_s });
@@ -270,21 +329,9 @@ fn measured(workplace: &Workplace, program: &Path, hosts: usize, folder: &Path) 
         }
         match events.recv_timeout(LOOK) {
             Ok((at, line)) => {
-                let event: Value = serde_json::from_str(&line).unwrap_or_default();
-                match event["event"].as_str() {
-                    Some("case-started") if row.ready_s == 0.0 => {
-                        row.ready_s = at.duration_since(begun).as_secs_f64();
-                        row.ready_cpu_s = looks.last().map_or(0.0, |look| look.cpu_s);
-                    }
-                    Some("case-finished") => finished = Some(at),
-                    Some("fact") if event["name"] == "start_skew" => {
-                        skew_s = event["value"].as_f64();
-                    }
-                    Some("fact") if event["name"] == "start_skew_bound" => {
-                        bound_s = event["value"].as_f64();
-                    }
-                    Some("doubt") if line.contains("host-lost") => row.lost += 1,
-                    _ => {}
+                if told.hear(at, &line) {
+                    row.ready_s = at.duration_since(begun).as_secs_f64();
+                    row.ready_cpu_s = looks.last().map_or(0.0, |look| look.cpu_s);
                 }
             }
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
@@ -292,11 +339,14 @@ fn measured(workplace: &Workplace, program: &Path, hosts: usize, folder: &Path) 
         }
     }
     drop(child.wait());
-    let Some(finished) = finished else { bail!("{hosts} agents measured nothing") };
-    row.skew_s = skew_s.zip(bound_s);
-    // The middle of the measurement: what starts and ends it is another cost.
-    let ago = |look: &&Look| finished.saturating_duration_since(look.at).as_secs_f64();
-    let within = |look: &&Look| (2.0..MEASURED_S - 3.0).contains(&ago(look));
+    let Some((started, finished)) = told.started.zip(told.finished) else {
+        bail!("{hosts} agents measured nothing")
+    };
+    row.skew_s = told.skew_s.zip(told.bound_s);
+    row.lost = told.lost;
+    row.events_per_s =
+        told.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
+    let within = |look: &&Look| (started..=finished).contains(&look.at);
     let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
     let (first, last) = first.zip(last).context("the coordinator could not be looked at")?;
     row.cpu = (last.cpu_s - first.cpu_s) / last.at.duration_since(first.at).as_secs_f64();

@@ -121,7 +121,8 @@ impl Elsewhere {
         })?;
         let stop = signals::cancel_on_signals()?;
         let deadline = Duration::from_secs_f64(typed.host_deadline);
-        let course = Course { via: &self.via, program: &program, deadline, cancel: &stop };
+        let course =
+            Course { via: &self.via, program: &program, relays: &[], deadline, cancel: &stop };
         let body = |hosts: &mut dyn Hosts| {
             let mut sharers = Sharers::gather(&self.names, hosts, deadline, &stop)?;
             let looked = sharers.look(&self.paths, &stop)?;

@@ -1,35 +1,48 @@
 //! The far end: answers requests on its standard input until that closes.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use super::agents::Way;
 use super::calls::{Call, Calls};
 use super::frame::{self, FrameError};
-use super::{Clocks, Reply, Request, VERSION};
+use super::{Clocks, Reply, Request, VERSION, program};
 
 /// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
 /// is ended by the caller, within the second in which an agent is to be gone.
 const GRACE: Duration = Duration::from_millis(600);
+/// After so long without a word an agent says that it is there.
+const SILENCE: Duration = Duration::from_secs(1);
 
 /// What a request is answered through.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
 pub struct Line {
-    output: Mutex<Box<dyn Write + Send>>,
+    output: Mutex<Output>,
     starts: Mutex<Receiver<u64>>,
     cancel: Arc<AtomicBool>,
     enough: Arc<AtomicBool>,
     pub(super) calls: Calls,
+    /// Ways to the hosts that this one reaches for the controller.
+    pub(super) beyond: Mutex<Vec<Way>>,
+}
+
+/// The pipe, and when something was last said.
+struct Output {
+    pipe: Box<dyn Write + Send>,
+    spoke: Instant,
 }
 
 impl Line {
     /// Hands a message on; `false` when nobody reads any more.
     pub fn say(&self, reply: &Reply) -> bool {
-        frame::write(&mut *lock(&self.output), reply).is_ok()
+        let mut output = lock(&self.output);
+        output.spoke = Instant::now();
+        frame::write(&mut output.pipe, reply).is_ok()
     }
 
     /// Waits until the controller names a moment to start at; `None` when there will be none.
@@ -57,32 +70,34 @@ impl Line {
         &self.enough
     }
 
+    /// Says to a host beyond what the controller says; without words it is left.
+    fn pass(&self, number: usize, request: Option<&Request>) {
+        let way = lock(&self.beyond).get(number).cloned();
+        match (way, request) {
+            (Some(way), Some(request)) => way.report(request),
+            (Some(way), None) => way.leave(),
+            (None, _) => {}
+        }
+    }
+
     fn end(&self) {
         self.cancel.store(true, Ordering::Relaxed);
         self.enough.store(true, Ordering::Relaxed);
     }
 
-    /// Says once a second that this host is still there, for as long as the pipe is.
+    /// Says that this host is still there whenever nothing else was said for a second, for as long as the pipe is.
     pub fn stay_in_touch(self: &Arc<Self>) {
         let line = Arc::downgrade(self);
         thread::spawn(move || {
-            while line.upgrade().is_some_and(|line| line.say(&Reply::Alive)) {
-                thread::sleep(Duration::from_secs(1));
+            while let Some(line) = line.upgrade() {
+                let silent = lock(&line.output).spoke.elapsed();
+                if silent >= SILENCE && !line.say(&Reply::Alive) {
+                    return;
+                }
+                drop(line);
+                thread::sleep(SILENCE.checked_sub(silent).unwrap_or(SILENCE));
             }
         });
-    }
-}
-
-/// The hash of the running program, which many agents on one machine need not all hold at once.
-fn own_hash() -> io::Result<String> {
-    let mut hasher = blake3::Hasher::new();
-    let mut program = File::open("/proc/self/exe")?;
-    let mut chunk = vec![0; 1 << 20];
-    loop {
-        match program.read(&mut chunk)? {
-            0 => return Ok(hasher.finalize().to_hex().to_string()),
-            read => hasher.update(&chunk[..read]),
-        };
     }
 }
 
@@ -102,14 +117,17 @@ pub fn serve(
     answer: impl Fn(Request, &Arc<Line>) + Send + 'static,
     attend: impl Fn(Call) + Send + Sync + 'static,
 ) -> Result<(), FrameError> {
-    let program = own_hash().map_err(FrameError::Pipe)?;
+    let (program, _) = File::open("/proc/self/exe")
+        .and_then(|file| program::hash(&file))
+        .map_err(FrameError::Pipe)?;
     let (start, starts) = mpsc::channel();
     let line = Arc::new(Line {
-        output: Mutex::new(Box::new(output)),
+        output: Mutex::new(Output { pipe: Box::new(output), spoke: Instant::now() }),
         starts: Mutex::new(starts),
         cancel: Arc::default(),
         enough: Arc::default(),
         calls: Calls::default(),
+        beyond: Mutex::default(),
     });
     let attend = Arc::new(attend);
     line.say(&Reply::Hello(format!("{program} {VERSION}")));
@@ -129,6 +147,8 @@ pub fn serve(
             Ok(Request::Gone(host)) => line.is_gone(&host),
             Ok(Request::Enough) => line.enough.store(true, Ordering::Relaxed),
             Ok(Request::Stop) => line.end(),
+            Ok(Request::To(number, request)) => line.pass(number, Some(&request)),
+            Ok(Request::Leave(number)) => line.pass(number, None),
             Ok(request) => drop(requests.send(request)),
             Err(FrameError::Closed) => break Ok(()),
             Err(error) => break Err(error),

@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 use super::controller::{AT_ONCE, Course};
 use super::failure::HostFailure;
 use super::line::{self, Ends, Line, Lines, lock};
+use super::relay::RelayAsked;
 use super::{Reply, Request, frame};
 use crate::resource_limits;
 
 /// Messages that wait to be heard; who speaks faster than that waits, too.
 const WAITING: usize = 4096;
+/// Of a thread that reads one pipe and hands on what it hears.
+const STACK: usize = 512 << 10;
 /// How often lines are looked at that may have fallen silent.
 const ROUND: Duration = Duration::from_millis(50);
 
@@ -51,12 +54,47 @@ pub trait Hosts {
 
 type Input = Arc<Mutex<Option<ChildStdin>>>;
 
-/// Agents over processes of their own.
-struct Agents<'s> {
+/// Where what is said to a host goes.
+#[derive(Clone)]
+pub(super) enum Way {
+    /// Into its own pipe.
+    Own(Input),
+    /// Into that of a relay, which calls it by this number.
+    Behind(Input, usize),
+}
+
+impl Way {
+    pub(super) fn report(&self, request: &Request) {
+        // Who reads no more is heard to be gone.
+        match self {
+            Self::Own(input) => drop(lock(input).as_mut().map(|it| frame::write(it, request))),
+            Self::Behind(relay, number) => {
+                let request = Request::To(*number, Box::new(request.clone()));
+                drop(lock(relay).as_mut().map(|it| frame::write(it, &request)));
+            }
+        }
+    }
+
+    pub(super) fn leave(&self) {
+        match self {
+            Self::Own(input) => drop(lock(input).take()),
+            Self::Behind(relay, number) => {
+                let request = Request::Leave(*number);
+                drop(lock(relay).as_mut().map(|it| frame::write(it, &request)));
+            }
+        }
+    }
+}
+
+/// Agents over processes of their own, or behind relays that are.
+pub(super) struct Agents<'s> {
     clock: fn() -> u64,
     heard: Receiver<(usize, Heard)>,
+    ways: Vec<Way>,
+    /// The pipes of this machine.
     inputs: Vec<Input>,
     lines: &'s Lines,
+    doors: &'s Doors,
     over: &'s AtomicBool,
     looked: Instant,
 }
@@ -75,14 +113,11 @@ impl Hosts for Agents<'_> {
     }
 
     fn report(&mut self, host: usize, request: &Request) {
-        if let Some(input) = &mut *lock(&self.inputs[host]) {
-            // Who reads no more is heard to be gone.
-            drop(frame::write(input, request));
-        }
+        self.ways[host].report(request);
     }
 
     fn leave(&mut self, host: usize) {
-        lock(&self.inputs[host]).take();
+        self.ways[host].leave();
     }
 }
 
@@ -94,38 +129,41 @@ pub fn with<T>(
     clock: fn() -> u64,
     body: impl FnOnce(&mut dyn Hosts) -> T,
 ) -> T {
+    under_way(hosts, course, clock, |agents| body(agents))
+}
+
+/// The same for who hands on what is said.
+pub(super) fn under_way<T>(
+    hosts: &[String],
+    course: &Course<'_>,
+    clock: fn() -> u64,
+    body: impl FnOnce(&mut Agents<'_>) -> T,
+) -> T {
     resource_limits::raise_open_files();
     let (speaking, heard) = mpsc::sync_channel(WAITING);
     let lines = Lines::default();
-    let doors = Doors { free: Mutex::new(AT_ONCE), freed: Condvar::new() };
-    let inputs: Vec<Input> = hosts.iter().map(|_| Input::default()).collect();
+    let doors = Doors { free: Mutex::new(Some(AT_ONCE)), freed: Condvar::new() };
+    let (targets, ways) = targets(hosts, course.relays);
+    let inputs: Vec<Input> = targets.iter().map(|it| Arc::clone(&it.input)).collect();
     let over = AtomicBool::new(false);
     let course = Course { cancel: &over, ..*course };
     thread::scope(|scope| {
-        for (number, (host, input)) in hosts.iter().zip(&inputs).enumerate() {
-            let speaker = Speaker { number, clock, input, heard: speaking.clone() };
-            let (lines, course, lost, doors) = (&lines, &course, speaking.clone(), &doors);
-            let work = move || {
-                let door = Mutex::new(doors.enter(course.cancel));
-                let talk = |ends, line: &Line| {
-                    drop(lock(&door).take());
-                    speaker.listen(ends, line, course.deadline)
-                };
-                if let Err(failure) = line::talk_to(host, course, lines, &talk) {
-                    speaker.report(Heard::Lost(failure));
-                }
-            };
-            let thread = thread::Builder::new().stack_size(512 << 10);
-            if thread.spawn_scoped(scope, work).is_err() {
-                drop(lost.try_send((number, Heard::Lost(HostFailure::NoThread))));
+        for target in targets {
+            let speaker = Speaker { target, clock, course: &course, heard: speaking.clone() };
+            let (lines, doors, lost) = (&lines, &doors, speaker.clone());
+            let thread = thread::Builder::new().stack_size(STACK);
+            if thread.spawn_scoped(scope, move || speaker.work(lines, doors)).is_err() {
+                lost.lost(HostFailure::NoThread, false);
             }
         }
         drop(speaking);
         let mut agents = Agents {
             clock,
             heard,
-            inputs: inputs.clone(),
+            ways,
+            inputs,
             lines: &lines,
+            doors: &doors,
             over: &over,
             looked: Instant::now(),
         };
@@ -136,10 +174,15 @@ pub fn with<T>(
 }
 
 impl Agents<'_> {
+    pub(super) const fn ways(&self) -> &Vec<Way> {
+        &self.ways
+    }
+
     /// Every agent ends as its pipe closes; what has not ended by then is ended.
     fn end(self) {
-        let Self { heard, inputs, lines, over, .. } = self;
+        let Self { heard, inputs, lines, doors, over, .. } = self;
         drop(heard);
+        doors.close();
         inputs.iter().for_each(|input| drop(lock(input).take()));
         let kill = Instant::now() + line::LAST_SECOND;
         while Instant::now() < kill && lock(lines).iter().any(|it| it.strong_count() > 0) {
@@ -150,10 +193,39 @@ impl Agents<'_> {
     }
 }
 
+/// What a process of this machine leads to.
+#[derive(Clone)]
+struct Target<'h> {
+    name: &'h String,
+    /// The hosts that are reached through it, by the number of the first; it is one of them unless it is a relay.
+    first: usize,
+    hosts: &'h [String],
+    is_relay: bool,
+    input: Input,
+}
+
+/// Every host by itself, or equal parts of them behind each relay; and by host the way to it.
+fn targets<'h>(hosts: &'h [String], relays: &'h [String]) -> (Vec<Target<'h>>, Vec<Way>) {
+    let is_relay = !relays.is_empty();
+    let size = if is_relay { hosts.len().div_ceil(relays.len()).max(1) } else { 1 };
+    let names = if is_relay { relays } else { hosts };
+    let (mut targets, mut ways) = (Vec::new(), Vec::new());
+    for (name, hosts) in names.iter().zip(hosts.chunks(size)) {
+        let (first, input) = (ways.len(), Input::default());
+        ways.extend((0..hosts.len()).map(|number| match is_relay {
+            true => Way::Behind(Arc::clone(&input), number),
+            false => Way::Own(Arc::clone(&input)),
+        }));
+        targets.push(Target { name, first, hosts, is_relay, input });
+    }
+    (targets, ways)
+}
+
 /// Hosts that may start at the same time. Beyond that they would only keep each other from being done before their
 /// deadlines, which begin with their start.
 struct Doors {
-    free: Mutex<usize>,
+    /// `None` once nobody is to start any more.
+    free: Mutex<Option<usize>>,
     freed: Condvar,
 }
 
@@ -162,60 +234,110 @@ struct Door<'d>(&'d Doors);
 
 impl Doors {
     /// `None` where everything ends before it is a host's turn.
-    fn enter(&self, over: &AtomicBool) -> Option<Door<'_>> {
-        let mut free = lock(&self.free);
-        while *free == 0 {
-            if over.load(Ordering::Relaxed) {
-                return None;
-            }
-            let waited = self.freed.wait_timeout(free, ROUND);
-            free = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        *free -= 1;
+    fn enter(&self) -> Option<Door<'_>> {
+        let free = self.freed.wait_while(lock(&self.free), |free| *free == Some(0));
+        let mut free = free.unwrap_or_else(PoisonError::into_inner);
+        *free = Some((*free)? - 1);
         Some(Door(self))
+    }
+
+    fn close(&self) {
+        *lock(&self.free) = None;
+        self.freed.notify_all();
     }
 }
 
 impl Drop for Door<'_> {
     fn drop(&mut self) {
-        *lock(&self.0.free) += 1;
+        let mut free = lock(&self.0.free);
+        *free = free.map(|free| free + 1);
         self.0.freed.notify_one();
     }
 }
 
-/// One host as it is listened to.
-struct Speaker<'s> {
-    number: usize,
+/// What is heard from one process.
+#[derive(Clone)]
+struct Speaker<'s, 'h> {
+    target: Target<'h>,
     clock: fn() -> u64,
-    input: &'s Input,
+    course: &'s Course<'s>,
     heard: SyncSender<(usize, Heard)>,
 }
 
-impl Speaker<'_> {
-    /// `false` when nobody listens any more.
-    fn report(&self, heard: Heard) -> bool {
-        self.heard.send((self.number, heard)).is_ok()
+impl Speaker<'_, '_> {
+    /// Starts the process when it is its turn, and listens to it until it ends.
+    fn work(&self, lines: &Lines, doors: &Doors) {
+        let Some(door) = doors.enter() else { return };
+        let door = Mutex::new(Some(door));
+        let talk = |ends, line: &Line| {
+            drop(lock(&door).take());
+            self.listen(ends, line)
+        };
+        if let Err(failure) = line::talk_to(self.target.name, self.course, lines, &talk) {
+            self.lost(failure, true);
+        }
     }
 
-    /// Hands on what the host says until it ends.
-    fn listen(&self, ends: Ends, line: &Line, silence: Duration) -> Result<(), HostFailure> {
-        let Ends { input, mut output, .. } = ends;
-        *lock(self.input) = Some(input);
-        let mut is_heard = self.report(Heard::Joined);
+    /// Every host that is reached through it is gone. Before anybody listens it may not wait to be heard.
+    fn lost(&self, failure: HostFailure, may_wait: bool) {
+        let Target { name, first, hosts, is_relay, .. } = &self.target;
+        let report = |number: usize, failure| {
+            let lost = (first + number, Heard::Lost(failure));
+            match may_wait {
+                true => self.heard.send(lost).is_ok(),
+                false => self.heard.try_send(lost).is_ok(),
+            }
+        };
+        if !is_relay {
+            report(0, failure);
+            return;
+        }
+        let source = Arc::new(failure);
+        (0..hosts.len()).for_each(|number| {
+            let relay =
+                HostFailure::Relay { relay: (*name).clone(), source: Arc::clone(&source) };
+            report(number, relay);
+        });
+    }
+
+    /// `false` when nobody listens any more.
+    fn report(&self, number: usize, heard: Heard) -> bool {
+        self.heard.send((self.target.first + number, heard)).is_ok()
+    }
+
+    /// Hands on what is said until it ends.
+    fn listen(&self, ends: Ends, line: &Line) -> Result<(), HostFailure> {
+        let Ends { mut input, mut output, .. } = ends;
+        let Target { name, hosts, is_relay, input: kept, .. } = &self.target;
+        if *is_relay {
+            let (hosts, via) = (hosts.to_vec(), self.course.via.clone());
+            let asked = RelayAsked { hosts, via, deadline: self.course.deadline };
+            frame::write(&mut input, &Request::Relay(asked)).map_err(HostFailure::of_pipe)?;
+        }
+        *lock(kept) = Some(input);
+        let mut is_heard = *is_relay || self.report(0, Heard::Joined);
         let outcome = loop {
             if !is_heard {
                 break Ok(());
             }
-            match frame::read(&mut output) {
-                Ok(reply) => {
-                    let at_ns = (self.clock)();
-                    line.lives_until(Instant::now() + silence);
-                    is_heard = self.report(Heard::Said { reply: Box::new(reply), at_ns });
-                }
+            let reply = match frame::read(&mut output) {
+                Ok(reply) => reply,
                 Err(error) => break Err(HostFailure::of_pipe(error)),
-            }
+            };
+            let at_ns = (self.clock)();
+            line.lives_until(Instant::now() + self.course.deadline);
+            is_heard = match reply {
+                Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
+                    self.report(number, passed.heard(name, at_ns))
+                }
+                Reply::Failed { reason, advice } if *is_relay => {
+                    break Err(HostFailure::Refused { reason, advice });
+                }
+                _ if *is_relay => true,
+                reply => self.report(0, Heard::Said { reply: Box::new(reply), at_ns }),
+            };
         };
-        drop(lock(self.input).take());
+        drop(lock(kept).take());
         line.let_end();
         outcome
     }

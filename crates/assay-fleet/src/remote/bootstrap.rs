@@ -16,6 +16,7 @@ const MAXIMUM_GREETING: u64 = 64 << 10;
 /// The group of commands; `NONCE`, `PROGRAM`, `BYTES` are filled in.
 const SCRIPT: &str = r#"{
 LC_ALL=C; export LC_ALL; umask 077
+[ -n "$HOME" ] || { HOME=$(eval "echo ~$(id -un)"); export HOME; }
 say() { printf '\nassay NONCE %s\n' "$*"; }
 say machine "$(uname -s) $(uname -m)"
 for p in PROGRAM "$(command -v assay)"; do
@@ -50,7 +51,7 @@ pub(super) fn start(
     let path = if is_copied { "/nowhere".into() } else { program.path.to_string_lossy() };
     let path = shlex::try_quote(&path).unwrap_or("/nowhere".into());
     let mut script = SCRIPT.replace("NONCE", &nonce).replace("PROGRAM", &path);
-    script = script.replace("BYTES", &program.bytes.len().to_string());
+    script = script.replace("BYTES", &program.bytes.to_string());
     if is_copied {
         script = script.replace(r#" "$(command -v assay)"#, "");
     }
@@ -67,7 +68,7 @@ pub(super) fn start(
             }
             "agent" => return Ok(()),
             // Where it does not fit the pipe breaks, and what the script says next is why.
-            "send" => drop(send(input, &program.bytes)),
+            "send" => drop(program.send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
             // No word of the script.

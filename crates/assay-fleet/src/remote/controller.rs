@@ -20,6 +20,8 @@ pub struct Course<'a> {
     pub via: &'a Via,
     /// What is to run there.
     pub program: &'a Program,
+    /// Hosts through which the others are reached, each an equal part of them; empty = all from here.
+    pub relays: &'a [String],
     /// From the start of the command to the answer.
     pub deadline: Duration,
     /// Ends everything.

@@ -1,6 +1,7 @@
 //! Why a host gave no answer, and what to do about it.
 
 use std::io;
+use std::sync::Arc;
 
 use super::VERSION;
 use super::frame::FrameError;
@@ -35,8 +36,15 @@ pub enum HostFailure {
     Version { theirs: String },
     #[error("what comes through the pipe is no answer")]
     Foreign(#[source] FrameError),
+    #[error("it says that it did more than can be done")]
+    Impossible,
     #[error("{reason}")]
     Refused { reason: String, advice: String },
+    /// What a relay says of a host that it reaches.
+    #[error("from {relay}: {reason}")]
+    Beyond { relay: String, id: String, reason: String, advice: String },
+    #[error("{relay}, through which it was reached, is lost")]
+    Relay { relay: String, source: Arc<Self> },
     #[error("this machine has no thread left to talk to it")]
     NoThread,
     #[error("interrupted")]
@@ -93,7 +101,7 @@ impl HostFailure {
 
     /// A stable name for scripts.
     #[must_use]
-    pub const fn id(&self) -> &'static str {
+    pub fn id(&self) -> &str {
         match self {
             Self::Start { .. } => "transport-not-started",
             Self::Silent { .. } => "no-answer",
@@ -106,8 +114,10 @@ impl HostFailure {
             Self::NotCopied { .. } => "not-copied",
             Self::Changed => "program-changed",
             Self::Version { .. } => "another-version",
-            Self::Foreign(_) => "not-an-answer",
+            Self::Foreign(_) | Self::Impossible => "not-an-answer",
             Self::Refused { .. } => "refused",
+            Self::Beyond { id, .. } => id,
+            Self::Relay { .. } => "relay-lost",
             Self::NoThread => "no-thread",
             Self::Interrupted => "interrupted",
         }
@@ -140,8 +150,11 @@ impl HostFailure {
             }
             Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
             Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
-            Self::Changed => "something on the way alters what passes: try another --via",
-            Self::Refused { advice, .. } => advice,
+            Self::Changed | Self::Impossible => {
+                "something on the way alters what passes: try another --via"
+            }
+            Self::Refused { advice, .. } | Self::Beyond { advice, .. } => advice,
+            Self::Relay { source, .. } => source.advice(),
             Self::NoThread => {
                 "end other programs here, or raise the limit of processes (ulimit -u)"
             }

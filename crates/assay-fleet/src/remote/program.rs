@@ -1,16 +1,20 @@
 //! The program that is carried to hosts which do not have it: this one, and those of other machines that the user names.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use super::hash;
+/// What is read or sent of a program at a time.
+const CHUNK: usize = 64 << 10;
 
 /// A program of assay's.
 #[derive(Debug)]
 pub struct Program {
     pub(super) path: PathBuf,
-    pub(super) bytes: Vec<u8>,
+    /// Read whenever a host needs it: most have it, and memory is for them.
+    file: File,
+    pub(super) bytes: u64,
     pub(super) hash: String,
     /// What it runs on, as `uname -s -m` says it.
     pub(super) machine: String,
@@ -29,6 +33,8 @@ pub enum ProgramError {
     Twice { machine: String },
 }
 
+/// Bytes of a program that say what it runs on.
+const HEAD: usize = 20;
 /// Numbers of machines in the head of a program (elf(5), `e_machine`), and what `uname -m` calls them.
 const MACHINES: [(u16, &str); 6] = [
     (62, "x86_64"),
@@ -52,10 +58,23 @@ impl Program {
     }
 
     fn read(file: &Path, path: PathBuf, machine: String) -> io::Result<Self> {
-        let mut bytes = Vec::new();
-        File::open(file)?.read_to_end(&mut bytes)?;
-        let hash = hash(&bytes);
-        Ok(Self { path, bytes, hash, machine, others: Vec::new() })
+        let file = File::open(file)?;
+        let (hash, bytes) = hash(&file)?;
+        Ok(Self { path, file, bytes, hash, machine, others: Vec::new() })
+    }
+
+    /// Writes all of it to a pipe, which several may do at the same time.
+    pub(super) fn send(&self, pipe: &mut impl Write) -> io::Result<()> {
+        let (mut chunk, mut at) = (vec![0; CHUNK], 0);
+        loop {
+            match self.file.read_at(&mut chunk, at)? {
+                0 => return pipe.flush(),
+                read => {
+                    pipe.write_all(&chunk[..read])?;
+                    at += read as u64;
+                }
+            }
+        }
     }
 
     /// Carries another one along, for hosts of its machine.
@@ -65,7 +84,10 @@ impl Program {
     pub fn carry(&mut self, path: &Path) -> Result<(), ProgramError> {
         let mut other =
             Self::read(path, path.to_owned(), String::new()).map_err(ProgramError::Read)?;
-        other.machine = machine(&other.bytes).ok_or(ProgramError::Foreign)?;
+        let mut head = [0; HEAD];
+        let is_known =
+            other.file.read_exact_at(&mut head, 0).ok().and_then(|()| machine(&head));
+        other.machine = is_known.ok_or(ProgramError::Foreign)?;
         if self.for_machine(&other.machine).is_some() {
             return Err(ProgramError::Twice { machine: other.machine });
         }
@@ -79,10 +101,24 @@ impl Program {
     }
 }
 
+/// The hash by which two builds are told apart, and the length of the file.
+pub(super) fn hash(mut file: &File) -> io::Result<(String, u64)> {
+    let mut hasher = blake3::Hasher::new();
+    let mut chunk = vec![0; CHUNK];
+    loop {
+        match file.read(&mut chunk)? {
+            0 => return Ok((hasher.finalize().to_hex().to_string(), hasher.count())),
+            read => hasher.update(&chunk[..read]),
+        };
+    }
+}
+
 /// What a program runs on, from its first bytes.
-fn machine(bytes: &[u8]) -> Option<String> {
+fn machine(head: &[u8; HEAD]) -> Option<String> {
     const BIG_ENDIAN: u8 = 2;
-    let head = bytes.first_chunk::<20>().filter(|head| head.starts_with(b"\x7fELF"))?;
+    if !head.starts_with(b"\x7fELF") {
+        return None;
+    }
     let number = [head[18], head[19]];
     let number = match head[5] {
         BIG_ENDIAN => u16::from_be_bytes(number),
@@ -99,15 +135,14 @@ mod tests {
     #[test]
     fn a_program_says_what_it_runs_on() {
         let head = |order: u8, number: [u8; 2]| {
-            let mut head = b"\x7fELF\x02".to_vec();
-            head.extend([order; 13]);
-            head.extend(number);
+            let mut head = [order; HEAD];
+            head[..5].copy_from_slice(b"\x7fELF\x02");
+            head[18..].copy_from_slice(&number);
             head
         };
         assert_eq!(machine(&head(1, [183, 0])).as_deref(), Some("Linux aarch64"));
         assert_eq!(machine(&head(2, [0, 22])).as_deref(), Some("Linux s390x"));
         assert_eq!(machine(&head(1, [1, 1])), None);
-        assert_eq!(machine(&head(1, [183, 0])[..19]), None);
-        assert_eq!(machine(b"#!/bin/sh\nexec assay \"$@\"\n"), None);
+        assert_eq!(machine(b"#!/bin/sh\nexec assay"), None);
     }
 }

@@ -208,7 +208,7 @@ impl PlanError {
 }
 
 /// More than anybody waits for: with a second each, three hours.
-const MOST_CASES: usize = 10_000;
+pub const MOST_CASES: usize = 10_000;
 
 /// Resolves every case of `suite` on `host`.
 ///
@@ -271,6 +271,18 @@ pub fn expand(
 #[must_use]
 pub const fn goes_out(request: &Request) -> bool {
     matches!(request, Request::Network(_) | Request::Rdma { .. })
+}
+
+/// Whether a suite asks something between two hosts, and would leave all of it out where nobody names another one: of
+/// several hosts each has a neighbour then.
+#[must_use]
+pub fn takes_a_neighbour(suite: &Suite) -> bool {
+    let is_aimed = |measure: &Measure| {
+        let Request::Network(asked) = &measure.request else { return false };
+        asked.questions.iter().any(|question| question.to.is_some())
+    };
+    let mut asked = suite.measures.iter().filter(|it| goes_out(&it.request)).peekable();
+    asked.peek().is_some() && asked.all(|it| it.optional && !is_aimed(it))
 }
 
 /// Cases of pairs stand question by question; every host counts the same ones, because all expand one suite.

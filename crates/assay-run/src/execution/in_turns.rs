@@ -160,7 +160,7 @@ mod tests {
         };
         let cases: Vec<Case> = workloads.into_iter().map(case).collect();
         let known = RefCell::default();
-        let tools = Tools::find(&[]).unwrap();
+        let tools = Tools::find(&[], &|_| false).unwrap();
         let groups = groups(&cases, &tools, &known);
         assert_eq!(groups.map(<[_]>::len).collect::<Vec<_>>(), [2, 3, 1]);
     }

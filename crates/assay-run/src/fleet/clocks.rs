@@ -114,11 +114,17 @@ pub(crate) fn synchronise(
             }
         }
         let end_ns = talk.hosts().now_ns() + TELLING_NS;
-        while hosts
-            .iter()
-            .any(|host| !talk.clock(*host).asked.is_empty() && talk.is_there(*host))
-            && talk.hosts().now_ns() < end_ns
-        {
+        let mut silent = hosts;
+        loop {
+            // Who has answered stays so: looking at all of them for every answer would cost as the square of their number.
+            while let [first, rest @ ..] = silent
+                && (talk.clock(*first).asked.is_empty() || !talk.is_there(*first))
+            {
+                silent = rest;
+            }
+            if silent.is_empty() || talk.hosts().now_ns() >= end_ns {
+                break;
+            }
             if let Some((host, heard)) = talk.hosts().hear(Duration::from_millis(20)) {
                 talk.hear(host, heard)?;
             }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use assay_fleet::remote::agent::Line;
 use assay_fleet::remote::calls::Call;
-use assay_fleet::remote::{Planned, Ready, Reply, SecondSaid};
+use assay_fleet::remote::{Ready, Reply, SecondSaid};
 use assay_fleet::root::Root;
 use assay_kernels::{clock, timers};
 use assay_model::doubt::Doubt;
@@ -30,8 +30,7 @@ const LARGEST_RAW: usize = 11 << 20;
 /// When nothing can be planned or the run breaks off.
 pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure> {
     let prepared = question::prepare(question)?;
-    let planned = Planned { plan: prepared.plan.clone(), facts: prepared.host().clone() };
-    line.say(&Reply::Planned(Box::new(planned)));
+    line.say(&Reply::Planned(Box::new(prepared.plan.clone())));
     if line.next_start().is_some() {
         let cancel = Arc::clone(line.cancel());
         let mut telling = Telling {

@@ -1,15 +1,17 @@
 //! Ten thousand schedules of a run with several hosts, in simulated time: delays, pipes that break between any two
-//! messages or at any byte within one, hosts that hang, stay behind, or are started again. Each follows from its
-//! number, which a failure prints.
+//! messages or at any byte within one, hosts that hang, stay behind, or are started again, and hosts behind a relay
+//! that is lost with all that it has not handed on. Each follows from its number, which a failure prints.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::frame;
-use assay_fleet::remote::{Clocks, HostFailure, Planned, Ready, Reply, Request};
+use assay_fleet::remote::relay::Passed;
+use assay_fleet::remote::{Clocks, HostFailure, Ready, Reply, Request};
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::event::{Clock, HostJoined, RunEvent, Sample, SeriesOpened, Status, Stopped};
 use assay_model::facts::{HostFacts, HostState};
@@ -72,6 +74,9 @@ struct World {
     heard: u32,
     /// By host and case the samples that arrived.
     arrived: BTreeMap<(usize, usize), u32>,
+    /// Whether hosts of odd numbers are reached through a relay, and when that is lost.
+    has_relay: bool,
+    relay_ends_ns: Option<u64>,
 }
 
 impl World {
@@ -85,7 +90,12 @@ impl World {
             began_ns: BTreeMap::new(),
             heard: 0,
             arrived: BTreeMap::new(),
+            has_relay: false,
+            relay_ends_ns: None,
         };
+        world.has_relay = world.draw(3) == 0;
+        let relay_ends_ns = world.now_ns + world.draw(8000 * MS);
+        let is_lost = world.has_relay && world.draw(2) == 0;
         for host in 0..2 + world.draw(5) as usize {
             let fault = match world.draw(10) {
                 0 => Fault::Breaks(world.draw(30) as u32),
@@ -109,7 +119,31 @@ impl World {
             let at_ns = world.now_ns + world.draw(2000 * MS);
             world.put(host, at_ns, Heard::Joined);
         }
+        if is_lost {
+            world.lose_relay(relay_ends_ns);
+        }
         world
+    }
+
+    /// All that it would hand on later is lost with it.
+    fn lose_relay(&mut self, at_ns: u64) {
+        self.relay_ends_ns = Some(at_ns);
+        self.queue.retain(|(arrives_ns, _), (host, _)| {
+            host.is_multiple_of(2) || *arrives_ns <= at_ns
+        });
+        let source = Arc::new(HostFailure::Closed);
+        for host in (1..self.agents.len()).step_by(2) {
+            let (relay, source) = ("relay".to_owned(), Arc::clone(&source));
+            self.drawn += 1;
+            let lost = Heard::Lost(HostFailure::Relay { relay, source });
+            self.queue.insert((at_ns, self.drawn), (host, lost));
+        }
+    }
+
+    /// Whether something goes wrong with a host, or on the way to it.
+    fn is_faulty(&self, host: usize) -> bool {
+        self.agents[host].fault != Fault::None
+            || (host % 2 == 1 && self.relay_ends_ns.is_some())
     }
 
     fn draw(&mut self, below: u64) -> u64 {
@@ -117,7 +151,19 @@ impl World {
         seed::derived(self.seed, self.drawn) % below.max(1)
     }
 
-    fn put(&mut self, host: usize, at_ns: u64, heard: Heard) {
+    fn put(&mut self, host: usize, at_ns: u64, mut heard: Heard) {
+        if self.has_relay && host % 2 == 1 {
+            if self.relay_ends_ns.is_some_and(|ends_ns| at_ns > ends_ns) {
+                return;
+            }
+            let mut sent = Vec::new();
+            frame::write(&mut sent, &Reply::Of(host, heard.into()))
+                .expect("memory takes everything");
+            let Ok(Reply::Of(_, passed)) = frame::read::<Reply>(&mut &sent[..]) else {
+                panic!("what a relay hands on is understood")
+            };
+            heard = Passed::heard(passed, "relay", at_ns);
+        }
         self.drawn += 1;
         self.queue.insert((at_ns, self.drawn), (host, heard));
     }
@@ -307,6 +353,9 @@ impl Hosts for World {
         };
         let ((at_ns, _), (host, heard)) = next.remove_entry();
         self.now_ns = self.now_ns.max(at_ns);
+        if matches!(heard, Heard::Lost(_)) {
+            (self.agents[host].is_over, self.agents[host].measures) = (true, None);
+        }
         if let Heard::Said { reply, .. } = &heard
             && let Reply::Event(event) = &**reply
         {
@@ -328,9 +377,8 @@ impl Hosts for World {
         let arrives_ns = self.now_ns + 20_000 + self.draw(10 * MS);
         match request {
             Request::Run(_) => {
-                let (plan, facts) = (plan(), HostFacts::default());
                 let at_ns = arrives_ns + self.draw(300 * MS);
-                self.say(host, at_ns, Reply::Planned(Box::new(Planned { plan, facts })));
+                self.say(host, at_ns, Reply::Planned(Box::new(plan())));
             }
             Request::Clock => {
                 let measuring_ns = arrives_ns + self.agents[host].offset_ns;
@@ -353,7 +401,10 @@ impl Hosts for World {
             | Request::Enough
             | Request::Stop
             | Request::Letter(_)
-            | Request::Gone(_) => {}
+            | Request::Gone(_)
+            | Request::Relay(_)
+            | Request::To(..)
+            | Request::Leave(_) => {}
         }
     }
 
@@ -383,19 +434,19 @@ fn check(seed: u64) {
     };
     let cancel = AtomicBool::new(false);
     let Ok(run) = measure(&question, &mut world, None, &cancel, &mut Silent) else {
-        assert!(world.agents.iter().all(|it| it.fault != Fault::None), "a host could measure");
+        assert!((0..names.len()).all(|host| world.is_faulty(host)), "a host could measure");
         return;
     };
     assert_eq!(run.misfits, []);
-    let is_fine = world.agents.iter().all(|it| it.fault == Fault::None);
+    let is_fine = (0..names.len()).all(|host| !world.is_faulty(host));
     assert!(!is_fine || run.status == Status::Complete, "{:?}", run.status);
-    for (host, agent) in world.agents.iter().enumerate() {
+    for (host, name) in names.iter().enumerate() {
         let is_lost = run.doubts.iter().any(|doubt| {
-            matches!(doubt, assay_model::doubt::Doubt::HostLost { host: it, .. } if *it == names[host])
+            matches!(doubt, assay_model::doubt::Doubt::HostLost { host: it, .. } if it == name)
         });
-        assert!(!(is_lost && agent.fault == Fault::None), "{host} did nothing wrong");
+        assert!(!is_lost || world.is_faulty(host), "{host} did nothing wrong");
         for case in 0..CASES {
-            held(&run, &world, (host, &names[host]), case);
+            held(&run, &world, (host, name.as_str()), case);
         }
     }
     (0..CASES).for_each(|case| skew(&run, &world, case));

@@ -9,6 +9,7 @@ use assay_model::storage_outcome::{
 };
 use assay_model::workload::storage::{Load, StorageStream, StorageWorkload};
 
+mod bounds;
 pub mod far_end;
 pub mod sharers;
 

@@ -76,6 +76,16 @@ pub(crate) struct FleetArguments {
     /// Name hosts that miss the thresholds of this file (docs/references.md: gate entries with at_least or at_most)
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) limits: Option<PathBuf>,
+    /// Machines that reach the hosts by --via, an equal part each, and hand on what they say: beyond some thousand
+    /// hosts, or where this one has no way to them
+    #[arg(
+        long,
+        value_name = "LIST",
+        requires = "several",
+        conflicts_with = "binary",
+        help_heading = "Hosts"
+    )]
+    pub(crate) relays: Option<String>,
     /// Measure the network from one host to another: pairs like a:b,c:d; with a + between them together
     #[arg(
         long,
@@ -104,6 +114,8 @@ pub(crate) enum MatrixArgument {
     All,
     /// From every host to the next one, pair by pair
     Ring,
+    /// The same in two or three rounds of pairs that share no host and measure together
+    Neighbours,
     /// From the first half of the hosts to the second half, all at once
     Bisection,
 }
@@ -113,6 +125,7 @@ impl MatrixArgument {
         match self {
             Self::All => Matrix::All,
             Self::Ring => Matrix::Ring,
+            Self::Neighbours => Matrix::Neighbours,
             Self::Bisection => Matrix::Bisection,
         }
     }

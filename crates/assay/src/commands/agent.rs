@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_fleet::process;
 use assay_fleet::remote::agent::{self, Line};
-use assay_fleet::remote::{Reply, Request, RunAsked};
+use assay_fleet::remote::{Reply, Request, RunAsked, relay};
 use assay_kernels::clock;
 use clap::Parser as _;
 
@@ -94,13 +94,21 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
             line.stay_in_touch();
             measure(&asked, line).map(|()| Reply::Done)
         }
+        Request::Relay(asked) => {
+            line.stay_in_touch();
+            relay::serve(&asked, line, clock::now_ns).map(|()| Reply::Done).map_err(|error| {
+                Failure::new(Kind::Internal, "this program cannot be read").because(&error)
+            })
+        }
         // The line answers these itself.
         Request::Clock
         | Request::Enough
         | Request::Start(_)
         | Request::Stop
         | Request::Letter(_)
-        | Request::Gone(_) => return,
+        | Request::Gone(_)
+        | Request::To(..)
+        | Request::Leave(_) => return,
     };
     line.say(&outcome.unwrap_or_else(|failure| Reply::Failed {
         reason: failure.reason(),

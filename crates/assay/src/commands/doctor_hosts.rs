@@ -109,7 +109,7 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     let way = way(&typed.hosts, &cancel, terminal)?;
     let Way { names, via, program, .. } = &way;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
-    let course = Course { via, program, deadline, cancel: &cancel };
+    let course = Course { via, program, relays: &[], deadline, cancel: &cancel };
     let mut done = 0;
     let answers = controller::ask(names, &course, &mut |name, answer| {
         done += 1;

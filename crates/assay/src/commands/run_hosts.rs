@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use assay_fleet::fleet_file::FleetHost;
 use assay_fleet::hosts;
-use assay_fleet::pairs::Rounds;
+use assay_fleet::pairs::{Matrix, Rounds};
 use assay_fleet::remote::agents;
 use assay_fleet::remote::controller::Course;
 use assay_kernels::clock;
@@ -66,7 +66,8 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         deadline,
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
-    let course = Course { via, program, deadline, cancel: &cancel };
+    let relays = relays(&typed.fleet, &names)?;
+    let course = Course { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
@@ -101,13 +102,33 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
 }
 
-/// The pairs that are asked for; none where neither `--pairs` nor `--matrix` stands.
+/// The machines that the hosts are reached through; none where they are reached from here.
+fn relays(typed: &FleetArguments, names: &[String]) -> Result<Vec<String>, Failure> {
+    let Some(list) = &typed.relays else { return Ok(Vec::new()) };
+    let relays = hosts::parse(list).map_err(|error| {
+        Failure::usage("--relays names no hosts").because(&error).advise(error.advice())
+    })?;
+    match relays.iter().find(|relay| names.contains(relay)) {
+        None => Ok(relays),
+        Some(relay) => Err(Failure::usage(format!("{relay} is a relay and one of --hosts"))
+            .advise(
+                "a relay measures nothing, as that would disturb both: name other machines",
+            )),
+    }
+}
+
+/// The pairs that are asked for, or neighbours where a suite would take one; none where each host asks by itself.
 fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rounds, Failure> {
     let FleetArguments { pairs, matrix, .. } = &typed.fleet;
     let (option, found) = match (pairs, matrix) {
         (Some(list), _) => ("--pairs", Rounds::parse(list, hosts)),
         (None, Some(matrix)) => ("--matrix", Rounds::of_matrix(matrix.meant(), hosts)),
-        (None, None) => return Ok(Rounds::default()),
+        (None, None) => {
+            let takes_one = typed.to.is_none() && expand::takes_a_neighbour(suite);
+            let neighbours = takes_one.then(|| Rounds::of_matrix(Matrix::Neighbours, hosts));
+            // A single host has none, and says what it leaves out.
+            return Ok(neighbours.and_then(Result::ok).unwrap_or_default());
+        }
     };
     let found = found.map_err(|error| {
         let failure = Failure::usage(format!("{option} names no pairs of hosts"));

@@ -11,6 +11,10 @@ use serde_json::Value;
 
 use crate::program::{Outcome, World, files_below};
 
+mod containers;
+mod groups;
+mod relays;
+
 /// What the checks found on hosts, in JSON.
 fn examined(world: &World, hosts: &str, via: &str) -> (Outcome, Value) {
     let words = ["doctor", "--hosts", hosts, "--via", via, "--host-deadline", "50s", "--json"];
@@ -403,19 +407,7 @@ fn nothing_is_left_on_hosts_when_a_run_ends_before_its_time() {
         let mut going = world.fleet(&words);
         going.stdout(Stdio::null()).stderr(Stdio::null());
         let mut going = going.spawn().unwrap();
-        let deadline = Instant::now() + Duration::from_secs(60);
-        // The second case, which is 5 minutes away, makes it; the first needs none.
-        let started = || {
-            let runs = world.path("assay/runs");
-            runs.is_dir()
-                && files_below(&runs).iter().any(|path| {
-                    std::fs::read_to_string(path).is_ok_and(|it| it.contains("case-started"))
-                })
-        };
-        while !started() {
-            assert!(Instant::now() < deadline, "nothing has begun");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_for_the_first_case(&world);
         let number = going.id().to_string();
         let sent = Command::new("kill").args(["-s", signal, &number]).status().unwrap();
         assert!(sent.success());
@@ -424,6 +416,22 @@ fn nothing_is_left_on_hosts_when_a_run_ends_before_its_time() {
         world.has_no_data_after_a_while();
         has_no_agent_after_a_while(&world);
         std::fs::remove_dir_all(world.path("assay")).unwrap();
+    }
+}
+
+/// It needs no file; the second, which is 5 minutes away, makes one.
+fn wait_for_the_first_case(world: &World) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let started = || {
+        let runs = world.path("assay/runs");
+        runs.is_dir()
+            && files_below(&runs).iter().any(|path| {
+                std::fs::read_to_string(path).is_ok_and(|it| it.contains("case-started"))
+            })
+    };
+    while !started() {
+        assert!(Instant::now() < deadline, "nothing has begun");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

@@ -214,6 +214,41 @@ fn a_tool_measures_pairs_beside_us() {
 }
 
 #[test]
+fn nodes_that_are_qualified_together_measure_the_way_to_their_neighbours() {
+    let world = World::new();
+    let plan = |hosts: &str, suite: &str| {
+        let words = ["run", suite, "--hosts", hosts, "--via", "env NAME={host}", "--dry-run"];
+        let document = world.json(&[&words[..], &["--json"]].concat());
+        let cases = document["cases"].as_array().unwrap().iter();
+        let named =
+            |it: &Value| format!("{} {}", it["case"]["id"].as_str().unwrap(), it["hosts"]);
+        let cases: Vec<String> = cases.map(named).collect();
+        (cases, world.assay(&words).succeeded().out)
+    };
+    let (together, _) = plan("a,b,c", "hpc-node");
+    let network: Vec<&String> =
+        together.iter().filter(|it| it.starts_with("network.")).collect();
+    assert_eq!(
+        network,
+        [
+            "network.tcp/a:b/send/streams=6 [\"a\"]",
+            "network.tcp/b:c/send/streams=6 [\"b\"]",
+            "network.tcp/c:a/send/streams=6 [\"c\"]",
+            "network.tcp/a:b/latency/bytes=1 [\"a\"]",
+            "network.tcp/b:c/latency/bytes=1 [\"b\"]",
+            "network.tcp/c:a/latency/bytes=1 [\"c\"]",
+        ]
+    );
+    assert!(together.iter().any(|it| it.starts_with("memory.stream/node")), "{together:?}");
+    let (alone, said) = plan("a", "hpc-node");
+    assert!(alone.iter().all(|it| !it.starts_with("network.")), "{alone:?}");
+    assert!(said.contains("no second host is named"), "{said}");
+    // What asks for a way on every host still gets it.
+    let (own, _) = plan("a,b", "network");
+    assert!(own.iter().all(|it| it.ends_with("[\"a\",\"b\"]")), "{own:?}");
+}
+
+#[test]
 fn what_is_no_pair_is_refused_before_anything_is_started() {
     let world = World::new();
     world.write("fleet.toml", "[[host]]\nname = \"a\"\ncolour = \"red\"\n");

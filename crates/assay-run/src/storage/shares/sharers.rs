@@ -15,6 +15,7 @@ use assay_model::failure::Failure as CaseFailure;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
+use super::bounds::Account;
 use super::{self as shares, Share};
 use crate::failure::Failure;
 use crate::fleet::clocks::{self, Clock, Conversation};
@@ -67,6 +68,8 @@ struct Member {
     is_done: bool,
     looked: Vec<Option<AtPath>>,
     late_s: Option<(f64, f64)>,
+    /// What it says that it did, in all.
+    account: Account,
     /// Intervals that are not part of a common one yet.
     intervals: VecDeque<IntervalTally>,
     outcome: Option<StorageOutcome>,
@@ -312,6 +315,7 @@ impl Conversation for Sharers<'_> {
             Heard::Lost(failure) => return self.lose(host, failure),
             Heard::Said { reply, at_ns } => (reply, at_ns),
         };
+        let all = self.names.len();
         match *reply {
             Reply::Clock(theirs) => member.clock.answered(theirs, at_ns),
             Reply::Looked(found) => (member.looked, member.is_done) = (found, true),
@@ -319,9 +323,14 @@ impl Conversation for Sharers<'_> {
             Reply::Started(theirs_ns) => {
                 member.late_s = Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
             }
-            Reply::Interval(tally) => member.intervals.push_back(*tally),
-            Reply::Outcome(outcome) => {
+            Reply::Interval(tally) if member.account.takes_interval(&tally, all) => {
+                member.intervals.push_back(*tally);
+            }
+            Reply::Outcome(outcome) if member.account.takes_outcome(&outcome, all) => {
                 (member.outcome, member.is_done) = (Some(*outcome), true);
+            }
+            Reply::Interval(_) | Reply::Outcome(_) => {
+                return self.lose(host, HostFailure::Impossible);
             }
             Reply::Note(text) => self.notes.push_back((host, text)),
             Reply::Failed { reason, advice } => {
@@ -334,6 +343,7 @@ impl Conversation for Sharers<'_> {
             | Reply::Raw(_)
             | Reply::Second(_)
             | Reply::Letter(_)
+            | Reply::Of(..)
             | Reply::Alive => {}
         }
         Ok(())

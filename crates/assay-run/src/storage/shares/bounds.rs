@@ -1,0 +1,129 @@
+//! What a host may say that it did: a far end may say anything, and what many say is added up.
+//!
+//! A host has an account for all that it counts in a job. What would overdraw it cannot be, so that no sum over hosts and
+//! intervals comes near the end of 64 bits, and no time is one that clocks do not show.
+
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome, StreamRecord, Tally};
+
+/// Everything that all hosts count together: half of 64 bits is left for sums of sums. With a thousand hosts that is
+/// 4 PB each.
+const MOST: u64 = u64::MAX / 4;
+/// Thirty years.
+const MOST_S: f64 = 1e9;
+/// Differences of clocks may come out a little below nothing.
+const ZERO: f64 = -1e-3;
+
+/// The account of a host.
+#[derive(Debug, Default)]
+pub(super) struct Account(u64);
+
+impl Account {
+    /// Whether it can have done this in an interval, beside what it did before.
+    pub(super) fn takes_interval(&mut self, it: &IntervalTally, hosts: usize) -> bool {
+        let streams = it
+            .streams
+            .iter()
+            .flat_map(|it| [it.reads, it.read_bytes, it.writes, it.write_bytes].into_iter());
+        let counts = [&it.reads, &it.writes].into_iter().flat_map(counts).chain(streams);
+        let is_possible = [&it.reads, &it.writes].into_iter().all(is_possible)
+            && it.streams.iter().all(|it| it.read_service_ns.max(it.write_service_ns) <= MOST)
+            && [it.start_s, it.length_s, it.cpu_user, it.cpu_system].into_iter().all(is_time)
+            && (ZERO..=MOST as f64).contains(&it.in_flight);
+        is_possible && self.takes(counts, hosts)
+    }
+
+    /// The same of all that it did.
+    pub(super) fn takes_outcome(&mut self, it: &StorageOutcome, hosts: usize) -> bool {
+        let of_stream = |it: &StreamRecord| {
+            let submissions = it.submissions.iter().flatten();
+            it.syncs.iter().chain(submissions).cloned().collect::<Vec<_>>()
+        };
+        let others: Vec<Tally> = it.streams.iter().flat_map(of_stream).collect();
+        let tallies = it.tallies.iter().map(|it| &it.tally).chain(&others);
+        let times = [it.elapsed_s, it.open_s, it.close_s, it.cpu_user_s, it.cpu_system_s];
+        let active = it.streams.iter().map(|it| it.active_s);
+        let is_possible =
+            tallies.clone().all(is_possible) && times.into_iter().chain(active).all(is_time);
+        let counts = tallies.flat_map(counts).chain([it.error_count, it.not_started]);
+        is_possible
+            && self.takes(counts, hosts)
+            && it.intervals.iter().all(|it| self.takes_interval(it, hosts))
+    }
+
+    fn takes(&mut self, counts: impl Iterator<Item = u64>, hosts: usize) -> bool {
+        let all = counts.fold(self.0, u64::saturating_add);
+        let is_covered = all <= MOST / hosts.max(1) as u64;
+        if is_covered {
+            self.0 = all;
+        }
+        is_covered
+    }
+}
+
+fn counts(tally: &Tally) -> [u64; 4] {
+    [tally.count, tally.bytes, tally.service_ns.len(), tally.from_intended_ns.len()]
+}
+
+/// Sums of times are not counted: a thousand I/O in flight have a thousand seconds in one.
+fn is_possible(tally: &Tally) -> bool {
+    tally.service_sum_ns <= MOST && (0.0..=f64::MAX.sqrt()).contains(&tally.service_square_sum)
+}
+
+fn is_time(seconds: f64) -> bool {
+    (ZERO..=MOST_S).contains(&seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::storage_outcome::StreamCount;
+
+    use super::*;
+
+    fn interval() -> IntervalTally {
+        let mut reads = Tally::empty();
+        (reads.count, reads.bytes) = (1, 4096);
+        reads.service_ns.record(77).expect("it grows");
+        IntervalTally {
+            start_s: 0.0,
+            length_s: 1.0,
+            warmup: false,
+            reads,
+            writes: Tally::empty(),
+            streams: vec![StreamCount { reads: 1, ..StreamCount::default() }],
+            in_flight: 1.0,
+            cpu_user: 0.5,
+            cpu_system: 0.25,
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_not_taken() {
+        let check = |change: &dyn Fn(&mut IntervalTally), expected: bool| {
+            let mut it = interval();
+            change(&mut it);
+            assert_eq!(Account::default().takes_interval(&it, 1000), expected, "{it:?}");
+        };
+        check(&|_| {}, true);
+        check(&|it| it.reads.bytes = 4_000_000_000_000_000, true);
+        check(&|it| it.reads.count = u64::MAX, false);
+        check(&|it| it.writes.bytes = u64::MAX / 1000, false);
+        check(&|it| it.streams[0].write_bytes = u64::MAX, false);
+        check(&|it| it.streams[0].read_service_ns = u64::MAX, false);
+        check(&|it| it.reads.service_ns.record_n(5, u64::MAX - 9).expect("it grows"), false);
+        check(&|it| it.reads.service_sum_ns = u64::MAX, false);
+        check(&|it| it.reads.service_square_sum = f64::MAX, false);
+        check(&|it| it.length_s = 1e308, false);
+        check(&|it| it.start_s = -1.0, false);
+        check(&|it| it.cpu_user = f64::NAN, false);
+        check(&|it| it.in_flight = -1.0, false);
+    }
+
+    #[test]
+    fn a_host_cannot_say_too_much_in_small_pieces() {
+        let mut account = Account::default();
+        let mut it = interval();
+        it.reads.bytes = MOST / 10 / 8;
+        let taken = (0..10).filter(|_| account.takes_interval(&it, 10)).count();
+        assert_eq!(taken, 7, "what was taken before counts, and what was refused does not");
+    }
+}

@@ -1,0 +1,114 @@
+//! Hosts that are reached through relays, over real agents.
+
+use std::process::Stdio;
+
+use super::{TWO, has_no_agent_after_a_while, wait_for_the_first_case};
+use crate::program::World;
+
+/// The suite and a way to hosts: who starts each is written down, which is the run itself or an agent of it, and `r2` is
+/// killed when the file of `dies` is made.
+fn world_with_relays() -> World {
+    let world = World::in_memory();
+    world.write("two.toml", TWO);
+    world.write(
+        "via.sh",
+        "host=$1; shift\n\
+         echo \"$host $(tr '\\0' ' ' </proc/$PPID/cmdline | cut -d ' ' -f 2)\" >>ways\n\
+         case $host in\n\
+         gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
+         r2) (until [ -e data.dies ]; do sleep 0.01; done; kill -9 $$) >/dev/null 2>&1 & ;;\n\
+         esac\n\
+         exec \"$@\"\n",
+    );
+    world
+}
+
+fn run<'w>(hosts: &'w str, relays: &'w str, more: &[&'w str]) -> Vec<&'w str> {
+    [&super::run(hosts, &["--relays", relays])[..], more].concat()
+}
+
+#[test]
+fn hosts_behind_relays_are_one_run_as_others_are() {
+    let world = world_with_relays();
+    let document = world.measured(&run("a[1-3],gone", "r[1-2]", &["--json", "--seed", "7"]), 4);
+    for (benchmark, metric) in [("memory.stream", "triad"), ("storage", "rate")] {
+        let found = crate::program::results(&document, benchmark, metric);
+        let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
+        assert_eq!(&hosts[..3], ["a1", "a2", "a3"], "{metric}");
+        for result in &found[..3] {
+            // Every host started by its own clock, which was asked through its relay.
+            assert!(result["parameters"]["start_skew"].as_f64().is_some_and(|it| it >= 0.0));
+        }
+    }
+    let lost = document["warnings"].as_array().unwrap();
+    let lost = lost.iter().find(|it| it["id"] == "host-lost").expect("one is lost");
+    assert_eq!(lost["arguments"]["why"], "connection-ended", "{lost:#}");
+    let reason = lost["arguments"]["reason"].as_str().unwrap();
+    assert!(reason.contains("from r2") && reason.contains("resolve hostname gone"), "{lost:#}");
+    assert!(lost["arguments"]["advice"].as_str().unwrap().contains("/etc/hosts"), "{lost:#}");
+    let ways = std::fs::read_to_string(world.path("ways")).unwrap();
+    let mut ways: Vec<&str> = ways.lines().collect();
+    ways.sort_unstable();
+    assert_eq!(
+        ways,
+        ["a1 agent", "a2 agent", "a3 agent", "gone agent", "r1 run", "r2 run"],
+        "hosts are reached from relays alone"
+    );
+    world.has_no_data_after_a_while();
+    has_no_agent_after_a_while(&world);
+    world.assay(&["verify"]).succeeded();
+}
+
+#[test]
+fn with_a_relay_its_hosts_are_lost_and_the_others_count() {
+    let world = world_with_relays();
+    let words = run("a,b,dies,c", "r[1-2]", &["--json", "--budget", "4s"]);
+    let document = world.measured(&words, 4);
+    assert_eq!(document["run"]["status"], "partial");
+    let lost = document["warnings"].as_array().unwrap().iter();
+    let lost = lost.filter(|it| it["id"] == "host-lost");
+    let named = |key: &str| {
+        lost.clone().map(|it| it["arguments"][key].as_str().unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(named("host"), ["dies", "c"]);
+    assert_eq!(named("why"), ["relay-lost", "relay-lost"]);
+    assert!(
+        named("reason").iter().all(|it| it.starts_with("r2, through which")),
+        "{document:#}"
+    );
+    let rates = crate::program::results(&document, "storage", "rate");
+    let hosts: Vec<&str> = rates.iter().map(|it| it["host"].as_str().unwrap()).collect();
+    assert_eq!(&hosts[..2], ["a", "b"]);
+    assert!(hosts.iter().all(|it| !["dies", "c"].contains(it)), "{hosts:?}");
+    world.has_no_data_after_a_while();
+    has_no_agent_after_a_while(&world);
+}
+
+#[test]
+fn nothing_is_left_behind_relays_when_a_run_is_killed() {
+    let world = world_with_relays();
+    let mut going = world.fleet(&run("a,b", "r1", &["--budget", "10min"]));
+    let mut going = going.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_the_first_case(&world);
+    going.kill().unwrap();
+    going.wait().unwrap();
+    world.has_no_data_after_a_while();
+    has_no_agent_after_a_while(&world);
+}
+
+#[test]
+fn relays_that_cannot_be_meant_are_refused() {
+    let world = World::new();
+    let hosts = ["run", "memory", "--hosts", "a,b", "--via", "touch started {host}"];
+    for (arguments, says) in [
+        (&["--relays", "c,b"][..], "b is a relay and one of --hosts"),
+        (&["--relays", "c[1-"], "--relays names no hosts"),
+        (&["--relays", "c", "--binary", "x"], "cannot be used with"),
+    ] {
+        let outcome = world.assay(&[&hosts, arguments].concat()).failed_with(2);
+        assert!(outcome.err.contains(says), "{arguments:?}: {outcome:?}");
+    }
+    let alone = world.assay(&["run", "memory", "--relays", "a"]).failed_with(2);
+    assert!(alone.err.contains("--hosts"), "{alone:?}");
+    assert!(!world.path("started").exists());
+}
