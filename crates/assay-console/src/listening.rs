@@ -55,6 +55,14 @@ impl<'t> Listening<'t> {
         }
     }
 
+    /// The same where who listens is told how far it is.
+    pub fn begin(&mut self, message: &str) {
+        self.known().say(message);
+        if !self.is_quiet {
+            self.terminal.begin_progress(&self.progress, self.began);
+        }
+    }
+
     fn known(&self) -> MutexGuard<'_, Progress> {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -202,7 +202,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     let page = match extent {
         Extent::Answer => (format!("assay show {id}"), message("next-show")),
         Extent::Report => {
-            (format!("assay report {id} --format html -o {id}.html"), message("next-page"))
+            (format!("assay report {id} --format html -o page.html"), message("next-page"))
         }
     };
     let of_results = summary.results.first().map(|first| {

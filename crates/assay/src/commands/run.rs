@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_fleet::mpi::network_numa;
 use assay_fleet::root::Root;
 use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
+use assay_model::path_text;
 use assay_model::plan::expand::MpiChoices;
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
@@ -164,7 +165,7 @@ fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<()
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path = fs_err::canonicalize(file)
         .map_err(|error| Failure::usage("the file of hosts cannot be read").because(&error))?;
-    Ok(path.to_string_lossy().into_owned())
+    Ok(path_text::text(path.as_os_str()))
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

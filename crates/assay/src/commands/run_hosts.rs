@@ -45,6 +45,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let texts = suites::texts(&typed.suites)?;
     let suite = suites::read_all(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_aloud()?;
+    Listening::before(terminal, "looking for the hosts", typed.measuring.quiet);
     let mut way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = pairs(typed, &suite, &way.hosts)?;
     if pairs.is_empty() {
@@ -67,7 +68,12 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
     let course = Course { via, program, deadline, cancel: &cancel };
+    let waiting = match names.as_slice() {
+        [name] => format!("waiting for {name}"),
+        names => format!("waiting for {} hosts", names.len()),
+    };
     if typed.measuring.dry_run {
+        Listening::before(terminal, &waiting, typed.measuring.quiet);
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
@@ -75,6 +81,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
     let store = stored::open(&typed.measuring.store)?;
     let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
+    listening.begin(&waiting);
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
