@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// The character of a byte that is no text: U+EF80 to U+EFFF are private, and stand for bytes in MirBSD's OPTU, too.
+/// The character of a byte that is no text: U+EF80 to U+EFFF are private, and stand for bytes in `MirBSD`'s OPTU, too.
 const OF_BYTE_0: u32 = 0xEF00;
 
 /// Whether a character stands for a byte that is no text.

@@ -202,7 +202,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     let page = match extent {
         Extent::Answer => (format!("assay show {id}"), message("next-show")),
         Extent::Report => {
-            (format!("assay report {id} --format html -o page.html"), message("next-page"))
+            ("assay report latest --format html -o page.html".to_owned(), message("next-page"))
         }
     };
     let of_results = summary.results.first().map(|first| {

@@ -224,11 +224,12 @@ fn a_suite_file_that_is_wrong_is_3() {
         (
             "name = ",
             expect![[r#"
-            error: suite mine.toml: not TOML: string values must be quoted, expected literal string
-               ╭─[mine.toml:1:8]
-             1 │ name = 
-               ╰────
-        "#]],
+                error: suite mine.toml: not TOML: string values must be quoted, expected literal string
+                   ╭─[mine.toml:1:8]
+                 1 │ name = 
+                   ╰────
+                  help: `assay help suites` shows how a suite is written
+            "#]],
         ),
         (
             "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nplacment = \"node\"\n",
