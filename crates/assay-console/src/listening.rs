@@ -13,6 +13,9 @@ use assay_run::sink::{Second, Sink};
 use crate::options::KeepArguments;
 use crate::terminal::Terminal;
 
+/// What goes on before a plan is known.
+pub const LOOKING: &str = "looking at the machine";
+
 /// The terminal as it listens to a run.
 #[derive(Debug)]
 pub struct Listening<'t> {

@@ -8,6 +8,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use assay_console::listening::LOOKING;
 use assay_console::options::{StoreArguments, seconds, word};
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
@@ -26,6 +27,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[cfg(test)]
 mod any_words;
 pub(crate) mod claims;
+#[cfg(test)]
+mod every_command;
 pub(crate) mod hosts;
 pub(crate) mod import;
 mod language;
@@ -38,8 +41,6 @@ mod page;
 pub(crate) mod plan;
 pub(crate) mod rdma;
 pub(crate) mod removal;
-#[cfg(test)]
-mod shared;
 pub(crate) mod storage;
 
 use claims::{GateArguments, LintArguments, ReferencesArguments};
@@ -58,7 +59,6 @@ use removal::{PruneArguments, RemoveArguments};
 use storage::{StorageAimArguments, StorageArguments};
 
 use crate::data_sheet::DataSheetArguments;
-use crate::pipeline::LOOKING;
 
 /// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
 #[derive(Debug, Parser)]

@@ -14,7 +14,7 @@ use super::{run_hosts, switched};
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
-use crate::listening::Listening;
+use crate::listening::{LOOKING, Listening};
 use crate::pipeline::{self, Extent};
 use crate::suites;
 use crate::terminal::Terminal;
@@ -38,7 +38,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
     // Every launcher of MPI is asked its version.
     let measuring = &typed.measuring;
-    Listening::before(terminal, pipeline::LOOKING, measuring.quiet || measuring.dry_run);
+    Listening::before(terminal, LOOKING, measuring.quiet || measuring.dry_run);
     let question = question(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {

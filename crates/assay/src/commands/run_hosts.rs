@@ -68,10 +68,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
     let course = Course { via, program, deadline, cancel: &cancel };
-    let waiting = match names.as_slice() {
-        [name] => format!("waiting for {name}"),
-        names => format!("waiting for {} hosts", names.len()),
-    };
+    let waiting = waiting_for(&names);
     if typed.measuring.dry_run {
         Listening::before(terminal, &waiting, typed.measuring.quiet);
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
@@ -102,10 +99,20 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         0 => demands.met(&summary, terminal)?,
         code => code,
     };
-    let is_worse = |doubt: &Doubt| matches!(doubt, Doubt::WorseThanPairs { .. });
-    let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
-    let is_even = worse.is_empty() && !doubts.any(is_worse);
+    let is_even = worse.is_empty() && !is_worse_in_pairs(&summary);
     Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
+}
+
+fn waiting_for(names: &[String]) -> String {
+    match names {
+        [name] => format!("waiting for {name}"),
+        names => format!("waiting for {} hosts", names.len()),
+    }
+}
+
+fn is_worse_in_pairs(summary: &Summary) -> bool {
+    let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
+    doubts.any(|doubt| matches!(doubt, Doubt::WorseThanPairs { .. }))
 }
 
 /// The pairs that are asked for; none where neither `--pairs` nor `--matrix` stands.
