@@ -104,7 +104,7 @@ pub fn plan(
     cancel: &AtomicBool,
 ) -> Result<FleetPlan, Failure> {
     let mut gathering = Gathering::of(question, hosts);
-    let merged = gathering.all(cancel)?;
+    let merged = gathering.all(cancel, &mut |_| ())?;
     let lost = gathering
         .lost
         .into_iter()
@@ -130,7 +130,7 @@ pub fn measure(
     sink: &mut dyn Sink,
 ) -> Result<Run, Failure> {
     let mut gathering = Gathering::of(question, hosts);
-    let merged = gathering.all(cancel)?;
+    let merged = gathering.all(cancel, &mut |message| sink.progress(message))?;
     // What each of many hosts planned is much, and known by now.
     let Gathering { lost, planned, .. } = gathering;
     let takes_part: Vec<bool> = planned.iter().map(Option::is_some).collect();
@@ -198,14 +198,21 @@ impl<'q, 'h> Gathering<'q, 'h> {
         self.planned[host].is_none() && self.lost.iter().all(|(it, _)| *it != host)
     }
 
-    /// Asks every host as it joins, and makes one plan of all.
-    fn all(&mut self, cancel: &AtomicBool) -> Result<Merged, Failure> {
+    /// Asks every host as it joins, and makes one plan of all; says how many have answered.
+    fn all(
+        &mut self,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Merged, Failure> {
         while (0..self.planned.len()).any(|host| self.is_waited_for(host)) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Failure::measurement("interrupted before anything was measured"));
             }
             if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
                 self.hear(host, heard);
+                let answered = self.planned.iter().flatten().count() + self.lost.len();
+                let all = self.planned.len();
+                progress(&format!("{answered} of {all} hosts have answered"));
             }
             self.drop_late();
         }

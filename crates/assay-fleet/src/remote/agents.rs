@@ -18,6 +18,8 @@ use crate::resource_limits;
 const WAITING: usize = 4096;
 /// Of a thread that reads one pipe and hands on what it hears.
 const STACK: usize = 512 << 10;
+/// Time in which agents end where the user waits for it: they have handed over what they had by then.
+const HASTE: Duration = Duration::from_millis(300);
 /// How often lines are looked at that may have fallen silent.
 const ROUND: Duration = Duration::from_millis(50);
 
@@ -146,6 +148,7 @@ pub(super) fn under_way<T>(
     let (targets, ways) = targets(hosts, course.relays);
     let inputs: Vec<Input> = targets.iter().map(|it| Arc::clone(&it.input)).collect();
     let over = AtomicBool::new(false);
+    let is_wanted = course.cancel;
     let course = Course { cancel: &over, ..*course };
     thread::scope(|scope| {
         for target in targets {
@@ -168,7 +171,7 @@ pub(super) fn under_way<T>(
             looked: Instant::now(),
         };
         let outcome = body(&mut agents);
-        agents.end();
+        agents.end(is_wanted);
         outcome
     })
 }
@@ -178,13 +181,15 @@ impl Agents<'_> {
         &self.ways
     }
 
-    /// Every agent ends as its pipe closes; what has not ended by then is ended.
-    fn end(self) {
+    /// Every agent ends as its pipe closes; what has not ended by then is ended, sooner where the user waits for it.
+    fn end(self, is_wanted: &AtomicBool) {
         let Self { heard, inputs, lines, doors, over, .. } = self;
         drop(heard);
         doors.close();
         inputs.iter().for_each(|input| drop(lock(input).take()));
-        let kill = Instant::now() + line::LAST_SECOND;
+        let patience =
+            if is_wanted.load(Ordering::Relaxed) { HASTE } else { line::LAST_SECOND };
+        let kill = Instant::now() + patience;
         while Instant::now() < kill && lock(lines).iter().any(|it| it.strong_count() > 0) {
             thread::sleep(Duration::from_millis(10));
         }
