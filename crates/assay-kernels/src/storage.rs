@@ -63,6 +63,9 @@ pub struct Control<'a> {
     pub stop: &'a AtomicBool,
     /// Targets that are held open already.
     pub held: &'a Held,
+    /// Called where others begin at the same time, when everything is ready to: returns when it may, with their
+    /// moment. The series of all of them then have the same borders.
+    pub on_ready: Option<&'a mut dyn FnMut() -> Option<u64>>,
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&IntervalTally),
 }

@@ -402,13 +402,13 @@ learn-quota = Kvóta pro nejvyšší propustnost
 learn-littles-law = Littleův zákon: { $rate } × { $latency } průměrné latence = { $flight } rozpracovaných operací.
 
 heat-throughput = Propustnost od každého hostitele (řádek) ke každému (sloupec)
-heat-round-trips = Doby oběhu od každého hostitele (řádek) ke každému (sloupec)
-heat-legend = tmavší je dále od nejlepší hodnoty: ·░▒▓█; * je horší než ostatní dvojice víc než náhodou
+heat-round-trips = Doby odezvy od každého hostitele (řádek) ke každému (sloupec)
+heat-legend = tmavší je dále od nejlepší hodnoty: ·░▒▓█; * je horší než ostatní dvojice, a není to náhoda
 heat-description = Od { $worst } ({ $from }) po { $best } ({ $to }).
-resource-cpus = všechny CPU
+resource-cpus = všechna CPU
 resource-one-cpu = nejvytíženější CPU
 resource-network = síť
 answer-saturated = Mez může být mezí samotného hostitele: { $hosts }
 answer-finishers = Nejdále od sebe, { $case }: { $first } skončil po { $first_after }, { $last } po { $last_after }
-details-hosts = Hostitelé při práci
+details-hosts = Vytížení hostitelů
 column-done-after = skončil po

@@ -25,10 +25,10 @@ next-stored = Gespeichert als { $run }. Weiter:
 next-show = alles, was gemessen wurde
 next-page = eine Seite mit Diagrammen
 next-doctor = ist diese Maschine zum Messen eingerichtet?
-next-volume = Antwortkurven mit ihrem Knie
+next-volume = Antwortkurven mit ihrem Knick
 next-network = Durchsatz, Umlaufzeiten, CPU an beiden Enden
 next-mpi = alle MPI dieser Maschine nebeneinander
-next-memory = jeder NUMA-Knoten, Cache und jede Kernzahl
+next-memory = alle NUMA-Knoten, Caches und Kernzahlen
 next-compare = gegen den Lauf davor: besser, schlechter oder gleich
 progress-done = { $case } fertig
 progress-done-with = { $case } fertig: { $value }
@@ -39,6 +39,11 @@ progress-help = Rat: { $what }
 imported-measurements = { $n ->
     [one] { $n } Messung
    *[other] { $n } Messungen
+}
+list-no-result = Kein Lauf hat ein Ergebnis.
+list-without-result = { $n ->
+    [one] { $n } Lauf schlug ohne Ergebnis fehl: `assay list --all` zeigt ihn, `assay prune --failed` entfernt ihn.
+   *[other] { $n } Läufe schlugen ohne Ergebnis fehl: `assay list --all` zeigt sie, `assay prune --failed` entfernt sie.
 }
 
 ## The history of a result
@@ -122,7 +127,7 @@ hosts-title = Konfiguration für Messungen, Hosts: { $n }
 hosts-unreached = Hosts ohne Antwort: { $few } von { $n }.
 hosts-heading = Hosts
 hosts-without-answer = Hosts ohne Antwort
-hosts-help = Hilfe
+hosts-help = Rat
 column-host-name = Hostname
 column-invalidate = ungültig
 column-skew = verfälschen
@@ -140,6 +145,84 @@ column-resolved-to = aufgelöst zu
 column-stops-at = endet bei
 column-budget = Budget
 plan-left-out = Ausgelassen: { $benchmark }, denn { $why }; { $advice }
+plan-repetitions = { $n } × in { $preparations }
+plan-cpus = { $n ->
+    [one] CPU { $which }
+   *[other] CPUs { $which }
+}
+plan-arrays = Arrays von { $size } ({ $times } × die Last-Level-Caches)
+plan-to = zu { $to }
+plan-this-machine = dieser Maschine über Loopback
+plan-port = Port { $port }
+plan-each = mit je { $rate }
+plan-per-repetition = { $time } je Wiederholung
+plan-own-congestion = die Staukontrolle des Systems
+plan-there-and-back = Nachrichten von { $size } hin und zurück
+plan-spinning = aktives Warten
+plan-sleeping = schlafendes Warten
+plan-placed-by-launcher = vom Starter platziert
+plan-on-hosts = auf den Hosts { $hosts }
+plan-on-hosts-of-file = auf den Hosts der Datei { $file }
+plan-started-by = gestartet von { $launcher }
+plan-messages = Nachrichten von { $low } bis { $high }
+plan-preconditioned = { $n ->
+    [one] vorkonditioniert: { $n }-mal vollständig geschrieben
+   *[other] vorkonditioniert: { $n }-mal vollständig geschrieben
+}
+plan-rounds = in Runden bis zum stationären Zustand, höchstens { $n }
+plan-search = dann die höchste Rate, die { $goal } einhält
+plan-near-the-knee = ein Anteil nahe am Knick
+plan-directories = { $n ->
+    [one] { $n } Verzeichnis
+   *[other] { $n } Verzeichnisse
+}
+plan-files = { $files } Dateien von { $size }, { $directories }
+plan-each-once = jede einmal, wiederholt
+plan-in-order = der Reihe nach
+plan-at-random = in zufälliger Reihenfolge
+plan-read-checked = jedes Lesen wird geprüft
+plan-write-checked = jedes Schreiben wird zurückgelesen und geprüft
+plan-compressible = Daten zu { $share } komprimierbar
+plan-operation = { $operation } { $pattern }
+plan-of-the-rate = { $share } der Rate
+plan-fsync-every = fsync alle { $n } Schreibvorgänge
+plan-permutation = wahlfrei, jeder Block einmal
+plan-strided = mit Schrittweite, Lücken von { $low } bis { $high }
+plan-per-thread = je Thread
+plan-in-parts = in Teilen
+plan-to-the-end = bis zum Ende
+plan-with-gaps = mit Lücken von { $size }
+plan-partly-random = sequenziell, davon { $share } wahlfrei
+plan-blocks = { $order } in Blöcken von { $size }
+plan-blocks-every = { $order } in Blöcken von { $size } alle { $stride }
+plan-no-target = keines: nur der Lastgenerator
+plan-page-cache = über den Seitencache
+plan-fsync-at-the-end = fsync am Ende
+plan-closed-loop = Maximum (geschlossene Schleife)
+plan-in-given-shares = geschlossene Schleife, in gegebenen Anteilen
+plan-at-most = höchstens { $value }
+plan-share-of = { $share } von: { $what }
+plan-maximum-rate = die höchste Rate
+plan-exponential-gaps = exponentialverteilte Abstände
+plan-uniform-gaps = gleichverteilte Abstände
+plan-constant-gaps = gleiche Abstände
+plan-pause = Pause { $time }
+plan-warm-up = Aufwärmen { $time }
+plan-until-done = bis zum Abschluss
+storage-plan-title = Plan für Massenspeicher
+column-phase = Phase
+column-targets = Ziele
+column-load = Last
+column-time = Zeit
+plan-phases = Phasen
+plan-files-and-devices = Dateien und Geräte
+plan-required-size = benötigte Größe
+plan-maximum-in-flight = höchstens in Bearbeitung
+plan-until-the-work-is-done = bis die Arbeit getan ist
+plan-and-open-phases = { $n ->
+    [one] { $time } und { $n } Phase bis zum Ende ihrer Arbeit
+   *[other] { $time } und { $n } Phasen bis zum Ende ihrer Arbeit
+}
 
 ## When cases stop
 plan-stops-at = Fälle enden bei { $stop }: wenn das Intervall so eng ist, nach mindestens so vielen Wiederholungen in so vielen Vorbereitungen, oder wenn ihr Zeitbudget verbraucht ist.

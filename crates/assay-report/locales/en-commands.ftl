@@ -40,6 +40,11 @@ imported-measurements = { $n ->
     [one] { $n } measurement
    *[other] { $n } measurements
 }
+list-no-result = No run has a result.
+list-without-result = { $n ->
+    [one] { $n } run failed without a result: `assay list --all` shows it, `assay prune --failed` removes it.
+   *[other] { $n } runs failed without a result: `assay list --all` shows them, `assay prune --failed` removes them.
+}
 
 ## The history of a result
 history-changes = Level shifts
@@ -152,6 +157,84 @@ column-resolved-to = resolved to
 column-stops-at = stops at
 column-budget = budget
 plan-left-out = Left out: { $benchmark }, because { $why }; { $advice }
+plan-repetitions = { $n } × in { $preparations }
+plan-cpus = { $n ->
+    [one] CPU { $which }
+   *[other] CPUs { $which }
+}
+plan-arrays = arrays of { $size } ({ $times } × the last-level caches)
+plan-to = to { $to }
+plan-this-machine = this machine over loopback
+plan-port = port { $port }
+plan-each = at { $rate } each
+plan-per-repetition = { $time } per repetition
+plan-own-congestion = the system's congestion control
+plan-there-and-back = messages of { $size } there and back
+plan-spinning = spinning
+plan-sleeping = sleeping
+plan-placed-by-launcher = placed by the launcher
+plan-on-hosts = on hosts { $hosts }
+plan-on-hosts-of-file = on hosts of the file { $file }
+plan-started-by = started by { $launcher }
+plan-messages = messages of { $low } to { $high }
+plan-preconditioned = { $n ->
+    [one] preconditioned: written in full { $n } time
+   *[other] preconditioned: written in full { $n } times
+}
+plan-rounds = in rounds until steady state, at most { $n }
+plan-search = then the maximum rate that meets { $goal }
+plan-near-the-knee = a share near the knee
+plan-directories = { $n ->
+    [one] { $n } directory
+   *[other] { $n } directories
+}
+plan-files = { $files } files of { $size } in { $directories }
+plan-each-once = each once, repeatedly
+plan-in-order = in order
+plan-at-random = at random
+plan-read-checked = every read checked
+plan-write-checked = every write read back and checked
+plan-compressible = data { $share } compressible
+plan-operation = { $pattern } { $operation }
+plan-of-the-rate = { $share } of the rate
+plan-fsync-every = fsync every { $n } writes
+plan-permutation = random, each once,
+plan-strided = strided with gaps of { $low } to { $high }
+plan-per-thread = per thread
+plan-in-parts = in parts
+plan-to-the-end = to the end
+plan-with-gaps = with gaps of { $size }
+plan-partly-random = sequential with { $share } random
+plan-blocks = { $order } in blocks of { $size }
+plan-blocks-every = { $order } in blocks of { $size } every { $stride }
+plan-no-target = none: the load generator alone
+plan-page-cache = through the page cache
+plan-fsync-at-the-end = fsync at the end
+plan-closed-loop = max (closed loop)
+plan-in-given-shares = closed loop, in given shares
+plan-at-most = at most { $value }
+plan-share-of = { $share } of { $what }
+plan-maximum-rate = the maximum rate
+plan-exponential-gaps = exponential gaps
+plan-uniform-gaps = uniform gaps
+plan-constant-gaps = constant gaps
+plan-pause = pause { $time }
+plan-warm-up = warm-up { $time }
+plan-until-done = until done
+storage-plan-title = Storage plan
+column-phase = phase
+column-targets = targets
+column-load = load
+column-time = time
+plan-phases = phases
+plan-files-and-devices = files and devices
+plan-required-size = required size
+plan-maximum-in-flight = maximum in flight
+plan-until-the-work-is-done = until the work is done
+plan-and-open-phases = { $n ->
+    [one] { $time }, and { $n } phase until its work is done
+   *[other] { $time }, and { $n } phases until their work is done
+}
 
 ## When cases stop
 plan-stops-at = Cases stop at { $stop }: when the interval is that narrow, after at least that many repetitions in that many preparations, or when their time budget is spent.

@@ -40,6 +40,11 @@ imported-measurements = { $n ->
     [one] { $n } medición
    *[other] { $n } mediciones
 }
+list-no-result = Ninguna ejecución tiene resultados.
+list-without-result = { $n ->
+    [one] { $n } ejecución falló sin resultado: `assay list --all` la muestra, `assay prune --failed` la elimina.
+   *[other] { $n } ejecuciones fallaron sin resultado: `assay list --all` las muestra, `assay prune --failed` las elimina.
+}
 
 ## The history of a result
 history-changes = Cambios de nivel
@@ -82,8 +87,8 @@ column-gate = umbral
 limits-title = Límites
 column-limit = límite
 column-outcome = resultado
-gate-passed = superado
-gate-failed = no superado
+gate-passed = cumplido
+gate-failed = no cumplido
 compare-differences = Otras diferencias
 compare-unmatched = Medido en una sola condición
 compare-control = control
@@ -122,7 +127,7 @@ hosts-title = Configuración para medir, hosts: { $n }
 hosts-unreached = Hosts sin respuesta: { $few } de { $n }.
 hosts-heading = Hosts
 hosts-without-answer = Hosts sin respuesta
-hosts-help = ayuda
+hosts-help = consejo
 column-host-name = nombre de host
 column-invalidate = invalidan
 column-skew = sesgan
@@ -140,6 +145,77 @@ column-resolved-to = se resuelve en
 column-stops-at = se detiene en
 column-budget = presupuesto
 plan-left-out = Omitido: { $benchmark }, porque { $why }; { $advice }
+plan-repetitions = { $n } × en { $preparations }
+plan-cpus = { $n ->
+   *[other] CPU { $which }
+}
+plan-arrays = vectores de { $size } ({ $times } × las cachés de último nivel)
+plan-to = a { $to }
+plan-this-machine = esta máquina por loopback
+plan-port = puerto { $port }
+plan-each = a { $rate } cada uno
+plan-per-repetition = { $time } por repetición
+plan-own-congestion = el control de congestión del sistema
+plan-there-and-back = mensajes de { $size } de ida y vuelta
+plan-spinning = espera activa
+plan-sleeping = espera pasiva
+plan-placed-by-launcher = colocados por el lanzador
+plan-on-hosts = en los hosts { $hosts }
+plan-on-hosts-of-file = en los hosts del archivo { $file }
+plan-started-by = iniciados por { $launcher }
+plan-messages = mensajes de { $low } a { $high }
+plan-preconditioned = preacondicionado, escrituras completas: { $n }
+plan-rounds = por rondas hasta el estado estacionario, { $n } como mucho
+plan-search = después la tasa máxima que cumple { $goal }
+plan-near-the-knee = una parte cercana al codo
+plan-directories = { $n ->
+    [one] { $n } directorio
+   *[other] { $n } directorios
+}
+plan-files = { $files } archivos de { $size }, { $directories }
+plan-each-once = cada uno una vez, repetidamente
+plan-in-order = en orden
+plan-at-random = al azar
+plan-read-checked = se verifica cada lectura
+plan-write-checked = cada escritura se relee y se verifica
+plan-compressible = datos compresibles al { $share }
+plan-operation = { $operation }, { $pattern }
+plan-of-the-rate = { $share } de la tasa
+plan-fsync-every = fsync cada { $n } escrituras
+plan-permutation = aleatorio, cada bloque una vez
+plan-strided = con saltos de { $low } a { $high }
+plan-per-thread = por hilo
+plan-in-parts = por partes
+plan-to-the-end = hasta el final
+plan-with-gaps = con saltos de { $size }
+plan-partly-random = secuencial, con { $share } aleatorio
+plan-blocks = { $order } en bloques de { $size }
+plan-blocks-every = { $order } en bloques de { $size } cada { $stride }
+plan-no-target = ninguno: solo el generador de carga
+plan-page-cache = por la caché de páginas
+plan-fsync-at-the-end = fsync al final
+plan-closed-loop = máximo (bucle cerrado)
+plan-in-given-shares = bucle cerrado, en partes dadas
+plan-at-most = { $value } como mucho
+plan-share-of = { $share } de: { $what }
+plan-maximum-rate = la tasa máxima
+plan-exponential-gaps = intervalos exponenciales
+plan-uniform-gaps = intervalos uniformes
+plan-constant-gaps = intervalos constantes
+plan-pause = pausa { $time }
+plan-warm-up = calentamiento { $time }
+plan-until-done = hasta terminar
+storage-plan-title = Plan de almacenamiento
+column-phase = fase
+column-targets = destinos
+column-load = carga
+column-time = tiempo
+plan-phases = fases
+plan-files-and-devices = archivos y dispositivos
+plan-required-size = tamaño necesario
+plan-maximum-in-flight = máximo en curso
+plan-until-the-work-is-done = hasta terminar el trabajo
+plan-and-open-phases = { $time }, y fases hasta terminar su trabajo: { $n }
 
 ## When cases stop
 plan-stops-at = Los casos terminan en { $stop }: cuando el intervalo es así de estrecho, tras al menos tantas repeticiones en tantas preparaciones, o cuando se agota su presupuesto de tiempo.

@@ -393,7 +393,7 @@ learn-per-quota = { $unit } por { $quota }
 learn-quota = Cuota para el mayor rendimiento
 learn-littles-law = Ley de Little: { $rate } × { $latency } de latencia media = { $flight } E/S en curso.
 
-heat-throughput = Rendimiento de cada host (fila) a cada uno (columna)
+heat-throughput = Caudal de cada host (fila) a cada uno (columna)
 heat-round-trips = Tiempos de ida y vuelta de cada host (fila) a cada uno (columna)
 heat-legend = más oscuro, más lejos del mejor: ·░▒▓█; * es peor que los demás pares más de lo que explica el azar
 heat-description = De { $worst } ({ $from }) a { $best } ({ $to }).
@@ -402,5 +402,5 @@ resource-one-cpu = CPU más ocupada
 resource-network = red
 answer-saturated = El límite puede ser el de un host: { $hosts }
 answer-finishers = Los más distantes, { $case }: { $first } terminó tras { $first_after }, { $last } tras { $last_after }
-details-hosts = Hosts en marcha
+details-hosts = Actividad de los hosts
 column-done-after = terminó tras

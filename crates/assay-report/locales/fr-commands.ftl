@@ -40,6 +40,11 @@ imported-measurements = { $n ->
     [one] { $n } mesure
    *[other] { $n } mesures
 }
+list-no-result = Aucune exécution n’a de résultat.
+list-without-result = { $n ->
+    [one] { $n } exécution a échoué sans résultat : `assay list --all` l’affiche, `assay prune --failed` la supprime.
+   *[other] { $n } exécutions ont échoué sans résultat : `assay list --all` les affiche, `assay prune --failed` les supprime.
+}
 
 ## The history of a result
 history-changes = Changements de niveau
@@ -122,7 +127,7 @@ hosts-title = Configuration pour les mesures, hôtes : { $n }
 hosts-unreached = Hôtes sans réponse : { $few } sur { $n }.
 hosts-heading = Hôtes
 hosts-without-answer = Hôtes sans réponse
-hosts-help = aide
+hosts-help = conseil
 column-host-name = nom d’hôte
 column-invalidate = invalident
 column-skew = faussent
@@ -140,6 +145,77 @@ column-resolved-to = résolu en
 column-stops-at = s’arrête à
 column-budget = budget
 plan-left-out = Omis : { $benchmark }, car { $why } ; { $advice }
+plan-repetitions = { $n } × en { $preparations }
+plan-cpus = { $n ->
+   *[other] CPU { $which }
+}
+plan-arrays = tableaux de { $size } ({ $times } × les caches de dernier niveau)
+plan-to = vers { $to }
+plan-this-machine = cette machine par loopback
+plan-port = port { $port }
+plan-each = à { $rate } chacun
+plan-per-repetition = { $time } par répétition
+plan-own-congestion = le contrôle de congestion du système
+plan-there-and-back = messages de { $size } aller et retour
+plan-spinning = attente active
+plan-sleeping = attente passive
+plan-placed-by-launcher = placés par le lanceur
+plan-on-hosts = sur les hôtes { $hosts }
+plan-on-hosts-of-file = sur les hôtes du fichier { $file }
+plan-started-by = lancés par { $launcher }
+plan-messages = messages de { $low } à { $high }
+plan-preconditioned = préconditionné, écritures complètes : { $n }
+plan-rounds = par tours jusqu’au régime permanent, { $n } au plus
+plan-search = puis le débit maximal qui tient { $goal }
+plan-near-the-knee = une part proche du coude
+plan-directories = { $n ->
+    [one] { $n } répertoire
+   *[other] { $n } répertoires
+}
+plan-files = { $files } fichiers de { $size }, { $directories }
+plan-each-once = chacun une fois, de façon répétée
+plan-in-order = dans l’ordre
+plan-at-random = au hasard
+plan-read-checked = chaque lecture vérifiée
+plan-write-checked = chaque écriture relue et vérifiée
+plan-compressible = données compressibles à { $share }
+plan-operation = { $operation } { $pattern }
+plan-of-the-rate = { $share } du débit
+plan-fsync-every = fsync toutes les { $n } écritures
+plan-permutation = aléatoire, chaque bloc une fois
+plan-strided = par pas, avec des écarts de { $low } à { $high }
+plan-per-thread = par thread
+plan-in-parts = par parties
+plan-to-the-end = jusqu’à la fin
+plan-with-gaps = avec des écarts de { $size }
+plan-partly-random = séquentiel, dont { $share } aléatoire
+plan-blocks = { $order } par blocs de { $size }
+plan-blocks-every = { $order } par blocs de { $size } tous les { $stride }
+plan-no-target = aucune : le générateur de charge seul
+plan-page-cache = par le cache de pages
+plan-fsync-at-the-end = fsync à la fin
+plan-closed-loop = maximum (boucle fermée)
+plan-in-given-shares = boucle fermée, en parts données
+plan-at-most = { $value } au plus
+plan-share-of = { $share } de : { $what }
+plan-maximum-rate = le débit maximal
+plan-exponential-gaps = intervalles exponentiels
+plan-uniform-gaps = intervalles uniformes
+plan-constant-gaps = intervalles constants
+plan-pause = pause { $time }
+plan-warm-up = échauffement { $time }
+plan-until-done = jusqu’à la fin du travail
+storage-plan-title = Plan de stockage
+column-phase = phase
+column-targets = cibles
+column-load = charge
+column-time = temps
+plan-phases = phases
+plan-files-and-devices = fichiers et périphériques
+plan-required-size = taille requise
+plan-maximum-in-flight = maximum en cours
+plan-until-the-work-is-done = jusqu’à la fin du travail
+plan-and-open-phases = { $time }, et phases jusqu’à la fin de leur travail : { $n }
 
 ## When cases stop
 plan-stops-at = Les cas s’arrêtent à { $stop } : quand l’intervalle est aussi étroit, après au moins autant de répétitions en autant de préparations, ou quand leur budget de temps est épuisé.

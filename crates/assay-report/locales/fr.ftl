@@ -395,12 +395,12 @@ learn-littles-law = Loi de Little : { $rate } × { $latency } en moyenne = { $fl
 
 heat-throughput = Débit de chaque hôte (ligne) vers chaque autre (colonne)
 heat-round-trips = Temps d’aller-retour de chaque hôte (ligne) vers chaque autre (colonne)
-heat-legend = plus c’est sombre, plus c’est loin du meilleur : ·░▒▓█ ; * est moins bon que les autres paires, plus que par hasard
+heat-legend = plus c’est sombre, plus c’est loin du meilleur : ·░▒▓█ ; * : moins bon que les autres paires, et pas par hasard
 heat-description = De { $worst } ({ $from }) à { $best } ({ $to }).
 resource-cpus = tous les CPU
 resource-one-cpu = CPU le plus occupé
 resource-network = réseau
 answer-saturated = La limite est peut-être celle d’un hôte : { $hosts }
 answer-finishers = Les plus éloignés, { $case } : { $first } a fini après { $first_after }, { $last } après { $last_after }
-details-hosts = Hôtes au travail
-column-done-after = fini après
+details-hosts = Activité des hôtes
+column-done-after = terminé après

@@ -106,10 +106,10 @@ axis-time-measured = 測定時間
 axis-share-at-most = この時間以下の割合
 course-of-goodput = グッドプットの時間変化
 course-of-cpu-load = CPU 負荷の時間変化
-course-goes = { $name }: { $low } から { $high } まで。
+course-goes = { $name }：{ $low } から { $high } まで。
 rounds-go = レートは最初のラウンドの { $first } から最後のラウンドの { $last } へ変化します。
 distribution-of-round-trips = 往復時間の分布
-distribution-goes = { $name }: 半数は { $median } 以下、{ $share } は { $most } 以下です。
+distribution-goes = { $name }：半数は { $median } 以下、{ $share } は { $most } 以下です。
 axis-latency-from-due = I/O の予定時刻からのレイテンシ
 
 column-bandwidth = 帯域幅
@@ -240,7 +240,7 @@ basis-measured-peak = 倍精度積和演算のピーク、{ $set }、{ $n } コ�
 basis-link = { $device } が報告するリンク速度
 basis-link-unnamed = デバイスが報告するリンク速度
 basis-provisioned = ボリュームのプロビジョニング性能
-basis-data-sheet = データシート: { $source }
+basis-data-sheet = データシート：{ $source }
 rpeak-factors = { $n } コア × { $flop }/サイクル × { $clock }（この負荷で測定したクロック）
 
 network-items-say = CPU 負荷は全 CPU の使用割合、CPU 時間は転送に要した時間で、ローカル側 / リモート側の順です。再送は TCP セグメント数です。いずれも中央値で、区間は後に示します。
@@ -362,12 +362,12 @@ learn-littles-law = リトルの法則：{ $rate } × 平均 { $latency } = 処�
 
 heat-throughput = 各ホスト（行）から各ホスト（列）へのスループット
 heat-round-trips = 各ホスト（行）から各ホスト（列）への往復時間
-heat-legend = 濃いほど最良値から遠い: ·░▒▓█。* は偶然では説明できないほど他の組より劣る
+heat-legend = 濃いほど最良値から遠い：·░▒▓█。* は偶然では説明できないほど他の組より劣る
 heat-description = { $worst }（{ $from }）から { $best }（{ $to }）まで。
 resource-cpus = 全 CPU
 resource-one-cpu = 最も忙しい CPU
 resource-network = ネットワーク
-answer-saturated = 限界はホスト自身のものかもしれない: { $hosts }
-answer-finishers = 最も離れたもの、{ $case }: { $first } は { $first_after }、{ $last } は { $last_after } で完了
+answer-saturated = 限界はホスト自身のものかもしれない：{ $hosts }
+answer-finishers = 最も離れたもの、{ $case }：{ $first } は { $first_after }、{ $last } は { $last_after } で完了
 details-hosts = 稼働中のホスト
 column-done-after = 完了まで

@@ -125,7 +125,7 @@ axis-share-at-most = доля не дольше этого времени
 course-of-goodput = Полезная пропускная способность во времени
 course-of-cpu-load = Загрузка ЦП во времени
 course-goes = { $name }: от { $low } до { $high }.
-rounds-go = Скорость меняется от { $first } в первом раунде до { $last } в последнем.
+rounds-go = Частота операций меняется от { $first } в первом раунде до { $last } в последнем.
 distribution-of-round-trips = Распределение времени туда и обратно
 distribution-goes = { $name }: половина не дольше { $median }, { $share } не дольше { $most }.
 axis-latency-from-due = задержка от планового начала операции
@@ -410,13 +410,13 @@ learn-quota = Квота для наибольшей пропускной спо
 learn-littles-law = Закон Литтла: { $rate } × { $latency } средней задержки = { $flight } операций в обработке.
 
 heat-throughput = Пропускная способность от каждого узла (строка) к каждому (столбец)
-heat-round-trips = Время обмена от каждого узла (строка) к каждому (столбец)
+heat-round-trips = Время туда и обратно от каждого узла (строка) к каждому (столбец)
 heat-legend = чем темнее, тем дальше от лучшего: ·░▒▓█; * хуже остальных пар не случайно
 heat-description = От { $worst } ({ $from }) до { $best } ({ $to }).
-resource-cpus = все CPU
-resource-one-cpu = самый занятый CPU
+resource-cpus = все ЦП
+resource-one-cpu = самый загруженный ЦП
 resource-network = сеть
 answer-saturated = Предел может быть пределом самого узла: { $hosts }
 answer-finishers = Дальше всего друг от друга, { $case }: { $first } закончил через { $first_after }, { $last } — через { $last_after }
-details-hosts = Узлы за работой
+details-hosts = Загрузка узлов
 column-done-after = закончил через

@@ -369,5 +369,5 @@ resource-one-cpu = 最忙的 CPU
 resource-network = 网络
 answer-saturated = 上限可能是主机自身的：{ $hosts }
 answer-finishers = 相差最大的 { $case }：{ $first } 在 { $first_after } 后完成，{ $last } 在 { $last_after } 后完成
-details-hosts = 工作中的主机
+details-hosts = 主机负载
 column-done-after = 完成用时

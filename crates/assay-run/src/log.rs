@@ -70,8 +70,8 @@ impl<'t> Log<'t> {
         writer.raw(bytes).map(Some).map_err(|error| Failure::of_store(&error))
     }
 
-    /// Waits for those who measure together with this host.
-    pub(crate) fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
+    /// Waits for those who measure together with this host; the moment at which they begin.
+    pub(crate) fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
         self.sink.gate(gate)
     }
 

@@ -318,8 +318,9 @@ impl<'a, 't> Recorder<'a, 't> {
         quantile::median(&values)
     }
 
-    /// Waits for those who measure together with this host; a step of the case begins.
-    pub(crate) fn gate(&mut self) -> Result<(), Failure> {
+    /// Waits for those who measure together with this host, and a step of the case begins: the moment at which all of
+    /// them begin, by this host's clock, where there are others.
+    pub(crate) fn gate(&mut self) -> Result<Option<u64>, Failure> {
         self.state.steps += 1;
         let (step, case) = (self.state.steps, self.state.case.id.as_str());
         let gate = Gate { cases: &[case], step, run_started_ns: self.run_started_ns };

@@ -49,9 +49,10 @@ pub trait Sink {
     /// Something worth its own line.
     fn note(&mut self, text: &str);
 
-    /// A group of cases, or a step of one, is about to begin: returns when it may. Alone it may at once.
-    fn gate(&mut self, _: &Gate<'_>) -> Result<(), Failure> {
-        Ok(())
+    /// A group of cases, or a step of one, is about to begin: returns when it may, with the moment at which all hosts
+    /// begin, by this one's clock. Alone it may at once.
+    fn gate(&mut self, _: &Gate<'_>) -> Result<Option<u64>, Failure> {
+        Ok(None)
     }
 
     /// Begins a conversation with the agent of another host of the run; `None` where there is none.

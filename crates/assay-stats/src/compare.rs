@@ -11,6 +11,8 @@
 //! much it matters; neither is used.
 
 use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::thread;
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::benchmark::{Benchmark, Better};
@@ -51,7 +53,11 @@ pub struct Condition<'r> {
 /// no difference in practice.
 #[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
-    let (of_a, of_b) = (Measured::of(a), Measured::of(b));
+    let (of_a, of_b) = thread::scope(|scope| {
+        let of_b = scope.spawn(|| Measured::of(b));
+        let of_a = Measured::of(a);
+        (of_a, of_b.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
     let blocks = blocks(&of_a.runs, &of_b.runs);
     let mut pairs = Vec::new();
     let mut unmatched = Vec::new();
@@ -171,8 +177,12 @@ fn blocks(a: &[&Run], b: &[&Run]) -> Option<Vec<(usize, usize)>> {
 /// attribute that two results must share.
 pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
+    let mut questions: BTreeMap<&str, String> = BTreeMap::new();
+    for record in &run.cases {
+        questions.entry(&record.case.id).or_insert_with(|| question(record));
+    }
     let keyed = |it: Estimate| {
-        let question = run.case(&it.case).map(question).unwrap_or_default();
+        let question = questions.get(it.case.as_str()).map(String::as_str).unwrap_or_default();
         let shared = shown(&identity(&it.parameters));
         let about = format!("{}/{question}/{} {shared}", it.benchmark, it.metric);
         let before = times.entry(about.clone()).or_default();

@@ -112,6 +112,7 @@ fn point((run, estimate, _): &Found<'_>) -> Point {
         label: run.started.label.clone(),
         median: estimate.median,
         ci: estimate.ci,
+        limit: estimate.limit.as_ref().map(|limit| limit.value),
     }
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::layout::Layout;
 use crate::listed::Listed;
+use crate::side_by_side;
 
 /// Changes whenever a row would say something else about the same events.
 const VERSION: u32 = 6;
@@ -46,9 +47,9 @@ impl Stamp {
 /// The rows that can be read, by the identifiers of their runs; the last of several counts.
 pub(crate) fn load(layout: &Layout) -> BTreeMap<String, Row> {
     let bytes = fs::read(layout.index()).unwrap_or_default();
-    let lines = bytes.split(|byte| *byte == b'\n');
-    let rows = lines.filter_map(|line| serde_json::from_slice::<Row>(line).ok());
-    rows.map(|row| (row.run.id.clone(), row)).collect()
+    let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
+    let rows = side_by_side::each(&lines, 500, |line| serde_json::from_slice::<Row>(line).ok());
+    rows.into_iter().flatten().map(|row| (row.run.id.clone(), row)).collect()
 }
 
 /// Writes the whole index again.

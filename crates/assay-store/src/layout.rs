@@ -111,13 +111,17 @@ impl Layout {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             other => other,
         };
-        let names = entries.and_then(|entries| {
-            entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<Vec<_>>>()
+        // Most file systems say in the folder what an entry is; asking for each would take most of the time.
+        let named = |entry: io::Result<fs::DirEntry>| {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            let is_folder = kind.is_dir() || (kind.is_symlink() && entry.path().is_dir());
+            Ok(entry.file_name().into_string().ok().filter(|id| is_folder && is_run_id(id)))
+        };
+        let ids = entries.and_then(|entries| {
+            entries.filter_map(|entry| named(entry).transpose()).collect::<io::Result<Vec<_>>>()
         });
-        let names = names.map_err(|source| StoreError::Read { path, source })?;
-        let mut ids: Vec<String> =
-            names.into_iter().filter_map(|name| name.into_string().ok()).collect();
-        ids.retain(|id| is_run_id(id) && self.run(id).is_dir());
+        let mut ids = ids.map_err(|source| StoreError::Read { path, source })?;
         ids.sort_unstable();
         Ok(ids)
     }

@@ -24,6 +24,7 @@ mod raw;
 mod reader;
 mod removal;
 mod resolve;
+mod side_by_side;
 mod verify;
 mod writer;
 

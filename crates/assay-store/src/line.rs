@@ -45,6 +45,14 @@ pub(crate) fn number(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(number).ok()?.parse().ok()
 }
 
+/// Whether a line says of itself, in the form that is written, that it is a sample.
+pub(crate) fn is_sample(line: &[u8]) -> bool {
+    let body = line.get(BEFORE.len() + DIGITS + AFTER.len()..).unwrap_or_default();
+    let number = body.strip_prefix(NUMBER).unwrap_or_default();
+    let digits = number.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    has_checksum(line) && digits > 0 && number[digits..].starts_with(b",\"event\":\"sample\",")
+}
+
 /// Whether a line claims to have a number and a checksum.
 pub(crate) fn has_checksum(line: &[u8]) -> bool {
     line.starts_with(BEFORE)

@@ -13,31 +13,38 @@ use crate::index::{self, Row, Stamp};
 use crate::layout::Layout;
 use crate::listed::{Headlines, Listed, Listing, Unreadable};
 use crate::reader;
+use crate::side_by_side;
+
+/// Fewest runs for a thread that looks at files, and for one that reads them.
+const LOOKED_AT: usize = 500;
+const READ: usize = 2;
 
 pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, StoreError> {
     let mut cached = index::load(layout);
     let mut listing = Listing { runs: vec![], unreadable: vec![], doubts: vec![] };
     let mut rows = Vec::new();
-    let mut changed = false;
-    for id in layout.run_ids()? {
-        let stamp = stamp(layout, headlines, &id);
+    let mut changed = Vec::new();
+    let ids = layout.run_ids()?;
+    let stamps = side_by_side::each(&ids, LOOKED_AT, |id| stamp(layout, headlines, id));
+    for (id, stamp) in ids.into_iter().zip(stamps) {
         let up_to_date = |row: &Row| row.stamp.is_some() && row.stamp == stamp;
-        if let Some(row) = cached.remove(&id).filter(up_to_date) {
-            rows.push(row);
-            continue;
+        match cached.remove(&id).filter(up_to_date) {
+            Some(row) => rows.push(row),
+            None => changed.push((id, stamp)),
         }
-        match condense(layout, headlines, &id) {
-            Ok(run) => {
-                changed = true;
-                rows.push(Row { stamp, run });
-            }
+    }
+    let read = side_by_side::each(&changed, READ, |(id, _)| condense(layout, headlines, id));
+    // What is left in the cache are rows of runs that are gone.
+    let is_renewed = !cached.is_empty() || read.iter().any(Result::is_ok);
+    for ((id, stamp), read) in changed.into_iter().zip(read) {
+        match read {
+            Ok(run) => rows.push(Row { stamp, run }),
             Err(error) => {
                 listing.unreadable.push(Unreadable { id, reason: error.to_string() });
             }
         }
     }
-    // What is left in the cache are rows of runs that are gone.
-    if changed || !cached.is_empty() {
+    if is_renewed {
         listing.doubts.extend(unwritten(layout, index::replace(layout, &rows)));
     }
     listing.runs = rows.into_iter().map(|row| row.run).collect();

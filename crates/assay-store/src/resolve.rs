@@ -6,7 +6,7 @@ use assay_model::near::nearest;
 use thiserror::Error;
 
 use crate::error::StoreError;
-use crate::layout::Layout;
+use crate::layout::{Layout, is_run_id};
 use crate::listed::{Headlines, Listed};
 use crate::listing;
 
@@ -61,8 +61,7 @@ pub(crate) fn resolve(
     headlines: Headlines,
     name: &str,
 ) -> Result<String, ResolveError> {
-    let ids = layout.run_ids()?;
-    if ids.iter().any(|id| id == name) {
+    if is_run_id(name) && layout.run(name).is_dir() {
         return Ok(name.to_owned());
     }
     let folder = || ResolveError::NoRuns { folder: layout.folder().to_owned() };
@@ -74,6 +73,7 @@ pub(crate) fn resolve(
             None => Err(ResolveError::TooFarBack { name: name.to_owned(), runs: runs.len() }),
         };
     }
+    let ids = layout.run_ids()?;
     let candidates: Vec<&String> =
         ids.iter().filter(|id| !name.is_empty() && id.starts_with(name)).collect();
     match candidates.as_slice() {

@@ -77,27 +77,28 @@ impl Page<'_> {
 }
 
 /// A document that is no result, in all forms that it has: as tables of results and as pictures it is refused.
+/// Only what is asked for is made.
 ///
 /// # Errors
 /// A form that it has not, a file that cannot be written, a value that is no JSON.
-pub(crate) fn publish(
-    document: Document,
-    json: &impl Serialize,
+pub(crate) fn publish<J: Serialize>(
+    document: impl FnOnce() -> Document,
+    json: impl FnOnce() -> J,
     typed: &PageArguments,
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
     let text = match typed.format() {
-        Format::Json => self::json(json)?,
+        Format::Json => self::json(&json())?,
         Format::Csv | Format::Learn => {
             return Err(Failure::usage(format!(
                 "\"{}\" is no table of results",
-                document.title
+                document().title
             ))
             .advise("`--format json` is for programs, `markdown` and `html` for people"));
         }
         format @ (Format::Text | Format::Markdown | Format::Html | Format::Svg) => {
             let none = String::new;
-            Page { document, json: &none, csv: &none, again: None }
+            Page { document: document(), json: &none, csv: &none, again: None }
                 .rendered(format, terminal)?
         }
     };

@@ -83,7 +83,7 @@ impl Watch {
                     enough.store(true, Ordering::Relaxed);
                 }
             }
-            StorageEvent::PhaseFailed { .. } => {}
+            StorageEvent::PhaseReady { .. } | StorageEvent::PhaseFailed => {}
         }
     }
 

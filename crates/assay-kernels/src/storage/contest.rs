@@ -46,8 +46,12 @@ pub(super) fn decide(
     for (nth, (rate, engine)) in rates.iter_mut().zip(engines).enumerate() {
         // Blocks that the other engine, or the measurement, does not find warm.
         short.seed = seed::derived(workload.seed, CONTESTS + nth as u64);
-        let mut control =
-            Control { stop: watched.stop, held: watched.held, on_interval: &mut |_| {} };
+        let mut control = Control {
+            stop: watched.stop,
+            held: watched.held,
+            on_ready: None,
+            on_interval: &mut |_| {},
+        };
         let chosen = Chosen { engine, reason: EngineReason::AskedFor };
         let outcome = session::carry_out(&short, opened, chosen, &mut control)?;
         let count: u64 = outcome.tallies.iter().map(|it| it.tally.count).sum();

@@ -97,7 +97,7 @@ fn pieces(
         done += entry.writes.bytes;
         on_progress(done, all);
     };
-    let mut control = Control { stop, held, on_interval: &mut on_interval };
+    let mut control = Control { stop, held, on_ready: None, on_interval: &mut on_interval };
     let workload = filling(target, *data, seed, whole);
     let outcome = match run(&workload, &mut control) {
         // The page cache does as well where nothing goes past it.

@@ -170,7 +170,14 @@ impl<'scope> Crew<'scope> {
         control: &mut Control<'_>,
     ) -> Result<StorageOutcome, StorageError> {
         let workload = phase.workload;
-        let timeline = Timeline::new(clock::now_ns() + LEAD_NS, workload.timing);
+        let common_ns = control.on_ready.as_mut().and_then(|on_ready| on_ready());
+        let now_ns = clock::now_ns();
+        // Whoever comes too late for the others' moment has a whole phase all the same.
+        let start_ns = common_ns
+            .map(|at_ns| at_ns.saturating_add(LEAD_NS))
+            .filter(|at_ns| *at_ns > now_ns)
+            .unwrap_or(now_ns + LEAD_NS);
+        let timeline = Timeline::new(start_ns, workload.timing);
         phase.end_at(timeline.deadline_ns);
         for start in self.starts {
             // A member that is gone has panicked, which its join tells.

@@ -104,7 +104,12 @@ pub(crate) fn run(workload: &StorageWorkload) -> Result<StorageOutcome, StorageE
     let stop = AtomicBool::new(false);
     storage::run(
         workload,
-        &mut Control { stop: &stop, held: &Held::default(), on_interval: &mut |_| {} },
+        &mut Control {
+            stop: &stop,
+            held: &Held::default(),
+            on_ready: None,
+            on_interval: &mut |_| {},
+        },
     )
 }
 

@@ -113,7 +113,7 @@ fn table(comparison: &Comparison) -> Table {
     ];
     let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let mut pairs: Vec<&Pair> = comparison.pairs.iter().collect();
-    pairs.sort_by_key(|pair| order(&pair.a));
+    pairs.sort_by_cached_key(|pair| order(&pair.a));
     let mut table = Table::new(word("table-measurers"), &columns);
     for pair in pairs {
         let by = if several { pair.a.tool.name.clone() } else { String::new() };

@@ -3,7 +3,7 @@
 use assay_model::finding::{Finding, Outcome, Severity};
 
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
-use crate::locale::word;
+use crate::locale::{translated, word};
 
 /// The report of the checks of one host; with `is_full` not of the deviations alone.
 #[must_use]
@@ -76,20 +76,32 @@ pub(super) fn severity(severity: Severity) -> (Tone, &'static str) {
     }
 }
 
+/// What a check expects.
+pub(super) fn expected(finding: &Finding) -> &str {
+    of_check(finding, "expected", &finding.expected)
+}
+
+/// A text of a check in the current language. Findings carry it in English, also those of a host whose assay is
+/// another version: what has no translation stays as it was said.
+pub(super) fn of_check<'f>(finding: &Finding, part: &str, said: &'f str) -> &'f str {
+    let id = format!("check-{}.{part}", finding.id.replace('.', "-"));
+    translated(&id).unwrap_or(said)
+}
+
 fn deviation(finding: &Finding) -> Block {
     let (tone, severity) = severity(finding.severity);
     let facts = [
-        (word("column-observed"), &finding.observed),
-        (word("column-expected"), &finding.expected),
-        (word("column-why"), &finding.why),
-        (word("column-change"), &finding.change),
-        (word("column-source"), &finding.source),
+        (word("column-observed"), finding.observed.as_str()),
+        (word("column-expected"), expected(finding)),
+        (word("column-why"), of_check(finding, "why", &finding.why)),
+        (word("column-change"), of_check(finding, "change", &finding.change)),
+        (word("column-source"), finding.source.as_str()),
     ];
     let reported = facts.into_iter().filter(|(_, value)| !value.is_empty());
     Block::Facts(Facts {
         title: Some(format!("{}: {severity}", finding.id)),
         tone,
-        facts: reported.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+        facts: reported.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
     })
 }
 
@@ -109,7 +121,7 @@ fn short(
         table.rows.push(vec![
             finding.id.clone().into(),
             finding.observed.clone().into(),
-            finding.expected.clone().into(),
+            expected(finding).into(),
         ]);
     }
     document.heading(heading);

@@ -121,7 +121,18 @@ fn plot(history: &History) -> Plot {
     ];
     let marks = of_change.chain(of_turnover).collect();
     let title = say!("history-plot", metric = &history.metric);
-    Plot { rivals: true, marks, ..Plot::new(title, description, axes, series) }
+    let limit = limit(history).map(|value| {
+        let label = say!("limit-line", limit = written(history, value));
+        Line { label, value }
+    });
+    Plot { rivals: true, marks, limit, ..Plot::new(title, description, axes, series) }
+}
+
+/// Where all runs that know a limit have the same one: a machine that was changed has no common line.
+fn limit(history: &History) -> Option<f64> {
+    let mut known = history.points.iter().filter_map(|point| point.limit);
+    let first = known.next()?;
+    known.all(|other| other.to_bits() == first.to_bits()).then_some(first)
 }
 
 /// Flat between two changes.
@@ -202,6 +213,7 @@ fn runs(history: &History) -> Table {
         (word("column-started"), Align::Left),
         (word("column-label"), Align::Left),
         (history.metric.as_str(), Align::Right),
+        (word("column-of-limit"), Align::Right),
         ("", Align::Left),
     ];
     let mut table = Table::new(word("list-title"), &columns);
@@ -215,6 +227,11 @@ fn runs(history: &History) -> Table {
             minute(&point.started).into(),
             point.label.clone().unwrap_or_default().into(),
             written(history, point.median).into(),
+            point
+                .limit
+                .map(|it| units::percent(100.0 * point.median / it))
+                .unwrap_or_default()
+                .into(),
             notes.collect::<Vec<_>>().join(", ").into(),
         ]);
     }

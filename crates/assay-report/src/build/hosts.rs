@@ -6,7 +6,7 @@ use assay_model::facts::difference::{Compared, differences};
 use assay_model::finding::{Finding, Outcome, Severity};
 use assay_model::quantity::Unit;
 
-use super::findings::severity;
+use super::findings::{expected, of_check, severity};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::word;
 use crate::units::quantity;
@@ -166,17 +166,17 @@ fn deviations(
             observed.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
         let observed = observed.collect::<Vec<_>>().join("; ");
         let facts = [
-            (word("column-observed"), &observed),
-            (word("column-expected"), &first.expected),
-            (word("column-why"), &first.why),
-            (word("column-change"), &first.change),
+            (word("column-observed"), observed.as_str()),
+            (word("column-expected"), expected(first)),
+            (word("column-why"), of_check(first, "why", &first.why)),
+            (word("column-change"), of_check(first, "change", &first.change)),
         ];
         let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
         let (tone, words) = severity(first.severity);
         document.blocks.push(Block::Facts(Facts {
             title: Some(format!("{}: {words}", first.id)),
             tone,
-            facts: known.map(|(name, value)| (name.to_owned(), value.clone())).collect(),
+            facts: known.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
         }));
     }
     document.paragraph(Tone::Quiet, word("doctor-no-change"));

@@ -47,20 +47,14 @@ pub fn listing(
 ) -> Document {
     let mut document = Document::new(word("list-title"));
     if runs.is_empty() && without_result > 0 {
-        document.paragraph(Tone::Plain, "No run has a result.");
+        document.paragraph(Tone::Plain, word("list-no-result"));
     } else if runs.is_empty() {
         document.paragraph(Tone::Plain, word("list-empty"));
     } else {
         document.blocks.push(Block::Table(table(runs)));
     }
-    let runs = match without_result {
-        0 => String::new(),
-        1 => "1 run failed without a result".to_owned(),
-        more => format!("{more} runs failed without a result"),
-    };
-    if !runs.is_empty() {
-        let ways = "`assay list --all` shows them, `assay prune --failed` removes them";
-        document.paragraph(Tone::Quiet, format!("{runs}: {ways}."));
+    if without_result > 0 {
+        document.paragraph(Tone::Quiet, say!("list-without-result", n = without_result));
     }
     if !unreadable.is_empty() {
         document.heading(word("list-unreadable"));

@@ -1,14 +1,15 @@
 //! A plan before it is carried out: every case with all it was resolved to.
 
 use assay_model::plan::{Case, Plan, Stopping};
-use assay_model::quantity::{Bytes, Unit};
+use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
 
 use super::hosts::{Unreached, unreached_hosts};
+use super::run::words::direction;
 use super::storage;
 use crate::document::{Align, Block, Document, Table, Tone};
-use crate::locale::word;
-use crate::units::{display, joined, percent, quantity};
+use crate::locale::{grouped, word};
+use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
 
 /// The report of a dry run.
@@ -73,12 +74,10 @@ fn time(seconds: f64) -> String {
 }
 
 fn stop(stopping: &Stopping) -> String {
-    format!(
-        "±{}, {}\u{a0}×\u{a0}in\u{a0}{}",
-        percent(100.0 * stopping.target),
-        stopping.repetitions,
-        stopping.preparations
-    )
+    let (n, preparations) =
+        (stopping.repetitions.to_string(), stopping.preparations.to_string());
+    let often = joined(&say!("plan-repetitions", n = n, preparations = preparations));
+    format!("±{}, {often}", percent(100.0 * stopping.target))
 }
 
 /// What a case was resolved to; one that needs no words of its own is told by its dimensions.
@@ -94,27 +93,23 @@ fn resolved(case: &Case) -> String {
 }
 
 fn own_words(workload: &Workload) -> Option<String> {
-    let size = |bytes| joined(&Bytes(bytes).to_string());
     Some(if let Workload::Stream(work) = workload {
         let domains: Vec<String> = work.domains.iter().map(domain).collect();
-        format!(
-            "{}; arrays of {} ({}\u{a0}× the last-level caches)",
-            domains.join("; "),
-            size(work.bytes_per_array),
-            work.cache_multiple
-        )
+        let times = grouped(&work.cache_multiple.to_string());
+        let arrays = say!("plan-arrays", size = size(work.bytes_per_array), times = times);
+        format!("{}; {arrays}", domains.join("; "))
     } else if let Workload::Latency(work) = workload {
-        format!("CPU\u{a0}{}; {}", work.cpu, size(work.bytes))
+        format!("{}; {}", cpus(&[work.cpu]), size(work.bytes))
     } else if let Workload::PeakFlops(work) = workload {
         format!("{}; {}", domain(&work.domain), work.instruction_set)
     } else if let Workload::Linpack(work) = workload {
         format!(
-            "N\u{a0}=\u{a0}{}, {}; CPUs {}; matrix products by {}; seed\u{a0}{}",
+            "N\u{a0}=\u{a0}{}, {}; {}; {}; {}",
             work.n,
             quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3),
-            ranges(&work.cpus),
-            work.blas.as_deref().unwrap_or("assay"),
-            work.seed
+            cpus(&work.cpus),
+            say!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
+            joined(&say!("seed", seed = work.seed.to_string()))
         )
     } else if let Some(work) = workload.network() {
         network(work)
@@ -130,65 +125,67 @@ fn own_words(workload: &Workload) -> Option<String> {
 }
 
 fn network(work: &NetworkWorkload) -> String {
-    let to = work.to.as_deref().unwrap_or("this machine over loopback");
-    let port = work.port.map_or(String::new(), |port| format!(" port {port}"));
+    let to = say!("plan-to", to = work.to.as_deref().unwrap_or(word("plan-this-machine")));
+    let port = work.port.map(|port| say!("plan-port", port = port.to_string()));
     let question = match &work.question {
         NetworkQuestion::Throughput(it) => {
-            let rate = it.rate_bit_per_s.map_or(String::new(), |rate| {
-                format!(" at {} each", quantity(rate as f64, Unit::BitPerSecond, 3))
-            });
-            let copy = if it.copy { "" } else { ", without copying" };
-            let congestion =
-                it.congestion.as_deref().unwrap_or("the system's congestion control");
-            format!(
-                "{} {}{rate}, {}, {} per repetition{copy}; {congestion}",
-                it.streams,
-                if it.streams == 1 { "stream" } else { "streams" },
-                it.direction.name(),
-                time(f64::from(it.seconds))
-            )
+            let each = |rate: u64| {
+                let rate = quantity(rate as f64, Unit::BitPerSecond, 3);
+                format!(" {}", say!("plan-each", rate = rate))
+            };
+            let parts = [
+                say!("streams", n = it.streams)
+                    + &it.rate_bit_per_s.map_or_else(String::new, each),
+                direction(it.direction.name()),
+                say!("plan-per-repetition", time = time(f64::from(it.seconds))),
+            ];
+            let copy = (!it.copy).then(|| word("no-copy").to_owned());
+            let parts: Vec<String> = parts.into_iter().chain(copy).collect();
+            let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
+            format!("{}; {congestion}", parts.join(", "))
         }
         NetworkQuestion::Latency(it) => {
-            let waiting = if it.spin { "spinning" } else { "sleeping" };
-            let rate =
-                it.rate_per_s.map_or(String::new(), |rate| format!(", {rate} per second"));
-            let load = match it.load_streams {
-                0 => String::new(),
-                streams => format!(" while {streams} streams load the link"),
-            };
-            format!("messages of {} B there and back, {waiting}{rate}{load}", it.bytes)
+            let waiting = if it.spin { "plan-spinning" } else { "plan-sleeping" };
+            let size = size(it.bytes);
+            let rate = it.rate_per_s.map(|rate| say!("per-second", rate = rate.to_string()));
+            let load = (it.load_streams > 0).then(|| say!("under-load", n = it.load_streams));
+            let parts = [say!("plan-there-and-back", size = size), word(waiting).to_owned()];
+            let parts: Vec<String> = parts.into_iter().chain(rate).chain(load).collect();
+            parts.join(", ")
         }
     };
-    format!("to {to}{port}; {question}")
+    let to: Vec<String> = [to].into_iter().chain(port).collect();
+    format!("{}; {question}", to.join(" "))
 }
 
 fn mpi(work: &MpiWorkload) -> String {
     let place = match work.placement.cpus.as_slice() {
-        [] => "placed by the launcher".to_owned(),
-        cpus => format!("on CPUs\u{a0}{}", ranges(cpus)),
+        [] => word("plan-placed-by-launcher").to_owned(),
+        pinned => cpus(pinned),
     };
-    let hosts = [("hosts", &work.hosts.list), ("hosts of the file", &work.hosts.file)];
-    let hosts = hosts.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    let hosts: String = hosts.map(|(name, value)| format!(" on {name} {value}")).collect();
-    let sizes = match work.test.has_sizes() {
-        true => {
-            let size = |bytes| joined(&Bytes(bytes).to_string());
-            format!("; messages of {} to {}", size(work.from_bytes), size(work.to_bytes))
-        }
-        false => String::new(),
-    };
-    format!(
-        "{} in {}: {} ranks{hosts}, {place}, started by {}{sizes}",
-        work.mpi.label(),
-        work.mpi.library,
-        work.ranks,
-        work.mpi.launcher
-    )
+    let (hosts, file) = (&work.hosts.list, &work.hosts.file);
+    let parts = [
+        Some(say!("ranks", ranks = work.ranks.to_string())),
+        hosts.as_ref().map(|hosts| say!("plan-on-hosts", hosts = hosts)),
+        file.as_ref().map(|file| say!("plan-on-hosts-of-file", file = file)),
+        Some(place),
+        Some(say!("plan-started-by", launcher = &work.mpi.launcher)),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let what = say!("name-in", name = work.mpi.label(), place = &work.mpi.library);
+    let sizes = work.test.has_sizes().then(|| {
+        let [low, high] = [work.from_bytes, work.to_bytes].map(size);
+        format!("; {}", say!("plan-messages", low = low, high = high))
+    });
+    format!("{what}: {}{}", parts.join(", "), sizes.unwrap_or_default())
 }
 
 fn domain(domain: &Domain) -> String {
-    let cpus = if domain.cpus.len() == 1 { "CPU" } else { "CPUs" };
-    format!("{} on {cpus}\u{a0}{}", domain.placement, ranges(&domain.cpus))
+    format!("{} ({})", domain.placement, cpus(&domain.cpus))
+}
+
+fn cpus(numbers: &[u32]) -> String {
+    joined(&say!("plan-cpus", n = numbers.len(), which = ranges(numbers)))
 }
 
 /// `0–3,8` for 0, 1, 2, 3, 8.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use assay_model::quantity::{Bytes, Unit};
+use assay_model::quantity::Unit;
 use assay_model::workload::course::Course;
 use assay_model::workload::file_set::{FileLoad, FileOrder, FileStream, FileTest, FileTree};
 use assay_model::workload::storage::{
@@ -13,7 +13,8 @@ use assay_model::workload::storage::{
 };
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::units::{joined, percent, quantity};
+use crate::locale::word;
+use crate::units::{percent, quantity, size};
 
 /// Targets that are named; of more only the number is reported.
 const NAMED: usize = 4;
@@ -21,19 +22,19 @@ const NAMED: usize = 4;
 /// Everything that a plan would do.
 #[must_use]
 pub fn storage_plan(plan: &StoragePlan) -> Document {
-    let mut document = Document::new("Storage plan");
+    let mut document = Document::new(word("storage-plan-title"));
     document.blocks.push(Block::Facts(Facts {
         title: None,
         tone: Tone::Plain,
         facts: totals(plan),
     }));
     let columns = [
-        ("phase", Align::Left),
-        ("what", Align::Left),
-        ("targets", Align::Left),
-        ("in flight", Align::Right),
-        ("load", Align::Left),
-        ("time", Align::Left),
+        (word("column-phase"), Align::Left),
+        (word("column-what"), Align::Left),
+        (word("column-targets"), Align::Left),
+        (word("column-in-flight"), Align::Right),
+        (word("column-load"), Align::Left),
+        (word("column-time"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
     for phase in &plan.phases {
@@ -56,18 +57,15 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
 pub(super) fn test_phrase(test: &StorageTest) -> String {
     let before = match test.precondition_passes {
         0 => None,
-        1 => Some("preconditioned: written in full once".to_owned()),
-        passes => Some(format!("preconditioned: written in full {passes} times")),
+        passes => Some(say!("plan-preconditioned", n = passes)),
     };
     let course = match test.course {
         Course::Once => None,
-        Course::Rounds(rule) => {
-            Some(format!("in rounds until steady state, at most {}", rule.most_rounds))
-        }
-        Course::Search(goal) => Some(format!("then the maximum rate that meets {goal}")),
+        Course::Rounds(rule) => Some(say!("plan-rounds", n = rule.most_rounds.to_string())),
+        Course::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
     };
     let bend = matches!(test.point, Some(CurvePoint::Bend { .. }));
-    let bend = bend.then(|| "a share near the knee".to_owned());
+    let bend = bend.then(|| word("plan-near-the-knee").to_owned());
     let parts = before.into_iter().chain([phrase(&test.workload)]).chain(course).chain(bend);
     parts.collect::<Vec<_>>().join("; ")
 }
@@ -76,23 +74,23 @@ pub(super) fn test_phrase(test: &StorageTest) -> String {
 pub(super) fn files_phrase(test: &FileTest) -> String {
     let work = &test.workload;
     let stream = |(tree, stream): (&FileTree, &FileStream)| {
+        let directories = tree.directories().unwrap_or(u64::MAX);
         let what = match tree.files {
-            0 => format!("{} directories", tree.directories().unwrap_or(u64::MAX)),
-            _ => format!(
-                "{} files of {} in {} directories",
-                tree.file_count().unwrap_or(u64::MAX),
-                joined(&Bytes(tree.mean_file_bytes() as u64).to_string()),
-                tree.directories().unwrap_or(u64::MAX)
-            ),
+            0 => say!("plan-directories", n = directories),
+            _ => {
+                let files = tree.file_count().unwrap_or(u64::MAX).to_string();
+                let size = size(tree.mean_file_bytes() as u64);
+                let directories = say!("plan-directories", n = directories);
+                say!("plan-files", files = files, size = size, directories = directories)
+            }
         };
         let order = match stream.order {
-            FileOrder::Once => "each once, repeatedly",
-            FileOrder::Sequential => "in order",
-            FileOrder::Random | FileOrder::Skewed(_) => "at random",
+            FileOrder::Once => word("plan-each-once"),
+            FileOrder::Sequential => word("plan-in-order"),
+            FileOrder::Random | FileOrder::Skewed(_) => word("plan-at-random"),
         };
-        let threads = if stream.threads == 1 { "thread" } else { "threads" };
-        let (count, place) = (stream.threads, tree.anchor.display());
-        format!("{} of {what}, {order}, by {count} {threads}, in {place}", test.name)
+        let threads = say!("threads", n = stream.threads);
+        format!("{}: {what}, {order}, {threads}, {}", test.name, tree.anchor.display())
     };
     let rate = match work.load {
         FileLoad::Open { per_s, .. } => Some(quantity(per_s, Unit::IoPerSecond, 3)),
@@ -107,8 +105,8 @@ fn phrase(workload: &StorageWorkload) -> String {
     let plan = StoragePlan { phases: Vec::new() };
     let parts = [
         streams(workload),
-        format!("on {}", targets(workload)),
-        format!("{} in flight", in_flight(workload)),
+        targets(workload),
+        say!("attribute-in-flight", n = in_flight(workload).to_string()),
         load(&workload.load, &plan),
         time(&workload.timing, 0.0),
     ];
@@ -124,15 +122,15 @@ fn totals(plan: &StoragePlan) -> Vec<(String, String)> {
     }
     let bytes: u64 = sizes.values().fold(0, |sum, size| sum.saturating_add(*size));
     let most = plan.phases.iter().map(|phase| in_flight(&phase.workload)).max().unwrap_or(0);
-    let mut facts = vec![("phases".to_owned(), plan.phases.len().to_string())];
+    let mut facts = vec![(word("plan-phases").to_owned(), plan.phases.len().to_string())];
     if !sizes.is_empty() {
-        facts.push(("files and devices".to_owned(), sizes.len().to_string()));
+        facts.push((word("plan-files-and-devices").to_owned(), sizes.len().to_string()));
     }
     if bytes > 0 {
-        facts.push(("required size".to_owned(), joined(&Bytes(bytes).to_string())));
+        facts.push((word("plan-required-size").to_owned(), size(bytes)));
     }
-    facts.push(("maximum in flight".to_owned(), most.to_string()));
-    facts.push(("time".to_owned(), whole_time(plan)));
+    facts.push((word("plan-maximum-in-flight").to_owned(), most.to_string()));
+    facts.push((word("column-time").to_owned(), whole_time(plan)));
     facts
 }
 
@@ -145,12 +143,9 @@ fn whole_time(plan: &StoragePlan) -> String {
     let open = plan.phases.iter().filter(|it| it.workload.timing.duration_s.is_none()).count();
     match open {
         0 => quantity(sum, Unit::Second, 4),
-        open if open == plan.phases.len() => "until the work is done".to_owned(),
+        open if open == plan.phases.len() => word("plan-until-the-work-is-done").to_owned(),
         open => {
-            format!(
-                "{}, and {open} phases until their work is done",
-                quantity(sum, Unit::Second, 4)
-            )
+            say!("plan-and-open-phases", time = quantity(sum, Unit::Second, 4), n = open)
         }
     }
 }
@@ -178,78 +173,75 @@ fn streams(workload: &StorageWorkload) -> String {
     let data = &workload.data;
     let verify = match data.verify {
         Verify::Off => None,
-        Verify::OnRead => Some("every read checked".to_owned()),
-        Verify::AfterWrite => Some("every write read back and checked".to_owned()),
+        Verify::OnRead => Some(word("plan-read-checked").to_owned()),
+        Verify::AfterWrite => Some(word("plan-write-checked").to_owned()),
     };
     let compressible = (data.compressible > 0.0)
-        .then(|| format!("data {} compressible", percent(100.0 * data.compressible)));
+        .then(|| say!("plan-compressible", share = percent(100.0 * data.compressible)));
     phrases.extend(verify.into_iter().chain(compressible));
     phrases.join("; ")
 }
 
 fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
     let operation = match stream.read_share {
-        share if share >= 1.0 => "read".to_owned(),
-        share if share <= 0.0 => "write".to_owned(),
-        share => format!("{} read", percent(100.0 * share)),
+        share if share >= 1.0 => word("operation-read").to_owned(),
+        share if share <= 0.0 => word("operation-write").to_owned(),
+        share => say!("attribute-reads", share = percent(100.0 * share)),
     };
     let share = (stream.rate_share < 1.0 && workload.streams.len() > 1)
-        .then(|| format!("{} of the rate", percent(100.0 * stream.rate_share)));
+        .then(|| say!("plan-of-the-rate", share = percent(100.0 * stream.rate_share)));
     let own = stream.own_rate_per_s.map(|rate| quantity(rate, Unit::IoPerSecond, 4));
-    let threads = match stream.threads {
-        1 => "1 thread".to_owned(),
-        threads => format!("{threads} threads"),
-    };
     let parts = [
-        Some(format!("{} {operation}", pattern(&stream.pattern))),
+        Some(say!("plan-operation", pattern = pattern(&stream.pattern), operation = operation)),
         Some(sizes(&stream.sizes)),
-        Some(threads),
+        Some(say!("threads", n = stream.threads)),
         own,
         share,
-        (stream.sync_every > 0).then(|| format!("fsync every {} writes", stream.sync_every)),
+        (stream.sync_every > 0)
+            .then(|| say!("plan-fsync-every", n = stream.sync_every.to_string())),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn pattern(pattern: &AccessPattern) -> String {
     match pattern {
-        AccessPattern::Random => "random".to_owned(),
-        AccessPattern::Permutation => "random, each once,".to_owned(),
+        AccessPattern::Random => word("pattern-random").to_owned(),
+        AccessPattern::Permutation => word("plan-permutation").to_owned(),
         AccessPattern::Strides { least_bytes, most_bytes } => {
-            let [minimum, most] =
-                [least_bytes, most_bytes].map(|it| joined(&Bytes(*it).to_string()));
-            format!("strided with gaps of {minimum} to {most}")
+            let [minimum, most] = [least_bytes, most_bytes].map(|it| size(*it));
+            say!("plan-strided", low = minimum, high = most)
         }
         AccessPattern::Sequential { cursor, at_end, gap_bytes } => {
             let cursor = match cursor {
-                Cursor::Shared => "",
-                Cursor::PerThread => " per thread",
-                Cursor::Divided => " in parts",
+                Cursor::Shared => None,
+                Cursor::PerThread => Some(word("plan-per-thread").to_owned()),
+                Cursor::Divided => Some(word("plan-in-parts").to_owned()),
             };
-            let end = if *at_end == AtEnd::Stop { " to the end" } else { "" };
-            let gap = match gap_bytes {
-                0 => String::new(),
-                gap => format!(" with gaps of {}", joined(&Bytes(*gap).to_string())),
-            };
-            format!("sequential{cursor}{end}{gap}")
+            let end = (*at_end == AtEnd::Stop).then(|| word("plan-to-the-end").to_owned());
+            let gap = size(*gap_bytes);
+            let gap = (*gap_bytes > 0).then(|| say!("plan-with-gaps", size = gap));
+            let first = word("pattern-sequential").to_owned();
+            let parts: Vec<String> =
+                [Some(first), cursor, end, gap].into_iter().flatten().collect();
+            parts.join(" ")
         }
         AccessPattern::Mixed { random_share } => {
-            format!("sequential with {} random", percent(100.0 * random_share))
+            say!("plan-partly-random", share = percent(100.0 * random_share))
         }
         AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
-            let order = if *shuffled { "random, each once," } else { "sequential" };
-            let block = joined(&Bytes(*block_bytes).to_string());
-            let stride = joined(&Bytes(*stride_bytes).to_string());
+            let order = if *shuffled { "plan-permutation" } else { "pattern-sequential" };
+            let order = word(order);
+            let block = size(*block_bytes);
+            let stride = size(*stride_bytes);
             match stride_bytes > block_bytes {
-                true => format!("{order} in blocks of {block} every {stride}"),
-                false => format!("{order} in blocks of {block}"),
+                true => say!("plan-blocks-every", order = order, size = block, stride = stride),
+                false => say!("plan-blocks", order = order, size = block),
             }
         }
     }
 }
 
 fn sizes(sizes: &[SizeShare]) -> String {
-    let size = |bytes: u64| joined(&Bytes(bytes).to_string());
     let one = |it: &SizeShare| {
         let range = match it.max_bytes > it.min_bytes {
             true => format!("{}–{}", size(it.min_bytes), size(it.max_bytes)),
@@ -262,14 +254,13 @@ fn sizes(sizes: &[SizeShare]) -> String {
 
 fn targets(workload: &StorageWorkload) -> String {
     if workload.engine == EngineChoice::Null {
-        return "none: the load generator alone".to_owned();
+        return word("plan-no-target").to_owned();
     }
     let named = workload.targets.iter().take(NAMED).map(target);
     let mut text = named.collect::<Vec<_>>().join(", ");
     if workload.targets.len() > NAMED {
-        text.push_str(
-            &format_args!(" and {} more", workload.targets.len() - NAMED).to_string(),
-        );
+        let more = (workload.targets.len() - NAMED).to_string();
+        text = format!("{text} {}", say!("and-more", n = more));
     }
     text
 }
@@ -281,10 +272,10 @@ fn target(target: &StorageTarget) -> String {
         WriteSync::All => Some("O_SYNC".to_owned()),
     };
     let parts = [
-        target.size_bytes.map(|bytes| joined(&Bytes(bytes).to_string())),
-        (!target.direct).then(|| "through the page cache".to_owned()),
+        target.size_bytes.map(size),
+        (!target.direct).then(|| word("plan-page-cache").to_owned()),
         sync,
-        target.sync_at_end.then(|| "fsync at the end".to_owned()),
+        target.sync_at_end.then(|| word("plan-fsync-at-the-end").to_owned()),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let path = target.path.display();
@@ -293,38 +284,40 @@ fn target(target: &StorageTarget) -> String {
 
 fn load(load: &Load, plan: &StoragePlan) -> String {
     match load {
-        Load::Closed => "max (closed loop)".to_owned(),
-        Load::Balanced => "closed loop, in given shares".to_owned(),
+        Load::Closed => word("plan-closed-loop").to_owned(),
+        Load::Balanced => word("plan-in-given-shares").to_owned(),
         Load::Open { rate_per_s, arrivals } => {
             format!("{}, {}", quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
         }
         Load::Capped { bytes_per_s } => {
-            format!("at most {}", quantity(*bytes_per_s, Unit::BytePerSecond, 4))
+            say!("plan-at-most", value = quantity(*bytes_per_s, Unit::BytePerSecond, 4))
         }
         Load::ShareOf { phase, percent: share, arrivals, .. } => {
-            let of = plan.phases.get(*phase).map_or("the maximum rate", |it| it.name.as_str());
-            format!("{} of {of}, {}", percent(*share), law(*arrivals))
+            let of = plan
+                .phases
+                .get(*phase)
+                .map_or(word("plan-maximum-rate"), |it| it.name.as_str());
+            let share = say!("plan-share-of", share = percent(*share), what = of);
+            format!("{share}, {}", law(*arrivals))
         }
     }
 }
 
-const fn law(arrivals: Arrivals) -> &'static str {
+fn law(arrivals: Arrivals) -> &'static str {
     match arrivals {
-        Arrivals::Exponential => "exponential gaps",
-        Arrivals::Uniform => "uniform gaps",
-        Arrivals::Constant => "constant gaps",
+        Arrivals::Exponential => word("plan-exponential-gaps"),
+        Arrivals::Uniform => word("plan-uniform-gaps"),
+        Arrivals::Constant => word("plan-constant-gaps"),
     }
 }
 
 fn time(timing: &StorageTiming, pause_before_s: f64) -> String {
     let seconds = |seconds: f64| quantity(seconds, Unit::Second, 4);
     let parts = [
-        (pause_before_s > 0.0).then(|| format!("pause {}", seconds(pause_before_s))),
-        (timing.warmup_s > 0.0).then(|| format!("warm-up {}", seconds(timing.warmup_s))),
-        Some(timing.duration_s.map_or_else(|| "until done".to_owned(), seconds)),
-        timing
-            .stop_after_bytes
-            .map(|bytes| format!("at most {}", joined(&Bytes(bytes).to_string()))),
+        (pause_before_s > 0.0).then(|| say!("plan-pause", time = seconds(pause_before_s))),
+        (timing.warmup_s > 0.0).then(|| say!("plan-warm-up", time = seconds(timing.warmup_s))),
+        Some(timing.duration_s.map_or_else(|| word("plan-until-done").to_owned(), seconds)),
+        timing.stop_after_bytes.map(|bytes| say!("plan-at-most", value = size(bytes))),
     ];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

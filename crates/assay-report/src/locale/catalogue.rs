@@ -77,19 +77,26 @@ pub(crate) fn word(id: &str) -> &'static str {
     found(Language::current().locale).or_else(|| found(Locale::En)).unwrap_or("…")
 }
 
+/// The text of a message that only some languages have: what is English already is not in the catalogue.
+pub(crate) fn translated(id: &str) -> Option<&'static str> {
+    catalogue(Language::current().locale).words.get(id).copied()
+}
+
 struct Catalogue {
     bundle: FluentBundle<FluentResource>,
     /// The messages without variables.
     words: HashMap<String, &'static str>,
 }
 
-/// The three files of a language: the words of reports, what is doubtful and what failed, what commands say.
+/// The files of a language: the words of reports, what is doubtful and what failed, what commands say, and, but in
+/// English, what the doctor's checks say.
 macro_rules! files {
-    ($tag:literal) => {
+    ($tag:literal $(, $more:literal)?) => {
         concat!(
             include_str!(concat!("../../locales/", $tag, ".ftl")),
             include_str!(concat!("../../locales/", $tag, "-doubts.ftl")),
-            include_str!(concat!("../../locales/", $tag, "-commands.ftl"))
+            include_str!(concat!("../../locales/", $tag, "-commands.ftl")),
+            $(include_str!(concat!("../../locales/", $tag, $more)))?
         )
     };
 }
@@ -97,14 +104,14 @@ macro_rules! files {
 pub(super) const fn source(locale: Locale) -> &'static str {
     match locale {
         Locale::En => files!("en"),
-        Locale::Ru => files!("ru"),
-        Locale::Fr => files!("fr"),
-        Locale::Cs => files!("cs"),
-        Locale::ZhHans => files!("zh-Hans"),
-        Locale::Ko => files!("ko"),
-        Locale::Ja => files!("ja"),
-        Locale::De => files!("de"),
-        Locale::Es => files!("es"),
+        Locale::Ru => files!("ru", "-doctor.ftl"),
+        Locale::Fr => files!("fr", "-doctor.ftl"),
+        Locale::Cs => files!("cs", "-doctor.ftl"),
+        Locale::ZhHans => files!("zh-Hans", "-doctor.ftl"),
+        Locale::Ko => files!("ko", "-doctor.ftl"),
+        Locale::Ja => files!("ja", "-doctor.ftl"),
+        Locale::De => files!("de", "-doctor.ftl"),
+        Locale::Es => files!("es", "-doctor.ftl"),
     }
 }
 

@@ -86,7 +86,10 @@ fn every_language_says_everything() {
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
         }
-        let unknown: Vec<_> = own.keys().filter(|id| !english.contains_key(*id)).collect();
+        let is_of_check = |id: &&String| id.starts_with("check-");
+        let unknown: Vec<_> = own.keys().filter(|it| !is_of_check(it)).collect();
+        let unknown: Vec<_> =
+            unknown.into_iter().filter(|id| !english.contains_key(*id)).collect();
         assert_eq!(unknown, Vec::<&String>::new(), "{locale:?}");
     }
 }
@@ -96,7 +99,9 @@ fn messages_have_neither_digits_nor_units() {
     let symbols =
         ["B/s", "bit", "Gbit", "Go", "Mo", "ГБ", "МБ", "KiB", "MiB", "GiB", "ms", "µs", "IOPS"];
     for locale in Locale::ALL {
-        for (id, message) in messages(locale) {
+        // What a check expects has numbers of its own.
+        let messages = messages(locale).into_iter().filter(|(id, _)| !id.starts_with("check-"));
+        for (id, message) in messages {
             let words = message.words();
             assert!(!words.chars().any(char::is_numeric), "{locale:?}: {id}: {words}");
             let is_letter = |it: char| it.is_alphanumeric() || it == '/';
@@ -105,6 +110,43 @@ fn messages_have_neither_digits_nor_units() {
             assert!(!words.contains('%'), "{locale:?}: {id}: {words}");
         }
     }
+}
+
+/// The doctor's checks say of themselves why they matter and what to change, in English beside the check. Every other
+/// language has it, and what is typed, such as a path or a setting, is typed the same.
+#[test]
+fn every_language_has_what_the_checks_say() {
+    let folder =
+        std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../assay-fleet/src/doctor");
+    let files = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let source: String = files.map(|it| std::fs::read_to_string(it).unwrap()).collect();
+    let text = |check: &str, name: &str| {
+        let (_, rest) = check.split_once(&format!("{name}: \""))?;
+        let text = rest.split_once("\",\n")?.0;
+        Some(text.split_whitespace().filter(|it| *it != "\\").collect::<Vec<_>>().join(" "))
+    };
+    let mut checks = 0;
+    for check in source.split("    Check {\n").skip(1) {
+        let id = text(check, "id").unwrap();
+        checks += 1;
+        for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
+            let own = Language::of(locale).write(|| {
+                ["why", "expected", "change"].map(|part| {
+                    let key = format!("check-{}.{part}", id.replace('.', "-"));
+                    (catalogue::translated(&key), text(check, part).unwrap())
+                })
+            });
+            assert!(own[0].0.is_some(), "{locale:?}: nothing says why {id} matters");
+            for (own, english) in own {
+                let Some(own) = own else { continue };
+                let is_typed = |it: &&str| it.contains(['/', '_', '=']) && *it != "I/O";
+                for word in english.split([' ', ',', ';', '(', ')']).filter(is_typed) {
+                    assert!(own.contains(word), "{locale:?}: {id} lost {word}: {own}");
+                }
+            }
+        }
+    }
+    assert!(checks > 70, "{checks}");
 }
 
 /// A Latin letter that only looks Cyrillic cannot be searched for.

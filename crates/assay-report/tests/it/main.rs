@@ -8,6 +8,7 @@ mod events;
 mod golden;
 mod guest;
 mod laws;
+mod limits;
 mod maker;
 mod mpi;
 mod network;

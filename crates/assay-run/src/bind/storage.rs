@@ -263,8 +263,12 @@ impl Watcher<'_, '_, '_> {
                 self.recorder.second(tally.length_s, &[rate, bytes], latency_s, cpu);
             }
             // What ends the wait otherwise than with a start also ends the measurement.
-            StorageEvent::PhaseStarts { .. } => drop(self.recorder.gate()),
-            StorageEvent::PhaseDone { .. } | StorageEvent::PhaseFailed => {}
+            StorageEvent::PhaseReady { begins_ns } => {
+                begins_ns.set(self.recorder.gate().ok().flatten());
+            }
+            StorageEvent::PhaseStarts { .. }
+            | StorageEvent::PhaseDone { .. }
+            | StorageEvent::PhaseFailed => {}
         }
     }
 }

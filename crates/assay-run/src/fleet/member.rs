@@ -82,7 +82,7 @@ impl Sink for Telling<'_> {
 
     fn doubt(&mut self, _: &Doubt) {}
 
-    fn gate(&mut self, gate: &Gate<'_>) -> Result<(), Failure> {
+    fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
         self.watch.waits(gate.step);
         self.run_started_ns = gate.run_started_ns;
         self.line.say(&Reply::Ready(Ready {
@@ -91,13 +91,14 @@ impl Sink for Telling<'_> {
             run_started_ns: gate.run_started_ns,
         }));
         // Without a start everything ends, which the cases see by themselves.
-        if let Some(at_ns) = self.line.next_start() {
+        let start_ns = self.line.next_start();
+        if let Some(at_ns) = start_ns {
             self.watch.looks();
             let started_ns = wait_until(at_ns, self.line.cancel());
             self.line.say(&Reply::Started(started_ns));
             self.watch.starts(started_ns);
         }
-        Ok(())
+        Ok(start_ns)
     }
 
     fn call(&mut self, host: &str, subject: &str) -> Option<Call> {

@@ -2,6 +2,7 @@
 //!
 //! The caller receives notices as things happen; nothing here prints.
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
@@ -32,8 +33,10 @@ const TOLD: usize = 3;
 pub enum StorageEvent<'a> {
     /// A file is being written fully, before the first phase.
     LayingOut { target: &'a StorageTarget, done_bytes: u64, total_bytes: u64 },
-    /// A phase begins; with the rate in IO/s, where it has one.
+    /// A phase is prepared; with the rate in IO/s, where it has one.
     PhaseStarts { rate_per_s: Option<f64> },
+    /// A phase is about to begin: whoever waits for others does so now, and says the moment at which all begin.
+    PhaseReady { begins_ns: &'a Cell<Option<u64>> },
     /// One entry of a phase's series.
     Interval { tally: &'a IntervalTally },
     /// A phase ended; I/O that failed is told in the outcome.
@@ -262,19 +265,27 @@ impl PhaseRun<'_, '_> {
         pause(phase.pause_before_s, self.stop);
         holding::check_again(self.held, &workload, &mounts::read(&Root::machine()))?;
         (self.on)(StorageEvent::PhaseStarts { rate_per_s });
-        let (on, stop, enough) = (&mut self.on, self.stop, self.enough);
+        let (on, stop, enough) = (RefCell::new(&mut self.on), self.stop, self.enough);
         if let Some(enough) = enough {
             enough.store(false, Ordering::Relaxed);
         }
         let mut on_interval = |tally: &IntervalTally| {
-            on(StorageEvent::Interval { tally });
+            on.borrow_mut()(StorageEvent::Interval { tally });
             if let Some(enough) = enough.filter(|_| stop.load(Ordering::Relaxed)) {
                 enough.store(true, Ordering::Relaxed);
             }
         };
-        let ends = enough.unwrap_or(stop);
-        let mut control =
-            Control { stop: ends, held: self.held, on_interval: &mut on_interval };
+        let mut on_ready = || {
+            let begins_ns = Cell::new(None);
+            on.borrow_mut()(StorageEvent::PhaseReady { begins_ns: &begins_ns });
+            begins_ns.get()
+        };
+        let mut control = Control {
+            stop: enough.unwrap_or(stop),
+            held: self.held,
+            on_ready: Some(&mut on_ready),
+            on_interval: &mut on_interval,
+        };
         let mut outcome = kernel::run(&workload, &mut control)
             .map_err(|error| phase_failed(phase, &error))?;
         if outcome.ended == Ended::Interrupted && !stop.load(Ordering::Relaxed) {

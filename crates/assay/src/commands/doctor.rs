@@ -29,7 +29,7 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     })?;
     keep_topics(&mut found.findings, &typed.topics)?;
     let shown = build::findings(&found.host.name, &found.findings, typed.all);
-    page::publish(shown, &found, &typed.page, terminal)?;
+    page::publish(|| shown, || &found, &typed.page, terminal)?;
     let matters =
         |it: &Finding| it.outcome == Outcome::Deviates && it.severity > Severity::Note;
     let is_bad = typed.strict && found.findings.iter().any(matters);

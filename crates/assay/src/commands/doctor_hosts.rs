@@ -118,7 +118,7 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     });
     let (examined, unreached) = sorted(names, &answers);
     let shown = build::hosts(&examined, &unreached, &hosts::compact);
-    page::publish(shown, &document(names, &answers), &typed.page, terminal)?;
+    page::publish(|| shown, || document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
 }

@@ -17,48 +17,48 @@ use assay_run::failure::{Failure, Kind};
 
 /// The machine-readable list.
 #[derive(Serialize)]
-struct Document {
-    runs: Vec<Entry>,
-    unreadable: Vec<Unreadable>,
+struct Document<'l> {
+    runs: Vec<Entry<'l>>,
+    unreadable: Vec<Unreadable<'l>>,
 }
 
 #[derive(Serialize)]
-struct Entry {
-    id: String,
+struct Entry<'l> {
+    id: &'l str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<String>,
+    label: Option<&'l str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
-    suite: String,
-    started: String,
-    finished: Option<String>,
+    note: Option<&'l str>,
+    suite: &'l str,
+    started: &'l str,
+    finished: Option<&'l str>,
     status: Status,
     running: bool,
     cases_planned: usize,
     cases_finished: usize,
     cases_failed: usize,
-    host: String,
+    host: &'l str,
     other_hosts: usize,
-    fingerprint: String,
+    fingerprint: &'l str,
     /// Whether everything that was written of it can be read, and how many events cannot.
     is_whole: bool,
     losses: u64,
-    headlines: Vec<Value>,
+    headlines: Vec<Value<'l>>,
     /// Whether they can be relied on; `trust` of the run's document says why not.
     trusted: bool,
 }
 
 #[derive(Serialize)]
-struct Value {
-    label: String,
+struct Value<'l> {
+    label: &'l str,
     #[serde(flatten)]
     quantity: Quantity,
 }
 
 #[derive(Serialize)]
-struct Unreadable {
-    id: String,
-    reason: String,
+struct Unreadable<'l> {
+    id: &'l str,
+    reason: &'l str,
 }
 
 pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -71,8 +71,12 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
     if typed.page.format() != Format::Json {
         listing.doubts.iter().for_each(|doubt| terminal.note(&words::doubt(doubt).text));
     }
-    let shown = page(&listing, without_result);
-    page::publish(shown, &document(listing), &typed.page, terminal)?;
+    page::publish(
+        || page(&listing, without_result),
+        || document(&listing),
+        &typed.page,
+        terminal,
+    )?;
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
 }
 
@@ -87,34 +91,36 @@ fn is_asked(run: &Listed, typed: &ListArguments) -> bool {
         && is(&typed.host, &run.host)
 }
 
-fn document(listing: Listing) -> Document {
-    let unreadable = |it: assay_store::Unreadable| Unreadable { id: it.id, reason: it.reason };
+fn document(listing: &Listing) -> Document<'_> {
+    let unreadable =
+        listing.unreadable.iter().map(|it| Unreadable { id: &it.id, reason: &it.reason });
     Document {
-        runs: listing.runs.into_iter().map(entry).collect(),
-        unreadable: listing.unreadable.into_iter().map(unreadable).collect(),
+        runs: listing.runs.iter().map(entry).collect(),
+        unreadable: unreadable.collect(),
     }
 }
 
-fn entry(run: Listed) -> Entry {
-    let value = |it: assay_store::Headline| Value { label: it.label, quantity: it.quantity };
+fn entry(run: &Listed) -> Entry<'_> {
+    let values = run.headlines.iter();
+    let values = values.map(|it| Value { label: &it.label, quantity: it.quantity });
     Entry {
-        id: run.id,
-        label: run.label,
-        note: run.note,
-        suite: run.suite,
-        started: run.started,
-        finished: run.finished,
+        id: &run.id,
+        label: run.label.as_deref(),
+        note: run.note.as_deref(),
+        suite: &run.suite,
+        started: &run.started,
+        finished: run.finished.as_deref(),
         status: run.status,
         running: run.running,
         cases_planned: run.cases_planned,
         cases_finished: run.cases_finished,
         cases_failed: run.cases_failed,
-        host: run.host,
+        host: &run.host,
         other_hosts: run.other_hosts,
-        fingerprint: run.fingerprint,
+        fingerprint: &run.fingerprint,
         is_whole: run.is_whole,
         losses: run.losses,
-        headlines: run.headlines.into_iter().map(value).collect(),
+        headlines: values.collect(),
         trusted: run.is_trusted,
     }
 }

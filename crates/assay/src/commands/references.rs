@@ -22,7 +22,7 @@ pub(crate) fn references(
         Some(_) => of_claims(&claims),
         None => of_systems(&claims),
     };
-    page::publish(shown, &claims, &typed.page, terminal)?;
+    page::publish(|| shown, || &claims, &typed.page, terminal)?;
     Ok(0)
 }
 

@@ -2,6 +2,7 @@
 
 use std::os::fd::AsRawFd;
 
+use assay_kernels::clock;
 use assay_model::storage_outcome::{Ended, IntervalTally, Operation};
 use assay_model::workload::storage::Turns;
 
@@ -82,8 +83,12 @@ fn the_series_and_the_totals_agree() {
     let mut seen: Vec<IntervalTally> = Vec::new();
     let stop = AtomicBool::new(false);
     let mut on_interval = |entry: &IntervalTally| seen.push(entry.clone());
-    let mut control =
-        Control { stop: &stop, held: &Held::default(), on_interval: &mut on_interval };
+    let mut control = Control {
+        stop: &stop,
+        held: &Held::default(),
+        on_ready: None,
+        on_interval: &mut on_interval,
+    };
     let outcome = storage::run(&phase, &mut control).unwrap();
     assert_eq!(outcome.ended, Ended::Time);
     assert!((outcome.elapsed_s - 0.7).abs() < 1e-9, "{}", outcome.elapsed_s);
@@ -170,12 +175,43 @@ fn an_interrupt_ends_a_phase_and_keeps_what_was_counted() {
     let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(600.0));
     let outcome = storage::run(
         &phase,
-        &mut Control { stop: &stop, held: &Held::default(), on_interval: &mut on_interval },
+        &mut Control {
+            stop: &stop,
+            held: &Held::default(),
+            on_ready: None,
+            on_interval: &mut on_interval,
+        },
     )
     .unwrap();
     assert_eq!(outcome.ended, Ended::Interrupted);
     assert!(count(&outcome) > 0 && entries >= 1);
     assert!(outcome.elapsed_s < 600.0);
+}
+
+#[test]
+fn a_phase_begins_at_the_moment_of_others() {
+    const LATER_NS: u64 = 200_000_000;
+    let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(0.05));
+    let (stop, held) = (AtomicBool::new(false), Held::default());
+    let begun_ns = clock::now_ns();
+    // A moment that has passed is no reason to wait, nor to count what was not.
+    for moment_ns in [begun_ns + LATER_NS, begun_ns] {
+        let (mut asked, mut firsts_ns) = (0, Vec::new());
+        let mut on_ready = || {
+            asked += 1;
+            Some(moment_ns)
+        };
+        let mut on_interval = |_: &IntervalTally| firsts_ns.push(clock::now_ns());
+        let mut control = Control {
+            stop: &stop,
+            held: &held,
+            on_ready: Some(&mut on_ready),
+            on_interval: &mut on_interval,
+        };
+        let outcome = storage::run(&phase, &mut control).unwrap();
+        assert!((outcome.elapsed_s - 0.05).abs() < 1e-9, "{}", outcome.elapsed_s);
+        assert!(asked == 1 && firsts_ns[0] > moment_ns, "{asked} {firsts_ns:?}");
+    }
 }
 
 #[test]

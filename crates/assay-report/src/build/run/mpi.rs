@@ -6,6 +6,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
+use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
 use crate::locale::{fixed, symbol, word};
 use crate::precision::{self, Prefixes};
@@ -198,13 +199,15 @@ fn prefixes() -> Prefixes {
     Prefixes::of([(Unit::Second, 1e-6), (Unit::BytePerSecond, 1e6)])
 }
 
-/// One row per size, one column per MPI; of bandwidths one more in bits, as networks count.
+/// One row per size, one column per MPI; of bandwidths one more in bits, as networks count; of what has a limit,
+/// the share of it.
 fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     let names = group.columns();
     let is_bandwidth = group.estimates.iter().all(|it| it.unit == Unit::BytePerSecond);
     let headings = names.iter().flat_map(|name| {
         let bits = is_bandwidth.then(|| format!("{name}, {}", symbol("Gbit/s")));
-        std::iter::once(group.heading(name)).chain(bits)
+        let share = format!("{name}, {}", word("column-of-limit"));
+        std::iter::once(group.heading(name)).chain(bits).chain([share])
     });
     let headings: Vec<String> = headings.collect();
     let mut columns = vec![(word("column-size"), Align::Right)];
@@ -219,6 +222,7 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
             let estimate = group.at(bytes, name);
             row.push(estimate.map(|it| cell(it, best, names.len())).unwrap_or_default());
             row.extend(is_bandwidth.then(|| estimate.map(in_bits).unwrap_or_default()));
+            row.push(rows::percent(estimate.and_then(|it| it.percent_of_limit)));
             marks.extend(estimate.map(|it| context.notes.marks(it)).unwrap_or_default());
         }
         marks.sort_unstable();

@@ -72,7 +72,7 @@ pub(in crate::build) fn end(end: &str) -> String {
 }
 
 /// A stored direction of streams.
-pub(super) fn direction(direction: &str) -> String {
+pub(in crate::build) fn direction(direction: &str) -> String {
     match direction {
         "send" => word("direction-send").to_owned(),
         "receive" => word("direction-receive").to_owned(),

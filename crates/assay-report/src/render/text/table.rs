@@ -1,5 +1,7 @@
 //! Tables: columns side by side where they fit, else in parts below each other, else in records.
 
+use std::borrow::Cow;
+
 use super::wrap::{columns, padded, widest_word, wrap};
 use crate::document::{Align, Cell, Table};
 
@@ -62,11 +64,15 @@ fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
 }
 
 /// What a cell says, with the marks of its notes.
-fn text(cell: &Cell, form: Form) -> String {
+fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
     let short = cell.short.as_ref().filter(|_| form == Form::Short);
+    let text = short.unwrap_or(&cell.text);
+    if cell.marks.is_empty() {
+        return Cow::Borrowed(text);
+    }
     let marks = cell.marks.iter().map(|mark| format!("[{mark}]"));
-    let text = Some(short.unwrap_or(&cell.text).clone()).filter(|text| !text.is_empty());
-    text.into_iter().chain(marks).collect::<Vec<_>>().join(" ")
+    let text = Some(text.clone()).filter(|text| !text.is_empty());
+    Cow::Owned(text.into_iter().chain(marks).collect::<Vec<_>>().join(" "))
 }
 
 /// Width of each column; `None` when even the narrowest do not fit. Numbers are wrapped in one form only, between

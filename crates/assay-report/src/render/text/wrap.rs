@@ -4,12 +4,19 @@ use crate::locale::SPACES;
 use std::borrow::Cow;
 
 use assay_model::plain::in_columns;
+use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
 /// Columns that a text takes, with everything that it hides shown.
 pub(super) fn columns(text: &str) -> usize {
-    in_columns(text).width()
+    of_plain(text).unwrap_or_else(|| in_columns(text).width())
+}
+
+/// Columns of a text that needs no table of Unicode: most cells of large tables.
+fn of_plain(text: &str) -> Option<usize> {
+    let is_plain = |c: char| matches!(c, ' '..='~' | '\u{a0}');
+    text.chars().try_fold(0, |count, c| is_plain(c).then_some(count + 1))
 }
 
 /// No-break spaces have done their work once lines are broken.
@@ -25,13 +32,42 @@ pub(super) fn padded(text: &str, width: usize) -> String {
 /// Lines of at most `width` columns, broken at spaces. A word that is wider than a line has one to itself, and
 /// what others wrote cannot begin one. There is always a line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
+    let is_one_line = !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
+    if is_one_line && of_plain(text).is_some_and(|it| it <= width) {
+        return vec![text.to_owned()];
+    }
     let options = Options::new(width)
         .break_words(false)
-        .word_separator(WordSeparator::AsciiSpace)
+        .word_separator(WordSeparator::Custom(pieces))
         .word_splitter(WordSplitter::NoHyphenation)
         .wrap_algorithm(WrapAlgorithm::FirstFit);
     let text = one_line(text);
     textwrap::wrap(&text, &options).into_iter().map(Cow::into_owned).collect()
+}
+
+/// What a line may be broken between: words, and within Chinese and Japanese, which have no spaces, characters. None
+/// of those that end something begins a line, and none that begin something end one (JIS X 4051).
+fn pieces(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
+    let mut from = 0;
+    let pairs = line.char_indices().zip(line.char_indices().skip(1));
+    let ends = pairs.filter(|((_, a), (_, b))| may_break(*a, *b)).map(|(_, (at, _))| at);
+    let piece = move |end: usize| Word::from(&line[std::mem::replace(&mut from, end)..end]);
+    Box::new(ends.chain([line.len()]).filter(|end| *end > 0).map(piece))
+}
+
+fn may_break(a: char, b: char) -> bool {
+    /// Ideographs, kana and full-width marks; Korean has spaces.
+    const fn is_spaceless(c: char) -> bool {
+        matches!(c, '\u{2e80}'..='\u{312f}' | '\u{3190}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}')
+    }
+    const ENDS: &str =
+        "、。，．：；！？）］｝」』】〉》ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ…,.:;!?)]}%";
+    const BEGINS: &str = "（［｛「『【〈《([{±";
+    let is_space = |c: char| c == ' ' || SPACES.contains(&c);
+    if a == ' ' || is_space(b) || SPACES.contains(&a) {
+        return a == ' ' && b != ' ';
+    }
+    (is_spaceless(a) || is_spaceless(b)) && !ENDS.contains(b) && !BEGINS.contains(a)
 }
 
 /// All words on one line, however long.
@@ -42,7 +78,12 @@ pub(super) fn one_line(text: &str) -> String {
 
 /// The widest word of a text.
 pub(super) fn widest_word(text: &str) -> usize {
-    text.split('\n').flat_map(words).map(|word| columns(&word)).max().unwrap_or(0)
+    if of_plain(text).is_some() {
+        return text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
+    }
+    let words = text.split('\n').flat_map(words);
+    let widest = |word: String| pieces(&word).map(|piece| columns(&piece)).max();
+    words.filter_map(widest).max().unwrap_or(0)
 }
 
 /// A no-break space belongs to its word.
@@ -51,4 +92,26 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(is_break)
         .filter(|word| !word.is_empty())
         .map(|word| in_columns(word).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_without_spaces_are_broken_between_characters() {
+        for (text, width, expected) in [
+            ("plain words stay whole", 11, "plain words|stay whole"),
+            ("延迟始终低于空闲目标的两倍。", 12, "延迟始终低于|空闲目标的两|倍。"),
+            ("延迟始终低于空闲目标。", 20, "延迟始终低于空闲目|标。"),
+            ("約 7\u{a0}µs（中央値）です", 8, "約 7\u{a0}µs|（中央|値）です"),
+            ("대기 시간이 유휴", 8, "대기|시간이|유휴"),
+            ("", 8, ""),
+        ] {
+            assert_eq!(wrap(text, width).join("|"), expected, "{text}");
+        }
+        for (text, expected) in [("延迟低于两倍。", 4), ("of words", 5)] {
+            assert_eq!(widest_word(text), expected, "{text}");
+        }
+    }
 }

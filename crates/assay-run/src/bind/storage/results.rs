@@ -84,8 +84,12 @@ pub(super) fn learn_headroom(
         target.path = PathBuf::from("null");
     }
     let held = Held::default();
-    let mut control =
-        Control { stop: recorder.cancel(), held: &held, on_interval: &mut |_| {} };
+    let mut control = Control {
+        stop: recorder.cancel(),
+        held: &held,
+        on_ready: None,
+        on_interval: &mut |_| {},
+    };
     let alone = kernel::run(&alone, &mut control)
         .map_err(|error| CaseError::because(Area::Generator, &error))?;
     let (most, reached) = (series::rate_per_s(&alone), series::rate_per_s(outcome));

@@ -209,6 +209,7 @@ impl<'a> Running<'a> {
             }
             StorageEvent::LayingOut { .. }
             | StorageEvent::PhaseStarts { .. }
+            | StorageEvent::PhaseReady { .. }
             | StorageEvent::Interval { .. } => {}
         };
         let outcomes = runner::carry_out(&plan, &permissions, self.stop, &mut see);

@@ -71,10 +71,11 @@ impl FarEnd {
         let mut outcome = None;
         let mut on = |event: StorageEvent<'_>| match event {
             StorageEvent::LayingOut { .. } => laid_out(&event, line),
-            StorageEvent::PhaseStarts { .. } => {
+            StorageEvent::PhaseReady { begins_ns } => {
                 let nothing = Ready { cases: Vec::new(), step: 0, run_started_ns: 0 };
                 line.say(&Reply::Ready(nothing));
-                match line.next_start() {
+                begins_ns.set(line.next_start());
+                match begins_ns.get() {
                     Some(at_ns) => {
                         line.say(&Reply::Started(wait_until(at_ns, line.cancel())));
                     }
@@ -85,7 +86,7 @@ impl FarEnd {
                 line.say(&Reply::Interval(Box::new(tally.clone())));
             }
             StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
-            StorageEvent::PhaseFailed => {}
+            StorageEvent::PhaseStarts { .. } | StorageEvent::PhaseFailed => {}
         };
         let plan = StoragePlan { phases: vec![phase] };
         let done = runner::carry_out(&plan, &self.options, ends, &mut on);

@@ -113,7 +113,7 @@ impl Runs<'_, '_, '_, '_, '_> {
             }
             StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
             // The failure comes back as well.
-            StorageEvent::PhaseFailed => {}
+            StorageEvent::PhaseReady { .. } | StorageEvent::PhaseFailed => {}
         };
         let done = ending::following(stop, &ends, || {
             runner::carry_out(plan, &self.options, &ends, &mut on)

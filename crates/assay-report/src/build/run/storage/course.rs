@@ -3,10 +3,13 @@
 use assay_model::attribute::{Attribute, Value};
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
+use assay_model::workload::course::LatencyGoal;
 
 use super::super::context::{number, text};
 use super::{Test, rows};
-use crate::document::{Align, Axis, Block, Document, Plot, Point, Scale, Series, Table, Tone};
+use crate::document::{
+    Align, Axis, Block, Document, Line, Plot, Point, Scale, Series, Table, Tone,
+};
 use crate::locale::{grouped, word};
 use crate::{precision, units, words};
 
@@ -89,17 +92,15 @@ fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
 fn search(document: &mut Document, test: &Test<'_>) {
     let Some(goal) = test.text(Attribute::Goal) else { return };
     let of = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
-    document.paragraph(
-        Tone::Plain,
-        say!(
-            "goal-met",
-            test = test.name(),
-            goal = units::joined(&goal),
-            rate = of(Attribute::GoalRate),
-            missed = of(Attribute::GoalMissedAt),
-            closed = of(Attribute::MaximumRate),
-        ),
+    let outcome = say!(
+        "goal-met",
+        test = test.name(),
+        goal = units::joined(&goal),
+        rate = of(Attribute::GoalRate),
+        missed = of(Attribute::GoalMissedAt),
+        closed = of(Attribute::MaximumRate),
     );
+    document.paragraph(Tone::Plain, &outcome);
     let columns = [
         (word("column-requested"), Align::Right),
         (word("column-reached"), Align::Right),
@@ -121,5 +122,35 @@ fn search(document: &mut Document, test: &Test<'_>) {
             words::shown(&shown).into(),
         ]);
     }
+    document.blocks.extend(tried(test, (&table.caption, &outcome), &goal).map(Block::Plot));
     document.blocks.push(Block::Table(table));
+}
+
+/// What was later than the goal at each rate that was tried, and how much may be; `None` where fewer than two rates
+/// were.
+fn tried(test: &Test<'_>, (title, description): (&str, &str), goal: &str) -> Option<Plot> {
+    let goal_at = LatencyGoal::parse(goal).ok().map(|it| 1.0 - it.percent / 100.0);
+    let mut steps: Vec<(&str, Point)> = Vec::new();
+    for step in test.steps_of("late") {
+        let Some(Value::Text(shown)) = step.parameters.get(&Attribute::Shown) else { continue };
+        let (x, y) = (number(step, Attribute::RequestedRate)?, step.median);
+        if y.is_finite() {
+            steps.push((words::shown(shown), Point { x, y, interval: step.ci }));
+        }
+    }
+    steps.sort_by(|(_, a), (_, b)| a.x.total_cmp(&b.x));
+    let mut series: Vec<Series> = Vec::new();
+    for (name, point) in &steps {
+        match series.iter_mut().find(|it| it.name == *name) {
+            Some(known) => known.points.push(*point),
+            None => series.push(Series { name: (*name).to_owned(), points: vec![*point] }),
+        }
+    }
+    let axes = [
+        Axis::new(word("column-requested"), Unit::IoPerSecond, Scale::Linear),
+        Axis::new(word("column-later-than-the-goal"), Unit::Ratio, Scale::Linear),
+    ];
+    let limit = goal_at.map(|value| Line { label: units::joined(goal), value });
+    let plot = Plot::new(title, description, axes, series);
+    (steps.len() > 1).then_some(Plot { rivals: true, limit, ..plot })
 }

@@ -1,0 +1,122 @@
+//! Limits where a result is one of many: over all stored runs, in tables of sizes, in a search for a rate; and
+//! comparisons on a narrow terminal in every language.
+
+use assay_model::benchmark::Better;
+use assay_model::history::{History, Method, Point};
+use assay_model::limit::Basis;
+use assay_model::quantity::Unit;
+use assay_model::summary::Summary;
+use assay_report::build;
+use assay_report::document::{Block, Document, Plot};
+use assay_report::locale::{Language, Locale};
+use assay_report::render::text;
+use unicode_width::UnicodeWidthStr;
+
+use crate::maker::With;
+use crate::{conditions, mpi, storage};
+
+fn history(limits: [Option<f64>; 3]) -> Document {
+    let point = |(at, limit): (usize, Option<f64>)| Point {
+        run: format!("20261121-10445{at}-000{at}"),
+        started: format!("2026-11-2{at}T10:44:50Z"),
+        label: None,
+        median: 33e9 + 1e9 * at as f64,
+        ci: None,
+        limit,
+    };
+    build::history(&History {
+        schema: 1,
+        statistics: 1,
+        benchmark: "memory.stream".to_owned(),
+        metric: "triad".to_owned(),
+        identity: [].into(),
+        others: 0,
+        unit: Unit::BytePerSecond,
+        better: Better::Higher,
+        host: "node-7".to_owned(),
+        points: limits.into_iter().enumerate().map(point).collect(),
+        changes: vec![],
+        environment: vec![],
+        method: Method { name: "none", permutations: 1, seed: 1, risk: 0.01, margin: 0.03 },
+    })
+}
+
+fn plots(document: &Document) -> Vec<&Plot> {
+    let blocks = document.blocks.iter();
+    blocks.filter_map(|it| if let Block::Plot(plot) = it { Some(plot) } else { None }).collect()
+}
+
+#[test]
+fn a_history_has_the_limit_that_all_runs_share() {
+    for (limits, line, shares) in [
+        ([Some(50e9); 3], Some("limit 50.00 GB/s"), ["66.0 %", "70.0 %"]),
+        ([None, Some(50e9), Some(50e9)], Some("limit 50.00 GB/s"), ["68.0 %", "70.0 %"]),
+        ([Some(40e9), Some(50e9), None], None, ["82.5 %", "68.0 %"]),
+        ([None; 3], None, ["", ""]),
+    ] {
+        let document = history(limits);
+        let drawn = plots(&document)[0].limit.as_ref();
+        let drawn = drawn.map(|it| it.label.replace('\u{a0}', " "));
+        assert_eq!(drawn.as_deref(), line, "{limits:?}");
+        let page = text::document(&document, &text::Options::default()).replace('\u{a0}', " ");
+        assert_eq!(page.contains("of limit"), limits.iter().any(Option::is_some), "{page}");
+        for share in shares {
+            assert!(page.contains(share), "{share}: {page}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_sizes_have_the_share_of_the_limit() {
+    let mut summary = mpi::mpi();
+    let written = |summary: &Summary| {
+        let options = text::Options { width: 300, ..text::Options::default() };
+        text::document(&build::run(summary, None), &options)
+    };
+    assert!(!written(&summary).contains("of limit"));
+    for it in &mut summary.results {
+        if it.metric == "bandwidth"
+            && it.parameters.values().any(|it| it.text() == Some("/opt/intel"))
+        {
+            let limit = it.median * 2.0;
+            *it = it.clone().limited(limit, Basis::Link { device: None });
+        }
+    }
+    let page = written(&summary);
+    assert!(page.contains("Intel MPI 2021.18, of limit") && page.contains("50.0 %"), "{page}");
+}
+
+#[test]
+fn a_search_is_a_picture_with_its_goal() {
+    let document = build::run(&storage::courses(), None);
+    let plots = plots(&document);
+    let goal = |it: &&&Plot| it.limit.as_ref().is_some_and(|it| it.label.starts_with("p99"));
+    let search = plots.iter().find(goal).unwrap();
+    assert!((search.limit.as_ref().unwrap().value - 0.01).abs() < 1e-9);
+    let shown: Vec<(&str, usize)> =
+        search.series.iter().map(|it| (it.name.as_str(), it.points.len())).collect();
+    assert_eq!(shown, [("met", 2), ("missed", 1)]);
+}
+
+/// Side by side, too: a table whose columns did not fit would be as long as all of its cells.
+#[test]
+fn comparisons_fit_a_narrow_terminal_in_every_language() {
+    let comparison = conditions::accelerated_networking();
+    let write = |locale| {
+        let language = Language::of(locale);
+        language.write(|| {
+            text::document(&build::comparison(&comparison), &text::Options::default())
+        })
+    };
+    let english = write(Locale::En).lines().count();
+    for locale in Locale::ALL {
+        let page = write(locale);
+        let wide: Vec<&str> = page.lines().filter(|line| line.width() > 80).collect();
+        assert_eq!(wide, Vec::<&str>::new(), "{locale:?}");
+        let lines = page.lines().count();
+        assert!(
+            lines * 2 <= english * 3,
+            "{locale:?}: {lines} lines, {english} in English:\n{page}"
+        );
+    }
+}

@@ -1,0 +1,48 @@
+//! Work on many independent things on several processors. Order and outcome are those of a loop; no thread
+//! outlives the call.
+
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::thread;
+
+/// More threads than this wait for one disk or one memory.
+const MOST: usize = 8;
+
+/// What `of` says of each of `items`, in their order. A thread gets `fewest` of them or more, so that starting it
+/// is worth it.
+pub(crate) fn each<T: Sync, R: Send>(
+    items: &[T],
+    fewest: usize,
+    of: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get).min(MOST);
+    let threads = processors.min(items.len() / fewest.max(1));
+    if threads < 2 {
+        return items.iter().map(of).collect();
+    }
+    let of = &of;
+    thread::scope(|scope| {
+        let part = |items| move || Iterator::map(<[T]>::iter(items), of).collect::<Vec<R>>();
+        let parts = items.chunks(items.len().div_ceil(threads));
+        let parts: Vec<_> = parts.map(|items| scope.spawn(part(items))).collect();
+        let done =
+            parts.into_iter().flat_map(|it| it.join().unwrap_or_else(|it| resume_unwind(it)));
+        done.collect()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_outcome_is_that_of_a_loop() {
+        for count in [0, 1, 2, 7, 100, 1001] {
+            let items: Vec<usize> = (0..count).collect();
+            let expected: Vec<usize> = items.iter().map(|it| it * 3).collect();
+            for fewest in [0, 1, 10, 5000] {
+                assert_eq!(each(&items, fewest, |it| it * 3), expected, "{count} {fewest}");
+            }
+        }
+    }
+}
