@@ -60,9 +60,13 @@ fn a_launch_that_does_not_fit_is_said_before_it_begins() {
          [[measure]]\nbenchmark = \"mpi.allreduce\"\nfrom = \"8B\"\nto = \"8B\"\n",
     );
     let outcome = world.assay(&["run", text(&suite), "--mpi", text(prefix)]).succeeded();
-    let place = |words: &str| outcome.err.find(words).unwrap_or_else(|| panic!("{outcome:?}"));
-    assert!(place("one launch of mpi.allreduce") < place("done mpi.allreduce"), "{outcome:?}");
-    assert!(place("done mpi.latency") < place("one launch of"), "{outcome:?}");
+    let place = |words: [&str; 2]| {
+        let is_one = |line: &str| words.iter().all(|it| line.contains(it));
+        outcome.err.lines().position(is_one).unwrap_or_else(|| panic!("{outcome:?}"))
+    };
+    let said = place(["one launch of", "mpi.allreduce"]);
+    assert!(said < place(["mpi.allreduce", "done"]), "{outcome:?}");
+    assert!(place(["mpi.latency", "done"]) < said, "{outcome:?}");
 }
 
 #[test]
