@@ -292,7 +292,7 @@ fn a_suite_on_several_hosts_is_one_run() {
         "high.toml",
         "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"99999 GB/s\"\n",
     );
-    let words = ["--json", "--seed", "7", "--expect", "high.toml"];
+    let words = ["--json", "--seed", "7", "--budget", "4s", "--expect", "high.toml"];
     let document = world.measured(&run("b,a[1-2]", &words), 5);
     let names = |list: &Value, key: &str| {
         let all =

@@ -13,16 +13,16 @@ fn short() -> String {
     let test = |name: &str, operation: &str| {
         format!(
             "[[measure]]\nbenchmark = \"storage\"\nname = \"{name}\"\noperation = \"{operation}\"\n\
-             pattern = \"random\"\nbs = \"8KiB\"\ndepth = 4\ncurve = [30, 60]\n"
+             pattern = \"random\"\nbs = \"8KiB\"\ndepth = 4\nbuffered = true\ncurve = [30, 60]\n"
         )
     };
     let tests = test("RndRead", "read") + &test("RndWrite", "write");
-    format!("name = \"anf\"\nbudget = \"6s\"\n{tests}")
+    format!("name = \"anf\"\nbudget = \"9s\"\n{tests}")
 }
 
 #[test]
 fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
-    let world = World::new();
+    let world = World::in_memory();
     world.write("fleet.toml", FLEET);
     world.write("short.toml", &short());
     let target = world.path("data.{host}").display().to_string();
