@@ -16,6 +16,7 @@ pub(crate) mod guest;
 pub(crate) mod image;
 mod network;
 mod rdma;
+mod rdma_pairs;
 mod rdma_ways;
 mod storage;
 
@@ -48,8 +49,13 @@ pub(crate) struct Figure {
     pub(crate) holds: Option<bool>,
 }
 
-const SCENARIOS: [Scenario; 4] =
-    [rdma::SCENARIO, rdma_ways::SCENARIO, network::SCENARIO, storage::SCENARIO];
+const SCENARIOS: [Scenario; 5] = [
+    rdma::SCENARIO,
+    rdma_ways::SCENARIO,
+    rdma_pairs::SCENARIO,
+    network::SCENARIO,
+    storage::SCENARIO,
+];
 
 /// Runs the named scenarios, or all of them and writes the page.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {

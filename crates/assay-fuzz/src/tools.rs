@@ -116,6 +116,7 @@ pub(crate) fn plan(suite: &Suite) -> Result<Plan, PlanError> {
         mpi,
         seed: 1,
         pairs: None,
+        has_rdma: true,
     };
     expand(suite, &HOST, &choices)
 }

@@ -132,6 +132,8 @@ pub enum Asks {
     Files,
     /// Messages of MPI.
     Mpi,
+    /// Sizes of RDMA messages.
+    Rdma,
 }
 
 /// What the samples of one preparation have in common by chance.

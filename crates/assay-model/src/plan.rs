@@ -30,6 +30,9 @@ pub struct Omitted {
     pub benchmark: String,
     /// What is missing.
     pub reason: Missing,
+    /// The hosts of a run that lack it; empty = all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 /// What a measure needs and is not there.
@@ -50,6 +53,8 @@ pub enum Missing {
     Tool,
     /// A library that it is to use.
     Library,
+    /// An RDMA device.
+    RdmaDevice,
 }
 
 /// One unit of execution: one workload, measured by one measurer.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, RdmaTest};
 use crate::quantity::Bytes;
 
 mod files;
@@ -142,6 +142,14 @@ pub enum Request {
     Files(FilesRequest),
     /// `mpi.latency`, `mpi.bw` …
     Mpi(MpiRequest),
+    /// `rdma.send_lat`, `rdma.write_bw` …
+    Rdma {
+        /// Which.
+        test: RdmaTest,
+        /// Smallest and largest message, and every doubling of the smallest between them; `None` = one size, as
+        /// perftest does.
+        sizes: Option<(Bytes, Bytes)>,
+    },
 }
 
 impl Request {
@@ -162,6 +170,7 @@ impl Request {
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
             Self::Mpi(asked) => Benchmark::Mpi(asked.test),
+            Self::Rdma { test, .. } => Benchmark::Rdma(*test),
         }
     }
 }

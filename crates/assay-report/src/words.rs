@@ -9,7 +9,7 @@ mod doubt;
 mod failure;
 
 pub use choices::{
-    aspect, basis, difference, distrust, engine_reason, factors, knee, missing, resource,
+    aspect, basis, difference, distrust, engine_reason, factors, knee, omitted, resource,
     shown, verdict, verdict_on,
 };
 pub use doubt::doubt;

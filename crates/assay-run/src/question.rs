@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
+use assay_kernels::rdma::has_devices;
 use assay_model::doubt::Doubt;
 use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
@@ -120,6 +121,7 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
         mpi: question.mpi.clone(),
         seed: question.seed.unwrap_or_else(fresh_seed),
         pairs: question.pairs.clone(),
+        has_rdma: has_devices(),
     };
     let (suite, omitted) = rehearsal::with_its_libraries(question)?;
     // Also where nothing is to be measured: what is planned must be possible.

@@ -1,7 +1,7 @@
-//! RDMA between two hosts: joins the far end over TCP, exchanges what both queue pairs need, and measures
-//! size by size. Prints nothing.
+//! RDMA between two hosts: joins the far end, exchanges what both queue pairs need, and measures size by size.
+//! Prints nothing.
 //!
-//! The connection over TCP is assay's own (`wire`): perftest's exchange differs by version and options.
+//! What both ends tell each other is assay's own (`wire`): perftest's exchange differs by version and options.
 
 mod far_end;
 mod outcome;
@@ -12,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_fleet::rdma_device;
+use assay_fleet::remote::calls::Call;
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{
     Card, Connection, Endpoint, Operation, Pass, RdmaError, Wanted, has_devices,
@@ -26,6 +27,7 @@ use crate::network::control::Control;
 use crate::network::error::NetworkError;
 use crate::network::target::Target;
 
+pub(crate) use far_end::attend;
 pub use far_end::{Served, serve};
 pub use outcome::{Joined, Rates, Size, Values};
 pub(crate) use perftest::Peer;
@@ -58,7 +60,7 @@ pub enum TestError {
     Verbs(#[from] RdmaError),
     #[error(transparent)]
     Network(#[from] NetworkError),
-    #[error("the far end of {peer} failed: {reason}")]
+    #[error("the far end, {peer}, failed: {reason}")]
     FarEnd { peer: String, reason: String, advice: String },
     #[error("{peer} does not speak this protocol: {said}")]
     Stranger { peer: String, said: String },
@@ -66,7 +68,7 @@ pub enum TestError {
     WrongContents { bytes: u64 },
     #[error("none of the datagrams of {bytes} B arrived")]
     NothingArrived { bytes: u64 },
-    #[error("the far end of {peer} has gone: {source}")]
+    #[error("the far end, {peer}, has gone: {source}")]
     Gone { peer: String, source: RdmaError },
     #[error("perftest at the far end: {reason}")]
     Perftest { reason: String, advice: &'static str },
@@ -82,20 +84,24 @@ pub fn run(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Observed<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    run_with(work, None, cancel, observe)
+}
+
+/// The same with the other host of a pair, where there is one.
+pub(crate) fn run_with(
+    work: &RdmaWorkload,
+    pair: Option<Call>,
+    cancel: &AtomicBool,
+    observe: &mut dyn FnMut(Observed<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
     let load = Load::of(work);
     // Memory lies where it is first touched: by this thread.
     let beside = Beside::device(&work.device);
     let mut end = open(&work.device, &load, most_bytes)
         .map_err(|error| TestError::from(error).failure())?;
-    let loopback = match &work.to {
-        None => Some(Loopback::start(&work.device, None).map_err(|error| error.failure())?),
-        Some(_) => None,
-    };
-    let port = loopback.as_ref().map_or(work.port.unwrap_or(PORT), Loopback::port);
-    let host = work.to.as_deref().unwrap_or("127.0.0.1");
-    let mut line =
-        join(work, &mut end, (host, port), cancel).map_err(|error| error.failure())?;
+    let (mut line, _loopback) = reach_far_end(work, pair).map_err(|error| error.failure())?;
+    join(work, &mut end, &mut line, cancel).map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
     observe(Observed::Joined(&Joined::of(&end, work, node)))?;
     let began_ns = clock::now_ns();
@@ -207,14 +213,34 @@ fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestErro
     Ok(end.connect(&far)?)
 }
 
-/// Finds the far end and connects both queue pairs.
+/// The way to the far end, and that itself where it is in this process.
+fn reach_far_end(
+    work: &RdmaWorkload,
+    pair: Option<Call>,
+) -> Result<(Line, Option<Loopback>), TestError> {
+    match (pair, &work.to) {
+        (Some(call), _) => Ok((Line::between_agents(call), None)),
+        (None, Some(host)) => Ok((reach(host, work.port.unwrap_or(PORT))?, None)),
+        (None, None) => {
+            let (own, line) = Loopback::start(&work.device, None);
+            Ok((line, Some(own)))
+        }
+    }
+}
+
+/// A connection to a far end that listens.
+fn reach(host: &str, port: u16) -> Result<Line, TestError> {
+    let (stream, address) = Target::new(host, port).connect()?;
+    Ok(Line::over_tcp(Control::new(stream, address.to_string())?))
+}
+
+/// Says what is wanted, and connects the queue pairs of both ends.
 fn join(
     work: &RdmaWorkload,
     end: &mut Endpoint,
-    (host, port): (&str, u16),
+    line: &mut Line,
     cancel: &AtomicBool,
-) -> Result<Line, TestError> {
-    let mut line = reach(host, port)?;
+) -> Result<(), TestError> {
     line.say(&Message::Hello(Box::new(Hello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         test: work.test,
@@ -227,16 +253,9 @@ fn join(
         card: (&end.card).into(),
     })))?;
     match line.hear("its answer", PATIENCE, cancel)? {
-        Message::Welcome { card } => connect(&line, end, card)?,
-        other => return Err(line.unexpected(other)),
+        Message::Welcome { card } => connect(line, end, card),
+        other => Err(line.unexpected(other)),
     }
-    Ok(line)
-}
-
-/// A connection to the far end.
-fn reach(host: &str, port: u16) -> Result<Line, TestError> {
-    let (stream, address) = Target::new(host, port).connect()?;
-    Ok(Line::new(Control::new(stream, address.to_string())?))
 }
 
 /// One size: both prepare, this end leads, both check.
@@ -299,6 +318,9 @@ impl TestError {
         let failure = Failure::measurement("no RDMA measurement").because(self);
         match self {
             Self::Verbs(error) => failure.advise(error.advice()),
+            Self::Network(NetworkError::Closed { .. } | NetworkError::Call(_)) => {
+                failure.advise("look at the far end why it ended")
+            }
             Self::Network(_) => failure.advise(
                 "start the far end first: the same command without a host (`assay rdma send-lat`)",
             ),

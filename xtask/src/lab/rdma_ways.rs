@@ -94,7 +94,10 @@ const SAID: [(&str, &[&str]); 15] = [
     ("bad device", &["there is no RDMA device mlx5_7; there is rxe0", "exit 4"]),
     ("bad datagram", &["does not fit the path MTU", "exit 4"]),
     ("bad memlock", &["ibv_reg_mr failed", "ulimit -l", "exit 4"]),
-    ("bad peer", &["has gone", "why it ended", "exit 4"]),
+    (
+        "bad peer",
+        &["has gone", "status 12, transport retry counter exceeded", "why it ended", "exit 4"],
+    ),
     ("bad absent", &["start the far end first", "exit 4"]),
     ("bad down", &["port 1 of rxe0 is not active", "exit 4"]),
     ("doctor", &["rdma.link", "rdma.gid", "rdma.mtu", "rdma.errors"]),

@@ -98,7 +98,7 @@ const fn row(
         section: Section::General,
         luck: Luck::Connections,
         preparations: PREPARATIONS,
-        asks: Asks::Nothing,
+        asks: Asks::Rdma,
         target: 0.02,
     }
 }
@@ -177,11 +177,15 @@ const READ_BANDWIDTH: Definition = row(
     "As rdma.send_bw, with reads of the far end's memory; how many the device does at once, it decides.",
     RATES,
 );
-const ATOMIC_LATENCY: Definition = row(
-    "rdma.atomic_lat",
-    "latency of RDMA atomic operations",
-    "\
+const ATOMIC_LATENCY: Definition = Definition {
+    // Its operands have 8 bytes.
+    asks: Asks::Nothing,
+    ..row(
+        "rdma.atomic_lat",
+        "latency of RDMA atomic operations",
+        "\
 One fetch-and-add on 8 bytes of the far end's memory after another, each from before it is posted to \
 its completion. The far end's number is compared with how many there were.",
-    &[whole("time of one fetch-and-add")],
-);
+        &[whole("time of one fetch-and-add")],
+    )
+};

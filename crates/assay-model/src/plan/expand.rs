@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Case, Missing, Omitted, Pair, Plan, Stopping};
-use crate::benchmark::Benchmark;
+use crate::benchmark::{Benchmark, RdmaTest};
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
@@ -51,6 +51,8 @@ pub struct Choices<'a> {
     pub seed: u64,
     /// Pairs of hosts that questions about the network go to instead.
     pub pairs: Option<PairChoices>,
+    /// Whether this machine has an RDMA device.
+    pub has_rdma: bool,
 }
 
 /// The pairs in which a host begins, in a run of several hosts.
@@ -221,7 +223,8 @@ pub fn expand(
     let mut omitted = Vec::new();
     let mut omit = |measure: &Measure, reason| {
         let benchmark = measure.request.benchmark().id();
-        let omission = Omitted { benchmark: benchmark.to_owned(), reason };
+        let benchmark = benchmark.to_owned();
+        let omission = Omitted { benchmark, reason, hosts: Vec::new() };
         if !omitted.contains(&omission) {
             omitted.push(omission);
         }
@@ -267,7 +270,7 @@ pub fn expand(
 /// Whether it is asked between two hosts.
 #[must_use]
 pub const fn goes_out(request: &Request) -> bool {
-    matches!(request, Request::Network(_) | Request::Machine(Benchmark::Rdma(_)))
+    matches!(request, Request::Network(_) | Request::Rdma { .. })
 }
 
 /// Cases of pairs stand question by question; every host counts the same ones, because all expand one suite.
@@ -289,6 +292,10 @@ fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
         Request::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
             let here = asked.questions.iter().all(|question| question.to.is_none());
             here.then_some(Missing::Host)
+        }
+        Request::Rdma { .. } if !choices.has_rdma => Some(Missing::RdmaDevice),
+        Request::Rdma { .. } if choices.to.is_none() && choices.pairs.is_none() => {
+            Some(Missing::Host)
         }
         Request::Storage(asked) if asked.targets.is_empty() => Some(Missing::Target),
         Request::Files(asked) if asked.folder.is_none() => Some(Missing::Target),
@@ -407,7 +414,8 @@ fn workloads(
     choices: &Choices<'_>,
 ) -> Result<Vec<Named>, PlanError> {
     match request {
-        Request::Machine(benchmark) => of_machine(*benchmark, host, choices.to.as_deref()),
+        Request::Machine(Benchmark::MemoryCopy) => copies(host),
+        Request::Machine(_) => Ok(Vec::new()),
         Request::Stream { placements, threads, bytes } => {
             streams(host, placements, *threads, *bytes)
         }
@@ -425,20 +433,34 @@ fn workloads(
         Request::Storage(asked) => storage::resolve(asked, budget_s),
         Request::Files(asked) => files::resolve(asked, budget_s),
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
+        Request::Rdma { test, sizes } => rdma(*test, *sizes, choices.to.clone()),
     }
 }
 
-/// What a benchmark measures that leaves everything to the machine.
-fn of_machine(
-    benchmark: Benchmark,
-    host: &HostFacts,
-    to: Option<&str>,
+/// One test with its messages.
+fn rdma(
+    test: RdmaTest,
+    sizes: Option<(Bytes, Bytes)>,
+    to: Option<String>,
 ) -> Result<Vec<Named>, PlanError> {
-    if let Benchmark::Rdma(test) = benchmark {
-        let work = RdmaWorkload::usual(test, to.map(str::to_owned));
-        return Ok(vec![(work.name(), Workload::Rdma(work))]);
+    /// What the far end takes at most.
+    const MOST: Bytes = Bytes(1 << 30);
+    let mut work = RdmaWorkload::usual(test, to);
+    if let Some((from, to)) = sizes {
+        if to > MOST {
+            return Err(PlanError::SizeBeyond { what: "a message", given: to, most: MOST });
+        }
+        let least = from.0.max(1);
+        if to.0 < least {
+            let (given, minimum) = (format!("{} B", to.0), format!("{least} B"));
+            let what = "the largest message";
+            return Err(PlanError::TooSmall { what, given, minimum });
+        }
+        let doubled = |bytes: &u64| Some(2 * bytes);
+        work.sizes =
+            std::iter::successors(Some(least), doubled).take_while(|it| *it <= to.0).collect();
     }
-    if benchmark == Benchmark::MemoryCopy { copies(host) } else { Ok(Vec::new()) }
+    Ok(vec![(work.name(), Workload::Rdma(work))])
 }
 
 /// Every ordered pair of NUMA nodes; where there is one, of last-level caches; where there is one, itself.

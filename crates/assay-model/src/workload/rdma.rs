@@ -120,7 +120,11 @@ impl RdmaWorkload {
             count => format!("/queue-pairs={count}"),
         };
         let both = if self.both { "/both" } else { "" };
-        format!("{to}/{}{depth}{pairs}{both}", self.connection.name())
+        let sizes = match &self.sizes[..] {
+            [first, .., last] => format!("/{first}-{last}B"),
+            _ => String::new(),
+        };
+        format!("{to}/{}{depth}{pairs}{both}{sizes}", self.connection.name())
     }
 
     pub(super) fn dimensions(&self) -> Attributes {

@@ -19,7 +19,11 @@ pub fn findings(host: &str, findings: &[Finding], is_full: bool) -> Document {
         document.blocks.extend(deviations.into_iter().map(deviation));
         document.paragraph(Tone::Quiet, word("doctor-no-change"));
     }
-    if !is_full {
+    // Where nothing was seen, what it was that was looked for.
+    let is_all_unseen = findings
+        .iter()
+        .all(|it| matches!(it.outcome, Outcome::NotVisible | Outcome::Unreadable));
+    if !is_full && !is_all_unseen {
         if has_more_than_deviations(findings) {
             document.paragraph(Tone::Quiet, word("doctor-others"));
         }

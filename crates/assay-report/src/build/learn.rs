@@ -232,10 +232,8 @@ fn headline(subject: &str, all: &[&Estimate], summaries: &[&Summary]) -> Table {
 fn lacking(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for summary in summaries {
-        let omitted = summary
-            .omitted
-            .iter()
-            .map(|it| (&it.benchmark, catalogue::missing(it.reason).text));
+        let omitted =
+            summary.omitted.iter().map(|it| (&it.benchmark, catalogue::omitted(it).text));
         let failed = summary.failures.iter().filter(|it| it.because.is_none());
         let failed = failed.map(|it| (&it.benchmark, catalogue::failure(&it.failure).text));
         for (benchmark, why) in omitted.chain(failed) {

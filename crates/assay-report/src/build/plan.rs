@@ -50,7 +50,7 @@ pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) ->
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
     for omitted in &plan.omitted {
-        let Said { text, advice } = words::missing(omitted.reason);
+        let Said { text, advice } = words::omitted(omitted);
         let benchmark = &omitted.benchmark;
         let text = say!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
         document.paragraph(Tone::Doubt, text);

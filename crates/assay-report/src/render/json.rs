@@ -264,7 +264,7 @@ fn trust(summary: &Summary) -> TrustOut {
 }
 
 fn omitted(omitted: &Omitted) -> OmittedOut<'_> {
-    let words::Said { text, advice } = words::missing(omitted.reason);
+    let words::Said { text, advice } = words::omitted(omitted);
     OmittedOut { omitted, text, advice }
 }
 

@@ -1,11 +1,13 @@
 //! Limits, engines, knees and verdicts in words.
 
+use std::fmt::Write as _;
+
 use assay_model::comparison::{Difference, Verdict};
 use assay_model::doubt::Resource;
 use assay_model::engine_choice::EngineReason;
 use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
-use assay_model::plan::Missing;
+use assay_model::plan::{Missing, Omitted};
 use assay_model::quantity::Unit;
 use assay_model::trust::Distrust;
 
@@ -59,8 +61,7 @@ pub const fn resource(resource: Resource) -> &'static str {
 }
 
 /// What a measure needs that is not here, and how it can be.
-#[must_use]
-pub fn missing(missing: Missing) -> Said {
+fn missing(missing: Missing) -> Said {
     match missing {
         Missing::Host => reported!("missing-host"),
         Missing::Target => reported!("missing-target"),
@@ -69,7 +70,18 @@ pub fn missing(missing: Missing) -> Said {
         Missing::Memory => reported!("missing-memory"),
         Missing::Tool => reported!("missing-tool"),
         Missing::Library => reported!("missing-library"),
+        Missing::RdmaDevice => reported!("missing-rdma-device"),
     }
+}
+
+/// What was left out for want of that, and on which hosts, where others have it.
+#[must_use]
+pub fn omitted(omitted: &Omitted) -> Said {
+    let mut said = missing(omitted.reason);
+    if !omitted.hosts.is_empty() {
+        let _ = write!(said.text, " ({})", omitted.hosts.join(", "));
+    }
+    said
 }
 
 /// Why a value is not to be relied on.

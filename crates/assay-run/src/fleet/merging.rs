@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use assay_model::attribute::{Attribute, Attributes, Role};
-use assay_model::plan::{Case, Plan};
+use assay_model::plan::{Case, Omitted, Plan};
 
 /// One plan, and how each host calls its cases there: own identifier → place in the plan.
 #[derive(Debug)]
@@ -37,7 +37,33 @@ pub(super) fn merged(plans: &[(&str, Option<&Plan>)], seed: u64) -> Option<Merge
             places[at].insert(case.id.clone(), place);
         }
     }
+    plan.omitted = omitted(plans);
     Some(in_order(plan, places))
+}
+
+/// What hosts leave out, and which, where others of the run do not.
+fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<Omitted> {
+    let mut found: Vec<Omitted> = Vec::new();
+    let planned: Vec<(&str, &Plan)> =
+        plans.iter().filter_map(|(host, plan)| Some((*host, (*plan)?))).collect();
+    for (host, omitted) in planned
+        .iter()
+        .flat_map(|(host, plan)| plan.omitted.iter().map(move |omitted| (host, omitted)))
+    {
+        let is_it = |it: &&mut Omitted| {
+            it.benchmark == omitted.benchmark && it.reason == omitted.reason
+        };
+        match found.iter_mut().find(is_it) {
+            Some(known) => known.hosts.push((*host).to_owned()),
+            None => {
+                let hosts = vec![(*host).to_owned()];
+                found.push(Omitted { hosts, ..omitted.clone() });
+            }
+        }
+    }
+    let are_all = |it: &Omitted| it.hosts.len() == planned.len();
+    found.iter_mut().filter(|it| are_all(it)).for_each(|it| it.hosts.clear());
+    found
 }
 
 /// Each host's own cases first; then every question goes to all pairs, round by round, before the next one does.
@@ -73,7 +99,7 @@ fn asked(case: &Case) -> Attributes {
 
 #[cfg(test)]
 mod tests {
-    use assay_model::plan::Stopping;
+    use assay_model::plan::{Missing, Stopping};
     use assay_model::workload::{LinpackWorkload, Workload};
 
     use super::*;
@@ -98,6 +124,28 @@ mod tests {
             omitted: Vec::new(),
             cases: cases.iter().map(case).collect(),
         }
+    }
+
+    #[test]
+    fn who_leaves_something_out_is_named_unless_all_do() {
+        let with = |reasons: &[Missing]| Plan {
+            omitted: reasons
+                .iter()
+                .map(|reason| Omitted {
+                    benchmark: "x".to_owned(),
+                    reason: *reason,
+                    hosts: Vec::new(),
+                })
+                .collect(),
+            ..plan(&[("one", 2)])
+        };
+        let (a, b) = (with(&[Missing::Mpi, Missing::RdmaDevice]), with(&[Missing::Mpi]));
+        let merged = merged(&[("a", Some(&a)), ("gone", None), ("b", Some(&b))], 7).unwrap();
+        let found = merged.plan.omitted.iter().map(|it| (it.reason, it.hosts.join(",")));
+        assert_eq!(
+            found.collect::<Vec<_>>(),
+            [(Missing::Mpi, String::new()), (Missing::RdmaDevice, "a".to_owned())]
+        );
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! port is open from the beginning of a case until its end, on the one address that data goes to.
 //!
 //! # For another benchmark between two hosts
-//! Whatever needs more than a port has a subject of its own: the end that begins takes
-//! [`Recorder::call_peer`]`("rdma")` in its `bind`, and [`attend`] gets an arm for that subject, which is called on a
+//! Whatever needs no port, or more than one, has a subject of its own, as RDMA has: the end that begins takes
+//! [`Recorder::call_peer`] in its `bind`, and [`attend`] gets an arm for that subject, which is called on a
 //! thread of its own at the other end. Both have a [`Call`] then: `say` and `hear` carry any message that serde
 //! knows, `over` is set when the other end is gone, and dropping it ends the conversation.
 
@@ -25,10 +25,12 @@ use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};
 use crate::network::setup::{is_within, local_towards};
 use crate::network::target::Target;
+use crate::rdma;
 use crate::recorder::Recorder;
 
-/// What network benchmarks talk about.
+/// What network benchmarks talk about, and what those of RDMA do.
 const NETWORK: &str = "network";
+pub(crate) const RDMA: &str = "rdma";
 /// How long the other end may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an address has to prove that it can be reached, where there are others.
@@ -124,6 +126,7 @@ fn in_order(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
 pub fn attend(call: Call) {
     match call.subject() {
         NETWORK => serve(&call),
+        RDMA => rdma::attend(call),
         // An unknown subject is over at once, which the other end hears.
         _ => drop(call),
     }

@@ -35,7 +35,8 @@ pub(super) fn with_its_libraries(
             Ok(_) => true,
             Err(_) if measure.optional => {
                 let benchmark = measure.request.benchmark().id().to_owned();
-                omitted.push(Omitted { benchmark, reason: Missing::Library });
+                let (reason, hosts) = (Missing::Library, Vec::new());
+                omitted.push(Omitted { benchmark, reason, hosts });
                 false
             }
             Err(error) => {

@@ -1,12 +1,13 @@
 //! The end that does not lead: serves one test and ends.
 
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use assay_fleet::remote::calls::Call;
 use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
 use assay_model::workload::RdmaDevice;
 
@@ -47,14 +48,7 @@ pub fn serve(
     if !has_devices() {
         return Err(RdmaError::NoDevice.into());
     }
-    serve_one(&control::listen(address)?, (device, None), cancel)
-}
-
-fn serve_one(
-    listener: &TcpListener,
-    (device, program): (&RdmaDevice, Option<&Path>),
-    cancel: &AtomicBool,
-) -> Result<Served, TestError> {
+    let listener = control::listen(address)?;
     let control = loop {
         if cancel.load(Ordering::Relaxed) {
             return Err(NetworkError::Interrupted.into());
@@ -71,13 +65,30 @@ fn serve_one(
             Err(source) => return Err(NetworkError::Accept { source }.into()),
         }
     };
-    let mut line = Line::new(control);
-    let served = converse(&mut line, (device, program), cancel);
+    take_part(&mut Line::over_tcp(control), (device, None), cancel)
+}
+
+/// Does the part of a host at the other end of a pair, until the leading end has gone.
+pub(crate) fn attend(call: Call) {
+    let over = Arc::clone(call.over());
+    let mut line = Line::between_agents(call);
+    // What fails is told to the leading end, which reports it.
+    let _ = take_part(&mut line, (&RdmaDevice::default(), None), &over);
+}
+
+fn take_part(
+    line: &mut Line,
+    (device, program): (&RdmaDevice, Option<&Path>),
+    cancel: &AtomicBool,
+) -> Result<Served, TestError> {
+    let served = converse(line, (device, program), cancel);
     if let Err(error) = &served {
-        let failure = error.failure();
-        let (reason, advice) = (error.to_string(), failure.advice());
+        let reason = match error {
+            TestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
+            other => other.to_string(),
+        };
         // It may have gone already.
-        let _ = line.say(&Message::Failed { reason, advice });
+        let _ = line.say(&Message::Failed { reason, advice: error.failure().advice() });
     }
     served
 }
@@ -176,32 +187,21 @@ pub(super) fn same_version(line: &Line, far: &str) -> Result<(), TestError> {
 /// A far end in this process, for tests of this machine with itself; ends when dropped.
 #[derive(Debug)]
 pub(super) struct Loopback {
-    port: u16,
     enough: Arc<AtomicBool>,
     serving: Option<JoinHandle<()>>,
 }
 
 impl Loopback {
-    /// `program` is perftest's, where it is one that is not on `PATH`.
-    pub(super) fn start(
-        device: &RdmaDevice,
-        program: Option<PathBuf>,
-    ) -> Result<Self, TestError> {
-        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listener = control::listen(address)?;
-        let bound = listener.local_addr();
-        let port = bound.map_err(|source| NetworkError::Listen { address, source })?.port();
+    /// With the leading end's line to it. `program` is perftest's, where it is one that is not on `PATH`.
+    pub(super) fn start(device: &RdmaDevice, program: Option<PathBuf>) -> (Self, Line) {
+        let [line, mut far] = Line::within();
         let enough = Arc::new(AtomicBool::new(false));
         let (device, stop) = (device.clone(), Arc::clone(&enough));
         let serving = std::thread::spawn(move || {
             // What fails is told to the leading end, which is in this process.
-            let _ = serve_one(&listener, (&device, program.as_deref()), &stop);
+            let _ = take_part(&mut far, (&device, program.as_deref()), &stop);
         });
-        Ok(Self { port, enough, serving: Some(serving) })
-    }
-
-    pub(super) const fn port(&self) -> u16 {
-        self.port
+        (Self { enough, serving: Some(serving) }, line)
     }
 }
 
@@ -211,6 +211,60 @@ impl Drop for Loopback {
         if let Some(serving) = self.serving.take() {
             // It has panicked on its own; nothing here depends on it any more.
             let _ = serving.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_kernels::rdma::Card;
+    use assay_model::benchmark::RdmaTest;
+    use assay_model::workload::RdmaConnection;
+
+    use super::*;
+
+    fn hello(assay: &str, bytes: u64) -> Message {
+        let card = Card {
+            lid: 0,
+            numbers: vec![1],
+            sequence: 0,
+            gid: [0; 16],
+            mtu: 1024,
+            address: 0,
+            source: 0,
+            key: 0,
+        };
+        Message::Hello(Box::new(Hello {
+            assay: assay.to_owned(),
+            test: RdmaTest::SendLatency,
+            connection: RdmaConnection::Rc,
+            sizes: vec![bytes],
+            iterations: 10,
+            depth: 1,
+            queue_pairs: 1,
+            both: false,
+            card: (&card).into(),
+        }))
+    }
+
+    #[test]
+    fn what_a_far_end_cannot_do_it_says_with_a_reason() {
+        let own = env!("CARGO_PKG_VERSION");
+        let mut cases = vec![
+            (hello("0.0.0", 2), "it is version 0.0.0, and this is"),
+            (hello(own, MOST_BYTES + 1), "it asks for what no version asks for"),
+            (Message::Ready, "does not speak this protocol: Ready"),
+        ];
+        if !has_devices() {
+            cases.push((hello(own, 2), "it has no RDMA device"));
+        }
+        for (message, expected) in cases {
+            let (_own, mut line) = Loopback::start(&RdmaDevice::default(), None);
+            line.say(&message).unwrap();
+            let go_on = AtomicBool::new(false);
+            let answer = line.hear("an answer", Duration::from_secs(10), &go_on).unwrap();
+            let said = line.unexpected(answer).to_string();
+            assert!(said.contains("failed: ") && said.contains(expected), "{said}");
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! The far end starts a program of perftest's seven and nothing else, with numbers for arguments.
 
-use std::net::{Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use assay_adapters::tool::perftest_arguments;
 use assay_fleet::process::{self, Command, Completed, ProcessError};
+use assay_fleet::remote::calls::Call;
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::workload::{RdmaDevice, RdmaWorkload};
@@ -18,7 +19,6 @@ use assay_model::workload::{RdmaDevice, RdmaWorkload};
 use super::far_end::{Loopback, Served, same_version};
 use super::wire::{Line, Message, Perftest};
 use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, TestError, reach};
-use crate::failure::Failure;
 use crate::network::error::NetworkError;
 
 /// How long a program of perftest's may take until it listens, and to end when its client has.
@@ -26,6 +26,9 @@ const A_MOMENT: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(20);
 const BY_HAND: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
 const PACKAGE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
+
+/// The other host of a pair: the conversation with its agent, and its address for what perftest says over TCP.
+pub(crate) type OfPair = (Call, IpAddr);
 
 /// The far end with perftest's server, for one run of its client.
 pub(crate) struct Peer {
@@ -39,30 +42,24 @@ impl Peer {
     /// Has the far end start its server for messages of this size. `program` is the client's, and where both
     /// ends are this machine the server's, too.
     pub(crate) fn start(
-        work: &RdmaWorkload,
-        bytes: u64,
-        program: &Path,
-        cancel: &AtomicBool,
-    ) -> Result<Self, Failure> {
-        Self::try_start(work, bytes, program, cancel).map_err(|error| error.failure())
-    }
-
-    fn try_start(
-        work: &RdmaWorkload,
-        bytes: u64,
+        (work, bytes): (&RdmaWorkload, u64),
+        pair: Option<OfPair>,
         program: &Path,
         cancel: &AtomicBool,
     ) -> Result<Self, TestError> {
         if !has_devices() {
             return Err(RdmaError::NoDevice.into());
         }
-        let loopback = match &work.to {
-            None => Some(Loopback::start(&work.device, Some(program.to_owned()))?),
-            Some(_) => None,
+        let (mut line, host, loopback) = match (pair, &work.to) {
+            (Some((call, address)), _) => {
+                (Line::between_agents(call), address.to_string(), None)
+            }
+            (None, Some(host)) => (reach(host, work.port.unwrap_or(PORT))?, host.clone(), None),
+            (None, None) => {
+                let (own, line) = Loopback::start(&work.device, Some(program.to_owned()));
+                (line, "127.0.0.1".to_owned(), Some(own))
+            }
         };
-        let port = loopback.as_ref().map_or(work.port.unwrap_or(PORT), Loopback::port);
-        let host = work.to.clone().unwrap_or_else(|| "127.0.0.1".to_owned());
-        let mut line = reach(&host, port)?;
         line.say(&Message::Perftest(Box::new(Perftest {
             assay: env!("CARGO_PKG_VERSION").to_owned(),
             test: work.test,
@@ -101,6 +98,9 @@ pub(super) fn serve(
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
     same_version(line, &asked.assay)?;
+    if !has_devices() {
+        return Err(RdmaError::NoDevice.into());
+    }
     if !(1..=MOST_BYTES).contains(&asked.bytes) {
         let said = format!("it asks for messages of {} B", asked.bytes);
         return Err(TestError::Stranger { peer: line.peer().to_owned(), said });

@@ -1,8 +1,11 @@
-//! What two ends tell each other over TCP: one JSON object a line.
+//! What two ends tell each other, and what carries it: a connection over TCP, one JSON object a line; the pipes of
+//! a run with several hosts, where no port is open; or this process, where both ends are in it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
+use assay_fleet::remote::calls::{Call, CallError};
 use assay_kernels::rdma::Card;
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::RdmaConnection;
@@ -12,8 +15,10 @@ use super::TestError;
 use crate::network::control::{Control, Step};
 use crate::network::error::NetworkError;
 
-/// Longer lines are no message; a test over all sizes has less than 1 KiB.
-const LINE_LIMIT_BYTES: usize = 64 << 10;
+/// Longer lines are no message; the numbers of 16384 queue pairs have 144 KiB.
+const LINE_LIMIT_BYTES: usize = 256 << 10;
+/// How soon it is noticed that somebody wants to stop.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// One line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,26 +114,51 @@ impl From<Names> for Card {
     }
 }
 
-/// A connection that carries messages.
-#[derive(Debug)]
+/// One end of a two-way channel of messages.
 pub(super) struct Line {
-    control: Control,
-    rest: Vec<u8>,
+    peer: String,
+    carrier: Carrier,
+}
+
+/// What carries them.
+enum Carrier {
+    /// A connection, and what has come of the next line.
+    Tcp(Control, Vec<u8>),
+    /// The agents of two hosts, over their pipes to the coordinator.
+    Agents(Call),
+    /// Another thread.
+    Thread(Sender<String>, Receiver<String>),
 }
 
 impl Line {
-    pub(super) const fn new(control: Control) -> Self {
-        Self { control, rest: Vec::new() }
+    pub(super) fn over_tcp(control: Control) -> Self {
+        Self { peer: control.peer.clone(), carrier: Carrier::Tcp(control, Vec::new()) }
+    }
+
+    pub(super) fn between_agents(call: Call) -> Self {
+        Self { peer: call.peer().to_owned(), carrier: Carrier::Agents(call) }
+    }
+
+    /// Both ends, for two threads of this process.
+    pub(super) fn within() -> [Self; 2] {
+        let ((to_b, from_a), (to_a, from_b)) = (mpsc::channel(), mpsc::channel());
+        [(to_b, from_b), (to_a, from_a)].map(|(to, from)| Self {
+            peer: "this process".to_owned(),
+            carrier: Carrier::Thread(to, from),
+        })
     }
 
     pub(super) fn peer(&self) -> &str {
-        &self.control.peer
+        &self.peer
     }
 
     pub(super) fn say(&mut self, message: &Message) -> Result<(), NetworkError> {
-        let mut text = serde_json::to_vec(message).expect("messages have a form");
-        text.push(b'\n');
-        self.control.send(&text)
+        let form = || serde_json::to_string(message).expect("messages have a form");
+        match &mut self.carrier {
+            Carrier::Tcp(control, _) => control.send(format!("{}\n", form()).as_bytes()),
+            Carrier::Agents(call) => call.say(message).map_err(NetworkError::Call),
+            Carrier::Thread(to, _) => to.send(form()).map_err(|_| self.closed("an answer")),
+        }
     }
 
     /// The next message.
@@ -141,22 +171,57 @@ impl Line {
         let step = Step::of(patience);
         let is_cancelled = || cancel.load(Ordering::Relaxed);
         loop {
-            if let Some(end) = self.rest.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.rest.drain(..=end).collect();
-                return serde_json::from_slice(&line).map_err(|_| self.stranger(&line));
-            }
-            if self.rest.len() > LINE_LIMIT_BYTES {
-                let line = std::mem::take(&mut self.rest);
-                return Err(self.stranger(&line));
-            }
-            self.rest.extend(self.control.wait(&step, expected, &is_cancelled)?);
+            let text = match &mut self.carrier {
+                Carrier::Tcp(control, rest) => {
+                    let end = rest.iter().position(|byte| *byte == b'\n');
+                    if end.is_none() && rest.len() <= LINE_LIMIT_BYTES {
+                        rest.extend(control.wait(&step, expected, &is_cancelled)?);
+                        continue;
+                    }
+                    let line: Vec<u8> =
+                        rest.drain(..=end.unwrap_or(LINE_LIMIT_BYTES)).collect();
+                    String::from_utf8_lossy(&line).into_owned()
+                }
+                Carrier::Agents(call) => match call.hear::<Message>(patience) {
+                    Ok(message) => return Ok(message),
+                    Err(error) => return Err(self.not_heard(error, &step, expected)),
+                },
+                Carrier::Thread(_, from) => match from.recv_timeout(LOOK) {
+                    Ok(text) => text,
+                    Err(RecvTimeoutError::Disconnected) => {
+                        return Err(self.closed(expected).into());
+                    }
+                    Err(RecvTimeoutError::Timeout) if is_cancelled() => {
+                        return Err(NetworkError::Interrupted.into());
+                    }
+                    Err(RecvTimeoutError::Timeout) if step.is_over() => {
+                        return Err(step.missed(&self.peer, expected).into());
+                    }
+                    Err(RecvTimeoutError::Timeout) => continue,
+                },
+            };
+            return serde_json::from_str(&text).map_err(|_| self.stranger(&text));
         }
     }
 
-    fn stranger(&self, line: &[u8]) -> TestError {
+    fn closed(&self, expected: &str) -> NetworkError {
+        NetworkError::Closed { peer: self.peer.clone(), expected: expected.to_owned() }
+    }
+
+    /// Whatever carries messages, the same goes wrong with it.
+    fn not_heard(&self, error: CallError, step: &Step, expected: &str) -> TestError {
+        match error {
+            CallError::Over { .. } => self.closed(expected).into(),
+            CallError::Late { .. } => step.missed(&self.peer, expected).into(),
+            CallError::Interrupted => NetworkError::Interrupted.into(),
+            CallError::Foreign { source, .. } => self.stranger(&source.to_string()),
+        }
+    }
+
+    fn stranger(&self, said: &str) -> TestError {
         /// As much as a person reads.
         const SHOWN: usize = 60;
-        let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN)]);
+        let shown: String = said.chars().take(SHOWN).collect();
         let said = shown.escape_debug().to_string();
         TestError::Stranger { peer: self.peer().to_owned(), said }
     }
@@ -210,6 +275,50 @@ mod tests {
         ] {
             let text = serde_json::to_string(&message).unwrap();
             assert_eq!(serde_json::from_str::<Message>(&text).unwrap(), message, "{text}");
+        }
+    }
+
+    /// Both ends of what is tested without agents.
+    fn ends() -> [(&'static str, [Line; 2]); 2] {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let there = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let streams = [listener.accept().unwrap().0, there];
+        let tcp = streams
+            .map(|stream| Line::over_tcp(Control::new(stream, "peer".to_owned()).unwrap()));
+        [("TCP", tcp), ("a thread", Line::within())]
+    }
+
+    #[test]
+    fn whatever_carries_messages_they_come_in_order_and_an_end_is_heard() {
+        let go_on = AtomicBool::new(false);
+        for (name, [mut here, mut there]) in ends() {
+            // Before any of them is taken, as a far end does that is quick.
+            for message in [Message::Ready, Message::Listening { port: 7 }, Message::Done] {
+                here.say(&message).unwrap();
+            }
+            let mut hear = || there.hear("more", Duration::from_secs(10), &go_on);
+            assert_eq!(hear().unwrap(), Message::Ready, "{name}");
+            assert_eq!(hear().unwrap(), Message::Listening { port: 7 }, "{name}");
+            drop(here);
+            assert_eq!(hear().unwrap(), Message::Done, "{name}");
+            let gone = hear().unwrap_err().to_string();
+            assert!(
+                gone.contains("closed the connection while more was due"),
+                "{name}: {gone}"
+            );
+        }
+    }
+
+    #[test]
+    fn whatever_carries_messages_a_wait_ends() {
+        for (name, [_here, mut there]) in ends() {
+            let mut hear = |cancel| {
+                let waited =
+                    there.hear("more", Duration::from_millis(1), &AtomicBool::new(cancel));
+                waited.unwrap_err().to_string()
+            };
+            assert!(hear(false).contains("more did not come from"), "{name}");
+            assert_eq!(hear(true), "interrupted", "{name}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use assay_fleet::mpi::network_numa;
 use assay_fleet::root::Root;
 use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
-use assay_model::plan::expand::MpiChoices;
+use assay_model::plan::expand::{self, MpiChoices};
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
 
@@ -57,7 +57,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
 fn refuse_what_has_no_meaning(suite: &Suite, typed: &RunArguments) -> Result<(), Failure> {
     let asks = |has: fn(&Request) -> bool| suite.measures.iter().any(|it| has(&it.request));
     let storage = asks(|it| matches!(it, Request::Storage(_) | Request::Files(_)));
-    let network = asks(|it| matches!(it, Request::Network(_)));
+    let network = asks(expand::goes_out);
     let (option, what) = match (typed.storage.first_given(), typed.to.is_some()) {
         (Some(option), _) if !storage => (option, "storage"),
         (_, true) if !network => ("--to", "the network"),

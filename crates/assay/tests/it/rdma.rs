@@ -1,16 +1,86 @@
-//! `assay rdma` where there is no RDMA, and what it refuses. Measurements are in the laboratory
+//! RDMA where there is none, and what is refused. Measurements are in the laboratory
 //! (`cargo xtask lab rdma`), because no other machine is sure to have a device.
 
 use std::fs;
 
 use crate::program::World;
 
+/// Whether the kernel lists a device, which is said.
+fn has_device(test: &str) -> bool {
+    let has =
+        fs::read_dir("/sys/class/infiniband").is_ok_and(|mut found| found.next().is_some());
+    if has {
+        eprintln!("SKIPPED {test}: this machine has an RDMA device");
+    }
+    has
+}
+
+#[test]
+fn without_a_device_every_pair_says_so_with_its_host_and_nothing_hangs() {
+    if has_device("without_a_device_every_pair_says_so_with_its_host_and_nothing_hangs") {
+        return;
+    }
+    let world = World::new();
+    let words = ["run", "rdma", "--hosts", "n1,n2", "--via", "env NAME={host}"];
+    let run = world.assay(&[&words[..], &["--pairs", "n1:n2,n2:n1"]].concat()).failed_with(4);
+    let shown = world.assay(&["show", "--json"]).out;
+    let document: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    let failures = document["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 14, "seven tests, two pairs: {failures:#?}");
+    for (at, failure) in failures.iter().enumerate() {
+        let (host, pair) = [("n1", "n1:n2"), ("n2", "n2:n1")][at % 2];
+        assert_eq!(failure["host"], host, "{failure:#}");
+        assert!(failure["case"].as_str().unwrap().contains(pair), "{failure:#}");
+        let reason = failure["reason"].as_str().unwrap();
+        assert!(reason.contains("there is no RDMA device"), "{reason}");
+        assert!(failure["advice"].as_str().unwrap().contains("rdma link add"), "{failure:#}");
+    }
+    assert!(run.out.contains("rdma.send_lat/n2:n1/rc (n2)"), "{}", run.out);
+}
+
+#[test]
+fn a_suite_that_can_do_without_leaves_it_out_by_name() {
+    if has_device("a_suite_that_can_do_without_leaves_it_out_by_name") {
+        return;
+    }
+    let world = World::new();
+    world.write(
+        "mine.toml",
+        "name = \"mine\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"memory.latency\"\n\
+         from = \"4KiB\"\nto = \"4KiB\"\n[[measure]]\nbenchmark = \"rdma.send_lat\"\n\
+         from = \"2B\"\noptional = true\n",
+    );
+    let words = ["run", "./mine.toml", "--hosts", "n1,n2", "--via", "env NAME={host}"];
+    world.assay(&[&words[..], &["--matrix", "ring"]].concat()).succeeded();
+    let shown = world.assay(&["show"]).succeeded().out;
+    assert!(shown.contains("no RDMA device was found"), "{shown}");
+    let plan = world.json(&["run", "hb", "--dry-run", "--json"]);
+    let omitted = plan["omitted"].as_array().unwrap().iter();
+    let of_rdma = omitted.filter(|it| it["benchmark"].as_str().unwrap().starts_with("rdma."));
+    let reasons: Vec<String> =
+        of_rdma.map(|it| format!("{} {}", it["benchmark"], it["reason"])).collect();
+    let expected = ["\"rdma.send_lat\" \"rdma-device\"", "\"rdma.write_bw\" \"rdma-device\""];
+    assert_eq!(reasons, expected);
+}
+
+#[test]
+fn the_suite_goes_to_a_host_that_is_named() {
+    let plan = World::new().json(&["run", "rdma", "--to", "far", "--dry-run", "--json"]);
+    assert_eq!(plan["cases"][0]["id"], "rdma.send_lat/far/rc");
+}
+
+#[test]
+fn the_doctor_names_what_it_cannot_see() {
+    if has_device("the_doctor_names_what_it_cannot_see") {
+        return;
+    }
+    let shown = World::new().assay(&["doctor", "rdma"]).succeeded().out;
+    assert!(shown.contains("rdma.link") && shown.contains("an RDMA device"), "{shown}");
+}
+
 #[test]
 fn without_a_device_it_says_what_is_missing_and_what_to_do() {
-    if fs::read_dir("/sys/class/infiniband").is_ok_and(|mut found| found.next().is_some()) {
-        eprintln!(
-            "SKIPPED without_a_device_it_says_what_is_missing_and_what_to_do: this machine has one"
-        );
+    if has_device("without_a_device_it_says_what_is_missing_and_what_to_do") {
         return;
     }
     let world = World::new();

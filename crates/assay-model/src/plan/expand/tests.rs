@@ -68,6 +68,7 @@ fn plan_with(
             mpi,
             seed: 7,
             pairs: None,
+            has_rdma: true,
         },
     )
 }
@@ -477,6 +478,34 @@ fn trees_of_files_are_made_before_what_needs_them() {
             "the number of files of 18446744073709551615 is impossible; it must be at most 100000000"
         ],
     );
+}
+
+#[test]
+fn rdma_has_one_size_or_every_doubling_of_the_first() {
+    let request = |from, to| {
+        let sizes = Some((Bytes(from), Bytes(to)));
+        Request::Rdma { test: RdmaTest::SendLatency, sizes }
+    };
+    let sizes = |request| {
+        let plan = plan("assay", request).map_err(|error| error.to_string())?;
+        let [case] = &plan.cases[..] else { panic!("{:?}", plan.cases) };
+        let Workload::Rdma(work) = &case.workload else { panic!("{case:?}") };
+        Ok::<_, String>((case.id.clone(), work.sizes.clone()))
+    };
+    let one = Request::Rdma { test: RdmaTest::SendLatency, sizes: None };
+    assert_eq!(sizes(one), Ok(("rdma.send_lat/loopback/rc".to_owned(), vec![2])));
+    let (id, all) = sizes(request(2, 8 << 20)).unwrap();
+    assert_eq!(id, "rdma.send_lat/loopback/rc/2-8388608B");
+    // perftest's `-a`.
+    assert_eq!((all.len(), all[0], all[22]), (23, 2, 8 << 20));
+    assert_eq!(sizes(request(3, 13)).unwrap().1, [3, 6, 12]);
+    assert_eq!(sizes(request(0, 1)).unwrap().1, [1]);
+    for (from, to, expected) in [
+        (4, 2, "the largest message is too small: 2 B given, at least 4 B needed"),
+        (2, 2 << 30, "a message is too large: 2 GiB given, at most 1 GiB possible"),
+    ] {
+        assert_eq!(sizes(request(from, to)).unwrap_err(), expected);
+    }
 }
 
 #[test]

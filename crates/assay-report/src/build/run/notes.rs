@@ -125,7 +125,10 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
         let skipped = skipped_because_of(&failure.case, summary);
         Note {
             mark: None,
-            name: failure.case.clone(),
+            name: match summary.hosts.len() {
+                0 | 1 => failure.case.clone(),
+                _ => format!("{} ({})", failure.case, failure.host),
+            },
             tone: Tone::Bad,
             lines: std::iter::once(said.text).chain(skipped).collect(),
             advice: said.advice,
@@ -142,7 +145,7 @@ pub(super) fn add_omitted(document: &mut Document, summary: &Summary) {
     }
     document.heading(word("heading-omitted"));
     let note = |omitted: &Omitted| {
-        let said = catalogue::missing(omitted.reason);
+        let said = catalogue::omitted(omitted);
         let (mark, name) = (None, omitted.benchmark.clone());
         Note { mark, name, tone: Tone::Doubt, lines: vec![said.text], advice: said.advice }
     };

@@ -1,0 +1,202 @@
+//! Scenario `rdma-pairs`: two hosts of a run, which have no network but RDMA between them.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use super::{Figure, Scenario, section};
+
+pub(super) const SCENARIO: Scenario = Scenario {
+    name: "rdma-pairs",
+    title: "RDMA between the hosts of a run, without a port",
+    about: "Two network namespaces as hosts. First they have no link, not even to each other, and share a device of \
+            software RoCE: what queue pairs have to tell each other can only go over assay's own pipes, and nobody listens on \
+            a TCP port in either. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
+            listens is seen.",
+    script: SCRIPT,
+    deadline: Duration::from_secs(420),
+    judge,
+};
+
+const SCRIPT: &str = "\
+for module in crc32_generic rdma_rxe ib_uverbs rdma_ucm veth ipv6 af_packet; do modprobe $module; done
+[ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
+ip addr add 10.0.0.1/24 dev veth0
+ip link set veth0 up
+ip link set veth1 up
+for host in n1 n2; do ip netns add $host; done
+cat > /tmp/one.toml <<'SUITE'
+name = \"one\"
+budget = \"30s\"
+[[measure]]
+benchmark = \"rdma.send_lat\"
+from = \"2B\"
+to = \"8KiB\"
+[[measure]]
+benchmark = \"rdma.read_lat\"
+[[measure]]
+benchmark = \"rdma.send_bw\"
+SUITE
+fleet() {
+  timeout 200 /lab/assay run \"$@\" --quiet --hosts n1,n2 --via 'ip netns exec {host}' --format csv --store /tmp/store
+  echo \"exit $?\"
+}
+# Who listens, in either namespace, ten times a second.
+watch() {
+  while [ ! -e /tmp/enough ]; do
+    for host in n1 n2; do
+      ip netns exec $host cat /proc/net/tcp /proc/net/tcp6 2> /dev/null | awk '$4 == \"0A\" { print \"listening\" }' >> /tmp/seen
+    done
+    echo look >> /tmp/looks
+    sleep 0.1
+  done
+}
+watched() {
+  rm -f /tmp/enough /tmp/seen /tmp/looks
+  touch /tmp/seen /tmp/looks
+  watch &
+  watcher=$!
+  \"$@\"
+  touch /tmp/enough
+  wait $watcher
+  echo \"looks $(wc -l < /tmp/looks) listening $(wc -l < /tmp/seen)\"
+}
+echo '== no device'
+fleet rdma --pairs n1:n2
+rdma link add rxe0 type rxe netdev veth0
+sleep 1
+ulimit -l unlimited
+echo '== pairs'
+watched fleet /tmp/one.toml --pairs n1:n2
+echo '== ring'
+fleet /tmp/one.toml --matrix ring
+ip link add eth0 netns n1 type veth peer name eth0 netns n2
+for at in 1 2; do
+  ip -n n$at addr add 198.18.0.$at/24 dev eth0
+  ip -n n$at link set eth0 up
+  ip -n n$at link set lo up
+done
+sleep 1
+cat > /tmp/two.toml <<'SUITE'
+name = \"two\"
+budget = \"20s\"
+[[measure]]
+benchmark = \"rdma.send_lat\"
+SUITE
+echo '== perftest'
+watched fleet /tmp/two.toml --pairs n1:n2 --by assay,ib_send_lat
+";
+
+fn judge(said: &str) -> Result<Vec<Figure>> {
+    let bare = section(said, "no device")?;
+    let pairs = section(said, "pairs")?;
+    let ring = section(said, "ring")?;
+    let perftest = section(said, "perftest")?;
+    let [without_port, with_port] = [listening(pairs)?, listening(perftest)?];
+    Ok(vec![
+        figure(
+            "without a device",
+            "no row, exit code 4",
+            exit(bare),
+            bare.contains("exit 4") && rows(bare, "rdma.").is_empty(),
+        ),
+        figure(
+            "n1:n2, rows of 13 sizes, of reads and of bandwidth",
+            "13, 1, 1, exit code 0",
+            format!(
+                "{}, {}, {}, {}",
+                rows(pairs, "rdma.send_lat,half_round_trip").len(),
+                rows(pairs, "rdma.read_lat,latency").len(),
+                rows(pairs, "rdma.send_bw,bandwidth").len(),
+                exit(pairs)
+            ),
+            rows(pairs, "rdma.send_lat,half_round_trip").len() == 13
+                && rows(pairs, "rdma.read_lat,latency").len() == 1
+                && rows(pairs, "rdma.send_bw,bandwidth").len() == 1
+                && pairs.contains("exit 0"),
+        ),
+        figure(
+            "ports that listen meanwhile",
+            "none, looked at 10 times or more",
+            format!("{} in {} looks", without_port.1, without_port.0),
+            without_port.1 == 0 && without_port.0 >= 10,
+        ),
+        figure(
+            "n1:n2 and n2:n1, rows of reads",
+            "2, exit code 0",
+            format!("{}, {}", rows(ring, "rdma.read_lat,latency").len(), exit(ring)),
+            rows(ring, "rdma.read_lat,latency").len() == 2 && ring.contains("exit 0"),
+        ),
+        figure(
+            "perftest beside it, rows",
+            "2, of both, exit code 0",
+            format!("{}, {}", rows(perftest, "rdma.send_lat,half").len(), exit(perftest)),
+            rows(perftest, "rdma.send_lat,half").len() == 2
+                && perftest.contains(",ib_send_lat,6.06")
+                && perftest.contains("exit 0"),
+        ),
+        figure(
+            "perftest's port, seen the same way",
+            "at least once",
+            format!("{} in {} looks", with_port.1, with_port.0),
+            with_port.1 > 0,
+        ),
+    ])
+}
+
+fn figure(what: &str, truth: &str, reported: String, holds: bool) -> Figure {
+    Figure { what: what.to_owned(), truth: truth.to_owned(), reported, holds: Some(holds) }
+}
+
+fn rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
+    text.lines().filter(|line| line.contains(begins)).collect()
+}
+
+fn exit(text: &str) -> String {
+    let found = text.lines().find_map(|line| line.strip_prefix("exit "));
+    format!("exit code {}", found.unwrap_or("none"))
+}
+
+/// How often was looked, and how often somebody listened.
+fn listening(text: &str) -> Result<(u64, u64)> {
+    let line = text.lines().find_map(|line| line.strip_prefix("looks "));
+    let (looks, seen) = line
+        .and_then(|line| line.split_once(" listening "))
+        .context("nobody has looked who listens")?;
+    Ok((looks.trim().parse()?, seen.trim().parse()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_wrong() {
+        let sizes = "1,n1,rdma.send_lat,half_round_trip,assay\n".repeat(13);
+        let good = format!(
+            "x\n== no device\nexit 4\n== pairs\n{sizes}rdma.read_lat,latency\nrdma.send_bw,bandwidth\nexit 0\n\
+             looks 12 listening 0\n== ring\nrdma.read_lat,latency\nrdma.read_lat,latency\nexit 0\n\
+             == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
+             exit 0\nlooks 9 listening 3\n"
+        );
+        let wrong = |said: &str| -> Vec<String> {
+            let figures = judge(said).unwrap().into_iter();
+            figures.filter(|it| it.holds != Some(true)).map(|it| it.what).collect()
+        };
+        assert_eq!(wrong(&good), Vec::<String>::new());
+        for (from, to, expected) in [
+            ("exit 4", "exit 0", "without a device"),
+            (
+                "rdma.send_bw,bandwidth\n",
+                "",
+                "n1:n2, rows of 13 sizes, of reads and of bandwidth",
+            ),
+            ("looks 12 listening 0", "looks 12 listening 1", "ports that listen meanwhile"),
+            ("looks 12 listening 0", "looks 2 listening 0", "ports that listen meanwhile"),
+            ("listening 3", "listening 0", "perftest's port, seen the same way"),
+            (",6.06", "", "perftest beside it, rows"),
+        ] {
+            assert_eq!(wrong(&good.replacen(from, to, 1)), [expected], "{from}");
+        }
+    }
+}
