@@ -13,6 +13,9 @@ use assay_run::sink::{Second, Sink};
 use crate::options::KeepArguments;
 use crate::terminal::Terminal;
 
+/// What goes on before a plan is known.
+pub const LOOKING: &str = "looking at the machine";
+
 /// The terminal as it listens to a run.
 #[derive(Debug)]
 pub struct Listening<'t> {
@@ -52,6 +55,14 @@ impl<'t> Listening<'t> {
         progress.say(message);
         if !is_quiet {
             terminal.begin_progress(&Arc::new(Mutex::new(progress)), Instant::now());
+        }
+    }
+
+    /// The same where who listens is told how far it is.
+    pub fn begin(&mut self, message: &str) {
+        self.known().say(message);
+        if !self.is_quiet {
+            self.terminal.begin_progress(&self.progress, self.began);
         }
     }
 

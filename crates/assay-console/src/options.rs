@@ -4,8 +4,10 @@
 
 use std::path::PathBuf;
 
+use assay_model::path_text;
 use assay_model::quantity::{self, Quantity, Unit};
 use clap::Args;
+use clap::builder::{OsStringValueParser, TypedValueParser};
 
 /// Where runs are stored.
 #[derive(Debug, Args)]
@@ -45,7 +47,12 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A word that may name a file, or have a name in it, whose bytes may be no text: as [`path_text`] makes one.
+pub fn word() -> impl TypedValueParser<Value = String> {
+    OsStringValueParser::new().map(|word| path_text::text(&word))
+}
+
 /// The words after the command, as they were given, for a run that can be rendered again.
 pub fn given_words() -> Vec<String> {
-    std::env::args_os().skip(2).map(|word| word.to_string_lossy().into_owned()).collect()
+    std::env::args_os().skip(2).map(|word| path_text::text(&word)).collect()
 }

@@ -29,6 +29,8 @@ pub struct Terminal {
     pub colour: bool,
     /// Columns of standard output.
     pub width: usize,
+    /// Whether somebody reads standard output on a terminal.
+    is_shown: bool,
     progress: Option<ProgressBar>,
     /// Whether standard error is a terminal that can be drawn on.
     is_live: bool,
@@ -44,6 +46,7 @@ impl Terminal {
         Self {
             colour: shown && coloured(),
             width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
+            is_shown: shown,
             progress: None,
             is_live: io::stderr().is_terminal() && !is_dumb(),
             unwritten: None,
@@ -55,6 +58,12 @@ impl Terminal {
         let options =
             render::text::Options { width: self.width, colour: self.colour, details: false };
         render::text::document(document, &options)
+    }
+
+    /// Words as standard output shows them: a terminal gets lines that it need not break, and a script what it was told.
+    pub fn fitted(&self, words: &str) -> String {
+        let fitted = |words| fitted(words, self.width);
+        if self.is_shown { fitted(words) } else { words.trim_end().to_owned() }
     }
 
     /// Writes a result.
@@ -118,7 +127,12 @@ impl Terminal {
     /// Writes a failure.
     pub fn complain(&mut self, failure: &Failure) {
         self.end_progress();
-        to_stderr(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
+        self.complain_meanwhile(failure);
+    }
+
+    /// The same where other things go on.
+    pub fn complain_meanwhile(&mut self, failure: &Failure) {
+        self.note(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
     }
 
     /// Whether what goes on is drawn, again and again; elsewhere there are lines.

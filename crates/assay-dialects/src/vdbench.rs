@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_model::path_text;
 use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{StoragePlan, StorageTarget, Verify};
@@ -37,6 +38,7 @@ use lines::{Lines, Spot};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
     /// Parameter files, read one after another as if they were one.
+    #[serde(with = "path_text::each")]
     pub files: Vec<PathBuf>,
     /// `name=value` from the command line.
     pub variables: Vec<(String, String)>,

@@ -1,7 +1,6 @@
 //! `assay fio`: fio's job files and options in, fio's output out; the run is stored like every other.
 
 use std::io::{BufWriter, Write as _};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -11,6 +10,7 @@ use assay_dialects::fio::fault::Fault;
 use assay_dialects::fio::{log, text};
 use assay_model::event::Asked;
 use assay_model::failure::Area;
+use assay_model::path_text;
 use assay_model::plan::Plan;
 use assay_model::run::Run;
 use assay_model::storage_outcome::{Ended, StorageOutcome};
@@ -162,7 +162,7 @@ impl Asking<'_> {
         let written = record::document(&run, self.words, raw, None)?;
         match &request.output.file {
             None => terminal.print(written.strip_prefix(&start).unwrap_or(&written)),
-            Some(path) => output_file::write(Path::new(path), &written)?,
+            Some(path) => output_file::write(&path_text::path(path), &written)?,
         }
         match unstored.or_else(|| runner::io_failure(&plan.plan, &outcomes)) {
             Some(failure) => Err(failure),
@@ -205,13 +205,13 @@ impl Asking<'_> {
 /// What the user allows.
 fn options(request: &Request, plan: &FioPlan) -> RunOptions {
     RunOptions {
-        destroy_data: request.destroy_data.iter().map(Into::into).collect(),
+        destroy_data: request.destroy_data.iter().map(|it| path_text::path(it)).collect(),
         target_on_root: request.target_on_root,
         // fio leaves its files behind, unless it is told to unlink them.
         keep: !plan.workers.iter().any(|job| job.unlink),
         keeps_partial: true,
         enough: asks_for_steady_state(plan).then(Arc::default),
-        store: request.keep.store.as_ref().map(Into::into),
+        store: request.keep.store.as_deref().map(path_text::path),
         ..RunOptions::default()
     }
 }
@@ -220,7 +220,7 @@ fn options(request: &Request, plan: &FioPlan) -> RunOptions {
 fn keep(request: &Request) -> KeepArguments {
     let keep = &request.keep;
     KeepArguments {
-        store: StoreArguments { folder: keep.store.as_ref().map(Into::into) },
+        store: StoreArguments { folder: keep.store.as_deref().map(path_text::path) },
         no_store: keep.no_store,
         label: keep.label.clone(),
     }
@@ -238,7 +238,7 @@ fn write_logs(
 ) -> Result<(), Failure> {
     for file in log::files(plan) {
         let write = || {
-            let mut to = BufWriter::new(opening::output(Path::new(&file.path), false)?);
+            let mut to = BufWriter::new(opening::output(&path_text::path(&file.path), false)?);
             file.write(plan, outcomes, counted_from_ms, &mut to)?;
             to.flush()
         };

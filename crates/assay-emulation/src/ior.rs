@@ -1,13 +1,12 @@
 //! `assay ior`: IOR's options in, IOR's output out; its ranks are threads of this process.
 
-use std::path::Path;
-
 use assay_dialects::ior::compile::compile;
 use assay_dialects::ior::options::{Format, Options};
 use assay_dialects::ior::text::{Circumstances, csv};
 use assay_dialects::ior::{command_line, json, text};
 use assay_fleet::root::Root;
 use assay_model::event::Asked;
+use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::workload::file_set::FilePlan;
 use assay_run::failure::Failure;
@@ -52,7 +51,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     let (keep, words) = own_words(&typed.words)?;
     let mut files = Files::new();
     let mut load = |path: &str| {
-        let text = job_file::read_text(path.as_ref())?;
+        let text = job_file::read_text(&path_text::path(path))?;
         files.push((path.to_owned(), text.clone().into_bytes()));
         Ok(text)
     };
@@ -145,7 +144,7 @@ fn carry_out(
     };
     match file {
         None => terminal.print(&written),
-        Some(path) => output_file::write(Path::new(&path), &written)?,
+        Some(path) => output_file::write(&path_text::path(&path), &written)?,
     }
     found.failed.map_or(Ok(0), Err)
 }

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 
 use assay_model::event::Asked;
+use assay_model::path_text;
 use assay_run::failure::Failure;
 use clap::{Args, Parser};
 
@@ -26,7 +27,7 @@ struct Alone<T: Args> {
 /// Words that this version of the command does not take.
 pub fn asked<T: Args>(command: &str, asked: &Asked) -> Result<T, Failure> {
     let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
-    let words = network::spelled_out(words.map(Into::into).collect());
+    let words = network::spelled_out(words.map(path_text::word).collect());
     let words = words.into_iter().skip(1).collect::<Vec<OsString>>();
     Alone::try_parse_from(words).map(|alone: Alone<T>| alone.typed).map_err(|error| {
         Failure::measurement(format!("what was asked of assay {command} is not understood"))

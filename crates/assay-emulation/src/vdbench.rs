@@ -10,6 +10,7 @@ use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
 use assay_dialects::vdbench::explain::explain;
 use assay_dialects::vdbench::{self, Execution, FormatOption, Input, Present, Surroundings};
 use assay_fleet::capacity;
+use assay_model::path_text;
 use assay_model::workload::storage::Verify;
 use fs_err as fs;
 
@@ -102,10 +103,10 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
     let mut variables = Vec::new();
     for word in typed.files.iter().chain(&typed.variables) {
         match word.split_once('=') {
-            Some((name, value)) if !Path::new(word).exists() => {
+            Some((name, value)) if !path_text::path(word).exists() => {
                 variables.push((name.to_owned(), value.to_owned()));
             }
-            _ => files.push(PathBuf::from(word)),
+            _ => files.push(path_text::path(word)),
         }
     }
     match &typed.test {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use assay_model::path_text;
 use assay_model::run::ALL_HOSTS;
 
 /// Hosts that one list may name; what is beyond is a slip of the keyboard in a range.
@@ -52,7 +53,7 @@ impl HostsError {
 pub fn parse(list: &str) -> Result<Vec<String>, HostsError> {
     let hosts = match list {
         "slurm" => expand(&std::env::var(SLURM_NODES).map_err(|_| HostsError::NotSlurm)?)?,
-        file if file.contains('/') => read(Path::new(file))?,
+        file if file.contains('/') => read(&path_text::path(file))?,
         names => expand(names)?,
     };
     let mut seen = HashSet::new();

@@ -240,7 +240,7 @@ fn launchers_in(folder: &Path) -> Vec<FoundLauncher> {
     let Some(prefix) = folder.parent() else { return Vec::new() };
     let files = LAUNCHERS.iter().map(|name| folder.join(name));
     files
-        .filter(|file| crate::process::find_executable(&file.to_string_lossy()).is_some())
+        .filter(|file| crate::process::find_executable(file).is_some())
         .map(|launcher| FoundLauncher { launcher, prefix: prefix.to_owned() })
         .collect()
 }

@@ -14,6 +14,7 @@ use assay_model::event::RunEvent;
 use assay_model::facts::HostFacts;
 use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
+use assay_model::path_text;
 use assay_model::plan::Plan;
 use assay_model::plan::expand::PairChoices;
 use assay_model::quantity::Quantity;
@@ -47,7 +48,7 @@ pub enum Request {
     /// A run: its plan first, then everything that is measured.
     Run(RunAsked),
     /// What is at these paths.
-    Look(Vec<PathBuf>),
+    Look(#[serde(with = "path_text::each")] Vec<PathBuf>),
     /// A share of a job whose I/O several hosts do: its files are made, and its phases follow one by one.
     Share(Box<ShareAsked>),
     /// A phase of it, which waits for a start.
@@ -85,6 +86,7 @@ pub struct ShareAsked {
     /// Its targets and streams, phase by phase.
     pub plan: StoragePlan,
     /// Devices and foreign files that may be overwritten.
+    #[serde(with = "path_text::each")]
     pub destroy_data: Vec<PathBuf>,
     /// Whether targets may be on the root's file system where a volume should be mounted.
     pub target_on_root: bool,

@@ -4,6 +4,8 @@ use std::ffi::{CStr, CString, c_void};
 use std::mem::{self, MaybeUninit};
 use std::ptr::NonNull;
 
+use assay_model::path_text;
+
 /// Who may use the names of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -20,13 +22,15 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// Opens a file by path, or by a name that the loader looks for; the error is the loader's reason.
+    /// Opens a file by path (as `path_text` has it), or by a name that the loader looks for; the error is the loader's
+    /// reason.
     pub(crate) fn open(file: &str, scope: Scope) -> Result<Self, String> {
         if file.is_empty() {
             // The loader would take this for the program itself.
             return Err("the name is empty".to_owned());
         }
-        let name = CString::new(file).map_err(|_| "the name holds a zero byte".to_owned())?;
+        let name = CString::new(path_text::bytes(file))
+            .map_err(|_| "the name holds a zero byte".to_owned())?;
         let visibility = match scope {
             Scope::Local => libc::RTLD_LOCAL,
             Scope::Global => libc::RTLD_GLOBAL,

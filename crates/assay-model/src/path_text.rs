@@ -1,10 +1,87 @@
 //! Paths as they are stored: a text, or the bytes of a name that is none. Linux takes any bytes but `/` and zero.
+//!
+//! Where a name stands within a text, as in the words of a tool, [`text`] makes one of any name and [`path`] the
+//! same name of it again.
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serializer};
+
+/// The character of a byte that is no text: U+EF80 to U+EFFF are private, and stand for bytes in `MirBSD`'s OPTU, too.
+const OF_BYTE_0: u32 = 0xEF00;
+
+/// Whether a character stands for a byte that is no text.
+#[must_use]
+pub const fn is_byte(c: char) -> bool {
+    matches!(c, '\u{ef80}'..='\u{efff}')
+}
+
+/// A name as text: bytes that are no UTF-8 become private characters, each its own, which [`path`] reads.
+#[must_use]
+pub fn text(name: &OsStr) -> String {
+    let mut text = String::with_capacity(name.len());
+    let byte = |byte: &u8| char::from_u32(OF_BYTE_0 + u32::from(*byte)).unwrap_or_default();
+    for chunk in name.as_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match is_byte(c) {
+                // A name may have such a character itself.
+                true => text.extend(c.encode_utf8(&mut [0; 4]).as_bytes().iter().map(byte)),
+                false => text.push(c),
+            }
+        }
+        text.extend(chunk.invalid().iter().map(byte));
+    }
+    text
+}
+
+/// The bytes of a text that [`text`] made.
+#[must_use]
+pub fn bytes(text: &str) -> Cow<'_, [u8]> {
+    if !text.contains(is_byte) {
+        return Cow::Borrowed(text.as_bytes());
+    }
+    let mut bytes = Vec::with_capacity(text.len());
+    for c in text.chars() {
+        match is_byte(c) {
+            true => bytes.push((u32::from(c) - OF_BYTE_0) as u8),
+            false => bytes.extend(c.encode_utf8(&mut [0; 4]).as_bytes()),
+        }
+    }
+    Cow::Owned(bytes)
+}
+
+/// The word that [`text`] made a text of.
+#[must_use]
+pub fn word(text: &str) -> OsString {
+    OsString::from_vec(bytes(text).into_owned())
+}
+
+/// The path that [`text`] made a text of.
+#[must_use]
+pub fn path(text: &str) -> PathBuf {
+    word(text).into()
+}
+
+/// For `#[serde(with)]` of several paths, each as text.
+pub mod each {
+    use super::{Deserialize, Deserializer, PathBuf, Serializer};
+
+    /// # Errors
+    /// Those of the serializer.
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| super::text(path.as_os_str())))
+    }
+
+    /// # Errors
+    /// What is no list of texts.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+        let texts = Vec::<String>::deserialize(from)?;
+        Ok(texts.iter().map(|text| super::path(text)).collect())
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(untagged)]
@@ -54,5 +131,21 @@ mod tests {
             assert_eq!(serde_json::from_str::<Holder>(stored).unwrap(), path);
         }
         assert!(serde_json::from_str::<Holder>("[256]").is_err(), "no byte");
+    }
+
+    #[test]
+    fn any_word_is_a_text_and_comes_back() {
+        for (name, expected) in [
+            (&b"/data/x"[..], "/data/x"),
+            ("/ö/日本".as_bytes(), "/ö/日本"),
+            (b"x\xff.fio", "x\u{efff}.fio"),
+            (b"\xc3", "\u{efc3}"),
+            // The character itself is three bytes, and stays them.
+            ("\u{efff}".as_bytes(), "\u{efee}\u{efbf}\u{efbf}"),
+        ] {
+            let made = text(OsStr::from_bytes(name));
+            assert_eq!(made, expected);
+            assert_eq!(word(&made).as_bytes(), name);
+        }
     }
 }

@@ -7,15 +7,19 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
+use crate::path_text;
+
 /// Whether a character is obeyed and not shown: controls but for tab and line feed, what turns the
 /// direction of writing (UAX #9), and what takes no space. Line and paragraph separators break lines.
+/// A byte of a name that is no text has no picture.
 #[must_use]
 pub const fn is_hidden(c: char) -> bool {
-    matches!(c,
-        '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0 and C1
-        | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-        | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
-    )
+    path_text::is_byte(c)
+        || matches!(c,
+            '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}' // C0 and C1
+            | '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+            | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{2028}' | '\u{2029}'
+        )
 }
 
 /// The text with everything hidden spelled out, as JSON does: `\u202e`. JSON stays the same JSON by it,
@@ -105,6 +109,7 @@ mod tests {
             ("\u{9b}31m", "\\u009b31m"),
             ("safe\u{202e}txt.exe", "safe\\u202etxt.exe"),
             ("a\rb", "a\\u000db"),
+            ("x\u{efff}", "x\\uefff"),
         ] {
             assert_eq!(visible(text), expected);
         }

@@ -112,16 +112,25 @@ impl Progress {
         }
     }
 
-    /// The metric that stands for a case: the one that lists show, or the first.
+    /// The metric that stands for a case, of those that it has: the first that lists show, else the benchmark's first,
+    /// else what it has first.
     fn open(&mut self, opened: &SeriesOpened) {
         let Some(case) = self.cases.get_mut(&opened.case) else { return };
         let Some(benchmark) = case.benchmark else { return };
         let metrics = benchmark.definition().metrics;
-        let shown = metrics.iter().find(|it| it.headline.is_some()).or_else(|| metrics.first());
-        if let Some(metric) =
-            shown.filter(|it| it.name == opened.metric && case.metric.is_none())
-        {
+        let rank = |metric: &Metric| {
+            let place = metrics.iter().position(|it| it.name == metric.name);
+            match (metric.headline, place) {
+                (Some(_), Some(place)) => place,
+                (None, Some(0)) => metrics.len(),
+                _ => metrics.len() + 1,
+            }
+        };
+        let Some(metric) = metrics.iter().find(|it| it.name == opened.metric) else { return };
+        if case.metric.is_none_or(|it| rank(metric) < rank(it)) {
             case.metric = Some(metric);
+            case.values.clear();
+            self.series.retain(|_, it| *it != opened.case);
             self.series.insert(opened.series, opened.case.clone());
         }
     }
@@ -256,7 +265,9 @@ fn figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) -> Stri
 mod tests {
     use assay_model::event::{Sample, Stopped};
     use assay_model::plan;
-    use assay_model::workload::{Domain, PeakFlopsWorkload, Workload};
+    use assay_model::workload::{
+        Domain, Latency, NetworkQuestion, NetworkWorkload, PeakFlopsWorkload, Workload,
+    };
 
     use super::*;
 
@@ -321,6 +332,53 @@ mod tests {
         progress.end();
         progress.say("finishing");
         assert_eq!(progress.line(99.0, 80), "⠇ finishing");
+    }
+
+    /// A case of round trips has no goodput, and a case of transfers has it beside all else.
+    #[test]
+    fn what_stands_for_a_case_is_what_it_has() {
+        let question = NetworkQuestion::Latency(Latency {
+            bytes: 1,
+            seconds: 1,
+            spin: false,
+            rate_per_s: None,
+            load_streams: 0,
+            busy_poll_us: None,
+        });
+        let work = NetworkWorkload { to: None, port: None, question };
+        for (workload, opened, expected) in [
+            (
+                Workload::NetworkTcp(work.clone()),
+                &["round_trip", "half_round_trip"][..],
+                Some("1.00 s"),
+            ),
+            (Workload::NetworkUdp(work.clone()), &["half_round_trip", "loss"], Some("1.00 s")),
+            (
+                Workload::NetworkUdp(work.clone()),
+                &["loss", "goodput", "cpu_load"],
+                Some("2.00 bit/s"),
+            ),
+            (
+                Workload::NetworkTcp(work.clone()),
+                &["cpu_load", "goodput", "round_trip"],
+                Some("2.00 bit/s"),
+            ),
+            (Workload::NetworkTcp(work.clone()), &[], None),
+        ] {
+            let mut plan = plan();
+            plan.cases[0].workload = workload;
+            let mut progress = Progress::of(&plan);
+            for (series, metric) in (1..).zip(opened) {
+                let (case, metric) = ("a".to_owned(), (*metric).to_owned());
+                let opened =
+                    SeriesOpened { series, case, metric, dimensions: Default::default() };
+                progress.see(&RunEvent::SeriesOpened(opened), 0.0);
+                let value = f64::from(series);
+                let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+                progress.see(&RunEvent::Sample(sample), 0.0);
+            }
+            assert_eq!(progress.value_of("a").as_deref(), expected, "{opened:?}");
+        }
     }
 
     /// Whatever goes on or does not: who looks twice within two seconds sees another line.

@@ -40,7 +40,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) storage: &'a RunOptions,
 }
 
-/// Measures one case until its stopping rule is content. `known` is what earlier cases found hosts to lack.
+/// Measures one case until its stopping rule is content. `known` is what earlier cases found out.
 pub(crate) fn measure(
     case: &Case,
     surroundings: &Surroundings<'_>,
@@ -109,7 +109,7 @@ pub(crate) fn turns<'c>(
         Workload::Copy(work) => Some(copy::turns(work)),
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
         Workload::Linpack(work) => Some(linpack::turns(work)),
-        Workload::Mpi(work) => Some(mpi::turns(case, work)),
+        Workload::Mpi(work) => Some(mpi::turns(case, work, known)),
         Workload::NetworkTcp(work) => network(work, By::Protocol(Protocol::Tcp)),
         Workload::NetworkUdp(work) => network(work, By::Protocol(Protocol::Udp)),
         Workload::NetworkIcmp(work) => network(work, By::Icmp),

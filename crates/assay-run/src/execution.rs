@@ -260,17 +260,20 @@ fn alone(
     end(case, outcome, log)
 }
 
-/// What was measured until an interruption counts: transfers and I/O as far as they came, of everything
-/// else, whose results are checked at the end of a preparation, the preparations that ended.
+/// What was measured until an interruption counts: transfers, I/O, whole runs of tools, and solutions, each of which
+/// was checked, as far as they came; of everything else, whose results are checked at the end of a preparation, the
+/// preparations that ended.
 fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Failure> {
-    let as_far_as_it_came = matches!(
-        case.workload,
-        Workload::NetworkTcp(_)
-            | Workload::NetworkUdp(_)
-            | Workload::NetworkIcmp(_)
-            | Workload::Storage(_)
-            | Workload::Files(_)
-    );
+    let as_far_as_it_came = case.by != "assay"
+        || matches!(
+            case.workload,
+            Workload::Linpack(_)
+                | Workload::NetworkTcp(_)
+                | Workload::NetworkUdp(_)
+                | Workload::NetworkIcmp(_)
+                | Workload::Storage(_)
+                | Workload::Files(_)
+        );
     let is_kept = match as_far_as_it_came {
         true => state.has_samples(),
         false => state.preparations_ended() > 0,

@@ -103,7 +103,7 @@ pub fn plan(
     cancel: &AtomicBool,
 ) -> Result<FleetPlan, Failure> {
     let mut gathering = Gathering::of(question, hosts);
-    let merged = gathering.all(cancel)?;
+    let merged = gathering.all(cancel, &mut |_| ())?;
     let lost = gathering
         .lost
         .into_iter()
@@ -129,7 +129,7 @@ pub fn measure(
     sink: &mut dyn Sink,
 ) -> Result<Run, Failure> {
     let mut gathering = Gathering::of(question, hosts);
-    let merged = gathering.all(cancel)?;
+    let merged = gathering.all(cancel, &mut |message| sink.progress(message))?;
     let Gathering { lost, planned, .. } = gathering;
     if let (true, Some((host, failure))) = (question.stops_on_failure, lost.first()) {
         return Err(Failure::measurement(format!("{} gave no answer", question.names[*host]))
@@ -193,14 +193,21 @@ impl<'q, 'h> Gathering<'q, 'h> {
         self.planned[host].is_none() && self.lost.iter().all(|(it, _)| *it != host)
     }
 
-    /// Asks every host as it joins, and makes one plan of all.
-    fn all(&mut self, cancel: &AtomicBool) -> Result<Merged, Failure> {
+    /// Asks every host as it joins, and makes one plan of all; says how many have answered.
+    fn all(
+        &mut self,
+        cancel: &AtomicBool,
+        progress: &mut dyn FnMut(&str),
+    ) -> Result<Merged, Failure> {
         while (0..self.planned.len()).any(|host| self.is_waited_for(host)) {
             if cancel.load(Ordering::Relaxed) {
                 return Err(Failure::measurement("interrupted before anything was measured"));
             }
             if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
                 self.hear(host, heard);
+                let answered = self.planned.iter().flatten().count() + self.lost.len();
+                let all = self.planned.len();
+                progress(&format!("{answered} of {all} hosts have answered"));
             }
             self.drop_late();
         }

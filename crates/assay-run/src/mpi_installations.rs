@@ -258,7 +258,7 @@ fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure
         return Err(Failure::usage(format!("{named} cannot start the ranks of every MPI"))
             .advise("only Slurm's srun can: --launcher srun; every MPI's own launcher is used without the option"));
     }
-    let path = process::find_executable(&named).ok_or_else(|| {
+    let path = process::find_executable(program).ok_or_else(|| {
         Failure::measurement(format!("{named} cannot be executed"))
             .explain("it was not found on PATH")
             .advise("run assay where Slurm's commands are, or leave --launcher out")

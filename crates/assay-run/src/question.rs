@@ -199,6 +199,14 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
     let failure = Failure::new(question.blame, format!("{whose}{error}"));
     match error {
         expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
+        expand::PlanError::TooManyThreads { cores, .. } => failure
+            .advise(format!("ask for at most {cores}, or leave the number out: all cores")),
+        expand::PlanError::TooLarge { .. } => {
+            failure.advise("ask for less, or leave the size out to have it chosen")
+        }
+        expand::PlanError::Nothing { .. } => {
+            failure.advise("`assay help tools` says what each tool measures")
+        }
         _ => failure,
     }
 }

@@ -115,6 +115,11 @@ pub fn measure(
     prepare(question)?;
     let mut present = Present { conditions, settle: course.settle, at: None };
     let measured = in_turns(question, &mut present, course, (store, cancel), sink);
+    if present.at == Some(1) {
+        // The user's command takes the time that it takes, and may not be cut off.
+        let Switch { name, command } = &conditions[0];
+        sink.note(&format!("back to {name}: `{command}`"));
+    }
     match (measured, present.restore()) {
         (Ok(runs), Ok(())) => Ok(runs),
         (Err(first), Err(second)) => {

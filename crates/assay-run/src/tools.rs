@@ -10,6 +10,7 @@ use assay_adapters::launcher::{self, Launcher};
 use assay_adapters::outputs::Outputs;
 use assay_adapters::tool::{self, TOOLS, Tool, Version};
 use assay_fleet::process::{self, Command, ProcessError, Status};
+use assay_model::path_text;
 use assay_model::plan::expand::Measurer;
 use assay_model::plan::{Case, Plan};
 use assay_model::suite::did_you_mean;
@@ -94,7 +95,7 @@ fn mpi_library(case: &Case) -> Option<&str> {
 /// Names of the MPI libraries that an executable asks the loader for, as far as its text shows them;
 /// none for a script.
 fn linked_mpis(path: &str) -> Vec<String> {
-    let Ok(content) = fs_err::read(path) else { return Vec::new() };
+    let Ok(content) = fs_err::read(path_text::path(path)) else { return Vec::new() };
     if !content.starts_with(b"\x7fELF") {
         return Vec::new();
     }
@@ -142,7 +143,7 @@ fn check_given(given: &[(String, PathBuf)]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The user's word, then the tool's variable, then `PATH`.
+/// The user's word, then the tool's variable, then `PATH`; a path as text, as the invocations have it.
 fn locate(tool: &Tool, given: &[(String, PathBuf)]) -> Option<String> {
     let said =
         given.iter().rev().find(|(name, _)| name == tool.name).map(|(_, path)| path.clone());
@@ -157,13 +158,13 @@ fn locate(tool: &Tool, given: &[(String, PathBuf)]) -> Option<String> {
 }
 
 fn executable(path: &Path) -> Option<String> {
-    process::find_executable(path.to_str()?)?.to_str().map(str::to_owned)
+    Some(path_text::text(process::find_executable(path)?.as_os_str()))
 }
 
 /// Other programs are called `stream`, too: the real one contains its own text.
 fn marked(tool: &Tool, path: &str) -> bool {
     let Some(mark) = tool.detect.mark else { return true };
-    fs_err::read(path).is_ok_and(|content| {
+    fs_err::read(path_text::path(path)).is_ok_and(|content| {
         content.windows(mark.len()).any(|window| window == mark.as_bytes())
     })
 }
@@ -184,7 +185,7 @@ fn find_launcher() -> Option<Launcher> {
 
 /// What a program prints on standard output for these arguments.
 fn ask(path: &str, arguments: &[&str]) -> Option<String> {
-    let mut command = Command::new(path);
+    let mut command = Command::new(path_text::path(path));
     command.arguments = arguments.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);
     let completed = process::run(&command, &AtomicBool::new(false)).ok()?;
@@ -198,8 +199,8 @@ pub fn run(
     cancel: &AtomicBool,
 ) -> Result<Outputs, ProcessError> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let mut command = Command::new(&invocation.program);
-    command.arguments = invocation.arguments.iter().map(Into::into).collect();
+    let mut command = Command::new(path_text::path(&invocation.program));
+    command.arguments = invocation.arguments.iter().map(|it| path_text::word(it)).collect();
     command.environment = invocation
         .environment
         .iter()

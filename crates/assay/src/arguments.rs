@@ -8,22 +8,27 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use assay_console::options::{StoreArguments, seconds};
+use assay_console::listening::LOOKING;
+use assay_console::options::{StoreArguments, seconds, word};
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
 use assay_emulation::options::vdbench::VdbenchArguments;
 use assay_model::attribute::Attribute;
 use assay_model::near::nearest;
+use assay_model::path_text;
 use assay_model::plain;
 use assay_model::quantity::{self, Bytes};
 use assay_model::suite::Placement;
 use assay_stats::compare::RUNS;
+use clap::builder::TypedValueParser as _;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 #[cfg(test)]
 mod any_words;
 pub(crate) mod claims;
+#[cfg(test)]
+mod every_command;
 pub(crate) mod hosts;
 pub(crate) mod import;
 mod language;
@@ -47,7 +52,7 @@ use list::ListArguments;
 use mpi::MpiArguments;
 use mpi_run::MpiRunArguments;
 use network::NetArguments;
-pub(crate) use page::{Format, PageArguments};
+pub(crate) use page::{AnswerArguments, Format, PageArguments};
 use plan::PlanArguments;
 use rdma::RdmaArguments;
 use removal::{PruneArguments, RemoveArguments};
@@ -151,6 +156,27 @@ impl Command {
     }
 }
 
+impl Command {
+    /// What goes on before there is anything to print, where that may take a while: commands that measure say it
+    /// themselves.
+    pub(crate) const fn occupation(&self) -> Option<&'static str> {
+        match self {
+            Self::Doctor(typed) if !typed.quiet => Some(LOOKING),
+            Self::Import(_) => Some("reading the files"),
+            Self::List(_)
+            | Self::Show(_)
+            | Self::Rm(_)
+            | Self::Prune(_)
+            | Self::Verify(_)
+            | Self::Compare(_)
+            | Self::History(_)
+            | Self::Report(_) => Some("reading stored runs"),
+            Self::Lint(_) => Some("reading the pages"),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Suites by name (`assay help suites` lists them) or files; several are measured in one run
@@ -201,7 +227,7 @@ pub(crate) struct CompareArguments {
     pub(crate) a: String,
     /// The second condition, compared with the first; or a reference: a system like azure/hbv4, or a
     /// file in TOML
-    #[arg(value_name = "B")]
+    #[arg(value_name = "B", value_parser = word())]
     pub(crate) b: String,
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
@@ -270,7 +296,7 @@ pub(crate) struct LinpackArguments {
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<u32>,
     /// BLAS library for DGEMM: openblas, blis, mkl or a path [default: own kernels]
-    #[arg(long, value_name = "LIBRARY")]
+    #[arg(long, value_name = "LIBRARY", value_parser = word())]
     pub(crate) blas: Option<String>,
     #[command(flatten)]
     pub(crate) measuring: MeasuringArguments,
@@ -286,13 +312,13 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) budget: Option<f64>,
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
-    #[arg(long = "tool", value_name = "NAME=PATH", value_parser = tool_path)]
+    #[arg(long = "tool", value_name = "NAME=PATH", value_parser = word().try_map(|it| tool_path(&it)))]
     pub(crate) tools: Vec<(String, PathBuf)>,
     /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Hold the results against published figures: a system like azure/hbv4, or a file in TOML
-    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["dry_run", "events"])]
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["dry_run", "events"], value_parser = word())]
     pub(crate) expect: Option<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
@@ -332,6 +358,9 @@ pub(crate) struct DoctorArguments {
     /// Exit with 4 if a deviation skews or invalidates measurements
     #[arg(long, conflicts_with = "several")]
     pub(crate) strict: bool,
+    /// No progress
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
     /// Also check the path to this host: device, round trip and path MTU
@@ -368,9 +397,8 @@ pub(crate) struct VerifyArguments {
     /// Runs, as `assay show` takes them [default: all]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
-    /// Print the findings as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
@@ -562,7 +590,7 @@ fn turns(text: &str) -> Result<u32, String> {
 fn tool_path(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, path)) if !name.is_empty() && !path.is_empty() => {
-            Ok((name.to_owned(), PathBuf::from(path)))
+            Ok((name.to_owned(), path_text::path(path)))
         }
         _ => Err(format!("`{text}` is not of the form NAME=PATH")),
     }

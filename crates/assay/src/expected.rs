@@ -1,9 +1,9 @@
 //! Published figures by name, and results held against them: `compare RUN SYSTEM`, `run --expect`.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
 use assay_claims::reference::{self, Claim, Held, ReferenceError, Verdict};
+use assay_model::path_text;
 use assay_model::summary::{Estimate, Summary};
 use assay_report::document::{Align, Block, Document, Table, Tone};
 use assay_report::units::{percent, quantity};
@@ -17,7 +17,7 @@ use crate::page::Page;
 
 /// The claims that a name means, if it is one of a reference: a system, or a file of the user's.
 pub(crate) fn named(name: &str) -> Option<Result<Vec<Claim>, Failure>> {
-    if Path::new(name).extension().is_some_and(|it| it.eq_ignore_ascii_case("toml")) {
+    if path_text::path(name).extension().is_some_and(|it| it.eq_ignore_ascii_case("toml")) {
         return Some(own(name));
     }
     name.contains('/').then(|| of_system(name))
@@ -30,7 +30,7 @@ pub(crate) fn of_system(name: &str) -> Result<Vec<Claim>, Failure> {
 }
 
 fn own(path: &str) -> Result<Vec<Claim>, Failure> {
-    let file = Path::new(path);
+    let file = &path_text::path(path);
     let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
     reference::read(&text).map_err(|error| {
         let advice = match error {
@@ -39,7 +39,7 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
             }
             _ => "docs/references.md shows a file of references",
         };
-        Failure::new(Kind::Suite, format!("{path} is no file of references"))
+        Failure::new(Kind::Suite, format!("{} is no file of references", file.display()))
             .because(&error)
             .advise(advice)
     })

@@ -20,6 +20,7 @@ use clap::Parser;
 use crate::arguments::{Arguments, Command};
 use crate::commands::help;
 use crate::failure::exit_code;
+use crate::listening::Listening;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::mpi::launched::Launched;
@@ -30,14 +31,13 @@ fn main() -> ExitCode {
     if let Some(words) = commands::agent::called(&words) {
         return ended(commands::agent::agent(words), &mut Terminal::attached());
     }
-    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
-    let typed = match Arguments::try_parse_from(words) {
+    let typed = match Arguments::try_parse_from(&words) {
         Ok(typed) => typed,
         // One of the ranks of an MPI job speaks for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {
             return ExitCode::from(exit_code(Kind::Usage));
         }
-        Err(error) => return commands::help::refused(&error, &command),
+        Err(error) => return commands::help::refused(error, words),
     };
     let mut terminal = Terminal::attached();
     ended(carry_out(typed.command, &mut terminal), &mut terminal)
@@ -45,7 +45,10 @@ fn main() -> ExitCode {
 
 fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {
     match outcome.and_then(|code| terminal.printed().map(|()| code)) {
-        Ok(code) => ExitCode::from(code),
+        Ok(code) => {
+            terminal.end_progress();
+            ExitCode::from(code)
+        }
         Err(failure) => {
             terminal.complain(&failure);
             ExitCode::from(exit_code(failure.kind))
@@ -56,6 +59,9 @@ fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {
 fn carry_out(command: Command, terminal: &mut Terminal) -> Result<u8, Failure> {
     if !command.speaks_like_a_tool() {
         arguments::of_terminal().set();
+    }
+    if let Some(occupation) = command.occupation() {
+        Listening::before(terminal, occupation, false);
     }
     match command {
         Command::Run(typed) => commands::run::run(&typed, terminal),

@@ -9,7 +9,7 @@ use assay_run::failure::{Failure, Kind};
 
 use serde::Serialize;
 
-use crate::arguments::{Format, PageArguments};
+use crate::arguments::{AnswerArguments, Format, PageArguments};
 use crate::output_file;
 use crate::terminal::Terminal;
 
@@ -103,6 +103,28 @@ pub(crate) fn publish<J: Serialize>(
         }
     };
     put(&text, typed, terminal)
+}
+
+/// An answer of a few lines, in words or for scripts.
+///
+/// # Errors
+/// A file that cannot be written, a value that is no JSON.
+pub(crate) fn answer(
+    text: &str,
+    json: &impl Serialize,
+    typed: &AnswerArguments,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    let text = if typed.is_json() { self::json(json)? } else { text.to_owned() };
+    match &typed.output {
+        Some(path) => output_file::write(path, &text)?,
+        None if typed.is_json() => terminal.print(&text),
+        None => {
+            let text = terminal.fitted(&text);
+            terminal.print_line(&text);
+        }
+    }
+    Ok(())
 }
 
 /// Prints a page, or writes it where the command line says.

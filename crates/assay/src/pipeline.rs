@@ -12,7 +12,7 @@ use assay_run::question::{self, Prepared, Question};
 use crate::arguments::{Format, MeasuringArguments};
 use crate::expected;
 use crate::failure::UNDECIDED;
-use crate::listening::Listening;
+use crate::listening::{LOOKING, Listening};
 use crate::page::{self, Page, json};
 use crate::terminal::Terminal;
 use crate::{signals, stored};
@@ -38,9 +38,6 @@ pub(crate) fn run_options(
 ) -> Result<u8, Failure> {
     run(&of_options(suite, typed), typed, Extent::Report, terminal)
 }
-
-/// What goes on before a plan is known.
-pub(crate) const LOOKING: &str = "looking at the machine";
 
 /// How much of a run is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -202,7 +199,7 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
     let page = match extent {
         Extent::Answer => (format!("assay show {id}"), message("next-show")),
         Extent::Report => {
-            (format!("assay report {id} --format html -o {id}.html"), message("next-page"))
+            ("assay report latest --format html -o page.html".to_owned(), message("next-page"))
         }
     };
     let of_results = summary.results.first().map(|first| {

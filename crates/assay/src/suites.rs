@@ -121,6 +121,9 @@ fn invalid(name: &str, text: &str, error: SuiteError) -> Failure {
     let failure = failure.at(name, text, error.span);
     match error.help {
         Some(help) => failure.advise(help),
+        None if error.message.starts_with("not TOML") => {
+            failure.advise("`assay help suites` shows how a suite is written")
+        }
         None => failure,
     }
 }

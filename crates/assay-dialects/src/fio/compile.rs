@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use assay_model::path_text;
 use assay_model::workload::storage::{
     Arrivals, EngineChoice, Load, StorageData, StoragePhase, StoragePlan, StorageTiming,
     StorageWorkload, Verify,
@@ -354,8 +355,8 @@ fn remarks(jobs: &[Placed]) -> Vec<String> {
 /// The path of a file of fio.
 fn path(folder: Option<&String>, name: &str) -> PathBuf {
     match folder {
-        Some(folder) => Path::new(folder).join(name),
-        None => PathBuf::from(name),
+        Some(folder) => path_text::path(folder).join(path_text::path(name)),
+        None => path_text::path(name),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use assay_model::path_text;
 use assay_model::seed;
 use assay_model::workload::storage::{
     AccessPattern, EngineChoice, Load, Opening, StorageData, StoragePhase, StoragePlan,
@@ -129,7 +130,7 @@ pub fn folders(options: &Options) -> Vec<PathBuf> {
     if !(options.unique_dir && options.file_per_rank) {
         return vec![];
     }
-    let name = |rank| PathBuf::from(file_name(options, rank, 0));
+    let name = |rank| path_text::path(&file_name(options, rank, 0));
     (0..options.ranks).filter_map(|rank| Some(name(rank).parent()?.to_path_buf())).collect()
 }
 
@@ -144,7 +145,7 @@ fn target(options: &Options, access: Access, rank: u32, repetition: u32) -> Stor
         false => (u64::from(of) * options.block_bytes, options.aggregate_bytes()),
     };
     StorageTarget {
-        path: PathBuf::from(&name),
+        path: path_text::path(&name),
         name,
         size_bytes: (access == Access::Write).then_some(bytes),
         range_bytes: Some((start, bytes)),

@@ -3,8 +3,8 @@
 //! Loops nest in the order in which they were written; rates are innermost.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
+use assay_model::path_text;
 use assay_model::seed;
 use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{
@@ -61,7 +61,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             files: FilePlan::default(),
             create_anchors: all.general.create_anchors,
             commands: all.general.commands.clone(),
-            monitor: all.general.monitor.as_ref().map(PathBuf::from),
+            monitor: all.general.monitor.as_deref().map(path_text::path),
             repetition: all.general.repetition,
             hosts: Vec::new(),
             places: Vec::new(),
@@ -294,7 +294,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             .all
             .file_systems
             .iter()
-            .filter_map(|system| Some((PathBuf::from(&system.anchor.as_ref()?.text), system)))
+            .filter_map(|system| Some((path_text::path(&system.anchor.as_ref()?.text), system)))
             .collect();
         anchors.sort_by(|a, b| a.0.cmp(&b.0));
         for pair in anchors.windows(2) {

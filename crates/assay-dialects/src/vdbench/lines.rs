@@ -4,8 +4,12 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 use std::sync::Arc;
+
+use assay_model::path_text;
 
 use super::diagnostic::{Diagnostic, Place, Severity};
 use super::{Input, Surroundings};
@@ -195,7 +199,7 @@ impl Reader<'_, '_> {
         let value = value.split_whitespace().next().unwrap_or_default();
         let from = start + keyword.len() + 1;
         let spot = Spot { line, start: from, end: from + value.len() };
-        let path = PathBuf::from(value.trim_matches('"').trim_end_matches(','));
+        let path = path_text::path(value.trim_matches('"').trim_end_matches(','));
         self.lines.lines[line].is_obeyed = true;
         if nested {
             let nested = self
@@ -252,11 +256,11 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Bytes as text; what is no UTF-8 is read as Latin-1, which has a letter for every byte.
+/// Bytes as text; those that are no UTF-8 stay what they are in names of files.
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
+        Err(_) => Cow::Owned(path_text::text(OsStr::from_bytes(bytes))),
     }
 }
 

@@ -4,6 +4,8 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use assay_dialects::fio::command_line::{self, Request};
@@ -13,6 +15,7 @@ use assay_dialects::fio::jobfile::Surroundings;
 use assay_fleet::root::Root;
 use assay_fleet::{capacity, facts};
 use assay_model::facts::HostFacts;
+use assay_model::path_text;
 use assay_run::question::fresh_seed;
 use serde::{Deserialize, Serialize};
 
@@ -102,10 +105,12 @@ impl<'w> Question<'w> {
     pub(super) fn file(&self, path: &str) -> Result<String, String> {
         let mut files = self.files.borrow_mut();
         let read = files.entry(path.to_owned()).or_insert_with(|| match self.machine {
-            Some(_) => job_file::read(path.as_ref()).map_err(|error| error.to_string()),
+            Some(_) => {
+                job_file::read(&path_text::path(path)).map_err(|error| error.to_string())
+            }
             None => Err("it was not there".to_owned()),
         });
-        read.as_ref().map(|it| String::from_utf8_lossy(it).into_owned()).map_err(Clone::clone)
+        read.as_ref().map(|it| path_text::text(OsStr::from_bytes(it))).map_err(Clone::clone)
     }
 
     /// Every file that was read, verbatim.
@@ -132,7 +137,7 @@ impl<'w> Question<'w> {
     fn size(&self, path: &Path) -> Option<u64> {
         let ask = || self.machine.as_ref().and_then(|_| capacity::size(path).ok().flatten());
         let mut answers = self.answers.borrow_mut();
-        *answers.sizes.entry(path.display().to_string()).or_insert_with(ask)
+        *answers.sizes.entry(path_text::text(path.as_os_str())).or_insert_with(ask)
     }
 
     fn cpus_of_node(&self, node: usize) -> Option<Vec<usize>> {

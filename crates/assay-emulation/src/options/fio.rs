@@ -1,5 +1,6 @@
 //! What may be typed after `fio`: fio's own command line, which has a reader of its own.
 
+use assay_console::options::word;
 use clap::Args;
 
 #[derive(Debug, Args)]
@@ -13,6 +14,6 @@ use clap::Args;
 pub struct FioArguments {
     /// Job files and fio's options: --name=job --rw=randread …, --section=NAME,
     /// --output-format=normal|json|json+|terse, --output=FILE
-    #[arg(value_name = "JOBFILE|OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "JOBFILE|OPTION", trailing_var_arg = true, allow_hyphen_values = true, value_parser = word())]
     pub words: Vec<String>,
 }

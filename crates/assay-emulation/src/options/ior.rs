@@ -3,7 +3,8 @@
 use assay_run::failure::Failure;
 use clap::Args;
 
-use assay_console::options::{KeepArguments, StoreArguments};
+use assay_console::options::{KeepArguments, StoreArguments, word};
+use assay_model::path_text;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Supported options:\n  \
@@ -25,7 +26,7 @@ use assay_console::options::{KeepArguments, StoreArguments};
                   `assay show --as ior` and `--as ior-json` print it again. docs/ior.md lists all options and the differences.")]
 pub struct IorArguments {
     /// IOR's options: -N 4 -b 1g -t 1m -s 2 -F -C -e -i 3 -w -r -k -o FILE …
-    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "OPTION", trailing_var_arg = true, allow_hyphen_values = true, value_parser = word())]
     pub words: Vec<String>,
 }
 
@@ -49,7 +50,7 @@ pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>)
         };
         match name {
             "--no-store" => keep.no_store = true,
-            "--store" => keep.store.folder = Some(value()?.into()),
+            "--store" => keep.store.folder = Some(path_text::path(&value()?)),
             "--label" => keep.label = Some(value()?),
             _ => others.push(word.clone()),
         }

@@ -5,17 +5,17 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use assay_console::options::{KeepArguments, seconds};
+use assay_console::options::{KeepArguments, seconds, word};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Differences from Vdbench are listed in logfile.html. \
                         `assay show --as vdbench --output DIR` writes the output folder of a stored run.")]
 pub struct VdbenchArguments {
     /// Parameter files, concatenated; name=value substitutes $name and !name in them
-    #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test")]
+    #[arg(short, value_name = "FILE|NAME=VALUE", num_args = 1.., required_unless_present = "test", value_parser = word())]
     pub(crate) files: Vec<String>,
     /// Output folder; DIR+ takes the first free one of DIR, DIR001, …; DIR.tod appends date and time
-    #[arg(short, value_name = "DIR", default_value = "output")]
+    #[arg(short, value_name = "DIR", default_value = "output", value_parser = word())]
     pub(crate) output: String,
     /// Override elapsed= of every run
     #[arg(short, value_name = "SECONDS")]
@@ -49,7 +49,7 @@ pub struct VdbenchArguments {
     #[arg(short = 'j', hide = true, num_args = 0..=1)]
     pub(crate) journal: Option<Option<String>>,
     /// name=value after the options
-    #[arg(value_name = "NAME=VALUE")]
+    #[arg(value_name = "NAME=VALUE", value_parser = word())]
     pub(crate) variables: Vec<String>,
     /// Allow overwriting this device, or this file that assay did not create
     #[arg(long, value_name = "PATH")]

@@ -2,10 +2,11 @@
 //!
 //! The parameter files are compiled again, with what compiling asked of the machine then.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use assay_dialects::vdbench::{self, Input, Present};
 use assay_model::event::Status;
+use assay_model::path_text;
 use assay_model::run::Run;
 use assay_run::failure::{Failure, Kind};
 use assay_run::storage::vdbench::{self as driver, Notice};
@@ -26,8 +27,9 @@ const QUESTION: &str = "question.json";
 pub(super) struct Kept {
     input: Input,
     /// The parameter files; each is its own raw output.
+    #[serde(with = "path_text::each")]
     files: Vec<PathBuf>,
-    present: Vec<(PathBuf, Option<Present>)>,
+    present: Vec<(String, Option<Present>)>,
 }
 
 impl Kept {
@@ -39,14 +41,14 @@ impl Kept {
         let kept = Self {
             input: input.clone(),
             files: found.files.keys().cloned().collect(),
-            present: found.present.iter().map(|(path, it)| (path.clone(), *it)).collect(),
+            present: found.present.iter().map(|(path, it)| (name(path), *it)).collect(),
         };
         let question = serde_json::to_vec(&kept).map_err(|error| {
             Failure::new(Kind::Internal, "the question cannot be written as JSON")
                 .because(&error)
         })?;
         let files = found.files.iter();
-        let files = files.map(|(path, bytes)| (path.display().to_string(), bytes.clone()));
+        let files = files.map(|(path, bytes)| (name(path), bytes.clone()));
         Ok(files.chain([(QUESTION.to_owned(), question)]).collect())
     }
 
@@ -61,14 +63,18 @@ impl Kept {
         };
         let kept: Self = serde_json::from_slice(&raw(QUESTION)?)
             .map_err(|error| lost(QUESTION).because(&error))?;
-        let mut found =
-            Found { present: kept.present.into_iter().collect(), ..Found::default() };
+        let present = kept.present.into_iter().map(|(name, it)| (path_text::path(&name), it));
+        let mut found = Found { present: present.collect(), ..Found::default() };
         for path in kept.files {
-            let bytes = raw(&path.display().to_string())?;
+            let bytes = raw(&name(&path))?;
             found.files.insert(path, bytes);
         }
         Ok((kept.input, found))
     }
+}
+
+fn name(path: &Path) -> String {
+    path_text::text(path.as_os_str())
 }
 
 /// Prints the console of a stored run, and writes its folder to `output`.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use fs_err as fs;
 use jiff::Zoned;
 
+use assay_model::path_text::path;
 use assay_model::plain;
 use assay_run::failure::Failure;
 use assay_run::storage::opening;
@@ -163,14 +164,14 @@ impl Page {
 /// `dir`; `dir+`: the first of dir, dir001 … that is free; `dir.tod`: with the time in its name.
 fn free(named: &str) -> PathBuf {
     if let Some(stem) = named.strip_suffix(".tod") {
-        return PathBuf::from(format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));
+        return path(&format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));
     }
-    let Some(stem) = named.strip_suffix('+') else { return PathBuf::from(named) };
-    let numbered = (1..=999).map(|number| PathBuf::from(format!("{stem}{number:03}")));
-    std::iter::once(PathBuf::from(stem))
+    let Some(stem) = named.strip_suffix('+') else { return path(named) };
+    let numbered = (1..=999).map(|number| path(&format!("{stem}{number:03}")));
+    std::iter::once(path(stem))
         .chain(numbered)
         .find(|path| !path.exists())
-        .unwrap_or_else(|| PathBuf::from(stem))
+        .unwrap_or_else(|| path(stem))
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use super::ProcessError;
 /// The executable file called `name` in the first directory of `PATH` that has one, as an absolute path.
 /// A `name` with a slash is a path and is only checked.
 #[must_use]
-pub fn find_executable(name: &str) -> Option<PathBuf> {
-    find_in(Path::new(name), &std::env::var_os("PATH").unwrap_or_default())
+pub fn find_executable(name: impl AsRef<Path>) -> Option<PathBuf> {
+    find_in(name.as_ref(), &std::env::var_os("PATH").unwrap_or_default())
 }
 
 /// The absolute path to start. It has to be absolute, because the child starts in another directory.

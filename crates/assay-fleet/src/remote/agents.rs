@@ -15,6 +15,8 @@ use crate::resource_limits;
 
 /// Messages that wait to be heard; who speaks faster than that waits, too.
 const WAITING: usize = 4096;
+/// Time in which agents end where the user waits for it: they have handed over what they had by then.
+const HASTE: Duration = Duration::from_millis(300);
 /// How often lines are looked at that may have fallen silent.
 const ROUND: Duration = Duration::from_millis(50);
 
@@ -100,6 +102,7 @@ pub fn with<T>(
     let doors = Doors { free: Mutex::new(AT_ONCE), freed: Condvar::new() };
     let inputs: Vec<Input> = hosts.iter().map(|_| Input::default()).collect();
     let over = AtomicBool::new(false);
+    let is_wanted = course.cancel;
     let course = Course { cancel: &over, ..*course };
     thread::scope(|scope| {
         for (number, (host, input)) in hosts.iter().zip(&inputs).enumerate() {
@@ -130,18 +133,20 @@ pub fn with<T>(
             looked: Instant::now(),
         };
         let outcome = body(&mut agents);
-        agents.end();
+        agents.end(is_wanted);
         outcome
     })
 }
 
 impl Agents<'_> {
-    /// Every agent ends as its pipe closes; what has not ended by then is ended.
-    fn end(self) {
+    /// Every agent ends as its pipe closes; what has not ended by then is ended, sooner where the user waits for it.
+    fn end(self, is_wanted: &AtomicBool) {
         let Self { heard, inputs, lines, over, .. } = self;
         drop(heard);
         inputs.iter().for_each(|input| drop(lock(input).take()));
-        let kill = Instant::now() + line::LAST_SECOND;
+        let patience =
+            if is_wanted.load(Ordering::Relaxed) { HASTE } else { line::LAST_SECOND };
+        let kill = Instant::now() + patience;
         while Instant::now() < kill && lock(lines).iter().any(|it| it.strong_count() > 0) {
             thread::sleep(Duration::from_millis(10));
         }

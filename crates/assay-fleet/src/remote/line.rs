@@ -105,7 +105,8 @@ pub(super) fn talk_to<T>(
             // What a process says when it ends comes a moment after its pipe has closed. Its listener ends with
             // it, unless something in the background still holds that pipe.
             let over = Instant::now() + LAST_SECOND;
-            while Arc::strong_count(&said) > 1 && Instant::now() < over {
+            let is_waited = || !course.cancel.load(Ordering::Relaxed) && Instant::now() < over;
+            while Arc::strong_count(&said) > 1 && is_waited() {
                 thread::sleep(Duration::from_millis(5));
             }
             let said = last_line(&lock(&said));

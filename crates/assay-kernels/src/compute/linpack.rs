@@ -224,7 +224,7 @@ impl<'a> Linpack<'a> {
 
     /// Makes the system, solves it and checks the solution. Can be repeated; every time the same system
     /// is made again. `progress` is called by a thread at work after each step with the part of the
-    /// operations done, from 0 to 1. `cancel` is looked at before each strip of the update and between
+    /// operations done, from 0 to 1. `cancel` is looked at within each strip of the update and between
     /// rows before and after, several times a second.
     ///
     /// A failed residual is a [`Solved`] that has not passed.
@@ -277,15 +277,23 @@ impl<'a> Linpack<'a> {
             // SAFETY: all members call both, and nobody else uses matrix, scratch and unknowns.
             unsafe {
                 if factorisation.run(member) {
-                    solve::back_substitute(grid, steps, kernels, crews.everyone(member), x);
+                    let everyone = crews.everyone(member);
+                    solve::back_substitute(
+                        (grid, x),
+                        steps,
+                        kernels,
+                        everyone,
+                        &factorisation.halt,
+                    );
                 }
             }
         });
-        if let Some(column) = self.board.singular_column() {
-            return Err(LinpackError::Singular { column });
-        }
+        // What was left half done may look singular.
         if factorisation.halt.cancelled.load(Ordering::Relaxed) {
             return Err(LinpackError::Cancelled);
+        }
+        if let Some(column) = self.board.singular_column() {
+            return Err(LinpackError::Singular { column });
         }
         Ok(seconds)
     }

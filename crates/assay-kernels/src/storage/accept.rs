@@ -127,7 +127,9 @@ pub(super) fn targets(
             let room = opened.area.end - opened.area.start;
             let maximum = crew::maximum_bytes(stream);
             refuse_if(maximum > room, || {
-                format!("{path}: I/O of {maximum} B do not fit into the {room} B in use")
+                format!(
+                    "{path}: I/O of {maximum} B does not fit into the {room} B in use; use smaller I/O or a larger target"
+                )
             })?;
             let stamped =
                 if workload.data.verify == Verify::Off { 1 } else { SECTOR_BYTES as u64 };

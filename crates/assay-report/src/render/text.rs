@@ -67,6 +67,17 @@ pub fn folded(line: &str, width: usize) -> String {
     first.chain(rest).collect::<Vec<_>>().join("\n")
 }
 
+/// What a name stands for beside it, in lines of at most `width` columns; the explanation begins at `column`.
+#[must_use]
+pub fn beside(name: &str, column: usize, explanation: &str, width: usize) -> String {
+    let lines = wrap(explanation, width.max(NARROWEST).saturating_sub(column).max(NARROWEST));
+    let name = match columns(name) < column {
+        true => padded(name, column),
+        false => format!("{name}\n{}", " ".repeat(column)),
+    };
+    name + &lines.join(&format!("\n{}", " ".repeat(column)))
+}
+
 struct Writer {
     options: Options,
 }

@@ -1,6 +1,7 @@
 //! MPI benchmarks: the launcher of the MPI starts this program as the ranks, and the outcome that rank 0
 //! wrote is read. This process itself loads no MPI.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,9 +13,12 @@ use assay_model::doubt::Doubt;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
+use assay_model::path_text;
 use assay_model::plan::Case;
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::MpiWorkload;
 
+use super::Known;
 use crate::measuring::Turns;
 use crate::recorder::{CaseError, Recorder};
 
@@ -31,12 +35,46 @@ const LAUNCH_S: (f64, f64) = (0.5, 20.0);
 const OUTCOME: &str = "outcome.json";
 
 /// Launch after launch.
-pub(super) fn turns<'c>(case: &'c Case, work: &'c MpiWorkload) -> Turns<'c> {
+pub(super) fn turns<'c>(
+    case: &'c Case,
+    work: &'c MpiWorkload,
+    known: &'c RefCell<Known>,
+) -> Turns<'c> {
     let mut launches = 0..;
     Box::new(move |recorder| {
         let launch = launches.next().expect("a range without an end has a next number");
-        turn(case, work, launch, recorder)
+        if launch == 0 {
+            foretell(case, work, known.borrow().launch_s(work), recorder);
+        }
+        let began_s = recorder.elapsed_s();
+        let outcome = turn(case, work, launch, recorder)?;
+        if work.preset.is_assay() {
+            let beside_s = recorder.elapsed_s() - began_s - measured_s(case);
+            known.borrow_mut().has_launched(work, beside_s);
+        }
+        Ok(outcome)
     })
+}
+
+/// Where ranks take longer to start than the case has, that is known of earlier cases and said before the first launch.
+fn foretell(
+    case: &Case,
+    work: &MpiWorkload,
+    beside_s: Option<f64>,
+    recorder: &mut Recorder<'_, '_>,
+) {
+    let Some(beside_s) = beside_s else { return };
+    let least_s = beside_s + if work.preset.is_assay() { measured_s(case) } else { 0.0 };
+    recorder.foretell(least_s - case.stopping.budget_s, |budget| {
+        let least = Quantity::new(least_s, Unit::Second);
+        let id = &case.id;
+        format!("  one launch of {id} takes {least:.2} at least, and its budget is {budget:.2}")
+    });
+}
+
+/// Seconds that one launch measures, by assay's own method.
+fn measured_s(case: &Case) -> f64 {
+    (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1)
 }
 
 /// One launch of the ranks, and why no other follows; `None` where another is worth while: every launch has
@@ -110,9 +148,8 @@ fn command(
         .map_err(|error| CaseError::because(Area::OwnProgram, &error))?;
     let mut words = vec!["mpi".to_owned(), work.test.name().to_owned()];
     words.extend(["--mpi-library".to_owned(), work.mpi.library.clone()]);
-    words.extend(["--raw".to_owned(), file.to_string_lossy().into_owned()]);
-    let launch_s = (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1);
-    words.extend(["--budget".to_owned(), format!("{launch_s:.3}s")]);
+    words.extend(["--raw".to_owned(), path_text::text(file.as_os_str())]);
+    words.extend(["--budget".to_owned(), format!("{:.3}s", measured_s(case))]);
     if !work.preset.is_assay() {
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
     }
@@ -123,9 +160,9 @@ fn command(
     if work.test.has_sizes() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
-    let line = mpi_launch::launch(work, &program.to_string_lossy(), &words);
-    let mut command = Command::new(&line.program);
-    command.arguments = line.arguments.iter().map(Into::into).collect();
+    let line = mpi_launch::launch(work, &path_text::text(program.as_os_str()), &words);
+    let mut command = Command::new(path_text::path(&line.program));
+    command.arguments = line.arguments.iter().map(|it| path_text::word(it)).collect();
     let variables = line.environment.iter();
     command.environment =
         variables.map(|(name, value)| (name.into(), Some(value.into()))).collect();

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::PageArguments;
-use assay_console::options::StoreArguments;
+use assay_console::options::{StoreArguments, word};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReferencesArguments {
     /// A system, like azure/hbv4, or a file of your own in TOML [default: list all systems]
-    #[arg(value_name = "SYSTEM")]
+    #[arg(value_name = "SYSTEM", value_parser = word())]
     pub(crate) system: Option<String>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
@@ -36,7 +36,7 @@ pub(crate) struct LintArguments {
     #[arg(value_name = "PAGE", required = true)]
     pub(crate) pages: Vec<PathBuf>,
     /// The page it was made from, or a stored run: figures are compared cell by cell
-    #[arg(long, value_name = "SOURCE|RUN")]
+    #[arg(long, value_name = "SOURCE|RUN", value_parser = word())]
     pub(crate) against: Option<String>,
     /// Write what has only one answer into the page
     #[arg(long)]

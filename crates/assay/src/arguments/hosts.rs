@@ -6,7 +6,7 @@ use assay_fleet::pairs::Matrix;
 use clap::builder::ArgPredicate;
 use clap::{Args, ValueEnum};
 
-use super::seconds;
+use super::{seconds, word};
 
 /// The way to nodes that Slurm gave: a step beside others of the job.
 const OVER_SLURM: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
@@ -15,7 +15,7 @@ const OVER_SLURM: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
 #[derive(Debug, Args)]
 pub(crate) struct HostsArguments {
     /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
-    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts")]
+    #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word())]
     pub(crate) hosts: Option<String>,
     /// Ask Slurm for nodes by options of salloc, like 'partition=hpc,nodes=24', and give them back
     #[arg(long, value_name = "OPTIONS", group = "several", help_heading = "Hosts")]

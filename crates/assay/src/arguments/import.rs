@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
-use super::{StoreArguments, parameter};
+use super::{AnswerArguments, StoreArguments, parameter};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -22,9 +22,8 @@ pub(crate) struct ImportArguments {
     /// What the file does not say, like placement=node; names are those of `parameters` in JSON
     #[arg(long = "set", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parameter)]
     pub(crate) set: Vec<(Attribute, String)>,
-    /// Print the stored runs as one JSON document
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

@@ -18,6 +18,40 @@ pub(crate) struct PageArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// The same for an answer that is a few lines: words, or one JSON document for scripts.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArguments {
+    /// Output format
+    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
+    format: AnswerFormat,
+    /// Print one JSON document, as with --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
+    /// Write to this file instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl AnswerArguments {
+    /// Whether scripts read it.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json || self.format == AnswerFormat::Json
+    }
+
+    /// Whether people read along while it is found out.
+    pub(crate) fn is_read_along(&self) -> bool {
+        !self.is_json() && self.output.is_none()
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum AnswerFormat {
+    /// For the terminal
+    Text,
+    /// One JSON document
+    Json,
+}
+
 impl PageArguments {
     /// The format that was asked for, by either option.
     pub(crate) const fn format(&self) -> Format {

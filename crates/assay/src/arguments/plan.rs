@@ -4,7 +4,7 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::seconds;
+use super::{AnswerArguments, seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -32,9 +32,8 @@ pub(crate) struct LittleArguments {
     /// I/O in flight: threads with one I/O each, or depth × jobs
     #[arg(long, visible_alias = "in-flight", value_name = "N", value_parser = count)]
     pub(crate) threads: Option<f64>,
-    /// Print the result as JSON, in base units
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
 }
 
 #[derive(Debug, Args)]
@@ -58,9 +57,8 @@ pub(crate) struct AnfArguments {
     /// Connections of the mount (nconnect), or of all clients together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) connections: u32,
-    /// Print the result as JSON, in base units
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,7 @@
 
 use clap::{ArgGroup, Args};
 
-use super::StoreArguments;
+use super::{AnswerArguments, StoreArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArguments {
@@ -12,6 +12,8 @@ pub(crate) struct RemoveArguments {
     /// Only say which runs these are
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }
@@ -25,6 +27,8 @@ pub(crate) struct PruneArguments {
     /// Only say which runs these are
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

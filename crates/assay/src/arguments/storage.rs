@@ -9,7 +9,7 @@ use assay_model::workload::storage::{Arrivals, EngineChoice};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{MeasuringArguments, StoreArguments, seconds};
+use super::{AnswerArguments, MeasuringArguments, StoreArguments, seconds};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -207,6 +207,8 @@ pub(crate) struct StorageCleanArguments {
     /// Only list the files
     #[arg(long)]
     pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) answer: AnswerArguments,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
 }

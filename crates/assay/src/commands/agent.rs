@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_fleet::process;
 use assay_fleet::remote::agent::{self, Line};
 use assay_fleet::remote::{Reply, Request, RunAsked};
 use assay_kernels::clock;
+use assay_model::path_text;
 use clap::Parser as _;
 
 use super::{doctor, run};
@@ -111,6 +112,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
 /// Carries out `assay run` as it was typed at the other end. Where that keeps its runs has no meaning here.
 fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
     let words = std::iter::once("assay").chain(asked.words.iter().map(String::as_str));
+    let words = words.map(path_text::word);
     let typed = Arguments::try_parse_from(words).map_err(|error| {
         Failure::new(Kind::Internal, "the words of the run are not understood").because(&error)
     })?;
@@ -120,8 +122,8 @@ fn measure(asked: &RunAsked, line: &Arc<Line>) -> Result<(), Failure> {
     typed.measuring.store.folder = None;
     typed.measuring.seed = Some(asked.seed);
     for target in &mut typed.storage.targets {
-        let named = target.to_string_lossy().replace("{host}", &asked.host);
-        *target = PathBuf::from(named);
+        let named = path_text::text(target.as_os_str()).replace("{host}", &asked.host);
+        *target = path_text::path(&named);
     }
     let suite = suites::read_all(&typed.suites, &asked.suites)?;
     let suite = run::aimed(&typed, suite)?;

@@ -1,6 +1,5 @@
 //! `assay doctor --hosts`: the checks on many hosts at once, and in what these differ.
 
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use assay_fleet::remote::controller::{self, Answer, Course};
 use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{Compared, Difference, differences};
+use assay_model::path_text;
 use assay_report::build::{self, Host, Unreached};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -95,17 +95,18 @@ pub(super) fn way(
 
 /// The hosts of a fleet file.
 fn fleet(file: &str) -> Result<Vec<FleetHost>, Failure> {
-    let path = Path::new(file);
+    let path = &path_text::path(file);
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
     fleet_file::parse(&text).map_err(|error| {
+        let file = path.display().to_string();
         Failure::usage(format!("fleet file {file}: {error}"))
-            .at(file, &text, error.span.clone())
+            .at(&file, &text, error.span.clone())
             .advise(error.help)
     })
 }
 
 pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let cancel = signals::cancel_on_signals()?;
+    let cancel = signals::cancel_on_signals_aloud()?;
     let way = way(&typed.hosts, &cancel, terminal)?;
     let Way { names, via, program, .. } = &way;
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
@@ -114,7 +115,9 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     let answers = controller::ask(names, &course, &mut |name, answer| {
         done += 1;
         let said = if answer.is_ok() { "examined" } else { "no answer" };
-        terminal.note(&format!("{done} of {}: {name}: {said}", names.len()));
+        if !typed.quiet {
+            terminal.note(&format!("{done} of {}: {name}: {said}", names.len()));
+        }
     });
     let (examined, unreached) = sorted(names, &answers);
     let shown = build::hosts(&examined, &unreached, &hosts::compact);

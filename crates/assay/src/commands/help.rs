@@ -15,6 +15,7 @@ use assay_fleet::fleet_file;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
+use assay_report::render::text::{beside, folded};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 
@@ -25,6 +26,9 @@ use crate::terminal::{Terminal, closed, unwritable};
 use assay_run::failure::{Failure, Kind};
 
 type Explain = fn(&Terminal) -> String;
+
+/// Columns of the help at most, as the definition of the options has it.
+const WIDEST_HELP: usize = 100;
 
 /// Topics that are no commands, with what prints them.
 const TOPICS: [(&str, Explain); 6] = [
@@ -38,8 +42,16 @@ const TOPICS: [(&str, Explain); 6] = [
 
 /// Prints clap's message about rejected arguments, or `--help` and `--version`; for an option that only
 /// the emulated tool has, why it is not supported.
-pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
-    if let Some(failure) = foreign(error, command) {
+pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
+    let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
+    // Help is rendered again, for the terminal that it is read on.
+    let error = &match error.kind() {
+        ErrorKind::DisplayHelp => {
+            laid_out(Arguments::command()).try_get_matches_from(words).err().unwrap_or(error)
+        }
+        _ => error,
+    };
+    if let Some(failure) = foreign(error, &command) {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
@@ -64,6 +76,36 @@ pub(crate) fn refused(error: &clap::Error, command: &str) -> ExitCode {
         // A closed pipe is not a failure: the reader had enough.
         _ => ExitCode::SUCCESS,
     }
+}
+
+/// Examples with what they are for beside them, where the terminal has room for that, or else below them.
+fn laid_out(command: Command) -> Command {
+    let width = Terminal::attached().width.min(WIDEST_HELP);
+    let examples = command.get_after_help().map(|it| apart(&it.to_string(), width));
+    let command = match examples {
+        Some(examples) => command.after_help(examples),
+        None => command,
+    };
+    command.mut_subcommands(laid_out)
+}
+
+/// Lines of `  example      explanation` as they fit; what else there is stays.
+fn apart(text: &str, width: usize) -> String {
+    const GAP: &str = "   ";
+    let fits = |line: &str| line.chars().count() <= width;
+    if text.lines().filter(|line| line.starts_with("  ")).all(fits) {
+        return text.to_owned();
+    }
+    let line = |line: &str| {
+        let example = line.strip_prefix("  ").and_then(|it| it.split_once(GAP));
+        match example {
+            Some((example, why)) => {
+                format!("  {}\n      {}", example.trim_end(), why.trim_start())
+            }
+            None => line.to_owned(),
+        }
+    };
+    text.lines().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What the standard library calls `invalid digit found in string`, in words for people.
@@ -99,7 +141,7 @@ pub(crate) fn on_the_way(command: &str, words: &[String], terminal: &mut Termina
     if !words.iter().any(|word| word == "-h" || word == "--help") {
         return false;
     }
-    let mut all = Arguments::command();
+    let mut all = laid_out(Arguments::command());
     all.build();
     let of_command = all.find_subcommand_mut(command).expect("a command asks for its own help");
     terminal.print(&of_command.render_long_help().to_string());
@@ -141,7 +183,7 @@ pub(crate) fn man(typed: &ManArguments, terminal: &mut Terminal) -> Result<u8, F
 
 /// assay itself, or one of its commands with the full name that its page and usage need.
 fn command(names: &[String]) -> Result<Command, Failure> {
-    let mut found = Arguments::command();
+    let mut found = laid_out(Arguments::command());
     found.build();
     for (depth, name) in names.iter().enumerate() {
         let Some(inner) = found.find_subcommand(name) else {
@@ -197,25 +239,29 @@ fn tools(terminal: &Terminal) -> String {
     terminal.text(&document)
 }
 
-fn formats(_: &Terminal) -> String {
-    let mut text =
-        String::from("Files that `assay import` reads, recognised by their content:\n\n");
+fn formats(terminal: &Terminal) -> String {
+    let heading = "Files that `assay import` reads, recognised by their content:";
+    let mut text = folded(heading, terminal.width) + "\n\n";
     for format in FORMATS {
-        let _ = writeln!(text, "  {:<18}{}", format.name, format.about);
+        let name = format!("  {}", format.name);
+        let _ = writeln!(text, "{}", beside(&name, 20, format.about, terminal.width));
     }
     text
 }
 
-fn suite_help(_: &Terminal) -> String {
+fn suite_help(terminal: &Terminal) -> String {
+    let listed = |name: &str, about: &str| {
+        beside(&format!("  {name}"), 26, about, terminal.width) + "\n"
+    };
     let mut text = String::from("Built-in suites:\n\n");
     for (name, _) in suites::BUILT_IN {
         if let Ok(suite) = suites::open(name.as_ref()) {
-            let _ = writeln!(text, "  {name:<24}{}, {} s", suite.title, suite.budget_s);
+            text.push_str(&listed(name, &format!("{}, {} s", suite.title, suite.budget_s)));
         }
     }
     for (page, suite) in suites::PAGES {
-        let _ =
-            writeln!(text, "  {page:<24}as {suite}, by the name of the page that has its rows");
+        let about = format!("as {suite}, by the name of the page that has its rows");
+        text.push_str(&listed(page, &about));
     }
     text.push_str("\nYour own suite is a file like this one:\n\n");
     for line in suites::EXAMPLE.lines() {
@@ -228,10 +274,10 @@ fn fleet_file(_: &Terminal) -> String {
     fleet_file::EXAMPLE.to_owned()
 }
 
-fn exit_codes(_: &Terminal) -> String {
+fn exit_codes(terminal: &Terminal) -> String {
     let mut text = String::new();
     for (code, meaning) in EXIT_CODES {
-        let _ = writeln!(text, "{code}  {meaning}");
+        let _ = writeln!(text, "{}", beside(&code.to_string(), 3, meaning, terminal.width));
     }
     text
 }
@@ -239,6 +285,16 @@ fn exit_codes(_: &Terminal) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn examples_stand_apart_from_what_they_are_for() {
+        let text = "Examples:\n  assay a --b      does this\n  assay c          does that\n\nAnd more.";
+        assert_eq!(apart(text, 80), text);
+        assert_eq!(
+            apart(text, 24),
+            "Examples:\n  assay a --b\n      does this\n  assay c\n      does that\n\nAnd more."
+        );
+    }
 
     #[test]
     fn the_definition_of_the_options_is_sound() {

@@ -51,23 +51,27 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
     };
     let store = stored::open(&typed.store)?;
     let mut document = Document { imported: Vec::new(), refused: Vec::new() };
+    let mut text = String::new();
     for path in &typed.files {
         match file(path, &known, &store) {
             Ok(imported) => {
-                if !typed.json {
-                    terminal.print(&line(&imported));
+                let line = line(&imported);
+                if typed.answer.is_read_along() {
+                    let fitted = terminal.fitted(&line);
+                    terminal.print_line(&fitted);
                 }
+                text.push_str(&line);
                 document.imported.push(imported);
             }
             Err(failure) => {
-                terminal.complain(&failure);
+                terminal.complain_meanwhile(&failure);
                 let (file, reason) = (path.display().to_string(), failure.reason());
                 document.refused.push(Refused { file, reason });
             }
         }
     }
-    if typed.json {
-        terminal.print(&page::json(&document)?);
+    if !typed.answer.is_read_along() {
+        page::answer(&text, &document, &typed.answer, terminal)?;
     }
     Ok(if document.refused.is_empty() { 0 } else { exit_code(Kind::Measurement) })
 }

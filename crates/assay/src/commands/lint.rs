@@ -4,6 +4,7 @@ use std::path::Path;
 
 use assay_claims::figure::figures;
 use assay_claims::lint::{self, Finding, MOST_BYTES, sarif};
+use assay_model::path_text;
 use assay_model::quantity::Bytes;
 use assay_report::{build, render};
 use assay_run::failure::Failure;
@@ -89,11 +90,12 @@ fn source(
     typed: &LintArguments,
     terminal: &mut Terminal,
 ) -> Result<String, Failure> {
-    if Path::new(name).is_file() {
-        return read(Path::new(name));
+    let file = path_text::path(name);
+    if file.is_file() {
+        return read(&file);
     }
     let run = stored::run(&typed.store, name, terminal).map_err(|failure| {
-        failure.advise(format!("or name a page: there is no file `{name}`"))
+        failure.advise(format!("or name a page: there is no file `{}`", file.display()))
     })?;
     Ok(render::markdown::document(&build::run(&summarize(&run), Some(&run))))
 }

@@ -9,33 +9,33 @@ use serde_json::{Value, json};
 use crate::arguments::plan::{
     AnfArguments, LittleArguments, PlanArguments, PlanCommand, Volume,
 };
+use crate::page;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
 const MIB: f64 = 1_048_576.0;
 
 pub(crate) fn plan(typed: &PlanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    let text = match &typed.what {
-        PlanCommand::LittlesLaw(typed) => littles_law(typed)?,
-        PlanCommand::Anf(typed) => anf(typed)?,
+    let ((text, json), answer) = match &typed.what {
+        PlanCommand::LittlesLaw(typed) => (littles_law(typed)?, &typed.answer),
+        PlanCommand::Anf(typed) => (anf(typed)?, &typed.answer),
     };
-    terminal.print(&text);
+    page::answer(&text, &json, answer, terminal)?;
     Ok(0)
 }
 
-fn littles_law(typed: &LittleArguments) -> Result<String, Failure> {
+/// In words, and for scripts in base units.
+fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
     let law = Little::from_two(typed.rate, typed.latency, typed.threads).ok_or_else(|| {
         Failure::usage("exactly two of --rate, --latency and --threads must be given")
             .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
     })?;
-    if typed.json {
-        return Ok(document(&json!({
-            "rate": value(law.rate_per_s, Unit::IoPerSecond),
-            "latency": value(law.latency_s, Unit::Second),
-            "in_flight": value(law.in_flight, Unit::Count),
-            "threads": value(law.threads() as f64, Unit::Count),
-        })));
-    }
+    let json = json!({
+        "rate": value(law.rate_per_s, Unit::IoPerSecond),
+        "latency": value(law.latency_s, Unit::Second),
+        "in_flight": value(law.in_flight, Unit::Count),
+        "threads": value(law.threads() as f64, Unit::Count),
+    });
     let rate = Quantity::new(law.rate_per_s, Unit::IoPerSecond);
     let latency = Quantity::new(law.latency_s, Unit::Second);
     let in_flight = Quantity::new(law.in_flight, Unit::Count);
@@ -52,14 +52,15 @@ fn littles_law(typed: &LittleArguments) -> Result<String, Failure> {
         ),
         _ => (format!("{rate} at most"), format!("{in_flight} in flight ÷ {latency} = {rate}")),
     };
-    Ok(format!(
+    let text = format!(
         "{answer}\n  why: in flight = rate × latency (Little's law): {reason}\n  \
          note: with less in flight the rate cannot be reached, whatever the storage can do; with \
          more, I/O waits in a queue and latency grows instead\n"
-    ))
+    );
+    Ok((text, json))
 }
 
-fn anf(typed: &AnfArguments) -> Result<String, Failure> {
+fn anf(typed: &AnfArguments) -> Result<(String, Value), Failure> {
     let (level, kind) = (typed.level.service(), typed.volume.kind());
     let cap = kind.cap_bytes_per_s(level);
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
@@ -76,17 +77,15 @@ fn anf(typed: &AnfArguments) -> Result<String, Failure> {
     let window = typed.round_trip.map(|round_trip_s| {
         (round_trip_s, sizing::window_bytes(rate, round_trip_s, typed.connections))
     });
-    if typed.json {
-        return Ok(document(&json!({
-            "quota": value(quota, Unit::Byte),
-            "throughput": value(rate, Unit::BytePerSecond),
-            "cap": value(cap, Unit::BytePerSecond),
-            "capped": capped,
-            "window_per_connection": window.map(|(_, bytes)| value(bytes, Unit::Byte)),
-            "connections": typed.connections,
-        })));
-    }
-    Ok(anf_text(typed, (quota, rate, cap), capped, window))
+    let json = json!({
+        "quota": value(quota, Unit::Byte),
+        "throughput": value(rate, Unit::BytePerSecond),
+        "cap": value(cap, Unit::BytePerSecond),
+        "capped": capped,
+        "window_per_connection": window.map(|(_, bytes)| value(bytes, Unit::Byte)),
+        "connections": typed.connections,
+    });
+    Ok((anf_text(typed, (quota, rate, cap), capped, window), json))
 }
 
 fn anf_text(
@@ -159,8 +158,4 @@ fn mib(bytes_per_s: f64) -> String {
 
 fn value(value: f64, unit: Unit) -> Value {
     json!({ "value": value, "unit": unit.symbol() })
-}
-
-fn document(value: &Value) -> String {
-    format!("{value:#}\n")
 }

@@ -3,10 +3,12 @@
 use assay_model::event::Status;
 use assay_run::failure::Failure;
 use assay_store::Listed;
+use serde_json::json;
 
+use crate::arguments::AnswerArguments;
 use crate::arguments::removal::{PruneArguments, RemoveArguments};
-use crate::stored;
 use crate::terminal::Terminal;
+use crate::{page, stored};
 
 pub(crate) fn rm(typed: &RemoveArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let store = stored::existing(&typed.store)?;
@@ -15,7 +17,7 @@ pub(crate) fn rm(typed: &RemoveArguments, terminal: &mut Terminal) -> Result<u8,
     let mut ids = ids.collect::<Result<Vec<_>, _>>()?;
     ids.sort_unstable();
     ids.dedup();
-    remove(&ids, typed.dry_run, &store, terminal)
+    remove(&ids, (typed.dry_run, &typed.answer), &store, terminal)
 }
 
 pub(crate) fn prune(typed: &PruneArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
@@ -23,11 +25,7 @@ pub(crate) fn prune(typed: &PruneArguments, terminal: &mut Terminal) -> Result<u
     let runs = store.list().map_err(|error| Failure::of_store(&error))?.runs;
     let ids: Vec<String> =
         runs.into_iter().filter(is_without_result).map(|run| run.id).collect();
-    if ids.is_empty() {
-        terminal.print("no run failed without a result\n");
-        return Ok(0);
-    }
-    remove(&ids, typed.dry_run, &store, terminal)
+    remove(&ids, (typed.dry_run, &typed.answer), &store, terminal)
 }
 
 /// Whether everything in a run failed.
@@ -37,7 +35,7 @@ pub(crate) fn is_without_result(run: &Listed) -> bool {
 
 fn remove(
     ids: &[String],
-    is_rehearsal: bool,
+    (is_rehearsal, answer): (bool, &AnswerArguments),
     store: &assay_store::Store,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
@@ -45,6 +43,11 @@ fn remove(
     if !is_rehearsal {
         store.remove(ids).map_err(|error| Failure::of_store(&error))?;
     }
-    terminal.print(&ids.iter().map(|id| format!("{id} {word}\n")).collect::<String>());
+    let text = match ids {
+        [] => "no run failed without a result\n".to_owned(),
+        ids => ids.iter().map(|id| format!("{id} {word}\n")).collect(),
+    };
+    let json = json!({ "runs": ids, "removed": !is_rehearsal });
+    page::answer(&text, &json, answer, terminal)?;
     Ok(0)
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use assay_fleet::mpi::network_numa;
 use assay_fleet::root::Root;
 use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
+use assay_model::path_text;
 use assay_model::plan::expand::{self, MpiChoices};
 use assay_model::suite::{InstructionSets, LinpackSize, Measure, Placement, Request, Suite};
 use assay_model::workload::MpiHosts;
@@ -13,7 +14,7 @@ use super::{run_hosts, switched};
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
-use crate::listening::Listening;
+use crate::listening::{LOOKING, Listening};
 use crate::pipeline::{self, Extent};
 use crate::suites;
 use crate::terminal::Terminal;
@@ -37,7 +38,7 @@ pub(crate) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let suite = aimed(typed, suites::open_all(&typed.suites)?)?;
     // Every launcher of MPI is asked its version.
     let measuring = &typed.measuring;
-    Listening::before(terminal, pipeline::LOOKING, measuring.quiet || measuring.dry_run);
+    Listening::before(terminal, LOOKING, measuring.quiet || measuring.dry_run);
     let question = question(typed, &suite)?;
     match (&typed.switch, typed.measuring.label.as_slice()) {
         (Some(commands), names) => {
@@ -164,7 +165,7 @@ fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<()
 fn absolute(file: &Path) -> Result<String, Failure> {
     let path = fs_err::canonicalize(file)
         .map_err(|error| Failure::usage("the file of hosts cannot be read").because(&error))?;
-    Ok(path.to_string_lossy().into_owned())
+    Ok(path_text::text(path.as_os_str()))
 }
 
 pub(crate) fn stream(typed: &StreamArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

@@ -45,6 +45,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let texts = suites::texts(&typed.suites)?;
     let suite = suites::read_all(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_aloud()?;
+    Listening::before(terminal, "looking for the hosts", typed.measuring.quiet);
     let mut way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = pairs(typed, &suite, &way.hosts)?;
     if pairs.is_empty() {
@@ -67,7 +68,9 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
     let course = Course { via, program, deadline, cancel: &cancel };
+    let waiting = waiting_for(&names);
     if typed.measuring.dry_run {
+        Listening::before(terminal, &waiting, typed.measuring.quiet);
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
@@ -75,6 +78,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
     let store = stored::open(&typed.measuring.store)?;
     let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
+    listening.begin(&waiting);
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
@@ -95,10 +99,20 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         0 => demands.met(&summary, terminal)?,
         code => code,
     };
-    let is_worse = |doubt: &Doubt| matches!(doubt, Doubt::WorseThanPairs { .. });
-    let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
-    let is_even = worse.is_empty() && !doubts.any(is_worse);
+    let is_even = worse.is_empty() && !is_worse_in_pairs(&summary);
     Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
+}
+
+fn waiting_for(names: &[String]) -> String {
+    match names {
+        [name] => format!("waiting for {name}"),
+        names => format!("waiting for {} hosts", names.len()),
+    }
+}
+
+fn is_worse_in_pairs(summary: &Summary) -> bool {
+    let mut doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
+    doubts.any(|doubt| matches!(doubt, Doubt::WorseThanPairs { .. }))
 }
 
 /// The pairs that are asked for; none where neither `--pairs` nor `--matrix` stands.

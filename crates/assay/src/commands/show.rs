@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 
+use assay_model::path_text;
 use assay_model::run::Run;
 use assay_model::summary::Summary;
 use assay_report::{anonymous, build, render};
@@ -23,8 +24,8 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
     match typed.shape {
         Some(shape) => {
             let store = stored::existing(&typed.store)?;
-            let output = typed.page.output.as_deref().map(as_text).transpose()?;
-            in_language::print(&read.run, &store, (shape, output), terminal)?;
+            let output = typed.page.output.as_ref().map(|it| path_text::text(it.as_os_str()));
+            in_language::print(&read.run, &store, (shape, output.as_deref()), terminal)?;
         }
         None => {
             let data_sheet = typed.data_sheet.read()?;
@@ -38,14 +39,6 @@ pub(crate) fn show(typed: &ShowArguments, terminal: &mut Terminal) -> Result<u8,
         }
     }
     Ok(stored::exit_code(&read))
-}
-
-/// Vdbench's options are text.
-fn as_text(folder: &Path) -> Result<&str, Failure> {
-    folder.to_str().ok_or_else(|| {
-        Failure::usage(format!("the name of the folder {} is not UTF-8", folder.display()))
-            .advise("name another one")
-    })
 }
 
 pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {

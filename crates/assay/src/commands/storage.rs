@@ -1,17 +1,22 @@
 //! `assay storage`: single measurements of a file, a volume or a device; and removal of files that assay
 //! left behind.
 
+use std::path::Path;
+
 use assay_model::benchmark::Benchmark;
+use assay_model::path_text;
 use assay_model::suite::{
     FileStep, FilesRequest, Measure, Order, Request, StorageRequest, Suite,
 };
 use assay_model::workload::course::SteadyRule;
+use serde_json::json;
 
 use crate::arguments::MeasuringArguments;
 use crate::arguments::storage::{
     Engine, StorageArguments, StorageCleanArguments, StorageCommand, StorageFilesArguments,
     StoragePermissions, StorageTestArguments,
 };
+use crate::page;
 use crate::pipeline::{self, Extent};
 use crate::terminal::Terminal;
 use assay_console::options::StoreArguments;
@@ -150,20 +155,26 @@ fn run(
 /// Removes what assay made, unless another assay uses it just now.
 fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut failed = None;
-    let mut lines = Vec::new();
+    let (mut lines, mut files) = (Vec::new(), Vec::new());
+    let mut report = |path: &Path, what: &'static str, line: String| {
+        files.push(json!({ "path": path_text::text(path.as_os_str()), "what": what }));
+        lines.push(line);
+    };
     let created = Created::open(typed.store.folder.as_deref())?;
     for path in created.unproven() {
-        lines.push(format!("{} proves nothing; what it names is left alone", path.display()));
+        let line = format!("{} proves nothing; what it names is left alone", path.display());
+        report(&path, "unproven", line);
     }
     for record in created.list() {
-        let path = record.path.display();
+        let path = record.path.display().to_string();
+        let mut report = |what, line| report(&record.path, what, line);
         match record.in_use_by() {
-            Some(process) => lines.push(format!("{path} stays: process {process} uses it")),
-            None if typed.dry_run && record.is_still_there() => lines.push(path.to_string()),
-            None if typed.dry_run => lines.push(format!("{path} is gone or replaced")),
+            Some(process) => report("used", format!("{path} stays: process {process} uses it")),
+            None if typed.dry_run && record.is_still_there() => report("there", path),
+            None if typed.dry_run => report("gone", format!("{path} is gone or replaced")),
             None => match record.remove() {
-                Ok(true) => lines.push(format!("{path} removed")),
-                Ok(false) => lines.push(format!("{path} was gone or replaced; left alone")),
+                Ok(true) => report("removed", format!("{path} removed")),
+                Ok(false) => report("gone", format!("{path} was gone or replaced; left alone")),
                 Err(error) => {
                     let what = format!("the file {path} cannot be removed");
                     failed = failed.or(Some(Failure::measurement(what).because(&error)));
@@ -175,6 +186,6 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, F
         lines.push("there are no files that assay made".to_owned());
     }
     lines.push(String::new());
-    terminal.print(&lines.join("\n"));
+    page::answer(&lines.join("\n"), &json!({ "files": files }), &typed.answer, terminal)?;
     failed.map_or(Ok(0), Err)
 }

@@ -38,16 +38,19 @@ pub(crate) fn verify(typed: &VerifyArguments, terminal: &mut Terminal) -> Result
             .map(|name| stored::identifier(&store, name))
             .collect::<Result<_, _>>()?,
     };
-    let mut document = Document { runs: Vec::new() };
+    let (mut document, mut text) = (Document { runs: Vec::new() }, String::new());
     for id in ids {
         let found = found(store.verify(&id));
-        if !typed.json {
-            terminal.print(&lines(&found));
+        let lines = lines(&found);
+        if typed.answer.is_read_along() {
+            let fitted = terminal.fitted(&lines);
+            terminal.print_line(&fitted);
         }
+        text.push_str(&lines);
         document.runs.push(found);
     }
-    if typed.json {
-        terminal.print(&page::json(&document)?);
+    if !typed.answer.is_read_along() {
+        page::answer(&text, &document, &typed.answer, terminal)?;
     }
     let is_sound = document.runs.iter().all(|run| run.is_sound);
     Ok(if is_sound { 0 } else { exit_code(Kind::Measurement) })

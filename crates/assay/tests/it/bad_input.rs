@@ -224,11 +224,12 @@ fn a_suite_file_that_is_wrong_is_3() {
         (
             "name = ",
             expect![[r#"
-            error: suite mine.toml: not TOML: string values must be quoted, expected literal string
-               ╭─[mine.toml:1:8]
-             1 │ name = 
-               ╰────
-        "#]],
+                error: suite mine.toml: not TOML: string values must be quoted, expected literal string
+                   ╭─[mine.toml:1:8]
+                 1 │ name = 
+                   ╰────
+                  help: `assay help suites` shows how a suite is written
+            "#]],
         ),
         (
             "name = \"x\"\n[[measure]]\nbenchmark = \"memory.stream\"\nplacment = \"node\"\n",
@@ -382,52 +383,6 @@ fn options_of_mpi_that_a_suite_cannot_use_are_refused() {
         let err = world.assay(&words).failed_with(2).err;
         assert!(err.contains(why), "{err}");
     }
-}
-
-/// Names are bytes to Linux.
-#[test]
-fn file_names_need_not_be_utf_8() {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt as _;
-    let world = World::in_memory();
-    let name = |bytes: &'static [u8]| OsStr::from_bytes(bytes);
-    let suite = "name = \"x\"\n[[measure]]\nbenchmark = \"memory.latency\"\nto = \"4KiB\"\n";
-    std::fs::write(world.path("").join(name(b"x\xff.toml")), suite).unwrap();
-    std::fs::create_dir(world.path("").join(name(b"dir\xff"))).unwrap();
-    for (words, others) in [
-        (&["run", "--dry-run"][..], &[b"x\xff.toml".as_slice()][..]),
-        (&["run", "--budget", "1s"], &[b"x\xff.toml", b"--store", b"dir\xff/store"]),
-        (
-            &["report", "--format", "html"],
-            &[b"--store", b"dir\xff/store", b"-o", b"p\xff.html"],
-        ),
-        (
-            &[
-                "storage",
-                "read",
-                "--size",
-                "1MiB",
-                "--for",
-                "1s",
-                "--target-on-root",
-                "--buffered",
-            ],
-            &[b"dir\xff/file\xfe"],
-        ),
-    ] {
-        let mut command = world.command(words);
-        let output =
-            command.args(others.iter().map(|it| OsStr::from_bytes(it))).output().unwrap();
-        let err = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{words:?} {err}");
-    }
-    assert!(world.path("").join(name(b"p\xff.html")).metadata().unwrap().len() > 1000);
-    // Vdbench's folder is named by a text: it is refused, and none of another name is made.
-    let mut command = world.command(&["show", "--as", "vdbench", "-o"]);
-    let output = command.arg(name(b"out\xff")).output().unwrap();
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{err}");
-    assert!(err.contains("is not UTF-8"), "{err}");
 }
 
 /// The runtime opens /dev/null in place of a closed descriptor, where everything seems to succeed.

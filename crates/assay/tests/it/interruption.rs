@@ -77,6 +77,7 @@ fn what_was_finished_of_one_case_is_kept() {
     for (words, metric) in [
         (&["net", "throughput", "--for", "60s"][..], "goodput"),
         (&["storage", "read", "--engine", "null", "--for", "60s"], "rate"),
+        (&["linpack", "--n", "2000", "--budget", "60s"], "rmax"),
     ] {
         let world = World::new();
         let mut command = world.command(words);

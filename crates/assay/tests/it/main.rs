@@ -9,6 +9,7 @@ mod bad_input;
 mod claims;
 mod conditions;
 mod explaining;
+mod file_names;
 mod fio;
 mod fio_logs;
 mod hosts;

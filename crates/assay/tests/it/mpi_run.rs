@@ -46,6 +46,29 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
+/// How long ranks take to start is known of the first test, and said before the next one begins.
+#[test]
+fn a_launch_that_does_not_fit_is_said_before_it_begins() {
+    let mpis = real_mpis("mpi_run::a_launch_that_does_not_fit_is_said_before_it_begins");
+    let Some(prefix) = mpis.first() else { return };
+    let _turn = one_at_a_time();
+    let world = World::new();
+    let suite = world.write(
+        "two.toml",
+        "name = \"two\"\nbudget = \"200ms\"\n\
+         [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"8B\"\n\
+         [[measure]]\nbenchmark = \"mpi.allreduce\"\nfrom = \"8B\"\nto = \"8B\"\n",
+    );
+    let outcome = world.assay(&["run", text(&suite), "--mpi", text(prefix)]).succeeded();
+    let place = |words: [&str; 2]| {
+        let is_one = |line: &str| words.iter().all(|it| line.contains(it));
+        outcome.err.lines().position(is_one).unwrap_or_else(|| panic!("{outcome:?}"))
+    };
+    let said = place(["one launch of", "mpi.allreduce"]);
+    assert!(said < place(["mpi.allreduce", "done"]), "{outcome:?}");
+    assert!(place(["mpi.latency", "done"]) < said, "{outcome:?}");
+}
+
 #[test]
 fn real_mpis_stand_side_by_side() {
     let mpis = real_mpis("mpi_run::real_mpis_stand_side_by_side");

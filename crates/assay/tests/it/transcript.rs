@@ -132,9 +132,13 @@ impl Screen {
 
 /// All that the words wrote to a terminal, and their exit code.
 fn on_a_terminal(world: &World, words: &str) -> (String, i32) {
+    on_a_terminal_of(COLUMNS, world, words)
+}
+
+fn on_a_terminal_of(columns: usize, world: &World, words: &str) -> (String, i32) {
     let program = env!("CARGO_BIN_EXE_assay");
     let words = words.replacen("assay", program, 1);
-    let command = format!("stty rows {ROWS} cols {COLUMNS}; {words}");
+    let command = format!("stty rows {ROWS} cols {columns}; {words}");
     let mut script = Command::new("script");
     let output = script
         .args(["-q", "-e", "-c", &command, "/dev/null"])
@@ -219,4 +223,69 @@ fn something_moves_while_a_terminal_waits() {
     let (dumb, _) =
         on_a_terminal(&world, "env TERM=dumb assay storage read --engine null --for 1s");
     assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
+}
+
+/// What is said on a terminal of 60 columns: results, lists, helps and errors.
+const NARROW: [(&str, i32); 38] = [
+    ("assay run --budget 6s", 0),
+    ("assay net throughput --for 2s", 0),
+    ("assay list", 0),
+    ("assay show", 0),
+    ("assay show latest~1", 0),
+    ("assay compare latest~1 latest~1", 6),
+    ("assay history triad", 0),
+    ("assay references", 0),
+    ("assay references azure/hbv4", 0),
+    ("assay doctor", 0),
+    ("assay doctor --all", 0),
+    ("assay run all --dry-run", 0),
+    ("assay plan littles-law --rate 3500 --latency 1.14ms", 0),
+    ("assay verify", 0),
+    ("assay --help", 0),
+    ("assay help run", 0),
+    ("assay net help throughput", 0),
+    ("assay net latency --help", 0),
+    ("assay storage --help", 0),
+    ("assay storage read --help", 0),
+    ("assay linpack --help", 0),
+    ("assay mpi --help", 0),
+    ("assay rdma --help", 0),
+    ("assay fio --help", 0),
+    ("assay ior --help", 0),
+    ("assay vdbench --help", 0),
+    ("assay iperf3 --help", 0),
+    ("assay doctor --help", 0),
+    ("assay compare --help", 0),
+    ("assay help tools", 0),
+    ("assay help methods", 0),
+    ("assay help formats", 0),
+    ("assay help exit-codes", 0),
+    ("assay run qick", 2),
+    ("assay net latency node2:5201", 2),
+    ("assay storage read /nowhere/at/all/file --for 1s", 2),
+    ("assay run --budget 5", 2),
+    ("assay show nothing", 2),
+];
+
+/// A terminal breaks what is longer than it is wide wherever its end is: within words and within cells.
+#[test]
+fn sixty_columns_are_enough() {
+    const NARROW_COLUMNS: usize = 60;
+    if !has_script() {
+        return eprintln!("SKIPPED sixty_columns_are_enough: there is no `script`");
+    }
+    let world = World::new();
+    let mut wide = Vec::new();
+    for (words, expected) in NARROW {
+        let (output, code) = on_a_terminal_of(NARROW_COLUMNS, &world, words);
+        let shown = Screen::of(&output).text();
+        assert_eq!(code, expected, "{words}\n{shown}");
+        let of_words = |line: &&str| {
+            // A word has no place to be broken at; paths of this test are as long as they are.
+            let is_word = line.trim().split(' ').count() == 1;
+            line.chars().count() > NARROW_COLUMNS && !is_word && !line.contains("/tmp")
+        };
+        wide.extend(shown.lines().filter(of_words).map(|line| format!("{words}: {line}")));
+    }
+    assert!(wide.is_empty(), "{} lines:\n{}", wide.len(), wide.join("\n"));
 }

@@ -1,5 +1,6 @@
 //! File-system runs: the trees, what is made of them beforehand, and what is done to them.
 
+use assay_model::path_text;
 use assay_model::workload::file_set::{
     FileAccess, FileLoad, FileOperation, FileOrder, FilePhase, FileStream, FileTree,
     FileWorkload, StopAfter,
@@ -315,7 +316,7 @@ impl Compiler<'_, '_> {
         }
         let mut tree = FileTree {
             name: system.name.text.clone(),
-            anchor: anchor.text.clone().into(),
+            anchor: path_text::path(&anchor.text),
             depth: system.depth as u32,
             width: system.width as u64,
             files: system.files as u64,

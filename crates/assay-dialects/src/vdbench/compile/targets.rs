@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
+use assay_model::path_text;
 use assay_model::workload::storage::{Opening, StorageTarget, WriteSync};
 
 use super::super::Present;
@@ -71,7 +72,7 @@ impl Compiler<'_, '_> {
                 false => vec![None],
             };
             for host in at {
-                let path = PathBuf::from(&lun.text);
+                let path = path_text::path(&lun.text);
                 let seen = host.map_or_else(
                     || path.clone(),
                     |host| at_host(&self.all.hosts[host].label, &path),
@@ -192,7 +193,7 @@ impl Compiler<'_, '_> {
 /// A path at one of several hosts, as scp writes it.
 #[must_use]
 pub fn at_host(host: &str, path: &Path) -> PathBuf {
-    PathBuf::from(format!("{host}:{}", path.display()))
+    path_text::path(&format!("{host}:{}", path_text::text(path.as_os_str())))
 }
 
 fn is_local(host: &str) -> bool {

@@ -6,6 +6,7 @@
 //! as the panel's part of the work demands; near the end that is everyone. L is dropped once it has been
 //! used, because the right-hand side is carried along as a column, as HPL does.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::compute::linpack::crew::{Crew, Crews};
@@ -37,6 +38,10 @@ impl Scratch {
         self.start.wrapping_add((member + 1) * self.part)
     }
 }
+
+/// Slivers of a strip between two looks at the flag: 2048 rows, which are a gigaflop of the widest strip. A library packs
+/// U, of 240 rows, once for each: a tenth of a per cent of the work.
+const SLIVERS_PER_LOOK: usize = 256;
 
 /// What all members share during one factorisation.
 pub(super) struct Factorisation<'a> {
@@ -119,7 +124,7 @@ impl Factorisation<'_> {
                 // SAFETY: columns are taken from the queue once; the panel is complete.
                 unsafe {
                     strip.solve();
-                    strip.subtract_product(step.panel.width / SLIVER..step.panel.slivers());
+                    self.subtract(&strip, step.panel.width / SLIVER..step.panel.slivers());
                 }
             }
             if everyone.leads() {
@@ -149,10 +154,25 @@ impl Factorisation<'_> {
     fn strip<'s>(
         &'s self,
         step: &'s Step,
-        columns: std::ops::Range<usize>,
+        columns: Range<usize>,
         packed: *mut f64,
     ) -> Strip<'s> {
         Strip { engine: self.engine, panel: &step.panel, pivots: &step.pivots, columns, packed }
+    }
+
+    /// Subtracts L·U in some slivers of a strip, or in fewer if cancelled: no call of a library ends before its time.
+    ///
+    /// # Safety
+    /// As for [`Strip::subtract_product`].
+    unsafe fn subtract(&self, strip: &Strip<'_>, slivers: Range<usize>) {
+        for start in slivers.clone().step_by(SLIVERS_PER_LOOK) {
+            if self.halt.is_cancelled() {
+                return;
+            }
+            let end = slivers.end.min(start + SLIVERS_PER_LOOK);
+            // SAFETY: some of the caller's slivers.
+            unsafe { strip.subtract_product(start..end) };
+        }
     }
 
     /// Brings the next panel's columns up to date and factors it.
@@ -165,21 +185,16 @@ impl Factorisation<'_> {
             return;
         }
         let above = step.panel.width / SLIVER;
-        let update = |slivers: std::ops::Range<usize>| {
+        let update = |slivers: Range<usize>| {
             // SAFETY: the slivers are divided among the crew.
-            unsafe { strip.subtract_product(above + slivers.start..above + slivers.end) };
+            unsafe { self.subtract(&strip, above + slivers.start..above + slivers.end) };
         };
         // SAFETY: the crew is alone with the next panel.
         unsafe { self.factor_panel(next, crew, update) };
     }
 
     /// Interleaves and factors a panel; `update` is called first, for each group of own slivers.
-    unsafe fn factor_panel(
-        &self,
-        step: &Step,
-        crew: Crew,
-        update: impl Fn(std::ops::Range<usize>),
-    ) {
+    unsafe fn factor_panel(&self, step: &Step, crew: Crew, update: impl Fn(Range<usize>)) {
         let panel = &step.panel;
         let mine = crew.share(panel.slivers());
         let mut scratch = vec![0.0; SLIVER * panel.width];

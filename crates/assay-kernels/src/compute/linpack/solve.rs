@@ -3,6 +3,7 @@
 //! triangle solved by one member.
 
 use crate::compute::linpack::crew::Crew;
+use crate::compute::linpack::factor::Halt;
 use crate::compute::linpack::kernels::Kernels;
 use crate::compute::linpack::matrix::Grid;
 use crate::compute::linpack::step::Step;
@@ -28,17 +29,18 @@ impl Unknowns {
     }
 }
 
-/// Solves for the unknowns and leaves the matrix as it is. All members must call this.
+/// Solves for the unknowns and leaves the matrix as it is; leaves them half done where that is cancelled. All members
+/// must call this.
 ///
 /// # Safety
 /// U and the right-hand side must be plain in the matrix, and nobody else may use them or the unknowns
 /// meanwhile.
 pub(super) unsafe fn back_substitute(
-    grid: Grid,
+    (grid, x): (Grid, Unknowns),
     steps: &[Step],
     kernels: &Kernels,
     crew: Crew,
-    x: Unknowns,
+    halt: &Halt<'_>,
 ) {
     let right_column = grid.shape.padded;
     for step in steps.iter().rev() {
@@ -51,7 +53,9 @@ pub(super) unsafe fn back_substitute(
                 *x.start.add(row) = *grid.at(row, right_column) - sum;
             }
         }
-        crew.meet();
+        if halt.skips_after(crew) {
+            return;
+        }
         if crew.leads() {
             for row in (first..end).rev() {
                 // SAFETY: the leader alone writes unknowns, and those below `row` are solved.

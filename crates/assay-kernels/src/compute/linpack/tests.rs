@@ -106,8 +106,12 @@ fn repeated_solutions_are_the_same_and_seeds_count() {
 fn substitute_again(linpack: &mut Linpack) -> Solved {
     let (grid, x, crews) = (linpack.matrix.grid(), linpack.unknowns(), Crews::new(1));
     let everyone = crews.everyone(0);
+    let cancel = AtomicBool::new(false);
+    let halt = Halt::new(&cancel);
     // SAFETY: one member, and no thread is at work.
-    unsafe { solve::back_substitute(grid, &linpack.steps, linpack.kernels, everyone, x) };
+    unsafe {
+        solve::back_substitute((grid, x), &linpack.steps, linpack.kernels, everyone, &halt);
+    }
     let problem = Problem::new(linpack.shape.order, linpack.seed);
     linpack.judge(problem, 1.0, &AtomicBool::new(false))
 }

@@ -67,7 +67,10 @@ fn may_break(a: char, b: char) -> bool {
     if a == ' ' || is_space(b) || SPACES.contains(&a) {
         return a == ' ' && b != ' ';
     }
-    (is_spaceless(a) || is_spaceless(b)) && !ENDS.contains(b) && !BEGINS.contains(a)
+    // Katakana are words of other languages: parts of them are read as other words.
+    let is_katakana = |c: char| ('\u{30a0}'..='\u{30ff}').contains(&c);
+    let is_word = is_katakana(a) && is_katakana(b);
+    (is_spaceless(a) || is_spaceless(b)) && !is_word && !ENDS.contains(b) && !BEGINS.contains(a)
 }
 
 /// All words on one line, however long.
@@ -105,6 +108,7 @@ mod tests {
             ("延迟始终低于空闲目标的两倍。", 12, "延迟始终低于|空闲目标的两|倍。"),
             ("延迟始终低于空闲目标。", 20, "延迟始终低于空闲目|标。"),
             ("約 7\u{a0}µs（中央値）です", 8, "約 7\u{a0}µs|（中央|値）です"),
+            ("測定ツールの", 6, "測定|ツール|の"),
             ("대기 시간이 유휴", 8, "대기|시간이|유휴"),
             ("", 8, ""),
         ] {

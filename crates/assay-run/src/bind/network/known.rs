@@ -1,4 +1,5 @@
-//! What earlier cases of a run found a host not to serve, so that later cases do not wait for it again.
+//! What earlier cases of a run found out: what a host does not serve, so that later cases do not wait for it again,
+//! and how long ranks take to start, so that a launch that cannot fit is said before it begins.
 //!
 //! A transient failure is not remembered: a server that has answered once is tried again.
 
@@ -7,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use assay_dialects::wire::iperf3;
 use assay_model::failure::{Failure, Lack};
 use assay_model::plan::Case;
-use assay_model::workload::{NetworkQuestion, NetworkWorkload};
+use assay_model::workload::{MpiWorkload, NetworkQuestion, NetworkWorkload};
 
 use crate::recorder::CaseError;
 
@@ -18,6 +19,8 @@ pub(crate) struct Known {
     lacking: BTreeMap<(String, Lack), String>,
     /// Hosts and ports whose streams were measured.
     served: BTreeSet<(String, Lack)>,
+    /// Launcher, library and number of ranks → seconds that a launch took beside the measuring, at least.
+    launches: BTreeMap<(String, String, u32), f64>,
 }
 
 impl Known {
@@ -42,6 +45,17 @@ impl Known {
         }
     }
 
+    /// Ranks were launched, which took so long beside the measuring.
+    pub(in crate::bind) fn has_launched(&mut self, work: &MpiWorkload, beside_s: f64) {
+        let least_s = self.launches.entry(ranks(work)).or_insert(beside_s);
+        *least_s = least_s.min(beside_s).max(0.0);
+    }
+
+    /// Seconds that a launch of these ranks takes beside the measuring, at least.
+    pub(in crate::bind) fn launch_s(&self, work: &MpiWorkload) -> Option<f64> {
+        self.launches.get(&ranks(work)).copied()
+    }
+
     /// Whether the host is known to lack this.
     pub(super) fn lacks(&self, host: &str, what: Lack) -> bool {
         self.lacking.contains_key(&(host.to_owned(), what))
@@ -54,6 +68,10 @@ impl Known {
         let failure = Failure::Skipped { host: host.clone(), lack: what };
         Err(CaseError::Skipped { failure, because: because.clone() })
     }
+}
+
+fn ranks(work: &MpiWorkload) -> (String, String, u32) {
+    (work.mpi.launcher.clone(), work.mpi.library.clone(), work.ranks)
 }
 
 /// Where the streams of a case go.

@@ -11,6 +11,7 @@ use assay_dialects::ior::result::Test;
 use assay_kernels::storage::Held;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::failure::Failure as CaseFailure;
+use assay_model::path_text;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
@@ -66,7 +67,7 @@ impl<'a> Running<'a> {
     fn permissions(&self) -> RunOptions {
         let options = &self.test.options;
         RunOptions {
-            destroy_data: options.destroy_data.iter().map(Into::into).collect(),
+            destroy_data: options.destroy_data.iter().map(|it| path_text::path(it)).collect(),
             target_on_root: options.target_on_root,
             keep: true,
             // A deadline would leave parts of a file unwritten that are read afterwards.

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use assay_dialects::vdbench::commands::OutputOf;
+use assay_model::path_text;
 use serde::{Deserialize, Serialize};
 
 /// Name of the raw output that holds a [`Course`].
@@ -15,6 +16,7 @@ pub enum Reported {
     /// A file is being written fully, before the first run.
     LayingOut {
         /// The file.
+        #[serde(with = "path_text")]
         path: PathBuf,
         /// Its size.
         bytes: u64,

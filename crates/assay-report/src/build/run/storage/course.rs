@@ -100,7 +100,7 @@ fn search(document: &mut Document, test: &Test<'_>) {
         missed = of(Attribute::GoalMissedAt),
         closed = of(Attribute::MaximumRate),
     );
-    document.paragraph(Tone::Plain, &outcome);
+    document.paragraph(Tone::Plain, outcome);
     let columns = [
         (word("column-requested"), Align::Right),
         (word("column-reached"), Align::Right),
@@ -122,13 +122,13 @@ fn search(document: &mut Document, test: &Test<'_>) {
             words::shown(&shown).into(),
         ]);
     }
-    document.blocks.extend(tried(test, (&table.caption, &outcome), &goal).map(Block::Plot));
+    document.blocks.extend(tried(test, &table.caption, &goal).map(Block::Plot));
     document.blocks.push(Block::Table(table));
 }
 
 /// What was later than the goal at each rate that was tried, and how much may be; `None` where fewer than two rates
 /// were.
-fn tried(test: &Test<'_>, (title, description): (&str, &str), goal: &str) -> Option<Plot> {
+fn tried(test: &Test<'_>, title: &str, goal: &str) -> Option<Plot> {
     let goal_at = LatencyGoal::parse(goal).ok().map(|it| 1.0 - it.percent / 100.0);
     let mut steps: Vec<(&str, Point)> = Vec::new();
     for step in test.steps_of("late") {
@@ -146,10 +146,15 @@ fn tried(test: &Test<'_>, (title, description): (&str, &str), goal: &str) -> Opt
             None => series.push(Series { name: (*name).to_owned(), points: vec![*point] }),
         }
     }
+    let late = word("column-later-than-the-goal");
     let axes = [
         Axis::new(word("column-requested"), Unit::IoPerSecond, Scale::Linear),
-        Axis::new(word("column-later-than-the-goal"), Unit::Ratio, Scale::Linear),
+        Axis::new(late, Unit::Ratio, Scale::Linear),
     ];
+    let shares = steps.iter().map(|(_, point)| point.y);
+    let low = units::percent(100.0 * shares.clone().fold(f64::INFINITY, f64::min));
+    let high = units::percent(100.0 * shares.fold(0.0, f64::max));
+    let description = say!("course-goes", name = late, low = low, high = high);
     let limit = goal_at.map(|value| Line { label: units::joined(goal), value });
     let plot = Plot::new(title, description, axes, series);
     (steps.len() > 1).then_some(Plot { rivals: true, limit, ..plot })

@@ -1,0 +1,119 @@
+//! Names of files are bytes to Linux: every word that may name one takes any.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+
+use crate::program::World;
+
+fn place(world: &World, name: &[u8]) -> PathBuf {
+    world.path("").join(OsStr::from_bytes(name))
+}
+
+/// Runs the program with words that are bytes; what it printed comes back.
+#[track_caller]
+fn succeeded(world: &World, words: &[&[u8]]) -> String {
+    let mut command = world.command(&[]);
+    let output = command.args(words.iter().map(|it| OsStr::from_bytes(it))).output().unwrap();
+    let [out, err] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    let words = words.iter().map(|it| String::from_utf8_lossy(it)).collect::<Vec<_>>();
+    assert_eq!(output.status.code(), Some(0), "{words:?} {out} {err}");
+    out.into_owned()
+}
+
+/// The words of a line, where `%` is a byte that is no UTF-8, and `+` a space within a word.
+#[track_caller]
+fn line(world: &World, line: &str) -> String {
+    let byte = |byte| match byte {
+        b'%' => 0xff,
+        b'+' => b' ',
+        other => other,
+    };
+    let words = line.split(' ').map(|word| word.bytes().map(byte).collect());
+    let words: Vec<Vec<u8>> = words.collect();
+    succeeded(world, &words.iter().map(Vec::as_slice).collect::<Vec<_>>())
+}
+
+#[test]
+fn file_names_need_not_be_utf_8() {
+    let world = World::in_memory();
+    let suite = "name = \"x\"\n[[measure]]\nbenchmark = \"memory.latency\"\nto = \"4KiB\"\n";
+    std::fs::write(place(&world, b"x\xff.toml"), suite).unwrap();
+    std::fs::create_dir(place(&world, b"dir\xff")).unwrap();
+    for words in [
+        "run --dry-run x%.toml",
+        "run --budget 1s x%.toml --store dir%/store",
+        "report --format html --store dir%/store -o p%.html",
+        "storage read --size 1MiB --for 1s --target-on-root --buffered dir%/file%",
+    ] {
+        line(&world, words);
+    }
+    assert!(place(&world, b"p\xff.html").metadata().unwrap().len() > 1000);
+}
+
+/// Files of jobs, what they name, and what is written of them; the stored run knows them by the same names.
+#[test]
+fn names_of_job_files_and_in_them_need_not_be_utf_8() {
+    let world = World::in_memory();
+    let write = |name: &[u8], text: &[u8]| std::fs::write(place(&world, name), text).unwrap();
+    let folder = world.path("").display().to_string();
+    let lun = format!("sd=sd1,lun={folder}lun");
+    let vdbench = [
+        lun.as_bytes(),
+        b"\xff,size=1m\nwd=wd1,sd=sd1,rdpct=0,xfersize=4k\nrd=rd1,wd=wd1,iorate=100,elapsed=2,interval=1\n",
+    ];
+    write(b"v\xff", &vdbench.concat());
+    write(b"j\xff.fio", b"[job]\nfilename=f\xff\nsize=64k\nrw=write\n");
+    write(b"s\xff", b"IOR START\napi=POSIX\nblockSize=64k\ntransferSize=64k\nkeepFile=1\nwriteFile=1\nRUN\nIOR STOP\n");
+    for words in [
+        "vdbench --target-on-root -f v% -o out%",
+        "show --as vdbench -o again%",
+        "fio --target-on-root j%.fio --output=o%",
+        "show --as fio-normal",
+        "fio --target-on-root --name=word --filename=w% --size=64k --rw=write",
+        "ior --target-on-root -a POSIX -b 64k -t 64k -w -k -o i%",
+        "show --as ior",
+        "ior --target-on-root -f s% -o k%",
+    ] {
+        line(&world, words);
+    }
+    for name in ["lun", "out", "again", "f", "o", "w", "i"] {
+        let name = [name.as_bytes(), b"\xff"].concat();
+        assert!(place(&world, &name).exists(), "{}", String::from_utf8_lossy(&name));
+    }
+}
+
+#[test]
+fn what_results_are_held_against_need_not_have_utf_8_names() {
+    let world = World::in_memory();
+    let write = |name: &[u8], text: &str| std::fs::write(place(&world, name), text).unwrap();
+    write(b"g\xff.toml", "[[gate]]\nmetric = \"memory.stream/triad\"\nat_least = \"1 MB/s\"\n");
+    write(b"l\xff.toml", "[[limit]]\nmetric = \"storage/bandwidth\"\nvalue = \"6.9 GB/s\"\n");
+    write(b"p\xff.md", "The node reaches 10 GB/s.\n");
+    write(b"hosts\xff.toml", "via = \"env NAME={host}\"\n[[host]]\nname = \"a\"\n");
+    write(b"hosts\xff", "a\n");
+    write(b"fio\xff", "#!/bin/sh\necho fio-3.33\n");
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(place(&world, b"fio\xff"), executable).unwrap();
+    write(
+        b"r\xff.toml",
+        "system = \"lab\"\n[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"1 MB/s\"\nsource = \"x\"\n\
+         date = \"2026-11-01\"\nqualifier = \"at-least\"\n",
+    );
+    for words in [
+        "stream --array-size 1MiB --budget 1s",
+        "show --data-sheet l%.toml",
+        "compare latest latest --gate g%.toml",
+        "references r%.toml",
+        "compare latest r%.toml",
+        "stream --array-size 1MiB --budget 1s --expect r%.toml",
+        "lint p%.md --against p%.md",
+        "storage read . --size 1MiB --target-on-root --by fio --tool fio=./fio% --dry-run",
+        "doctor --hosts hosts%.toml",
+        "doctor --hosts ./hosts% --via env+NAME={host}",
+        "run quick --dry-run --hosts hosts%.toml --limits g%.toml",
+    ] {
+        line(&world, words);
+    }
+}
