@@ -32,12 +32,7 @@ use assay_run::fleet::{self, FleetPlan, FleetQuestion};
 use assay_run::question::fresh_seed;
 
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
-    if typed.switch.is_some() || typed.measuring.label.len() > 1 {
-        return Err(Failure::usage(
-            "--switch changes this machine, and --hosts measures others",
-        )
-        .advise("measure each condition in a run of its own, with a --label"));
-    }
+    refuse_conditions(typed)?;
     let demands = Demands::of(&typed.measuring)?;
     let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
     let data_sheet = typed.measuring.data_sheet.read()?;
@@ -101,6 +96,14 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     };
     let is_even = worse.is_empty() && !is_worse_in_pairs(&summary);
     Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
+}
+
+fn refuse_conditions(typed: &RunArguments) -> Result<(), Failure> {
+    if typed.switch.is_none() && typed.measuring.label.len() <= 1 {
+        return Ok(());
+    }
+    Err(Failure::usage("--switch changes this machine, and --hosts measures others")
+        .advise("measure each condition in a run of its own, with a --label"))
 }
 
 fn waiting_for(names: &[String]) -> String {
