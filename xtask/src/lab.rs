@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use serde_json::Value;
 
 use crate::bench::page::Page;
 use crate::{command, packages};
@@ -101,6 +102,12 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
 }
 
 impl Figure {
+    /// One that has to be exactly what is true.
+    pub(crate) fn is(what: &str, truth: &str, reported: String) -> Self {
+        let holds = Some(reported == truth);
+        Self { what: what.to_owned(), truth: truth.to_owned(), reported, holds }
+    }
+
     fn row(&self) -> Vec<String> {
         let verdict = match self.holds {
             Some(true) => "holds",
@@ -124,4 +131,25 @@ pub(crate) fn sections(said: &str) -> Vec<(&str, &str)> {
 pub(crate) fn section<'s>(said: &'s str, wanted: &str) -> Result<&'s str> {
     let found = sections(said).into_iter().find(|(name, _)| *name == wanted);
     found.map(|(_, text)| text).with_context(|| format!("section {wanted} is missing"))
+}
+
+/// The first JSON document among what was printed.
+pub(crate) fn document(text: &str) -> Result<Value> {
+    let start = text.find('{').context("there is no JSON")?;
+    let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter();
+    Ok(documents.next().context("the JSON does not end")??)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_ends_where_it_ends() {
+        let said = "x\n{\"a\":{}}\ntook {1}\n";
+        assert_eq!(document(said).unwrap()["a"], serde_json::json!({}));
+        for damaged in ["no device", "} {", ""] {
+            assert!(document(damaged).is_err(), "{damaged}");
+        }
+    }
 }

@@ -104,8 +104,9 @@ pub struct UdpNumbers {
     pub packets: i64,
     /// Those that did not arrive.
     pub lost: i64,
-    /// Those that arrived late.
-    pub out_of_order: u64,
+    /// Those that arrived late; `None` from an end that cannot know: a sender, and iperf3's far end, whose
+    /// protocol does not report them.
+    pub out_of_order: Option<u64>,
     /// Jitter in seconds.
     pub jitter_s: f64,
 }
@@ -164,10 +165,13 @@ impl Stretch {
                 sum.tcp.get_or_insert_default().retransmits += tcp.retransmits;
             }
             if let Some(udp) = stream.udp {
+                let is_first = sum.udp.is_none();
                 let total = sum.udp.get_or_insert_default();
                 total.packets += udp.packets;
                 total.lost += udp.lost;
-                total.out_of_order += udp.out_of_order;
+                let before = if is_first { Some(0) } else { total.out_of_order };
+                total.out_of_order =
+                    before.zip(udp.out_of_order).map(|(sum, late)| sum.saturating_add(late));
                 total.jitter_s += udp.jitter_s / streams.len() as f64;
             }
         }

@@ -1,17 +1,19 @@
-//! Scenario `network`: a veth pair between two namespaces with a known delay and a known loss.
+//! Scenario `network`: a veth pair between two namespaces with a known delay, loss and order, and two MTUs.
 
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
-use super::{Figure, Scenario, section};
+use super::{Figure, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
-    title: "Delay and loss of a link (netem)",
-    about: "A veth pair between two network namespaces; `netem` delays every packet by 10 ms each way, or \
-            loses 10 % of them one way. A round trip has both delays; what is lost is counted in 2000 \
-            echoes.",
+    title: "Delay, loss, order and MTU of a link (netem)",
+    about: "A veth pair between two network namespaces. `netem` delays every packet by 1 ms or 10 ms each way: \
+            a round trip has both delays. It loses 0.1 % of the packets one way, and counts them itself: what \
+            it has dropped is what has to be reported, and the interval has to hold it. It lets every 100th \
+            packet overtake those that wait 20 ms; packets are 14.3 ms apart, so that each overtakes one.",
     script: SCRIPT,
     deadline: Duration::from_secs(300),
     judge,
@@ -23,73 +25,209 @@ for module in veth ipv6 af_packet sch_netem; do modprobe $module; done
 ip netns add far
 [ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
 ip link set veth1 netns far
+far() { ip netns exec far \"$@\"; }
 ip addr add 10.0.0.1/24 dev veth0
 ip link set veth0 up
-ip netns exec far ip addr add 10.0.0.2/24 dev veth1
-ip netns exec far ip link set veth1 up
-ip netns exec far ip link set lo up
-sleep 1
-tc qdisc add dev veth0 root netem delay 10ms
-ip netns exec far tc qdisc add dev veth1 root netem delay 10ms
-echo '== delay'
-/lab/assay ping 10.0.0.2 -c 200 -i 0 -q --no-store
-ip netns exec far tc qdisc del dev veth1 root
-tc qdisc change dev veth0 root netem delay 0ms loss 10%
-echo '== loss'
-/lab/assay ping 10.0.0.2 -c 2000 -i 0 -W 0.02 -q --no-store
+far ip addr add 10.0.0.2/24 dev veth1
+far ip link set veth1 up
+far ip link set lo up
+far /lab/assay iperf3 -s -B 10.0.0.2 > /tmp/server 2>&1 &
+sleep 2
+for delay in 1 10; do
+  tc qdisc replace dev veth0 root netem delay ${delay}ms
+  far tc qdisc replace dev veth1 root netem delay ${delay}ms
+  echo \"== delay $delay\"
+  /lab/assay ping 10.0.0.2 -c 200 -i 0 -q --no-store
+done
+far tc qdisc del dev veth1 root
+sent() {
+  tc qdisc del dev veth0 root
+  tc qdisc add dev veth0 root netem limit 10000 $netem
+  echo \"== $1\"
+  /lab/assay iperf3 -c 10.0.0.2 -u -l 500 -b $2 -t 30 --store /tmp/store > /tmp/client
+  /lab/assay show latest --json --store /tmp/store
+  echo; tc -s qdisc show dev veth0 | tr '\\n' ' '
+  echo; far grep Udp: /proc/net/snmp | tail -1
+}
+netem='delay 1ms loss 0.1%' sent loss 8M
+netem='delay 20ms reorder 100% gap 100' sent order 280K
+tc qdisc del dev veth0 root
+for mtu in 1500 9000; do
+  ip link set veth0 mtu $mtu
+  far ip link set veth1 mtu $mtu
+  echo \"== mtu $mtu\"
+  /lab/assay iperf3 -c 10.0.0.2 -t 1 -J --no-store
+  echo '== path'
+  /lab/assay doctor network --to 10.0.0.2 --json
+done
 ";
 
+/// What netem adds to what it was told is the kernel's timer, and its guest.
+const BEYOND_MS: f64 = 2.0;
+
 fn judge(said: &str) -> Result<Vec<Figure>> {
-    Ok(vec![delay(section(said, "delay")?)?, loss(section(said, "loss")?)?])
+    let mut figures = Vec::new();
+    for delay_ms in [1.0, 10.0] {
+        figures.push(delay(delay_ms, section(said, &format!("delay {delay_ms}"))?)?);
+    }
+    figures.push(loss(section(said, "loss")?)?);
+    figures.extend(order(section(said, "order")?)?);
+    for mtu in [1500, 9000] {
+        let (_, rest) = said.split_once(&format!("\n== mtu {mtu}\n")).context("no MTU")?;
+        figures.extend(carried(mtu, rest)?);
+    }
+    Ok(figures)
 }
 
-/// netem delays no packet less than it was told; what it adds beyond is the kernel's timer and the guest.
-fn delay(text: &str) -> Result<Figure> {
+/// netem delays no packet less than it was told.
+fn delay(one_way_ms: f64, text: &str) -> Result<Figure> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("rtt min/avg/max/mdev = "))
         .context("there are no round trips")?;
     let minimum_ms: f64 = line.split('/').next().unwrap_or_default().parse()?;
+    let told_ms = 2.0 * one_way_ms;
     Ok(Figure {
-        what: "minimum round trip".to_owned(),
-        truth: "20 ms, and at most 2 ms beyond".to_owned(),
+        what: format!("minimum round trip, {one_way_ms} ms each way"),
+        truth: format!("{told_ms} ms, and at most {BEYOND_MS} ms beyond"),
         reported: format!("{minimum_ms} ms"),
-        holds: Some((20.0..=22.0).contains(&minimum_ms)),
+        holds: Some((told_ms..=told_ms + BEYOND_MS).contains(&minimum_ms)),
     })
 }
 
-/// 2000 of 10 %: 200 ± 4 × 13.4 (a binomial's standard deviation).
+/// A share of the datagrams, as a number of them, and its interval.
+struct Share {
+    count: f64,
+    of: f64,
+    interval: Option<(f64, f64)>,
+}
+
+fn share(report: &Value, metric: &str) -> Result<Share> {
+    let results = report["results"].as_array().context("there are no results")?;
+    let found = results.iter().find(|it| it["metric"] == metric);
+    let found = found.with_context(|| format!("there is no {metric}"))?;
+    let number =
+        |value: &Value| value.as_f64().with_context(|| format!("{metric} is no number"));
+    let of = number(&found["n"])?;
+    let interval = found["ci"][0].as_f64().zip(found["ci"][1].as_f64());
+    Ok(Share { count: (number(&found["median"])? * of).round(), of, interval })
+}
+
+/// What netem and a full socket have dropped; one packet more or less may be one of the control connection.
 fn loss(text: &str) -> Result<Figure> {
-    let (before, _) = text.split_once("% packet loss").context("there is no loss")?;
-    let share: f64 = before.rsplit(' ').next().unwrap_or_default().parse()?;
+    let lost = share(&document(text)?, "loss")?;
+    let dropped = text.split_once("(dropped ").and_then(|(_, rest)| rest.split_once(','));
+    let dropped: f64 = dropped.context("netem's counts are missing")?.0.parse()?;
+    // Udp: received, to no port, errors, sent, errors of the receiving buffer.
+    let line = text.lines().find_map(|line| line.strip_prefix("Udp: "));
+    let overflown = line.and_then(|line| line.split(' ').nth(4)).context("no errors of UDP")?;
+    let truth = dropped + overflown.parse::<f64>()?;
+    let is_inside =
+        lost.interval.is_some_and(|(low, high)| (low..=high).contains(&(truth / lost.of)));
+    let shown = lost.interval.map_or("no interval".to_owned(), |(low, high)| {
+        format!("{:.3} to {:.3} %", low * 100.0, high * 100.0)
+    });
     Ok(Figure {
-        what: "loss of echoes".to_owned(),
-        truth: "10 % of 2000, ± 2.7".to_owned(),
-        reported: format!("{share:.2} %"),
-        holds: Some((share - 10.0).abs() <= 2.7),
+        what: "datagrams lost, 0.1 % asked of netem".to_owned(),
+        truth: format!("{truth} dropped, ± 1, inside the interval"),
+        reported: format!("{} of {}, {shown}", lost.count, lost.of),
+        holds: Some((lost.count - truth).abs() <= 1.0 && is_inside && truth > 0.0),
     })
+}
+
+/// One in a hundred, ± 2 for the control connection, which moves the count. A guest that stalls sends in bursts, in
+/// which one overtakes several or none: that decides nothing.
+fn order(text: &str) -> Result<[Figure; 2]> {
+    let report = document(text)?;
+    let [late, lost] = [share(&report, "reordered")?, share(&report, "loss")?];
+    let expected = (late.of / 100.0).round();
+    let holds = (late.count - expected).abs() <= 2.0;
+    let is_near = (expected / 2.0..=expected * 2.0).contains(&late.count);
+    Ok([
+        Figure {
+            what: "datagrams out of order, 1 % asked of netem".to_owned(),
+            truth: format!("{expected} ± 2 of {}; up to a factor of 2 undecided", late.of),
+            reported: late.count.to_string(),
+            holds: (holds || !is_near).then_some(holds),
+        },
+        Figure::is("datagrams lost where some are late", "0", lost.count.to_string()),
+    ])
+}
+
+/// A segment is the MTU without 20 bytes of IP, 20 of TCP and 12 of its timestamps.
+fn carried(mtu: u32, text: &str) -> Result<[Figure; 2]> {
+    let segment = &document(text)?["start"]["tcp_mss_default"];
+    let doctor = document(text.split_once("\n== path\n").context("no doctor")?.1)?;
+    let findings = doctor["findings"].as_array().context("there are no findings")?;
+    let path = findings.iter().find(|it| it["id"] == "network.path-mtu");
+    let path = path.and_then(|it| it["observed"].as_str()).context("no path MTU")?;
+    Ok([
+        Figure::is(
+            &format!("bytes of a segment, MTU {mtu}"),
+            &(mtu - 52).to_string(),
+            segment.to_string(),
+        ),
+        Figure::is(
+            &format!("path MTU, MTU {mtu}"),
+            &format!("{mtu} B carried"),
+            path.to_owned(),
+        ),
+    ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_ping_prints_is_held_against_the_link() {
-        let said = |minimum: &str, loss: &str| {
+    /// What the guest says of a link.
+    fn said(minimum_ms: [f64; 2], lost: u32, late: u32, segment: u32) -> String {
+        let delays = [1, 10].into_iter().zip(minimum_ms).map(|(delay, minimum)| {
+            format!("\n== delay {delay}\nrtt min/avg/max/mdev = {minimum}/30/31/0.1 ms\n")
+        });
+        let counted = |name: &str, lost: u32, of: u32, late: u32| {
+            let row = |metric: &str, count: u32| {
+                let share = f64::from(count) / f64::from(of);
+                format!(
+                    r#"{{"metric":"{metric}","median":{share},"n":{of},"ci":[{},{}]}}"#,
+                    share * 0.7,
+                    share * 1.3
+                )
+            };
             format!(
-                "x\n== delay\nrtt min/avg/max/mdev = {minimum}/20.5/21/0.1 ms\n== loss\n2000 packets transmitted, 1800 received, {loss}% packet loss, time 1ms\n"
+                "\n== {name}\n{{\"results\":[{},{}]}}\nqdisc netem 1: root Sent 1 bytes 2 pkt (dropped 58, overlimits 0)\nUdp: 59940 0 2 3 2 0 0 0 0\n",
+                row("loss", lost),
+                row("reordered", late)
             )
         };
-        for (minimum, share, expected) in [
-            ("20.1", "10.2", [true, true]),
-            ("19.9", "7.2", [false, false]),
-            ("22.1", "12.8", [false, false]),
+        let paths = [1500, 9000].map(|mtu| {
+            format!(
+                "\n== mtu {mtu}\n{{\"start\":{{\"tcp_mss_default\":{}}}}}\n== path\n{{\"findings\":[{{\"id\":\"network.path-mtu\",\"observed\":\"{mtu} B carried\"}}]}}\n",
+                if mtu == 1500 { segment } else { 8948 }
+            )
+        });
+        let all =
+            delays.chain([counted("loss", lost, 60_000, 0), counted("order", 0, 2100, late)]);
+        all.chain(paths).collect()
+    }
+
+    #[test]
+    fn what_is_printed_is_held_against_the_link() {
+        for (minimum_ms, lost, late, segment, wrong) in [
+            ([2.1, 20.6], 60, 21, 1448, 0),
+            ([1.9, 20.6], 60, 21, 1448, 1),
+            ([2.1, 22.1], 60, 21, 1448, 1),
+            ([2.1, 20.6], 58, 21, 1448, 1),
+            ([2.1, 20.6], 60, 27, 1448, 0),
+            ([2.1, 20.6], 60, 43, 1448, 1),
+            ([2.1, 20.6], 60, 0, 1448, 1),
+            ([2.1, 20.6], 60, 21, 1460, 1),
         ] {
-            let figures = judge(&said(minimum, share)).unwrap();
-            let holds: Vec<_> = figures.iter().filter_map(|it| it.holds).collect();
-            assert_eq!(holds, expected, "{minimum} {share}");
+            let figures = judge(&said(minimum_ms, lost, late, segment)).unwrap();
+            let count = figures.iter().filter(|it| it.holds == Some(false)).count();
+            assert_eq!(count, wrong, "{figures:?}");
+            let undecided = figures.iter().filter(|it| it.holds.is_none()).count();
+            assert_eq!(undecided, usize::from(late == 27), "{figures:?}");
         }
-        assert!(judge("x\n== delay\nnothing\n").is_err());
+        assert!(judge("x\n== delay 1\nnothing\n").is_err());
     }
 }

@@ -228,7 +228,7 @@ fn stream_end(stream: &StreamEnd, udp: bool) -> Value {
         let seen = stream.received.or(stream.sent).unwrap_or_default();
         let mut value = end_stretch(&seen, false, stream.sends);
         value["socket"] = json!(stream.socket);
-        value["out_of_order"] = json!(seen.udp.unwrap_or_default().out_of_order);
+        value["out_of_order"] = json!(seen.udp.and_then(|udp| udp.out_of_order).unwrap_or(0));
         return json!({ "udp": value });
     }
     let side = |side: Option<Stretch>, is_sent: bool| {

@@ -22,7 +22,7 @@ fn tcp_stretch() -> Stretch {
 }
 
 fn udp_stretch(sends: bool) -> Stretch {
-    let udp = UdpNumbers { packets: 31, lost: 0, out_of_order: 0, jitter_s: 0.000_054 };
+    let udp = UdpNumbers { packets: 31, lost: 0, out_of_order: None, jitter_s: 0.000_054 };
     let bytes = 992 << 10;
     Stretch { sends, end_s: 1.0, bytes, tcp: None, udp: Some(udp), ..tcp_stretch() }
 }
@@ -31,6 +31,23 @@ fn check_line(stretch: Stretch, bidirectional: bool, expected: &str) {
     let style = Style { is_client: true, bidirectional, ..Style::default() };
     let interval = Interval { streams: vec![stretch] };
     assert_eq!(text::interval(&interval, style), format!("{expected}\n"));
+}
+
+#[test]
+fn what_one_end_does_not_know_the_sum_does_not_know() {
+    for (late, expected) in [
+        ([Some(2), Some(3)], Some(5)),
+        ([Some(2), None], None),
+        ([None, Some(3)], None),
+        ([None, None], None),
+    ] {
+        let streams = late.map(|out_of_order| Stretch {
+            udp: Some(UdpNumbers { out_of_order, ..UdpNumbers::default() }),
+            ..Stretch::default()
+        });
+        let sum = Stretch::sum(streams.iter()).unwrap();
+        assert_eq!(sum.udp.unwrap().out_of_order, expected, "{late:?}");
+    }
 }
 
 #[test]

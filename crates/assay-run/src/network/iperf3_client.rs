@@ -425,7 +425,7 @@ fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
                 false => it.packets - ours.result.omitted_packets,
             },
             lost: it.errors - it.omitted_errors,
-            out_of_order: 0,
+            out_of_order: it.out_of_order,
             jitter_s: it.jitter_s,
         }),
         ..ours.whole

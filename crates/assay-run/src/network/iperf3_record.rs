@@ -236,7 +236,9 @@ fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
     let mut entries = Vec::new();
     if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
         let lost = u64::try_from(udp.lost).unwrap_or(0);
-        for (metric, part) in [("loss", lost), ("reordered", udp.out_of_order)] {
+        for (metric, part) in [("loss", Some(lost)), ("reordered", udp.out_of_order)] {
+            // What the far end does not report is not known to be none.
+            let Some(part) = part else { continue };
             entries.push(Entry::Measured(
                 Key::of(metric),
                 Seen::Count(span, Count { part, whole }),

@@ -91,9 +91,11 @@ const FIGURES: [Figure; 12] = [
     figure!("lost_datagrams", udp, |it| it.lost as f64, |it: &mut Udp, value| {
         it.lost = value as i64;
     }),
-    figure!("late_datagrams", udp, |it| it.out_of_order as f64, |it: &mut Udp, value| {
-        it.out_of_order = value as u64;
-    }),
+    Figure {
+        metric: "late_datagrams",
+        of: |it| Some(it.udp?.out_of_order? as f64),
+        put: |it, value| it.udp.get_or_insert_default().out_of_order = Some(value as u64),
+    },
     figure!("jitter", udp, |it| it.jitter_s, |it: &mut Udp, value| it.jitter_s = value),
 ];
 

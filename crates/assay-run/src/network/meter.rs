@@ -251,7 +251,7 @@ impl Meter {
                 .try_into()
                 .unwrap_or(i64::MAX),
             lost: after.lost.saturating_sub(before.lost),
-            out_of_order: after.out_of_order - before.out_of_order,
+            out_of_order: (!lane.sends).then(|| after.out_of_order - before.out_of_order),
             jitter_s: after.jitter_ns as f64 * 1e-9,
         });
         let tcp = (lane.sends && !self.cut.udp).then(|| {
@@ -313,6 +313,7 @@ impl Meter {
             omitted_errors: before.lost,
             packets: signed(after.packets),
             omitted_packets: signed(before.packets),
+            out_of_order: whole.udp.and_then(|udp| udp.out_of_order),
             start_s: 0.0,
             end_s: whole.end_s,
         };

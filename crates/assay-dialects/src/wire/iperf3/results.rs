@@ -36,6 +36,8 @@ pub struct StreamResult {
     pub packets: i64,
     /// Those of them in the omitted time; 3.14 and later.
     pub omitted_packets: i64,
+    /// Receiver of UDP: datagrams that came late, without those of the omitted time; from another assay alone.
+    pub out_of_order: Option<u64>,
     /// Start of what counts, in seconds by the end's own clock.
     pub start_s: f64,
     /// End of what counts.
@@ -95,6 +97,9 @@ impl Results {
         if self.has_omitted {
             value["omitted_errors"] = json!(stream.omitted_errors);
             value["omitted_packets"] = json!(stream.omitted_packets);
+        }
+        if let Some(late) = stream.out_of_order {
+            value["assay"] = json!({ "out_of_order": late });
         }
         value
     }
@@ -160,6 +165,10 @@ fn stream(value: &Value) -> Result<StreamResult, ProtocolError> {
         omitted_errors: signed("omitted_errors")?,
         packets: signed("packets")?,
         omitted_packets: signed("omitted_packets")?,
+        out_of_order: value
+            .get("assay")
+            .and_then(|it| it.get("out_of_order")?.as_u64())
+            .filter(|late| *late <= MOST),
         start_s: number(value, "start_time"),
         end_s: number(value, "end_time"),
     })

@@ -236,7 +236,14 @@ fn what_is_written_is_read_back() {
         congestion: Some("cubic".into()),
         server_output_text: Some("text".into()),
         streams: vec![
-            StreamResult { id: 1, bytes: 5, errors: -1, packets: 9, ..StreamResult::default() },
+            StreamResult {
+                id: 1,
+                bytes: 5,
+                errors: -1,
+                packets: 9,
+                out_of_order: Some(2),
+                ..StreamResult::default()
+            },
             StreamResult { id: 3, retransmits: Some(4), end_s: 1.5, ..StreamResult::default() },
         ],
         account: Some(assay_model::cpu_account::CpuAccount {

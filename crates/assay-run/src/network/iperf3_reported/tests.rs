@@ -112,7 +112,7 @@ fn reported(sends: &[bool]) -> Reported {
 fn datagrams(reported: Reported) -> Reported {
     let lost = |it: Stretch, lost: i64| Stretch {
         tcp: None,
-        udp: Some(UdpNumbers { packets: 77, lost, out_of_order: 1, jitter_s: s(54_321) }),
+        udp: Some(UdpNumbers { packets: 77, lost, out_of_order: Some(1), jitter_s: s(54_321) }),
         ..it
     };
     let mut reported = reported;

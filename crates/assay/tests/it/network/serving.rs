@@ -198,8 +198,10 @@ fn a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs() {
     let outcome = world.assay(&[&asked[..], &["--json"]].concat()).failed_with(4);
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     assert_eq!(results(&document, "network.tcp", "goodput").len(), 1, "{document}");
-    for metric in ["loss", "reordered", "jitter", "pacing_error"] {
-        assert_eq!(results(&document, "network.udp", metric).len(), 1, "{metric} {document}");
+    // What iperf3's receiver saw come late it tells nobody.
+    for (metric, count) in [("loss", 1), ("reordered", 0), ("jitter", 1), ("pacing_error", 1)] {
+        let found = results(&document, "network.udp", metric);
+        assert_eq!(found.len(), count, "{metric} {document}");
     }
     let failures = document["failures"].as_array().unwrap();
     assert_eq!(failures.len(), 1, "{document}");
