@@ -68,9 +68,8 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         case_deadline: typed.fleet.case_deadline.map(Duration::from_secs_f64),
     };
     let course = Course { via, program, deadline, cancel: &cancel };
-    let waiting = waiting_for(&names);
     if typed.measuring.dry_run {
-        Listening::before(terminal, &waiting, typed.measuring.quiet);
+        Listening::before(terminal, &waiting_for(&names), typed.measuring.quiet);
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
@@ -78,7 +77,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     }
     let store = stored::open(&typed.measuring.store)?;
     let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
-    listening.begin(&waiting);
+    listening.begin(&waiting_for(&names));
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)
     })?;
