@@ -18,7 +18,10 @@ mod tally;
 
 /// Tests that the machines of CI cannot run, by name, each with the reason why that is so. With
 /// `CI=true` every other skipped test is a failure.
-const CI_CANNOT: &[(&str, &str)] = &[];
+const CI_CANNOT: &[(&str, &str)] = &[(
+    "containers_of_podman_are_hosts",
+    "a machine may let podman run no container, which the test says",
+)];
 
 /// The modules of the known truths, in the names of their tests.
 pub(crate) const TRUTHS: &str = "truth::";

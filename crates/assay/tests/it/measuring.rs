@@ -16,7 +16,7 @@ fn the_document_has_the_promised_shape() {
     let world = World::new();
     let document = stream(&world, &[]);
     assert_eq!(document["schema"], 2);
-    assert_eq!(document["statistics"], 5);
+    assert_eq!(document["statistics"], 6);
     assert_eq!(document["run"]["status"], "complete");
     assert_eq!(document["failures"], Value::Array(vec![]));
     assert!(document["hosts"][0]["fingerprint"].as_str().is_some_and(|text| !text.is_empty()));
