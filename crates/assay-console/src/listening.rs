@@ -1,5 +1,6 @@
 //! Progress of a run on the terminal.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -32,6 +33,8 @@ pub struct Listening<'t> {
     is_lost: bool,
     /// Doubts about a run of one case, worth saying once it has a result.
     held: Vec<String>,
+    /// Cases that failed on a host, whose reasons have been said there.
+    told: BTreeSet<String>,
 }
 
 impl<'t> Listening<'t> {
@@ -46,6 +49,7 @@ impl<'t> Listening<'t> {
             is_single: false,
             is_lost: false,
             held: Vec::new(),
+            told: BTreeSet::new(),
         }
     }
 
@@ -194,8 +198,10 @@ impl Listening<'_> {
                 let why = words::failure(failure).text;
                 let all = [("case", case.as_str()), ("host", host), ("why", &why)];
                 self.terminal.note(&format!("  {}", sentence("progress-failed-on", &all)));
+                self.told.insert(case.clone());
             }
             RunEvent::CaseFailed { .. } if self.is_single => self.is_lost = true,
+            RunEvent::CaseFailed { case, host: None, .. } if self.told.contains(case) => {}
             RunEvent::CaseFailed { case, failure, because, host: None } => {
                 let why = words::failure(failure).text;
                 let failed = match because {

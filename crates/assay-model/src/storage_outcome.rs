@@ -54,6 +54,8 @@ pub struct StreamRecord {
     pub syncs: Option<Tally>,
     /// How long submitting took, of reads and of writes, where it was timed by itself.
     pub submissions: [Option<Tally>; 2],
+    /// From the end of submitting to completion, likewise.
+    pub completions: [Option<Tally>; 2],
     /// Every I/O that counted, in the order of completion, where they were to be kept.
     pub journal: Vec<JournalEntry>,
 }

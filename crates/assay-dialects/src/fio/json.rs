@@ -153,13 +153,9 @@ fn side(result: &WorkerResult<'_>, side: &Side, of_group: u64, bins: bool) -> Js
         return counts(side, [no_latency(), no_latency(), no_latency()], 0.0);
     }
     let job = result.worker;
-    let all = Times {
-        all: side.latency.clone(),
-        mean_ns: side.mean_ns,
-        deviation_ns: side.deviation_ns,
-    };
-    let clat = times_of(&all, job.clat_percentiles.then_some(&job.percentiles), bins);
-    let lat = times_of(&all, job.lat_percentiles.then_some(&job.percentiles), bins);
+    let clat =
+        times_of(side.completion(), job.clat_percentiles.then_some(&job.percentiles), bins);
+    let lat = times_of(&side.latency, job.lat_percentiles.then_some(&job.percentiles), bins);
     let submission = side.submission.as_ref();
     let slat = submission.map_or_else(no_latency, |times| times_of(times, None, bins));
     counts(side, [slat, clat, lat], of_group_percent(&side.bandwidth, of_group))

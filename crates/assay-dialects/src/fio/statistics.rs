@@ -1,7 +1,7 @@
 //! fio's figures, made of what the engine measured.
 //!
-//! `clat` begins where fio's `lat` does: just before the call that submits. Where that call is timed by
-//! itself, `slat` reports how long it took.
+//! `lat` begins just before the call that submits. Where that call is timed by itself, `slat` is how long it took and
+//! `clat` begins at its end, as in fio; elsewhere `clat` is `lat`.
 
 use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
@@ -102,18 +102,16 @@ pub struct Side {
     pub runtime_ms: u64,
     /// The same in seconds, not rounded: short runs would have wrong rates.
     pub runtime_s: f64,
-    /// Nanoseconds from submission to completion.
-    pub latency: Histogram<u64>,
-    /// Their mean.
-    pub mean_ns: f64,
-    /// Their standard deviation.
-    pub deviation_ns: f64,
+    /// From just before submission to completion: fio's `lat`.
+    pub latency: Times,
     /// KiB/s over the intervals.
     pub bandwidth: Samples,
     /// IO/s over the intervals.
     pub rate: Samples,
     /// How long submitting took, where it was timed by itself.
     pub submission: Option<Times>,
+    /// From its end to completion, likewise.
+    pub completion: Option<Times>,
 }
 
 /// Times of one kind, in nanoseconds.
@@ -159,13 +157,17 @@ impl Side {
             bytes: 0,
             runtime_ms: 0,
             runtime_s: 0.0,
-            latency: empty(),
-            mean_ns: 0.0,
-            deviation_ns: 0.0,
+            latency: Times { all: empty(), mean_ns: 0.0, deviation_ns: 0.0 },
             bandwidth: Samples::default(),
             rate: Samples::default(),
             submission: None,
+            completion: None,
         }
+    }
+
+    /// fio's `clat`.
+    pub(super) fn completion(&self) -> &Times {
+        self.completion.as_ref().unwrap_or(&self.latency)
     }
 
     /// B/s, as whole as fio prints it.
@@ -287,7 +289,7 @@ fn result<'a>(
         std::mem::swap(&mut write, &mut trim);
     }
     let (below_us, below_ms, from_ms) =
-        spread::classes([&read.latency, &write.latency, &trim.latency]);
+        spread::classes([&read, &write, &trim].map(|side| &side.completion().all));
     let phases = phases(row, outcomes);
     let streams = |index: usize| plan.plan.phases[index].workload.streams.len().max(1) as f64;
     let mine = |index: usize| {
@@ -373,38 +375,33 @@ fn side(
     operation: Operation,
 ) -> Side {
     let mut side = Side::none();
-    let mut submissions = vec![];
-    let (mut sum, mut squares) = (0.0, 0.0);
+    let (mut all, mut submissions, mut completions) = (vec![], vec![], vec![]);
     let mut runtime_s: f64 = 0.0;
     for part in &row.parts {
         let Some(outcome) = outcomes.get(part.phase) else { continue };
         let mine = outcome.tallies.iter().filter(|tally| tally.stream == part.stream);
         let tallies = mine.filter(|tally| tally.operation == operation);
         let mut any = false;
-        for Tally { count, bytes, service_ns, service_square_sum, service_sum_ns, .. } in
-            tallies.map(|tally| &tally.tally)
-        {
-            side.ios += count;
-            side.bytes += bytes;
-            side.latency.add(service_ns).expect("a histogram that grows holds every value");
-            sum += *service_sum_ns as f64;
-            squares += service_square_sum;
-            any |= *count > 0;
+        for tally in tallies.map(|tally| &tally.tally) {
+            side.ios += tally.count;
+            side.bytes += tally.bytes;
+            any |= tally.count > 0;
+            all.push(tally);
         }
         if any {
             runtime_s = runtime_s.max(active_s(outcome, part.stream));
         }
-        let record = outcome.streams.get(part.stream);
-        let [read, write] =
-            record.map_or([None, None], |it| it.submissions.each_ref().map(Option::as_ref));
-        submissions.extend(if operation == Operation::Read { read } else { write });
+        let Some(record) = outcome.streams.get(part.stream) else { continue };
+        submissions.extend(record.submissions[operation as usize].as_ref());
+        completions.extend(record.completions[operation as usize].as_ref());
     }
     side.runtime_s = runtime_s;
     if side.ios > 0 {
         side.runtime_ms = milliseconds(runtime_s).max(1);
-        (side.mean_ns, side.deviation_ns) = moments(side.ios, sum, squares);
+        side.latency = Times::of(&all).unwrap_or(side.latency);
         (side.bandwidth, side.rate) = samples::series(worker, row, outcomes, operation);
         side.submission = Times::of(&submissions);
+        side.completion = Times::of(&completions);
     }
     side
 }

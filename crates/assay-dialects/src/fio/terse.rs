@@ -2,10 +2,8 @@
 
 use std::fmt::Write as _;
 
-use hdrhistogram::Histogram;
-
 use super::json::of_group_percent;
-use super::statistics::{Circumstances, Side, WorkerResult, groups};
+use super::statistics::{Circumstances, Side, Times, WorkerResult, groups};
 
 /// fio has room for so many percentiles.
 const PERCENTILES: usize = 20;
@@ -85,29 +83,26 @@ fn side(
     });
     let _ = write!(text, ";{};{};{};{}", count.0, count.1, count.2, count.3);
     let none = ";0;0;0.000000;0.000000".to_owned();
-    let reported = |all: &Histogram<u64>, mean_ns: f64, deviation_ns: f64| {
+    let reported = |times: Option<&Times>| {
+        let Some(Times { all, mean_ns, deviation_ns }) = times else { return none.clone() };
         let (minimum, most) = (all.min() / 1000, all.max() / 1000);
         format!(";{minimum};{most};{:.6};{:.6}", mean_ns / 1e3, deviation_ns / 1e3)
     };
-    let submission = done.and_then(|side| side.submission.as_ref());
-    let slat = submission
-        .map_or_else(|| none.clone(), |it| reported(&it.all, it.mean_ns, it.deviation_ns));
-    let moments = done.map_or_else(
-        || none.clone(),
-        |side| reported(&side.latency, side.mean_ns, side.deviation_ns),
-    );
-    let _ = write!(text, "{slat}{moments}");
+    text.push_str(&reported(done.and_then(|side| side.submission.as_ref())));
+    text.push_str(&reported(done.map(Side::completion)));
     let list = &result.worker.percentiles;
     for index in 0..PERCENTILES {
         let _ = match list.get(index) {
             None => write!(text, ";0%=0"),
             Some(percent) => {
-                let at = |side: &Side| side.latency.value_at_quantile(percent / 100.0) / 1000;
+                let at = |side: &Side| {
+                    side.completion().all.value_at_quantile(percent / 100.0) / 1000
+                };
                 write!(text, ";{percent:.6}%={}", done.map_or(0, at))
             }
         };
     }
-    text.push_str(&moments);
+    text.push_str(&reported(done.map(|side| &side.latency)));
     samples(text, done, of_group, version);
 }
 

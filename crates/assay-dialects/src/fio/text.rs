@@ -8,7 +8,7 @@ use hdrhistogram::Histogram;
 use super::compile::FioPlan;
 use super::json::of_group_percent;
 use super::number::{FIGURES, Prefixes, TimeUnit, short};
-use super::statistics::{Circumstances, GroupSide, Side, WorkerResult, groups};
+use super::statistics::{Circumstances, GroupSide, Side, Times, WorkerResult, groups};
 use super::steady::Window;
 use super::worker::Worker;
 
@@ -167,19 +167,14 @@ fn steady(text: &mut String, window: &Window, job: &Worker) {
 fn syncs(text: &mut String, result: &WorkerResult<'_>) {
     let Some(times) = &result.syncs else { return };
     text.push_str("  fsync/fdatasync/sync_file_range:\n");
-    latency_line(text, "sync", &times.all, (times.mean_ns, times.deviation_ns));
+    latency_line(text, "sync", times);
     percentiles(text, "sync", &times.all, &result.worker.percentiles);
 }
 
-fn latency_line(
-    text: &mut String,
-    kind: &str,
-    all: &Histogram<u64>,
-    (mean_ns, deviation_ns): (f64, f64),
-) {
-    let unit = TimeUnit::of(all.min(), all.max(), deviation_ns);
+fn latency_line(text: &mut String, kind: &str, Times { all, mean_ns, deviation_ns }: &Times) {
+    let unit = TimeUnit::of(all.min(), all.max(), *deviation_ns);
     let number = |ns: u64| short(ns / unit.ns(), 6, Prefixes::Decimal, "");
-    let scaled = |ns: f64| ns / unit.ns() as f64;
+    let scaled = |ns: &f64| ns / unit.ns() as f64;
     let _ = writeln!(
         text,
         "    {kind} ({}): min={}, max={}, avg={:5.2}, stdev={:5.2}",
@@ -212,16 +207,15 @@ fn side(
         side.runtime_ms
     );
     if let Some(times) = &side.submission {
-        latency_line(text, "slat", &times.all, (times.mean_ns, times.deviation_ns));
+        latency_line(text, "slat", times);
     }
-    for kind in ["clat", " lat"] {
-        latency_line(text, kind, &side.latency, (side.mean_ns, side.deviation_ns));
-    }
+    latency_line(text, "clat", side.completion());
+    latency_line(text, " lat", &side.latency);
     if job.clat_percentiles {
-        percentiles(text, "clat", &side.latency, &job.percentiles);
+        percentiles(text, "clat", &side.completion().all, &job.percentiles);
     }
     if job.lat_percentiles {
-        percentiles(text, "lat", &side.latency, &job.percentiles);
+        percentiles(text, "lat", &side.latency.all, &job.percentiles);
     }
     samples(text, side, group);
 }

@@ -87,8 +87,8 @@ pub(super) struct Ledger {
     pub(super) not_started: u64,
     /// Calls of `fsync`, where any may be made.
     pub(super) syncs: Option<Box<Tally>>,
-    /// How long submitting took, where it is timed by itself.
-    pub(super) submissions: Option<Box<[Tally; 2]>>,
+    /// How long submitting took and how long what came after it, where they are timed apart.
+    pub(super) apart: Option<Box<[Apart; 2]>>,
     /// Every I/O that counted, where they are kept.
     pub(super) journal: Option<Vec<JournalEntry>>,
     frame: Box<Frame>,
@@ -97,6 +97,13 @@ pub(super) struct Ledger {
     last_ns: u64,
     timeline: Timeline,
     exchange: Exchange,
+}
+
+/// The two parts of the time that an I/O takes.
+#[derive(Debug)]
+pub(super) struct Apart {
+    pub(super) submission: Tally,
+    pub(super) completion: Tally,
 }
 
 impl Ledger {
@@ -108,12 +115,12 @@ impl Ledger {
         timeline: Timeline,
     ) -> Self {
         let conduct = &stream.conduct;
-        let pair = || Box::new([tally::total(), tally::total()]);
+        let apart = || Apart { submission: tally::total(), completion: tally::total() };
         Self {
             totals,
             of_target: Vec::new(),
             syncs: (stream.sync_every > 0).then(|| Box::new(tally::total())),
-            submissions: conduct.times_submission.then(pair),
+            apart: conduct.times_submission.then(|| Box::new([apart(), apart()])),
             journal: conduct.keeps_journal.then(Vec::new),
             failures: Vec::new(),
             failure_count: 0,
@@ -212,8 +219,16 @@ impl Ledger {
 
     /// Counts how long it took to submit an I/O, where that is timed.
     pub(super) fn record_submission(&mut self, operation: Operation, submission_ns: u64) {
-        if let Some(both) = &mut self.submissions {
-            tally::record(&mut both[operation as usize], 0, submission_ns, None);
+        if let Some(both) = &mut self.apart {
+            tally::record(&mut both[operation as usize].submission, 0, submission_ns, None);
+        }
+    }
+
+    /// Counts how long an I/O took once it had been submitted, where that is timed.
+    #[inline]
+    pub(super) fn record_completion(&mut self, operation: Operation, completion_ns: u64) {
+        if let Some(both) = &mut self.apart {
+            tally::record(&mut both[operation as usize].completion, 0, completion_ns, None);
         }
     }
 

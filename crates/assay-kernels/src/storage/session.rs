@@ -30,7 +30,7 @@ use super::descriptor_table;
 use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring};
 use super::error::StorageError;
 use super::lane::Lane;
-use super::ledger::{Exchange, Handed, LaneTotals, Ledger};
+use super::ledger::{Apart, Exchange, Handed, LaneTotals, Ledger};
 use super::phase::{Phase, Target};
 use super::places::Area;
 use super::series::{Contributor, Series};
@@ -41,6 +41,10 @@ use super::worker::{Slot, Worker};
 
 /// From the word to the start: long enough for a sleeping thread to wake, so that all start together.
 const LEAD_NS: u64 = 2_000_000;
+/// What hosts wait before a start that they have in common. A limit of the kernel is dealt out in slices of 100 ms
+/// that begin with the first I/O after a pause (`blk-throttle.c`, `throtl_slice`): without a rest they would begin
+/// with what opening read, on every host at another moment of the first stretch.
+const REST_NS: u64 = 150_000_000;
 /// Calls of `fsync` at the same time at most.
 const SYNCS: usize = 64;
 /// The longest time between two looks at whether the user wants the end.
@@ -117,7 +121,7 @@ struct End {
     first_ns: u64,
     last_ns: u64,
     syncs: Option<Box<Tally>>,
-    submissions: Option<Box<[Tally; 2]>>,
+    apart: Option<Box<[Apart; 2]>>,
     journal: Vec<JournalEntry>,
     result: io::Result<()>,
 }
@@ -174,7 +178,7 @@ impl<'scope> Crew<'scope> {
         let now_ns = clock::now_ns();
         // Whoever comes too late for the others' moment has a whole phase all the same.
         let start_ns = common_ns
-            .map(|at_ns| at_ns.saturating_add(LEAD_NS))
+            .map(|at_ns| at_ns.saturating_add(REST_NS))
             .filter(|at_ns| *at_ns > now_ns)
             .unwrap_or(now_ns + LEAD_NS);
         let timeline = Timeline::new(start_ns, workload.timing);
@@ -361,10 +365,12 @@ fn records(
         if let Some(part) = end.syncs.take().filter(|part| part.count > 0) {
             tally::add(record.syncs.get_or_insert_with(tally::total), &part);
         }
-        let parts = end.submissions.take().map(|parts| *parts);
-        for (sum, part) in record.submissions.iter_mut().zip(parts.iter().flatten()) {
-            if part.count > 0 {
-                tally::add(sum.get_or_insert_with(tally::total), part);
+        for (at, parts) in end.apart.take().into_iter().flat_map(|it| *it).enumerate() {
+            let sums = [&mut record.submissions[at], &mut record.completions[at]];
+            for (sum, part) in sums.into_iter().zip([parts.submission, parts.completion]) {
+                if part.count > 0 {
+                    tally::add(sum.get_or_insert_with(tally::total), &part);
+                }
             }
         }
         record.journal.append(&mut end.journal);
@@ -451,7 +457,7 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
         first_ns: start_ns,
         last_ns,
         syncs: ledger.syncs,
-        submissions: ledger.submissions,
+        apart: ledger.apart,
         journal: ledger.journal.unwrap_or_default(),
         result,
     })

@@ -75,6 +75,8 @@ pub(super) struct Slot {
     offset: u64,
     intended_ns: Option<u64>,
     submitted_ns: u64,
+    /// When the call that submitted it had returned, where that is timed.
+    handed_ns: u64,
     stamp: u64,
 }
 
@@ -99,6 +101,7 @@ impl Slot {
             offset: 0,
             intended_ns: None,
             submitted_ns: 0,
+            handed_ns: 0,
             stamp: 0,
         }
     }
@@ -312,7 +315,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
     fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
         self.start_clocks();
         let mut most = self.pieces.size();
-        if self.ledger.submissions.is_some() && !self.batch.is_empty() {
+        if self.ledger.apart.is_some() && !self.batch.is_empty() {
             most = self.time_submission(most)?;
         }
         let wait = if self.batch.len() > most { Wait::No } else { wait };
@@ -383,6 +386,10 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             let key = (at.lane as usize, at.target as usize, operation);
             let times = (service_ns, from_intended_ns);
             self.ledger.record(key, u64::from(at.bytes), times, counts);
+            if counts {
+                let completion_ns = now_ns.saturating_sub(at.handed_ns.max(at.submitted_ns));
+                self.ledger.record_completion(operation, completion_ns);
+            }
             if self.watches && counts {
                 self.watch(slot, operation, (now_ns, service_ns));
             }
@@ -406,9 +413,11 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
             return Ok(most);
         };
         let end_ns = clock::now_ns();
-        if self.ledger.is_counting(end_ns) {
-            for slot in &self.batch[..self.batch.len() - held_back] {
-                let at = &self.slots[*slot as usize];
+        let counts = self.ledger.is_counting(end_ns);
+        for slot in &self.batch[..self.batch.len() - held_back] {
+            let at = &mut self.slots[*slot as usize];
+            at.handed_ns = end_ns;
+            if counts {
                 let operation = match at.doing {
                     Doing::Read => Operation::Read,
                     Doing::Write => Operation::Write,

@@ -24,6 +24,7 @@ const INTENDED: &str = "latency_from_intended";
 const INTERVAL: &str = "interval";
 const SYNC: &str = "sync";
 const SUBMISSION: &str = "submission";
+const COMPLETION: &str = "completion";
 /// Name of the raw output that keeps every I/O of one stream.
 const JOURNAL: &str = "journal";
 
@@ -377,10 +378,13 @@ fn add_stream(stream: usize, record: &StreamRecord, whole: Span, entries: &mut V
         let key = part_key(LATENCY, stream, None, Operation::Write, Some(SYNC));
         entries.push(seen(key, whole, syncs.service()));
     }
-    for (operation, tally) in BOTH.into_iter().zip(&record.submissions) {
-        if let Some(tally) = tally {
-            let key = part_key(LATENCY, stream, None, operation, Some(SUBMISSION));
-            entries.push(seen(key, whole, tally.service()));
+    for (stage, both) in [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)]
+    {
+        for (operation, tally) in BOTH.into_iter().zip(both) {
+            if let Some(tally) = tally {
+                let key = part_key(LATENCY, stream, None, operation, Some(stage));
+                entries.push(seen(key, whole, tally.service()));
+            }
         }
     }
 }
@@ -574,8 +578,8 @@ fn streams(record: &Own<'_>, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Strea
         let tally = || part.first().map(|it| Tally::of(it, None));
         match (part.stage, part.operation) {
             (Some(SYNC), _) => found.syncs = tally(),
-            (Some(SUBMISSION), Some(Operation::Read)) => found.submissions[0] = tally(),
-            (Some(SUBMISSION), Some(Operation::Write)) => found.submissions[1] = tally(),
+            (Some(SUBMISSION), Some(of)) => found.submissions[of as usize] = tally(),
+            (Some(COMPLETION), Some(of)) => found.completions[of as usize] = tally(),
             _ => {}
         }
     }

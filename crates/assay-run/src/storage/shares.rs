@@ -191,7 +191,8 @@ pub fn together(
 fn add_record(to: &mut StreamRecord, more: StreamRecord) {
     to.active_s = to.active_s.max(more.active_s);
     add_tally(&mut to.syncs, more.syncs);
-    for (to, more) in to.submissions.iter_mut().zip(more.submissions) {
+    let mine = to.submissions.iter_mut().chain(&mut to.completions);
+    for (to, more) in mine.zip(more.submissions.into_iter().chain(more.completions)) {
         add_tally(to, more);
     }
     to.journal.extend(more.journal);

@@ -115,6 +115,7 @@ pub(crate) enum MatrixArgument {
     /// From every host to the next one, pair by pair
     Ring,
     /// The same in two or three rounds of pairs that share no host and measure together
+    #[value(alias = "neighbors")]
     Neighbours,
     /// From the first half of the hosts to the second half, all at once
     Bisection,

@@ -36,6 +36,8 @@ fn without_a_device_every_pair_says_so_with_its_host_and_nothing_hangs() {
         assert!(failure["advice"].as_str().unwrap().contains("rdma link add"), "{failure:#}");
     }
     assert!(run.out.contains("rdma.send_lat/n2:n1/rc (n2)"), "{}", run.out);
+    let said = run.err.matches("there is no RDMA device").count();
+    assert!(said <= failures.len() + 1, "once on its host, and once for the run: {}", run.err);
 }
 
 #[test]

@@ -206,6 +206,23 @@ fn json_has_the_keys_and_types_of_the_real_one() {
 }
 
 #[test]
+fn clat_begins_where_slat_ends() {
+    let request = request("job", &[("job", JOB)]).unwrap();
+    let plan = plan_of(&request).unwrap();
+    let mut outcome = outcome(1);
+    let [submissions, completions] = [15_000, 45_000].map(|ns| Some(tally(&[ns; 6], 8192)));
+    outcome.streams[0].submissions[0] = submissions;
+    outcome.streams[0].completions[0] = completions;
+    let results = results(&plan, &[outcome], &circumstances());
+    let written = json::document(&request, &plan, &results, &circumstances(), true);
+    let document: Value = serde_json::from_str(&written).unwrap();
+    let mean = |of: &str| document["jobs"][0]["read"][of]["mean"].as_f64().unwrap();
+    let means = ["slat_ns", "clat_ns", "lat_ns"].map(mean).map(|ns| ns as u64);
+    assert_eq!(means, [15_000, 45_000, 390_000]);
+    assert_eq!(document["jobs"][0]["latency_us"]["50"], 100.0, "fio's classes are of clat");
+}
+
+#[test]
 fn figures_are_consistent() {
     let request = request("job", &[("job", JOB)]).unwrap();
     let plan = plan_of(&request).unwrap();

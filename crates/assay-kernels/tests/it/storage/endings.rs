@@ -234,3 +234,27 @@ fn a_file_laid_out_has_no_holes_and_its_size() {
         }
     }
 }
+
+#[test]
+fn submission_and_completion_are_the_two_parts_of_latency() {
+    let folder = Folder::new();
+    let file = target(&folder.0.join("file"), 4 * MIB);
+    lay_out(&file, Verify::Off);
+    let mut workload =
+        workload(vec![file], stream(AccessPattern::Random, 4096, 0.5), Some(0.3));
+    workload.engine = EngineChoice::Libaio;
+    workload.streams[0].conduct.times_submission = true;
+    let outcome = run(&workload).unwrap();
+    let [of_stream] = &outcome.streams[..] else { panic!("{:?}", outcome.streams) };
+    for of in [Operation::Read, Operation::Write] {
+        let all = outcome.tallies.iter().find(|it| it.operation == of).unwrap();
+        let submission = of_stream.submissions[of as usize].as_ref().unwrap();
+        let completion = of_stream.completions[of as usize].as_ref().unwrap();
+        assert_eq!(completion.count, all.tally.count);
+        // What was in flight at the end has been submitted, and counts no more.
+        assert!(submission.count >= completion.count);
+        assert!(completion.service_sum_ns < all.tally.service_sum_ns);
+        let sum_ns = submission.service_sum_ns + completion.service_sum_ns;
+        assert!(sum_ns >= all.tally.service_sum_ns);
+    }
+}

@@ -82,6 +82,7 @@ fn outcome(intended: bool) -> StorageOutcome {
                 active_s: 1.5,
                 syncs: Some(tally(&[1000], 0, false)),
                 submissions: [None, Some(tally(&[10, 20], 0, false))],
+                completions: [None, Some(tally(&[90, 180], 0, false))],
                 journal,
             },
             StreamRecord { active_s: 2.0, ..StreamRecord::default() },

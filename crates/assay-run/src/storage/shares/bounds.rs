@@ -35,8 +35,8 @@ impl Account {
     /// The same of all that it did.
     pub(super) fn takes_outcome(&mut self, it: &StorageOutcome, hosts: usize) -> bool {
         let of_stream = |it: &StreamRecord| {
-            let submissions = it.submissions.iter().flatten();
-            it.syncs.iter().chain(submissions).cloned().collect::<Vec<_>>()
+            let apart = it.submissions.iter().chain(&it.completions).flatten();
+            it.syncs.iter().chain(apart).cloned().collect::<Vec<_>>()
         };
         let others: Vec<Tally> = it.streams.iter().flat_map(of_stream).collect();
         let tallies = it.tallies.iter().map(|it| &it.tally).chain(&others);

@@ -21,21 +21,17 @@ fn found(world: &World, hosts: &str, suite: &str, more: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A figure of all hosts together where the parameters are these.
-fn total(
-    document: &Value,
-    (benchmark, metric, figure): (&str, &str, &str),
-    asked: &[(&str, Value)],
-) -> f64 {
+/// The median of all hosts together where the parameters are these.
+fn total(document: &Value, (benchmark, metric): (&str, &str), asked: &[(&str, Value)]) -> f64 {
     let all = results(document, benchmark, metric).into_iter().find(|it| {
         let is_asked = |(name, value): &(&str, Value)| it["parameters"][name] == *value;
         it["host"] == "all" && asked.iter().all(is_asked)
     });
-    all.unwrap_or_else(|| panic!("no total: {document:#}"))[figure].as_f64().unwrap()
+    all.unwrap_or_else(|| panic!("no total: {document:#}"))["median"].as_f64().unwrap()
 }
 
 /// Six agents read one RAM disk whose reads the kernel limits for all of them together.
-fn six_on_one_disk(test: &str, manner: &str, figure: &str, asked: &[(&str, Value)]) {
+fn six_on_one_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
     if !super::is_asked_for(test) {
         return;
     }
@@ -48,13 +44,13 @@ fn six_on_one_disk(test: &str, manner: &str, figure: &str, asked: &[(&str, Value
         return skip("throttles no block device");
     };
     let suite = format!(
-        "name = \"six\"\nbudget = \"30s\"\n[[measure]]\nbenchmark = \"storage\"\n\
+        "name = \"six\"\nbudget = \"20s\"\n[[measure]]\nbenchmark = \"storage\"\n\
          operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\ndepth = 8\n\
          engine = \"libaio\"\n{manner}"
     );
     let document = found(&world, "h[1-6]", &suite, &["--target", &disk.path()]);
     group.leave();
-    let rate = total(&document, ("storage", "rate", figure), asked);
+    let rate = total(&document, ("storage", "rate"), asked);
     super::reported("IO/s", (10_000.0, 0.005), rate, ("-", None));
 }
 
@@ -63,9 +59,6 @@ fn six_agents_on_a_disk_of_ten_thousand_reads_per_second_total_ten_thousand() {
     six_on_one_disk(
         "six_agents_on_a_disk_of_ten_thousand_reads_per_second_total_ten_thousand",
         "",
-        // The kernel hands its reads on every tenth of a second, a thousand at once (`blk-throttle.c`, slices): a stretch of
-        // 2 s has one more or less, and the mean of all of them is what it limits.
-        "mean",
         &[],
     );
 }
@@ -75,7 +68,6 @@ fn the_merged_curve_of_six_agents_ends_at_ten_thousand() {
     six_on_one_disk(
         "the_merged_curve_of_six_agents_ends_at_ten_thousand",
         "name = \"curve\"\ncurve = [50]\n",
-        "median",
         &[("point", "max".into())],
     );
 }
@@ -123,7 +115,7 @@ fn six_senders_into_one_gigabit_bucket_total_its_payload() {
     let suite = "name = \"six\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"network.tcp\"\n\
                  measures = \"throughput\"\nstreams = [1]\ndirection = [\"send\"]\n";
     let document = found(&world, "h[1-6]", suite, &["--to", "sink"]);
-    let goodput = total(&document, ("network.tcp", "goodput", "median"), &[]);
+    let goodput = total(&document, ("network.tcp", "goodput"), &[]);
     super::reported("bit/s", (super::TCP_GOODPUT_BIT_PER_S, 0.005), goodput, ("-", None));
 }
 
