@@ -29,11 +29,35 @@ struct Scenario {
     title: &'static str,
     /// How its truth is made, and what is expected.
     about: &'static str,
-    script: &'static str,
-    /// After which the guest is killed.
+    place: Place,
+    /// After which it is killed.
     deadline: Duration,
     /// What the guest printed, as figures beside their truths.
     judge: fn(&str) -> Result<Vec<Figure>>,
+}
+
+/// Where a scenario is carried out.
+enum Place {
+    /// In a guest of this machine.
+    Guest(Machine, &'static str),
+    /// Beside the guests: prepares and measures on this machine, and prints as a guest's script does.
+    Here(fn(&Path, &Path, Duration) -> Result<String>),
+}
+
+/// What a guest has beyond what all have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Machine {
+    pub(crate) memory_mib: u32,
+    pub(crate) cpus: &'static str,
+    /// Further arguments for qemu.
+    pub(crate) more: &'static [&'static str],
+    /// Disks of this many MiB, as `disk0`, `disk1` … for `-device`.
+    pub(crate) disks_mib: &'static [u64],
+}
+
+impl Machine {
+    pub(crate) const PLAIN: Self =
+        Self { memory_mib: 1024, cpus: "2", more: &[], disks_mib: &[] };
 }
 
 /// One figure beside its truth.
@@ -81,8 +105,13 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             continue;
         }
         println!("-- {}: {}", scenario.name, scenario.title);
-        let said = guest::run(root, &image, scenario.script, scenario.deadline)
-            .with_context(|| format!("scenario {}", scenario.name))?;
+        let said = match &scenario.place {
+            Place::Guest(machine, script) => {
+                guest::run(root, &image, (machine, script), scenario.deadline)
+            }
+            Place::Here(carry_out) => carry_out(root, &image.folder, scenario.deadline),
+        };
+        let said = said.with_context(|| format!("scenario {}", scenario.name))?;
         let figures = (scenario.judge)(&said)
             .with_context(|| format!("scenario {} said:\n{said}", scenario.name))?;
         wrong += figures.iter().filter(|figure| figure.holds == Some(false)).count();

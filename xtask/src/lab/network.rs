@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Scenario, document, section};
+use super::{Figure, Machine, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
@@ -14,7 +14,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             a round trip has both delays. It loses 0.1 % of the packets one way, and counts them itself: what \
             it has dropped is what has to be reported, and the interval has to hold it. It lets every 100th \
             packet overtake those that wait 20 ms; packets are 14.3 ms apart, so that each overtakes one.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(300),
     judge,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use assay_adapters::perftest_text::{Column, rows};
 
-use super::{Figure, Scenario, section, sections};
+use super::{Figure, Machine, Place, Scenario, section, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
@@ -16,7 +16,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             perftest's: the median of the rounds' ratios, and with it the interval that holds it with 95 % (sign test). An \
             interval that ends beyond 10 % tells nothing: then the guest disturbs both by more than is to be shown. Other \
             tests are shown beside it. assay compares the contents of every size.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(900),
     judge,
 };

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Figure, Scenario, section};
+use super::{Figure, Machine, Place, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
@@ -13,7 +13,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             software RoCE: what queue pairs have to tell each other can only go over assay's own pipes, and nobody listens on \
             a TCP port in either. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
             listens is seen.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(420),
     judge,
 };

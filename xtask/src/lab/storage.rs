@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Scenario, document, section};
+use super::{Figure, Machine, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage",
@@ -13,7 +13,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "Random reads of 4 KiB. `null_blk` completes each by a high-resolution timer after 20 ms: latency \
             and the rate that follows from it and from the I/O in flight (Little's law). `dm-delay` of \
             20 ms counts ticks of 4 ms, so that a read takes from 16 to 24 ms.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(240),
     judge,
 };
