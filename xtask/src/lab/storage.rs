@@ -14,8 +14,9 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "Random reads of 4 KiB. `null_blk` completes each by a high-resolution timer after 20 ms, and so does an NVMe \
             disk of qemu's (`null-co`); `dm-delay` of 20 ms counts ticks of 4 ms, so that a read takes 16 ms or more. How \
             late a timer is under emulation the kernel tells itself (`/sys/block/…/stat`, from request to completion): a \
-            latency lies between its figure and 0.5 ms beyond. A rate follows from the latency and the I/O in flight \
-            (Little's law). Another NVMe disk is limited to 200 I/O per second by qemu, and four more to 4 MiB/s each, \
+            latency lies between its figure and 0.5 ms beyond. Where that figure is beyond 21 ms \
+            (25 ms), the guest was disturbed by more than is to be shown, and only too little is wrong. A rate follows from \
+            the latency and the I/O in flight (Little's law). Another NVMe disk is limited to 200 I/O per second by qemu, and four more to 4 MiB/s each, \
             which are a RAID0 of `md` for `assay ior`, 1 MiB at a time by four ranks; a limit of qemu's lets a tenth of a second through at once.",
     place: Place::Guest(MACHINE, SCRIPT),
     deadline: Duration::from_secs(300),
@@ -111,13 +112,23 @@ raid rate part -w -r
 raid contents disk -w -r -R
 ";
 
-/// Devices, I/O in flight, and the least milliseconds that a read takes.
-const DELAYED: [(&str, f64, f64); 5] = [
-    ("null_blk", 1.0, 20.0),
-    ("null_blk", 8.0, 20.0),
-    ("dm-delay", 1.0, 16.0),
-    ("NVMe", 1.0, 20.0),
-    ("NVMe", 8.0, 20.0),
+/// A device with a set latency.
+#[derive(Clone, Copy)]
+struct Delayed {
+    name: &'static str,
+    depth: f64,
+    /// No read takes less.
+    least_ms: f64,
+    /// What the kernel's own mean is below in a guest that nobody disturbs.
+    quiet_ms: f64,
+}
+
+const DELAYED: [Delayed; 5] = [
+    Delayed { name: "null_blk", depth: 1.0, least_ms: 20.0, quiet_ms: 21.0 },
+    Delayed { name: "null_blk", depth: 8.0, least_ms: 20.0, quiet_ms: 21.0 },
+    Delayed { name: "dm-delay", depth: 1.0, least_ms: 16.0, quiet_ms: 25.0 },
+    Delayed { name: "NVMe", depth: 1.0, least_ms: 20.0, quiet_ms: 21.0 },
+    Delayed { name: "NVMe", depth: 8.0, least_ms: 20.0, quiet_ms: 21.0 },
 ];
 /// What lies between the kernel's end of a request and a program that waits for it, under emulation.
 const BEYOND_MS: f64 = 0.5;
@@ -127,9 +138,9 @@ const LIMIT_MIB_PER_S: f64 = 16.0;
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
-    for (device, depth, least_ms) in DELAYED {
-        let text = section(said, &format!("{device} {depth}"))?;
-        figures.extend(of_device((device, depth, least_ms), text)?);
+    for device in DELAYED {
+        let text = section(said, &format!("{} {}", device.name, device.depth))?;
+        figures.extend(device.judged(text)?);
     }
     let limited = Read::of(section(said, "limit 8")?)?;
     figures.push(near(
@@ -201,34 +212,44 @@ fn kernel_ms(text: &str) -> Result<f64> {
     Ok(taken_ms / reads)
 }
 
-fn of_device((device, depth, least_ms): (&str, f64, f64), text: &str) -> Result<[Figure; 3]> {
-    let read = Read::of(text)?;
-    let most_ms = read.kernel_ms + BEYOND_MS;
-    let expected = depth / (read.mean_ms * 1e-3);
-    Ok([
-        Figure {
-            what: format!("{device}, depth {depth}: median latency"),
-            truth: format!("{least_ms} ms, and at most {most_ms:.2} ms"),
-            reported: format!("{:.2} ms", read.median_ms),
-            // The histogram has three digits.
-            holds: Some((least_ms * 0.995..=most_ms).contains(&read.median_ms)),
-        },
-        Figure {
-            what: format!("{device}, depth {depth}: mean latency"),
-            truth: format!(
-                "{:.2} ms by the kernel, and at most {BEYOND_MS} ms beyond",
-                read.kernel_ms
-            ),
-            reported: format!("{:.2} ms", read.mean_ms),
-            // The kernel's sum has whole milliseconds, and a read or two of before.
-            holds: Some((read.kernel_ms * 0.995..=most_ms).contains(&read.mean_ms)),
-        },
-        near(
-            &format!("{device}, depth {depth}: rate by its mean latency"),
+impl Delayed {
+    /// Too little is always wrong; too much only where the kernel's own figure shows that the guest was left alone.
+    fn judged(self, text: &str) -> Result<[Figure; 3]> {
+        let read = Read::of(text)?;
+        let Self { name, depth, least_ms, quiet_ms } = self;
+        let most_ms = read.kernel_ms + BEYOND_MS;
+        let is_quiet = read.kernel_ms <= quiet_ms;
+        let judged = |is_enough: bool, is_right: bool| {
+            (is_quiet || !is_enough).then_some(is_enough && is_right)
+        };
+        let expected = depth / (read.mean_ms * 1e-3);
+        let rate = near(
+            &format!("{name}, depth {depth}: rate by its mean latency"),
             (expected, "per second", 0.01),
             read.rate_per_s,
-        ),
-    ])
+        );
+        Ok([
+            Figure {
+                what: format!("{name}, depth {depth}: median latency"),
+                truth: format!("{least_ms} ms, and at most {most_ms:.2} ms"),
+                reported: format!("{:.2} ms", read.median_ms),
+                // The histogram has three digits.
+                holds: judged(read.median_ms >= least_ms * 0.995, read.median_ms <= most_ms),
+            },
+            Figure {
+                what: format!("{name}, depth {depth}: mean latency"),
+                truth: format!(
+                    "{:.2} ms by the kernel, and at most {BEYOND_MS} ms beyond",
+                    read.kernel_ms
+                ),
+                reported: format!("{:.2} ms", read.mean_ms),
+                // The kernel's sum has whole milliseconds, and a read or two of before.
+                holds: judged(read.mean_ms >= read.kernel_ms * 0.995, read.mean_ms <= most_ms),
+            },
+            // A stall across the beginning is part of a latency and not of the time.
+            Figure { holds: rate.holds.filter(|_| is_quiet), ..rate },
+        ])
+    }
 }
 
 fn near(what: &str, (truth, unit, tolerance): (f64, &str, f64), reported: f64) -> Figure {
@@ -254,7 +275,6 @@ kernel 10 0 80 100 0 0 0 0 0 100 100 260 0 2080 5125 0 0 0 0 0 5125 5125
 
     #[test]
     fn latency_and_rate_are_held_against_the_device_and_the_kernel() {
-        assert_eq!(kernel_ms(&reported(1, 1, 1.0)).unwrap(), 20.1);
         for (median_ns, mean_ns, iops, expected) in [
             (20_100_000, 20_200_000, 49.5, [true, true, true]),
             (20_700_000, 20_200_000, 49.5, [false, true, true]),
@@ -264,8 +284,20 @@ kernel 10 0 80 100 0 0 0 0 0 100 100 260 0 2080 5125 0 0 0 0 0 5125 5125
             (20_100_000, 20_200_000, 50.2, [true, true, false]),
         ] {
             let text = reported(median_ns, mean_ns, iops);
-            let figures = of_device(("null_blk", 1.0, 20.0), &text).unwrap();
+            let figures = DELAYED[0].judged(&text).unwrap();
             assert_eq!(figures.map(|it| it.holds), expected.map(Some), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_guest_that_stalls_decides_only_what_is_too_little() {
+        let restless = Delayed { quiet_ms: 20.0, ..DELAYED[0] };
+        for (median_ns, mean_ns, iops, expected) in [
+            (20_700_000, 28_000_000, 50.2, [None; 3]),
+            (19_000_000, 19_000_000, 50.2, [Some(false), Some(false), None]),
+        ] {
+            let figures = restless.judged(&reported(median_ns, mean_ns, iops)).unwrap();
+            assert_eq!(figures.map(|it| it.holds), expected);
         }
     }
 
