@@ -56,13 +56,7 @@ impl Anchor {
         let name = terminated(below)?;
         // SAFETY: the path is terminated and outlives the call.
         let result = unsafe {
-            libc::syscall(
-                FCHMODAT2,
-                folder,
-                name.as_ptr(),
-                0o644,
-                libc::AT_SYMLINK_NOFOLLOW,
-            )
+            libc::syscall(FCHMODAT2, folder, name.as_ptr(), 0o644, libc::AT_SYMLINK_NOFOLLOW)
         };
         if result == 0 {
             return Ok(());
