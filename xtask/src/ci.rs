@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 
-use crate::{command, faults, fuzz, packages, test, tidy, truth, wheels};
+use crate::{command, faults, fuzz, lab, packages, test, tidy, truth, wheels};
 
 /// Runs all steps; the first that fails ends it. The last line is the count of the tests.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
@@ -31,6 +31,7 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     clock.step("fuzz", || fuzz::run_briefly(root))?;
     clock.step("faults", || faults::run_briefly(root))?;
     let mut outcome = clock.step("test", || test::run_all(root))?;
+    clock.step("lab", || lab::run_in_ci(root, outcome.tally_mut()))?;
     clock.step("truth", || truth::run_all(root, outcome.tally_mut()))?;
     clock.print();
     Ok(outcome.conclude())

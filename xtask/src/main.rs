@@ -33,7 +33,7 @@ cargo xtask truth aa [SUITE]  12 runs of `quick` under equal conditions: a diffe
 cargo xtask faults [--brief] [KIND…]   kills, full disks, attacks, storage, CPUs and links that fail, into docs/reliability.md
 cargo xtask lab [SCENARIO…]  assay in virtual machines with known truths, into docs/laboratory.md
 cargo xtask fuzz [READER…] [--for 10m] [--seed N]   every reader against changed inputs
-cargo xtask ci               fmt, tidy, clippy, doc, fuzz, faults, test, truth: all that has to pass before a change lands
+cargo xtask ci               fmt, tidy, clippy, doc, fuzz, faults, test, lab, truth: all that has to pass before a change lands
 ";
 
 fn main() -> ExitCode {

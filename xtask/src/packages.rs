@@ -68,6 +68,10 @@ const QEMU: Package =
     package("qemu-system-x86", "runs the guests of the laboratory, by software where need be");
 const CPIO: Package = package("cpio", "packs their file systems");
 const KMOD: Package = package("kmod", "`depmod` and `modprobe`: which modules need which");
+const QEMU_USER: Package =
+    package("qemu-user", "`qemu-aarch64`: programs of aarch64 on this machine");
+const GCC_ARM: Package = package("gcc-aarch64-linux-gnu", "links programs of aarch64");
+const LIBC_ARM: Package = package("libc6-dev-arm64-cross", "the C library of aarch64");
 const BINUTILS: Package = package("binutils", "`strip`: a guest has little memory");
 
 const STRACE: Package =
@@ -88,6 +92,9 @@ pub(crate) const FOR_FAULTS: &[Package] = &[STRACE, TASKSET, IPROUTE, FIO];
 
 /// What the laboratory uses; what its guests hold is downloaded, and not installed.
 pub(crate) const FOR_LAB: &[Package] = &[QEMU, CPIO, KMOD, BINUTILS];
+
+/// What its scenario of aarch64 uses besides.
+pub(crate) const FOR_LAB_ARM: &[Package] = &[QEMU_USER, GCC_ARM, LIBC_ARM];
 
 /// What the tests use; a test that misses its package skips itself by name.
 pub(crate) const FOR_TESTS: &[Package] = &[

@@ -29,6 +29,9 @@ pub(crate) const TRUTHS: &str = "truth::";
 /// What begins the reason of a skipped truth when the machine is too noisy to decide it.
 pub(crate) const NOISE: &str = "machine too noisy";
 
+/// What begins the names of the laboratory's scenarios among those of the tests.
+pub(crate) const LAB: &str = "lab::";
+
 /// Installs, tests, and prints the count as the last line.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     packages::install(root, packages::FOR_TESTS)?;
@@ -100,6 +103,8 @@ impl Outcome {
     fn undue(&self) -> impl Iterator<Item = &tally::Skip> {
         let known = |skip: &&tally::Skip| {
             skip.reason.starts_with(NOISE)
+                // Of the laboratory only where no guest can run.
+                || skip.test.starts_with(LAB)
                 || CI_CANNOT.iter().any(|(name, _)| *name == skip.test)
         };
         self.tally.skipped().iter().filter(move |skip| self.in_ci && !known(skip))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::{End, Tried};
-use crate::lab::{guest, image, sections};
+use crate::lab::{Machine, guest, image, sections};
 use crate::packages;
 
 /// After which the guest is killed: it takes some minutes under emulation.
@@ -228,7 +228,7 @@ pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
         return Ok(ROWS.iter().map(row).collect());
     }
     let image = image::ready(root).context("the image of the guests cannot be made")?;
-    let said = guest::run(root, &image, SCRIPT, DEADLINE)?;
+    let said = guest::run(root, &image, (&Machine::PLAIN, SCRIPT), DEADLINE)?;
     let sections = sections(&said);
     let judged = ROWS.iter().map(|row| {
         let found = sections.iter().find(|(name, _)| *name == row.section);

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
+use super::Machine;
 use super::image::{Image, pack};
 use crate::command;
 
 const QEMU: &str = "qemu-system-x86_64";
-/// A guest that has not begun its script by then will not: booting takes 6 s under emulation on two cores.
-const BOOT: Duration = Duration::from_secs(90);
+/// A guest that has not begun its script by then will not: booting takes 6 s under emulation on two cores, and
+/// some 40 s with 16 processors.
+const BOOT: Duration = Duration::from_secs(180);
 /// The same with the processor's help, where a guest boots in a second if at all.
 const BOOT_WITH_KVM: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(100);
@@ -34,13 +36,16 @@ pub(crate) fn impossible() -> Option<String> {
 pub(crate) fn run(
     root: &Path,
     image: &Image,
-    script: &str,
+    (machine, script): (&Machine, &str),
     deadline: Duration,
 ) -> Result<String> {
     let work = tempfile::tempdir_in(&image.folder)?;
     let archive = archive(root, image, script, work.path())?;
     let began = Instant::now();
-    let said = started(image, work.path(), &archive, deadline)?;
+    for (at, size_mib) in machine.disks_mib.iter().enumerate() {
+        File::create(disk(work.path(), at))?.set_len(size_mib << 20)?;
+    }
+    let said = started((image, machine), work.path(), &archive, deadline)?;
     let Some((said, code)) = said.rsplit_once("== ended ") else {
         bail!("the guest ended before its script did; it said:\n{said}");
     };
@@ -50,6 +55,11 @@ pub(crate) fn run(
     println!("lab: {:.0} s", began.elapsed().as_secs_f64());
     // Sections begin after the end of a line, the first one, too.
     Ok(format!("\n{said}"))
+}
+
+/// A disk of a guest, as a file with holes.
+fn disk(work: &Path, at: usize) -> PathBuf {
+    work.join(format!("disk{at}"))
 }
 
 /// The image, and on it the program without its debugging information and the script.
@@ -75,10 +85,16 @@ fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<Path
 
 /// Boots with the processor's help where that has worked or was never tried, and under emulation otherwise:
 /// `/dev/kvm` may be there and a guest hang all the same.
-fn started(image: &Image, work: &Path, archive: &Path, deadline: Duration) -> Result<String> {
+fn started(
+    (image, machine): (&Image, &Machine),
+    work: &Path,
+    archive: &Path,
+    deadline: Duration,
+) -> Result<String> {
+    let of = (image, machine);
     let hangs = image.folder.join("kvm-hangs");
     if Path::new("/dev/kvm").exists() && !hangs.exists() {
-        match boot(image, work, archive, ("kvm", "host"), (BOOT_WITH_KVM, deadline)) {
+        match boot(of, work, archive, ("kvm", "host"), (BOOT_WITH_KVM, deadline)) {
             Ok(said) => return Ok(said),
             Err(error) => {
                 println!("lab: no guest with KVM: {error:#}; emulation from now on");
@@ -86,11 +102,11 @@ fn started(image: &Image, work: &Path, archive: &Path, deadline: Duration) -> Re
             }
         }
     }
-    boot(image, work, archive, ("tcg,thread=multi", "max"), (BOOT, deadline))
+    boot(of, work, archive, ("tcg,thread=multi", "max"), (BOOT, deadline))
 }
 
 fn boot(
-    image: &Image,
+    (image, machine): (&Image, &Machine),
     work: &Path,
     archive: &Path,
     (accelerator, processor): (&str, &str),
@@ -103,8 +119,14 @@ fn boot(
     // A killed parent ends the guest, too: nobody else would.
     let child = Command::new("setpriv")
         .args(["--pdeathsig", "KILL", QEMU])
-        .args(["-accel", accelerator, "-cpu", processor, "-m", "1024", "-smp", "2"])
+        .args(["-accel", accelerator, "-cpu", processor])
+        .args(["-m", &machine.memory_mib.to_string(), "-smp", machine.cpus])
         .args(["-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"])
+        .args((0..machine.disks_mib.len()).flat_map(|at| {
+            let file = disk(work, at).display().to_string();
+            ["-drive".to_owned(), format!("file={file},if=none,format=raw,id=disk{at}")]
+        }))
+        .args(machine.more)
         .arg("-kernel")
         .arg(&image.kernel)
         .arg("-initrd")

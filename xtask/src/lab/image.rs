@@ -10,9 +10,9 @@ use anyhow::{Context, Result, bail};
 use crate::command;
 
 /// Changes when the recipe below does, so that an old image is not used.
-const RECIPE: u32 = 3;
+const RECIPE: u32 = 4;
 /// What a scenario's script uses; the libraries that they need come with them.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 11] = [
     "busybox-static",
     "dash",
     "dmsetup",
@@ -22,10 +22,11 @@ const PACKAGES: [&str; 10] = [
     "libgcc-s1",
     "mdadm",
     "perftest",
+    "tcpdump",
     "util-linux",
 ];
 /// Modules that scenarios load, with those that they need.
-const MODULES: [&str; 17] = [
+const MODULES: [&str; 18] = [
     "af_packet",
     "crc32_generic",
     "dm-delay",
@@ -37,6 +38,7 @@ const MODULES: [&str; 17] = [
     "loop",
     "md_mod",
     "null_blk",
+    "nvme",
     "raid0",
     "rdma_rxe",
     "rdma_ucm",
@@ -108,7 +110,7 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
         fs::create_dir_all(folder)?;
     }
     let mut names: BTreeSet<String> = PACKAGES.map(str::to_owned).into();
-    names.extend(libraries(&debs)?);
+    names.extend(libraries(&debs, &PACKAGES)?);
     command::run(
         command::at_root(&debs, "apt-get").args(["download", "--quiet=2", kernel]).args(&names),
     )?;
@@ -136,7 +138,7 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
 }
 
 /// The libraries that the packages need, as the package manager knows them.
-fn libraries(folder: &Path) -> Result<Vec<String>> {
+pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>> {
     let listed = command::output(
         command::at_root(folder, "apt-cache")
             .args([
@@ -147,7 +149,7 @@ fn libraries(folder: &Path) -> Result<Vec<String>> {
                 "--no-conflicts",
             ])
             .args(["--no-breaks", "--no-replaces", "--no-enhances"])
-            .args(PACKAGES),
+            .args(packages),
     )?;
     let is_library = |name: &&str| name.starts_with("lib") || name.starts_with("zlib");
     Ok(listed

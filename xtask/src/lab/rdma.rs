@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use assay_adapters::perftest_text::{Column, rows};
 
-use super::{Figure, Scenario, section, sections};
+use super::{Figure, Machine, Place, Scenario, section, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
@@ -16,27 +16,47 @@ pub(super) const SCENARIO: Scenario = Scenario {
             perftest's: the median of the rounds' ratios, and with it the interval that holds it with 95 % (sign test). An \
             interval that ends beyond 10 % tells nothing: then the guest disturbs both by more than is to be shown. Other \
             tests are shown beside it. assay compares the contents of every size.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(900),
     judge,
 };
 
-/// A round is a run of each program, so that what disturbs the guest disturbs both.
-const SCRIPT: &str = "\
-set -e
+/// A link with an address, and the modules of RDMA over it.
+macro_rules! veth_pair {
+    () => {
+        "\
 for module in crc32_generic rdma_rxe ib_uverbs rdma_ucm veth ipv6 af_packet; do modprobe $module; done
 [ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
 ip addr add 10.0.0.1/24 dev veth0
 ip link set veth0 up
 ip link set veth1 up
+"
+    };
+}
+/// Software RoCE over it.
+macro_rules! soft_roce {
+    () => {
+        "\
+rdma link add rxe0 type rxe netdev veth0
+sleep 1
+ulimit -l unlimited
+"
+    };
+}
+pub(super) use {soft_roce, veth_pair};
+
+/// A round is a run of each program, so that what disturbs the guest disturbs both.
+const SCRIPT: &str = concat!(
+    "set -e\n",
+    veth_pair!(),
+    "\
 echo '== no device'
 code=0
 /lab/assay rdma send-lat 127.0.0.1 --no-store || code=$?
 echo \"exit $code\"
-rdma link add rxe0 type rxe netdev veth0
-sleep 1
-ulimit -l unlimited
-
+",
+    soft_roce!(),
+    "\
 # test, connection, bytes, messages
 perftest() {
   echo \"== perftest $1 $2 $3\"
@@ -73,7 +93,8 @@ for test in write_lat send_bw write_bw read_bw; do
   perftest $test RC $bytes 100
   assay $test RC $bytes 100
 done
-";
+",
+);
 
 /// How far a median may be from perftest's, up to 4 KiB.
 const TOLERANCE: f64 = 0.10;

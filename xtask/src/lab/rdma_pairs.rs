@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Figure, Scenario, section};
+use super::rdma::{soft_roce, veth_pair};
+use super::{Figure, Machine, Place, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
@@ -13,17 +14,14 @@ pub(super) const SCENARIO: Scenario = Scenario {
             software RoCE: what queue pairs have to tell each other can only go over assay's own pipes, and nobody listens on \
             a TCP port in either. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
             listens is seen.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(420),
     judge,
 };
 
-const SCRIPT: &str = "\
-for module in crc32_generic rdma_rxe ib_uverbs rdma_ucm veth ipv6 af_packet; do modprobe $module; done
-[ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
-ip addr add 10.0.0.1/24 dev veth0
-ip link set veth0 up
-ip link set veth1 up
+const SCRIPT: &str = concat!(
+    veth_pair!(),
+    "\
 for host in n1 n2; do ip netns add $host; done
 cat > /tmp/one.toml <<'SUITE'
 name = \"one\"
@@ -67,9 +65,9 @@ watched() {
 }
 echo '== no device'
 fleet rdma --pairs n1:n2
-rdma link add rxe0 type rxe netdev veth0
-sleep 1
-ulimit -l unlimited
+",
+    soft_roce!(),
+    "\
 echo '== pairs'
 watched fleet /tmp/one.toml --pairs n1:n2
 echo '== ring'
@@ -89,7 +87,8 @@ benchmark = \"rdma.send_lat\"
 SUITE
 echo '== perftest'
 watched fleet /tmp/two.toml --pairs n1:n2 --by assay,ib_send_lat
-";
+",
+);
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let bare = section(said, "no device")?;

@@ -4,28 +4,23 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-use super::{Figure, Scenario, section};
+use super::rdma::{soft_roce, veth_pair};
+use super::{Figure, Machine, Place, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
     title: "RDMA over software RoCE: ways to measure, and what goes wrong",
     about: "What is asked for is measured, with right contents; what cannot be measured has its reason and its \
             remedy. Figures mean nothing here and are left out.",
-    script: SCRIPT,
+    place: Place::Guest(Machine::PLAIN, SCRIPT),
     deadline: Duration::from_secs(420),
     judge,
 };
 
-const SCRIPT: &str = "\
-for module in crc32_generic rdma_rxe ib_uverbs rdma_ucm veth ipv6 af_packet; do modprobe $module; done
-[ -d /sys/class/net/veth0 ] || ip link add veth0 type veth peer name veth1
-ip addr add 10.0.0.1/24 dev veth0
-ip link set veth0 up
-ip link set veth1 up
-rdma link add rxe0 type rxe netdev veth0
-sleep 1
-ulimit -l unlimited
-
+const SCRIPT: &str = concat!(
+    veth_pair!(),
+    soft_roce!(),
+    "\
 # What goes wrong has a reason and a remedy.
 bad() {
   name=$1; shift
@@ -81,7 +76,8 @@ echo '== as perftest'
 /lab/assay show latest --as perftest --store /tmp/store
 echo '== as perftest-json'
 /lab/assay show latest --as perftest-json --store /tmp/store
-";
+",
+);
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     SAID.iter().map(|(name, expected)| expects(said, name, expected)).collect()

@@ -1,0 +1,260 @@
+//! Scenario `arm`: the aarch64 build, cross-compiled by Debian's compilers, under qemu's user emulation.
+//!
+//! A toolchain that has the target is used as it is. Else Debian's newest Rust is unpacked into the cache: its
+//! packages would take the place of an installed one.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Figure, Place, Scenario, document, image, section};
+use crate::{command, packages};
+
+pub(super) const SCENARIO: Scenario = Scenario {
+    name: "arm",
+    title: "The build for aarch64",
+    about: "assay and the tests of its kernels, cross-compiled, under `qemu-aarch64`: once as a processor with NEON \
+            alone (Neoverse N1) and once with SVE, for which assay has no kernels. Kernels compare their results with \
+            plain loops; speeds mean nothing.",
+    place: Place::Here(carry_out),
+    deadline: Duration::from_secs(900),
+    judge,
+};
+
+const TARGET: &str = "aarch64-unknown-linux-gnu";
+/// Debian's Rust for its web browsers, the newest of a stable release, and the library that it links.
+const RUST: &str = "rustc-web";
+const RUST_LIBRARY: &str = "libstd-rust-web-dev";
+const EMULATOR: &str = "qemu-aarch64";
+/// Where Debian's cross compiler has the C library of aarch64.
+const FAR_ROOT: &str = "/usr/aarch64-linux-gnu";
+/// Processors of qemu: one without SVE, and all that it has.
+const PROCESSORS: [(&str, &str); 2] =
+    [("NEON", "neoverse-n1"), ("SVE", "max,sve-default-vector-length=32")];
+/// Tests of kernels that compute; those of sockets, files and devices ask more of a kernel than user
+/// emulation has.
+const TESTED: [&str; 2] = ["compute::", "memory::"];
+
+/// Compiles and runs all; prints sections as a guest does.
+fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
+    packages::install(root, packages::FOR_LAB_ARM)?;
+    let began = Instant::now();
+    let build = Build { root, folder: cache.join("arm") };
+    fs::create_dir_all(&build.folder)?;
+    let compiler = build.compiler()?;
+    let cargo = || build.cargo(compiler.as_deref());
+    let tests = tests(&mut cargo())?;
+    command::run(cargo().args(["build", "--quiet", "--package", "assay", "--target", TARGET]))?;
+    println!("lab: compiled after {:.0} s", began.elapsed().as_secs_f64());
+    let mut said = String::new();
+    for (name, processor) in PROCESSORS {
+        said.push_str(&["\n== kernels ", name, "\n"].concat());
+        said.push_str(&build.emulated(processor, &tests, &TESTED, deadline)?);
+    }
+    let store = tempfile::tempdir_in(&build.folder)?;
+    let program = build.target().join(TARGET).join("debug/assay");
+    let folder = store.path().display().to_string();
+    let words = ["run", "quick", "--quiet", "--json", "--store", &folder];
+    said.push_str("\n== quick\n");
+    said.push_str(&build.emulated(PROCESSORS[1].1, &program, &words, deadline)?);
+    Ok(said)
+}
+
+/// A build for aarch64, below one folder.
+struct Build<'r> {
+    root: &'r Path,
+    folder: PathBuf,
+}
+
+impl Build<'_> {
+    fn target(&self) -> PathBuf {
+        self.folder.join("target")
+    }
+
+    /// What compiles for aarch64 in place of the toolchain's own compiler; `None` where that can.
+    fn compiler(&self) -> Result<Option<PathBuf>> {
+        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+        let folder = command::output(command::at_root(self.root, rustc).args([
+            "--print",
+            "target-libdir",
+            "--target",
+            TARGET,
+        ]))?;
+        if fs::read_dir(folder.trim()).is_ok_and(|mut files| files.next().is_some()) {
+            return Ok(None);
+        }
+        let system = self.folder.join("system");
+        if !system.exists() {
+            println!("lab: unpacking {RUST} into {}", system.display());
+            let work = tempfile::tempdir_in(&self.folder)?;
+            unpack(self.root, work.path())?;
+            // Last, as it is what shows that all is there.
+            fs::rename(work.path().join("system"), &system)?;
+        }
+        let script = self.folder.join("rustc");
+        let of = |file: &str| system.join(file).display().to_string();
+        let libraries = ["usr/lib/x86_64-linux-gnu", "usr/lib"].map(of).join(":");
+        let text = format!(
+            "#!/bin/sh\nLD_LIBRARY_PATH={libraries} exec {} --sysroot {} \"$@\"\n",
+            of("usr/bin/rustc"),
+            of("usr"),
+        );
+        executable(&script, &text)?;
+        Ok(Some(script))
+    }
+
+    fn cargo(&self, compiler: Option<&Path>) -> Command {
+        let mut command = command::cargo(self.root);
+        command
+            .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
+            .env("CARGO_TARGET_DIR", self.target());
+        if let Some(compiler) = compiler {
+            command.env("RUSTC", compiler);
+        }
+        command
+    }
+
+    /// What a program of the other kind prints; how it ended is part of it.
+    fn emulated(
+        &self,
+        processor: &str,
+        program: &Path,
+        words: &[&str],
+        deadline: Duration,
+    ) -> Result<String> {
+        let output = command::capture(
+            command::at_root(self.root, "timeout")
+                .arg(deadline.as_secs().to_string())
+                .args([EMULATOR, "-cpu", processor, "-L", FAR_ROOT])
+                .arg(program)
+                .args(words),
+        )?;
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let ended =
+            output.status.code().map_or_else(|| "a signal".to_owned(), |it| it.to_string());
+        Ok(format!("{}{}\nended with {ended}\n", text(&output.stdout), text(&output.stderr)))
+    }
+}
+
+/// The program that holds the kernels' own tests.
+fn tests(cargo: &mut Command) -> Result<PathBuf> {
+    let listed = command::output(
+        cargo
+            .args(["test", "--quiet", "--package", "assay-kernels", "--lib", "--no-run"])
+            .args(["--message-format", "json", "--target", TARGET]),
+    )?;
+    let mut programs = listed.lines().filter_map(|line| {
+        let message: Value = serde_json::from_str(line).ok()?;
+        Some(PathBuf::from(message["executable"].as_str()?))
+    });
+    programs.next_back().context("cargo built no tests of assay-kernels")
+}
+
+/// The compiler with its libraries, and the standard library of the other kind, into `system` in this folder.
+fn unpack(root: &Path, work: &Path) -> Result<()> {
+    let (debs, system) = (work.join("debs"), work.join("system"));
+    for folder in [&debs, &system] {
+        fs::create_dir_all(folder)?;
+    }
+    // The C library and the loader are this machine's own.
+    let mut names = image::libraries(root, &[RUST_LIBRARY])?;
+    names.retain(|name| name != "libc6");
+    command::run(
+        command::at_root(&debs, "apt-get")
+            .args(["download", "--quiet=2", RUST, RUST_LIBRARY])
+            .args(&names),
+    )?;
+    foreign(&debs)?;
+    for file in fs::read_dir(&debs)? {
+        let file = file?.path();
+        if file.extension().is_some_and(|it| it == "deb") {
+            let mut extract = command::at_root(work, "dpkg-deb");
+            command::run(extract.arg("--extract").args([&file, &system]))?;
+        }
+    }
+    Ok(())
+}
+
+/// Downloads the standard library of the other kind, with lists of packages of its own: the system's stay as
+/// they are.
+fn foreign(debs: &Path) -> Result<()> {
+    let state = debs.join("apt");
+    for folder in ["lists/partial", "cache/archives/partial"] {
+        fs::create_dir_all(state.join(folder))?;
+    }
+    fs::write(state.join("status"), "")?;
+    let of = |name: &str, file: &str| format!("{name}={}", state.join(file).display());
+    let options = [
+        "APT::Architectures=arm64".to_owned(),
+        "APT::Architecture=arm64".to_owned(),
+        of("Dir::State::lists", "lists"),
+        of("Dir::State::status", "status"),
+        of("Dir::Cache", "cache"),
+    ];
+    let options: Vec<&str> = options.iter().flat_map(|it| ["-o", it]).collect();
+    for words in [&["update", "--quiet=2"][..], &["download", "--quiet=2", RUST_LIBRARY]] {
+        command::run(command::at_root(debs, "apt-get").args(&options).args(words))?;
+    }
+    Ok(())
+}
+
+fn executable(file: &Path, script: &str) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::write(file, script)?;
+    Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
+}
+
+fn judge(said: &str) -> Result<Vec<Figure>> {
+    let mut figures = Vec::new();
+    for (name, _) in PROCESSORS {
+        let text = section(said, &format!("kernels {name}"))?;
+        let line = text.lines().find(|line| line.starts_with("test result: "));
+        let line = line.with_context(|| format!("the tests did not end: {text}"))?;
+        figures.push(Figure {
+            what: format!("checks of kernels, {name}"),
+            truth: "all pass".to_owned(),
+            reported: line.trim_start_matches("test result: ").to_owned(),
+            holds: Some(line.contains("ok. ") && !line.contains("ok. 0 passed")),
+        });
+    }
+    let text = section(said, "quick")?;
+    let report = document(text).with_context(|| format!("`run quick` said: {text}"))?;
+    let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
+    let (results, failures) = (count("results"), count("failures"));
+    figures.push(Figure {
+        what: "assay run quick".to_owned(),
+        truth: "results, and no failure".to_owned(),
+        reported: format!("{results} results, {failures} failures"),
+        holds: Some(results > 0 && failures == 0 && text.contains("ended with 0")),
+    });
+    Ok(figures)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failed_check_or_none_at_all_is_wrong() {
+        let said = |passed: &str, failures: &str| {
+            format!(
+                "\n== kernels NEON\ntest result: {passed}; 0 failed\n\n== kernels SVE\ntest result: ok. 7 passed; 0 failed\n\n== quick\n{{\"results\":[1],\"failures\":[{failures}]}}\nended with 0\n"
+            )
+        };
+        for (passed, failures, wrong) in [
+            ("ok. 7 passed", "", 0),
+            ("ok. 0 passed", "", 1),
+            ("FAILED. 6 passed", "", 1),
+            ("ok. 7 passed", "1", 1),
+        ] {
+            let figures = judge(&said(passed, failures)).unwrap();
+            let count = figures.iter().filter(|it| it.holds == Some(false)).count();
+            assert_eq!(count, wrong, "{passed} {failures}");
+        }
+        assert!(judge("\n== kernels NEON\nIllegal instruction\n").is_err());
+    }
+}
