@@ -15,6 +15,7 @@ use crate::test::{self, Tally, Verdict};
 use crate::{command, packages};
 
 mod arm;
+mod cluster;
 mod errors;
 pub(crate) mod guest;
 pub(crate) mod image;
@@ -23,6 +24,8 @@ mod rdma;
 mod rdma_pairs;
 mod rdma_ways;
 mod storage;
+mod topology;
+mod volume;
 
 /// The page that is written when all scenarios were run.
 const PAGE: &str = "docs/laboratory.md";
@@ -44,6 +47,9 @@ struct Scenario {
 enum Place {
     /// In a guest of this machine.
     Guest(Machine, &'static str),
+    /// In guests of these machines on one network, all with one script, which knows them by `$guest`: 1, 2 …
+    /// What the first one prints counts.
+    Guests(&'static [Machine], &'static str),
     /// Beside the guests: prepares and measures on this machine, and prints as a guest's script does.
     Here(fn(&Path, &Path, Duration) -> Result<String>),
 }
@@ -85,6 +91,9 @@ const SCENARIOS: &[Scenario] = &[
     errors::SCENARIO,
     arm::SCENARIO,
     storage::SCENARIO,
+    topology::SCENARIO,
+    volume::SCENARIO,
+    cluster::SCENARIO,
 ];
 
 /// Those that CI runs: short, and each row with a truth that no slow machine can move.
@@ -159,7 +168,11 @@ impl Scenario {
         println!("-- {}: {}", self.name, self.title);
         let said = match &self.place {
             Place::Guest(machine, script) => {
-                guest::run(root, image, (machine, script), self.deadline)
+                let machines = std::slice::from_ref(machine);
+                guest::run(root, image, (machines, script), self.deadline)
+            }
+            Place::Guests(machines, script) => {
+                guest::run(root, image, (machines, script), self.deadline)
             }
             Place::Here(carry_out) => carry_out(root, &image.folder, self.deadline),
         };

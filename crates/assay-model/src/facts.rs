@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 
 pub mod difference;
 
+/// The name among hypervisors of a QEMU that carries out every instruction itself, as systemd-detect-virt(1) has it.
+pub const EMULATOR: &str = "qemu";
+
 /// One host, as seen just before a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HostFacts {

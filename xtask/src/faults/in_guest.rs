@@ -228,7 +228,7 @@ pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
         return Ok(ROWS.iter().map(row).collect());
     }
     let image = image::ready(root).context("the image of the guests cannot be made")?;
-    let said = guest::run(root, &image, (&Machine::PLAIN, SCRIPT), DEADLINE)?;
+    let said = guest::run(root, &image, (&[Machine::PLAIN], SCRIPT), DEADLINE)?;
     let sections = sections(&said);
     let judged = ROWS.iter().map(|row| {
         let found = sections.iter().find(|(name, _)| *name == row.section);

@@ -1,5 +1,5 @@
-//! One guest from start to end: a kernel, the image, this build of assay, a script. Nothing waits without
-//! a deadline.
+//! Guests from start to end: a kernel, the image, this build of assay, a script. Nothing waits without a
+//! deadline, and nothing of this machine's network is used.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,6 +22,18 @@ const BOOT: Duration = Duration::from_secs(180);
 const BOOT_WITH_KVM: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(100);
 
+/// Who executes a guest's instructions.
+#[derive(Debug, Clone, Copy)]
+struct Accelerator {
+    name: &'static str,
+    processor: &'static str,
+    boot: Duration,
+}
+
+const KVM: Accelerator = Accelerator { name: "kvm", processor: "host", boot: BOOT_WITH_KVM };
+const EMULATION: Accelerator =
+    Accelerator { name: "tcg,thread=multi", processor: "max", boot: BOOT };
+
 /// Why no guest can run here; `None` where one can.
 pub(crate) fn impossible() -> Option<String> {
     let needed = [QEMU, "setpriv", "cpio", "depmod", "dpkg-deb", "apt-cache"];
@@ -32,34 +44,76 @@ pub(crate) fn impossible() -> Option<String> {
     missing.map(|program| format!("{program} is not installed"))
 }
 
-/// Runs a script in a new guest and returns what it printed.
+/// Runs a script in new guests, each a host `n1`, `n2` … of one network, and returns what it printed in the first
+/// one. When that ends, the others do.
 pub(crate) fn run(
     root: &Path,
     image: &Image,
-    (machine, script): (&Machine, &str),
+    (machines, script): (&[Machine], &str),
+    deadline: Duration,
+) -> Result<String> {
+    let accelerator = accelerator(root, image)?;
+    run_by(accelerator, root, image, (machines, script), deadline)
+}
+
+/// The processor's help where a guest boots with it, and emulation otherwise: `/dev/kvm` may be there and a guest
+/// hang all the same. Tried once for each image.
+fn accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
+    let [works, hangs] = ["kvm-works", "kvm-hangs"].map(|file| image.folder.join(file));
+    if works.exists() {
+        return Ok(KVM);
+    }
+    if hangs.exists() || !Path::new("/dev/kvm").exists() {
+        return Ok(EMULATION);
+    }
+    match run_by(KVM, root, image, (&[Machine::PLAIN], "true"), BOOT_WITH_KVM) {
+        Ok(_) => {
+            fs::write(&works, "")?;
+            Ok(KVM)
+        }
+        Err(error) => {
+            println!("lab: no guest with KVM: {error:#}; emulation from now on");
+            fs::write(&hangs, format!("{error:#}\n"))?;
+            Ok(EMULATION)
+        }
+    }
+}
+
+fn run_by(
+    accelerator: Accelerator,
+    root: &Path,
+    image: &Image,
+    (machines, script): (&[Machine], &str),
     deadline: Duration,
 ) -> Result<String> {
     let work = tempfile::tempdir_in(&image.folder)?;
     let archive = archive(root, image, script, work.path())?;
+    let scene = Scene { image, archive, work: work.path(), accelerator, of: machines.len() };
     let began = Instant::now();
-    for (at, size_mib) in machine.disks_mib.iter().enumerate() {
-        File::create(disk(work.path(), at))?.set_len(size_mib << 20)?;
+    let mut guests = Vec::new();
+    for (number, machine) in (1..).zip(machines) {
+        guests.push(scene.start(number, machine)?);
+        scene.wait_for_sockets(number)?;
     }
-    let said = started((image, machine), work.path(), &archive, deadline)?;
+    let (first, others) = guests.split_first_mut().context("a scenario has a guest")?;
+    let said =
+        first.ended(began, (accelerator.boot, deadline)).and_then(|said| script_of(&said));
+    let seconds = began.elapsed().as_secs_f64();
+    let said = said.with_context(|| others.iter().map(Guest::last_said).collect::<String>())?;
+    println!("lab: {seconds:.0} s");
+    // Sections begin after the end of a line, the first one, too.
+    Ok(format!("\n{said}"))
+}
+
+/// What a script printed that ended well.
+fn script_of(said: &str) -> Result<String> {
     let Some((said, code)) = said.rsplit_once("== ended ") else {
         bail!("the guest ended before its script did; it said:\n{said}");
     };
     if code.trim() != "0" {
         bail!("the script ended with {}; it said:\n{said}", code.trim());
     }
-    println!("lab: {:.0} s", began.elapsed().as_secs_f64());
-    // Sections begin after the end of a line, the first one, too.
-    Ok(format!("\n{said}"))
-}
-
-/// A disk of a guest, as a file with holes.
-fn disk(work: &Path, at: usize) -> PathBuf {
-    work.join(format!("disk{at}"))
+    Ok(said.to_owned())
 }
 
 /// The image, and on it the program without its debugging information and the script.
@@ -83,85 +137,181 @@ fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<Path
     Ok(archive)
 }
 
-/// Boots with the processor's help where that has worked or was never tried, and under emulation otherwise:
-/// `/dev/kvm` may be there and a guest hang all the same.
-fn started(
-    (image, machine): (&Image, &Machine),
-    work: &Path,
-    archive: &Path,
-    deadline: Duration,
-) -> Result<String> {
-    let of = (image, machine);
-    let hangs = image.folder.join("kvm-hangs");
-    if Path::new("/dev/kvm").exists() && !hangs.exists() {
-        match boot(of, work, archive, ("kvm", "host"), (BOOT_WITH_KVM, deadline)) {
-            Ok(said) => return Ok(said),
-            Err(error) => {
-                println!("lab: no guest with KVM: {error:#}; emulation from now on");
-                fs::write(&hangs, format!("{error:#}\n"))?;
-            }
-        }
-    }
-    boot(of, work, archive, ("tcg,thread=multi", "max"), (BOOT, deadline))
+/// What the guests of a scenario share.
+struct Scene<'s> {
+    image: &'s Image,
+    archive: PathBuf,
+    work: &'s Path,
+    accelerator: Accelerator,
+    /// How many there are.
+    of: usize,
 }
 
-fn boot(
-    (image, machine): (&Image, &Machine),
-    work: &Path,
-    archive: &Path,
-    (accelerator, processor): (&str, &str),
-    (boot, deadline): (Duration, Duration),
-) -> Result<String> {
-    let [console, output, complaints] =
-        ["console", "output", "complaints"].map(|file| work.join(file));
-    let _ = fs::remove_file(&output);
-    let line = |file: &Path| format!("file:{}", file.display());
-    // A killed parent ends the guest, too: nobody else would.
-    let child = Command::new("setpriv")
-        .args(["--pdeathsig", "KILL", QEMU])
-        .args(["-accel", accelerator, "-cpu", processor])
-        .args(["-m", &machine.memory_mib.to_string(), "-smp", machine.cpus])
-        .args(["-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"])
-        .args((0..machine.disks_mib.len()).flat_map(|at| {
-            let file = disk(work, at).display().to_string();
-            ["-drive".to_owned(), format!("file={file},if=none,format=raw,id=disk{at}")]
-        }))
-        .args(machine.more)
-        .arg("-kernel")
-        .arg(&image.kernel)
-        .arg("-initrd")
-        .arg(archive)
-        // Emulated processors share one counter, whatever the kernel fears.
-        .args(["-append", "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable"])
-        .args(["-serial", &line(&console), "-serial", &line(&output)])
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(File::create(&complaints)?)
-        .spawn()
-        .with_context(|| format!("cannot start {QEMU}"))?;
-    let mut guest = Guest(child);
-    let began = Instant::now();
-    loop {
-        if guest.0.try_wait()?.is_some() {
-            // Serial lines end lines as terminals do.
-            let said = fs::read(&output).unwrap_or_default();
-            if said.is_empty() {
-                let all =
-                    [&console, &complaints].map(|file| fs::read(file).unwrap_or_default());
-                bail!("it ended before it began; {}", last_lines(&all.concat()));
+impl Scene<'_> {
+    fn start(&self, number: usize, machine: &Machine) -> Result<Guest> {
+        let file = |name: &str| self.work.join(format!("n{number}.{name}"));
+        let [console, output, complaints] = ["console", "output", "complaints"].map(file);
+        let mut disks = Vec::new();
+        for (at, size_mib) in machine.disks_mib.iter().enumerate() {
+            let disk = file(&format!("disk{at}"));
+            // A file with holes.
+            File::create(&disk)?.set_len(size_mib << 20)?;
+            let disk = disk.display();
+            disks.push(format!("file={disk},if=none,format=raw,cache=unsafe,id=disk{at}"));
+        }
+        let line = |file: &Path| format!("file:{}", file.display());
+        // Emulated processors share one counter, whatever the kernel fears; on a busy machine the timer is later than its
+        // check waits. The last two are variables of `init`.
+        let mut parameters =
+            "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check"
+                .to_owned();
+        if let Some(khz) = counter_khz() {
+            parameters.push_str(&format!(" tsc_early_khz={khz}"));
+        }
+        parameters.push_str(&format!(" guest={number} guests={}", self.of));
+        // A killed parent ends the guest, too: nobody else would.
+        let child = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", QEMU])
+            .args(["-accel", self.accelerator.name, "-cpu", self.accelerator.processor])
+            .args(["-m", &machine.memory_mib.to_string(), "-smp", machine.cpus])
+            .args(["-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot"])
+            .args(disks.iter().flat_map(|disk| ["-drive", disk]))
+            .args(network(number, self.of))
+            .args(machine.more)
+            .arg("-kernel")
+            .arg(&self.image.kernel)
+            .arg("-initrd")
+            .arg(&self.archive)
+            .args(["-append", &parameters])
+            .args(["-serial", &line(&console), "-serial", &line(&output)])
+            .current_dir(self.work)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(File::create(&complaints)?)
+            .spawn()
+            .with_context(|| format!("cannot start {QEMU}"))?;
+        Ok(Guest { child, number, console, output, complaints })
+    }
+
+    /// The first guest has to listen before the others call it.
+    fn wait_for_sockets(&self, number: usize) -> Result<()> {
+        let began = Instant::now();
+        while number == 1 && !(2..=self.of).all(|other| self.work.join(socket(other)).exists())
+        {
+            if began.elapsed() > BOOT_WITH_KVM {
+                bail!("the first guest does not listen for the others");
             }
-            return Ok(String::from_utf8_lossy(&said).replace('\r', ""));
+            thread::sleep(LOOK);
         }
-        let has_begun = fs::metadata(&output).is_ok_and(|file| file.len() > 0);
-        if !has_begun && began.elapsed() > boot {
-            let said = fs::read(&console).unwrap_or_default();
-            bail!("nothing came from it in {boot:?}; {}", last_lines(&said));
+        Ok(())
+    }
+}
+
+/// Rate of the time-stamp counter that guests read, which is this machine's, as far as it tells. A guest that has to find
+/// it out while this machine is busy has a clock that goes ten times too fast.
+fn counter_khz() -> Option<u64> {
+    // With it the figure below is the clock of the moment.
+    if Path::new("/sys/devices/system/cpu/cpu0/cpufreq").exists() {
+        return None;
+    }
+    let cpus = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = cpus.lines().find_map(|line| line.strip_prefix("cpu MHz"))?;
+    let mhz: f64 = line.trim_start_matches([':', ' ', '\t']).trim().parse().ok()?;
+    Some((mhz * 1e3).round() as u64)
+}
+
+/// Of the folder where the guests are started: the path of a socket must be short.
+fn socket(number: usize) -> String {
+    format!("n{number}.socket")
+}
+
+/// The card of a guest among several. The first one is the switch between all: it has a socket for each of the others,
+/// which nothing but these guests can reach.
+fn network(number: usize, of: usize) -> Vec<String> {
+    let mut words = Vec::new();
+    if of == 1 {
+        return words;
+    }
+    let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
+    let path = |number| format!("addr.type=unix,addr.path={}", socket(number));
+    if number == 1 {
+        for other in 2..=of {
+            add("-netdev", format!("stream,id=to{other},server=on,{}", path(other)));
+            add("-netdev", format!("hubport,id=port{other},hubid=0,netdev=to{other}"));
         }
-        if began.elapsed() > deadline {
-            let said = fs::read(&output).unwrap_or_default();
-            bail!("it did not end in {deadline:?}; {}", last_lines(&said));
+        add("-netdev", "hubport,id=own,hubid=0".to_owned());
+    } else {
+        add("-netdev", format!("stream,id=own,server=off,{}", path(number)));
+    }
+    // Nothing is booted from the network, so no program for that is needed.
+    let card = format!("virtio-net-pci,netdev=own,romfile=,mac=52:54:00:00:00:{number:02x}");
+    add("-device", card);
+    words
+}
+
+/// A guest that does not outlive whoever started it.
+struct Guest {
+    child: Child,
+    number: usize,
+    /// What its kernel says.
+    console: PathBuf,
+    /// What its script says.
+    output: PathBuf,
+    /// What qemu says.
+    complaints: PathBuf,
+}
+
+impl Guest {
+    /// What it has said when it has ended.
+    fn ended(
+        &mut self,
+        began: Instant,
+        (boot, deadline): (Duration, Duration),
+    ) -> Result<String> {
+        loop {
+            if self.child.try_wait()?.is_some() {
+                // Serial lines end lines as terminals do.
+                let said = fs::read(&self.output).unwrap_or_default();
+                if said.is_empty() {
+                    bail!(
+                        "it ended before it began; {}",
+                        last_lines(&self.console_and_complaints())
+                    );
+                }
+                return Ok(String::from_utf8_lossy(&said).replace('\r', ""));
+            }
+            let has_begun = fs::metadata(&self.output).is_ok_and(|file| file.len() > 0);
+            if !has_begun && began.elapsed() > boot {
+                let said = self.console_and_complaints();
+                bail!("nothing came from it in {boot:?}; {}", last_lines(&said));
+            }
+            if began.elapsed() > deadline {
+                let said = fs::read(&self.output).unwrap_or_default();
+                bail!("it did not end in {deadline:?}; {}", last_lines(&said));
+            }
+            thread::sleep(LOOK);
         }
-        thread::sleep(LOOK);
+    }
+
+    fn console_and_complaints(&self) -> Vec<u8> {
+        [&self.console, &self.complaints]
+            .map(|file| fs::read(file).unwrap_or_default())
+            .concat()
+    }
+
+    /// What one that was not waited for has to say of a failure.
+    fn last_said(&self) -> String {
+        let mut said = self.console_and_complaints();
+        said.extend(fs::read(&self.output).unwrap_or_default());
+        format!("\nguest n{}: {}", self.number, last_lines(&said))
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -169,15 +319,4 @@ fn last_lines(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     format!("its last lines: {}", lines[lines.len().saturating_sub(8)..].join(" | "))
-}
-
-/// A guest that does not outlive whoever started it.
-struct Guest(Child);
-
-impl Drop for Guest {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }

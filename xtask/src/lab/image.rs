@@ -9,10 +9,10 @@ use anyhow::{Context, Result, bail};
 
 use crate::command;
 
-/// Changes when the recipe below does, so that an old image is not used.
-const RECIPE: u32 = 4;
+/// The recipe, all of this file: an image of another one is not used.
+const RECIPE: &str = include_str!("image.rs");
 /// What a scenario's script uses; the libraries that they need come with them.
-const PACKAGES: [&str; 11] = [
+const PACKAGES: &[&str] = &[
     "busybox-static",
     "dash",
     "dmsetup",
@@ -21,14 +21,29 @@ const PACKAGES: [&str; 11] = [
     "libc-bin",
     "libgcc-s1",
     "mdadm",
+    "munge",
+    "netbase",
+    "nfs-common",
+    "nfs-kernel-server",
+    "openssh-client",
+    "openssh-server",
     "perftest",
+    "rpcbind",
+    "slurm-client",
+    "slurm-wlm-basic-plugins",
+    "slurmctld",
+    "slurmd",
     "tcpdump",
     "util-linux",
 ];
+/// Libraries that others name and no script uses, and what nobody reads in a guest: half of what would be unpacked.
+const LEFT_OUT: [&str; 3] = ["libperl", "libpython", "libicu"];
+const NOT_READ: [&str; 3] = ["usr/share/doc", "usr/share/locale", "usr/share/man"];
 /// Modules that scenarios load, with those that they need.
-const MODULES: [&str; 18] = [
+const MODULES: &[&str] = &[
     "af_packet",
     "crc32_generic",
+    "crc32c_generic",
     "dm-delay",
     "dm-flakey",
     "dm-mod",
@@ -36,7 +51,11 @@ const MODULES: [&str; 18] = [
     "ib_uverbs",
     "ipv6",
     "loop",
+    "macvlan",
     "md_mod",
+    "nfsd",
+    "nfsv3",
+    "nfsv4",
     "null_blk",
     "nvme",
     "raid0",
@@ -44,9 +63,20 @@ const MODULES: [&str; 18] = [
     "rdma_ucm",
     "sch_netem",
     "veth",
+    "virtio_blk",
+    "virtio_net",
+    "virtio_pci",
     "zram",
 ];
-/// The first program of a guest: file systems, then the script, whose output goes to the second serial line.
+/// Who owns what the daemons of a guest run as.
+const USERS: &str = "\
+root:x:0:0::/root:/bin/sh
+_rpc:x:100:65534::/run/rpcbind:/bin/false
+sshd:x:101:65534::/run/sshd:/bin/false
+nobody:x:65534:65534::/:/bin/false
+";
+/// The first program of a guest: file systems, its name and, among several, its address, then the script, whose output
+/// goes to the second serial line. `guest` and `guests` are words of the kernel's command line.
 const INIT: &str = "\
 #!/bin/dash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
@@ -55,8 +85,18 @@ export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t devtmpfs dev /dev
-for folder in /tmp /run /dev/shm; do mkdir -p $folder; mount -t tmpfs tmp $folder; done
+for folder in /tmp /run /dev/shm /dev/pts; do mkdir -p $folder; done
+for folder in /tmp /run /dev/shm; do mount -t tmpfs tmp $folder; done
+mount -t devpts devpts /dev/pts
+hostname n$guest
 ip link set lo up
+if [ $guests -gt 1 ]; then
+  for module in virtio_pci virtio_net ipv6 af_packet; do modprobe $module; done
+  ip addr add 10.0.1.$guest/24 dev eth0
+  ip link set eth0 up
+  echo '127.0.0.1 localhost' > /etc/hosts
+  for number in $(seq $guests); do echo 10.0.1.$number n$number >> /etc/hosts; done
+fi
 dash /lab/script > /dev/ttyS1 2>&1 < /dev/null
 echo \"== ended $?\" > /dev/ttyS1
 poweroff -f
@@ -79,7 +119,8 @@ pub(crate) fn ready(root: &Path) -> Result<Image> {
         .map(PathBuf::from)
         .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
     let cache = cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("assay-lab");
-    let folder = cache.join(format!("{kernel}-{RECIPE}"));
+    let recipe = crc32fast::hash(RECIPE.as_bytes());
+    let folder = cache.join(format!("{kernel}-{recipe:08x}"));
     let image =
         Image { kernel: folder.join("vmlinuz"), base: folder.join("base.cpio"), folder };
     if image.base.exists() {
@@ -109,8 +150,8 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     for folder in [&debs, &system, &root] {
         fs::create_dir_all(folder)?;
     }
-    let mut names: BTreeSet<String> = PACKAGES.map(str::to_owned).into();
-    names.extend(libraries(&debs, &PACKAGES)?);
+    let mut names: BTreeSet<String> = PACKAGES.iter().map(|&name| name.to_owned()).collect();
+    names.extend(libraries(&debs, PACKAGES)?);
     command::run(
         command::at_root(&debs, "apt-get").args(["download", "--quiet=2", kernel]).args(&names),
     )?;
@@ -124,7 +165,12 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
         let to = if is_kernel { &system } else { &root };
         command::run(command::at_root(work, "dpkg-deb").arg("--extract").args([file, to]))?;
     }
+    for folder in NOT_READ.map(|folder| root.join(folder)).into_iter().filter(|it| it.exists())
+    {
+        fs::remove_dir_all(folder)?;
+    }
     modules(kernel, &system, &root)?;
+    fs::write(root.join("etc/passwd"), USERS)?;
     let init = root.join("init");
     fs::write(&init, INIT)?;
     command::run(command::at_root(work, "chmod").arg("755").arg(&init))?;
@@ -151,7 +197,10 @@ pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>>
             .args(["--no-breaks", "--no-replaces", "--no-enhances"])
             .args(packages),
     )?;
-    let is_library = |name: &&str| name.starts_with("lib") || name.starts_with("zlib");
+    let is_library = |name: &&str| {
+        (name.starts_with("lib") || name.starts_with("zlib"))
+            && !LEFT_OUT.iter().any(|start| name.starts_with(start))
+    };
     Ok(listed
         .lines()
         .filter(|line| !line.starts_with([' ', '|', '<']))
@@ -167,7 +216,7 @@ fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     let tree = format!("lib/modules/{version}");
     let mut wanted: BTreeSet<String> =
         ["modules.builtin", "modules.order"].map(|file| format!("{tree}/{file}")).into();
-    for module in MODULES {
+    for &module in MODULES {
         let shown = command::capture(
             command::at_root(system, "modprobe").arg("--dirname").arg(system).args([
                 "--set-version",

@@ -47,6 +47,9 @@ const PRODUCTS: [(&str, &str); 13] = [
     ("QEMU", "kvm"),
 ];
 
+/// What QEMU calls a processor whose instructions it carries out itself (target/i386/cpu.c, of `max`).
+const EMULATED: &str = "QEMU TCG";
+
 /// Clock sources that only guests of one hypervisor have.
 const CLOCK_SOURCES: [(&str, &str); 3] =
     [("kvm-clock", "kvm"), ("hyperv_clocksource", "hyperv"), ("xen", "xen")];
@@ -82,6 +85,10 @@ fn hypervisor(root: &Root) -> Option<String> {
     if block.contains_key("flags") && !flagged {
         return None;
     }
+    // The products are those of a guest with KVM.
+    if block.get("model name").is_some_and(|model| model.contains(EMULATED)) {
+        return Some(assay_model::facts::EMULATOR.to_owned());
+    }
     let identity = format!(
         "{} {}",
         root.text("sys/class/dmi/id/sys_vendor").unwrap_or_default(),
@@ -108,4 +115,29 @@ fn container(root: &Root) -> Option<String> {
 fn named(table: &[(&str, &str)], text: &str) -> Option<String> {
     let row = table.iter().find(|(sign, _)| text.contains(sign));
     row.map(|(_, name)| (*name).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn emulation_is_told_from_kvm_which_has_the_same_products() {
+        let folder = tempfile::tempdir().unwrap();
+        for folder_of in ["proc", "sys/class/dmi/id"] {
+            std::fs::create_dir_all(folder.path().join(folder_of)).unwrap();
+        }
+        std::fs::write(folder.path().join("sys/class/dmi/id/sys_vendor"), "QEMU\n").unwrap();
+        for (model, expected) in [
+            ("QEMU TCG CPU version 2.5+", "qemu"),
+            ("QEMU Virtual CPU version 2.5+", "kvm"),
+            ("Intel Xeon Processor (Skylake)", "kvm"),
+        ] {
+            let cpus =
+                format!("processor\t: 0\nmodel name\t: {model}\nflags\t\t: fpu hypervisor\n");
+            std::fs::write(folder.path().join("proc/cpuinfo"), cpus).unwrap();
+            let found = read(&Root::at(folder.path()));
+            assert_eq!(found.hypervisor.as_deref(), Some(expected), "{model}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Chooses and checks sizes: STREAM's arrays, the latency ladder, LINPACK's equations.
 
 use super::PlanError;
-use crate::facts::HostFacts;
+use crate::facts::{EMULATOR, HostFacts};
 use crate::quantity::Bytes;
 use crate::suite::LinpackSize;
 
@@ -121,8 +121,11 @@ fn block_multiple(n: u64) -> u64 {
 }
 
 /// A rough idea of one core's speed in FLOP/s, to choose a duration and nothing else: two pipes of
-/// the widest vectors at the nominal clock, at a third of their peak.
+/// the widest vectors at the nominal clock, at a third of their peak. An emulated one has none of that.
 fn presumed_flops(host: &HostFacts) -> f64 {
+    if host.system.virtualization.as_deref() == Some(EMULATOR) {
+        return EMULATED_FLOPS;
+    }
     let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);
     let flop_per_cycle = match () {
         () if has("avx512f") => 32.0,
@@ -131,6 +134,10 @@ fn presumed_flops(host: &HostFacts) -> f64 {
     };
     flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0
 }
+
+/// One of 16 emulated CPUs on two: `cargo xtask lab topology` on two busy cores of a Xeon. Emulation calculates
+/// floating-point numbers bit by bit.
+const EMULATED_FLOPS: f64 = 1e7;
 
 /// A size to three digits: `18.9 GiB` says more in a message than a number of bytes.
 fn approximate(bytes: u64) -> String {

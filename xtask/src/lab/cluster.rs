@@ -1,0 +1,300 @@
+//! Scenario `cluster`: three guests with ssh and Slurm, and one run on all of them.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Figure, Machine, Place, Scenario, document, section};
+
+pub(super) const SCENARIO: Scenario = Scenario {
+    name: "cluster",
+    title: "Three guests with ssh and Slurm",
+    about: "Each has a `null_blk` that completes a read after 20 ms, that of n2 after 40 ms; n2 sends every packet 10 ms \
+            later (`netem`); n3 has one CPU where the others have two, and a clock that is set ahead. A run reaches \
+            them by ssh, one by Slurm, which is asked for the nodes, and one loses n3 on the way.",
+    place: Place::Guests(&[NODE, NODE, SMALL], SCRIPT),
+    deadline: Duration::from_secs(420),
+    judge,
+};
+
+const NODE: Machine = Machine { memory_mib: 768, ..Machine::PLAIN };
+const SMALL: Machine = Machine { cpus: "1", ..NODE };
+
+const SCRIPT: &str = "\
+set -e
+trap 'code=$?; [ $code = 0 ] || tail -n 20 /tmp/slurm*.log; exit $code' EXIT
+modprobe sch_netem
+delay=20000000; [ $guest = 2 ] && delay=40000000
+modprobe null_blk irqmode=2 completion_nsec=$delay queue_mode=2 gb=1 nr_devices=1
+[ $guest = 2 ] && tc qdisc add dev eth0 root netem delay 10ms limit 10000
+
+# One key opens all guests; the first one makes it.
+mkdir -p $HOME/.ssh /run/sshd /run/munge /var/log/munge /var/lib/munge /tmp/slurm /tmp/shown /etc/slurm /etc/munge
+if [ $guest = 1 ]; then
+  ssh-keygen -q -t ed25519 -N '' -f $HOME/.ssh/id_ed25519
+  cp $HOME/.ssh/id_ed25519.pub /tmp/shown/key
+  httpd -p 80 -h /tmp/shown
+fi
+until wget -q -O $HOME/.ssh/authorized_keys http://10.0.1.1/key; do sleep 1; done
+printf 'StrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\n' > $HOME/.ssh/config
+ssh-keygen -q -t ed25519 -N '' -f /tmp/host
+/usr/sbin/sshd -f /dev/null -h /tmp/host -o UsePAM=no -o StrictModes=no
+
+# It need not be secret: nobody else reaches this network.
+head -c 1024 /dev/zero | tr '\\0' '\\7' > /etc/munge/munge.key
+chmod 600 /etc/munge/munge.key
+munged --force
+cat > /etc/slurm/slurm.conf <<'SLURM'
+ClusterName=lab
+SlurmctldHost=n1(10.0.1.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CredType=cred/munge
+StateSaveLocation=/tmp/slurm
+SlurmdSpoolDir=/tmp/slurmd
+SlurmctldPidFile=/tmp/slurmctld.pid
+SlurmdPidFile=/tmp/slurmd.pid
+SlurmctldLogFile=/tmp/slurmctld.log
+SlurmdLogFile=/tmp/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+JobAcctGatherType=jobacct_gather/none
+ReturnToService=2
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+NodeName=n[1-3] CPUs=1 State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES State=UP
+SLURM
+# As Debian's alternatives would name them.
+for daemon in slurmctld slurmd slurmstepd; do ln -s $daemon-wlm /usr/sbin/$daemon; done
+[ $guest = 1 ] && slurmctld
+# slurmd wants to see control groups, and uses none.
+mount -t tmpfs tmp /sys/fs/cgroup
+mkdir /sys/fs/cgroup/systemd
+mount -t cgroup -o none,name=systemd none /sys/fs/cgroup/systemd
+slurmd
+if [ $guest = 3 ]; then date -s @$(($(date +%s) + 100)); fi
+if [ $guest != 1 ]; then
+  echo ready
+  sleep 3600
+fi
+
+waited() {
+  for second in $(seq 120); do
+    \"$@\" && return
+    sleep 1
+  done
+  return 1
+}
+for host in n2 n3; do waited ssh $host true; done
+all_idle() { [ \"$(sinfo -h -o '%t %D')\" = 'idle 3' ]; }
+waited all_idle
+
+echo '== clock'
+before=$(date +%s); far=$(ssh n3 date +%s); echo \"between $((far - $(date +%s))) $((far - before))\"
+echo '== doctor'
+/lab/assay doctor --hosts 'n[1-3]' --json
+
+cat > /tmp/reads.toml <<'SUITE'
+name = \"reads\"
+title = \"reads of a device\"
+budget = \"12s\"
+[[measure]]
+benchmark = \"storage\"
+name = \"reads\"
+operation = \"read\"
+pattern = \"random\"
+bs = \"4KiB\"
+depth = 4
+length = \"4s\"
+engine = \"libaio\"
+[[measure]]
+benchmark = \"memory.stream\"
+placement = [\"node\"]
+array-size = \"1MiB\"
+SUITE
+cat > /tmp/trips.toml <<'SUITE'
+name = \"trips\"
+title = \"round trips\"
+budget = \"8s\"
+[[measure]]
+benchmark = \"network.tcp\"
+measures = \"latency\"
+seconds = 2
+SUITE
+said() {
+  echo \"== $1\"; shift
+  code=0
+  \"$@\" || code=$?
+  echo; echo \"exit $code\"
+}
+run='/lab/assay run --quiet --json --store /tmp/store'
+said ssh $run /tmp/reads.toml --hosts 'n[1-3]' --target /dev/nullb0
+said pairs $run /tmp/trips.toml --hosts 'n[1-3]' --pairs n1:n3,n1:n2
+said slurm $run /tmp/reads.toml --slurm partition=all,nodes=3 --target /dev/nullb0
+echo '== given back'
+squeue -h | wc -l
+said job salloc -Q -N3 $run /tmp/reads.toml --hosts slurm --via 'srun --overlap -N1 -n1 -w {host}' --target /dev/nullb0
+(sleep 6; ssh n3 poweroff -f) &
+said lost $run /tmp/reads.toml --hosts 'n[1-3]' --target /dev/nullb0 --budget 40s --host-deadline 8s
+";
+
+const HOSTS: [&str; 3] = ["n1", "n2", "n3"];
+const DEPTH: f64 = 4.0;
+/// What netem adds to every packet of n2.
+const DELAY_MS: f64 = 10.0;
+/// What a timer and a kernel add under emulation.
+const BEYOND_MS: f64 = 5.0;
+
+fn judge(said: &str) -> Result<Vec<Figure>> {
+    let mut figures = doctor(&document(section(said, "doctor")?)?, section(said, "clock")?)?;
+    for way in ["ssh", "slurm", "job"] {
+        let text = section(said, way)?;
+        figures.push(Figure::is(&format!("{way}: exit code"), "0", code(text)));
+        figures.extend(reads(way, &document(text)?)?);
+    }
+    let jobs = section(said, "given back")?.trim().to_owned();
+    figures.push(Figure::is("jobs of Slurm after a run that asked for nodes", "0", jobs));
+    figures.extend(trips(section(said, "pairs")?)?);
+    figures.extend(lost(section(said, "lost")?)?);
+    Ok(figures)
+}
+
+fn code(text: &str) -> String {
+    text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
+}
+
+fn number(value: &Value) -> Result<f64> {
+    value.as_f64().with_context(|| format!("no number: {value}"))
+}
+
+/// A clock, between what a shell saw of it before and after it asked, in whole seconds; and what differs.
+fn doctor(report: &Value, clock: &str) -> Result<Vec<Figure>> {
+    let line = clock.lines().find_map(|line| line.strip_prefix("between "));
+    let (least, most) = line.and_then(|it| it.split_once(' ')).context("no clock was asked")?;
+    let (least, most) = (least.parse::<f64>()? - 1.0, most.trim().parse::<f64>()? + 1.0);
+    let hosts = report["hosts"].as_array().context("there are no hosts")?;
+    let far = hosts.iter().find(|it| it["name"] == "n3").context("n3 is missing")?;
+    let offset = number(&far["clock_offset_s"])?;
+    let bound = number(&far["clock_offset_bound_s"])?;
+    let cpus = hosts
+        .iter()
+        .map(|it| it["host"]["topology"]["cpus"].as_array().map_or(0, Vec::len).to_string());
+    let cpus: Vec<String> = cpus.collect();
+    let differences = report["differences"].as_array().context("there are no differences")?;
+    let alone = |it: &&Value| {
+        let values = it["values"].as_array().map_or(&[][..], Vec::as_slice);
+        values.len() == 2 && values[1][1] == serde_json::json!(["n3"])
+    };
+    let alone: Vec<&str> =
+        differences.iter().filter(alone).filter_map(|it| it["what"].as_str()).collect();
+    Ok(vec![
+        Figure {
+            what: "clock of n3 beyond that of n1".to_owned(),
+            truth: format!("{least} to {most} s by the shell's questions"),
+            reported: format!("{offset:.3} s ± {bound:.3} s"),
+            holds: Some(offset + bound >= least && offset - bound <= most),
+        },
+        Figure::is("CPUs of the hosts", "2, 2, 1", cpus.join(", ")),
+        Figure {
+            what: "in what n3 differs from the others".to_owned(),
+            truth: "its CPUs among others".to_owned(),
+            reported: alone.join(", "),
+            holds: Some(alone.iter().any(|what| what.to_lowercase().contains("cpu"))),
+        },
+    ])
+}
+
+/// The result of a metric on a host.
+fn result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Value> {
+    let results = report["results"].as_array().context("there are no results")?;
+    let found = results.iter().find(|it| it["metric"] == metric && it["host"] == host);
+    found.with_context(|| format!("{metric} of {host} is missing"))
+}
+
+/// Each host by its device, and all together by the sum; a common start for all, whatever the clocks show.
+fn reads(way: &str, report: &Value) -> Result<Vec<Figure>> {
+    let mut shown = Vec::new();
+    let (mut sum, mut are_right) = (0.0, true);
+    for (host, told_ms) in HOSTS.into_iter().zip([20.0, 40.0, 20.0]) {
+        let least_ms = number(&result(report, "latency", host)?["min"])? * 1e3;
+        let rate = number(&result(report, "rate", host)?["mean"])?;
+        sum += rate;
+        // The histogram has three digits; a device that is late takes longer and never less.
+        are_right &= least_ms >= told_ms * 0.995 && least_ms <= told_ms + BEYOND_MS;
+        are_right &= rate <= DEPTH / (told_ms * 1e-3) * 1.01;
+        shown.push(format!("{host} {least_ms:.1} ms, {rate:.0} per second"));
+    }
+    let all = result(report, "rate", "all")?;
+    let total = number(&all["mean"])?;
+    let triads = HOSTS.iter().filter(|host| result(report, "triad", host).is_ok()).count();
+    let skew = number(&result(report, "rate", "n3")?["parameters"]["start_skew"])?;
+    Ok(vec![
+        Figure {
+            what: format!("{way}: quickest read, and rate"),
+            truth: format!(
+                "20, 40 and 20 ms, at most {BEYOND_MS} ms beyond; at most 200, 100 and 200"
+            ),
+            reported: shown.join("; "),
+            holds: Some(are_right),
+        },
+        Figure {
+            what: format!("{way}: rate of all"),
+            truth: format!("{sum:.1} per second, ± 1 %: the sum"),
+            reported: format!("{total:.1} per second"),
+            holds: Some((total / sum - 1.0).abs() <= 0.01),
+        },
+        Figure {
+            what: format!("{way}: from the first start to the last"),
+            truth: "less than 1 s, with a clock 100 s ahead".to_owned(),
+            reported: format!("{:.0} ms", skew * 1e3),
+            holds: Some(skew < 1.0),
+        },
+        Figure::is(&format!("{way}: hosts with a Triad"), "3", triads.to_string()),
+    ])
+}
+
+/// The way to n2 is longer by what netem adds to its answers.
+fn trips(text: &str) -> Result<Vec<Figure>> {
+    let report = document(text)?;
+    let results = report["results"].as_array().context("there are no results")?;
+    let to = |peer: &str| {
+        let found = results
+            .iter()
+            .find(|it| it["metric"] == "round_trip" && it["parameters"]["peer"] == peer);
+        number(&found.with_context(|| format!("no round trip to {peer}"))?["min"])
+    };
+    let [near_ms, far_ms] = [to("n3")? * 1e3, to("n2")? * 1e3];
+    Ok(vec![
+        Figure::is("pairs: exit code", "0", code(text)),
+        Figure {
+            what: "quickest round trip from n1 to n2".to_owned(),
+            truth: format!("{DELAY_MS} ms, and at most {BEYOND_MS} ms beyond"),
+            reported: format!("{far_ms:.2} ms (to n3 {near_ms:.2} ms)"),
+            holds: Some((DELAY_MS..=DELAY_MS + BEYOND_MS).contains(&far_ms)),
+        },
+    ])
+}
+
+/// A host that is gone is named, and the others have their results.
+fn lost(text: &str) -> Result<Vec<Figure>> {
+    let report = document(text)?;
+    let warnings = report["warnings"].as_array().context("there are no warnings")?;
+    let named: Vec<&str> = warnings
+        .iter()
+        .filter(|it| it["id"] == "host-lost")
+        .filter_map(|it| it["arguments"]["host"].as_str())
+        .collect();
+    let left: Vec<&str> =
+        HOSTS.into_iter().filter(|host| result(&report, "rate", host).is_ok()).collect();
+    Ok(vec![
+        Figure::is("n3 ends on the way: exit code", "4", code(text)),
+        Figure::is("hosts that are named as lost", "n3", named.join(", ")),
+        Figure::is("hosts with a result", "n1, n2", left.join(", ")),
+    ])
+}

@@ -1,0 +1,292 @@
+//! Scenario `topology`: a guest of two sockets and three NUMA nodes, one of them without CPUs.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Figure, Machine, Place, Scenario, document, section};
+
+pub(super) const SCENARIO: Scenario = Scenario {
+    name: "topology",
+    title: "Sockets, NUMA nodes and caches",
+    about: "Sixteen virtual CPUs on two sockets of eight cores, each with one L3 of 16 MiB, and three NUMA nodes, of which \
+            the third has memory and no CPUs. What is found, where threads are placed, what is measured there and how \
+            long it takes is what is shown; bandwidths under emulation mean nothing and are marked so.",
+    place: Place::Guest(MACHINE, SCRIPT),
+    deadline: Duration::from_secs(420),
+    judge,
+};
+
+const MACHINE: Machine = Machine {
+    memory_mib: 2048,
+    cpus: "16,sockets=2,cores=8,threads=1",
+    more: &[
+        // Linux asks AMD's processors for their caches in a way that emulation has no answer to.
+        "-cpu",
+        "max,vendor=GenuineIntel",
+        "-object",
+        "memory-backend-ram,id=memory0,size=1024M",
+        "-object",
+        "memory-backend-ram,id=memory1,size=768M",
+        "-object",
+        "memory-backend-ram,id=memory2,size=256M",
+        "-numa",
+        "node,nodeid=0,cpus=0-7,memdev=memory0",
+        "-numa",
+        "node,nodeid=1,cpus=8-15,memdev=memory1",
+        "-numa",
+        "node,nodeid=2,memdev=memory2",
+    ],
+    ..Machine::PLAIN
+};
+
+/// The time that LINPACK may take, and what loading the program and ending the case take beyond it.
+const BUDGET_S: f64 = 30.0;
+const BESIDE_S: f64 = 15.0;
+
+/// Arrays that fit any cache: figures mean nothing, and a pass over them is short.
+const SCRIPT: &str = "\
+set -e
+echo '== facts'
+/lab/assay doctor memory --json
+cat > /tmp/domains.toml <<'SUITE'
+name = \"domains\"
+title = \"each domain\"
+budget = \"20s\"
+[[measure]]
+benchmark = \"memory.stream\"
+placement = [\"core\"]
+array-size = \"1MiB\"
+[[measure]]
+benchmark = \"memory.stream\"
+placement = [\"node\", \"numa\", \"l3\"]
+array-size = \"1MiB\"
+SUITE
+echo '== plan'
+/lab/assay run /tmp/domains.toml --dry-run --json
+# More threads than this machine has processors wait for each other in every pass: two show the same.
+echo 'threads = 2' >> /tmp/domains.toml
+echo '== stream'
+/lab/assay run /tmp/domains.toml --quiet --json --store /tmp/store
+echo '== linpack'
+began=$(cut -d' ' -f1 /proc/uptime)
+/lab/assay linpack --budget 30s --quiet --json --store /tmp/store
+echo
+echo \"took $began $(cut -d' ' -f1 /proc/uptime)\"
+";
+
+fn judge(said: &str) -> Result<Vec<Figure>> {
+    let facts = document(section(said, "facts")?)?;
+    let mut figures = topology(&facts["host"]["topology"])?;
+    figures.extend(placements(&document(section(said, "plan")?)?)?);
+    figures.extend(streams(&document(section(said, "stream")?)?)?);
+    figures.extend(linpack(section(said, "linpack")?)?);
+    Ok(figures)
+}
+
+fn numbers(list: &Value) -> Vec<u64> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_u64).collect()
+}
+
+/// Ascending numbers by their ends, `0-7`.
+fn range(list: &Value) -> String {
+    match &numbers(list)[..] {
+        [] => "none".to_owned(),
+        [only] => only.to_string(),
+        [first, .., last] => format!("{first}-{last}"),
+    }
+}
+
+fn topology(topology: &Value) -> Result<Vec<Figure>> {
+    let list =
+        |name: &str| topology[name].as_array().with_context(|| format!("there are no {name}"));
+    let (cpus, nodes, caches) = (list("cpus")?, list("numa")?, list("caches")?);
+    let sockets: BTreeSet<u64> = cpus.iter().filter_map(|cpu| cpu["socket"].as_u64()).collect();
+    let nodes: Vec<String> =
+        nodes.iter().map(|node| format!("{}: {}", node["id"], range(&node["cpus"]))).collect();
+    let mut last: Vec<String> = caches
+        .iter()
+        .filter(|cache| cache["level"] == 3)
+        .map(|cache| {
+            let bytes = cache["bytes"].as_u64().unwrap_or(0);
+            format!("{} MiB for {}", bytes >> 20, range(&cache["cpus"]))
+        })
+        .collect();
+    last.sort();
+    Ok(vec![
+        Figure::is("CPUs, sockets", "16, 2", format!("{}, {}", cpus.len(), sockets.len())),
+        Figure::is("NUMA nodes that have CPUs", "0: 0-7, 1: 8-15", nodes.join(", ")),
+        Figure::is("last-level caches", "16 MiB for 0-7, 16 MiB for 8-15", last.join(", ")),
+    ])
+}
+
+/// Where the threads of each case are to run.
+fn placements(plan: &Value) -> Result<Vec<Figure>> {
+    let cases = plan["cases"].as_array().context("there are no cases")?;
+    let domains = cases.iter().flat_map(|case| case["workload"]["domains"].as_array());
+    let mut planned: Vec<String> = domains
+        .flatten()
+        .map(|domain| {
+            format!(
+                "{} {}",
+                domain["placement"].as_str().unwrap_or("?"),
+                range(&domain["cpus"])
+            )
+        })
+        .collect();
+    // Both caches alone and then together.
+    planned.sort();
+    planned.dedup();
+    Ok(vec![Figure::is(
+        "CPUs of the placements",
+        "core:0 0, l3:0 0-7, l3:1 8-15, node 0-15, numa:0 0-7, numa:1 8-15",
+        planned.join(", "),
+    )])
+}
+
+/// Every function of STREAM at every placement; nothing on the node without CPUs.
+fn streams(report: &Value) -> Result<Vec<Figure>> {
+    const FUNCTIONS: [&str; 4] = ["copy", "scale", "add", "triad"];
+    const PLACES: [&str; 6] = ["core:0", "l3:0", "l3:1", "node", "numa:0", "numa:1"];
+    let results = report["results"].as_array().context("there are no results")?;
+    let of = |place: &str, function: &str| {
+        results
+            .iter()
+            .find(|it| it["parameters"]["placement"] == place && it["metric"] == function)
+    };
+    let missing: Vec<String> = PLACES
+        .into_iter()
+        .flat_map(|place| FUNCTIONS.map(|function| (place, function)))
+        .filter(|(place, function)| of(place, function).is_none())
+        .map(|(place, function)| format!("{place} {function}"))
+        .collect();
+    let others = results.iter().filter_map(|it| it["parameters"]["placement"].as_str());
+    let others: BTreeSet<&str> = others.filter(|place| !PLACES.contains(place)).collect();
+    let failed = report["failures"].as_array().map_or(0, Vec::len);
+    let shown = |words: Vec<String>| match &words[..] {
+        [] => "none".to_owned(),
+        words => words.join(", "),
+    };
+    let triad = of("node", "triad").and_then(|it| it["median"].as_f64());
+    Ok(vec![
+        Figure::is("functions of STREAM that a placement lacks", "none", shown(missing)),
+        Figure::is(
+            "other placements",
+            "none",
+            shown(others.into_iter().map(str::to_owned).collect()),
+        ),
+        Figure::is("cases of STREAM that failed", "0", failed.to_string()),
+        Figure {
+            what: "Triad of the node".to_owned(),
+            truth: "none: emulated".to_owned(),
+            reported: format!("{:.2} GB/s", triad.context("no Triad")? * 1e-9),
+            holds: None,
+        },
+    ])
+}
+
+fn linpack(text: &str) -> Result<[Figure; 2]> {
+    let times = text.lines().find_map(|line| line.strip_prefix("took "));
+    let mut times = times.context("the time is missing")?.split_whitespace();
+    let mut next =
+        || times.next().context("a time is missing")?.parse::<f64>().context("no time");
+    let (began_s, ended_s) = (next()?, next()?);
+    let report = document(text)?;
+    let result = &report["results"][0];
+    let took_s = ended_s - began_s;
+    let shown = if result.is_null() { "no result" } else { "a result" };
+    Ok([
+        Figure::is("threads of LINPACK", "16", result["parameters"]["threads"].to_string()),
+        Figure {
+            what: "LINPACK on them".to_owned(),
+            truth: format!("a result in {BUDGET_S} s, and at most {BESIDE_S} s around it"),
+            reported: format!("{shown} after {took_s:.0} s"),
+            holds: Some(!result.is_null() && took_s <= BUDGET_S + BESIDE_S),
+        },
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpus(from: u32, to: u32) -> String {
+        format!("[{}]", (from..to).map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","))
+    }
+
+    /// What a guest of this machine says.
+    fn said() -> String {
+        let all: Vec<String> =
+            (0..16).map(|id| format!(r#"{{"id":{id},"socket":{}}}"#, id / 8)).collect();
+        let [nodes, caches] = [r#""id":NUMBER"#, r#""level":3,"bytes":16777216"#].map(|what| {
+            let one = |number: u32, from| {
+                let what = what.replace("NUMBER", &number.to_string());
+                format!(r#"{{{what},"cpus":{}}}"#, cpus(from, from + 8))
+            };
+            [one(0, 0), one(1, 8)].join(",")
+        });
+        let facts = format!(
+            r#"{{"host":{{"topology":{{"cpus":[{}],"numa":[{nodes}],"caches":[{caches}]}}}}}}"#,
+            all.join(",")
+        );
+        let places = [
+            ("node", 0, 16),
+            ("numa:0", 0, 8),
+            ("numa:1", 8, 16),
+            ("l3:0", 0, 8),
+            ("l3:1", 8, 16),
+            ("core:0", 0, 1),
+        ];
+        let cases = places.map(|(place, from, to)| {
+            let cpus = cpus(from, to);
+            format!(r#"{{"workload":{{"domains":[{{"placement":"{place}","cpus":{cpus}}}]}}}}"#)
+        });
+        let results = places.iter().flat_map(|(place, ..)| {
+            ["copy", "scale", "add", "triad"].map(|metric| {
+                format!(
+                    r#"{{"metric":"{metric}","median":2e9,"parameters":{{"placement":"{place}"}}}}"#
+                )
+            })
+        });
+        format!(
+            "\n== facts\n{facts}\n== plan\n{{\"cases\":[{}]}}\n== stream\n{{\"results\":[{}]}}\n\
+             == linpack\n{{\"results\":[{{\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n",
+            cases.join(","),
+            results.collect::<Vec<_>>().join(",")
+        )
+    }
+
+    #[test]
+    fn what_a_guest_prints_is_held_against_its_machine() {
+        let wrong = |said: &str| -> Vec<String> {
+            let figures = judge(said).unwrap().into_iter();
+            figures.filter(|it| it.holds == Some(false)).map(|it| it.what).collect()
+        };
+        assert_eq!(wrong(&said()), Vec::<String>::new());
+        for (from, to, expected) in [
+            ("\"socket\":1", "\"socket\":0", "CPUs, sockets"),
+            ("\"id\":1,\"cpus\"", "\"id\":2,\"cpus\"", "NUMA nodes that have CPUs"),
+            ("16777216", "33554432", "last-level caches"),
+            ("\"numa:1\",\"cpus\":[8,", "\"numa:1\",\"cpus\":[0,", "CPUs of the placements"),
+            ("\"add\"", "\"ad\"", "functions of STREAM that a placement lacks"),
+            (
+                "\"results\":[{\"metric\"",
+                "\"failures\":[1],\"results\":[{\"metric\"",
+                "cases of STREAM that failed",
+            ),
+            ("\"threads\":16", "\"threads\":8", "threads of LINPACK"),
+            ("took 10.0 50.0", "took 10.0 70.0", "LINPACK on them"),
+        ] {
+            assert!(said().contains(from), "{from}");
+            assert_eq!(wrong(&said().replace(from, to)), [expected], "{from}");
+        }
+        let more = said().replacen(
+            "\"results\":[",
+            "\"results\":[{\"parameters\":{\"placement\":\"numa:2\"}},",
+            1,
+        );
+        assert_eq!(wrong(&more), ["other placements"]);
+    }
+}

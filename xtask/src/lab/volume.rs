@@ -1,0 +1,406 @@
+//! Scenario `volume`: an NFS server in one guest, its clients near and far in another, and what is measured while the
+//! server is killed and comes back.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Figure, Machine, Place, Scenario, document, section};
+
+pub(super) const SCENARIO: Scenario = Scenario {
+    name: "volume",
+    title: "A volume of NFS, near and far, and its server killed",
+    about: "One guest serves NFS from a disk, the kernel of another is its clients: two network namespaces with addresses, \
+            mounts and connections of their own, of which `far` sends every packet 20 ms later (`netem`). They are \
+            hosts of one run. Then the server's kernel is reset while reads go on at a fixed rate, and boots again: \
+            beside them a shell asks the server for the attributes of a file again and again, and its longest wait \
+            is the outage.",
+    place: Place::Guests(&[Machine::PLAIN, SERVER], SCRIPT),
+    deadline: Duration::from_secs(420),
+    judge,
+};
+
+const SERVER: Machine = Machine {
+    // Its kernel may start again.
+    more: &["-device", "virtio-blk-pci,drive=disk0", "-action", "reboot=reset"],
+    disks_mib: &[256],
+    ..Machine::PLAIN
+};
+
+const SCRIPT: &str = "\
+set -e
+if [ $guest = 2 ]; then
+  for module in virtio_blk crc32c_generic ext4 nfsd; do modprobe $module; done
+  mkdir -p /srv/volume /run/rpcbind /run/sendsigs.omit.d
+  mount -t ext4 /dev/vda /srv/volume || { mke2fs /dev/vda; mount -t ext4 /dev/vda /srv/volume; }
+  mount -t nfsd nfsd /proc/fs/nfsd
+  echo 1048576 > /proc/fs/nfsd/max_block_size
+  echo '/srv/volume *(rw,no_root_squash,insecure,no_subtree_check,fsid=1)' > /etc/exports
+  rpcbind
+  exportfs -ra
+  rpc.mountd --port 20048
+  rpc.nfsd --no-nfs-version 4 4
+  # Whoever asks for it has it killed.
+  while ! [ -e /srv/volume/kill ]; do sleep 1; done
+  rm /srv/volume/kill
+  sync
+  echo b > /proc/sysrq-trigger
+fi
+for module in macvlan sch_netem nfsv3; do modprobe $module; done
+mkdir -p /mnt/near /mnt/far /mnt/volume /mnt/soft /mnt/asked
+hard='vers=3,proto=tcp,port=2049,mountport=20048,mountproto=tcp,nolock,hard'
+at=10
+for host in near far; do
+  at=$((at + 1))
+  ip netns add $host
+  ip link add $host link eth0 type macvlan mode bridge
+  ip link set $host netns $host
+  ip -n $host addr add 10.0.1.$at/24 dev $host
+  ip -n $host link set $host up
+  ip -n $host link set lo up
+done
+tc -n far qdisc add dev far root netem delay 20ms limit 10000
+mounted() {
+  for second in $(seq 60); do
+    nsenter --net=/run/netns/$1 mount.nfs 10.0.1.2:/srv/volume $2 -o $hard,$3 && return
+    sleep 1
+  done
+  return 1
+}
+mounted near /mnt/near rsize=65536,wsize=65536
+mounted far /mnt/far rsize=262144,wsize=262144,nconnect=4
+echo '== doctor'
+/lab/assay doctor storage --json
+cat > /tmp/curves.toml <<'SUITE'
+name = \"curves\"
+title = \"near and far\"
+budget = \"40s\"
+[[measure]]
+benchmark = \"storage\"
+name = \"RndRead\"
+operation = \"read\"
+pattern = \"random\"
+bs = \"4KiB\"
+depth = 4
+size = \"8MiB\"
+curve = [20, 50, 80]
+SUITE
+echo '== curves'
+code=0
+/lab/assay run /tmp/curves.toml --hosts near,far --via 'ip netns exec {host}' --target '/mnt/{host}/data-{host}' \\
+  --quiet --json --store /tmp/store || code=$?
+echo; echo \"exit $code\"
+echo '== connections'
+for host in near far; do
+  echo $host $(nsenter --net=/run/netns/$host grep -c ':0801 01' /proc/net/tcp)
+done
+
+# The same server from the guest itself: one connection for what is measured and for what is asked.
+mount.nfs 10.0.1.2:/srv/volume /mnt/volume -o $hard
+mount.nfs 10.0.1.2:/srv/volume /mnt/asked -o $hard,noac,nosharecache
+head -c 8388608 /dev/zero | tr '\\0' 'a' > /mnt/volume/data
+sync
+echo '== killed'
+asks() {
+  while [ -e /tmp/asks ]; do
+    before=$(cut -d' ' -f1 /proc/uptime)
+    stat -c %s /mnt/asked/data > /tmp/size
+    echo asked $before $(cut -d' ' -f1 /proc/uptime) >> /tmp/asked
+    sleep 0.1
+  done
+}
+touch /tmp/asks
+asks & asking=$!
+/lab/assay storage read /mnt/volume/data --random --bs 4k --depth 4 --rate 20 --arrivals constant --for 60s \\
+  --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
+until grep -q case-started /tmp/events; do sleep 1; done
+# After the warm-up.
+sleep 12
+touch /mnt/volume/kill
+code=0
+wait $reading || code=$?
+/lab/assay show latest --json --store /tmp/store
+echo; echo \"exit $code\"
+rm /tmp/asks; wait $asking
+cat /tmp/asked
+";
+
+/// What netem adds to every packet of the far client.
+const DELAY_MS: f64 = 20.0;
+/// What the far client's own kernel and netem's timer add under emulation.
+const BEYOND_MS: f64 = 3.0;
+const DEPTH: f64 = 4.0;
+/// Reads that are due while the server is killed, and for how long.
+const RATE_PER_S: f64 = 20.0;
+const MEASURED_S: f64 = 60.0;
+/// Between two questions of who asks beside it, and to begin one, under emulation.
+const NEAR_S: f64 = 1.0;
+
+fn judge(said: &str) -> Result<Vec<Figure>> {
+    let doctor = document(section(said, "doctor")?)?;
+    let mut figures = options(&doctor, section(said, "connections")?)?;
+    let curves = section(said, "curves")?;
+    figures.push(ends_well("near and far", curves));
+    figures.extend(near_and_far(&document(curves)?)?);
+    let killed = section(said, "killed")?;
+    figures.push(ends_well("a server that is killed and comes back", killed));
+    figures.extend(outage(&document(killed)?, killed)?);
+    Ok(figures)
+}
+
+fn ends_well(what: &str, text: &str) -> Figure {
+    let code = text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none");
+    Figure::is(&format!("{what}: exit code"), "0", code.to_owned())
+}
+
+/// What doctor reads, against what was mounted and what the kernel has connected.
+fn options(doctor: &Value, connections: &str) -> Result<Vec<Figure>> {
+    let findings = doctor["findings"].as_array().context("there are no findings")?;
+    let observed = |id: &str| -> Result<String> {
+        let found = findings.iter().find(|it| it["id"] == id);
+        let text = found.and_then(|it| it["observed"].as_str());
+        Ok(text.with_context(|| format!("{id} is missing"))?.to_owned())
+    };
+    let connected: Vec<&str> = connections.lines().filter(|line| !line.is_empty()).collect();
+    Ok(vec![
+        Figure::is(
+            "nconnect by doctor",
+            "/mnt/near nconnect=1; /mnt/far nconnect=4",
+            observed("storage.nfs-connections")?,
+        ),
+        Figure::is(
+            "connections to the server, by the kernel",
+            "near 1, far 4",
+            connected.join(", "),
+        ),
+        Figure::is(
+            "sizes of calls by doctor",
+            "/mnt/near rsize=65536,wsize=65536; /mnt/far rsize=262144,wsize=262144",
+            observed("storage.nfs-call-size")?,
+        ),
+    ])
+}
+
+/// A result by its metric, its host and a parameter of it.
+fn result<'r>(
+    report: &'r Value,
+    (metric, host): (&str, Option<&str>),
+    (parameter, value): (&str, &Value),
+) -> Result<&'r Value> {
+    let results = report["results"].as_array().context("there are no results")?;
+    let found = results.iter().find(|it| {
+        it["metric"] == metric
+            && host.is_none_or(|host| it["host"] == host)
+            && it["parameters"][parameter] == *value
+    });
+    found.with_context(|| format!("{metric} of {host:?} with {parameter} {value} is missing"))
+}
+
+fn number(result: &Value, name: &str) -> Result<f64> {
+    result[name].as_f64().with_context(|| format!("{name} is no number: {result}"))
+}
+
+fn near_and_far(report: &Value) -> Result<Vec<Figure>> {
+    let most = Value::from("max");
+    let rate_of = |host| result(report, ("rate", Some(host)), ("point", &most));
+    let [near, far, all] = ["near", "far", "all"].map(rate_of);
+    let (near, far, all) = (near?, far?, all?);
+    let mut figures =
+        vec![engine("near", &near["parameters"])?, engine("far", &far["parameters"])?];
+    let [near, far, all] = [near, far, all].map(|it| number(it, "mean"));
+    let (near, far, all) = (near?, far?, all?);
+    let (bound, sum) = (DEPTH / (DELAY_MS * 1e-3), near + far);
+    figures.push(Figure {
+        what: format!("far with {DEPTH} in flight: rate"),
+        truth: format!("below {bound} per second: {DEPTH} ÷ {DELAY_MS} ms"),
+        reported: format!("{far:.1} per second (near {near:.1})"),
+        holds: Some(far < bound),
+    });
+    figures.push(Figure {
+        what: "both together: rate".to_owned(),
+        truth: format!("{sum:.1} per second, ± 1 %: the sum"),
+        reported: format!("{all:.1} per second"),
+        holds: Some((all / sum - 1.0).abs() <= 0.01),
+    });
+    // Where neither waits in a queue, the way is the difference.
+    let share = Value::from(20.0);
+    let low = |host| result(report, ("latency", Some(host)), ("percent_of_max", &share));
+    figures.extend(apart(low("near")?, low("far")?)?);
+    Ok(figures)
+}
+
+/// What lies between the two: netem delays no packet less than it was told.
+fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
+    let ms = |value: &Value| Some(value.as_f64()? * 1e3);
+    let least = ms(&far["min"]).context("there is no minimum")?;
+    let median = |it: &Value| ms(&it["median"]).context("there is no median");
+    let apart = median(far)? - median(near)?;
+    let interval = |it: &Value| Some((ms(&it["ci"][0])?, ms(&it["ci"][1])?));
+    let between = interval(near).zip(interval(far)).map(|(near, far)| {
+        let (from, to) = (far.0 - near.1, far.1 - near.0);
+        (from <= DELAY_MS + BEYOND_MS && to >= DELAY_MS, format!(", {from:.1} to {to:.1} ms"))
+    });
+    Ok([
+        Figure {
+            what: "far at 20 % of its rate: quickest read".to_owned(),
+            truth: format!("{DELAY_MS} ms or more"),
+            reported: format!("{least:.2} ms"),
+            holds: Some(least >= DELAY_MS),
+        },
+        Figure {
+            what: "median of far beyond that of near".to_owned(),
+            truth: format!(
+                "{DELAY_MS} ms, and at most {BEYOND_MS} ms beyond, inside the interval"
+            ),
+            reported: format!(
+                "{apart:.1} ms{}",
+                between.as_ref().map_or("", |(_, shown)| shown.as_str())
+            ),
+            // Too few reads for an interval decide nothing.
+            holds: between.map(|(holds, _)| holds),
+        },
+    ])
+}
+
+/// This kernel's NFS never says when it would block, so only a contest tells; rings win unless they are 5 % slower.
+fn engine(host: &str, parameters: &Value) -> Result<Figure> {
+    let (engine, reason) = (&parameters["engine"], &parameters["engine_reason"]);
+    let rates: Vec<f64> = reason["arguments"]["rates_per_s"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_f64)
+        .collect();
+    let engine = engine.as_str().unwrap_or("none").split(' ').next().unwrap_or_default();
+    let least = if engine == "io_uring" { 1.0 / 1.05 } else { 1.05 };
+    let is_right = matches!(&rates[..], [taken, other] if *taken >= other * least);
+    let shown: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
+    Ok(Figure {
+        what: format!("{host}: engine"),
+        truth: "a contest, and who was faster in it".to_owned(),
+        reported: format!(
+            "{engine}, {} ({} per second)",
+            reason["id"].as_str().unwrap_or("no reason"),
+            shown.join(" and ")
+        ),
+        holds: Some(reason["id"] == "contest" && is_right),
+    })
+}
+
+/// The longest wait of who asked beside it, in seconds.
+fn longest_s(text: &str) -> Result<f64> {
+    let asked = text.lines().filter_map(|line| line.strip_prefix("asked ")?.split_once(' '));
+    let waits = asked
+        .filter_map(|(from, to)| Some(to.parse::<f64>().ok()? - from.parse::<f64>().ok()?));
+    waits.max_by(f64::total_cmp).context("nobody has asked")
+}
+
+fn outage(report: &Value, text: &str) -> Result<Vec<Figure>> {
+    let longest = longest_s(text)?;
+    let rate = Value::from(RATE_PER_S);
+    let of = |metric| result(report, (metric, None), ("requested_rate", &rate));
+    let from_due = of("latency_from_intended")?;
+    let [maximum, mean] = [number(from_due, "max")?, number(from_due, "mean")?];
+    // Waits of reads that are due in the outage are spread evenly from none to the longest: with n reads in all their
+    // sum over n, if all were served at once in the end (area under the backlog, Little 1961).
+    let reads = number(of("rate")?, "mean")? * MEASURED_S;
+    let least = RATE_PER_S * (longest - NEAR_S).max(0.0).powi(2) / 2.0 / reads;
+    let service = number(of("latency")?, "mean")?;
+    Ok(vec![
+        Figure {
+            what: "longest read, from when it was due".to_owned(),
+            truth: format!("{longest:.1} s, ± {NEAR_S} s: who asked beside it"),
+            reported: format!("{maximum:.1} s"),
+            holds: Some((maximum - longest).abs() <= NEAR_S),
+        },
+        Figure {
+            what: "mean from when it was due".to_owned(),
+            truth: format!("{least:.1} s or more, if the backlog were served at once"),
+            reported: format!("{mean:.1} s"),
+            holds: Some(mean >= least && mean < maximum),
+        },
+        Figure {
+            what: "mean from submission, all that a closed loop would tell".to_owned(),
+            truth: format!("the {DEPTH} reads in flight alone have waited"),
+            reported: format!("{service:.2} s"),
+            holds: Some(service < least),
+        },
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said() -> String {
+        let row = |metric: &str, host: &str, at: &str, figures: &str| {
+            let reason =
+                r#""engine_reason":{"id":"contest","arguments":{"rates_per_s":[150.0,77.5]}}"#;
+            format!(
+                r#"{{"metric":"{metric}","host":"{host}",{figures},"parameters":{{{at},"engine":"libaio",{reason}}}}}"#
+            )
+        };
+        let (most, low, fixed) =
+            (r#""point":"max""#, r#""percent_of_max":20.0"#, r#""requested_rate":20.0"#);
+        let curves = [
+            row("rate", "near", most, r#""mean":800.0"#),
+            row("rate", "far", most, r#""mean":180.0"#),
+            row("rate", "all", most, r#""mean":980.0"#),
+            row("latency", "near", low, r#""median":0.004,"ci":[0.003,0.005],"min":0.002"#),
+            row("latency", "far", low, r#""median":0.025,"ci":[0.024,0.026],"min":0.022"#),
+        ];
+        let killed = [
+            row("rate", "n1", fixed, r#""mean":20.0"#),
+            row("latency", "n1", fixed, r#""mean":0.1"#),
+            row("latency_from_intended", "n1", fixed, r#""mean":3.7,"max":20.2"#),
+        ];
+        let [curves, killed] =
+            [curves.join(","), killed.join(",")].map(|all| format!("{{\"results\":[{all}]}}"));
+        let finding = |id: &str, observed: &str| {
+            format!(r#"{{"id":"storage.{id}","observed":"{observed}"}}"#)
+        };
+        let findings = [
+            finding("nfs-connections", "/mnt/near nconnect=1; /mnt/far nconnect=4"),
+            finding(
+                "nfs-call-size",
+                "/mnt/near rsize=65536,wsize=65536; /mnt/far rsize=262144,wsize=262144",
+            ),
+        ];
+        format!(
+            "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\
+             == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n",
+            findings.join(",")
+        )
+    }
+
+    #[test]
+    fn what_is_measured_is_held_against_the_way_and_the_outage() {
+        let wrong = |said: &str| -> Vec<String> {
+            let figures = judge(said).unwrap().into_iter();
+            figures.filter(|it| it.holds == Some(false)).map(|it| it.what).collect()
+        };
+        assert_eq!(wrong(&said()), Vec::<String>::new());
+        for (from, to, expected) in [
+            ("nconnect=4", "nconnect=1", "nconnect by doctor"),
+            ("far 4", "far 1", "connections to the server, by the kernel"),
+            ("rsize=65536", "rsize=1048576", "sizes of calls by doctor"),
+            ("[150.0,77.5]", "[77.5,150.0]", "near: engine"),
+            ("\"mean\":980.0", "\"mean\":800.0", "both together: rate"),
+            ("\"min\":0.022", "\"min\":0.019", "far at 20 % of its rate: quickest read"),
+            ("[0.024,0.026]", "[0.018,0.020]", "median of far beyond that of near"),
+            ("\"max\":20.2", "\"max\":5.0", "longest read, from when it was due"),
+            ("\"mean\":3.7", "\"mean\":0.2", "mean from when it was due"),
+        ] {
+            assert!(said().contains(from), "{from}");
+            assert_eq!(wrong(&said().replacen(from, to, 1)), [expected], "{from}");
+        }
+        let ended = said().replacen("exit 0\nasked", "exit 4\nasked", 1);
+        assert_eq!(wrong(&ended), ["a server that is killed and comes back: exit code"]);
+        let beyond = said().replace("\"mean\":180.0", "\"mean\":220.0");
+        assert_eq!(
+            wrong(&beyond.replace("\"mean\":980.0", "\"mean\":1020.0")),
+            ["far with 4 in flight: rate"]
+        );
+    }
+}
