@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
+use assay_model::phrase::Phrase;
 use assay_report::progress::{self, Progress};
 use assay_report::words::{self, sentence};
 use assay_run::failure::{Failure, Kind};
@@ -14,8 +15,8 @@ use assay_run::sink::{Second, Sink};
 use crate::options::KeepArguments;
 use crate::terminal::Terminal;
 
-/// What goes on before a plan is known.
-pub const LOOKING: &str = "looking at the machine";
+/// The message about what goes on before a plan is known.
+pub const LOOKING: &str = "progress-looking";
 
 /// The terminal as it listens to a run.
 #[derive(Debug)]
@@ -53,13 +54,19 @@ impl<'t> Listening<'t> {
         }
     }
 
-    /// Something is looked for before there is a run.
+    /// Something is looked for before there is a run; `message` is one of the catalogue's.
     pub fn before(terminal: &mut Terminal, message: &str, is_quiet: bool) {
-        let mut progress = Progress::default();
-        progress.say(message);
-        if !is_quiet {
-            terminal.begin_progress(&Arc::new(Mutex::new(progress)), Instant::now());
+        // Who does not look on need not wait for the catalogue.
+        if !is_quiet && terminal.is_live() {
+            Self::before_saying(terminal, words::message(message));
         }
+    }
+
+    /// The same in words of its own.
+    pub fn before_saying(terminal: &mut Terminal, words: &str) {
+        let mut progress = Progress::default();
+        progress.say(words);
+        terminal.begin_progress(&Arc::new(Mutex::new(progress)), Instant::now());
     }
 
     /// The same where who listens is told how far it is.
@@ -90,8 +97,8 @@ impl Sink for Listening<'_> {
         Ok(())
     }
 
-    fn progress(&mut self, message: &str) {
-        self.known().say(message);
+    fn progress(&mut self, said: &Phrase) {
+        self.known().say(&words::phrase(said));
     }
 
     fn second(&mut self, second: &Second<'_>) {
@@ -106,9 +113,10 @@ impl Sink for Listening<'_> {
         }
     }
 
-    fn note(&mut self, text: &str) {
+    fn note(&mut self, about: Option<&str>, said: &Phrase) {
+        let indent = if about.is_some() { "  " } else { "" };
         if !self.is_quiet {
-            self.terminal.note(text);
+            self.terminal.note(&format!("{indent}{}", words::phrase(said)));
         }
     }
 
@@ -161,9 +169,9 @@ impl Sink for Silently {
         Ok(())
     }
 
-    fn progress(&mut self, _: &str) {}
+    fn progress(&mut self, _: &Phrase) {}
 
-    fn note(&mut self, _: &str) {}
+    fn note(&mut self, _: Option<&str>, _: &Phrase) {}
 
     fn doubt(&mut self, doubt: &Doubt) {
         self.terminal.note(&format!("warning: {}", words::doubt(doubt).text));
@@ -221,7 +229,7 @@ impl Listening<'_> {
             RunEvent::RunFinished { .. } => {
                 // Files are removed and the store is written: the line stays until there is something to print.
                 self.known().end();
-                self.known().say("finishing");
+                self.known().say(words::message("progress-finishing"));
                 if !self.is_lost {
                     self.held.drain(..).for_each(|warning| self.terminal.note(&warning));
                 }

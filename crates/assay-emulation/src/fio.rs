@@ -61,8 +61,8 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     if !request.parse_only {
         let no_files = FilePlan::default();
         volume::check(&plan.plan, &no_files, &options(&request, &plan))?;
-        for line in volume::reported(&plan.plan, &no_files) {
-            report(&request, terminal, &line);
+        for said in volume::reported(&plan.plan, &no_files) {
+            report(&request, terminal, &said.to_string());
         }
     }
     for note in &plan.notes {

@@ -76,7 +76,9 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
             RunOptions { target_on_root: options.target_on_root, ..RunOptions::default() };
         let plan = compile(options, 0).0;
         volume::check(&plan, &no_files, &allowed)?;
-        volume::reported(&plan, &no_files).iter().for_each(|line| terminal.note(line));
+        volume::reported(&plan, &no_files)
+            .iter()
+            .for_each(|said| terminal.note(&said.to_string()));
     }
     if tests.iter().any(|options| options.dry_run) {
         for options in &tests {

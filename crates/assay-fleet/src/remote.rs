@@ -15,6 +15,7 @@ use assay_model::facts::HostFacts;
 use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
 use assay_model::path_text;
+use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
 use assay_model::plan::expand::PairChoices;
 use assay_model::quantity::Quantity;
@@ -140,7 +141,7 @@ pub enum Reply {
     /// A raw output, in base64; the event that names it follows.
     Raw(String),
     /// Something worth a line.
-    Note(String),
+    Note(Phrase),
     /// What the last second of a measurement was like.
     Second(SecondSaid),
     /// To another agent of the run.

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::phrase::Phrase;
+
 /// One check, carried out. Nothing is ever changed by a check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// A stable name for scripts: `cpu.governor`.
     pub id: String,
@@ -11,6 +13,9 @@ pub struct Finding {
     pub outcome: Outcome,
     /// What was seen, in words with units; for the outcomes without a value, why there is none.
     pub observed: String,
+    /// The same in its parts, for other languages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seen: Option<Phrase>,
     /// What benchmarking wants to see.
     pub expected: String,
     /// Why it matters for a measurement.

@@ -28,6 +28,7 @@ pub mod mpi_outcome;
 pub mod near;
 pub mod network_setup;
 pub mod path_text;
+pub mod phrase;
 pub mod plain;
 pub mod plan;
 pub mod quantity;

@@ -45,7 +45,10 @@ pub fn coloured(text: &str) -> Cow<'_, str> {
 }
 
 fn spelled_out(text: &str, with_colours: bool) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
+    // Lines of plain letters are most of all that is shown, and bytes are compared many at a time.
+    let is_odd = |byte: u8| !matches!(byte, b' '..=b'~' | b'\t' | b'\n');
+    let hides = |line: &str| line.bytes().any(is_odd) && line.contains(is_hidden);
+    if !text.split_inclusive('\n').any(hides) {
         return Cow::Borrowed(text);
     }
     let mut shown = String::with_capacity(text.len());

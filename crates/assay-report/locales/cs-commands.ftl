@@ -36,6 +36,29 @@ progress-failed = { $case } selhalo: { $why }
 progress-failed-on = { $case } selhalo na { $host }: { $why }
 progress-warning = varování: { $what }
 progress-help = rada: { $what }
+progress-left = zbývá { $time }
+progress-over = přes čas { $time }
+progress-cpu = { $share } CPU
+progress-finishing = dokončování
+progress-looking = prohlídka stroje
+progress-files = čtení souborů
+progress-runs = čtení uložených běhů
+progress-pages = čtení stránek
+progress-hosts-sought = hledání hostitelů
+progress-waiting-for = čeká se na { $host }
+progress-waiting = { $n ->
+    [one] čeká se na { $n } hostitele
+   *[other] čeká se na { $n } hostitelů
+}
+hosts-measuring = { $n ->
+    [one] { $n } hostitel
+    [few] { $n } hostitelé
+   *[other] { $n } hostitelů
+}
+host-examined = { $done } z { $all }: { $host }: prohlédnut
+host-no-answer = { $done } z { $all }: { $host }: neodpovídá
+slurm-waiting = čeká se na uzly od Slurmu
+slurm-gave = Slurm přidělil { $nodes }, úloha { $job }
 imported-measurements = měření: { $n }
 list-no-result = Žádný běh nemá výsledek.
 list-without-result = Běhů, které selhaly bez výsledku: { $n }. Zobrazí je `assay list --all`, odstraní je `assay prune --failed`.
@@ -92,10 +115,68 @@ compare-alone = { $what }: jen { $side }
 column-floor = úroveň šumu
 items-goodput = Užitečná propustnost
 items-cpu-is = CPU je podíl vytížení všech procesorů na místní / na vzdálené straně během měření.
-attribute-not = bez { $what }
+attribute-not = { $what }: ne
 attribute-in-flight = { $n } rozpracovaných
 attribute-reads = { $share } čtení
 attribute-passes = průchodů předem: { $n }
+
+## What results are told apart by
+dimension-host = hostitel
+dimension-peer = druhý hostitel
+dimension-to = cíl spojení
+dimension-placement = umístění
+dimension-source = zdroj
+dimension-concurrent = současně
+dimension-end = strana
+dimension-test = test
+dimension-phase = fáze
+dimension-loops = smyčky
+dimension-operation = operace
+dimension-files = soubory
+dimension-file-bytes = velikost souboru
+dimension-levels = úrovně
+dimension-direction = směr
+dimension-bytes = velikost
+dimension-bytes-per-array = velikost pole
+dimension-n = N
+dimension-cpu = CPU
+dimension-instruction-set = instrukční sada
+dimension-mpi = MPI
+dimension-prefix = instalační adresář
+dimension-abi = ABI
+dimension-ranks = ranky
+dimension-preset = metodika
+dimension-hosts = hostitelé
+dimension-hostfile = soubor hostitelů
+dimension-threads = vlákna
+dimension-connection = spojení
+dimension-streams = datové toky
+dimension-depth = hloubka
+dimension-read-share = podíl čtení
+dimension-pattern = vzor přístupu
+dimension-target = cíl
+dimension-page-cache = stránková mezipaměť
+dimension-precondition-passes = průchody předem
+dimension-goal = požadavek
+dimension-point = bod
+dimension-percent-of-max = podíl maxima
+dimension-step = krok
+dimension-requested-rate = požadovaná rychlost
+dimension-copy = kopírování
+dimension-seconds = sekundy
+dimension-rate-bit-per-s = rychlost na tok
+dimension-congestion = řízení zahlcení
+dimension-waiting = čekání
+dimension-load-streams = zátěžové toky
+dimension-busy-poll-s = aktivní dotazování
+dimension-messages-per-s = zpráv za sekundu
+dimension-engine = engine
+dimension-stream = tok
+dimension-target-index = číslo cíle
+dimension-member = člen
+dimension-stage = etapa
+dimension-stretch = úsek
+dimension-timed = co se měří
 
 ## The doctor
 doctor-title = Nastavení { $host } pro měření
@@ -231,6 +312,7 @@ held-reached = dosaženo
 held-missed = nedosaženo
 held-conflict = zdroje se liší
 held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o více než toleranci ({ $tolerance }, neříká-li zdroj jinak) na horší straně. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
+references-nothing = nic z toho, co je o { $name } zveřejněno, se zde neměřilo
 
 ## Stored runs held against what was written
 verify-sound = v pořádku, surových výstupů: { $n }

@@ -36,6 +36,28 @@ progress-failed = { $case } fehlgeschlagen: { $why }
 progress-failed-on = { $case } auf { $host } fehlgeschlagen: { $why }
 progress-warning = Warnung: { $what }
 progress-help = Rat: { $what }
+progress-left = noch { $time }
+progress-over = { $time } darüber
+progress-cpu = { $share } CPU
+progress-finishing = Abschluss
+progress-looking = Maschine wird untersucht
+progress-files = Dateien werden gelesen
+progress-runs = gespeicherte Läufe werden gelesen
+progress-pages = Seiten werden gelesen
+progress-hosts-sought = Hosts werden gesucht
+progress-waiting-for = warten auf { $host }
+progress-waiting = { $n ->
+    [one] warten auf { $n } Host
+   *[other] warten auf { $n } Hosts
+}
+hosts-measuring = { $n ->
+    [one] { $n } Host
+   *[other] { $n } Hosts
+}
+host-examined = { $done } von { $all }: { $host }: untersucht
+host-no-answer = { $done } von { $all }: { $host }: keine Antwort
+slurm-waiting = warten auf Knoten von Slurm
+slurm-gave = Slurm hat { $nodes } zugeteilt, Job { $job }
 imported-measurements = { $n ->
     [one] { $n } Messung
    *[other] { $n } Messungen
@@ -103,6 +125,64 @@ attribute-in-flight = { $n } in Bearbeitung
 attribute-reads = { $share } Lesen
 attribute-passes = { $n } Durchgänge vorher
 
+## What results are told apart by
+dimension-host = Host
+dimension-peer = Gegenstelle
+dimension-to = zu
+dimension-placement = Platzierung
+dimension-source = Quelle
+dimension-concurrent = gleichzeitig
+dimension-end = Ende
+dimension-test = Test
+dimension-phase = Phase
+dimension-loops = Schleifen
+dimension-operation = Operation
+dimension-files = Dateien
+dimension-file-bytes = Dateigröße
+dimension-levels = Ebenen
+dimension-direction = Richtung
+dimension-bytes = Größe
+dimension-bytes-per-array = Arraygröße
+dimension-n = N
+dimension-cpu = CPU
+dimension-instruction-set = Befehlssatz
+dimension-mpi = MPI
+dimension-prefix = Installationspfad
+dimension-abi = ABI
+dimension-ranks = Ranks
+dimension-preset = Methode
+dimension-hosts = Hosts
+dimension-hostfile = Hostdatei
+dimension-threads = Threads
+dimension-connection = Verbindung
+dimension-streams = Datenströme
+dimension-depth = Tiefe
+dimension-read-share = Leseanteil
+dimension-pattern = Zugriffsmuster
+dimension-target = Ziel
+dimension-page-cache = Seitencache
+dimension-precondition-passes = Durchgänge vorher
+dimension-goal = Latenzziel
+dimension-point = Punkt
+dimension-percent-of-max = Anteil am Maximum
+dimension-step = Schritt
+dimension-requested-rate = vorgegebene Rate
+dimension-copy = Kopie
+dimension-seconds = Sekunden
+dimension-rate-bit-per-s = Rate je Datenstrom
+dimension-congestion = Überlastregelung
+dimension-waiting = Warten
+dimension-load-streams = Lastströme
+dimension-busy-poll-s = aktives Abfragen
+dimension-messages-per-s = Nachrichten pro Sekunde
+dimension-engine = Engine
+dimension-stream = Datenstrom
+dimension-target-index = Nummer des Ziels
+dimension-member = Mitglied
+dimension-stage = Abschnitt
+dimension-stretch = Zeitabschnitt
+dimension-timed = gemessen wird
+
 ## The doctor
 doctor-title = Konfiguration von { $host } für Messungen
 doctor-counts = { $all } Prüfungen: { $bad } weichen ab, { $good } wie erwartet, { $hidden } hier nicht beobachtbar, { $unread } nicht lesbar.
@@ -160,7 +240,7 @@ plan-own-congestion = die Staukontrolle des Systems
 plan-there-and-back = Nachrichten von { $size } hin und zurück
 plan-spinning = aktives Warten
 plan-sleeping = schlafendes Warten
-plan-placed-by-launcher = vom Starter platziert
+plan-placed-by-launcher = vom Launcher platziert
 plan-on-hosts = auf den Hosts { $hosts }
 plan-on-hosts-of-file = auf den Hosts der Datei { $file }
 plan-started-by = gestartet von { $launcher }
@@ -247,6 +327,7 @@ held-reached = erreicht
 held-missed = verfehlt
 held-conflict = Quellen widersprechen sich
 held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
+references-nothing = nichts von dem, was zu { $name } veröffentlicht ist, wurde hier gemessen
 
 ## Stored runs held against what was written
 verify-sound = unversehrt, Rohausgaben: { $n }

@@ -36,6 +36,28 @@ progress-failed = { $case } failed: { $why }
 progress-failed-on = { $case } failed on { $host }: { $why }
 progress-warning = warning: { $what }
 progress-help = help: { $what }
+progress-left = { $time } left
+progress-over = { $time } over
+progress-cpu = { $share } CPU
+progress-finishing = finishing
+progress-looking = looking at the machine
+progress-files = reading the files
+progress-runs = reading stored runs
+progress-pages = reading the pages
+progress-hosts-sought = looking for the hosts
+progress-waiting-for = waiting for { $host }
+progress-waiting = { $n ->
+    [one] waiting for { $n } host
+   *[other] waiting for { $n } hosts
+}
+hosts-measuring = { $n ->
+    [one] { $n } host
+   *[other] { $n } hosts
+}
+host-examined = { $done } of { $all }: { $host }: examined
+host-no-answer = { $done } of { $all }: { $host }: no answer
+slurm-waiting = waiting for nodes of Slurm
+slurm-gave = Slurm gave { $nodes } as job { $job }
 imported-measurements = { $n ->
     [one] { $n } measurement
    *[other] { $n } measurements
@@ -102,6 +124,64 @@ attribute-not = no { $what }
 attribute-in-flight = { $n } in flight
 attribute-reads = { $share } reads
 attribute-passes = { $n } passes before
+
+## What results are told apart by
+dimension-host = host
+dimension-peer = peer
+dimension-to = to
+dimension-placement = placement
+dimension-source = source
+dimension-concurrent = concurrent
+dimension-end = end
+dimension-test = test
+dimension-phase = phase
+dimension-loops = loops
+dimension-operation = operation
+dimension-files = files
+dimension-file-bytes = file size
+dimension-levels = levels
+dimension-direction = direction
+dimension-bytes = size
+dimension-bytes-per-array = array size
+dimension-n = N
+dimension-cpu = CPU
+dimension-instruction-set = instruction set
+dimension-mpi = MPI
+dimension-prefix = prefix
+dimension-abi = ABI
+dimension-ranks = ranks
+dimension-preset = preset
+dimension-hosts = hosts
+dimension-hostfile = host file
+dimension-threads = threads
+dimension-connection = connection
+dimension-streams = streams
+dimension-depth = depth
+dimension-read-share = share of reads
+dimension-pattern = pattern
+dimension-target = target
+dimension-page-cache = page cache
+dimension-precondition-passes = passes before
+dimension-goal = goal
+dimension-point = point
+dimension-percent-of-max = share of the maximum
+dimension-step = step
+dimension-requested-rate = requested rate
+dimension-copy = copy
+dimension-seconds = seconds
+dimension-rate-bit-per-s = rate per stream
+dimension-congestion = congestion control
+dimension-waiting = waiting
+dimension-load-streams = load streams
+dimension-busy-poll-s = busy polling
+dimension-messages-per-s = messages per second
+dimension-engine = engine
+dimension-stream = stream
+dimension-target-index = target number
+dimension-member = member
+dimension-stage = stage
+dimension-stretch = stretch
+dimension-timed = timed
 
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
@@ -259,6 +339,7 @@ held-reached = reached
 held-missed = missed
 held-conflict = sources differ
 held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
+references-nothing = nothing that was published of { $name } was measured here
 
 ## Stored runs held against what was written
 verify-sound = sound, { $n } raw outputs

@@ -36,6 +36,28 @@ progress-failed = { $case } falló: { $why }
 progress-failed-on = { $case } falló en { $host }: { $why }
 progress-warning = advertencia: { $what }
 progress-help = consejo: { $what }
+progress-left = faltan { $time }
+progress-over = excedido en { $time }
+progress-cpu = { $share } CPU
+progress-finishing = finalizando
+progress-looking = examinando la máquina
+progress-files = leyendo los archivos
+progress-runs = leyendo las ejecuciones guardadas
+progress-pages = leyendo las páginas
+progress-hosts-sought = buscando los hosts
+progress-waiting-for = esperando a { $host }
+progress-waiting = { $n ->
+    [one] esperando a { $n } host
+   *[other] esperando a { $n } hosts
+}
+hosts-measuring = { $n ->
+    [one] { $n } host
+   *[other] { $n } hosts
+}
+host-examined = { $done } de { $all }: { $host }: examinado
+host-no-answer = { $done } de { $all }: { $host }: sin respuesta
+slurm-waiting = esperando nodos de Slurm
+slurm-gave = Slurm asignó { $nodes }, trabajo { $job }
 imported-measurements = { $n ->
     [one] { $n } medición
    *[other] { $n } mediciones
@@ -102,6 +124,64 @@ attribute-not = sin { $what }
 attribute-in-flight = { $n } en curso
 attribute-reads = { $share } de lecturas
 attribute-passes = { $n } pasadas antes
+
+## What results are told apart by
+dimension-host = host
+dimension-peer = host par
+dimension-to = hacia
+dimension-placement = ubicación
+dimension-source = origen
+dimension-concurrent = simultáneo
+dimension-end = extremo
+dimension-test = prueba
+dimension-phase = fase
+dimension-loops = bucles
+dimension-operation = operación
+dimension-files = archivos
+dimension-file-bytes = tamaño de archivo
+dimension-levels = niveles
+dimension-direction = sentido
+dimension-bytes = tamaño
+dimension-bytes-per-array = tamaño del arreglo
+dimension-n = N
+dimension-cpu = CPU
+dimension-instruction-set = juego de instrucciones
+dimension-mpi = MPI
+dimension-prefix = directorio de instalación
+dimension-abi = ABI
+dimension-ranks = rangos
+dimension-preset = método
+dimension-hosts = hosts
+dimension-hostfile = archivo de hosts
+dimension-threads = hilos
+dimension-connection = conexión
+dimension-streams = flujos
+dimension-depth = profundidad
+dimension-read-share = proporción de lecturas
+dimension-pattern = patrón de acceso
+dimension-target = destino
+dimension-page-cache = caché de páginas
+dimension-precondition-passes = pasadas previas
+dimension-goal = objetivo
+dimension-point = punto
+dimension-percent-of-max = parte del máximo
+dimension-step = paso
+dimension-requested-rate = tasa solicitada
+dimension-copy = copia
+dimension-seconds = segundos
+dimension-rate-bit-per-s = tasa por flujo
+dimension-congestion = control de congestión
+dimension-waiting = espera
+dimension-load-streams = flujos de carga
+dimension-busy-poll-s = sondeo activo
+dimension-messages-per-s = mensajes por segundo
+dimension-engine = motor
+dimension-stream = flujo
+dimension-target-index = número de destino
+dimension-member = miembro
+dimension-stage = etapa
+dimension-stretch = tramo
+dimension-timed = qué se cronometra
 
 ## The doctor
 doctor-title = Configuración de { $host } para medir
@@ -240,6 +320,7 @@ held-reached = alcanzado
 held-missed = no alcanzado
 held-conflict = las fuentes difieren
 held-explanation = Un resultado no alcanza una cifra si todo su intervalo se aparta más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa) hacia el lado malo. Las cifras de mejor caso y las dudosas se muestran, pero no deciden nada.
+references-nothing = aquí no se midió nada de lo publicado sobre { $name }
 
 ## Stored runs held against what was written
 verify-sound = íntegra, salidas sin procesar: { $n }

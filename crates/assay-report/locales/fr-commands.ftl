@@ -36,6 +36,28 @@ progress-failed = { $case } a échoué : { $why }
 progress-failed-on = { $case } a échoué sur { $host } : { $why }
 progress-warning = avertissement : { $what }
 progress-help = conseil : { $what }
+progress-left = reste { $time }
+progress-over = dépassé de { $time }
+progress-cpu = { $share } CPU
+progress-finishing = finalisation
+progress-looking = examen de la machine
+progress-files = lecture des fichiers
+progress-runs = lecture des exécutions enregistrées
+progress-pages = lecture des pages
+progress-hosts-sought = recherche des hôtes
+progress-waiting-for = en attente de { $host }
+progress-waiting = { $n ->
+    [one] en attente de { $n } hôte
+   *[other] en attente de { $n } hôtes
+}
+hosts-measuring = { $n ->
+    [one] { $n } hôte
+   *[other] { $n } hôtes
+}
+host-examined = { $done } sur { $all } : { $host } : examiné
+host-no-answer = { $done } sur { $all } : { $host } : pas de réponse
+slurm-waiting = en attente de nœuds de Slurm
+slurm-gave = Slurm a attribué { $nodes }, job { $job }
 imported-measurements = { $n ->
     [one] { $n } mesure
    *[other] { $n } mesures
@@ -102,6 +124,64 @@ attribute-not = sans { $what }
 attribute-in-flight = { $n } en cours
 attribute-reads = { $share } de lectures
 attribute-passes = { $n } passages avant
+
+## What results are told apart by
+dimension-host = hôte
+dimension-peer = hôte pair
+dimension-to = vers
+dimension-placement = placement
+dimension-source = source
+dimension-concurrent = simultané
+dimension-end = extrémité
+dimension-test = test
+dimension-phase = phase
+dimension-loops = boucles
+dimension-operation = opération
+dimension-files = fichiers
+dimension-file-bytes = taille de fichier
+dimension-levels = niveaux
+dimension-direction = sens
+dimension-bytes = taille
+dimension-bytes-per-array = taille du tableau
+dimension-n = N
+dimension-cpu = CPU
+dimension-instruction-set = jeu d’instructions
+dimension-mpi = MPI
+dimension-prefix = préfixe
+dimension-abi = ABI
+dimension-ranks = rangs
+dimension-preset = méthode
+dimension-hosts = hôtes
+dimension-hostfile = fichier d’hôtes
+dimension-threads = threads
+dimension-connection = connexion
+dimension-streams = flux
+dimension-depth = profondeur
+dimension-read-share = part des lectures
+dimension-pattern = motif d’accès
+dimension-target = cible
+dimension-page-cache = cache de pages
+dimension-precondition-passes = passages avant
+dimension-goal = objectif
+dimension-point = point
+dimension-percent-of-max = part du maximum
+dimension-step = pas
+dimension-requested-rate = débit demandé
+dimension-copy = copie
+dimension-seconds = secondes
+dimension-rate-bit-per-s = débit par flux
+dimension-congestion = contrôle de congestion
+dimension-waiting = attente
+dimension-load-streams = flux de charge
+dimension-busy-poll-s = scrutation active
+dimension-messages-per-s = messages par seconde
+dimension-engine = moteur
+dimension-stream = flux
+dimension-target-index = numéro de cible
+dimension-member = membre
+dimension-stage = étape
+dimension-stretch = intervalle de temps
+dimension-timed = mesure prise sur
 
 ## The doctor
 doctor-title = Configuration de { $host } pour les mesures
@@ -240,6 +320,7 @@ held-reached = atteint
 held-missed = manqué
 held-conflict = sources divergentes
 held-explanation = Un résultat manque un chiffre si tout son intervalle s’en écarte de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence) du mauvais côté. Les meilleurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
+references-nothing = rien de ce qui a été publié sur { $name } n’a été mesuré ici
 
 ## Stored runs held against what was written
 verify-sound = intacte, sorties brutes : { $n }

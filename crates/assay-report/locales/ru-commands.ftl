@@ -36,6 +36,29 @@ progress-failed = { $case }: сбой, { $why }
 progress-failed-on = { $case }: сбой на { $host }, { $why }
 progress-warning = предупреждение: { $what }
 progress-help = совет: { $what }
+progress-left = осталось { $time }
+progress-over = сверх срока { $time }
+progress-cpu = { $share } ЦП
+progress-finishing = завершение
+progress-looking = осмотр машины
+progress-files = чтение файлов
+progress-runs = чтение сохранённых прогонов
+progress-pages = чтение страниц
+progress-hosts-sought = поиск узлов
+progress-waiting-for = ожидание узла { $host }
+progress-waiting = { $n ->
+    [one] ожидание { $n } узла
+   *[other] ожидание { $n } узлов
+}
+hosts-measuring = { $n ->
+    [one] { $n } узел
+    [few] { $n } узла
+   *[other] { $n } узлов
+}
+host-examined = { $done } из { $all }: { $host }: проверен
+host-no-answer = { $done } из { $all }: { $host }: не отвечает
+slurm-waiting = ожидание узлов от Slurm
+slurm-gave = Slurm выделил { $nodes }, задание { $job }
 imported-measurements = измерений: { $n }
 list-no-result = Ни у одного прогона нет результата.
 list-without-result = Прогонов, завершившихся сбоем без результата: { $n }. Их показывает `assay list --all`, удаляет `assay prune --failed`.
@@ -92,10 +115,68 @@ compare-alone = { $what }: только { $side }
 column-floor = порог шума
 items-goodput = Полезная пропускная способность
 items-cpu-is = ЦП — занятая доля всех ЦП на локальной / на удалённой стороне во время измерения.
-attribute-not = без { $what }
+attribute-not = { $what }: нет
 attribute-in-flight = { $n } одновременно
 attribute-reads = { $share } чтений
 attribute-passes = проходов до того: { $n }
+
+## What results are told apart by
+dimension-host = узел
+dimension-peer = другой узел
+dimension-to = к узлу
+dimension-placement = размещение
+dimension-source = источник
+dimension-concurrent = одновременно
+dimension-end = сторона
+dimension-test = тест
+dimension-phase = фаза
+dimension-loops = циклы
+dimension-operation = операция
+dimension-files = файлы
+dimension-file-bytes = размер файла
+dimension-levels = уровни
+dimension-direction = направление
+dimension-bytes = размер
+dimension-bytes-per-array = размер массива
+dimension-n = N
+dimension-cpu = ЦП
+dimension-instruction-set = набор команд
+dimension-mpi = MPI
+dimension-prefix = каталог установки
+dimension-abi = ABI
+dimension-ranks = ранги
+dimension-preset = методика
+dimension-hosts = узлы
+dimension-hostfile = файл узлов
+dimension-threads = потоки
+dimension-connection = соединение
+dimension-streams = потоки данных
+dimension-depth = глубина
+dimension-read-share = доля чтений
+dimension-pattern = порядок доступа
+dimension-target = цель
+dimension-page-cache = страничный кэш
+dimension-precondition-passes = проходы до того
+dimension-goal = цель по задержке
+dimension-point = точка
+dimension-percent-of-max = доля от максимума
+dimension-step = шаг
+dimension-requested-rate = заданная частота
+dimension-copy = копирование
+dimension-seconds = секунды
+dimension-rate-bit-per-s = скорость на поток
+dimension-congestion = управление перегрузкой
+dimension-waiting = ожидание
+dimension-load-streams = потоки нагрузки
+dimension-busy-poll-s = активный опрос
+dimension-messages-per-s = сообщений в секунду
+dimension-engine = движок
+dimension-stream = поток
+dimension-target-index = номер цели
+dimension-member = участник
+dimension-stage = стадия
+dimension-stretch = отрезок
+dimension-timed = что замерено
 
 ## The doctor
 doctor-title = Настройка { $host } для измерений
@@ -231,6 +312,7 @@ held-reached = достигнуто
 held-missed = не достигнуто
 held-conflict = источники расходятся
 held-explanation = Результат не достигает значения, если весь его интервал дальше допуска ({ $tolerance }, если в источнике не сказано иное) в худшую сторону. Лучшие из многих и сомнительные значения показаны, но ничего не решают.
+references-nothing = здесь не измерено ничего из опубликованного о { $name }
 
 ## Stored runs held against what was written
 verify-sound = в порядке, исходных выводов: { $n }

@@ -344,10 +344,16 @@ impl Table {
 
     /// The same table without the columns in which every cell is empty.
     #[must_use]
-    pub fn without_empty_columns(self) -> Self {
-        let is_used = |i: &usize| self.rows.iter().any(|row| !row[*i].is_empty());
-        let used: Vec<usize> = (0..self.columns.len()).filter(is_used).collect();
-        self.with_columns(&used)
+    pub fn without_empty_columns(mut self) -> Self {
+        fn keep<T>(all: &mut Vec<T>, is_used: &[bool]) {
+            let mut places = is_used.iter();
+            all.retain(|_| *places.next().unwrap_or(&true));
+        }
+        let is_used = |i: usize| self.rows.iter().any(|row| !row[i].is_empty());
+        let is_used: Vec<bool> = (0..self.columns.len()).map(is_used).collect();
+        keep(&mut self.columns, &is_used);
+        self.rows.iter_mut().for_each(|row| keep(row, &is_used));
+        self
     }
 
     /// The same table with these of its columns, in this order.

@@ -11,7 +11,7 @@ mod number;
 mod quantity;
 mod unit;
 
-pub(crate) use catalogue::{Argument, said, translated, word};
+pub(crate) use catalogue::{Argument, said, translated, translated_with, word};
 pub(crate) use number::{SPACES, date, decimal, fixed, grouped};
 pub use quantity::{
     in_percent, joined, parts, percent, quantity, quantity_beside, read, scientific, size,

@@ -8,6 +8,10 @@ use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, SeriesOpened};
 use assay_model::plan::Plan;
 use assay_model::quantity::{Quantity, Unit};
+use unicode_width::UnicodeWidthChar;
+
+use crate::locale::{Language, in_percent};
+use crate::{units, words};
 
 /// Cells of the bar.
 const CELLS: usize = 16;
@@ -18,8 +22,10 @@ const SIGNS_PER_S: f64 = 2.0;
 const NAME: usize = 16;
 
 /// What is known of a run that goes on.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Progress {
+    /// That of who began it: the thread that draws has none of its own.
+    language: Language,
     cases: BTreeMap<String, Case>,
     planned_s: f64,
     /// Of cases that have ended, whatever they took.
@@ -60,6 +66,21 @@ struct Case {
     metric: Option<&'static Metric>,
     benchmark: Option<Benchmark>,
     values: Vec<f64>,
+}
+
+impl Default for Progress {
+    fn default() -> Self {
+        Self {
+            language: Language::current(),
+            cases: BTreeMap::new(),
+            planned_s: 0.0,
+            done_s: 0.0,
+            since_s: 0.0,
+            series: BTreeMap::new(),
+            message: String::new(),
+            hosts: Vec::new(),
+        }
+    }
 }
 
 impl Progress {
@@ -157,10 +178,10 @@ impl Progress {
     pub fn line(&self, elapsed_s: f64, width: usize) -> String {
         let sign = SIGNS[(elapsed_s.max(0.0) * SIGNS_PER_S) as usize % SIGNS.len()];
         let line = match self.planned_s > 0.0 {
-            true => self.measuring(elapsed_s),
+            true => self.language.write(|| self.measuring(elapsed_s)),
             false => self.message.clone(),
         };
-        format!("{sign} {line}").chars().take(width).collect()
+        cut(&format!("{sign} {line}"), width)
     }
 
     fn measuring(&self, elapsed_s: f64) -> String {
@@ -172,12 +193,13 @@ impl Progress {
         let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
         let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
         let seconds = left_s.ceil() as u64;
+        let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
         let left = match seconds {
             0 => {
                 let over = (elapsed_s - self.planned_s).max(0.0) as u64;
-                format!("{}:{:02} over", over / 60, over % 60)
+                say!("progress-over", time = clock(over))
             }
-            _ => format!("{}:{:02} left", seconds / 60, seconds % 60),
+            _ => say!("progress-left", time = clock(seconds)),
         };
         let value = self.value_of(self.message.split([',', ':']).next().unwrap_or_default());
         let value = value.map(|it| format!("  {it}")).unwrap_or_default();
@@ -211,15 +233,16 @@ impl Progress {
             Quantity::new(values.sum(), unit)
         };
         let rates: Vec<Quantity> = (0..first.rates.len()).map(total).collect();
-        let name = format!("{} hosts", self.hosts.len());
-        let mut lines = vec![Host { name, rates, latency_s: None, cpu: None }.line()];
+        let name = self.language.write(|| words::counted("hosts-measuring", self.hosts.len()));
+        let total = Host { name, rates, latency_s: None, cpu: None };
         let mut hosts: Vec<&Host> = self.hosts.iter().collect();
         if hosts.len() >= height {
             hosts.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
             hosts.truncate(height - 1);
         }
-        lines.extend(hosts.into_iter().map(Host::line));
-        lines.iter().map(|line| line.chars().take(width).collect()).collect()
+        let lines = std::iter::once(&total).chain(hosts);
+        let lines = lines.map(|host| self.language.write(|| host.line()));
+        lines.map(|line| cut(&line, width)).collect()
     }
 
     /// The value of a case so far: the median of what stands for it.
@@ -231,8 +254,24 @@ impl Progress {
         let mut values = values.clone();
         values.sort_by(f64::total_cmp);
         let median = *values.get(values.len() / 2)?;
-        Some(format!("{:.3}", Quantity::new(median, metric.unit)))
+        Some(self.language.write(|| written(Quantity::new(median, metric.unit))))
     }
+}
+
+fn written(quantity: Quantity) -> String {
+    words::plainly(&units::quantity(quantity.value, quantity.unit, 3))
+}
+
+/// As much of a line as fits into so many columns.
+fn cut(line: &str, width: usize) -> String {
+    let mut left = width;
+    let fits = |letter: &char| {
+        let columns = letter.width().unwrap_or(0);
+        let fits = columns <= left;
+        left = left.saturating_sub(columns);
+        fits
+    };
+    line.chars().take_while(fits).collect()
 }
 
 /// What a second of I/O or of a transfer was like.
@@ -243,20 +282,22 @@ pub fn second(
     latency_s: Option<f64>,
     cpu: Option<f64>,
 ) -> String {
-    format!("  {at_s:>5.0} s{}", figures(rates, latency_s, cpu))
+    let at = words::plainly(&units::with_symbol(&format!("{at_s:>5.0}"), "s"));
+    format!("  {at}{}", figures(rates, latency_s, cpu))
 }
 
 fn figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) -> String {
     use std::fmt::Write as _;
     let mut line = String::new();
     for rate in rates {
-        let _ = write!(line, "  {:>12}", format!("{rate:.3}"));
+        let _ = write!(line, "  {:>12}", written(*rate));
     }
     if let Some(latency) = latency_s {
-        let _ = write!(line, "  {:>9}", format!("{:.3}", Quantity::new(latency, Unit::Second)));
+        let _ = write!(line, "  {:>9}", written(Quantity::new(latency, Unit::Second)));
     }
     if let Some(cpu) = cpu {
-        let _ = write!(line, "  {:>3.0} % CPU", 100.0 * cpu);
+        let share = in_percent(&format!("{:>3.0}", 100.0 * cpu));
+        let _ = write!(line, "  {}", words::plainly(&say!("progress-cpu", share = share)));
     }
     line
 }

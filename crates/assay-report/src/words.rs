@@ -7,6 +7,7 @@
 mod choices;
 mod doubt;
 mod failure;
+mod phrase;
 
 pub use choices::{
     aspect, basis, difference, distrust, engine_reason, factors, knee, omitted, resource,
@@ -14,6 +15,7 @@ pub use choices::{
 };
 pub use doubt::doubt;
 pub use failure::failure;
+pub use phrase::{dimension, phrase};
 
 use crate::locale as units;
 use crate::locale::{Argument, SPACES, fixed, said, word};

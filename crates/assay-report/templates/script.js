@@ -47,8 +47,10 @@
   const write = () => {
     const at = page.variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
     if (at < 0) return;
-    page.slots.forEach(([which, ...texts], i) => {
-      const text = texts[Number.parseInt(which[at], 36)];
+    page.slots.forEach((number, i) => {
+      if (number === 0) return;
+      const [pattern, forms] = page.texts[number - 1];
+      const text = forms[Number.parseInt(page.patterns[pattern][at], 36)];
       if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
     });
     document.documentElement.lang = language.value;

@@ -12,8 +12,10 @@ use assay_model::event::{
     Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped, Turn,
 };
 use assay_model::facts::{HostFacts, HostState};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Plan};
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
@@ -171,7 +173,7 @@ fn cases(
     for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
         let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
         if let Some(words) = outlook.before(group, elapsed_s) {
-            log.note(&words);
+            log.note(None, &words);
         }
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;
@@ -209,16 +211,20 @@ impl Outlook {
     }
 
     /// Some cases begin: what is to be said about the time of all, once.
-    fn before(&mut self, group: &[Case], elapsed_s: f64) -> Option<String> {
+    fn before(&mut self, group: &[Case], elapsed_s: f64) -> Option<Phrase> {
         let total_s = elapsed_s + self.left_s;
         self.left_s -= group.iter().map(needed_s).sum::<f64>();
         let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
         let is_late = total_s > self.budget_s + spare_s && !self.is_said;
         self.is_said |= is_late;
-        let [total, budget] =
-            [total_s, self.budget_s].map(|it| Quantity::new(it, Unit::Second));
+        let budget_s = self.budget_s;
         is_late.then(|| {
-            format!("the run takes about {total:.2} instead of the {budget:.2} of its budget")
+            phrase!(
+                "run-over-budget",
+                "the run takes about {time} instead of the {budget} of its budget",
+                time = Phrase::roughly(total_s, Unit::Second),
+                budget = Phrase::roughly(budget_s, Unit::Second),
+            )
         })
     }
 }

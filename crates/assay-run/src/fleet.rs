@@ -15,6 +15,8 @@ use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
 use assay_model::facts::HostState;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
 use assay_model::plan::expand::MOST_CASES;
 use assay_model::run::Run;
@@ -202,7 +204,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
     fn all(
         &mut self,
         cancel: &AtomicBool,
-        progress: &mut dyn FnMut(&str),
+        progress: &mut dyn FnMut(&Phrase),
     ) -> Result<Merged, Failure> {
         while (0..self.planned.len()).any(|host| self.is_waited_for(host)) {
             if cancel.load(Ordering::Relaxed) {
@@ -212,7 +214,12 @@ impl<'q, 'h> Gathering<'q, 'h> {
                 self.hear(host, heard);
                 let answered = self.planned.iter().flatten().count() + self.lost.len();
                 let all = self.planned.len();
-                progress(&format!("{answered} of {all} hosts have answered"));
+                progress(&phrase!(
+                    "hosts-answered",
+                    "{some} of {all} hosts have answered",
+                    some = answered,
+                    all = all,
+                ));
             }
             self.drop_late();
         }
@@ -396,7 +403,7 @@ impl Fleet<'_, '_, '_> {
             Reply::Event(event) => self.records.event(host, *event, &self.clocks[host])?,
             Reply::Raw(text) => self.records.raw(&text)?,
             Reply::Second(second) => self.records.second(host, &second),
-            Reply::Note(text) => self.records.note(host, &text),
+            Reply::Note(said) => self.records.note(host, said),
             Reply::Failed { reason, advice } => {
                 return self.loses(host, &HostFailure::Refused { reason, advice });
             }

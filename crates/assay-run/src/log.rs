@@ -3,6 +3,7 @@
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
+use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use assay_store::RunWriter;
 
@@ -50,8 +51,8 @@ impl<'t> Log<'t> {
     }
 
     /// Says what is going on; nothing is stored.
-    pub(crate) fn progress(&mut self, message: &str) {
-        self.sink.progress(message);
+    pub(crate) fn progress(&mut self, said: &Phrase) {
+        self.sink.progress(said);
     }
 
     /// Says what the last second was like; nothing is stored.
@@ -60,8 +61,8 @@ impl<'t> Log<'t> {
     }
 
     /// Writes a line about what is going on; nothing is stored.
-    pub(crate) fn note(&mut self, text: &str) {
-        self.sink.note(text);
+    pub(crate) fn note(&mut self, about: Option<&str>, said: &Phrase) {
+        self.sink.note(about, said);
     }
 
     /// Stores a raw output and returns its hash; `None` where nothing is stored.

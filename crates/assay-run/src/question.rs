@@ -12,6 +12,7 @@ use assay_model::doubt::Doubt;
 use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure as CaseFailure;
+use assay_model::phrase;
 use assay_model::plan::expand::{self, Choices, MpiChoices, PairChoices};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
@@ -142,7 +143,7 @@ pub fn measure(
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     runner::check(&of_storage, storage)?;
     file_trees::check(&of_files, storage, FoldersAbove::REFUSED)?;
-    volume::reported(&of_storage, &of_files).iter().for_each(|line| sink.note(line));
+    volume::reported(&of_storage, &of_files).iter().for_each(|line| sink.note(None, line));
     let execution = Execution {
         plan,
         label: question.label.map(str::to_owned),
@@ -160,7 +161,7 @@ pub fn measure(
         false => {
             let has_made = !of_storage.phases.is_empty() || !of_files.phases.is_empty();
             if has_made && !storage.keep {
-                sink.progress("removing what was made for the run");
+                sink.progress(&phrase!("removing", "removing what was made for the run"));
             }
             runner::finish(storage)?;
         }
@@ -177,9 +178,11 @@ fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), Failure>
     // Nobody waits for it: what it has not removed when the process ends is in the list of what was made.
     std::thread::spawn(move || done.send(runner::finish(&options)));
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
-        sink.note(
-            "files that were made for the run are left; `assay storage clean` removes them",
+        let left = phrase!(
+            "files-left",
+            "files that were made for the run are left; `assay storage clean` removes them"
         );
+        sink.note(None, &left);
         Ok(())
     })
 }
@@ -209,7 +212,8 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
 fn storage_of(plan: &Plan) -> StoragePlan {
     let phases = |case: &Case| {
         let Workload::Storage(test) = &case.workload else { return Vec::new() };
-        let mut phases = precondition::phases(test);
+        let phases = precondition::phases(test).into_iter().map(|(_, phase)| phase);
+        let mut phases: Vec<StoragePhase> = phases.collect();
         phases.push(StoragePhase {
             name: case.id.clone(),
             loops: Vec::new(),

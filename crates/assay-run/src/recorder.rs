@@ -13,6 +13,7 @@ use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::{About, Count, Fact, RunEvent, Sample, SeriesOpened, Stretch};
 use assay_model::failure::{Area, Failure as CaseFailure, Lack};
+use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Pair};
 use assay_model::quantity::{Quantity, Unit};
 use assay_stats::quantile;
@@ -340,21 +341,21 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it.
-    pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Quantity) -> String) {
+    pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Phrase) -> Phrase) {
         let budget_s = self.budget_s();
         if beyond_s > TOLERANCE * budget_s {
-            self.note(&words(Quantity::new(budget_s, Unit::Second)));
+            self.note(&words(Phrase::roughly(budget_s, Unit::Second)));
         }
     }
 
     /// Reports what is worth its own line.
-    pub(crate) fn note(&mut self, text: &str) {
-        self.log.note(text);
+    pub(crate) fn note(&mut self, said: &Phrase) {
+        self.log.note(Some(&self.state.case.id), said);
     }
 
     /// Says what is going on.
-    pub(crate) fn progress(&mut self, message: &str) {
-        self.log.progress(message);
+    pub(crate) fn progress(&mut self, said: &Phrase) {
+        self.log.progress(said);
     }
 
     /// Says what the last moments were like, of `length_s`: second by second, however short they are.

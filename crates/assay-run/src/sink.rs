@@ -3,6 +3,7 @@
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
 use assay_model::event::RunEvent;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::Quantity;
 
 use crate::failure::Failure;
@@ -41,13 +42,13 @@ pub trait Sink {
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure>;
 
     /// What is being done just now; replaces what was said before.
-    fn progress(&mut self, message: &str);
+    fn progress(&mut self, said: &Phrase);
 
     /// What the last second was like, of what is told by the second.
     fn second(&mut self, _: &Second<'_>) {}
 
-    /// Something worth its own line.
-    fn note(&mut self, text: &str);
+    /// Something worth its own line, about a case or a host where it is not about the run as a whole.
+    fn note(&mut self, about: Option<&str>, said: &Phrase);
 
     /// A group of cases, or a step of one, is about to begin: returns when it may, with the moment at which all hosts
     /// begin, by this one's clock. Alone it may at once.
@@ -78,9 +79,9 @@ impl Sink for Silent {
         Ok(())
     }
 
-    fn progress(&mut self, _: &str) {}
+    fn progress(&mut self, _: &Phrase) {}
 
-    fn note(&mut self, _: &str) {}
+    fn note(&mut self, _: Option<&str>, _: &Phrase) {}
 
     fn doubt(&mut self, _: &Doubt) {}
 }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 use assay_fleet::process::{self, Command, Completed, Status};
 use assay_model::event::Turn;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use assay_model::seed;
 use assay_stats::random::Random;
@@ -118,12 +120,18 @@ pub fn measure(
     if present.at == Some(1) {
         // The user's command takes the time that it takes, and may not be cut off.
         let Switch { name, command } = &conditions[0];
-        sink.note(&format!("back to {name}: `{command}`"));
+        let back = phrase!(
+            "back-to",
+            "back to {condition}: {command}",
+            condition = name.as_str(),
+            command = format!("`{command}`"),
+        );
+        sink.note(None, &back);
     }
     match (measured, present.restore()) {
         (Ok(runs), Ok(())) => Ok(runs),
         (Err(first), Err(second)) => {
-            sink.note(&format!("error: {second}"));
+            sink.note(None, &format!("error: {second}").into());
             Err(first)
         }
         (Err(failure), Ok(())) | (Ok(_), Err(failure)) => Err(failure),
@@ -140,11 +148,19 @@ fn in_turns(
     let mut runs = [Vec::new(), Vec::new()];
     let slots = course.slots();
     let comparison = new_run_id(Timestamp::now());
-    sink.note(&format!("the order is drawn from --seed {}", course.seed));
+    let seed = course.seed.to_string();
+    sink.note(None, &phrase!("order", "the order is drawn from `--seed` {seed}", seed = seed));
     for (number, slot) in (0..).zip(&slots) {
         let name = &present.conditions[slot.condition].name;
-        let control = if slot.is_control { " once more, as control" } else { "" };
-        sink.note(&format!("turn {} of {}: {name}{control}", number + 1, slots.len()));
+        let turn = phrase!(
+            "turn",
+            "turn {turn} of {all}: {condition}",
+            turn = number + 1,
+            all = slots.len(),
+            condition = name.as_str(),
+        );
+        let control = slot.is_control.then(|| phrase!("as-control", "once more, as control"));
+        sink.note(None, &Phrase::list(", ", std::iter::once(turn).chain(control)));
         // A command that was cancelled did not fail by itself.
         present.switch_to(slot.condition, cancel).map_err(|failure| {
             let is_cancelled = cancel.load(Ordering::Relaxed);

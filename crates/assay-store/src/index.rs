@@ -4,7 +4,7 @@
 //! No process waits for another. A file that is replaced is replaced whole, a finished run appends its
 //! line in one write; whose row gets lost between the two is read from its events once more.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -45,7 +45,7 @@ impl Stamp {
 }
 
 /// The rows that can be read, by the identifiers of their runs; the last of several counts.
-pub(crate) fn load(layout: &Layout) -> BTreeMap<String, Row> {
+pub(crate) fn load(layout: &Layout) -> HashMap<String, Row> {
     let bytes = fs::read(layout.index()).unwrap_or_default();
     let lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
     let rows = side_by_side::each(&lines, 500, |line| serde_json::from_slice::<Row>(line).ok());

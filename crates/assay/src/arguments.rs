@@ -157,12 +157,12 @@ impl Command {
 }
 
 impl Command {
-    /// What goes on before there is anything to print, where that may take a while: commands that measure say it
+    /// The message about what goes on before there is anything to print, where that may take a while: commands that measure say it
     /// themselves.
     pub(crate) const fn occupation(&self) -> Option<&'static str> {
         match self {
             Self::Doctor(typed) if !typed.quiet => Some(LOOKING),
-            Self::Import(_) => Some("reading the files"),
+            Self::Import(_) => Some("progress-files"),
             Self::List(_)
             | Self::Show(_)
             | Self::Rm(_)
@@ -170,8 +170,8 @@ impl Command {
             | Self::Verify(_)
             | Self::Compare(_)
             | Self::History(_)
-            | Self::Report(_) => Some("reading stored runs"),
-            Self::Lint(_) => Some("reading the pages"),
+            | Self::Report(_) => Some("progress-runs"),
+            Self::Lint(_) => Some("progress-pages"),
             _ => None,
         }
     }

@@ -131,7 +131,7 @@ impl<'a> Demands<'a> {
         terminal: &mut Terminal,
     ) -> u8 {
         let Some((document, code)) = expected::held(summary, claims, name) else {
-            terminal.note(&format!("nothing that was published of {name} was measured here"));
+            terminal.note(&sentence("references-nothing", &[("name", name)]));
             return UNDECIDED;
         };
         if self.typed.page.format() == Format::Text && self.typed.page.output.is_none() {

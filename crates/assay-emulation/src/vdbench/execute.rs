@@ -60,8 +60,8 @@ pub(super) fn execute(
         ..RunOptions::default()
     };
     if hosts.is_none() {
-        for line in volume::reported(&execution.plan, &execution.files) {
-            terminal.note(&line);
+        for said in volume::reported(&execution.plan, &execution.files) {
+            terminal.note(&said.to_string());
         }
     }
     let mut report = Report::new(folder, terminal, execution);

@@ -3,6 +3,8 @@
 use assay_model::facts::{HostFacts, HostState};
 use assay_model::finding::{Finding, Outcome, Severity};
 use assay_model::network_setup::NetworkSetup;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
 use crate::root::{Missing, Root};
@@ -21,15 +23,15 @@ pub(super) struct Check {
 /// What a look saw.
 pub(super) struct Seen {
     pub(super) as_expected: bool,
-    pub(super) observed: String,
+    pub(super) observed: Phrase,
 }
 
 /// Why a look saw nothing.
 pub(super) enum Unseen {
     /// What is not visible: completes "… is not visible".
-    Hidden(String),
+    Hidden(Phrase),
     /// The reason for which it could not be read.
-    Unreadable(String),
+    Unreadable(Phrase),
 }
 
 /// The host as the checks see it.
@@ -45,15 +47,14 @@ impl Check {
         let (outcome, observed) = match (self.look)(scene) {
             Ok(Seen { as_expected: true, observed }) => (Outcome::Ok, observed),
             Ok(Seen { as_expected: false, observed }) => (Outcome::Deviates, observed),
-            Err(Unseen::Hidden(what)) => {
-                (Outcome::NotVisible, format!("{what} is not visible {}", scene.place()))
-            }
+            Err(Unseen::Hidden(what)) => (Outcome::NotVisible, scene.hidden(what)),
             Err(Unseen::Unreadable(reason)) => (Outcome::Unreadable, reason),
         };
         Finding {
             id: self.id.to_owned(),
             outcome,
-            observed,
+            observed: observed.to_string(),
+            seen: Some(observed),
             expected: self.expected.to_owned(),
             why: self.why.to_owned(),
             source: self.source.to_owned(),
@@ -64,22 +65,33 @@ impl Check {
 }
 
 impl Seen {
-    pub(super) fn ok(observed: impl Into<String>) -> Self {
+    pub(super) fn ok(observed: impl Into<Phrase>) -> Self {
         Self::judged(true, observed)
     }
 
-    pub(super) fn deviates(observed: impl Into<String>) -> Self {
+    pub(super) fn deviates(observed: impl Into<Phrase>) -> Self {
         Self::judged(false, observed)
     }
 
-    pub(super) fn judged(as_expected: bool, observed: impl Into<String>) -> Self {
+    pub(super) fn judged(as_expected: bool, observed: impl Into<Phrase>) -> Self {
         Self { as_expected, observed: observed.into() }
     }
 }
 
 impl Unseen {
-    pub(super) fn hidden(what: impl Into<String>) -> Self {
+    pub(super) fn hidden(what: impl Into<Phrase>) -> Self {
         Self::Hidden(what.into())
+    }
+
+    /// A field of a file that is no other's.
+    pub(super) fn hidden_field(field: &str, file: &str) -> Self {
+        Self::Hidden(phrase!("field-of", "{field} of {file}", field = field, file = file))
+    }
+
+    /// A file that holds something else than what is meant to be there.
+    pub(super) fn holds(file: &str, text: &str) -> Self {
+        let text = format!("{text:?}");
+        Self::Unreadable(phrase!("holds", "{file} holds {text}", file = file, text = text))
     }
 }
 
@@ -87,16 +99,15 @@ impl Scene<'_> {
     /// The text of a file, or why there is none.
     pub(super) fn text(&self, path: &str) -> Result<String, Unseen> {
         self.root.read(path).map_err(|missing| match missing {
-            Missing::NotVisible => Unseen::Hidden(format!("/{path}")),
-            Missing::Unreadable(reason) => Unseen::Unreadable(reason),
+            Missing::NotVisible => Unseen::hidden(format!("/{path}")),
+            Missing::Unreadable(reason) => Unseen::Unreadable(reason.into()),
         })
     }
 
     /// The number that a file holds, or why there is none.
     pub(super) fn number(&self, path: &str) -> Result<u64, Unseen> {
         let text = self.text(path)?;
-        text.parse()
-            .map_err(|_| Unseen::Unreadable(format!("/{path} holds no number: {text:?}")))
+        text.parse().map_err(|_| Unseen::holds(&format!("/{path}"), &text))
     }
 
     /// Whether all processes of the machine are visible: the kernel's own second process is. In a
@@ -105,15 +116,40 @@ impl Scene<'_> {
         self.root.text("proc/2/stat").is_some_and(|stat| stat.contains("(kthreadd)"))
     }
 
-    fn place(&self) -> String {
-        match &self.facts.system.virtualization {
-            Some(name) => format!("in this guest or container ({name})"),
-            None => "on this host".to_owned(),
+    fn hidden(&self, what: Phrase) -> Phrase {
+        match self.facts.system.virtualization.as_deref() {
+            Some(layer) => phrase!(
+                "hidden-in-guest",
+                "{what} is not visible in this guest or container ({layer})",
+                what = what,
+                layer = layer,
+            ),
+            None => {
+                phrase!("hidden-on-host", "{what} is not visible on this host", what = what)
+            }
         }
     }
 }
 
 /// A number of bytes for people.
-pub(super) fn size(bytes: u64) -> String {
-    format!("{:.3}", Quantity::new(bytes as f64, Unit::Byte))
+pub(super) fn size(bytes: u64) -> Phrase {
+    Quantity::new(bytes as f64, Unit::Byte).into()
+}
+
+/// An exact number of bytes.
+pub(super) fn bytes(count: u64) -> Phrase {
+    Phrase::value(format!("{count} B"))
+}
+
+/// Members one after another, each as it is called.
+pub(super) fn named<'n>(
+    between: &str,
+    names: impl IntoIterator<Item = &'n (impl AsRef<str> + ?Sized + 'n)>,
+) -> Phrase {
+    Phrase::list(between, names.into_iter().map(|name| name.as_ref().into()))
+}
+
+/// That there is none.
+pub(super) fn none() -> Phrase {
+    phrase!("none", "none")
 }

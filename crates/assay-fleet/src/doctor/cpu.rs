@@ -1,9 +1,11 @@
 //! Checks of the processor: frequency, idle states, threads per core, and which CPUs are there.
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, none};
 use crate::cpu_list;
 use crate::cpus;
 
@@ -123,7 +125,8 @@ pub(super) const CHECKS: &[Check] = &[
 
 fn governor(scene: &Scene) -> Result<Seen, Unseen> {
     let governor = scene.facts.cpu.governor.clone();
-    let governor = governor.ok_or_else(|| Unseen::hidden("a cpufreq governor"))?;
+    let governor =
+        governor.ok_or_else(|| Unseen::hidden(phrase!("governor", "a cpufreq governor")))?;
     Ok(Seen::judged(governor == "performance", governor))
 }
 
@@ -136,32 +139,46 @@ fn energy_preference(scene: &Scene) -> Result<Seen, Unseen> {
         return Ok(Seen::judged(preference == "performance", preference));
     }
     let bias = scene.text(&format!("{DIRECTORY}/cpu{cpu}/power/energy_perf_bias"));
-    let bias = bias.map_err(|_| Unseen::hidden("an energy preference of the processor"))?;
-    Ok(Seen::judged(bias == "0", format!("energy performance bias {bias} (0 is performance)")))
+    let hidden = || Unseen::hidden(phrase!("energy", "an energy preference of the processor"));
+    let bias = bias.map_err(|_| hidden())?;
+    let is_performance = bias == "0";
+    let observed = phrase!(
+        "energy-bias",
+        "energy performance bias {bias} (performance is {best})",
+        bias = bias,
+        best = "0"
+    );
+    Ok(Seen::judged(is_performance, observed))
 }
 
 fn boost(scene: &Scene) -> Result<Seen, Unseen> {
-    let on = scene.facts.cpu.boost.ok_or_else(|| Unseen::hidden("a switch for boost"))?;
-    Ok(Seen::judged(on, if on { "on" } else { "off" }))
+    let hidden = || Unseen::hidden(phrase!("boost-switch", "a switch for boost"));
+    let on = scene.facts.cpu.boost.ok_or_else(hidden)?;
+    Ok(Seen::judged(on, if on { phrase!("on", "on") } else { phrase!("off", "off") }))
 }
 
 fn frequency_limit(scene: &Scene) -> Result<Seen, Unseen> {
     let cpu = first_cpu(scene);
     let khz = |name: &str| scene.number(&format!("{DIRECTORY}/cpu{cpu}/cpufreq/{name}"));
     let (limit, highest) = (khz("scaling_max_freq")?, khz("cpuinfo_max_freq")?);
-    let text = format!("{} of {}", hertz(limit as f64 * 1e3), hertz(highest as f64 * 1e3));
+    let [own, most] = [limit, highest].map(|khz| hertz(khz as f64 * 1e3));
+    let text = phrase!("part-of", "{part} of {whole}", part = own, whole = most);
     Ok(Seen::judged(limit >= highest, text))
 }
 
 /// 2 % below nominal is what a steady clock may show: its multiplier moves in steps of that size.
 fn frequency(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden("the current CPU frequency");
+    let hidden = || Unseen::hidden(phrase!("frequency", "the current CPU frequency"));
     let (lowest, highest) = scene.state.frequency_hz.ok_or_else(hidden)?;
-    let range = format!("{} to {}", hertz(lowest), hertz(highest));
-    let Some(nominal) = scene.facts.cpu.nominal_hz else {
-        return Ok(Seen::ok(format!("{range}; the nominal frequency is not visible")));
+    let range = phrase!("range", "{low} to {high}", low = hertz(lowest), high = hertz(highest));
+    let (is_reached, nominal) = match scene.facts.cpu.nominal_hz {
+        None => (true, phrase!("nominal-hidden", "the nominal frequency is not visible")),
+        Some(nominal) => (
+            highest >= 0.98 * nominal,
+            phrase!("nominal", "nominal {frequency}", frequency = hertz(nominal)),
+        ),
     };
-    Ok(Seen::judged(highest >= 0.98 * nominal, format!("{range}; nominal {}", hertz(nominal))))
+    Ok(Seen::judged(is_reached, Phrase::list("; ", [range, nominal])))
 }
 
 fn throttling(scene: &Scene) -> Result<Seen, Unseen> {
@@ -171,9 +188,11 @@ fn throttling(scene: &Scene) -> Result<Seen, Unseen> {
         cpus.filter_map(|cpu| scene.root.number::<u64>(&path(cpu.id))).max()
     };
     let (core, package) = (count("core_throttle_count"), count("package_throttle_count"));
-    let most =
-        core.max(package).ok_or_else(|| Unseen::hidden("a count of thermal throttling"))?;
-    Ok(Seen::judged(most == 0, format!("{most} since boot, on the CPU with the most")))
+    let hidden = || Unseen::hidden(phrase!("throttling", "a count of thermal throttling"));
+    let most = core.max(package).ok_or_else(hidden)?;
+    let observed =
+        phrase!("throttled-cpu", "{n} since boot, on the CPU with the most", n = most);
+    Ok(Seen::judged(most == 0, observed))
 }
 
 fn idle_states(scene: &Scene) -> Result<Seen, Unseen> {
@@ -188,60 +207,76 @@ fn idle_states(scene: &Scene) -> Result<Seen, Unseen> {
         deepest = deepest.max(number);
         let name = field("name").unwrap_or_else(|| format!("state{number}"));
         states.push(match field("latency") {
-            Some(microseconds) => format!("{name} ({microseconds} µs)"),
-            None => name,
+            Some(microseconds) => {
+                let wait = Phrase::value(format!("{microseconds} µs"));
+                Phrase::joined([format!("{name} (").into(), wait, ")".into()])
+            }
+            None => name.into(),
         });
     }
     if states.is_empty() {
-        return Err(Unseen::hidden("a list of idle states"));
+        return Err(Unseen::hidden(phrase!("idle-states", "a list of idle states")));
     }
-    Ok(Seen::judged(deepest <= 1, states.join(", ")))
+    Ok(Seen::judged(deepest <= 1, Phrase::list(", ", states)))
 }
 
 fn smt(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden("which CPUs are threads of one core");
+    let hidden = || Unseen::hidden(phrase!("siblings", "which CPUs are threads of one core"));
     let on = scene.facts.cpu.smt.ok_or_else(hidden)?;
     let control = scene.root.text(&format!("{DIRECTORY}/smt/control"));
     let control = control.map_or(String::new(), |control| format!(" (smt/control: {control})"));
-    let seen = if on { "several threads per core" } else { "one thread per core" };
-    Ok(Seen::judged(!on, format!("{seen}{control}")))
+    let seen = match on {
+        true => phrase!("threads-several", "several threads per core"),
+        false => phrase!("threads-one", "one thread per core"),
+    };
+    Ok(Seen::judged(!on, Phrase::joined([seen, control.into()])))
 }
 
 fn offline(scene: &Scene) -> Result<Seen, Unseen> {
     let present = cpu_list::listed(scene.root, &format!("{DIRECTORY}/present"));
-    let present = present.ok_or_else(|| Unseen::hidden("the list of CPUs present"))?;
+    let present = present
+        .ok_or_else(|| Unseen::hidden(phrase!("cpus-present", "the list of CPUs present")))?;
     let online = cpus::online(scene.root);
     let missing = present.difference(&online).copied().collect();
-    let text = format!("{} of {} online", present.len().min(online.len()), present.len());
+    let text = phrase!(
+        "cpus-online",
+        "{some} of {all} online",
+        some = present.len().min(online.len()),
+        all = present.len(),
+    );
     Ok(match cpu_list::display(&missing) {
         none if none.is_empty() => Seen::ok(text),
-        missing => Seen::deviates(format!("{text}; offline: {missing}")),
+        missing => {
+            let offline = phrase!("cpus-offline", "offline: {cpus}", cpus = missing);
+            Seen::deviates(Phrase::list("; ", [text, offline]))
+        }
     })
 }
 
 fn usable_cpus(scene: &Scene) -> Result<Seen, Unseen> {
     let usable = scene.facts.topology.cpus.iter().map(|cpu| cpu.id).collect();
     let online = cpus::online(scene.root);
-    let text = format!("CPUs {} of {}", cpu_list::display(&usable), cpu_list::display(&online));
+    let [some, all] = [&usable, &online].map(cpu_list::display);
+    let text = phrase!("cpus-usable", "CPUs {some} of {all}", some = some, all = all);
     Ok(Seen::judged(usable.is_superset(&online), text))
 }
 
 fn isolated(scene: &Scene) -> Result<Seen, Unseen> {
     let list = scene.text(&format!("{DIRECTORY}/isolated"))?;
-    Ok(if list.is_empty() { Seen::ok("none") } else { Seen::deviates(list) })
+    Ok(if list.is_empty() { Seen::ok(none()) } else { Seen::deviates(list) })
 }
 
 fn microcode(scene: &Scene) -> Result<Seen, Unseen> {
     let revision = scene.facts.cpu.microcode.clone();
-    revision
-        .map(Seen::ok)
-        .ok_or_else(|| Unseen::hidden("the processor's real microcode revision"))
+    revision.map(Seen::ok).ok_or_else(|| {
+        Unseen::hidden(phrase!("microcode", "the processor's real microcode revision"))
+    })
 }
 
 fn first_cpu(scene: &Scene) -> u32 {
     scene.facts.topology.cpus.first().map_or(0, |cpu| cpu.id)
 }
 
-fn hertz(value: f64) -> String {
-    format!("{:.3}", Quantity::new(value, Unit::Hertz))
+fn hertz(value: f64) -> Phrase {
+    Quantity::new(value, Unit::Hertz).into()
 }

@@ -5,8 +5,10 @@
 
 use assay_model::finding::Severity;
 use assay_model::network_setup::{Coalescing, DeviceSetup, Extent, Offloads, Switch};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, bytes};
 use crate::cpu_list;
 use crate::network_device::{self, NetworkDevice};
 
@@ -140,25 +142,27 @@ fn judged(scene: &Scene) -> Vec<NetworkDevice> {
 /// One device after another, or that there is none.
 fn of_devices(
     scene: &Scene,
-    report: impl Fn(&NetworkDevice) -> Option<(bool, String)>,
+    report: impl Fn(&NetworkDevice) -> Option<(bool, Phrase)>,
 ) -> Result<Seen, Unseen> {
-    let reported: Vec<(bool, String)> = judged(scene)
+    let reported: Vec<(bool, Phrase)> = judged(scene)
         .iter()
         .filter_map(|device| {
-            report(device).map(|(ok, text)| (ok, format!("{} {text}", device.name)))
+            let (ok, said) = report(device)?;
+            Some((ok, Phrase::list(" ", [device.name.as_str().into(), said])))
         })
         .collect();
     if reported.is_empty() {
-        return Err(Unseen::hidden("this about a network device"));
+        return Err(Unseen::hidden(phrase!("about-device", "this about a network device")));
     }
-    let texts: Vec<&str> = reported.iter().map(|(_, text)| text.as_str()).collect();
-    Ok(Seen::judged(reported.iter().all(|(ok, _)| *ok), texts.join(", ")))
+    let is_good = reported.iter().all(|(ok, _)| *ok);
+    let all = reported.into_iter().map(|(_, said)| said);
+    Ok(Seen::judged(is_good, Phrase::list(", ", all)))
 }
 
 /// The same of what drivers answer.
 fn of_setups(
     scene: &Scene,
-    report: impl Fn(&DeviceSetup) -> Option<(bool, String)>,
+    report: impl Fn(&DeviceSetup) -> Option<(bool, Phrase)>,
 ) -> Result<Seen, Unseen> {
     of_devices(scene, |device| report(scene.network.device(&device.name)?))
 }
@@ -166,7 +170,7 @@ fn of_setups(
 fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
     of_devices(scene, |device| {
         let mtu = device.mtu_bytes?;
-        Some((mtu >= ETHERNET_MTU_BYTES, format!("{mtu} B")))
+        Some((mtu >= ETHERNET_MTU_BYTES, bytes(mtu)))
     })
 }
 
@@ -174,71 +178,89 @@ fn speed(scene: &Scene) -> Result<Seen, Unseen> {
     of_devices(scene, |device| {
         let gigabits = device.link_bit_per_s? as f64 / 1e9;
         let is_half = device.duplex.as_deref() == Some("half");
-        let half = if is_half { ", half duplex" } else { "" };
-        Some((!is_half, format!("{gigabits} Gbit/s{half}")))
+        let half = is_half.then(|| phrase!("half-duplex", "half duplex"));
+        let speed = Phrase::value(format!("{gigabits} Gbit/s"));
+        Some((!is_half, Phrase::list(", ", std::iter::once(speed).chain(half))))
     })
 }
 
 fn kernel_module(scene: &Scene) -> Result<Seen, Unseen> {
     of_setups(scene, |setup| {
         let module = setup.kernel_module.as_ref()?;
-        let known = [("", &module.version), (", firmware ", &module.firmware)];
-        let known = known.into_iter().filter(|(_, text)| !text.is_empty());
-        let text: String = known.map(|(before, text)| format!("{before}{text}")).collect();
+        let driver = format!("{} {}", module.name, module.version).trim_end().to_owned();
+        let firmware = (!module.firmware.is_empty()).then(|| {
+            phrase!("firmware", "firmware {version}", version = module.firmware.as_str())
+        });
+        let text = Phrase::list(", ", std::iter::once(driver.into()).chain(firmware));
         let is_imitated = scene.facts.system.virtualization.is_some()
             && IMITATED.contains(&module.name.as_str());
-        Some((!is_imitated, format!("{} {text}", module.name).trim_end().to_owned()))
+        Some((!is_imitated, text))
     })
 }
 
-fn offloads(offloads: Offloads) -> (bool, String) {
+fn offloads(offloads: Offloads) -> (bool, Phrase) {
     let wanted = [
-        ("TSO", offloads.tcp_segmentation),
-        ("GSO", offloads.generic_segmentation),
-        ("GRO", offloads.generic_receive),
-        ("receive checksum", offloads.receive_checksum),
-        ("send checksum", offloads.send_checksum),
+        ("TSO".into(), offloads.tcp_segmentation),
+        ("GSO".into(), offloads.generic_segmentation),
+        ("GRO".into(), offloads.generic_receive),
+        (phrase!("receive-checksum", "receive checksum"), offloads.receive_checksum),
+        (phrase!("send-checksum", "send checksum"), offloads.send_checksum),
     ];
     let word = |switch: Switch| match (switch.on, switch.fixed) {
-        (true, _) => "on",
-        (false, false) => "off",
-        (false, true) => "off (fixed)",
+        (true, _) => phrase!("on", "on"),
+        (false, false) => phrase!("off", "off"),
+        (false, true) => phrase!("off-fixed", "off (fixed)"),
     };
+    let are_on = wanted.iter().all(|(_, switch)| switch.on);
     // Joining by the device is reported and not judged: GRO does the same and keeps the heads.
-    let reported = wanted.into_iter().chain([("LRO", offloads.large_receive)]);
-    let texts: Vec<String> =
-        reported.map(|(name, switch)| format!("{name} {}", word(switch))).collect();
-    (wanted.iter().all(|(_, switch)| switch.on), texts.join(" · "))
+    let reported = wanted.into_iter().chain([("LRO".into(), offloads.large_receive)]);
+    let said = reported.map(|(name, switch)| Phrase::list(" ", [name, word(switch)]));
+    (are_on, Phrase::list(" · ", said))
 }
 
-fn rings(setup: &DeviceSetup) -> Option<(bool, String)> {
-    let rings = [("receive", setup.receive_ring), ("send", setup.send_ring)];
-    let rings = rings.into_iter().filter_map(|(name, ring)| Some((name, ring?)));
-    let rings: Vec<(&str, Extent)> = rings.collect();
-    let texts: Vec<String> = rings
-        .iter()
-        .map(|(name, ring)| format!("{name} {} of at most {}", ring.now, ring.most))
-        .collect();
+fn rings(setup: &DeviceSetup) -> Option<(bool, Phrase)> {
+    let said = |[now, most]: [String; 2], receives| match receives {
+        true => {
+            phrase!("ring-receive", "receive {now} of at most {most}", now = now, most = most)
+        }
+        false => phrase!("ring-send", "send {now} of at most {most}", now = now, most = most),
+    };
+    let rings = [(true, setup.receive_ring), (false, setup.send_ring)];
+    let rings: Vec<(bool, Extent)> =
+        rings.into_iter().filter_map(|(receives, ring)| Some((receives, ring?))).collect();
     let is_full = rings.iter().all(|(_, ring)| ring.now >= ring.most);
-    (!rings.is_empty()).then(|| (is_full, texts.join(" · ")))
+    let all = rings.iter().map(|(receives, ring)| {
+        said([ring.now, ring.most].map(|count| count.to_string()), *receives)
+    });
+    (!rings.is_empty()).then(|| (is_full, Phrase::list(" · ", all)))
 }
 
-fn channels(queues: Extent, cpus: usize) -> (bool, String) {
+fn channels(queues: Extent, cpus: usize) -> (bool, Phrase) {
     let wanted = usize::try_from(queues.most).unwrap_or(usize::MAX).min(cpus.max(1));
-    let text =
-        format!("{} of at most {} receive queues for {cpus} CPUs", queues.now, queues.most);
+    let text = phrase!(
+        "channels",
+        "{now} of at most {most} receive queues for {cpus} CPUs",
+        now = queues.now,
+        most = queues.most,
+        cpus = cpus,
+    );
     (queues.now as usize >= wanted, text)
 }
 
-fn coalescing(set: Coalescing) -> (bool, String) {
+fn coalescing(set: Coalescing) -> (bool, Phrase) {
     if set.adaptive_receive {
-        return (true, "adaptive".to_owned());
+        return (true, phrase!("adaptive", "adaptive"));
     }
     // A device that interrupts for every packet waits for none, whatever its time.
     let waits = set.receive_frames != 1 && set.receive_us > LONG_WAIT_US;
-    let text = format!(
-        "receive after {} µs or {} packets, send after {} µs",
-        set.receive_us, set.receive_frames, set.send_us
+    let [receive, send] =
+        [set.receive_us, set.send_us].map(|time| Phrase::value(format!("{time} µs")));
+    let text = phrase!(
+        "coalescing",
+        "receive after {receive} or {packets} packets, send after {send}",
+        receive = receive,
+        packets = set.receive_frames,
+        send = send,
     );
     (!waits, text)
 }
@@ -248,8 +270,15 @@ fn accelerated(scene: &Scene) -> Result<Seen, Unseen> {
     of_devices(scene, |device| {
         (device.kernel_module.as_deref() == Some(network_device::SYNTHETIC)).then(|| {
             match network_device::virtual_function(scene.root, &device.name) {
-                Some(function) => (true, format!("over virtual function {function}")),
-                None => (false, "without a virtual function".to_owned()),
+                Some(function) => (
+                    true,
+                    phrase!(
+                        "function",
+                        "over virtual function {function}",
+                        function = function
+                    ),
+                ),
+                None => (false, phrase!("no-function", "without a virtual function")),
             }
         })
     })
@@ -275,9 +304,10 @@ fn receive_queues(scene: &Scene) -> Result<Seen, Unseen> {
             mask.chars().any(|digit| digit.is_ascii_hexdigit() && digit != '0')
         };
         let spread = queues.iter().filter(is_spread).count();
-        let noun = if queues.len() == 1 { "queue" } else { "queues" };
         let ok = queues.len() > 1 || spread > 0 || cpus <= 1;
-        Some((ok, format!("{} {noun}, {spread} spread by RPS", queues.len())))
+        let count = Phrase::counted("queues", queues.len(), "{n} queue", "{n} queues");
+        let spread = phrase!("queues-spread", "{n} spread by RPS", n = spread);
+        Some((ok, Phrase::list(", ", [count, spread])))
     })
 }
 
@@ -304,7 +334,11 @@ fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
         places.sort();
         places.dedup();
         let ok = count <= 2 || places.len() > 1 || cpus <= 1;
-        Some((ok, format!("{count} interrupts on CPUs {}", places.join(" "))))
+        let cpus = places.join(" ");
+        Some((
+            ok,
+            phrase!("interrupts", "{n} interrupts on CPUs {cpus}", n = count, cpus = cpus),
+        ))
     })
 }
 
@@ -320,7 +354,13 @@ fn interrupt_place(scene: &Scene) -> Result<Seen, Unseen> {
             cpu_list::parse(place).is_some_and(|cpus| cpus.iter().all(|cpu| near.contains(cpu)))
         };
         let count = places.iter().filter(is_near).count();
-        let text = format!("{count} of {} interrupts on its node {node}", places.len());
+        let text = phrase!(
+            "interrupts-near",
+            "{some} of {all} interrupts on its node {node}",
+            some = count,
+            all = places.len(),
+            node = node.to_string(),
+        );
         Some((count == places.len(), text))
     })
 }

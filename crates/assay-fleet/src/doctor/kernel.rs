@@ -1,8 +1,9 @@
 //! Checks of the kernel and of what the machine is: clock, mitigations, command line, watchdogs.
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, named};
 use crate::process_table;
 
 /// Clock sources that take a microsecond and more to read, or that tick too slowly.
@@ -118,20 +119,21 @@ fn machine(scene: &Scene) -> Result<Seen, Unseen> {
     match (&system.product, layer) {
         (Some(product), None) => Ok(Seen::ok(product.clone())),
         (Some(product), Some(layer)) => Ok(Seen::ok(format!("{product} ({layer})"))),
-        (None, _) => Err(Unseen::hidden("a product name")),
+        (None, _) => Err(Unseen::hidden(phrase!("product", "a product name"))),
     }
 }
 
 fn clock_source(scene: &Scene) -> Result<Seen, Unseen> {
     let clock = scene.facts.system.clock_source.clone();
-    let clock = clock.ok_or_else(|| Unseen::hidden("the clock source"))?;
+    let clock =
+        clock.ok_or_else(|| Unseen::hidden(phrase!("clock-source", "the clock source")))?;
     Ok(Seen::judged(!SLOW_CLOCKS.contains(&clock.as_str()), clock))
 }
 
 fn mitigations(scene: &Scene) -> Result<Seen, Unseen> {
     let all = &scene.facts.mitigations;
     if all.is_empty() {
-        return Err(Unseen::hidden("the list of vulnerabilities"));
+        return Err(Unseen::hidden(phrase!("vulnerabilities", "the list of vulnerabilities")));
     }
     let with = |state: &str| -> Vec<&str> {
         let some = all.iter().filter(|(_, text)| text.starts_with(state));
@@ -141,13 +143,14 @@ fn mitigations(scene: &Scene) -> Result<Seen, Unseen> {
         if names.is_empty() { String::new() } else { format!(" ({})", names.join(", ")) }
     };
     let (mitigated, vulnerable) = (with("Mitigation"), with("Vulnerable"));
-    Ok(Seen::ok(format!(
-        "{} mitigated{}, {} vulnerable{}, of {} known",
-        mitigated.len(),
-        list(&mitigated),
-        vulnerable.len(),
-        list(&vulnerable),
-        all.len()
+    Ok(Seen::ok(phrase!(
+        "mitigated",
+        "{some} mitigated{these}, {others} vulnerable{those}, of {all} known",
+        some = mitigated.len(),
+        these = list(&mitigated),
+        others = vulnerable.len(),
+        those = list(&vulnerable),
+        all = all.len(),
     )))
 }
 
@@ -162,8 +165,12 @@ fn command_line(scene: &Scene) -> Result<Seen, Unseen> {
     };
     let (taking, tuning) = (among(&TAKING), among(&TUNING));
     Ok(match (taking.is_empty(), tuning.is_empty()) {
-        (true, true) => Seen::ok("no parameter that moves results"),
-        (true, false) => Seen::ok(format!("tuning only: {}", tuning.join(" "))),
+        (true, true) => Seen::ok(phrase!("no-parameter", "no parameter that moves results")),
+        (true, false) => Seen::ok(phrase!(
+            "parameters-tuning",
+            "tuning only: {parameters}",
+            parameters = named(" ", &tuning),
+        )),
         (false, _) => Seen::deviates([taking, tuning].concat().join(" ")),
     })
 }
@@ -180,9 +187,13 @@ fn timer_migration(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn irqbalance(scene: &Scene) -> Result<Seen, Unseen> {
     if !scene.sees_all_processes() {
-        return Err(Unseen::hidden("the list of all processes"));
+        return Err(Unseen::hidden(phrase!("all-processes", "the list of all processes")));
     }
     let processes = process_table::snapshot(scene.root);
     let running = processes.iter().any(|process| process.name == "irqbalance");
-    Ok(Seen::judged(!running, if running { "running" } else { "not running" }))
+    let observed = match running {
+        true => phrase!("running", "running"),
+        false => phrase!("not-running", "not running"),
+    };
+    Ok(Seen::judged(!running, observed))
 }

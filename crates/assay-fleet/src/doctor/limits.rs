@@ -1,8 +1,10 @@
 //! Checks of what control groups and resource limits allow this process.
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, size};
+use super::check::{Check, Scene, Seen, Unseen, none, size};
 use crate::resource_limits::{self, Limit};
 
 /// Open files that Azure's HPC images allow.
@@ -71,15 +73,28 @@ fn cpu_quota(scene: &Scene) -> Result<Seen, Unseen> {
         None => no_limit(scene)?,
         Some(quota) => Seen::judged(
             quota >= cpus as f64,
-            format!("{quota:.2} CPUs' worth of time on {cpus} CPUs"),
+            phrase!(
+                "quota",
+                "{quota} CPUs' worth of time on {cpus} CPUs",
+                quota = Phrase::value(format!("{quota:.2}")),
+                cpus = cpus,
+            ),
         ),
     })
 }
 
 fn throttled(scene: &Scene) -> Result<Seen, Unseen> {
-    let hidden = || Unseen::hidden("a count of how often the control group was throttled");
+    let hidden = || {
+        Unseen::hidden(phrase!(
+            "group-throttling",
+            "a count of how often the control group was throttled"
+        ))
+    };
     let times = scene.state.throttled.ok_or_else(hidden)?;
-    Ok(Seen::judged(times == 0, format!("{times} times since the group exists")))
+    Ok(Seen::judged(
+        times == 0,
+        phrase!("throttled-group", "{n} times since the group exists", n = times),
+    ))
 }
 
 fn memory(scene: &Scene) -> Result<Seen, Unseen> {
@@ -87,14 +102,14 @@ fn memory(scene: &Scene) -> Result<Seen, Unseen> {
         None => no_limit(scene)?,
         Some(left) => {
             let binds = left < scene.facts.memory.available_bytes;
-            Seen::judged(!binds, format!("{} left in the group", size(left)))
+            Seen::judged(!binds, phrase!("left", "{size} left in the group", size = size(left)))
         }
     })
 }
 
 /// No limit was found: there is none, or the groups themselves are hidden.
 fn no_limit(scene: &Scene) -> Result<Seen, Unseen> {
-    scene.text("proc/self/cgroup").map(|_| Seen::ok("none"))
+    scene.text("proc/self/cgroup").map(|_| Seen::ok(none()))
 }
 
 fn locked_memory(scene: &Scene) -> Result<Seen, Unseen> {
@@ -107,19 +122,23 @@ fn stack(scene: &Scene) -> Result<Seen, Unseen> {
 
 fn open_files(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(match soft_limit(scene, "Max open files")? {
-        Limit::Unlimited => Seen::ok("unlimited"),
+        Limit::Unlimited => Seen::ok(unlimited()),
         Limit::At(files) => Seen::judged(files >= OPEN_FILES, files.to_string()),
     })
 }
 
 fn bytes_unlimited(limit: Limit) -> Result<Seen, Unseen> {
     Ok(match limit {
-        Limit::Unlimited => Seen::ok("unlimited"),
+        Limit::Unlimited => Seen::ok(unlimited()),
         Limit::At(bytes) => Seen::deviates(size(bytes)),
     })
 }
 
+fn unlimited() -> Phrase {
+    phrase!("unlimited", "unlimited")
+}
+
 fn soft_limit(scene: &Scene, name: &str) -> Result<Limit, Unseen> {
-    let hidden = || Unseen::hidden(format!("{name:?} of /proc/self/limits"));
+    let hidden = || Unseen::hidden_field(&format!("{name:?}"), "/proc/self/limits");
     resource_limits::soft(scene.root, name).ok_or_else(hidden)
 }

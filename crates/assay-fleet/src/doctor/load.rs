@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, none};
 use crate::process_table::{self, Entry};
 use crate::state::{LOAD, MEMORY_PRESSURE, STEAL_SHARE};
 
@@ -70,13 +72,15 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn average(scene: &Scene) -> Result<Seen, Unseen> {
-    let load = scene.state.load_one_minute.ok_or_else(|| Unseen::hidden("the load average"))?;
-    Ok(Seen::judged(load < LOAD, format!("{load:.2} over the last minute")))
+    let hidden = || Unseen::hidden(phrase!("load-average", "the load average"));
+    let load = scene.state.load_one_minute.ok_or_else(hidden)?;
+    let shown = Phrase::value(format!("{load:.2}"));
+    Ok(Seen::judged(load < LOAD, phrase!("load", "{load} over the last minute", load = shown)))
 }
 
 fn processes(scene: &Scene) -> Result<Seen, Unseen> {
     if !scene.sees_all_processes() {
-        return Err(Unseen::hidden("the list of all processes"));
+        return Err(Unseen::hidden(phrase!("all-processes", "the list of all processes")));
     }
     let began = Instant::now();
     let before = process_table::snapshot(scene.root);
@@ -84,12 +88,14 @@ fn processes(scene: &Scene) -> Result<Seen, Unseen> {
     let after = process_table::snapshot(scene.root);
     let busy = busiest(&before, &after, began.elapsed().as_secs_f64());
     if busy.is_empty() {
-        return Ok(Seen::ok("none"));
+        return Ok(Seen::ok(none()));
     }
-    let named = busy.iter().take(MOST_NAMED);
-    let named: Vec<String> =
-        named.map(|(name, share)| format!("{name} {:.0} %", 100.0 * share)).collect();
-    Ok(Seen::deviates(format!("{} of a CPU", named.join(", "))))
+    let named = busy.iter().take(MOST_NAMED).map(|(name, share)| {
+        let share = Phrase::value(format!("{:.0} %", 100.0 * share));
+        Phrase::list(" ", [name.as_str().into(), share])
+    });
+    let named = Phrase::list(", ", named);
+    Ok(Seen::deviates(phrase!("busy", "{processes} of a CPU", processes = named)))
 }
 
 /// The other processes that used more than the share of a CPU that counts, the busiest first.
@@ -113,10 +119,15 @@ fn steal(scene: &Scene) -> Result<Seen, Unseen> {
     let state = scene.state;
     let (Some(stolen), Some(all)) = (state.steal_s, state.cpu_time_s.filter(|all| *all > 0.0))
     else {
-        return Err(Unseen::hidden("the CPU time stolen"));
+        return Err(Unseen::hidden(phrase!("stolen-time", "the CPU time stolen")));
     };
     let share = stolen / all;
-    let text = format!("{:.2} % since boot ({stolen:.1} s)", 100.0 * share);
+    let text = phrase!(
+        "stolen",
+        "{share} since boot ({time})",
+        share = Phrase::value(format!("{:.2} %", 100.0 * share)),
+        time = Phrase::value(format!("{stolen:.1} s")),
+    );
     Ok(Seen::judged(share <= STEAL_SHARE, text))
 }
 
@@ -129,8 +140,15 @@ fn memory_pressure(scene: &Scene) -> Result<Seen, Unseen> {
 }
 
 fn pressure(share: Option<f64>, most: f64) -> Result<Seen, Unseen> {
-    let share = share.ok_or_else(|| Unseen::hidden("pressure stall information"))?;
-    Ok(Seen::judged(share < most, format!("{:.1} % of the last 10 s", 100.0 * share)))
+    let hidden = || Unseen::hidden(phrase!("pressure", "pressure stall information"));
+    let share = share.ok_or_else(hidden)?;
+    let text = phrase!(
+        "waited",
+        "{share} of the last {time}",
+        share = Phrase::value(format!("{:.1} %", 100.0 * share)),
+        time = Phrase::value("10 s"),
+    );
+    Ok(Seen::judged(share < most, text))
 }
 
 #[cfg(test)]

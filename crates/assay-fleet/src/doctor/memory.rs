@@ -1,8 +1,10 @@
 //! Checks of main memory: how much is free, how pages are handled, NUMA, swap, modules.
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen, size};
+use super::check::{Check, Scene, Seen, Unseen, named, none, size};
 use crate::meminfo;
 use crate::root::{Missing, chosen};
 
@@ -123,12 +125,17 @@ fn free(scene: &Scene) -> Result<Seen, Unseen> {
     let topology = &scene.facts.topology;
     // A first level alone means that the firmware keeps the others to itself: every core has one.
     if topology.last_level().all(|cache| cache.level < 2) {
-        return Err(Unseen::hidden("the size of the last-level cache"));
+        return Err(Unseen::hidden(phrase!("last-level", "the size of the last-level cache")));
     }
     let caches = topology.last_level_bytes(&topology.cpu_ids());
     let (free, needed) = (scene.facts.usable_bytes(), caches.saturating_mul(STREAM_FACTOR));
-    let text =
-        format!("{} free; {} needed (last level: {})", size(free), size(needed), size(caches));
+    let text = phrase!(
+        "memory-free",
+        "{free} free; {needed} needed (last level: {caches})",
+        free = size(free),
+        needed = size(needed),
+        caches = size(caches),
+    );
     Ok(Seen::judged(free >= needed, text))
 }
 
@@ -147,38 +154,58 @@ fn huge_page_defrag(scene: &Scene) -> Result<Seen, Unseen> {
 fn numa_balancing(scene: &Scene) -> Result<Seen, Unseen> {
     let value = scene.number("proc/sys/kernel/numa_balancing")?;
     if scene.facts.topology.numa.len() < 2 {
-        return Ok(Seen::ok(format!("{value}, without effect: there is one NUMA node")));
+        return Ok(Seen::ok(without_nodes(value)));
     }
     Ok(match value {
-        0 => Seen::ok("0, as tuned hpc-compute sets it; the Azure HBv5 page sets 1"),
-        1 => Seen::ok("1, as the Azure HBv5 page sets it; tuned hpc-compute sets 0"),
-        other => Seen::deviates(format!("{other}: memory tiering is on")),
+        0 => Seen::ok(phrase!(
+            "numa-as-tuned",
+            "{value}, as tuned hpc-compute sets it; the {page} page sets {other}",
+            value = "0",
+            page = "Azure HBv5",
+            other = "1",
+        )),
+        1 => Seen::ok(phrase!(
+            "numa-as-published",
+            "{value}, as the {page} page sets it; tuned hpc-compute sets {other}",
+            value = "1",
+            page = "Azure HBv5",
+            other = "0",
+        )),
+        other => Seen::deviates(phrase!(
+            "numa-tiering",
+            "{value}: memory tiering is on",
+            value = other.to_string(),
+        )),
     })
+}
+
+fn without_nodes(value: u64) -> Phrase {
+    let value = value.to_string();
+    phrase!("one-node", "{value}, without effect: there is one NUMA node", value = value)
 }
 
 fn numa_nodes(scene: &Scene) -> Result<Seen, Unseen> {
     if scene.root.numbered("sys/devices/system/node", "node").is_empty() {
-        return Err(Unseen::hidden("the NUMA layout"));
+        return Err(Unseen::hidden(phrase!("numa-layout", "the NUMA layout")));
     }
     let topology = &scene.facts.topology;
     let mut sockets: Vec<u32> = topology.cpus.iter().map(|cpu| cpu.socket).collect();
     sockets.sort_unstable();
     sockets.dedup();
-    let count = |number: usize, name: &str| match number {
-        1 => format!("1 {name}"),
-        _ => format!("{number} {name}s"),
-    };
-    Ok(Seen::ok(format!(
-        "{} on {}",
-        count(topology.numa.len(), "node"),
-        count(sockets.len(), "socket")
+    let nodes = Phrase::counted("numa-nodes", topology.numa.len(), "{n} node", "{n} nodes");
+    let sockets = Phrase::counted("sockets", sockets.len(), "{n} socket", "{n} sockets");
+    Ok(Seen::ok(phrase!(
+        "nodes-on-sockets",
+        "{nodes} on {sockets}",
+        nodes = nodes,
+        sockets = sockets,
     )))
 }
 
 fn zone_reclaim(scene: &Scene) -> Result<Seen, Unseen> {
     let value = scene.number("proc/sys/vm/zone_reclaim_mode")?;
     if scene.facts.topology.numa.len() < 2 {
-        return Ok(Seen::ok(format!("{value}, without effect: there is one NUMA node")));
+        return Ok(Seen::ok(without_nodes(value)));
     }
     Ok(Seen::judged(value & 1 == 1, value.to_string()))
 }
@@ -186,18 +213,23 @@ fn zone_reclaim(scene: &Scene) -> Result<Seen, Unseen> {
 fn page_cache(scene: &Scene) -> Result<Seen, Unseen> {
     let field = |name: &str| {
         let bytes = meminfo::bytes(scene.root, name);
-        bytes.ok_or_else(|| Unseen::hidden(format!("{name} of /proc/meminfo")))
+        bytes.ok_or_else(|| Unseen::hidden_field(name, "/proc/meminfo"))
     };
     let dirty = field("Dirty")?.saturating_add(field("Writeback")?);
-    let text = format!("{} cached; {} to be written", size(field("Cached")?), size(dirty));
+    let text = phrase!(
+        "page-cache",
+        "{cached} cached; {dirty} to be written",
+        cached = size(field("Cached")?),
+        dirty = size(dirty),
+    );
     let much = DIRTY_SHARE * scene.facts.memory.total_bytes as f64;
     Ok(Seen::judged((dirty as f64) < much, text))
 }
 
 fn reserved_huge_pages(scene: &Scene) -> Result<Seen, Unseen> {
     let bytes = meminfo::bytes(scene.root, "Hugetlb");
-    let bytes = bytes.ok_or_else(|| Unseen::hidden("Hugetlb of /proc/meminfo"))?;
-    Ok(if bytes == 0 { Seen::ok("none") } else { Seen::deviates(size(bytes)) })
+    let bytes = bytes.ok_or_else(|| Unseen::hidden_field("Hugetlb", "/proc/meminfo"))?;
+    Ok(if bytes == 0 { Seen::ok(none()) } else { Seen::deviates(size(bytes)) })
 }
 
 /// `/proc/swaps` has a heading, and a line per swap area.
@@ -209,13 +241,17 @@ fn swap_areas(scene: &Scene) -> Result<Vec<String>, Unseen> {
 
 fn swap(scene: &Scene) -> Result<Seen, Unseen> {
     let areas = swap_areas(scene)?;
-    Ok(if areas.is_empty() { Seen::ok("none") } else { Seen::deviates(areas.join(", ")) })
+    Ok(if areas.is_empty() { Seen::ok(none()) } else { Seen::deviates(named(", ", &areas)) })
 }
 
 fn swappiness(scene: &Scene) -> Result<Seen, Unseen> {
     let value = scene.number("proc/sys/vm/swappiness")?;
     if swap_areas(scene).is_ok_and(|areas| areas.is_empty()) {
-        return Ok(Seen::ok(format!("{value}, without effect: there is no swap")));
+        return Ok(Seen::ok(phrase!(
+            "no-swap",
+            "{value}, without effect: there is no swap",
+            value = value.to_string(),
+        )));
     }
     Ok(Seen::judged(value <= 10, value.to_string()))
 }
@@ -223,10 +259,11 @@ fn swappiness(scene: &Scene) -> Result<Seen, Unseen> {
 fn modules(scene: &Scene) -> Result<Seen, Unseen> {
     let Some(modules) = &scene.facts.memory.modules else {
         return Err(match scene.root.read("sys/firmware/dmi/tables/DMI") {
-            Err(Missing::Unreadable(reason)) => Unseen::Unreadable(reason),
-            Err(Missing::NotVisible) | Ok(_) => {
-                Unseen::hidden("a plausible description of the memory modules")
-            }
+            Err(Missing::Unreadable(reason)) => Unseen::Unreadable(reason.into()),
+            Err(Missing::NotVisible) | Ok(_) => Unseen::hidden(phrase!(
+                "memory-modules",
+                "a plausible description of the memory modules"
+            )),
         });
     };
     let mut kinds: Vec<String> = modules
@@ -235,5 +272,6 @@ fn modules(scene: &Scene) -> Result<Seen, Unseen> {
         .collect();
     kinds.sort_unstable();
     kinds.dedup();
-    Ok(Seen::ok(format!("{} modules, {}", modules.len(), kinds.join(" and "))))
+    let count = Phrase::counted("modules", modules.len(), "{n} module", "{n} modules");
+    Ok(Seen::ok(Phrase::list(", ", [count, named(", ", &kinds)])))
 }

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, named, none};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -53,8 +55,8 @@ const LIBRARY_FOLDERS: [&str; 4] = ["lib", "lib64", "lib/release", "lib/x86_64-l
 const LIBRARIES: [(&str, &str); 4] = [
     ("libmpi.so.40", "Open MPI"),
     ("libmpi.so.20", "Open MPI"),
-    ("libmpi.so.12", "MPICH or Intel MPI"),
-    ("libmpich.so.12", "MPICH or Intel MPI"),
+    ("libmpi.so.12", "MPICH/Intel MPI"),
+    ("libmpich.so.12", "MPICH/Intel MPI"),
 ];
 
 type Environment = BTreeMap<String, String>;
@@ -70,7 +72,8 @@ fn environment_and_prefix(scene: &Scene) -> Result<(Environment, String), Unseen
         LAUNCHERS.iter().any(|name| scene.root.exists(&below_root(&format!("{folder}/{name}"))))
     };
     let folder = path.split(':').filter(|folder| folder.starts_with('/')).find(has_launcher);
-    let folder = folder.ok_or_else(|| Unseen::hidden("an MPI launcher on PATH"))?;
+    let folder =
+        folder.ok_or_else(|| Unseen::hidden(phrase!("launcher", "an MPI launcher on PATH")))?;
     let above = folder.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
     let prefix = above.to_owned();
     Ok((environment, prefix))
@@ -99,15 +102,25 @@ fn library(scene: &Scene) -> Result<Seen, Unseen> {
         .filter(|folder| folder.starts_with('/'))
         .find_map(|folder| makes_in(scene, folder).first().map(|make| (folder, *make)));
     Ok(match first {
-        None => {
-            Seen::ok(format!("LD_LIBRARY_PATH names none; the launcher lies in {prefix}/bin"))
-        }
+        None => Seen::ok(phrase!(
+            "library-none",
+            "LD_LIBRARY_PATH names none; the launcher lies in {folder}",
+            folder = format!("{prefix}/bin"),
+        )),
         Some((folder, make)) => {
             let fits = of_launcher.is_empty() || of_launcher.contains(&make);
-            let launcher = of_launcher.first().copied().unwrap_or("an unknown make");
+            let unknown = || phrase!("unknown-make", "an unknown make");
+            let launcher = of_launcher.first().map_or_else(unknown, |make| Phrase::from(*make));
             Seen::judged(
                 fits,
-                format!("{make} in {folder}, the launcher in {prefix}/bin is {launcher}'s"),
+                phrase!(
+                    "library-and-launcher",
+                    "{make} in {folder}, the launcher in {bin} is {launcher}'s",
+                    make = make,
+                    folder = folder,
+                    bin = format!("{prefix}/bin"),
+                    launcher = launcher,
+                ),
             )
         }
     })
@@ -119,9 +132,9 @@ fn root(scene: &Scene) -> Result<Seen, Unseen> {
     let ids = status.lines().find_map(|line| line.strip_prefix("Uid:"));
     let user = ids.and_then(|ids| ids.split_whitespace().nth(1));
     match user {
-        None => Err(Unseen::hidden("the user in /proc/self/status")),
+        None => Err(Unseen::hidden_field("Uid", "/proc/self/status")),
         Some("0") => Ok(Seen::deviates("root")),
-        Some(user) => Ok(Seen::ok(format!("user {user}"))),
+        Some(user) => Ok(Seen::ok(phrase!("user", "user {user}", user = user))),
     }
 }
 
@@ -144,12 +157,23 @@ fn transport(scene: &Scene) -> Result<Seen, Unseen> {
         ["UCX_TLS", "FI_PROVIDER", "I_MPI_OFI_PROVIDER", "OMPI_MCA_btl", "I_MPI_FABRICS"];
     let chosen: Vec<String> = names.iter().filter_map(chooses_sockets).collect();
     Ok(match (devices.as_slice(), chosen.as_slice()) {
-        ([], []) => Seen::ok("no device for RDMA, no such variable"),
-        ([], chosen) => Seen::ok(format!("{}, and no device for RDMA", chosen.join(", "))),
-        (devices, []) => Seen::ok(format!("no such variable beside {}", devices.join(", "))),
-        (devices, chosen) => {
-            Seen::deviates(format!("{} beside {}", chosen.join(", "), devices.join(", ")))
-        }
+        ([], []) => Seen::ok(phrase!("neither", "no device for RDMA, no such variable")),
+        ([], chosen) => Seen::ok(phrase!(
+            "variables-alone",
+            "{variables}, and no device for RDMA",
+            variables = named(", ", chosen),
+        )),
+        (devices, []) => Seen::ok(phrase!(
+            "devices-alone",
+            "no such variable beside {devices}",
+            devices = named(", ", devices),
+        )),
+        (devices, chosen) => Seen::deviates(phrase!(
+            "variables-and-devices",
+            "{variables} beside {devices}",
+            variables = named(", ", chosen),
+            devices = named(", ", devices),
+        )),
     })
 }
 
@@ -169,5 +193,5 @@ fn binding(scene: &Scene) -> Result<Seen, Unseen> {
         let is_off = values.iter().any(|off| value.eq_ignore_ascii_case(off));
         is_off.then(|| format!("{name}={value}"))
     });
-    Ok(off.map_or_else(|| Seen::ok("none"), Seen::deviates))
+    Ok(off.map_or_else(|| Seen::ok(none()), Seen::deviates))
 }

@@ -1,6 +1,8 @@
 //! Checks of what moves results over a network, as far as one host shows it without asking another.
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
 use super::check::{Check, Scene, Seen, Unseen, size};
@@ -70,8 +72,8 @@ fn congestion(scene: &Scene) -> Result<Seen, Unseen> {
 fn buffer(scene: &Scene, path: &str) -> Result<Seen, Unseen> {
     let text = scene.text(path)?;
     let most = text.split_ascii_whitespace().last().and_then(|word| word.parse::<u64>().ok());
-    let most = most.ok_or_else(|| Unseen::Unreadable(format!("/{path} holds {text:?}")))?;
-    let observed = format!("at most {}", size(most));
+    let most = most.ok_or_else(|| Unseen::holds(&format!("/{path}"), &text))?;
+    let observed = phrase!("at-most", "at most {size}", size = size(most));
     let path = scene.network.path.as_ref();
     let Some((path, under_way)) = path.and_then(|it| Some((it, it.bandwidth_delay_bytes()?)))
     else {
@@ -79,14 +81,15 @@ fn buffer(scene: &Scene, path: &str) -> Result<Seen, Unseen> {
     };
     let needed = under_way * BUFFER_PER_PAYLOAD;
     let quantity = |value: Option<f64>, unit| Quantity::new(value.unwrap_or_default(), unit);
-    let speed = quantity(path.link_bit_per_s, Unit::BitPerSecond);
-    let round_trip = quantity(path.round_trip_s, Unit::Second);
-    let why = format!(
-        "{speed:.3} × {round_trip:.3} = {} under way, which needs {}",
-        size(under_way as u64),
-        size(needed as u64)
+    let why = phrase!(
+        "under-way",
+        "{speed} × {round_trip} = {under_way} under way, which needs {needed}",
+        speed = quantity(path.link_bit_per_s, Unit::BitPerSecond),
+        round_trip = quantity(path.round_trip_s, Unit::Second),
+        under_way = size(under_way as u64),
+        needed = size(needed as u64),
     );
-    Ok(Seen::judged(most as f64 >= needed, format!("{observed}; {why}")))
+    Ok(Seen::judged(most as f64 >= needed, Phrase::list("; ", [observed, why])))
 }
 
 fn ping(scene: &Scene) -> Result<Seen, Unseen> {
@@ -94,8 +97,12 @@ fn ping(scene: &Scene) -> Result<Seen, Unseen> {
     let mut numbers = text.split_ascii_whitespace().filter_map(|word| word.parse::<u64>().ok());
     let range = numbers.next().zip(numbers.next());
     let Some((from, to)) = range else {
-        return Err(Unseen::Unreadable(format!("ping_group_range holds {text:?}")));
+        return Err(Unseen::holds("ping_group_range", &text));
     };
-    let shown = format!("{from} to {to}");
-    Ok(Seen::judged(from <= to, if from <= to { shown } else { format!("{shown}: nobody") }))
+    let shown =
+        phrase!("range", "{low} to {high}", low = from.to_string(), high = to.to_string());
+    Ok(match from <= to {
+        true => Seen::ok(shown),
+        false => Seen::deviates(phrase!("nobody", "{range}: nobody", range = shown)),
+    })
 }

@@ -3,9 +3,11 @@
 
 use assay_model::finding::Severity;
 use assay_model::network_setup::NetworkPath;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, bytes};
 use crate::network_device;
 
 pub(super) const CHECKS: &[Check] = &[
@@ -30,7 +32,7 @@ pub(super) const CHECKS: &[Check] = &[
 ];
 
 fn path<'a>(scene: &'a Scene) -> Result<&'a NetworkPath, Unseen> {
-    scene.network.path.as_ref().ok_or_else(|| Unseen::hidden("a path"))
+    scene.network.path.as_ref().ok_or_else(|| Unseen::hidden(phrase!("path", "a path")))
 }
 
 fn reached(scene: &Scene) -> Result<Seen, Unseen> {
@@ -39,43 +41,58 @@ fn reached(scene: &Scene) -> Result<Seen, Unseen> {
     let address = path.address.as_deref().unwrap_or_default();
     let to = if host == address { host.to_owned() } else { format!("{host} ({address})") };
     if path.is_loopback {
-        return Ok(Seen::deviates(format!("{to} is this machine: loopback")));
+        return Ok(Seen::deviates(phrase!(
+            "this-machine",
+            "{to} is this machine: loopback",
+            to = to,
+        )));
     }
-    let device = path.device.as_deref().unwrap_or("an unknown device");
+    let unknown = || phrase!("unknown-device", "an unknown device");
+    let device = path.device.as_deref().map_or_else(unknown, Phrase::from);
+    let way = phrase!("over", "{to} over {device}", to = to, device = device);
     if let Some(obstacle) = &path.obstacle {
-        return Err(Unseen::Unreadable(format!("{to} over {device}: {obstacle}")));
+        return Err(Unseen::Unreadable(Phrase::list(": ", [way, obstacle.as_str().into()])));
     }
     Ok(match (path.carried_mtu_bytes, path.round_trip_s) {
-        (None, _) => Seen::deviates(format!("{to} over {device} answers no echo")),
+        (None, _) => Seen::deviates(phrase!("no-echo", "{path} answers no echo", path = way)),
         (_, Some(round_trip_s)) => {
-            let round_trip = Quantity::new(round_trip_s, Unit::Second);
-            Seen::ok(format!("{to} over {device}, round trip {round_trip:.3}"))
+            let time = Quantity::new(round_trip_s, Unit::Second);
+            let round_trip = phrase!("round-trip", "round trip {time}", time = time);
+            Seen::ok(Phrase::list(", ", [way, round_trip]))
         }
-        (_, None) => Seen::ok(format!("{to} over {device}")),
+        (_, None) => Seen::ok(way),
     })
 }
 
 fn path_mtu(scene: &Scene) -> Result<Seen, Unseen> {
     let path = path(scene)?;
     if path.is_loopback {
-        return Err(Unseen::hidden("a path MTU beyond loopback"));
+        return Err(Unseen::hidden(phrase!("path-mtu", "a path MTU beyond loopback")));
     }
     let Some(believed) = path.believed_mtu_bytes else {
-        return Err(Unseen::hidden("the path MTU, without an ICMP socket,"));
+        return Err(Unseen::hidden(phrase!(
+            "path-mtu-without-socket",
+            "the path MTU, without an ICMP socket,"
+        )));
     };
     let device_mtu = path.device.as_deref().and_then(|name| {
         network_device::read(scene.root, name).mtu_bytes.map(|bytes| (name, bytes))
     });
     let smaller = device_mtu.filter(|(_, bytes)| believed < *bytes);
-    let below =
-        smaller.map_or(String::new(), |(name, bytes)| format!("; {name} would send {bytes} B"));
-    Ok(match path.carried_mtu_bytes {
-        Some(carried) if carried < believed => Seen::deviates(format!(
-            "{carried} B carried, and larger packets vanish without a word; {believed} B believed"
-        )),
-        Some(carried) => Seen::judged(smaller.is_none(), format!("{carried} B carried{below}")),
-        None => {
-            Seen::judged(smaller.is_none(), format!("{believed} B believed, not proven{below}"))
+    let below = smaller.map(|(name, mtu)| {
+        phrase!("would-send", "{device} would send {size}", device = name, size = bytes(mtu))
+    });
+    let known = match path.carried_mtu_bytes {
+        Some(carried) if carried < believed => {
+            return Ok(Seen::deviates(phrase!(
+                "packets-vanish",
+                "{carried} carried, and larger packets vanish without a word; {believed} believed",
+                carried = bytes(carried),
+                believed = bytes(believed),
+            )));
         }
-    })
+        Some(carried) => phrase!("carried", "{size} carried", size = bytes(carried)),
+        None => phrase!("believed", "{size} believed, not proven", size = bytes(believed)),
+    };
+    Ok(Seen::judged(smaller.is_none(), Phrase::list("; ", std::iter::once(known).chain(below))))
 }

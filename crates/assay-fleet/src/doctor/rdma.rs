@@ -3,8 +3,10 @@
 use std::time::Duration;
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, bytes};
 use crate::network_device;
 use crate::rdma_device::CLASS;
 use crate::root::Root;
@@ -130,6 +132,11 @@ struct Port {
 }
 
 impl Port {
+    fn words(&self) -> Phrase {
+        let number = self.number.to_string();
+        phrase!("port", "{device} port {port}", device = self.device.as_str(), port = number)
+    }
+
     fn path(&self, file: &str) -> String {
         format!("{CLASS}/{}/ports/{}/{file}", self.device, self.number)
     }
@@ -176,33 +183,38 @@ fn ports(scene: &Scene) -> Vec<Port> {
 /// One port after another, or that there is nothing to see.
 fn of_ports(
     scene: &Scene,
-    what: &str,
-    report: impl Fn(&Port) -> Option<(bool, String)>,
+    what: Phrase,
+    report: impl Fn(&Port) -> Option<(bool, Phrase)>,
 ) -> Result<Seen, Unseen> {
-    let reported: Vec<(bool, String)> = ports(scene)
+    let reported: Vec<(bool, Phrase)> = ports(scene)
         .iter()
         .filter_map(|port| {
-            let (ok, text) = report(port)?;
-            Some((ok, format!("{} port {} {text}", port.device, port.number)))
+            let (ok, said) = report(port)?;
+            Some((ok, Phrase::list(" ", [port.words(), said])))
         })
         .collect();
     if reported.is_empty() {
         return Err(Unseen::hidden(what));
     }
-    let texts: Vec<&str> = reported.iter().map(|(_, text)| text.as_str()).collect();
-    Ok(Seen::judged(reported.iter().all(|(ok, _)| *ok), texts.join(", ")))
+    let is_good = reported.iter().all(|(ok, _)| *ok);
+    let all = reported.into_iter().map(|(_, said)| said);
+    Ok(Seen::judged(is_good, Phrase::list(", ", all)))
+}
+
+fn on_ethernet() -> Phrase {
+    phrase!("rdma-ethernet", "an RDMA device on Ethernet")
 }
 
 /// A port that looks for a partner in vain has no cable; that is nothing to mend where another has one.
 fn link(scene: &Scene) -> Result<Seen, Unseen> {
     let is_any_active = ports(scene).iter().any(|port| port.is_active(scene));
-    of_ports(scene, "an RDMA device", |port| {
+    of_ports(scene, phrase!("rdma-device", "an RDMA device"), |port| {
         let state = port.state(scene, "state")?;
         let physical = port.state(scene, "phys_state").unwrap_or_default();
         let has_no_cable = ["Polling", "Disabled", "Sleep"].contains(&physical.as_str());
         let ok = state == "ACTIVE" || is_any_active && has_no_cable;
         let physical = if physical.is_empty() { physical } else { format!(" ({physical})") };
-        Some((ok, format!("{state}{physical}")))
+        Some((ok, format!("{state}{physical}").into()))
     })
 }
 
@@ -214,7 +226,8 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
         .filter(|port| port.is_active(scene))
         .filter_map(|port| Some((kind(port), port.bit_per_s(scene)?)))
         .collect();
-    of_ports(scene, "the rate of an active port of a card", |port| {
+    let what = phrase!("rdma-rate", "the rate of an active port of a card");
+    of_ports(scene, what, |port| {
         port.of_device(scene, "device/max_link_width")?;
         let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
         let own = port.bit_per_s(scene)?;
@@ -224,23 +237,28 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
         let lost_lanes = text.contains("(1X ") && !port.is_ethernet(scene);
         let is_slower = own < fastest * 0.99;
         let why = match (lost_lanes, is_slower) {
-            (true, _) => "; one lane of the link is up".to_owned(),
-            (_, true) => format!("; another port of such a card has {} Gbit/s", fastest / 1e9),
-            _ => String::new(),
+            (true, _) => Some(phrase!("one-lane", "one lane of the link is up")),
+            (_, true) => Some(phrase!(
+                "faster-port",
+                "another port of such a card has {rate}",
+                rate = gigabits(fastest),
+            )),
+            _ => None,
         };
-        Some((why.is_empty(), format!("{text}{why}")))
+        let is_good = why.is_none();
+        Some((is_good, Phrase::list("; ", std::iter::once(text.into()).chain(why))))
     })
 }
 
 /// All counters of errors: port by port, name and number.
-fn counters(scene: &Scene) -> Vec<(String, u64)> {
+fn counters(scene: &Scene) -> Vec<(Phrase, u64)> {
     let mut found = Vec::new();
     for port in ports(scene) {
         let groups = [("counters", &LINK_ERRORS[..]), ("hw_counters", &TRANSPORT_ERRORS[..])];
         for (folder, names) in groups {
             found.extend(names.iter().filter_map(|name| {
                 let count = scene.root.number(&port.path(&format!("{folder}/{name}")))?;
-                Some((format!("{} port {} {name}", port.device, port.number), count))
+                Some((Phrase::list(" ", [port.words(), (*name).into()]), count))
             }));
         }
     }
@@ -250,33 +268,45 @@ fn counters(scene: &Scene) -> Vec<(String, u64)> {
 fn errors(scene: &Scene) -> Result<Seen, Unseen> {
     let before = counters(scene);
     if before.is_empty() {
-        return Err(Unseen::hidden("a counter of errors of an RDMA device"));
+        let what = phrase!("rdma-errors", "a counter of errors of an RDMA device");
+        return Err(Unseen::hidden(what));
     }
     std::thread::sleep(WATCH);
     Ok(moved(&before, &counters(scene)))
 }
 
 /// What has moved between two looks, or else what has been counted before.
-fn moved(before: &[(String, u64)], after: &[(String, u64)]) -> Seen {
-    let moving: Vec<String> = before
+fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
+    let moving: Vec<Phrase> = before
         .iter()
         .filter_map(|(name, was)| {
             let (_, is) = after.iter().find(|(other, is)| other == name && is > was)?;
-            Some(format!("{name} by {}", is - was))
+            let (counter, count) = (name.clone(), (is - was).to_string());
+            Some(phrase!("grew", "{counter} by {n}", counter = counter, n = count))
         })
         .collect();
     if !moving.is_empty() {
-        return Seen::deviates(format!("moving: {}", moving.join(", ")));
+        let moving = Phrase::list(", ", moving);
+        return Seen::deviates(phrase!("moving", "moving: {counters}", counters = moving));
     }
-    let counted: Vec<String> = after
+    let counted: Vec<Phrase> = after
         .iter()
         .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{name} {count}"))
+        .map(|(name, count)| Phrase::list(" ", [name.clone(), count.to_string().into()]))
         .collect();
     if counted.is_empty() {
-        return Seen::ok(format!("{} counters, all 0", after.len()));
+        return Seen::ok(phrase!(
+            "counters",
+            "{n} counters, all {none}",
+            n = after.len(),
+            none = "0",
+        ));
     }
-    Seen::ok(format!("still; since the device was started: {}", counted.join(", ")))
+    Seen::ok(phrase!(
+        "still",
+        "still; since the device was started: {counters}",
+        counters = Phrase::list(", ", counted),
+    ))
 }
 
 fn firmware(scene: &Scene) -> Result<Seen, Unseen> {
@@ -286,7 +316,8 @@ fn firmware(scene: &Scene) -> Result<Seen, Unseen> {
             Some((port.of_device(scene, "board_id"), port.of_device(scene, "fw_ver")?))
         })
         .collect();
-    of_ports(scene, "the firmware of an RDMA device", |port| {
+    let what = phrase!("rdma-firmware", "the firmware of an RDMA device");
+    of_ports(scene, what, |port| {
         let board = port.of_device(scene, "board_id");
         let version = port.of_device(scene, "fw_ver");
         let module = port.of_device(scene, "device/uevent");
@@ -296,14 +327,18 @@ fn firmware(scene: &Scene) -> Result<Seen, Unseen> {
         let is_alike = |(kind, other): &(Option<String>, String)| {
             kind.is_none() || *kind != board || Some(other) == version.as_ref()
         };
-        let shown = [module, version.clone().map(|it| format!("firmware {it}")), board.clone()];
-        let shown: Vec<String> = shown.into_iter().flatten().collect();
-        (!shown.is_empty()).then(|| (all.iter().all(is_alike), shown.join(" ")))
+        let firmware = version
+            .clone()
+            .map(|version| phrase!("firmware", "firmware {version}", version = version));
+        let shown = [module.map(Phrase::from), firmware, board.clone().map(Phrase::from)];
+        let shown: Vec<Phrase> = shown.into_iter().flatten().collect();
+        (!shown.is_empty()).then(|| (all.iter().all(is_alike), Phrase::list(" ", shown)))
     })
 }
 
 fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
-    of_ports(scene, "the PCIe link of an RDMA device", |port| {
+    let what = phrase!("rdma-pcie", "the PCIe link of an RDMA device");
+    of_ports(scene, what, |port| {
         let of = |name: &str| port.of_device(scene, &format!("device/{name}"));
         let number = |text: &String| text.split(' ').next()?.parse::<f64>().ok();
         let speeds = (of("current_link_speed")?, of("max_link_speed")?);
@@ -312,17 +347,30 @@ fn pcie(scene: &Scene) -> Result<Seen, Unseen> {
         let (width, most_width) = (number(&widths.0)?, number(&widths.1)?);
         let carried = width * lane_bit_per_s(speed);
         let asked = port.bit_per_s(scene).filter(|_| port.is_active(scene)).unwrap_or(0.0);
-        let text = format!(
-            "{speed} GT/s × {width} of {most_speed} GT/s × {most_width}: {:.0} Gbit/s",
-            carried / 1e9
+        let lanes = |speed: f64, width: f64| {
+            let speed = Phrase::value(format!("{speed} GT/s"));
+            Phrase::joined([speed, format!(" × {width}").into()])
+        };
+        let text = phrase!(
+            "pcie",
+            "{link} of {most}: {rate}",
+            link = lanes(speed, width),
+            most = lanes(most_speed, most_width),
+            rate = gigabits((carried / 1e9).round() * 1e9),
         );
         let is_full = speed >= most_speed && width >= most_width;
         if carried < asked {
-            return Some((false, format!("{text}, below the {} of the port", asked / 1e9)));
+            let below =
+                phrase!("below-port", "below the {rate} of the port", rate = gigabits(asked));
+            return Some((false, Phrase::list(", ", [text, below])));
         }
         // A slot of an older kind that carries the port all the same costs nothing that shows.
         Some((is_full || carried >= asked * WITH_HEADS && asked > 0.0, text))
     })
+}
+
+fn gigabits(bit_per_s: f64) -> Phrase {
+    Phrase::value(format!("{} Gbit/s", bit_per_s / 1e9))
 }
 
 /// What a lane carries: 8 of 10 bits are data up to 5 GT/s, 128 of 130 beyond (PCI Express Base 6.0, 4.2).
@@ -334,7 +382,7 @@ fn lane_bit_per_s(giga_transfers: f64) -> f64 {
 fn gid(scene: &Scene) -> Result<Seen, Unseen> {
     /// Entries that are looked at; cards have some 256, of which the first few are filled.
     const LOOKED_AT: u32 = 64;
-    of_ports(scene, "an RDMA device on Ethernet", |port| {
+    of_ports(scene, on_ethernet(), |port| {
         if !port.is_ethernet(scene) {
             return None;
         }
@@ -349,27 +397,46 @@ fn gid(scene: &Scene) -> Result<Seen, Unseen> {
         let Some((index, gid)) =
             routable.iter().find(|(_, gid)| is_ipv4(gid)).or(routable.first())
         else {
-            return Some((false, "has no GID of RoCE v2".to_owned()));
+            return Some((
+                false,
+                phrase!("no-gid", "has no GID of {version}", version = "RoCE v2"),
+            ));
         };
         let ok = is_ipv4(gid);
-        let kind = if ok { "IPv4" } else { "IPv6 alone" };
-        let count = routable.len();
-        Some((ok, format!("GID {index} ({kind}, one of {count} of RoCE v2)")))
+        let kind = match ok {
+            true => "IPv4".into(),
+            false => phrase!("alone", "{what} alone", what = "IPv6"),
+        };
+        let text = phrase!(
+            "gid",
+            "GID {index} ({kind}, one of {n} of {version})",
+            index = index.to_string(),
+            kind = kind,
+            n = routable.len(),
+            version = "RoCE v2",
+        );
+        Some((ok, text))
     })
 }
 
 fn mtu(scene: &Scene) -> Result<Seen, Unseen> {
-    of_ports(scene, "an RDMA device on Ethernet", |port| {
+    of_ports(scene, on_ethernet(), |port| {
         if !port.is_ethernet(scene) {
             return None;
         }
         let net = port
             .text(scene, "gid_attrs/ndevs/0")
             .or_else(|| port.of_device(scene, "parent"))?;
-        let bytes = network_device::read(scene.root, &net).mtu_bytes?;
-        let payload = bytes.saturating_sub(HEADS_BYTES).min(LARGEST_MTU_BYTES);
+        let own = network_device::read(scene.root, &net).mtu_bytes?;
+        let payload = own.saturating_sub(HEADS_BYTES).min(LARGEST_MTU_BYTES);
         let path = if payload < 256 { 0 } else { 1_u64 << payload.ilog2() };
-        let text = format!("over {net} with {bytes} B: path MTU {path} B");
+        let text = phrase!(
+            "rdma-mtu",
+            "over {device} with {own}: path MTU {path}",
+            device = net,
+            own = bytes(own),
+            path = bytes(path),
+        );
         Some((path == LARGEST_MTU_BYTES, text))
     })
 }
@@ -380,7 +447,7 @@ mod tests {
 
     #[test]
     fn only_a_counter_that_moves_is_a_fault() {
-        let at = |count: u64| vec![("mlx5_0 port 1 symbol_error".to_owned(), count)];
+        let at = |count: u64| vec![("mlx5_0 port 1 symbol_error".into(), count)];
         for (was, is, ok, observed) in [
             (0, 0, true, "1 counters, all 0"),
             (7, 7, true, "still; since the device was started: mlx5_0 port 1 symbol_error 7"),
@@ -390,8 +457,8 @@ mod tests {
         ] {
             let seen = moved(&at(was), &at(is));
             assert_eq!(
-                (seen.as_expected, seen.observed.as_str()),
-                (ok, observed),
+                (seen.as_expected, seen.observed.to_string()),
+                (ok, observed.to_owned()),
                 "{was} {is}"
             );
         }

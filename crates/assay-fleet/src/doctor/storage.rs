@@ -1,8 +1,10 @@
 //! Checks of what stands between this host and its storage, as far as no target is known yet.
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, named};
 use crate::mounts::{self, Mount};
 use crate::root::chosen;
 
@@ -93,7 +95,7 @@ pub(super) const CHECKS: &[Check] = &[
         change: "sysctl sunrpc.tcp_max_slot_table_entries=128, then mount again",
         look: |scene| {
             if nfs_mounts(scene)?.is_empty() {
-                return Ok(Seen::ok("no NFS volume is mounted"));
+                return Ok(Seen::ok(no_volume()));
             }
             let most = scene.number("proc/sys/sunrpc/tcp_max_slot_table_entries")?;
             Ok(Seen::judged(most <= 128, most.to_string()))
@@ -111,7 +113,7 @@ fn devices(scene: &Scene) -> Result<Vec<String>, Unseen> {
     if names.is_empty() { Err(Unseen::hidden("/sys/block")) } else { Ok(names) }
 }
 
-fn of_devices(scene: &Scene, file: &str) -> Result<String, Unseen> {
+fn of_devices(scene: &Scene, file: &str) -> Result<Phrase, Unseen> {
     let reported: Vec<String> = devices(scene)?
         .into_iter()
         .filter_map(|name| {
@@ -122,7 +124,7 @@ fn of_devices(scene: &Scene, file: &str) -> Result<String, Unseen> {
     if reported.is_empty() {
         return Err(Unseen::hidden(format!("/sys/block/DEVICE/queue/{file}")));
     }
-    Ok(reported.join(", "))
+    Ok(named(", ", &reported))
 }
 
 fn schedulers(scene: &Scene) -> Result<Seen, Unseen> {
@@ -145,11 +147,15 @@ fn nfs_mounts(scene: &Scene) -> Result<Vec<Mount>, Unseen> {
     Ok(all)
 }
 
+fn no_volume() -> Phrase {
+    phrase!("no-nfs", "no NFS volume is mounted")
+}
+
 /// Judges every NFS volume; that there is none is fine.
 fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unseen> {
     let mounts = nfs_mounts(scene)?;
     if mounts.is_empty() {
-        return Ok(Seen::ok("no NFS volume is mounted"));
+        return Ok(Seen::ok(no_volume()));
     }
     let judged: Vec<(bool, String)> = mounts
         .iter()
@@ -158,7 +164,7 @@ fn nfs(scene: &Scene, judge: fn(&Mount) -> (bool, String)) -> Result<Seen, Unsee
             (good, format!("{} {what}", mount.point.display()))
         })
         .collect();
-    let all = judged.iter().map(|(_, what)| what.as_str()).collect::<Vec<_>>().join("; ");
+    let all = named("; ", judged.iter().map(|(_, what)| what));
     Ok(Seen::judged(judged.iter().all(|(good, _)| *good), all))
 }
 

@@ -80,7 +80,7 @@ fn every_trap_is_reported() {
         &files,
         "PATH=/usr/bin LD_LIBRARY_PATH=relative:/opt/none:/opt/mpich/lib UCX_TLS=tcp,self I_MPI_PIN=OFF",
         &expect![[r#"
-            mpi.library Deviates: MPICH or Intel MPI in /opt/mpich/lib, the launcher in /usr/bin is Open MPI's
+            mpi.library Deviates: MPICH/Intel MPI in /opt/mpich/lib, the launcher in /usr/bin is Open MPI's
             mpi.root Ok: user 1000
             mpi.transport Deviates: UCX_TLS=tcp,self beside mlx5_0
             mpi.binding Deviates: I_MPI_PIN=OFF

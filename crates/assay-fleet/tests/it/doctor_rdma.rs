@@ -107,7 +107,7 @@ fn cards_are_held_against_their_slots_and_each_other() {
     let of_both = |second: &str| format!("mlx5_0 port 1 {full}, mlx5_1 port 1 {second}");
     check("rdma.pcie", &[], Outcome::Ok, &of_both(full));
     let narrow = [("device/current_link_width", "4")];
-    let reported = "16 GT/s × 4 of 16 GT/s × 16: 63 Gbit/s, below the 100 of the port";
+    let reported = "16 GT/s × 4 of 16 GT/s × 16: 63 Gbit/s, below the 100 Gbit/s of the port";
     check("rdma.pcie", &narrow, Outcome::Deviates, &of_both(reported));
     let enough = [("device/current_link_width", "8")];
     let reported = "16 GT/s × 8 of 16 GT/s × 16: 126 Gbit/s";

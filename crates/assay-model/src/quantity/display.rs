@@ -103,7 +103,12 @@ const fn prefixes(unit: Unit) -> &'static [Prefix] {
 
 /// The largest prefix in which the rounded value is at least 1.
 fn chosen(value: f64, prefixes: &[Prefix], digits: usize) -> Prefix {
-    let fits = |(factor, _): &&Prefix| rounded(value / factor, digits).abs() >= 1.0;
+    /// Nothing below it becomes 1 by rounding to one significant digit or more.
+    const FAR_BELOW: f64 = 0.9;
+    let fits = |(factor, _): &&Prefix| {
+        let scaled = (value / factor).abs();
+        scaled >= 1.0 || scaled > FAR_BELOW && rounded(scaled, digits) >= 1.0
+    };
     let plain = if value == 0.0 || !value.is_finite() {
         prefixes.iter().find(|(f, _)| *f >= 1.0)
     } else {
@@ -127,5 +132,8 @@ fn significant(value: f64, digits: usize) -> String {
     // Rounding can carry into one more digit: 9.9996 becomes 10.000, which is one too many.
     // A value too small for the decimals reads as 0, which has no magnitude.
     let carried = text.parse().ok().filter(|read: &f64| *read != 0.0).unwrap_or(value);
-    format!("{value:.*}", decimals(magnitude(carried)))
+    match decimals(magnitude(carried)) {
+        same if same == decimals(magnitude(value)) => text,
+        fewer => format!("{value:.fewer$}"),
+    }
 }

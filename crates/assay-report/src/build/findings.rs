@@ -4,6 +4,7 @@ use assay_model::finding::{Finding, Outcome, Severity};
 
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
 use crate::locale::{translated, word};
+use crate::words::phrase;
 
 /// The report of the checks of one host; with `is_full` not of the deviations alone.
 #[must_use]
@@ -92,10 +93,16 @@ pub(super) fn of_check<'f>(finding: &Finding, part: &str, said: &'f str) -> &'f 
     translated(&id).unwrap_or(said)
 }
 
+/// What a check saw.
+pub(super) fn observed(finding: &Finding) -> String {
+    finding.seen.as_ref().map_or_else(|| finding.observed.clone(), phrase)
+}
+
 fn deviation(finding: &Finding) -> Block {
     let (tone, severity) = severity(finding.severity);
+    let observed = observed(finding);
     let facts = [
-        (word("column-observed"), finding.observed.as_str()),
+        (word("column-observed"), observed.as_str()),
         (word("column-expected"), expected(finding)),
         (word("column-why"), of_check(finding, "why", &finding.why)),
         (word("column-change"), of_check(finding, "change", &finding.change)),
@@ -124,7 +131,7 @@ fn short(
     for finding in findings {
         table.rows.push(vec![
             finding.id.clone().into(),
-            finding.observed.clone().into(),
+            observed(finding).into(),
             expected(finding).into(),
         ]);
     }

@@ -6,7 +6,7 @@ use assay_model::facts::difference::{Compared, differences};
 use assay_model::finding::{Finding, Outcome, Severity};
 use assay_model::quantity::Unit;
 
-use super::findings::{expected, of_check, severity};
+use super::findings::{expected, observed, of_check, severity};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::word;
 use crate::units::quantity;
@@ -158,12 +158,12 @@ fn deviations(
     document.heading(word("doctor-deviations"));
     for all in found.into_values() {
         let first = all[0].1;
-        let mut observed: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        let mut seen: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         for (name, it) in &all {
-            observed.entry(&it.observed).or_default().push(name);
+            seen.entry(observed(it)).or_default().push(name);
         }
         let observed =
-            observed.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
+            seen.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
         let observed = observed.collect::<Vec<_>>().join("; ");
         let facts = [
             (word("column-observed"), observed.as_str()),

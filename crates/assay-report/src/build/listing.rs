@@ -11,15 +11,15 @@ use crate::units;
 
 /// One stored run, as the list shows it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ListedRun {
+pub struct ListedRun<'r> {
     /// Identifier; it begins with the time.
-    pub id: String,
+    pub id: &'r str,
     /// What the user calls the condition it was measured under; empty without one.
-    pub label: String,
+    pub label: &'r str,
     /// What the user says about it; empty without a word.
-    pub note: String,
+    pub note: &'r str,
     /// Name of the suite.
-    pub suite: String,
+    pub suite: &'r str,
     /// How it ended.
     pub status: Status,
     /// A process is writing it.
@@ -27,13 +27,13 @@ pub struct ListedRun {
     /// Cases whose samples count, cases that failed, cases in the plan.
     pub cases: [usize; 3],
     /// Name of the host.
-    pub host: String,
+    pub host: &'r str,
     /// How many more there are.
     pub other_hosts: usize,
     /// Whether everything that was written of it can be read.
     pub is_whole: bool,
     /// The values to see first.
-    pub headlines: Vec<(String, Quantity)>,
+    pub headlines: Vec<(&'r str, Quantity)>,
     /// Whether they can be relied on.
     pub is_trusted: bool,
 }
@@ -41,7 +41,7 @@ pub struct ListedRun {
 /// The list of runs, in the order given, how many others failed without a result, and of folders that hold no readable run with the reason.
 #[must_use]
 pub fn listing(
-    runs: &[ListedRun],
+    runs: &[ListedRun<'_>],
     unreadable: &[(String, String)],
     without_result: usize,
 ) -> Document {
@@ -70,7 +70,7 @@ pub fn listing(
     document
 }
 
-fn table(runs: &[ListedRun]) -> Table {
+fn table(runs: &[ListedRun<'_>]) -> Table {
     let columns = [
         (word("column-run"), Align::Left),
         (word("column-label"), Align::Left),
@@ -82,35 +82,35 @@ fn table(runs: &[ListedRun]) -> Table {
         (word("column-note"), Align::Left),
     ];
     let hosts: BTreeSet<(&str, usize)> =
-        runs.iter().map(|run| (run.host.as_str(), run.other_hosts)).collect();
+        runs.iter().map(|run| (run.host, run.other_hosts)).collect();
     let mut table = Table::new("", &columns);
     for run in runs {
         let (tone, state) = state(run);
         let [finished, _, planned] = run.cases;
         let host = if hosts.len() > 1 { host(run) } else { String::new() };
         table.rows.push(vec![
-            run.id.clone().into(),
-            run.label.clone().into(),
-            run.suite.clone().into(),
+            run.id.into(),
+            run.label.into(),
+            run.suite.into(),
             Cell { text: state.to_owned(), tone, ..Cell::default() },
             format!("{finished}/{planned}").into(),
             host.into(),
             values(&run.headlines).into(),
-            run.note.clone().into(),
+            run.note.into(),
         ]);
     }
     table.without_empty_columns()
 }
 
-fn host(run: &ListedRun) -> String {
+fn host(run: &ListedRun<'_>) -> String {
     match run.other_hosts {
-        0 => run.host.clone(),
+        0 => run.host.to_owned(),
         others => format!("{} {}", run.host, say!("and-more", n = others.to_string())),
     }
 }
 
 /// A run that lost events says so whatever its end was: `show` names the lines.
-fn state(run: &ListedRun) -> (Tone, &'static str) {
+fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
     if !run.is_whole {
         return (Tone::Bad, word("state-damaged"));
     }
@@ -125,8 +125,8 @@ fn state(run: &ListedRun) -> (Tone, &'static str) {
     }
 }
 
-fn values(headlines: &[(String, Quantity)]) -> String {
-    let value = |(at, (label, quantity)): (usize, &(String, Quantity))| {
+fn values(headlines: &[(&str, Quantity)]) -> String {
+    let value = |(at, (label, quantity)): (usize, &(&str, Quantity))| {
         let written = units::quantity(quantity.value, quantity.unit, 3);
         // Rate and bandwidth of one test share its name.
         let is_said = at > 0 && headlines[at - 1].0 == *label;

@@ -86,7 +86,7 @@ fn resolved(case: &Case) -> String {
         let asked = case.workload.dimensions(&case.by);
         let reported = asked.iter().map(|(name, value)| {
             let value = joined(&display(*name, value));
-            format!("{} {value}", name.name().replace('_', " "))
+            format!("{} {value}", words::dimension(*name))
         });
         reported.collect::<Vec<_>>().join("; ")
     })

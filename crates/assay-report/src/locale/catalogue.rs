@@ -59,6 +59,12 @@ impl From<u32> for Argument {
 
 /// The text of a message in the current language.
 pub(crate) fn said(id: &str, arguments: &[(&str, Argument)]) -> String {
+    let given = given(arguments);
+    let own = formatted(Language::current().locale, id, Some(&given));
+    own.or_else(|| formatted(Locale::En, id, Some(&given))).unwrap_or_else(|| id.to_owned())
+}
+
+fn given<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
     let mut given = FluentArgs::with_capacity(arguments.len());
     for (name, argument) in arguments {
         match argument {
@@ -66,9 +72,7 @@ pub(crate) fn said(id: &str, arguments: &[(&str, Argument)]) -> String {
             Argument::Count(count) => given.set(*name, *count as f64),
         }
     }
-    let locale = Language::current().locale;
-    let own = formatted(locale, id, Some(&given));
-    own.or_else(|| formatted(Locale::En, id, Some(&given))).unwrap_or_else(|| id.to_owned())
+    given
 }
 
 /// The text of a message without variables in the current language.
@@ -82,6 +86,11 @@ pub(crate) fn translated(id: &str) -> Option<&'static str> {
     catalogue(Language::current().locale).words.get(id).copied()
 }
 
+/// The same with variables.
+pub(crate) fn translated_with(id: &str, arguments: &[(&str, Argument)]) -> Option<String> {
+    formatted(Language::current().locale, id, Some(&given(arguments)))
+}
+
 struct Catalogue {
     bundle: FluentBundle<FluentResource>,
     /// The messages without variables.
@@ -89,14 +98,14 @@ struct Catalogue {
 }
 
 /// The files of a language: the words of reports, what is doubtful and what failed, what commands say, and, but in
-/// English, what the doctor's checks say.
+/// English, what the doctor's checks say and what is said meanwhile.
 macro_rules! files {
-    ($tag:literal $(, $more:literal)?) => {
+    ($tag:literal $(, $more:literal)*) => {
         concat!(
             include_str!(concat!("../../locales/", $tag, ".ftl")),
             include_str!(concat!("../../locales/", $tag, "-doubts.ftl")),
             include_str!(concat!("../../locales/", $tag, "-commands.ftl")),
-            $(include_str!(concat!("../../locales/", $tag, $more)))?
+            $(include_str!(concat!("../../locales/", $tag, $more))),*
         )
     };
 }
@@ -104,14 +113,14 @@ macro_rules! files {
 pub(super) const fn source(locale: Locale) -> &'static str {
     match locale {
         Locale::En => files!("en"),
-        Locale::Ru => files!("ru", "-doctor.ftl"),
-        Locale::Fr => files!("fr", "-doctor.ftl"),
-        Locale::Cs => files!("cs", "-doctor.ftl"),
-        Locale::ZhHans => files!("zh-Hans", "-doctor.ftl"),
-        Locale::Ko => files!("ko", "-doctor.ftl"),
-        Locale::Ja => files!("ja", "-doctor.ftl"),
-        Locale::De => files!("de", "-doctor.ftl"),
-        Locale::Es => files!("es", "-doctor.ftl"),
+        Locale::Ru => files!("ru", "-doctor.ftl", "-said.ftl"),
+        Locale::Fr => files!("fr", "-doctor.ftl", "-said.ftl"),
+        Locale::Cs => files!("cs", "-doctor.ftl", "-said.ftl"),
+        Locale::ZhHans => files!("zh-Hans", "-doctor.ftl", "-said.ftl"),
+        Locale::Ko => files!("ko", "-doctor.ftl", "-said.ftl"),
+        Locale::Ja => files!("ja", "-doctor.ftl", "-said.ftl"),
+        Locale::De => files!("de", "-doctor.ftl", "-said.ftl"),
+        Locale::Es => files!("es", "-doctor.ftl", "-said.ftl"),
     }
 }
 

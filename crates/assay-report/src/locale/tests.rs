@@ -86,8 +86,8 @@ fn every_language_says_everything() {
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
         }
-        let is_of_check = |id: &&String| id.starts_with("check-");
-        let unknown: Vec<_> = own.keys().filter(|it| !is_of_check(it)).collect();
+        let is_beside = |id: &&String| id.starts_with("check-") || id.starts_with("said-");
+        let unknown: Vec<_> = own.keys().filter(|it| !is_beside(it)).collect();
         let unknown: Vec<_> =
             unknown.into_iter().filter(|id| !english.contains_key(*id)).collect();
         assert_eq!(unknown, Vec::<&String>::new(), "{locale:?}");
@@ -149,6 +149,58 @@ fn every_language_has_what_the_checks_say() {
     assert!(checks > 70, "{checks}");
 }
 
+/// What is said meanwhile, and what the doctor saw: English where it is said, in every other language in the catalogue,
+/// with the same things in it.
+#[test]
+fn every_language_has_what_is_said_meanwhile() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut code = String::new();
+    sources(&root.join("../assay-fleet/src"), &mut code);
+    sources(&root.join("../assay-run/src"), &mut code);
+    let english = phrases(&code);
+    assert!(english.len() > 130, "{}", english.len());
+    for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
+        let own = messages(locale);
+        let said = |id: &String| id.strip_prefix("said-").map(str::to_owned);
+        let ids: BTreeSet<String> = own.keys().filter_map(said).collect();
+        assert_eq!(ids, english.keys().cloned().collect(), "{locale:?}");
+        for (id, template) in &english {
+            let message = &own[&format!("said-{id}")];
+            let places = template.split('{').skip(1);
+            let places: BTreeSet<String> =
+                places.filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect();
+            assert_eq!(message.variables, places, "{locale:?}: {id}");
+            let typed = Message { texts: vec![template.clone()], ..Message::default() };
+            assert_eq!(message.code(), typed.code(), "{locale:?}: {id}");
+        }
+    }
+}
+
+/// The texts of `phrase!` and of `Phrase::counted`, the last of which is the one for many, by their identifiers.
+fn phrases(code: &str) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut put = |id: &str, template: &str| {
+        let template = template.replace("\\\n", "");
+        let template = template.split_whitespace().collect::<Vec<_>>().join(" ");
+        let known = found.insert(id.to_owned(), template.clone());
+        assert!(known.as_ref().is_none_or(|it| *it == template), "{id}: {known:?}, {template}");
+    };
+    for call in code.split("phrase!(").skip(1) {
+        let quoted: Vec<&str> = call.splitn(5, '"').collect();
+        if let [blank, id, comma, template, _] = quoted[..]
+            && blank.trim().is_empty()
+            && comma.trim() == ","
+        {
+            put(id, template);
+        }
+    }
+    for call in code.split("Phrase::counted(").skip(1) {
+        let quoted: Vec<&str> = call.splitn(7, '"').collect();
+        put(quoted[1], quoted[5]);
+    }
+    found
+}
+
 /// A Latin letter that only looks Cyrillic cannot be searched for.
 #[test]
 fn no_word_mixes_scripts() {
@@ -161,19 +213,20 @@ fn no_word_mixes_scripts() {
     }
 }
 
+fn sources(folder: &std::path::Path, all: &mut String) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, all);
+        } else if !path.ends_with("locale/tests.rs") {
+            all.push_str(&std::fs::read_to_string(path).unwrap());
+        }
+    }
+}
+
 /// Every message that the code names exists, and it names all that exist.
 #[test]
 fn the_code_and_the_catalogue_agree() {
-    fn sources(folder: &std::path::Path, all: &mut String) {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                sources(&path, all);
-            } else if !path.ends_with("locale/tests.rs") {
-                all.push_str(&std::fs::read_to_string(path).unwrap());
-            }
-        }
-    }
     let mut all = String::new();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     sources(&root.join("src"), &mut all);
@@ -181,7 +234,9 @@ fn the_code_and_the_catalogue_agree() {
     sources(&root.join("../assay/src"), &mut all);
     sources(&root.join("../assay-console/src"), &mut all);
     let english = messages(Locale::En);
-    for id in english.keys().filter_map(|id| id.split('.').next()) {
+    // The names of dimensions are found by those of the attributes.
+    let named = english.keys().filter(|id| !id.starts_with("dimension-"));
+    for id in named.filter_map(|id| id.split('.').next()) {
         assert!(all.contains(&format!("\"{id}\"")), "nobody says {id}");
     }
     for call in ["say!(", "told!(", "word(", "message(", "sentence(", "counted("] {

@@ -24,23 +24,31 @@ pub(crate) fn raw() -> Document {
 }
 
 pub(crate) fn listing() -> Document {
-    let run = |id: &str, status, running, cases, host: &str| ListedRun {
-        is_trusted: true,
-        label: String::new(),
-        note: String::new(),
-        id: id.to_owned(),
-        suite: "quick".to_owned(),
-        status,
-        running,
-        cases,
-        host: host.to_owned(),
-        other_hosts: if id.ends_with("0003") { 9 } else { 0 },
-        is_whole: !id.ends_with("0005"),
-        headlines: vec![
-            ("Triad".to_owned(), Quantity::new(41.234e9, Unit::BytePerSecond)),
-            ("Rmax".to_owned(), Quantity::new(214.6e9, Unit::FlopPerSecond)),
-        ],
-    };
+    fn run<'r>(
+        id: &'r str,
+        status: Status,
+        running: bool,
+        cases: [usize; 3],
+        host: &'r str,
+    ) -> ListedRun<'r> {
+        ListedRun {
+            is_trusted: true,
+            label: "",
+            note: "",
+            id,
+            suite: "quick",
+            status,
+            running,
+            cases,
+            host,
+            other_hosts: if id.ends_with("0003") { 9 } else { 0 },
+            is_whole: !id.ends_with("0005"),
+            headlines: vec![
+                ("Triad", Quantity::new(41.234e9, Unit::BytePerSecond)),
+                ("Rmax", Quantity::new(214.6e9, Unit::FlopPerSecond)),
+            ],
+        }
+    }
     let runs = [
         run("20261121-104455-7f3a", Status::Unfinished, true, [3, 0, 41], "node-7"),
         run("20261120-090000-0001", Status::Complete, false, [41, 0, 41], "node-7"),
@@ -84,6 +92,7 @@ fn found() -> Vec<Finding> {
         id: id.to_owned(),
         outcome,
         observed: observed.to_owned(),
+        seen: None,
         expected: "performance".to_owned(),
         why: "at a lower frequency a core computes less, and its frequency changes while it is measured".to_owned(),
         source: "Linux kernel, Documentation/admin-guide/pm/cpufreq.rst".to_owned(),

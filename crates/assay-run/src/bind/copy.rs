@@ -4,6 +4,7 @@ use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError
 use assay_model::attribute::Attribute;
 use assay_model::event::Stopped;
 use assay_model::failure::Area;
+use assay_model::phrase;
 use assay_model::workload::CopyWorkload;
 
 use crate::measuring::{self, Measurement, Turns};
@@ -21,7 +22,7 @@ fn turn(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Stopped>, CaseError> {
     if winner.is_none() && work.domain == work.source && work.domain.placement == "node" {
-        recorder.note("  there is one domain: the matrix has one cell");
+        recorder.note(&phrase!("one-domain", "there is one domain: the matrix has one cell"));
     }
     let config = StreamConfig {
         cpus: super::cpu_numbers(&work.domain.cpus),

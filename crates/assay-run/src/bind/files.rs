@@ -8,6 +8,7 @@ use assay_model::entry::Entry;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure as CaseFailure};
 use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::Ended;
 use assay_model::workload::file_set::{FilePlan, FileTest, FileWorkload};
@@ -59,7 +60,8 @@ fn carry_out(
         let count = interval.tally.requested.count as f64;
         let rate = count / interval.length_s.max(f64::MIN_POSITIVE);
         let rate = Quantity::new(rate, Unit::IoPerSecond);
-        recorder.progress(&format!("{}: {rate:.3}", phase.name));
+        let name = phase.name.as_str();
+        recorder.progress(&Phrase::list(": ", [name.into(), rate.into()]));
         recorder.second(interval.length_s, &[rate], None, None);
         intervals.push(interval.clone());
     });

@@ -5,7 +5,9 @@ use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError, flop
 use assay_model::attribute::Attribute;
 use assay_model::event::{RunEvent, Stopped};
 use assay_model::failure::{Area, Failure};
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::quantity::Unit;
 use assay_model::workload::LinpackWorkload;
 
 use crate::measuring::{self, Measurement, Turns};
@@ -65,10 +67,12 @@ fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
     });
     let Some(least_s) = least_s(work, peaks) else { return };
     recorder.foretell(least_s - recorder.budget_s(), |budget| {
-        let least = Quantity::new(least_s, Unit::Second);
-        let n = work.n;
-        format!(
-            "  one solve of N = {n} takes {least:.2} at least, and its budget is {budget:.2}"
+        phrase!(
+            "solve-over-budget",
+            "one solve of N = {n} takes {least} at least, and its budget is {budget}",
+            n = work.n.to_string(),
+            least = Phrase::roughly(least_s, Unit::Second),
+            budget = budget,
         )
     });
 }

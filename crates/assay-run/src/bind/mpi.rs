@@ -14,8 +14,10 @@ use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::mpi_outcome::{MpiOutcome, MpiRank};
 use assay_model::path_text;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::quantity::Unit;
 use assay_model::workload::MpiWorkload;
 
 use super::Known;
@@ -66,9 +68,13 @@ fn foretell(
     let Some(beside_s) = beside_s else { return };
     let least_s = beside_s + if work.preset.is_assay() { measured_s(case) } else { 0.0 };
     recorder.foretell(least_s - case.stopping.budget_s, |budget| {
-        let least = Quantity::new(least_s, Unit::Second);
-        let id = &case.id;
-        format!("  one launch of {id} takes {least:.2} at least, and its budget is {budget:.2}")
+        phrase!(
+            "launch-over-budget",
+            "one launch of {case} takes {least} at least, and its budget is {budget}",
+            case = case.id.as_str(),
+            least = Phrase::roughly(least_s, Unit::Second),
+            budget = budget,
+        )
     });
 }
 

@@ -14,6 +14,8 @@ use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
 use assay_model::quantity::{Bytes, Quantity, Unit};
 use assay_model::storage_outcome::{Ended, StorageOutcome, Tally};
@@ -141,10 +143,8 @@ struct Measurer<'m, 'a, 't> {
 impl Measurer<'_, '_, '_> {
     /// Writes what is to be written before.
     fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
-        let phases = precondition::phases(test);
-        for phase in &phases {
-            self.recorder.note(&format!("  {}", phase.name));
-        }
+        let (said, phases): (Vec<_>, Vec<_>) = precondition::phases(test).into_iter().unzip();
+        said.iter().for_each(|it| self.recorder.note(it));
         self.carry_out(&StoragePlan { phases }).map(drop)
     }
 
@@ -229,8 +229,12 @@ impl Watcher<'_, '_, '_> {
         file.is_said = true;
         let total_s = spent_s / share;
         self.recorder.foretell(total_s, |budget| {
-            let total = Quantity::new(total_s, Unit::Second);
-            format!("  that takes about {total:.2}, beside the budget of {budget:.2}")
+            phrase!(
+                "beside-budget",
+                "that takes about {time}, beside the budget of {budget}",
+                time = Phrase::roughly(total_s, Unit::Second),
+                budget = budget,
+            )
         });
     }
 
@@ -238,17 +242,25 @@ impl Watcher<'_, '_, '_> {
         let case = self.case;
         match event {
             StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
-                let path = target.path.display();
+                let path = target.path.display().to_string();
                 if self.laying_out.as_ref().is_none_or(|it| it.path != target.path) {
-                    let size = Bytes(*total_bytes);
-                    self.recorder.note(&format!("  {path} is written first: {size}"));
+                    let size = Phrase::Measured(Bytes(*total_bytes).quantity(), 4);
+                    self.recorder.note(&phrase!(
+                        "written-first",
+                        "{path} is written first: {size}",
+                        path = path.as_str(),
+                        size = size,
+                    ));
                     let began_s = self.recorder.elapsed_s();
                     let path = target.path.clone();
                     self.laying_out = Some(LayingOut { path, began_s, is_said: false });
                 }
                 self.tell_time(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
-                self.recorder.progress(&format!("{case}: writing {path} {percent:.0} %"));
+                let share = Phrase::value(format!("{percent:.0} %"));
+                let said =
+                    phrase!("writing", "writing {path} {share}", path = path, share = share);
+                self.recorder.progress(&Phrase::list(": ", [case.into(), said]));
             }
             StorageEvent::Interval { tally } => {
                 let sum = |of: fn(&Tally) -> u64| (of(&tally.reads) + of(&tally.writes)) as f64;
@@ -258,7 +270,7 @@ impl Watcher<'_, '_, '_> {
                 let bytes = Quantity::new(per_s(sum(|it| it.bytes)), Unit::BytePerSecond);
                 let latency_s = sum(|it| it.service_sum_ns) / count / 1e9;
                 let latency_s = Some(latency_s).filter(|it| it.is_finite());
-                self.recorder.progress(&format!("{case}: {rate:.3}"));
+                self.recorder.progress(&Phrase::list(": ", [case.into(), rate.into()]));
                 let cpu = Some(tally.cpu_user + tally.cpu_system);
                 self.recorder.second(tally.length_s, &[rate, bytes], latency_s, cpu);
             }

@@ -7,6 +7,8 @@
 use std::cell::RefCell;
 
 use assay_model::event::{RunEvent, Status};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::Case;
 use assay_model::workload::{MpiWorkload, Workload};
 
@@ -78,7 +80,9 @@ pub(super) fn measure(
         let mut left = Vec::new();
         let mut waiting = open.into_iter();
         while let Some(mut present) = waiting.next() {
-            log.progress(&format!("{}, preparation {turn}", present.case.id));
+            let name = present.case.id.as_str();
+            let turn = phrase!("preparation", "preparation {n}", n = turn.to_string());
+            log.progress(&Phrase::list(", ", [name.into(), turn]));
             let state = &mut present.state;
             let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);
             let outcome = (present.turns)(&mut recorder);

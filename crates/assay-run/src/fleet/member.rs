@@ -13,6 +13,7 @@ use assay_fleet::root::Root;
 use assay_kernels::{clock, timers};
 use assay_model::doubt::Doubt;
 use assay_model::event::{About, Fact, RunEvent};
+use assay_model::phrase::Phrase;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
@@ -67,7 +68,7 @@ impl Sink for Telling<'_> {
         Ok(())
     }
 
-    fn progress(&mut self, _: &str) {}
+    fn progress(&mut self, _: &Phrase) {}
 
     fn second(&mut self, second: &Second<'_>) {
         let Second { case, at_s, rates, latency_s, cpu, .. } = *second;
@@ -75,8 +76,8 @@ impl Sink for Telling<'_> {
         self.line.say(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
     }
 
-    fn note(&mut self, text: &str) {
-        self.line.say(&Reply::Note(text.trim().to_owned()));
+    fn note(&mut self, _: Option<&str>, said: &Phrase) {
+        self.line.say(&Reply::Note(said.clone()));
     }
 
     fn doubt(&mut self, _: &Doubt) {}

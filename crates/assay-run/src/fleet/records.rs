@@ -10,6 +10,7 @@ use assay_model::event::{
 };
 use assay_model::facts::HostState;
 use assay_model::failure::{Area, Failure as CaseFailure};
+use assay_model::phrase::Phrase;
 use assay_model::run::Run;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -335,8 +336,9 @@ impl<'t> Records<'t> {
         });
     }
 
-    pub(super) fn note(&mut self, host: usize, text: &str) {
-        self.log.note(&format!("  {}: {text}", self.names[host]));
+    pub(super) fn note(&mut self, host: usize, said: Phrase) {
+        let host = self.names[host].as_str();
+        self.log.note(Some(host), &Phrase::list(": ", [host.into(), said]));
     }
 
     /// What the cases and hosts so far make of the run.

@@ -11,6 +11,7 @@ use assay_model::event::Stopped;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::phrase::Phrase;
 use assay_model::workload::{Domain, MpiHosts, MpiWorkload, Workload};
 
 use super::ladder::{self, Step};
@@ -28,7 +29,7 @@ pub const NOTE_TRAVELS: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub enum Heard<'a> {
     /// Worth its own line.
-    Note(&'a str),
+    Note(&'a Phrase),
     /// The ranks know of each other, and will measure.
     Began(&'a MpiOutcome),
     /// One more size is there.

@@ -7,6 +7,8 @@ use assay_fleet::root::Root;
 use assay_kernels::mpi::{Abi, Mpi, MpiError, World};
 use assay_kernels::pin;
 use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -103,11 +105,11 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
 
 /// Why a library may not find the other ranks: it ends the process while it is initialised, or makes each
 /// rank a world of one.
-pub fn misfit(mpi: &Mpi, launched: &Launched) -> Option<String> {
+pub fn misfit(mpi: &Mpi, launched: &Launched) -> Option<Phrase> {
     doubt(&identify(mpi.banner()).0, mpi.path(), launched)
 }
 
-fn doubt(name: &str, path: &str, launched: &Launched) -> Option<String> {
+fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
     let is_open_mpi = name == "Open MPI";
     let is_foreign = match launched.make {
         Make::OpenMpi => !is_open_mpi,
@@ -116,13 +118,25 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<String> {
     };
     let launcher = launched.launcher;
     if is_foreign {
-        Some(format!("{path} is of another make than {launcher}, which started this"))
+        Some(phrase!(
+            "other-make",
+            "{path} is of another make than {launcher}, which started this",
+            path = path,
+            launcher = launcher,
+        ))
     } else if launcher == SLURM && is_open_mpi && !launched.serves_pmix {
-        Some(format!("{path} is Open MPI, and srun was not told to serve it: --mpi=pmix"))
+        Some(phrase!(
+            "not-served",
+            "{path} is Open MPI, and srun was not told to serve it: `--mpi=pmix`",
+            path = path,
+        ))
     } else if launcher == HYDRA && name == "Intel MPI" {
-        Some(format!(
+        Some(phrase!(
+            "served-in-part",
             "{path} is Intel MPI, and MPICH's {launcher}, which started this, serves it in some versions only: \
-             where MPI_Init fails, start with the mpiexec.hydra of Intel MPI"
+             where `MPI_Init` fails, start with the `mpiexec.hydra` of Intel MPI",
+            path = path,
+            launcher = launcher,
         ))
     } else {
         None

@@ -2,6 +2,8 @@
 //!
 //! Never writes anything itself.
 
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Conduct, Cursor, Load, SizeShare, StoragePhase, StorageStream,
     StorageTest, StorageTiming, StorageWorkload,
@@ -14,7 +16,7 @@ const DEPTH: u32 = 32;
 
 /// The phases before the test: as many passes over all of its targets in order as it asks for and, where
 /// its own I/O goes anywhere, one more in random order with its own size.
-pub fn phases(test: &StorageTest) -> Vec<StoragePhase> {
+pub fn phases(test: &StorageTest) -> Vec<(Phrase, StoragePhase)> {
     let mut phases = Vec::new();
     let Some(stream) = test.workload.streams.first().filter(|_| test.precondition_passes > 0)
     else {
@@ -28,8 +30,15 @@ pub fn phases(test: &StorageTest) -> Vec<StoragePhase> {
         AccessPattern::Sequential { cursor: Cursor::Shared, at_end: AtEnd::Stop, gap_bytes: 0 };
     let passes = test.precondition_passes;
     for pass in 1..=passes {
-        let name = format!("{}, preconditioning {pass} of {passes}", test.name);
-        phases.push(pass_over(test, stream, name, (in_order, block_bytes)));
+        let said = phrase!(
+            "preconditioning",
+            "{test}, preconditioning {pass} of {all}",
+            test = test.name.as_str(),
+            pass = pass,
+            all = passes,
+        );
+        let phase = pass_over(test, stream, said.to_string(), (in_order, block_bytes));
+        phases.push((said, phase));
     }
     if matches!(stream.pattern, AccessPattern::Random | AccessPattern::Permutation) {
         let shuffled = AccessPattern::Blocks {
@@ -37,8 +46,13 @@ pub fn phases(test: &StorageTest) -> Vec<StoragePhase> {
             stride_bytes: own_bytes,
             shuffled: true,
         };
-        let name = format!("{}, preconditioning in random order", test.name);
-        phases.push(pass_over(test, stream, name, (shuffled, own_bytes)));
+        let said = phrase!(
+            "preconditioning-shuffled",
+            "{test}, preconditioning in random order",
+            test = test.name.as_str(),
+        );
+        let phase = pass_over(test, stream, said.to_string(), (shuffled, own_bytes));
+        phases.push((said, phase));
     }
     phases
 }

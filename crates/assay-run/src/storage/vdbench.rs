@@ -267,9 +267,9 @@ impl Underway<'_, '_, '_> {
                 writers_make_files: options.writers_make_files,
             };
             let mut on = |event: sharers::Event<'_>| {
-                if let sharers::Event::Note { host, text } = event {
-                    (self.on)(Notice::Reported(&Reported::noted(host, text)));
-                    self.reported.push(Reported::noted(host, text));
+                if let sharers::Event::Note { host, said } = event {
+                    (self.on)(Notice::Reported(&Reported::noted(host, said)));
+                    self.reported.push(Reported::noted(host, said));
                 }
             };
             return hosts.prepare(&asked, &execution.places, stop, &mut on);

@@ -12,6 +12,8 @@ use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
 use assay_model::attribute::Attribute;
 use assay_model::entry::Entry;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::workload::file_set::{FilePlan, FileWorkload};
 use assay_model::workload::storage::{EngineChoice, StoragePlan, StorageWorkload};
 
@@ -49,7 +51,7 @@ pub fn check(
 
 /// One line for each volume that a plan uses, with the targets on it.
 #[must_use]
-pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<String> {
+pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
     let volumes = Volumes::read();
     let mut on: BTreeMap<Volume, Vec<&Path>> = BTreeMap::new();
     for path in paths_of(storage, files) {
@@ -60,11 +62,12 @@ pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<String> {
         }
     }
     let line = |(volume, targets): (Volume, Vec<&Path>)| {
-        let first = targets[0].display();
-        match targets.len() {
-            1 => format!("{first}: {}", volume.words()),
-            many => format!("{first} and {} more: {}", many - 1, volume.words()),
-        }
+        let first = targets[0].display().to_string();
+        let named = match targets.len() {
+            1 => first.into(),
+            many => phrase!("and-more", "{first} and {n} more", first = first, n = many - 1),
+        };
+        Phrase::list(": ", [named, volume.words()])
     };
     on.into_iter().map(line).collect()
 }
@@ -126,13 +129,17 @@ fn real(path: &Path) -> PathBuf {
 }
 
 impl Volume {
-    fn words(&self) -> String {
+    fn words(&self) -> Phrase {
+        let device = self.device.as_str();
         match &self.point {
-            None => format!("the block device {}", self.device),
-            Some(point) => {
-                let (kind, device) = (&self.file_system, &self.device);
-                format!("{kind} on {device}, mounted on {}", point.display())
-            }
+            None => phrase!("block-device", "the block device {device}", device = device),
+            Some(point) => phrase!(
+                "mounted",
+                "{kind} on {device}, mounted on {point}",
+                kind = self.file_system.as_str(),
+                device = device,
+                point = point.display().to_string(),
+            ),
         }
     }
 }
@@ -162,7 +169,8 @@ impl Volumes {
         if self.wakes(path) {
             return Self::read().refuse_root(path, options);
         }
-        let on = self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words());
+        let on =
+            self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words().to_string());
         let is_new_there = is_volume_to_be(path, &point);
         let (path, mount) = (path.display(), point.display());
         let (what, help) = match is_new_there {

@@ -29,6 +29,7 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     })?;
     keep_topics(&mut found.findings, &typed.topics)?;
     let shown = build::findings(&found.host.name, &found.findings, typed.all);
+    found.findings = doctor_hosts::in_english(&found.findings);
     page::publish(|| shown, || &found, &typed.page, terminal)?;
     let matters =
         |it: &Finding| it.outcome == Outcome::Deviates && it.severity > Severity::Note;

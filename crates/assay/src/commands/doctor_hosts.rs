@@ -9,8 +9,10 @@ use assay_fleet::remote::controller::{self, Answer, Course};
 use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{Compared, Difference, differences};
+use assay_model::finding::Finding;
 use assay_model::path_text;
 use assay_report::build::{self, Host, Unreached};
+use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -47,7 +49,7 @@ pub(super) fn way(
     let mut via = typed.via.clone();
     let (list, nodes) = match (&typed.hosts, &typed.slurm) {
         (None, Some(wish)) => {
-            terminal.note("waiting for nodes of Slurm");
+            terminal.note(words::message("slurm-waiting"));
             let nodes = Allocation::ask(wish, cancel).map_err(|error| {
                 let failure = match error {
                     SlurmError::Wish { .. } => Failure::usage("--slurm asks for no nodes"),
@@ -55,7 +57,8 @@ pub(super) fn way(
                 };
                 failure.because(&error).advise(error.advice())
             })?;
-            terminal.note(&format!("Slurm gave {} as job {}", nodes.nodes, nodes.number));
+            let given = [("nodes", nodes.nodes.as_str()), ("job", nodes.number.as_str())];
+            terminal.note(&words::sentence("slurm-gave", &given));
             via = via.replace("{job}", &nodes.number);
             (nodes.nodes.clone(), Some(nodes))
         }
@@ -114,9 +117,11 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     let mut done = 0;
     let answers = controller::ask(names, &course, &mut |name, answer| {
         done += 1;
-        let said = if answer.is_ok() { "examined" } else { "no answer" };
+        let said = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
         if !typed.quiet {
-            terminal.note(&format!("{done} of {}: {name}: {said}", names.len()));
+            let [done, all] = [done, names.len()].map(|count: usize| count.to_string());
+            let said = words::sentence(said, &[("done", &done), ("all", &all), ("host", name)]);
+            terminal.note(&said);
         }
     });
     let (examined, unreached) = sorted(names, &answers);
@@ -162,10 +167,15 @@ fn failed(failure: &HostFailure) -> Failure {
     }
 }
 
+/// Findings as machines read them: what was seen is one English text.
+pub(super) fn in_english(findings: &[Finding]) -> Vec<Finding> {
+    findings.iter().map(|it| Finding { seen: None, ..it.clone() }).collect()
+}
+
 fn document<'a>(names: &'a [String], answers: &'a Answers) -> Document<'a> {
     let hosts = names.iter().zip(answers).map(|(name, answer)| match answer {
         Ok(Answer { examined, clock_offset_s: (offset, bound) }) => json!({
-            "name": name, "host": examined.host, "findings": examined.findings,
+            "name": name, "host": examined.host, "findings": in_english(&examined.findings),
             "network": examined.network, "clock_offset_s": offset, "clock_offset_bound_s": bound,
         }),
         Err(failure) => json!({ "name": name, "failure": {

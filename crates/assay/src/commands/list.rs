@@ -126,26 +126,25 @@ fn entry(run: &Listed) -> Entry<'_> {
 }
 
 fn page(listing: &Listing, without_result: usize) -> assay_report::document::Document {
-    let runs: Vec<ListedRun> = listing.runs.iter().map(row).collect();
+    let runs: Vec<ListedRun<'_>> = listing.runs.iter().map(row).collect();
     let unreadable = listing.unreadable.iter();
     let unreadable = unreadable.map(|it| (it.id.clone(), it.reason.clone()));
     build::listing(&runs, &unreadable.collect::<Vec<_>>(), without_result)
 }
 
-fn row(run: &Listed) -> ListedRun {
-    let run = run.clone();
+fn row(run: &Listed) -> ListedRun<'_> {
     ListedRun {
-        id: run.id,
-        label: run.label.unwrap_or_default(),
-        note: run.note.unwrap_or_default(),
-        suite: run.suite,
+        id: &run.id,
+        label: run.label.as_deref().unwrap_or_default(),
+        note: run.note.as_deref().unwrap_or_default(),
+        suite: &run.suite,
         status: run.status,
         running: run.running,
         cases: [run.cases_finished, run.cases_failed, run.cases_planned],
-        host: run.host,
+        host: &run.host,
         other_hosts: run.other_hosts,
         is_whole: run.is_whole,
-        headlines: run.headlines.into_iter().map(|it| (it.label, it.quantity)).collect(),
+        headlines: run.headlines.iter().map(|it| (it.label.as_str(), it.quantity)).collect(),
         is_trusted: run.is_trusted,
     }
 }

@@ -63,7 +63,7 @@ fn rank(
     let mut recording: Option<Recording<'_>> = None;
     let done = job::run(&duty, &mut |heard| {
         match heard {
-            Heard::Note(note) => terminal.note(note),
+            Heard::Note(said) => terminal.note(&words::phrase(said)),
             Heard::GivesUp(failure) => {
                 terminal.complain(failure);
                 broken_off(recording.take(), failure)?;

@@ -15,6 +15,7 @@ use assay_model::plan::expand;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
+use assay_report::words;
 use serde_json::json;
 
 use super::doctor_hosts::{self, Way};
@@ -40,7 +41,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let texts = suites::texts(&typed.suites)?;
     let suite = suites::read_all(&typed.suites, &texts)?;
     let cancel = signals::cancel_on_signals_aloud()?;
-    Listening::before(terminal, "looking for the hosts", typed.measuring.quiet);
+    Listening::before(terminal, "progress-hosts-sought", typed.measuring.quiet);
     let mut way = doctor_hosts::way(&typed.fleet.hosts, &cancel, terminal)?;
     let pairs = pairs(typed, &suite, &way.hosts)?;
     if pairs.is_empty() {
@@ -65,7 +66,9 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let relays = relays(&typed.fleet, &names)?;
     let course = Course { via, program, relays: &relays, deadline, cancel: &cancel };
     if typed.measuring.dry_run {
-        Listening::before(terminal, &waiting_for(&names), typed.measuring.quiet);
+        if !typed.measuring.quiet {
+            Listening::before_saying(terminal, &waiting_for(&names));
+        }
         let planned = agents::with(&names, &course, clock::now_ns, |hosts| {
             fleet::plan(&question, hosts, &cancel)
         })?;
@@ -108,8 +111,8 @@ fn refuse_conditions(typed: &RunArguments) -> Result<(), Failure> {
 
 fn waiting_for(names: &[String]) -> String {
     match names {
-        [name] => format!("waiting for {name}"),
-        names => format!("waiting for {} hosts", names.len()),
+        [name] => words::sentence("progress-waiting-for", &[("host", name)]),
+        names => words::counted("progress-waiting", names.len()),
     }
 }
 

@@ -22,6 +22,7 @@ mod mpi_run;
 mod network;
 mod official_tools;
 mod old_runs;
+mod pages;
 mod pairs;
 mod planning;
 mod program;

@@ -5,6 +5,7 @@ use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use crate::build::run::words as run_words;
 use crate::locale::word;
 use crate::units;
+use crate::words::dimension;
 
 /// `node, 8 threads`; empty where nothing needs telling apart.
 pub(in crate::build) fn words(attributes: &Attributes) -> String {
@@ -16,12 +17,12 @@ pub(in crate::build) fn words(attributes: &Attributes) -> String {
 
 fn one(name: Attribute, value: &Value) -> Option<String> {
     let shown = units::display(name, value);
-    let plain = name.name().replace('_', " ");
+    let plain = || dimension(name);
     Some(match (name, value) {
         (Attribute::Concurrent, Value::Flag(false)) => return None,
         (Attribute::Concurrent, _) => word("all-at-once").to_owned(),
-        (_, Value::Flag(true)) => plain,
-        (_, Value::Flag(false)) => say!("attribute-not", what = plain),
+        (_, Value::Flag(true)) => plain().to_owned(),
+        (_, Value::Flag(false)) => say!("attribute-not", what = plain()),
         (Attribute::LoadStreams, Value::Integer(0)) => return None,
         (Attribute::Threads, _) => run_words::threads(value.number()? as usize),
         (Attribute::Streams, _) => say!("streams", n = value.number()? as u64),

@@ -12,6 +12,7 @@ use crate::document::{Align, Block, Cell, Document, Table};
 use crate::locale::word;
 use crate::precision::Prefixes;
 use crate::units;
+use crate::words::dimension;
 
 /// The figures of one operation.
 struct Row<'a> {
@@ -67,11 +68,11 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
     let rates: Vec<&Estimate> = rows.iter().map(|row| row.rate).collect();
     let mut dimensions = differing(&rates);
     dimensions.retain(|name| *name != Attribute::Operation);
-    let titles: Vec<String> = dimensions.iter().map(|it| it.name().replace('_', " ")).collect();
+    let titles: Vec<&str> = dimensions.iter().map(|it| dimension(*it)).collect();
     let interval = rows::interval_title(&rates);
     let p99_from_due = words::from_due("p99");
     let mut columns = vec![(word("column-operation"), Align::Left)];
-    columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
+    columns.extend(titles.iter().map(|title| (*title, Align::Left)));
     columns.extend([
         (word("column-rate"), Align::Right),
         (interval.as_str(), Align::Right),

@@ -10,6 +10,7 @@ use crate::document::{Align, Block, Cell, Document, Table};
 use crate::locale::word;
 use crate::precision::Prefixes;
 use crate::units;
+use crate::words::dimension;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let mut estimates = context.section(Section::General);
@@ -26,9 +27,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
 fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let dimensions = differing(estimates);
-    let titles: Vec<String> = dimensions.iter().map(|it| it.name().replace('_', " ")).collect();
+    let titles: Vec<&str> = dimensions.iter().map(|it| dimension(*it)).collect();
     let mut columns = vec![(word("column-what"), Align::Left)];
-    columns.extend(titles.iter().map(|title| (title.as_str(), Align::Left)));
+    columns.extend(titles.iter().map(|title| (*title, Align::Left)));
     columns.extend([
         (word("column-value"), Align::Right),
         (interval.as_str(), Align::Right),

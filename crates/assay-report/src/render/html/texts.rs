@@ -1,15 +1,18 @@
 //! The texts of a page in every language, so that a reader can change it without a network: each text between two
-//! tags once for each form that it takes.
+//! tags once for each form that it takes, and none that has one form.
+
+use std::collections::HashMap;
 
 use crate::locale::{Language, Locale};
 
 /// More than this would make the page a burden for one language's readers: it then has no choice.
-const MOST_BYTES: usize = 250_000;
+const MOST_BYTES_OF_PAGE: usize = 300_000;
 /// Digits that a form is counted by.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
 
 /// The table that the page's script reads, or nothing where the pages differ in more than their texts.
 pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
+    let room = MOST_BYTES_OF_PAGE.saturating_sub(own.len());
     let own = of_page(own);
     let mut variants: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for locale in Locale::ALL {
@@ -20,26 +23,59 @@ pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
             }
         }
     }
-    let slots: Vec<serde_json::Value> = (0..own.len())
-        .map(|i| {
-            let mut forms: Vec<&str> = Vec::new();
-            let which = variants.iter().map(|(_, _, page)| {
-                let known = forms.iter().position(|form| *form == page[i]);
-                let at = known.unwrap_or_else(|| {
-                    forms.push(&page[i]);
-                    forms.len() - 1
-                });
-                char::from(DIGITS[at])
+    let mut patterns = Numbered::default();
+    let mut texts = Numbered::default();
+    let slots = (0..own.len()).map(|i| {
+        let mut forms: Vec<&str> = Vec::new();
+        let which = variants.iter().map(|(_, _, page)| {
+            let known = forms.iter().position(|form| *form == page[i]);
+            let at = known.unwrap_or_else(|| {
+                forms.push(&page[i]);
+                forms.len() - 1
             });
-            let which: String = which.collect();
-            std::iter::once(which.as_str()).chain(forms).collect()
-        })
-        .collect();
+            char::from(DIGITS[at])
+        });
+        let which: String = which.collect();
+        if forms.len() < 2 {
+            return UNCHANGED;
+        }
+        let pattern = patterns.number(which);
+        texts.number((pattern, forms)) + 1
+    });
+    let slots: Vec<usize> = slots.collect();
     let named: Vec<_> = variants.iter().map(|(tag, kind, _)| [tag, kind]).collect();
-    let json = serde_json::json!({ "variants": named, "slots": slots }).to_string();
+    let (patterns, texts) = (patterns.all, texts.all);
+    let table = serde_json::json!({ "variants": named, "patterns": patterns, "texts": texts, "slots": slots });
     // Text cannot end the element that holds it.
-    let json = json.replace('<', "\\u003c");
-    if json.len() <= MOST_BYTES { json } else { String::new() }
+    let json = table.to_string().replace('<', "\\u003c");
+    if json.len() <= room { json } else { String::new() }
+}
+
+/// The number of a text that is the same in every language; of others it is that of its forms, from 1.
+const UNCHANGED: usize = 0;
+
+/// Things that occur often, each once.
+#[derive(Debug)]
+struct Numbered<T> {
+    all: Vec<T>,
+    known: HashMap<T, usize>,
+}
+
+impl<T> Default for Numbered<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), known: HashMap::new() }
+    }
+}
+
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
+    fn number(&mut self, one: T) -> usize {
+        let next = self.all.len();
+        let number = *self.known.entry(one.clone()).or_insert(next);
+        if number == next {
+            self.all.push(one);
+        }
+        number
+    }
 }
 
 /// What stands between the tags of the body, as a browser's text nodes: without those that are blank.

@@ -13,9 +13,10 @@ pub(super) fn columns(text: &str) -> usize {
     of_plain(text).unwrap_or_else(|| in_columns(text).width())
 }
 
-/// Columns of a text that needs no table of Unicode: most cells of large tables.
+/// Columns of a text that needs no table of Unicode, because each letter of Latin-1 that is shown has one: most cells
+/// of large tables.
 fn of_plain(text: &str) -> Option<usize> {
-    let is_plain = |c: char| matches!(c, ' '..='~' | '\u{a0}');
+    let is_plain = |c: char| matches!(c, ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{ff}');
     text.chars().try_fold(0, |count, c| is_plain(c).then_some(count + 1))
 }
 

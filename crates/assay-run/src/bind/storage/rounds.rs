@@ -1,10 +1,10 @@
 //! Steady state: rounds of one workload until its rate is steady, or the maximum number of rounds.
 
-use std::fmt::Write as _;
-
 use assay_model::attribute::Attribute;
 use assay_model::entry::Key;
 use assay_model::failure::Failure;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::course::SteadyRule;
@@ -44,19 +44,24 @@ pub(super) fn measure(
     series::joined(&rounds).ok_or_else(|| Failure::NoIo.into())
 }
 
-/// `  round 6: 412.3 kIO/s; the last 5 differ by 3.2 % and change by -1.0 %`.
-fn line(rates: &[f64], window: Option<Window>) -> String {
+/// `round 6: 412.3 kIO/s; the last differ by 3.2 % and change by -1.0 %`.
+fn line(rates: &[f64], window: Option<Window>) -> Phrase {
     let rate = Quantity::new(rates.last().copied().unwrap_or(0.0), Unit::IoPerSecond);
-    let mut line = format!("  round {}: {rate:.4}", rates.len());
-    if let Some(window) = window {
-        let _ = write!(
-            line,
-            "; the last differ by {:.1} % and change by {:+.1} %",
-            100.0 * window.range,
-            100.0 * window.slope
-        );
-    }
-    line
+    let round = phrase!(
+        "round",
+        "round {n}: {rate}",
+        n = rates.len().to_string(),
+        rate = Phrase::Measured(rate, 4),
+    );
+    let steady = window.map(|it| {
+        phrase!(
+            "rounds-differ",
+            "the last differ by {range} and change by {slope}",
+            range = Phrase::value(format!("{:.1} %", 100.0 * it.range)),
+            slope = Phrase::value(format!("{:+.1} %", 100.0 * it.slope)),
+        )
+    });
+    Phrase::list("; ", std::iter::once(round).chain(steady))
 }
 
 /// Every round is a step; whether they are steady follows from them.

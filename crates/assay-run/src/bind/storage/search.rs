@@ -6,6 +6,8 @@ use assay_model::attribute::{Attribute, Value};
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
 use assay_model::failure::{Failure, TriedRate};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::course::LatencyGoal;
@@ -46,7 +48,7 @@ pub(super) fn measure(
         tries.push(outcome);
         let tried = tried(rate_per_s, &seen, goal);
         let shown = search.judge(tried.clone(), goal);
-        measurer.recorder.note(&format!("  {}", line(&tried, shown)));
+        measurer.recorder.note(&line(&tried, shown));
         last = Some((tried, shown));
         if shown == Verdict::Keeps {
             kept = series::joined(&tries).map(|all| (open, all));
@@ -87,14 +89,20 @@ fn failed(tried: &Try, shown: Verdict) -> TriedRate {
 }
 
 /// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: keeps`.
-fn line(tried: &Try, shown: Verdict) -> String {
-    let rate = |value| Quantity::new(value, Unit::IoPerSecond);
-    format!(
-        "{:.4} asked for, {:.4} reached, {:.3} % of the I/O later: {}",
-        rate(tried.asked_per_s),
-        rate(tried.reached_per_s()),
-        100.0 * share_late(tried),
-        shown.name()
+fn line(tried: &Try, shown: Verdict) -> Phrase {
+    let rate = |value| Phrase::Measured(Quantity::new(value, Unit::IoPerSecond), 4);
+    let verdict = match shown {
+        Verdict::Keeps => phrase!("keeps", "keeps"),
+        Verdict::Misses => phrase!("misses", "misses"),
+        Verdict::Unclear => phrase!("unclear", "unclear"),
+    };
+    phrase!(
+        "tried",
+        "{asked} asked for, {reached} reached, {late} of the I/O later: {verdict}",
+        asked = rate(tried.asked_per_s),
+        reached = rate(tried.reached_per_s()),
+        late = Phrase::value(format!("{:.3} %", 100.0 * share_late(tried))),
+        verdict = verdict,
     )
 }
 

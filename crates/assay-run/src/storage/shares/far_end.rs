@@ -9,6 +9,8 @@ use std::thread::available_parallelism;
 use assay_fleet::capacity;
 use assay_fleet::remote::agent::Line;
 use assay_fleet::remote::{AtPath, Ready, Reply, ShareAsked};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::file_set::FilePlan;
@@ -110,8 +112,10 @@ impl FarEnd {
 
 fn laid_out(event: &StorageEvent<'_>, line: &Line) {
     let StorageEvent::LayingOut { target, done_bytes: 0, total_bytes } = event else { return };
-    let bytes = Bytes(*total_bytes).quantity();
-    line.say(&Reply::Note(format!("laying out {} ({bytes})", target.path.display())));
+    let size = Phrase::Measured(Bytes(*total_bytes).quantity(), 4);
+    let path = target.path.display().to_string();
+    let said = phrase!("laying-out", "laying out {path} ({size})", path = path, size = size);
+    line.say(&Reply::Note(said));
 }
 
 /// What is at each of the paths; nothing where it cannot be seen.

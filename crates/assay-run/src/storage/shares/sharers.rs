@@ -12,6 +12,7 @@ use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::{AtPath, HostFailure, Reply, Request, ShareAsked};
 use assay_model::doubt::Doubt;
 use assay_model::failure::Failure as CaseFailure;
+use assay_model::phrase::Phrase;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
@@ -26,7 +27,7 @@ use crate::storage::runner;
 #[derive(Debug)]
 pub enum Event<'e> {
     /// A host says something worth a line.
-    Note { host: &'e str, text: &'e str },
+    Note { host: &'e str, said: &'e Phrase },
     /// All start now.
     Starts,
     /// What one host did of the interval that follows.
@@ -54,7 +55,7 @@ pub struct Sharers<'h> {
     hosts: &'h mut dyn Hosts,
     deadline: Duration,
     members: Vec<Member>,
-    notes: VecDeque<(usize, String)>,
+    notes: VecDeque<(usize, Phrase)>,
     /// The first that was lost.
     lost: Option<(usize, HostFailure)>,
 }
@@ -226,8 +227,8 @@ impl<'h> Sharers<'h> {
     }
 
     fn tell_notes(&mut self, on: &mut Listener<'_>) {
-        for (host, text) in self.notes.drain(..) {
-            on(Event::Note { host: &self.names[host], text: &text });
+        for (host, said) in self.notes.drain(..) {
+            on(Event::Note { host: &self.names[host], said: &said });
         }
     }
 
@@ -332,7 +333,7 @@ impl Conversation for Sharers<'_> {
             Reply::Interval(_) | Reply::Outcome(_) => {
                 return self.lose(host, HostFailure::Impossible);
             }
-            Reply::Note(text) => self.notes.push_back((host, text)),
+            Reply::Note(said) => self.notes.push_back((host, said)),
             Reply::Failed { reason, advice } => {
                 return self.lose(host, HostFailure::Refused { reason, advice });
             }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use assay_dialects::vdbench::commands::OutputOf;
 use assay_model::path_text;
+use assay_model::phrase::Phrase;
 use serde::{Deserialize, Serialize};
 
 /// Name of the raw output that holds a [`Course`].
@@ -61,8 +62,9 @@ pub enum Reported {
 }
 
 impl Reported {
-    pub(super) fn noted(host: &str, text: &str) -> Self {
-        Self::Noted { host: host.to_owned(), text: text.to_owned() }
+    /// In English, as it is stored.
+    pub(super) fn noted(host: &str, said: &Phrase) -> Self {
+        Self::Noted { host: host.to_owned(), text: said.to_string() }
     }
 }
 

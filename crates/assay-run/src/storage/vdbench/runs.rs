@@ -145,9 +145,9 @@ impl Runs<'_, '_, '_, '_, '_> {
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
         let mut entries = Vec::new();
         let mut on_event = |event: Event<'_>| match event {
-            Event::Note { host, text } => {
-                on(Notice::Reported(&Reported::noted(host, text)));
-                reported.push(Reported::noted(host, text));
+            Event::Note { host, said } => {
+                on(Notice::Reported(&Reported::noted(host, said)));
+                reported.push(Reported::noted(host, said));
             }
             Event::Starts => {
                 on(Notice::Starts { label, rate_per_s: phase.workload.load.rate_per_s() });

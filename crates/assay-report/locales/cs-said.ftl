@@ -1,0 +1,170 @@
+# What the doctor saw and what is said while a run goes on; the English is where it is said (`phrase!`).
+said-field-of = { $field } v { $file }
+said-holds = { $file } obsahuje { $text }
+said-hidden-in-guest = { $what }: v tomto hostu nebo kontejneru ({ $layer }) není vidět
+said-hidden-on-host = { $what }: na tomto hostiteli není vidět
+said-none = žádné
+said-governor = regulátor cpufreq
+said-energy = energetická předvolba procesoru
+said-energy-bias = energy performance bias { $bias } (výkon: { $best })
+said-boost-switch = přepínač boost
+said-on = zapnuto
+said-off = vypnuto
+said-part-of = { $part } z { $whole }
+said-frequency = aktuální frekvence CPU
+said-range = { $low } až { $high }
+said-nominal-hidden = jmenovitá frekvence není vidět
+said-nominal = jmenovitá { $frequency }
+said-throttling = počítadlo tepelného omezení
+said-throttled-cpu = { $n } od spuštění, na CPU s největším počtem
+said-idle-states = seznam stavů nečinnosti
+said-siblings = která CPU jsou vlákny jednoho jádra
+said-threads-several = více vláken na jádro
+said-threads-one = jedno vlákno na jádro
+said-cpus-present = seznam přítomných CPU
+said-cpus-online = { $some } z { $all } zapnuto
+said-cpus-offline = vypnuto: { $cpus }
+said-cpus-usable = CPU { $some } z { $all }
+said-microcode = skutečná verze mikrokódu procesoru
+said-about-device = tato vlastnost síťového zařízení
+said-half-duplex = poloviční duplex
+said-firmware = firmware { $version }
+said-receive-checksum = kontrolní součet při příjmu
+said-send-checksum = kontrolní součet při odesílání
+said-off-fixed = vypnuto (nelze změnit)
+said-ring-receive = příjem { $now } z nejvýše { $most }
+said-ring-send = odesílání { $now } z nejvýše { $most }
+said-channels = přijímací fronty: { $now } z nejvýše { $most }, počet CPU: { $cpus }
+said-adaptive = adaptivní
+said-coalescing = příjem po { $receive } nebo po počtu paketů { $packets }, odesílání po { $send }
+said-function = přes virtuální funkci { $function }
+said-no-function = bez virtuální funkce
+said-queues = { $n ->
+    [one] { $n } fronta
+    [few] { $n } fronty
+   *[other] { $n } front
+}
+said-queues-spread = rozložených pomocí RPS: { $n }
+said-interrupts = přerušení: { $n }, na CPU { $cpus }
+said-interrupts-near = přerušení na vlastním uzlu { $node }: { $some } z { $all }
+said-product = název výrobku
+said-clock-source = zdroj hodin
+said-vulnerabilities = seznam zranitelností
+said-mitigated = ošetřeno: { $some }{ $these }, zranitelných: { $others }{ $those }, známo celkem: { $all }
+said-no-parameter = žádný parametr, který by ovlivnil výsledky
+said-parameters-tuning = jen ladění: { $parameters }
+said-all-processes = seznam všech procesů
+said-running = běží
+said-not-running = neběží
+said-quota = čas { $quota } CPU na { $cpus } CPU
+said-group-throttling = počet pozastavení řídicí skupiny
+said-throttled-group = pozastavení od vzniku skupiny: { $n }
+said-left = ve skupině zbývá { $size }
+said-unlimited = bez omezení
+said-load-average = průměrné zatížení
+said-load = { $load } za poslední minutu
+said-busy = { $processes } jednoho CPU
+said-stolen-time = odebraný čas CPU
+said-stolen = { $share } od spuštění ({ $time })
+said-pressure = údaje o čekání (PSI)
+said-waited = { $share } z posledních { $time }
+said-last-level = velikost mezipaměti poslední úrovně
+said-memory-free = volno { $free }, potřeba { $needed } (poslední úroveň: { $caches })
+said-numa-as-tuned = { $value }, jak nastavuje tuned hpc-compute; stránka { $page } uvádí { $other }
+said-numa-as-published = { $value }, jak uvádí stránka { $page }; tuned hpc-compute nastavuje { $other }
+said-numa-tiering = { $value }: vrstvení paměti je zapnuté
+said-one-node = { $value }, bez účinku: uzel NUMA je jen jeden
+said-numa-layout = uspořádání NUMA
+said-nodes-on-sockets = { $nodes }, { $sockets }
+said-numa-nodes = { $n ->
+    [one] { $n } uzel NUMA
+    [few] { $n } uzly NUMA
+   *[other] { $n } uzlů NUMA
+}
+said-sockets = { $n ->
+    [one] { $n } patice
+    [few] { $n } patice
+   *[other] { $n } patic
+}
+said-page-cache = v mezipaměti { $cached }, k zápisu { $dirty }
+said-no-swap = { $value }, bez účinku: odkládací prostor není
+said-memory-modules = věrohodný popis paměťových modulů
+said-modules = { $n ->
+    [one] { $n } modul
+    [few] { $n } moduly
+   *[other] { $n } modulů
+}
+said-launcher = spouštěč MPI v PATH
+said-library-none = LD_LIBRARY_PATH žádnou neuvádí; spouštěč je v { $folder }
+said-unknown-make = neznámá implementace
+said-library-and-launcher = { $make } v { $folder }, spouštěč v { $bin } patří k { $launcher }
+said-user = uživatel { $user }
+said-neither = žádné zařízení RDMA ani taková proměnná
+said-variables-alone = { $variables }, ale žádné zařízení RDMA
+said-devices-alone = vedle { $devices } žádná taková proměnná
+said-variables-and-devices = { $variables } vedle { $devices }
+said-at-most = nejvýše { $size }
+said-under-way = { $speed } × { $round_trip } = { $under_way } na cestě, což vyžaduje { $needed }
+said-nobody = { $range }: nikdo
+said-path = cesta
+said-this-machine = { $to } je tento stroj: loopback
+said-unknown-device = neznámé zařízení
+said-over = { $to } přes { $device }
+said-no-echo = { $path }: bez odpovědi na echo
+said-round-trip = doba oběhu { $time }
+said-path-mtu = MTU cesty mimo loopback
+said-path-mtu-without-socket = MTU cesty (bez soketu ICMP)
+said-would-send = { $device } by posílalo { $size }
+said-packets-vanish = projde { $carried }, větší pakety mizí beze slova; předpokládalo se { $believed }
+said-carried = projde { $size }
+said-believed = předpokládá se { $size }, neprokázáno
+said-port = { $device } port { $port }
+said-rdma-ethernet = zařízení RDMA na Ethernetu
+said-rdma-device = zařízení RDMA
+said-rdma-rate = rychlost aktivního portu karty
+said-one-lane = běží jen jedna linka spoje
+said-faster-port = jiný port stejné karty má { $rate }
+said-rdma-errors = počítadlo chyb zařízení RDMA
+said-grew = { $counter } o { $n }
+said-moving = roste: { $counters }
+said-counters = počítadel: { $n }, všechna { $none }
+said-still = beze změny; od spuštění zařízení: { $counters }
+said-rdma-firmware = firmware zařízení RDMA
+said-rdma-pcie = spoj PCIe zařízení RDMA
+said-pcie = { $link } z { $most }: { $rate }
+said-below-port = méně než { $rate } portu
+said-no-gid = nemá GID { $version }
+said-alone = jen { $what }
+said-gid = GID { $index } ({ $kind }, celkem { $version }: { $n })
+said-rdma-mtu = přes { $device } s { $own }: MTU cesty { $path }
+said-no-nfs = není připojen žádný svazek NFS
+said-one-domain = doména je jen jedna: matice má jediné pole
+said-solve-over-budget = jedno řešení s N = { $n } trvá aspoň { $least } a rozpočet je { $budget }
+said-launch-over-budget = jedno spuštění { $case } trvá aspoň { $least } a rozpočet je { $budget }
+said-beside-budget = potrvá to asi { $time } nad rámec rozpočtu { $budget }
+said-written-first = { $path } se nejdříve celý zapíše: { $size }
+said-writing = zápis { $path } { $share }
+said-round = kolo { $n }: { $rate }
+said-rounds-differ = poslední se liší o { $range } a mění se o { $slope }
+said-keeps = splněno
+said-misses = nesplněno
+said-unclear = nejasné
+said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
+said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
+said-preparation = příprava { $n }
+said-other-make = { $path } je jiné implementace než { $launcher }, který tento proces spustil
+said-not-served = { $path } je Open MPI a srun nemá pokyn ji obsluhovat: `--mpi=pmix`
+said-served-in-part = { $path } je Intel MPI a { $launcher } z MPICH, který tento proces spustil, ji obsluhuje jen v některých verzích: když selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI
+said-removing = odstraňuje se, co bylo vytvořeno pro běh
+said-files-left = zůstaly soubory vytvořené pro běh; odstraní je `assay storage clean`
+said-preconditioning = { $test }, příprava zápisem { $pass } z { $all }
+said-preconditioning-shuffled = { $test }, příprava zápisem v náhodném pořadí
+said-laying-out = úplný zápis { $path } ({ $size })
+said-and-more = { $first } a další: { $n }
+said-block-device = blokové zařízení { $device }
+said-mounted = { $kind } na { $device }, připojeno v { $point }
+said-back-to = zpět k { $condition }: { $command }
+said-order = pořadí je vylosováno z `--seed` { $seed }
+said-turn = kolo { $turn } z { $all }: { $condition }
+said-as-control = ještě jednou, pro kontrolu
+said-hosts-answered = odpovědělo { $some } z { $all } hostitelů

@@ -1,0 +1,58 @@
+//! Pages as users get them: how large they are, in which languages, and what cannot become one.
+
+use std::fs::{self, File};
+
+use crate::program::World;
+
+/// Six response curves of eleven points each: no suite has more results of more kinds.
+#[test]
+fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
+    let world = World::new();
+    let words = ["run", "storage-volume", "--target", ".", "--size", "16MiB", "--budget", "9s"];
+    world.assay(&[&words[..], &["--target-on-root", "--quiet"]].concat()).succeeded();
+    world
+        .assay(&[
+            "report",
+            "latest",
+            "--format",
+            "html",
+            "--locale",
+            "fr",
+            "--output",
+            "page.html",
+        ])
+        .succeeded();
+    let page = fs::read_to_string(world.path("page.html")).unwrap();
+    assert!(page.len() <= 300_000, "{} bytes", page.len());
+    assert!(
+        page.contains("id=\"assay-texts\"")
+            && page.contains("グッドプット") | page.contains("レイテンシ")
+    );
+    assert!(page.contains("href=\"page.json\"") && world.path("page.json").is_file());
+}
+
+#[test]
+fn an_unknown_language_is_refused_with_the_nearest() {
+    let world = World::new();
+    for (tag, expected) in
+        [("zh-Hant", "did you mean zh-Hans?"), ("xx", "there are en, ru, fr")]
+    {
+        let refused = world.assay(&["report", "latest", "--locale", tag]).failed_with(2).err;
+        assert!(refused.contains("no words in this language"), "{refused}");
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
+/// A file that would fill memory is refused by its size, before it is read.
+#[test]
+fn what_is_enormous_is_refused_unread() {
+    let world = World::new();
+    File::create(world.path("big")).unwrap().set_len(1 << 40).unwrap();
+    let refused = world.assay(&["import", "big"]).failed_with(4).err;
+    assert!(
+        refused.contains("big has 1 TiB") && refused.contains("at most 64 MiB"),
+        "{refused}"
+    );
+    let refused = world.assay(&["lint", "big"]).failed_with(2).err;
+    assert!(refused.contains("big is no page") && refused.contains("at most"), "{refused}");
+}
