@@ -108,6 +108,10 @@ impl Sink for Listening<'_> {
         }
     }
 
+    fn warn(&mut self, text: &str) {
+        self.terminal.note(text);
+    }
+
     fn doubt(&mut self, doubt: &Doubt) {
         let said = words::doubt(doubt);
         let what = sentence("progress-warning", &[("what", &said.text)]);

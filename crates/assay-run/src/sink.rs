@@ -49,6 +49,11 @@ pub trait Sink {
     /// Something worth its own line.
     fn note(&mut self, text: &str);
 
+    /// Something that also those have to know who asked for quiet.
+    fn warn(&mut self, text: &str) {
+        self.note(text);
+    }
+
     /// A group of cases, or a step of one, is about to begin: returns when it may, with the moment at which all hosts
     /// begin, by this one's clock. Alone it may at once.
     fn gate(&mut self, _: &Gate<'_>) -> Result<Option<u64>, Failure> {
