@@ -120,6 +120,10 @@ impl Sink for Listening<'_> {
         }
     }
 
+    fn warn(&mut self, said: &Phrase) {
+        self.terminal.note(&words::phrase(said));
+    }
+
     fn doubt(&mut self, doubt: &Doubt) {
         let said = words::doubt(doubt);
         let what = sentence("progress-warning", &[("what", &said.text)]);

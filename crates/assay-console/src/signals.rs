@@ -1,13 +1,16 @@
 //! Signals: the user's request to stop.
 
-use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use assay_fleet::process;
 use assay_run::failure::{Failure, Kind};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
+
+use crate::terminal;
 
 /// One flag for all signals that ask for an end. The first one ends the run in good order, a second one
 /// ends the process at once.
@@ -22,14 +25,24 @@ pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(cancel)
 }
 
-/// The same, and what happens next is said at once: a run in good order may take a second to end.
+/// The same for what starts other programs, which the second signal ends, too; what happens next is said at once: a
+/// run in good order may take a second to end.
 pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
-    let cancel = cancel_on_signals()?;
+    let cancel = Arc::new(AtomicBool::new(false));
+    for signal in asking() {
+        flag::register(signal, Arc::clone(&cancel)).map_err(|error| unhandled(&error))?;
+    }
     let mut signals = Signals::new(asking()).map_err(|error| unhandled(&error))?;
     std::thread::spawn(move || {
-        if signals.forever().next().is_some() {
-            // Beginning a line of its own, whatever the terminal echoed of the key.
-            drop(writeln!(std::io::stderr(), "\nstopping; again to end now"));
+        let mut heard = signals.forever();
+        if heard.next().is_some() {
+            // Another thread, because a terminal that was halted takes no words and must not keep the next signal back.
+            std::thread::spawn(|| terminal::interject("stopping; again to end now"));
+        }
+        if let Some(signal) = heard.next() {
+            // Tools and commands are in process groups of their own, which no terminal reaches.
+            process::end_descendants();
+            drop(emulate_default_handler(signal));
         }
     });
     Ok(cancel)

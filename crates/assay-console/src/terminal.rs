@@ -12,7 +12,7 @@ use assay_report::document::Document;
 use assay_report::progress::Progress;
 use assay_report::{render, words};
 use console::Term;
-use indicatif::{ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle, WeakProgressBar};
 
 use crate::failure::render as render_failure;
 use assay_run::failure::Failure;
@@ -21,6 +21,20 @@ use assay_run::failure::Failure;
 const PLAIN_WIDTH: usize = 100;
 /// Longer lines are hard to read, whatever the terminal offers.
 const WIDEST: usize = 120;
+
+/// The line that is drawn just now, for whoever has no terminal at hand: a signal comes at any time.
+static DRAWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
+
+/// Writes to standard error from anywhere, above the line that is drawn: written over it, it would be taken away with
+/// it, and a part of the line left.
+pub fn interject(text: &str) {
+    let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    match drawn.and_then(|bar| bar.upgrade()) {
+        Some(bar) => bar.suspend(|| to_stderr(text)),
+        // On a line of its own, whatever the terminal echoed of a key.
+        None => to_stderr(&format!("\n{text}")),
+    }
+}
 
 /// Standard output and standard error as they are attached.
 #[derive(Debug)]
@@ -164,6 +178,7 @@ impl Terminal {
         let bar = ProgressBar::new_spinner().with_style(style.with_key("known", line));
         // The bar may not take time from a core that measures: twice a second is seldom enough.
         bar.enable_steady_tick(Duration::from_millis(500));
+        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.downgrade());
         self.progress = Some(bar);
     }
 

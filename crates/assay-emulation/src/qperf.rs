@@ -5,9 +5,11 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use assay_dialects::wire::qperf::{Request, Test};
+use assay_dialects::wire::iperf3;
+use assay_dialects::wire::qperf::{self, Request, Test};
 use assay_kernels::network::pingpong::Waiting;
 use assay_model::event::Asked;
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::run::Run;
 use assay_store::Store;
 use serde_json::{Value, json};
@@ -132,7 +134,7 @@ fn client(
     if let Some(recording) = recording {
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
-    failure.map_or(Ok(0), |error| Err(failed(&error)))
+    failure.map_or(Ok(0), |error| Err(unreached(&error, typed)))
 }
 
 /// A stored run as it was printed.
@@ -198,6 +200,18 @@ fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     match &typed.sweep {
         Some(sweep) => sweep.0.iter().copied().map(Some).collect(),
         None => vec![typed.msg_size],
+    }
+}
+
+/// The far end may run assay's server under iperf3's port, where qperf's clients do not look by themselves.
+fn unreached(error: &NetworkError, typed: &QperfArguments) -> Failure {
+    let is_refused = matches!(error, NetworkError::Known(CaseFailure::NotConnected { .. }));
+    match is_refused && typed.listen_port == qperf::DEFAULT_PORT {
+        true => failed(error).advise(format!(
+            "`assay iperf3 -s` answers qperf, too, at its own port: -lp {}",
+            iperf3::DEFAULT_PORT
+        )),
+        false => failed(error),
     }
 }
 

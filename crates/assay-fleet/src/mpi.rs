@@ -5,7 +5,10 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use assay_model::path_text;
 
 use crate::root::Root;
 
@@ -255,13 +258,13 @@ fn mentioned(file: &Path) -> Vec<PathBuf> {
     if read.is_err() {
         return Vec::new();
     }
-    let text = String::from_utf8_lossy(&bytes);
+    let text = path_text::text(OsStr::from_bytes(&bytes));
     let separators = |c: char| c.is_whitespace() || "\"'(){}[],;:".contains(c);
     let paths = text
         .split(separators)
         .filter(|word| word.starts_with('/') && *word != "/bin" && word.len() > 1);
     let folder = |word: &str| {
-        let path = PathBuf::from(word);
+        let path = path_text::path(word);
         if path.file_name() == Some(OsStr::new("bin")) { path } else { path.join("bin") }
     };
     paths.map(folder).filter(|folder| folder.is_dir()).collect()

@@ -1,7 +1,8 @@
 //! The dynamic loader, as far as a library of functions needs it. Never closes what it has opened.
 
-use std::ffi::{CStr, CString, c_void};
+use std::ffi::{CStr, CString, OsStr, c_void};
 use std::mem::{self, MaybeUninit};
+use std::os::unix::ffi::OsStrExt as _;
 use std::ptr::NonNull;
 
 use assay_model::path_text;
@@ -23,7 +24,7 @@ pub(crate) struct Library {
 
 impl Library {
     /// Opens a file by path (as `path_text` has it), or by a name that the loader looks for; the error is the loader's
-    /// reason.
+    /// reason, without the name.
     pub(crate) fn open(file: &str, scope: Scope) -> Result<Self, String> {
         if file.is_empty() {
             // The loader would take this for the program itself.
@@ -38,7 +39,9 @@ impl Library {
         // SAFETY: a valid string. The initialisers of a library run here: that is what opening it means,
         // and the user named it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | visibility) };
-        NonNull::new(handle).map(|handle| Self { handle }).ok_or_else(last_error)
+        NonNull::new(handle)
+            .map(|handle| Self { handle })
+            .ok_or_else(|| reason(&last_error(), &name))
     }
 
     /// The address of the object or function `name`, if the library or one it needs has it.
@@ -77,10 +80,18 @@ pub(crate) fn file_of(function: *const ()) -> Option<String> {
     // SAFETY: zero bytes are a valid value of this plain structure.
     let name = unsafe { info.assume_init() }.dli_fname;
     // SAFETY: where found and not null, it is the loader's own string, which lives with the library.
-    (found && !name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy().into())
+    (found && !name.is_null()).then(|| text(unsafe { CStr::from_ptr(name) }))
 }
 
-/// The loader's reason for the last failure in this thread.
+/// What the loader says of a file, without the file's own name and without what its caller knows: that it could not be
+/// opened. A library that the file needs keeps its name.
+fn reason(said: &str, name: &CStr) -> String {
+    let own = text(name) + ": ";
+    let said = said.strip_prefix(&own).unwrap_or(said);
+    said.strip_prefix("cannot open shared object file: ").unwrap_or(said).to_owned()
+}
+
+/// The loader's words about the last failure in this thread.
 fn last_error() -> String {
     // SAFETY: takes nothing; the string is the loader's and copied before the next call.
     let reason = unsafe { libc::dlerror() };
@@ -88,5 +99,25 @@ fn last_error() -> String {
         return "the loader gives no reason".to_owned();
     }
     // SAFETY: not null, and a valid string until the next call.
-    unsafe { CStr::from_ptr(reason) }.to_string_lossy().into_owned()
+    text(unsafe { CStr::from_ptr(reason) })
+}
+
+/// A path as the rest of the program has it, where its names need not be UTF-8.
+fn text(path: &CStr) -> String {
+    path_text::text(OsStr::from_bytes(path.to_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reason_does_not_repeat_the_name() {
+        for file in ["/no/such/file.so", "no-such-file.so", "/no/such\u{efff}"] {
+            let reason = Library::open(file, Scope::Local).unwrap_err();
+            assert_eq!(reason, "No such file or directory", "{file}");
+        }
+        let said = "libother.so.1: cannot open shared object file: No such file or directory";
+        assert_eq!(reason(said, c"libown.so"), said, "what the file needs has a name");
+    }
 }

@@ -1,4 +1,4 @@
-//! One MPI installation: its library and its launcher.
+//! One MPI installation: its library and its launcher. Paths are texts as [`crate::path_text`] has them.
 
 use serde::{Deserialize, Serialize};
 

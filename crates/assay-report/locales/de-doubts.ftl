@@ -1,4 +1,4 @@
-advice-more-time = mehr Zeit geben, zum Beispiel `--budget 10m`
+advice-more-time = mehr Zeit geben, zum Beispiel `--budget 10m` oder ein längeres `--for`
 advice-tool-repeats = das Programm bestimmt selbst, wie oft es wiederholt; den Fall mehrmals laufen lassen
 advice-raw-output = die gespeicherte Rohausgabe ansehen
 advice-kernel-log = die Kernelmeldungen mit `dmesg` ansehen, dann wiederholen

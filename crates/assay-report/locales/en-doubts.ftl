@@ -2,7 +2,7 @@
 # units, as in the other file.
 
 ## Doubts
-advice-more-time = give it more time, for example `--budget 10m`
+advice-more-time = give it more time, for example `--budget 10m` or a longer `--for`
 advice-tool-repeats = the tool decides its own number of repetitions; run the case several times
 advice-raw-output = look at the stored raw output
 advice-kernel-log = check the kernel log (`dmesg`), then repeat

@@ -1,4 +1,4 @@
-advice-more-time = dar más tiempo, por ejemplo `--budget 10m`
+advice-more-time = dar más tiempo, por ejemplo `--budget 10m` o un `--for` más largo
 advice-tool-repeats = la herramienta decide cuántas veces repite; ejecutar el caso varias veces
 advice-raw-output = consultar la salida original guardada
 advice-kernel-log = consultar los mensajes del kernel con `dmesg` y repetir

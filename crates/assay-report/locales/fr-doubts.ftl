@@ -1,4 +1,4 @@
-advice-more-time = accorder plus de temps, par exemple `--budget 10m`
+advice-more-time = accorder plus de temps, par exemple `--budget 10m` ou un `--for` plus long
 advice-tool-repeats = l’outil décide du nombre de répétitions ; exécuter le cas plusieurs fois
 advice-raw-output = consulter la sortie brute conservée
 advice-kernel-log = consulter les messages du noyau avec `dmesg`, puis recommencer

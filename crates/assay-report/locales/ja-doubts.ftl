@@ -1,4 +1,4 @@
-advice-more-time = 時間を増やしてください（例：`--budget 10m`）
+advice-more-time = 時間を増やしてください（例：`--budget 10m`、または `--for` を長くする）
 advice-tool-repeats = 繰り返し回数はツールが決めます。ケースを複数回実行してください
 advice-raw-output = 保存された生の出力を確認してください
 advice-kernel-log = `dmesg` でカーネルのメッセージを確認し、再実行してください

@@ -1,4 +1,4 @@
-advice-more-time = 시간을 더 주십시오(예: `--budget 10m`)
+advice-more-time = 시간을 더 주십시오(예: `--budget 10m` 또는 더 긴 `--for`)
 advice-tool-repeats = 반복 횟수는 도구가 결정합니다. 사례를 여러 번 실행하십시오
 advice-raw-output = 저장된 원시 출력을 확인하십시오
 advice-kernel-log = `dmesg`로 커널 메시지를 확인한 뒤 다시 실행하십시오

@@ -234,9 +234,11 @@ impl Progress {
         };
         let rates: Vec<Quantity> = (0..first.rates.len()).map(total).collect();
         let name = self.language.write(|| words::counted("hosts-measuring", self.hosts.len()));
-        let total = Host { name, rates, latency_s: None, cpu: None };
+        let all = Host { name, rates, latency_s: None, cpu: None };
+        // One is its own total.
+        let mut lines = if self.hosts.len() > 1 { vec![all.line()] } else { Vec::new() };
         let mut hosts: Vec<&Host> = self.hosts.iter().collect();
-        if hosts.len() >= height {
+        if hosts.len() > 1 && hosts.len() >= height {
             hosts.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
             hosts.truncate(height - 1);
         }
@@ -455,7 +457,9 @@ mod tests {
         let mut progress = Progress::of(&plan());
         assert_eq!(progress.table(80, 10), Vec::<String>::new());
         let rate = |value| [Quantity::new(value, Unit::IoPerSecond)];
-        for (host, value) in [("vm1", 9e3), ("vm2", 4e3), ("vm3", 2e3), ("vm1", 3e3)] {
+        progress.hear("vm1", &rate(9e3), None, Some(0.5));
+        assert_eq!(progress.table(80, 10).len(), 1, "one is its own total");
+        for (host, value) in [("vm2", 4e3), ("vm3", 2e3), ("vm1", 3e3)] {
             progress.hear(host, &rate(value), None, Some(0.5));
         }
         let shown = |progress: &Progress, height| {

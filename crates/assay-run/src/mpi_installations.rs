@@ -11,6 +11,7 @@ use assay_fleet::mpi::{self, FoundLauncher, Places};
 use assay_fleet::process::{self, Command};
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::MpiAbi;
+use assay_model::path_text;
 
 use crate::failure::Failure;
 use crate::mpi::launched::Make;
@@ -53,7 +54,9 @@ pub fn find(
         }
     }
     let mut seen = BTreeSet::new();
-    found.retain(|it| seen.insert(Path::new(&it.library).canonicalize().unwrap_or_default()));
+    found.retain(|it| {
+        seen.insert(path_text::path(&it.library).canonicalize().unwrap_or_default())
+    });
     if found.is_empty() {
         let silent = Places::of_this_process().without_launcher();
         return Err(silent.first().map_or_else(none, |prefix| none_but(prefix)));
@@ -88,9 +91,9 @@ fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiI
 
 /// The same installation by the standard's interface; `None` where that is what it is, or it has none.
 fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
-    let library = Path::new(&own.library).with_file_name(STANDARD_LIBRARY);
+    let library = path_text::path(&own.library).with_file_name(STANDARD_LIBRARY);
     let is_other = !own.is_standard() && library.is_file();
-    let library = library.to_string_lossy().into_owned();
+    let library = path_text::text(library.as_os_str());
     is_other.then(|| MpiInstallation { library, abi: MpiAbi::Standard, ..own.clone() })
 }
 
@@ -167,8 +170,8 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
 }
 
 fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> {
-    let path = candidate.launcher.to_string_lossy().into_owned();
-    let reported = ask(&path, launcher::VERSION_ARGUMENTS)
+    let path = path_text::text(candidate.launcher.as_os_str());
+    let reported = ask(&candidate.launcher, launcher::VERSION_ARGUMENTS)
         .and_then(|printed| Launcher::recognise(&path, &printed));
     let launcher = reported.ok_or(Unusable::Launcher)?;
     let version = launcher.version.unwrap_or_default();
@@ -188,9 +191,9 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
         key: String::new(),
         name: name.to_owned(),
         version,
-        prefix: prefix.to_string_lossy().into_owned(),
+        prefix: path_text::text(prefix.as_os_str()),
         abi: abi(&library, launcher.kind),
-        library: library.to_string_lossy().into_owned(),
+        library: path_text::text(library.as_os_str()),
         launcher: path,
         starter,
     })
@@ -202,7 +205,7 @@ const MVAPICH: &str = "MVAPICH";
 /// The version of MVAPICH, empty where it does not report it; `None` of MPICH. Both start their ranks with MPICH's
 /// Hydra, which reports the version of MPICH that it came with.
 fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
-    let reported = ask(&prefix.join("bin/mpichversion").to_string_lossy(), &[]);
+    let reported = ask(&prefix.join("bin/mpichversion"), &[]);
     let (name, version) = reported.map(|reported| identify(&reported)).unwrap_or_default();
     let is_mvapich = name == MVAPICH
         || prefix.join("bin/mpiname").is_file()
@@ -215,7 +218,7 @@ fn cray(prefix: &Path) -> Option<MpiInstallation> {
     let library = mpi::cray_library(prefix)?;
     let is_version =
         |part: &&str| part.contains('.') && part.starts_with(|c: char| c.is_ascii_digit());
-    let path = prefix.to_string_lossy().into_owned();
+    let path = path_text::text(prefix.as_os_str());
     let version = path.split('/').find(is_version).unwrap_or_default().to_owned();
     Some(MpiInstallation {
         key: String::new(),
@@ -223,7 +226,7 @@ fn cray(prefix: &Path) -> Option<MpiInstallation> {
         version,
         prefix: path,
         abi: MpiAbi::Mpich,
-        library: library.to_string_lossy().into_owned(),
+        library: path_text::text(library.as_os_str()),
         launcher: String::new(),
         starter: MpiStarter::Srun,
     })
@@ -264,7 +267,7 @@ fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure
             .advise("run assay where Slurm's commands are, or leave --launcher out")
     })?;
     for it in found {
-        it.launcher = path.to_string_lossy().into_owned();
+        it.launcher = path_text::text(path.as_os_str());
         it.starter = MpiStarter::Srun;
     }
     Ok(())
@@ -287,7 +290,7 @@ fn give_keys(found: &mut [MpiInstallation]) {
 }
 
 /// What a program prints when asked for its version.
-fn ask(path: &str, words: &[&str]) -> Option<String> {
+fn ask(path: &Path, words: &[&str]) -> Option<String> {
     let mut command = Command::new(path);
     command.arguments = words.iter().map(Into::into).collect();
     command.deadline = Some(VERSION_DEADLINE);

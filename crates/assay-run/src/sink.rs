@@ -50,6 +50,11 @@ pub trait Sink {
     /// Something worth its own line, about a case or a host where it is not about the run as a whole.
     fn note(&mut self, about: Option<&str>, said: &Phrase);
 
+    /// Something that also those have to know who asked for quiet.
+    fn warn(&mut self, said: &Phrase) {
+        self.note(None, said);
+    }
+
     /// A group of cases, or a step of one, is about to begin: returns when it may, with the moment at which all hosts
     /// begin, by this one's clock. Alone it may at once.
     fn gate(&mut self, _: &Gate<'_>) -> Result<Option<u64>, Failure> {

@@ -115,23 +115,16 @@ pub fn measure(
 ) -> Result<[Vec<Run>; 2], Failure> {
     // What cannot be planned is reported before anything is switched.
     prepare(question)?;
-    let mut present = Present { conditions, settle: course.settle, at: None };
+    let mut present =
+        Present { conditions, settle: course.settle, at: None, must_return: false };
     let measured = in_turns(question, &mut present, course, (store, cancel), sink);
-    if present.at == Some(1) {
-        // The user's command takes the time that it takes, and may not be cut off.
-        let Switch { name, command } = &conditions[0];
-        let back = phrase!(
-            "back-to",
-            "back to {condition}: {command}",
-            condition = name.as_str(),
-            command = format!("`{command}`"),
-        );
-        sink.note(None, &back);
+    if present.must_return {
+        present.announce_return(cancel.load(Ordering::Relaxed), sink);
     }
     match (measured, present.restore()) {
         (Ok(runs), Ok(())) => Ok(runs),
         (Err(first), Err(second)) => {
-            sink.note(None, &format!("error: {second}").into());
+            sink.warn(&format!("error: {second}").into());
             Err(first)
         }
         (Err(failure), Ok(())) | (Ok(_), Err(failure)) => Err(failure),
@@ -162,7 +155,7 @@ fn in_turns(
         let control = slot.is_control.then(|| phrase!("as-control", "once more, as control"));
         sink.note(None, &Phrase::list(", ", std::iter::once(turn).chain(control)));
         // A command that was cancelled did not fail by itself.
-        present.switch_to(slot.condition, cancel).map_err(|failure| {
+        present.switch_to(slot.condition, cancel, sink).map_err(|failure| {
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted(&runs, number, slots.len()) } else { failure }
         })?;
@@ -204,18 +197,39 @@ fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> Failure {
 struct Present<'a> {
     conditions: &'a [Switch; 2],
     settle: Duration,
-    /// `None` before the first command.
+    /// `None` before the first command, and where one did not reach its end.
     at: Option<usize>,
+    /// Whether something else than the first condition may hold.
+    must_return: bool,
 }
 
 impl Present<'_> {
-    fn switch_to(&mut self, index: usize, cancel: &AtomicBool) -> Result<(), Failure> {
+    fn switch_to(
+        &mut self,
+        index: usize,
+        cancel: &AtomicBool,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Failure> {
         if self.at == Some(index) {
             return Ok(());
         }
         // From here on it may be in between.
+        self.at = None;
+        self.must_return |= index == 1;
+        let Switch { name, command } = &self.conditions[index];
+        sink.progress(&phrase!(
+            "to-condition",
+            "to {condition}: {command}",
+            condition = name.as_str(),
+            command = format!("`{command}`"),
+        ));
+        let reached = carry_out(&self.conditions[index], cancel);
+        // A command that was cut off has led nowhere, even if it leads to the first.
+        self.must_return |= reached.is_err() && cancel.load(Ordering::Relaxed);
+        reached?;
         self.at = Some(index);
-        carry_out(&self.conditions[index], cancel)?;
+        self.must_return = index == 1;
+        sink.progress(&phrase!("settling", "{condition}: settling", condition = name.as_str()));
         let settled = Instant::now() + self.settle;
         while Instant::now() < settled && !cancel.load(Ordering::Relaxed) {
             std::thread::sleep(PATIENCE.min(settled.saturating_duration_since(Instant::now())));
@@ -223,15 +237,38 @@ impl Present<'_> {
         Ok(())
     }
 
+    /// What comes next is the user's command, which takes the time that it takes: cut off, it could leave a condition
+    /// that is neither. Who interrupted the run waits for it, and learns for how long at most and at what price not.
+    fn announce_return(&self, is_interrupted: bool, sink: &mut dyn Sink) {
+        let [Switch { name, command }, second] = self.conditions;
+        let back = phrase!(
+            "back-to",
+            "back to {condition}: {command}",
+            condition = name.as_str(),
+            command = format!("`{command}`"),
+        );
+        sink.progress(&back);
+        if !is_interrupted {
+            return sink.note(None, &back);
+        }
+        let within = phrase!(
+            "back-within",
+            "it may take up to {minutes} minutes, and to end now leaves {condition}",
+            minutes = DEADLINE.as_secs() / 60,
+            condition = second.name.as_str(),
+        );
+        sink.warn(&Phrase::list("; ", [back, within]));
+    }
+
     /// Back to the first condition, also after an interruption.
     fn restore(&mut self) -> Result<(), Failure> {
-        match self.at {
-            Some(1) => {
-                self.at = Some(0);
-                carry_out(&self.conditions[0], &AtomicBool::new(false))
-            }
-            _ => Ok(()),
+        if !std::mem::take(&mut self.must_return) {
+            return Ok(());
         }
+        let [first, second] = self.conditions;
+        carry_out(first, &AtomicBool::new(false)).map_err(|failure| {
+            failure.advise(format!("{second} may still be what holds on this machine"))
+        })
     }
 }
 

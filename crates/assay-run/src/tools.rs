@@ -209,7 +209,7 @@ pub fn run(
     command.environment = invocation
         .environment
         .iter()
-        .map(|(name, value)| (name.into(), Some(value.into())))
+        .map(|(name, value)| (name.into(), Some(path_text::word(value))))
         .collect();
     command.input_files = invocation
         .files_to_write

@@ -330,4 +330,4 @@ fn is_always_zero(estimate: &Estimate) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -59,8 +59,8 @@ fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Opti
         let is_none = analysis.interval.is_none();
         return is_none.then(|| no_interval(n, n_effective, stopped));
     };
-    (width > stopping.target).then_some(Doubt::WideInterval {
-        width,
+    (width > stopping.target).then(|| Doubt::WideInterval {
+        width: analysis.relative_wider_side().unwrap_or(width),
         target: stopping.target,
         n,
         n_effective,

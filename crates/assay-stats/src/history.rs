@@ -188,3 +188,37 @@ fn turnovers(found: &[Found<'_>]) -> Vec<Turnover> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::tests::{latency, runs};
+
+    /// A step of the result is found, and what changed around it stands at its own runs, the result's loop and no
+    /// other's.
+    #[test]
+    fn what_changed_around_a_result_stands_where_it_changed() {
+        let medians = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.1, 1.11, 1.09, 1.1, 1.11, 1.09];
+        let mut runs = runs(&latency(), "latency", &medians);
+        for (number, run) in runs.iter_mut().enumerate() {
+            run.started.run = format!("run-{number}");
+            let facts = &mut run.hosts[0].facts;
+            facts.system.kernel = if number < 6 { "6.1" } else { "6.18" }.to_owned();
+            facts.cpu.governor = (number != 3).then(|| "performance".to_owned());
+            let kernel = if number < 9 { "avx2" } else { "avx512" };
+            run.cases[0].series[0].facts.insert(Attribute::Kernel, kernel.into());
+        }
+        let wanted = Wanted { benchmark: None, metric: "latency", parameters: &[] };
+        let history = history(&runs, &wanted, |_| 0, (0.03, 1)).unwrap();
+        let changes: Vec<usize> = history.changes.iter().map(|it| it.point).collect();
+        assert_eq!(changes, [6]);
+        let around: Vec<(usize, Aspect, &str, &str)> = history
+            .environment
+            .iter()
+            .map(|it| (it.point, it.aspect, it.before.as_str(), it.after.as_str()))
+            .collect();
+        let expected =
+            [(6, Aspect::Kernel, "6.1", "6.18"), (9, Aspect::Loop, "avx2", "avx512")];
+        assert_eq!(around, expected, "a run that does not know is no change");
+    }
+}

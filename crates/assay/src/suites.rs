@@ -130,13 +130,30 @@ fn invalid(name: &str, text: &str, error: SuiteError) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser as _;
+
     use super::*;
+    use crate::arguments::{Arguments, Command};
 
     #[test]
     fn every_built_in_suite_reads_and_bears_its_name() {
         for (name, _) in BUILT_IN {
             let suite = open(name.as_ref()).unwrap_or_else(|failure| panic!("{}", failure));
             assert_eq!(suite.name, name);
+        }
+    }
+
+    /// A comparison that nobody gave another margin can tell whether two runs are equivalent: neither is less certain
+    /// than half of it.
+    #[test]
+    fn what_is_measured_fits_the_usual_margin() {
+        let compare = Arguments::try_parse_from(["assay", "compare", "a", "b"]).unwrap();
+        let Command::Compare(typed) = compare.command else { panic!("{compare:?}") };
+        for (name, _) in BUILT_IN {
+            for measure in open(name.as_ref()).unwrap().measures {
+                let benchmark = measure.request.benchmark().id();
+                assert!(2.0 * measure.target <= typed.margin, "{name}: {benchmark}");
+            }
         }
     }
 }

@@ -77,6 +77,7 @@ const MAP: &[Row] = &[
             "assay-report",
             "assay-run",
             "assay-kernels",
+            "assay-fleet",
         ],
         external: None,
     },

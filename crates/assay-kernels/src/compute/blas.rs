@@ -29,10 +29,8 @@ const ENDINGS: [&str; 2] = ["_", "_64_"];
 #[derive(Debug, thiserror::Error)]
 pub enum BlasError {
     /// No file could be opened.
-    #[error("cannot open a BLAS library called {name:?}: {}", attempts(tried))]
+    #[error("cannot open a BLAS library: {}", attempts(tried))]
     Open {
-        /// What the user requested.
-        name: String,
         /// Each file that was tried, with the loader's reason.
         tried: Vec<(String, String)>,
     },
@@ -56,7 +54,7 @@ pub enum BlasError {
 
 fn attempts(tried: &[(String, String)]) -> String {
     let attempts: Vec<String> =
-        tried.iter().map(|(file, reason)| format!("{file} ({reason})")).collect();
+        tried.iter().map(|(file, reason)| format!("{file}: {reason}")).collect();
     attempts.join("; ")
 }
 
@@ -284,7 +282,7 @@ fn open_first(name: &str) -> Result<(Library, String), BlasError> {
             Err(reason) => tried.push((file, reason)),
         }
     }
-    Err(BlasError::Open { name: name.to_owned(), tried })
+    Err(BlasError::Open { tried })
 }
 
 /// The files a name can stand for.

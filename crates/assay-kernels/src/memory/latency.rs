@@ -18,6 +18,7 @@
 mod chain;
 
 use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::mapping::{MapError, PageAdvice};
@@ -57,14 +58,14 @@ impl Latency {
     ///
     /// # Errors
     /// [`LatencyError`]: a CPU or memory that cannot be had, fewer than two lines, lines that cannot
-    /// hold a pointer.
-    pub fn prepare(config: &LatencyConfig) -> Result<Self, LatencyError> {
+    /// hold a pointer; `cancel`, which is looked at while the set is touched, linked and checked.
+    pub fn prepare(config: &LatencyConfig, cancel: &AtomicBool) -> Result<Self, LatencyError> {
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let chain = Chain::map(config.bytes, config.line_bytes, advice)?;
         let team = TimedTeam::new(&[config.cpu]).map_err(LatencyError::StartThread)?;
         let mut latency = Self { team, chain, steps: 1 };
-        latency.on_thread(Chain::link);
-        latency.verify()?;
+        latency.on_thread(|chain| chain.link(cancel));
+        latency.verify(cancel)?;
         latency.calibrate();
         Ok(latency)
     }
@@ -96,10 +97,11 @@ impl Latency {
     ///
     /// # Errors
     /// [`LatencyError::WrongChain`] says after how many lines it went wrong.
-    pub fn verify(&mut self) -> Result<(), LatencyError> {
+    pub fn verify(&mut self, cancel: &AtomicBool) -> Result<(), LatencyError> {
         let lines = self.chain.lines();
-        match self.on_thread(|chain| chain.lines_before_return()) {
+        match self.on_thread(|chain| chain.lines_before_return(cancel)) {
             Ok(visited) if visited == lines => Ok(()),
+            Ok(_) | Err(_) if cancel.load(Ordering::Relaxed) => Err(LatencyError::Cancelled),
             Ok(visited) | Err(visited) => Err(LatencyError::WrongChain { visited, lines }),
         }
     }
@@ -149,6 +151,9 @@ pub enum LatencyError {
         /// Size of a line requested.
         line_bytes: usize,
     },
+    /// Nobody wants to know any more.
+    #[error("the measurement was cancelled")]
+    Cancelled,
     /// The chain leaves the set, or comes back before it has visited all lines.
     #[error("wrong chain: it visits {visited} of {lines} lines")]
     WrongChain {

@@ -74,8 +74,8 @@ impl Stream {
     ///
     /// # Errors
     /// [`StreamError`]: a CPU that cannot be had, memory that cannot be had, arrays with less than one
-    /// cache line per member.
-    pub fn prepare(config: &StreamConfig) -> Result<Self, StreamError> {
+    /// cache line per member; `cancel`, which is looked at while pages are touched.
+    pub fn prepare(config: &StreamConfig, cancel: &AtomicBool) -> Result<Self, StreamError> {
         let team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
@@ -84,8 +84,30 @@ impl Stream {
         if !config.source_cpus.is_empty() {
             stream.place_source(&config.source_cpus)?;
         }
+        stream.touch(cancel);
+        if cancel.load(Ordering::Relaxed) {
+            return Err(StreamError::Cancelled);
+        }
         stream.fill();
         Ok(stream)
+    }
+
+    /// Every member touches its parts first, a page at a time: the kernel zeroes them, which takes seconds for arrays of
+    /// gigabytes. To fill them is a pass at the speed of memory.
+    fn touch(&mut self, cancel: &AtomicBool) {
+        const ELEMENTS_PER_PAGE: usize = 4096 / size_of::<f64>();
+        const PAGES_PER_LOOK: usize = 1 << 10;
+        let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
+        self.team.team().run(|member| {
+            let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            let arrays = [&mut *part.a, &mut *part.b, &mut *part.c];
+            let pieces = arrays
+                .into_iter()
+                .flat_map(|it| it.chunks_mut(ELEMENTS_PER_PAGE * PAGES_PER_LOOK));
+            for piece in pieces.take_while(|_| !cancel.load(Ordering::Relaxed)) {
+                piece.iter_mut().step_by(ELEMENTS_PER_PAGE).for_each(|it| *it = 1.0);
+            }
+        });
     }
 
     /// The kernels for this operation that this CPU can run, the widest first. Never empty.

@@ -99,7 +99,7 @@ const fn row(
         luck: Luck::Connections,
         preparations: PREPARATIONS,
         asks: Asks::Rdma,
-        target: 0.02,
+        target: 0.01,
     }
 }
 

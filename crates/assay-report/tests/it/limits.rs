@@ -2,7 +2,8 @@
 //! comparisons on a narrow terminal in every language.
 
 use assay_model::benchmark::Better;
-use assay_model::history::{History, Method, Point};
+use assay_model::environment::Aspect;
+use assay_model::history::{History, Method, Point, Turnover};
 use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
 use assay_model::summary::Summary;
@@ -15,7 +16,7 @@ use unicode_width::UnicodeWidthStr;
 use crate::maker::With;
 use crate::{conditions, mpi, storage};
 
-fn history(limits: [Option<f64>; 3]) -> Document {
+fn history(limits: [Option<f64>; 3], environment: Vec<Turnover>) -> Document {
     let point = |(at, limit): (usize, Option<f64>)| Point {
         run: format!("20261121-10445{at}-000{at}"),
         started: format!("2026-11-2{at}T10:44:50Z"),
@@ -36,7 +37,7 @@ fn history(limits: [Option<f64>; 3]) -> Document {
         host: "node-7".to_owned(),
         points: limits.into_iter().enumerate().map(point).collect(),
         changes: vec![],
-        environment: vec![],
+        environment,
         method: Method { name: "none", permutations: 1, seed: 1, risk: 0.01, margin: 0.03 },
     })
 }
@@ -54,7 +55,7 @@ fn a_history_has_the_limit_that_all_runs_share() {
         ([Some(40e9), Some(50e9), None], None, ["82.5 %", "68.0 %"]),
         ([None; 3], None, ["", ""]),
     ] {
-        let document = history(limits);
+        let document = history(limits, vec![]);
         let drawn = plots(&document)[0].limit.as_ref();
         let drawn = drawn.map(|it| it.label.replace('\u{a0}', " "));
         assert_eq!(drawn.as_deref(), line, "{limits:?}");
@@ -64,6 +65,24 @@ fn a_history_has_the_limit_that_all_runs_share() {
             assert!(page.contains(share), "{share}: {page}");
         }
     }
+}
+
+#[test]
+fn what_changed_around_a_history_is_drawn_and_listed() {
+    let turnover = Turnover {
+        point: 1,
+        run: "20261121-104451-0001".to_owned(),
+        aspect: Aspect::Kernel,
+        of: String::new(),
+        before: "6.1.0".to_owned(),
+        after: "6.18.44".to_owned(),
+    };
+    let document = history([None; 3], vec![turnover]);
+    let drawn = &plots(&document)[0];
+    assert_eq!(format!("{drawn:?}").matches("kernel").count(), 1, "{drawn:?}");
+    let page = text::document(&document, &text::Options::default());
+    let line = page.lines().find(|line| line.contains("6.18.44")).unwrap();
+    assert!(line.contains("20261121-104451-0001") && line.contains("6.1.0"), "{page}");
 }
 
 #[test]

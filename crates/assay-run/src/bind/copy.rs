@@ -32,7 +32,8 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream = Stream::prepare(&config).map_err(|error| failed(&error))?;
+            let mut stream =
+                Stream::prepare(&config, recorder.cancel()).map_err(|error| failed(&error))?;
             if let Some(kernel) = *winner {
                 return Ok((stream, kernel));
             }

@@ -26,7 +26,8 @@ fn turn(
     };
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let latency = Latency::prepare(&config).map_err(|error| failed(&error))?;
+            let latency =
+                Latency::prepare(&config, recorder.cancel()).map_err(|error| failed(&error))?;
             if let Ok(huge) = latency.huge_bytes() {
                 let share = (huge as f64 / work.bytes as f64).min(1.0);
                 recorder.learn(Attribute::HugePages, share);
@@ -38,11 +39,16 @@ fn turn(
             recorder.sample("latency", seconds);
             Ok(())
         },
-        check: &mut |latency, _| latency.verify().map_err(|error| failed(&error)),
+        check: &mut |latency, recorder| {
+            latency.verify(recorder.cancel()).map_err(|error| failed(&error))
+        },
     };
     measuring::preparation(&mut measurement, recorder)
 }
 
 fn failed(error: &LatencyError) -> CaseError {
-    CaseError::because(Area::Latency, error)
+    match error {
+        LatencyError::Cancelled => CaseError::Interrupted,
+        other => CaseError::because(Area::Latency, other),
+    }
 }

@@ -171,7 +171,7 @@ fn command(
     command.arguments = line.arguments.iter().map(|it| path_text::word(it)).collect();
     let variables = line.environment.iter();
     command.environment =
-        variables.map(|(name, value)| (name.into(), Some(value.into()))).collect();
+        variables.map(|(name, value)| (name.into(), Some(path_text::word(value)))).collect();
     command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
     Ok(command)
 }

@@ -7,6 +7,7 @@ use assay_model::attribute::Attribute;
 use assay_model::entry::Key;
 use assay_model::event::Stopped;
 use assay_model::failure::Area;
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::workload::{Domain, StreamWorkload};
 
 use crate::measuring::{self, Measurement, Turns};
@@ -28,7 +29,8 @@ fn turn(
 ) -> Result<Option<Stopped>, CaseError> {
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream = Stream::prepare(&config(work)).map_err(|error| failed(&error))?;
+            let mut stream = Stream::prepare(&config(work), recorder.cancel())
+                .map_err(|error| failed(&error))?;
             if winners.is_empty() {
                 *winners = choose(work, &mut stream, recorder)?;
                 learn(&stream, recorder);
@@ -71,6 +73,9 @@ fn choose(
     for operation in Operation::ALL {
         let kernel =
             stream.pick_best(operation, recorder.cancel()).map_err(|error| failed(&error))?;
+        if winners.is_empty() {
+            foretell(Operation::ALL.len() as f64 * (recorder.elapsed_s() - began_s), recorder);
+        }
         for domain in &work.domains {
             recorder.learn_of(key(work, operation, domain), Attribute::Kernel, kernel.name);
         }
@@ -78,6 +83,16 @@ fn choose(
     }
     recorder.has_chosen_since(began_s);
     Ok(winners)
+}
+
+/// Choosing has no budget of its own; where CPUs are contended it can take longer than what it is for.
+fn foretell(choosing_s: f64, recorder: &mut Recorder<'_, '_>) {
+    recorder.foretell(choosing_s - recorder.budget_s(), |budget| {
+        let choosing = Quantity::new(choosing_s, Unit::Second);
+        format!(
+            "  choosing the fastest loops takes about {choosing:.2}, beside the budget of {budget:.2}"
+        )
+    });
 }
 
 fn learn(stream: &Stream, recorder: &mut Recorder<'_, '_>) {

@@ -11,6 +11,7 @@ use assay_model::event::Stopped;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::{FORMAT, MpiFailure, MpiOutcome, MpiSize};
+use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use assay_model::workload::{Domain, MpiHosts, MpiWorkload, Workload};
 
@@ -195,7 +196,8 @@ pub fn ending(outcome: &MpiOutcome) -> Result<Stopped, CaseFailure> {
 fn workload(asked: &Options, outcome: &MpiOutcome) -> Option<MpiWorkload> {
     let sizes = method::sizes(asked);
     let library = outcome.library.as_ref()?;
-    let prefix = asked.prefix.as_deref().map_or(String::new(), |it| it.display().to_string());
+    let prefix =
+        asked.prefix.as_deref().map_or(String::new(), |it| path_text::text(it.as_os_str()));
     let starter = match outcome.launcher.as_str() {
         "intel-hydra" => MpiStarter::IntelHydra,
         "orterun" => MpiStarter::Orte,

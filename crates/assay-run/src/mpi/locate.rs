@@ -3,7 +3,10 @@
 //! Several MPIs live side by side on most machines, and the loader's first choice is seldom the right
 //! one. Nothing is opened here; what comes out is a list of files and names in the order to try them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+use assay_model::path_text;
 
 use super::launched::Make;
 use super::libraries;
@@ -11,7 +14,7 @@ use super::libraries;
 /// What a search looks at; in tests it is made up.
 pub(super) struct Surroundings<'a> {
     /// The value of an environment variable.
-    pub(super) variable: &'a dyn Fn(&str) -> Option<String>,
+    pub(super) variable: &'a dyn Fn(&str) -> Option<OsString>,
     /// The programs this process descends from, the nearest first.
     pub(super) ancestors: &'a [PathBuf],
     /// Where a path leads, links followed; `None` when there is nothing.
@@ -59,7 +62,7 @@ pub(super) fn below(prefix: &Path, make: Make, around: &Surroundings<'_>) -> Vec
         FOLDERS.iter().map(|it| prefix.join(it.replace("{}", std::env::consts::ARCH)));
     let mut found = within(folders, make, around);
     if make != Make::OpenMpi {
-        let cray = (around.cray)(prefix).map(|file| file.to_string_lossy().into_owned());
+        let cray = (around.cray)(prefix).map(|file| path_text::text(file.as_os_str()));
         found.extend(cray.filter(|file| !found.contains(file)));
     }
     found
@@ -107,7 +110,7 @@ fn within(
         for name in libraries::of(make) {
             let file = folder.join(name);
             if (around.resolve)(&file).is_some() {
-                found.push(file.to_string_lossy().into_owned());
+                found.push(path_text::text(file.as_os_str()));
             }
         }
     }
@@ -116,7 +119,7 @@ fn within(
 
 fn paths(variable: &str, around: &Surroundings<'_>) -> Vec<PathBuf> {
     let value = (around.variable)(variable).unwrap_or_default();
-    value.split(':').filter(|path| !path.is_empty()).map(PathBuf::from).collect()
+    std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty()).collect()
 }
 
 fn is_launcher(program: &Path) -> bool {
@@ -156,7 +159,7 @@ mod tests {
         let around = Surroundings {
             variable: &|name| {
                 let found = environment.iter().find(|(key, _)| *key == name);
-                found.map(|(_, value)| (*value).to_owned())
+                found.map(|(_, value)| (*value).into())
             },
             ancestors: &ancestors.iter().map(PathBuf::from).collect::<Vec<_>>(),
             resolve: &|path| {

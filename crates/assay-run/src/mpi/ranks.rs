@@ -7,6 +7,7 @@ use assay_fleet::root::Root;
 use assay_kernels::mpi::{Abi, Mpi, MpiError, World};
 use assay_kernels::pin;
 use assay_model::mpi_outcome::{FORMAT, MpiAbi, MpiLibrary, MpiOutcome, MpiRank};
+use assay_model::path_text;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::Bytes;
@@ -68,7 +69,7 @@ pub struct Ranks {
 
 /// Opens the library that was named, or the one of the launcher.
 pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
-    let variable = |name: &str| std::env::var(name).ok();
+    let variable = |name: &str| std::env::var_os(name);
     let ancestors = ancestors();
     let resolve = |path: &Path| path.canonicalize().ok();
     let around = Surroundings {
@@ -78,7 +79,7 @@ pub fn open(typed: &Options, launched: &Launched) -> Result<Mpi, Failure> {
         cray: &assay_fleet::mpi::cray_library,
     };
     let files = match (&typed.library, &typed.prefix) {
-        (Some(file), _) => vec![file.to_string_lossy().into_owned()],
+        (Some(file), _) => vec![path_text::text(file.as_os_str())],
         (None, Some(prefix)) => {
             // A prefix that holds another make's library is said to be wrong by the world's size.
             let files = [launched.make, Make::Any]
@@ -200,10 +201,7 @@ pub fn start(mpi: &Mpi, launched: &Launched, typed: &Options) -> Result<Ranks, F
     let cpus = pin::allowed_cpus().unwrap_or_default();
     let hello = Hello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
-        words: std::env::args_os()
-            .skip(1)
-            .map(|it| it.to_string_lossy().into_owned())
-            .collect(),
+        words: std::env::args_os().skip(1).map(|it| path_text::text(&it)).collect(),
         host: Root::machine().text("proc/sys/kernel/hostname").unwrap_or_default(),
         cpus: cpus.into_iter().map(|cpu| cpu as u32).collect(),
         seen_on: pin::current_cpu().map(|cpu| cpu as u32),

@@ -73,7 +73,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
     Run::fold(events).unwrap()
 }
 
-fn latency() -> Workload {
+pub(crate) fn latency() -> Workload {
     Workload::Latency(LatencyWorkload { cpu: 0, bytes: 4096, line_bytes: 64 })
 }
 
@@ -94,7 +94,7 @@ fn side<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
 }
 
 /// Runs whose medians are these.
-fn runs(workload: &Workload, metric: &str, medians: &[f64]) -> Vec<Run> {
+pub(crate) fn runs(workload: &Workload, metric: &str, medians: &[f64]) -> Vec<Run> {
     medians.iter().map(|it| run(workload, metric, "host", &[vec![*it; 3]])).collect()
 }
 

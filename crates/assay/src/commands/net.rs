@@ -10,8 +10,6 @@ use crate::pipeline;
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
-/// Relative half-width of the interval that ends a measurement.
-const TARGET: f64 = 0.02;
 /// Repetitions that the time should hold: an interval of the median needs six.
 const REPETITIONS: f64 = 8.0;
 /// Longest repetition in seconds.
@@ -88,7 +86,7 @@ fn ask(
         measures: vec![Measure {
             by: Vec::new(),
             share: 1.0,
-            target: TARGET,
+            target: benchmark.definition().target,
             optional: false,
             request,
             origin: None,

@@ -12,7 +12,7 @@ use assay_stats::summarize::summarize;
 
 use super::compare::{code_of, page};
 use crate::arguments::{Format, RunArguments};
-use crate::listening::Listening;
+use crate::listening::{LOOKING, Listening};
 use crate::terminal::Terminal;
 use crate::{pipeline, signals, stored};
 
@@ -42,6 +42,7 @@ pub(super) fn run(
     let store = stored::open(&measuring.store)?;
     let cancel = signals::cancel_on_signals_aloud()?;
     let mut listening = Listening::new(terminal, measuring.events, measuring.quiet);
+    listening.begin(LOOKING);
     let runs =
         switching::measure(question, conditions, course, (&store, &cancel), &mut listening)?;
     let code = show(typed, conditions, &runs, terminal)?;

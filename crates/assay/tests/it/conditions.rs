@@ -247,3 +247,71 @@ fn an_interruption_leaves_the_first_condition_behind() {
     assert!(err.contains("interrupted"), "{err}");
     assert_eq!(reported(), "one\n", "{err}");
 }
+
+/// Starts two conditions, whose commands tell a file that they were begun; the second waits until it is.
+fn switching(world: &World, first: &str, until: &str) -> std::process::Child {
+    let words = ["run", "tiny.toml", "--budget", "60s", "--settle", "0s", "--quiet"];
+    let switch = ["--seed", "1", "--switch", first, "echo two > told"];
+    let child = world.command(&[&words[..], &switch].concat()).stderr(Stdio::piped()).spawn();
+    let child = child.unwrap();
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while std::fs::read_to_string(world.path("told")).unwrap_or_default() != until {
+        assert!(Instant::now() < deadline, "{until} was never told");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child
+}
+
+fn interrupt(child: &std::process::Child) {
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
+}
+
+/// A command back to the first condition that was cut off has not led there: it is run again, to its end.
+#[test]
+fn a_way_back_that_is_interrupted_is_gone_again() {
+    let world = world();
+    // The first time it hangs, which is when it is interrupted.
+    let first =
+        "[ -e begun ] || { : > begun; echo hangs > told; sleep 1000; }; echo one > told";
+    let child = switching(&world, first, "hangs\n");
+    interrupt(&child);
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{err}");
+    let told = std::fs::read_to_string(world.path("told")).unwrap();
+    assert_eq!(told, "one\n", "{err}");
+    for part in ["back to A: `[ -e begun ]", "up to 15 minutes", "leaves B"] {
+        assert!(err.contains(part), "{part}: {err}");
+    }
+}
+
+/// Who does not want to wait for the command back says so again, and it does not go on by itself.
+#[test]
+fn a_second_interruption_ends_what_was_started() {
+    use std::io::Read as _;
+    use std::os::unix::process::ExitStatusExt as _;
+    let world = world();
+    let first = "[ -e begun ] && { echo back > told; sleep 1000; echo one > told; }; : > begun";
+    let mut child = switching(&world, first, "two\n");
+    interrupt(&child);
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while std::fs::read_to_string(world.path("told")).unwrap_or_default() != "back\n" {
+        assert!(Instant::now() < deadline, "the way back never began");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    interrupt(&child);
+    assert_eq!(child.wait().unwrap().signal(), Some(2));
+    let mut err = String::new();
+    // The end of the pipe is reached when nobody who inherited it is left.
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    assert!(err.contains("back to A"), "{err}");
+    let folder = std::fs::canonicalize(world.path("")).unwrap();
+    let is_left = |entry: &std::fs::DirEntry| {
+        std::fs::read_link(entry.path().join("cwd")).is_ok_and(|cwd| cwd == folder)
+    };
+    while std::fs::read_dir("/proc").unwrap().flatten().any(|entry| is_left(&entry)) {
+        assert!(Instant::now() < deadline, "the command back or its sleep is left");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

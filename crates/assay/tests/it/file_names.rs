@@ -117,3 +117,37 @@ fn what_results_are_held_against_need_not_have_utf_8_names() {
         line(&world, words);
     }
 }
+
+/// Debian's MPICH as a folder with such a name would have it: launcher, library, and what the ranks are told.
+#[test]
+fn an_mpi_s_folder_need_not_have_a_utf_8_name() {
+    let launcher = std::path::Path::new("/usr/bin/mpiexec.hydra");
+    let library = format!("/usr/lib/{}-linux-gnu/libmpich.so.12", std::env::consts::ARCH);
+    if !launcher.is_file() || !std::path::Path::new(&library).exists() {
+        eprintln!("SKIPPED file_names::an_mpi_s_folder_need_not_have_a_utf_8_name: no MPICH");
+        return;
+    }
+    let _turn = crate::mpi::one_at_a_time();
+    let world = World::in_memory();
+    let prefix = place(&world, b"mpi\xff");
+    for folder in ["bin", "lib"] {
+        std::fs::create_dir_all(prefix.join(folder)).unwrap();
+    }
+    let starter = prefix.join("bin/mpiexec.hydra");
+    std::fs::write(&starter, "#!/bin/sh\nexec /usr/bin/mpiexec.hydra \"$@\"\n").unwrap();
+    let executable = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&starter, executable).unwrap();
+    std::os::unix::fs::symlink(library, prefix.join("lib/libmpich.so.12")).unwrap();
+    std::fs::write(
+        place(&world, b"one.toml"),
+        "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
+    )
+    .unwrap();
+    for words in ["run one.toml --dry-run --mpi mpi%", "run one.toml --json --mpi mpi%"] {
+        line(&world, words);
+    }
+    let document = world.json(&["show", "latest", "--json"]);
+    let found = crate::program::results(&document, "mpi.latency", "latency");
+    let prefix = found[0]["parameters"]["prefix"].as_str().unwrap();
+    assert!(prefix.ends_with("/mpi\u{efff}"), "{prefix:?}");
+}

@@ -339,6 +339,18 @@ fn a_seed_repeats_a_plan_and_without_one_every_plan_is_another() {
     assert_ne!(seeds(&one).1, seeds(&seven).1);
 }
 
+/// SNIA's Performance Test Specification has rounds of a minute.
+#[test]
+fn a_round_is_as_long_as_snia_s() {
+    let world = World::in_memory();
+    let length = |more: &[&str]| {
+        let read = ["storage", "read", "file", "--steady-state", "--dry-run", "--json"];
+        let plan = world.json(&[&read[..], more].concat());
+        plan["cases"][0]["workload"]["workload"]["timing"]["duration_s"].as_f64()
+    };
+    assert_eq!((length(&[]), length(&["--for", "5s"])), (Some(60.0), Some(5.0)));
+}
+
 #[test]
 fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
     let world = World::in_memory();

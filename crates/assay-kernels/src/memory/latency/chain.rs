@@ -3,7 +3,7 @@
 //! Never reads the clock, and never follows a pointer that it has not written or checked.
 
 use std::io;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use assay_model::seed;
 
@@ -16,6 +16,13 @@ pub(super) const LOADS_PER_STEP: usize = 16;
 
 /// Start of the random sequence: the same chain for the same number of lines, run after run.
 const SEED: u64 = 0x5EED_0F0C_4A15;
+
+/// Lines between two looks at whether anybody still wants the chain: some milliseconds.
+const LINES_PER_LOOK: usize = 1 << 15;
+
+fn is_cancelled(line: usize, cancel: &AtomicBool) -> bool {
+    line.is_multiple_of(LINES_PER_LOOK) && cancel.load(Ordering::Relaxed)
+}
 
 /// What each line begins with: the address of the next line's link.
 type Link = *const u8;
@@ -60,12 +67,19 @@ impl Chain {
 
     /// Links all lines into one cycle by Sattolo's algorithm: a uniformly random one of all cyclic
     /// permutations, made in place. Reference: S. Sattolo, Information Processing Letters 22 (1986).
-    pub(super) fn link(&mut self) {
+    /// Sets of gigabytes take seconds; one that was cancelled is linked, but not into one cycle.
+    pub(super) fn link(&mut self, cancel: &AtomicBool) {
         for line in 0..self.lines {
             self.set_link(line, self.line(line));
+            if is_cancelled(line, cancel) {
+                return;
+            }
         }
         let mut random = SplitMix64(SEED);
         for line in (1..self.lines).rev() {
+            if is_cancelled(line, cancel) {
+                return;
+            }
             let other = random.below(line);
             let (link, other_link) = (self.link_of(line), self.link_of(other));
             self.set_link(line, other_link);
@@ -90,9 +104,12 @@ impl Chain {
     /// Lines visited from the first until it comes back: all of them, exactly when the links form one
     /// cycle. An error, with the lines visited so far, when a link leads to no line or the first does
     /// not come up again in as many steps as there are lines.
-    pub(super) fn lines_before_return(&self) -> Result<usize, usize> {
+    pub(super) fn lines_before_return(&self, cancel: &AtomicBool) -> Result<usize, usize> {
         let mut line = 0;
         for visited in 1..=self.lines {
+            if is_cancelled(visited, cancel) {
+                return Err(visited);
+            }
             let offset = (self.link_of(line) as usize).wrapping_sub(self.line(0) as usize);
             line = offset / self.line_bytes;
             if line >= self.lines || !offset.is_multiple_of(self.line_bytes) {
@@ -150,9 +167,11 @@ mod tests {
 
     use super::*;
 
+    static NEVER: AtomicBool = AtomicBool::new(false);
+
     fn linked(lines: usize) -> Chain {
         let mut chain = Chain::map(lines * 64, 64, PageAdvice::Default).unwrap();
-        chain.link();
+        chain.link(&NEVER);
         chain
     }
 
@@ -160,7 +179,7 @@ mod tests {
     fn every_line_is_visited_once() {
         for lines in [2, 3, 16, 17, 1000, 65_536] {
             let chain = linked(lines);
-            assert_eq!(chain.lines_before_return(), Ok(lines));
+            assert_eq!(chain.lines_before_return(&NEVER), Ok(lines));
             let links: BTreeSet<usize> =
                 (0..lines).map(|line| chain.link_of(line) as usize).collect();
             assert_eq!(links.len(), lines);
@@ -199,15 +218,15 @@ mod tests {
         for (line, damage) in [(0, 0), (500, 0), (999, 7)] {
             let mut chain = linked(1000);
             chain.set_link(line, chain.line(damage));
-            assert_ne!(chain.lines_before_return(), Ok(1000), "line {line} to {damage}");
+            assert_ne!(chain.lines_before_return(&NEVER), Ok(1000), "line {line} to {damage}");
         }
         for damage in [std::ptr::null(), std::ptr::without_provenance(usize::MAX)] {
             let mut chain = linked(1000);
             chain.set_link(77, damage);
-            assert!(chain.lines_before_return().is_err());
+            assert!(chain.lines_before_return(&NEVER).is_err());
         }
         let mut chain = linked(1000);
         chain.set_link(5, chain.line(8).wrapping_add(8));
-        assert!(chain.lines_before_return().is_err());
+        assert!(chain.lines_before_return(&NEVER).is_err());
     }
 }

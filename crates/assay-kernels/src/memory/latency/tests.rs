@@ -3,6 +3,8 @@
 use super::*;
 use crate::pin;
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 fn config(bytes: usize, line_bytes: usize) -> LatencyConfig {
     let cpu = pin::allowed_cpus().unwrap()[0];
     LatencyConfig { cpu, bytes, line_bytes, huge_pages: false }
@@ -13,22 +15,22 @@ fn sets_are_made_of_whole_lines_and_can_be_followed() {
     for (bytes, line_bytes, made_bytes) in
         [(128, 64, 128), (4096, 64, 4096), (10_000, 128, 9984), (1 << 20, 64, 1 << 20)]
     {
-        let mut latency = Latency::prepare(&config(bytes, line_bytes)).unwrap();
+        let mut latency = Latency::prepare(&config(bytes, line_bytes), &NEVER).unwrap();
         assert_eq!(latency.bytes(), made_bytes);
         assert!(latency.loads_per_repetition() >= LOADS_PER_STEP);
         for _ in 0..3 {
             assert!(latency.repetition() > 0.0);
         }
-        latency.verify().unwrap();
+        latency.verify(&NEVER).unwrap();
         assert!(latency.huge_bytes().unwrap() <= made_bytes);
     }
 }
 
 #[test]
 fn a_chain_that_misses_lines_is_an_error() {
-    let mut latency = Latency::prepare(&config(64 << 10, 64)).unwrap();
+    let mut latency = Latency::prepare(&config(64 << 10, 64), &NEVER).unwrap();
     latency.on_thread(Chain::shorten);
-    match latency.verify() {
+    match latency.verify(&NEVER) {
         Err(LatencyError::WrongChain { visited, lines: 1024 }) => assert!(visited < 1024),
         other => panic!("{other:?}"),
     }
@@ -37,11 +39,18 @@ fn a_chain_that_misses_lines_is_an_error() {
 #[test]
 fn what_cannot_be_had_is_an_error() {
     for (bytes, line_bytes) in [(0, 64), (127, 64), (4096, 0), (4096, 12), (64, 4096)] {
-        let result = Latency::prepare(&config(bytes, line_bytes));
+        let result = Latency::prepare(&config(bytes, line_bytes), &NEVER);
         assert!(matches!(result, Err(LatencyError::LinkLines { .. })), "{result:?}");
     }
-    let too_large = Latency::prepare(&config(1 << 60, 64));
+    let too_large = Latency::prepare(&config(1 << 60, 64), &NEVER);
     assert!(matches!(too_large, Err(LatencyError::MapSet(_))));
     let nowhere = LatencyConfig { cpu: 8191, ..config(4096, 64) };
-    assert!(matches!(Latency::prepare(&nowhere), Err(LatencyError::StartThread(_))));
+    assert!(matches!(Latency::prepare(&nowhere, &NEVER), Err(LatencyError::StartThread(_))));
+}
+
+/// Sets of gigabytes take seconds to be linked and checked, which nobody waits for who wants to stop.
+#[test]
+fn what_nobody_wants_is_not_prepared() {
+    let cancelled = Latency::prepare(&config(8 << 20, 64), &AtomicBool::new(true));
+    assert!(matches!(cancelled, Err(LatencyError::Cancelled)), "{cancelled:?}");
 }

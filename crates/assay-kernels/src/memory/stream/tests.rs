@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicBool;
 use super::*;
 use crate::pin;
 
+static NEVER: AtomicBool = AtomicBool::new(false);
+
 fn prepare(elements: usize, threads: usize) -> Stream {
     let cpus = pin::allowed_cpus().unwrap().into_iter().cycle().take(threads).collect();
     let config = StreamConfig {
@@ -13,7 +15,7 @@ fn prepare(elements: usize, threads: usize) -> Stream {
         source_cpus: vec![],
         huge_pages: false,
     };
-    Stream::prepare(&config).unwrap()
+    Stream::prepare(&config, &NEVER).unwrap()
 }
 
 /// Sizes around every border: a line, a block, a page, two and eight walks, parts rounded to pages.
@@ -177,17 +179,27 @@ fn bytes_are_counted_as_stream_counts_them() {
 fn what_cannot_be_had_is_an_error() {
     let cpus = vec![pin::allowed_cpus().unwrap()[0]];
     let prepare = |cpus, bytes_per_array| {
-        Stream::prepare(&StreamConfig {
-            cpus,
-            bytes_per_array,
-            source_cpus: vec![],
-            huge_pages: true,
-        })
+        let source_cpus = vec![];
+        let config = StreamConfig { cpus, bytes_per_array, source_cpus, huge_pages: true };
+        Stream::prepare(&config, &NEVER)
     };
     assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));
     assert!(matches!(prepare(vec![8191], 4096), Err(StreamError::StartTeam(_))));
     assert!(matches!(prepare(cpus.clone(), 0), Err(StreamError::DivideArray { .. })));
     assert!(matches!(prepare(cpus, 1 << 60), Err(StreamError::MapArray(_))));
+}
+
+/// To touch arrays of gigabytes takes seconds, which nobody waits for who wants to stop.
+#[test]
+fn what_nobody_wants_is_not_prepared() {
+    let config = StreamConfig {
+        cpus: vec![pin::allowed_cpus().unwrap()[0]],
+        bytes_per_array: 1 << 20,
+        source_cpus: vec![],
+        huge_pages: false,
+    };
+    let cancelled = Stream::prepare(&config, &AtomicBool::new(true));
+    assert!(matches!(cancelled, Err(StreamError::Cancelled)));
 }
 
 #[test]
@@ -200,7 +212,7 @@ fn a_source_that_lies_elsewhere_is_copied_right_and_damage_is_found() {
         source_cpus: theirs,
         huge_pages: false,
     };
-    let mut stream = Stream::prepare(&config).unwrap();
+    let mut stream = Stream::prepare(&config, &NEVER).unwrap();
     let kernel = Stream::kernels(Operation::Copy)[0].name;
     stream.repetition(Operation::Copy, kernel).unwrap();
     stream.verify().unwrap();

@@ -19,8 +19,9 @@ pub(super) fn interval_title(estimates: &[&Estimate]) -> String {
 
 /// The value and its interval, in the units of their columns.
 pub(super) fn estimate(estimate: &Estimate, prefixes: &Prefixes) -> [Cell; 2] {
-    let interval =
-        prefixes.interval(estimate).unwrap_or_else(|| word("no-interval").to_owned());
+    // One that is wider than anybody can use is one nevertheless, and its doubt says how wide.
+    let missing = if estimate.ci.is_some() { "–" } else { word("no-interval") };
+    let interval = prefixes.interval(estimate).unwrap_or_else(|| missing.to_owned());
     let interval = Cell::with_short(interval, precision::relative(estimate));
     [prefixes.value(estimate).into(), interval]
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_dialects::wire::iperf3::Protocol;
 use assay_dialects::wire::qperf::{Request, Test};
@@ -135,8 +135,7 @@ impl Conversation<'_> {
                 })
             });
             // A load that cannot start is reported below, as its own failure.
-            let _ = is_started.recv_timeout(Duration::from_secs(10));
-            std::thread::sleep(FILLING);
+            wait_for(&is_started, cancel);
             let is_running = !loading.is_finished();
             let measured = self.exchange(cancel);
             let was_running = !loading.is_finished();
@@ -147,6 +146,24 @@ impl Conversation<'_> {
                 Ok(Ok(_)) | Err(_) => Err(NetworkError::Known(Failure::NoData)),
             }
         })
+    }
+}
+
+/// Until streams have started and filled the link, or will not, or nobody wants to know any more.
+fn wait_for(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
+    const LONGEST: Duration = Duration::from_secs(10);
+    const GLANCE: Duration = Duration::from_millis(50);
+    let wanted = || !cancel.load(Ordering::Relaxed);
+    let began = Instant::now();
+    while wanted() && began.elapsed() < LONGEST {
+        match started.recv_timeout(GLANCE) {
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
+            Ok(()) | Err(mpsc::RecvTimeoutError::Disconnected) => break,
+        }
+    }
+    let full = Instant::now() + FILLING;
+    while wanted() && Instant::now() < full {
+        std::thread::sleep(GLANCE);
     }
 }
 

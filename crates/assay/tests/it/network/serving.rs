@@ -1,7 +1,10 @@
 //! Servers: many clients one after another, one too many, their own end; and what is stored.
 
+use std::collections::BTreeMap;
 use std::process::Stdio;
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::{Serving, free_port, installed};
 use crate::program::{World, results};
@@ -110,7 +113,14 @@ fn one_number_is_stored_like_every_other() {
     let found = results(&document, "network.udp", "round_trip");
     assert_eq!(found[0]["unit"], "s");
     assert!(found[0]["n"].as_u64().unwrap() > 100);
-    assert_eq!(results(&document, "network.udp", "half_round_trip").len(), 1);
+    // One estimator for both rows of the table: half is half, of the median and of its interval.
+    let half = results(&document, "network.udp", "half_round_trip");
+    assert_eq!(half.len(), 1);
+    for part in ["/median", "/ci/0", "/ci/1"] {
+        let [whole, half] = [found[0], half[0]].map(|it| it.pointer(part).unwrap().as_f64());
+        let (whole, half) = (whole.unwrap(), half.unwrap());
+        assert!((2.0 * half / whole - 1.0).abs() < 1e-9, "{part}: {document}");
+    }
     let asked = ["net", "request-response", "--rate", "200", "--for", "2s", "--json"];
     let document = world.json(&asked);
     let found = results(&document, "network.tcp", "round_trip");
@@ -119,6 +129,24 @@ fn one_number_is_stored_like_every_other() {
     let maximum_s = found[0]["max"].as_f64().unwrap();
     let half = results(&document, "network.tcp", "half_round_trip");
     assert!(2.0 * half[0]["median"].as_f64().unwrap() <= maximum_s, "{document}");
+}
+
+/// What one connection shares, another one does not: nothing of the second is taken for the warm-up of the first.
+#[test]
+fn every_connection_is_a_preparation() {
+    let outcome = World::new().assay(&["net", "latency", "--for", "3s", "--events"]);
+    let mut connections = BTreeMap::<u64, usize>::new();
+    for line in outcome.succeeded().out.lines() {
+        let event: Value = serde_json::from_str(line).unwrap();
+        if event["event"] == "sample" && event["series"] == 0 {
+            *connections.entry(event["preparation"].as_u64().unwrap()).or_default() += 1;
+        }
+    }
+    // One connection keeps 300 of its round trips one by one.
+    assert!(
+        connections.len() > 1 && connections.values().all(|it| *it <= 300),
+        "{connections:?}"
+    );
 }
 
 #[test]
