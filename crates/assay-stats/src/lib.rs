@@ -50,5 +50,6 @@ pub mod tails;
 /// 4: percentiles of single values take as many effective ones as they need, by their bursts; warm-up that
 /// matters is told; tries of a search tell what was done from what was due.
 /// 5: what is worth fewer than six effective samples, of six samples and more, has an interval by Student's t.
-/// 6: transfers of several hosts add up where they were going on at the same time.
+/// 6: transfers of several hosts add up where they were going on at the same time, and totals name their hosts in the
+/// order of the fleet; a host is worse than its peers by more than its own samples vary.
 pub const METHOD: u32 = 6;

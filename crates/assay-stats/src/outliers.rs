@@ -2,36 +2,101 @@
 
 use assay_model::benchmark::Better;
 
-use crate::student;
+use crate::analysis::Analysis;
+use crate::student::{self, OF_MEDIAN};
 
 /// Fewer values have no others to be unlike.
 pub const FEWEST: usize = 4;
 /// Hosts that differ less than this from the median of all are alike, however even the others are: the margin
 /// that a comparison uses unless told otherwise.
 pub const MARGIN: f64 = 0.02;
+/// With fewer degrees of freedom t would name no host, however slow (127 with one and 14 with two, of eight hosts).
+const FEW: f64 = 3.0;
+/// More degrees of freedom than these change t by less than one part in a hundred.
+const MANY: f64 = 200.0;
 
-/// The places of values that are worse than the others by more than [`MARGIN`] and more than chance explains, the
-/// worst first. `risk` is the probability to name any where all are alike and their logarithms normal.
+/// What one host measured of what all of them measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The median.
+    pub value: f64,
+    /// The interval of the median; without one the smallest and the greatest sample.
+    pub range: [f64; 2],
+    /// What its samples vary by.
+    pub within: Option<Within>,
+}
+
+/// How much the samples of one host vary.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Within {
+    /// Mean square of their logarithms around their mean.
+    variance: f64,
+    /// Independent samples that they are worth, at least 1.
+    worth: f64,
+}
+
+impl Measured {
+    /// A value of which nothing else is known than where it lies.
+    #[must_use]
+    pub fn alone(value: f64, interval: Option<[f64; 2]>) -> Self {
+        Self { value, range: interval.unwrap_or([value; 2]), within: None }
+    }
+
+    /// The median of samples.
+    #[must_use]
+    pub fn of(analysis: &Analysis) -> Self {
+        let sorted = &analysis.sorted;
+        let extremes = sorted.first().copied().zip(sorted.last().copied());
+        let interval = analysis.interval.or(extremes).map(|(low, high)| [low, high]);
+        let within = Within::of(sorted, analysis.effective.n);
+        Self { within, ..Self::alone(analysis.median, interval) }
+    }
+}
+
+impl Within {
+    fn of(sorted: &[f64], worth: f64) -> Option<Self> {
+        if sorted.first().is_none_or(|least| *least <= 0.0) {
+            return None;
+        }
+        let n = sorted.len() as f64;
+        let mean = sorted.iter().map(|value| value.ln()).sum::<f64>() / n;
+        let squares = sorted.iter().map(|value| (value.ln() - mean).powi(2)).sum::<f64>();
+        Some(Self { variance: squares / n, worth: worth.max(1.0) })
+    }
+}
+
+/// The places of hosts that are worse than the others, the worst first: by more than [`MARGIN`], by more than the
+/// hosts differ, by more than the samples of one host do, and so that its range stays below that of the middle host. `risk`
+/// is the probability to name any where all are alike and their logarithms normal.
 ///
-/// One-sided generalised extreme studentised deviates (Rosner, Technometrics 25:165, 1983), for at most a quarter
-/// of the values: several slow hosts do not hide each other, as they do where the one with the largest deviation
-/// is tested alone.
+/// Hosts against hosts are one-sided generalised extreme studentised deviates (Rosner, Technometrics 25:165, 1983), for
+/// at most a quarter of the values: several slow hosts do not hide each other, as they do where the one with the largest
+/// deviation is tested alone. That test takes the medians of all hosts for equally sure and their spread from a few of
+/// them, so that a host of two samples is soon beyond it. Its distance has to exceed [`Errors::allowance`] as well.
 #[must_use]
-pub fn worse(values: &[f64], better: Better, risk: f64) -> Vec<usize> {
-    let is_usable = |value: &f64| value.is_finite() && *value > 0.0;
-    if values.len() < FEWEST || !values.iter().all(is_usable) {
+pub fn worse(hosts: &[Measured], better: Better, risk: f64) -> Vec<usize> {
+    let is_usable = |host: &Measured| host.value.is_finite() && host.value > 0.0;
+    if hosts.len() < FEWEST || !hosts.iter().all(is_usable) {
         return Vec::new();
     }
-    let goodness = |value: &f64| match better {
-        Better::Higher => value.ln(),
-        Better::Lower => -value.ln(),
+    let goodness = |value: f64| match better {
+        Better::Higher => value.max(0.0).ln(),
+        Better::Lower => -value.max(0.0).ln(),
     };
-    let mut left: Vec<(usize, f64)> = values.iter().map(goodness).enumerate().collect();
+    let ends = |host: &Measured| {
+        let [one, other] = host.range.map(goodness);
+        (one.min(other), one.max(other))
+    };
+    let mut left: Vec<(usize, f64)> =
+        hosts.iter().map(|host| goodness(host.value)).enumerate().collect();
     left.sort_by(|a, b| b.1.total_cmp(&a.1));
     let median = 0.5 * (left[left.len() / 2].1 + left[(left.len() - 1) / 2].1);
+    let mut lower: Vec<f64> = hosts.iter().map(|host| ends(host).0).collect();
+    lower.sort_by(f64::total_cmp);
+    let lower_middle = lower[(lower.len() - 1) / 2];
     let mut taken = Vec::new();
     let mut sure = 0;
-    for _ in 0..(values.len() / 4).max(1) {
+    for _ in 0..(hosts.len() / 4).max(1) {
         let (deviation, limit) = (deviation_of_last(&left), critical(left.len(), risk));
         let Some((place, worst)) = left.pop() else { break };
         taken.push((place, worst));
@@ -39,8 +104,56 @@ pub fn worse(values: &[f64], better: Better, risk: f64) -> Vec<usize> {
             sure = taken.len();
         }
     }
-    let differs = |(_, value): &&(usize, f64)| median - value > MARGIN.ln_1p();
+    let errors = Errors::of(hosts, risk);
+    let differs = |(place, value): &&(usize, f64)| {
+        let host = &hosts[*place];
+        let allowance = errors.as_ref().map_or(0.0, |it| it.allowance(host));
+        median - value > MARGIN.ln_1p().max(allowance) && ends(host).1 < lower_middle
+    };
     taken[..sure].iter().filter(differs).map(|(place, _)| *place).collect()
+}
+
+/// How far the medians of hosts that are alike lie apart because each has a few samples only.
+struct Errors {
+    /// Standard deviation of one sample's logarithm, from those of all hosts.
+    of_sample: f64,
+    /// Variance of the median of all hosts, where that of one sample is 1.
+    of_middle: f64,
+    /// Student's t that the worst of all hosts exceeds with the risk.
+    critical: f64,
+}
+
+impl Errors {
+    /// s² = Σ vᵢ wᵢ / Σ (wᵢ − 1), with vᵢ the mean square of host i, which is worth wᵢ samples. Assumes that samples vary alike
+    /// on all hosts: two samples of one say next to nothing of their spread. `None` where no host has two: the medians of
+    /// hosts with one sample each lie apart as the samples do.
+    fn of(hosts: &[Measured], risk: f64) -> Option<Self> {
+        let known: Vec<Within> = hosts.iter().filter_map(|it| it.within).collect();
+        let freedom = known.iter().map(|it| it.worth - 1.0).sum::<f64>();
+        let squares = known.iter().map(|it| it.variance * it.worth).sum::<f64>();
+        if squares <= 0.0 {
+            return None;
+        }
+        let freedom = freedom.max(FEW);
+        let n = known.len() as f64;
+        let mean = known.iter().map(|it| 1.0 / it.worth).sum::<f64>() / n;
+        Some(Self {
+            of_sample: (squares / freedom).sqrt(),
+            of_middle: OF_MEDIAN.powi(2) * mean / n,
+            // The table is two-sided, and one of n hosts is looked at.
+            critical: student::critical(
+                2.0 * risk / hosts.len() as f64,
+                freedom.min(MANY) as u32,
+            ),
+        })
+    }
+
+    /// t s 1.2 √(1 / w + the same of the middle host): what the median of a host's own samples is below that of all hosts by
+    /// chance.
+    fn allowance(&self, host: &Measured) -> f64 {
+        let worth = host.within.map_or(1.0, |it| it.worth);
+        self.critical * self.of_sample * OF_MEDIAN * (1.0 / worth + self.of_middle).sqrt()
+    }
 }
 
 /// How far the last and smallest is below the mean, in standard deviations; 0 where all are equal.
@@ -64,9 +177,15 @@ fn critical(n: usize, risk: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analysis::analyse;
     use crate::random::Random;
 
     const RISK: f64 = 0.02;
+
+    /// Medians of which nothing else is known.
+    fn alone(values: &[f64]) -> Vec<Measured> {
+        values.iter().map(|value| Measured::alone(*value, None)).collect()
+    }
 
     /// A fleet of this many hosts that vary by a share, some of them slowed to a share of their rate.
     fn fleet(
@@ -74,13 +193,13 @@ mod tests {
         hosts: usize,
         spread: f64,
         slowed: &[(usize, f64)],
-    ) -> Vec<f64> {
+    ) -> Vec<Measured> {
         let mut values: Vec<f64> =
             (0..hosts).map(|_| 100e9 * (spread * random.normal()).exp()).collect();
         for (place, share) in slowed {
             values[*place] *= share;
         }
-        values
+        alone(&values)
     }
 
     #[test]
@@ -99,6 +218,39 @@ mod tests {
         }
     }
 
+    /// A host that takes from `fewest` to `most` samples. They vary by 1 %, and every fifth is held up by 3 % more on
+    /// average, as where hosts are guests of machines that others use as well.
+    fn host(random: &mut Random, (fewest, most): (usize, usize), share: f64) -> Measured {
+        let own = share * (0.002 * random.normal()).exp();
+        let count = fewest + random.below(most - fewest + 1);
+        let sample = |random: &mut Random| {
+            let held_up = random.uniform() < 0.2;
+            let held_up = if held_up { -0.03 * random.uniform().ln() } else { 0.0 };
+            100e9 * own * (0.01 * random.normal() - held_up).exp()
+        };
+        let samples = (0..count).map(|_| sample(random)).collect();
+        Measured::of(&analyse(&[samples]).expect("samples that are finite"))
+    }
+
+    #[test]
+    fn a_few_samples_that_happen_to_be_low_name_no_host() {
+        for counts in [(2, 2), (2, 3), (2, 8), (10, 30)] {
+            let (mut named, mut beside, mut even) = (0, 0, 0);
+            for seed in 0..1000 {
+                let mut random = Random::new(seed);
+                let mut fleet: Vec<Measured> =
+                    (0..8).map(|_| host(&mut random, counts, 1.0)).collect();
+                even += usize::from(!worse(&fleet, Better::Higher, RISK).is_empty());
+                fleet[4] = host(&mut random, counts, 0.5);
+                let found = worse(&fleet, Better::Higher, RISK);
+                named += usize::from(found.contains(&4));
+                beside += usize::from(found.iter().any(|place| *place != 4));
+            }
+            let found = format!("{counts:?}: {named} {even} {beside}");
+            assert!(named >= 990 && even <= 50 && beside <= 50, "{found}");
+        }
+    }
+
     #[test]
     fn two_slow_hosts_do_not_hide_each_other() {
         let mut random = Random::new(7);
@@ -114,8 +266,8 @@ mod tests {
     fn worse_means_more_of_a_cost() {
         let even = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2];
         let slow: Vec<f64> = even.iter().copied().chain([140.0]).collect();
-        assert_eq!(worse(&slow, Better::Lower, RISK), [6]);
-        assert_eq!(worse(&slow, Better::Higher, RISK), Vec::<usize>::new());
+        assert_eq!(worse(&alone(&slow), Better::Lower, RISK), [6]);
+        assert_eq!(worse(&alone(&slow), Better::Higher, RISK), Vec::<usize>::new());
     }
 
     #[test]
@@ -128,7 +280,11 @@ mod tests {
             &[100.0, 101.0, 99.0, 100.0, f64::NAN, 1.0],
             &[100.0, 101.0, 99.0, 100.0, 0.0, 1.0],
         ] {
-            assert_eq!(worse(values, Better::Higher, RISK), Vec::<usize>::new(), "{values:?}");
+            assert_eq!(
+                worse(&alone(values), Better::Higher, RISK),
+                Vec::<usize>::new(),
+                "{values:?}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::quantile::{LEVEL, median};
 
 /// How much wider than that of their mean the interval of the median of a few normal values is: 1.16 times
 /// for three, 1.25 for many (π / 2 as variances).
-const OF_MEDIAN: f64 = 1.2;
+pub(crate) const OF_MEDIAN: f64 = 1.2;
 
 /// The probability that |t| with `freedom` degrees of freedom is greater than `t`, in closed form
 /// (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4).

@@ -12,6 +12,7 @@ use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary, Tool};
 
 use self::sides::is_whole;
+use crate::outliers::Measured;
 use crate::{METHOD, laws};
 
 pub mod estimate;
@@ -31,7 +32,6 @@ pub fn summarize(run: &Run) -> Summary {
     let totals: Vec<CaseRecord> =
         run.cases.iter().flat_map(|record| totals::of(run, record)).collect();
     let Condensed { mut results, steps, failures, warnings } = condense(run, &totals);
-    peers::attach(&mut results);
     saturation::attach(&mut results);
     Summary {
         schema: SCHEMA,
@@ -46,7 +46,7 @@ pub fn summarize(run: &Run) -> Summary {
     }
 }
 
-/// A run whose estimates are held to the laws.
+/// A run whose estimates are held to the laws, and its hosts against each other.
 struct Condensed {
     results: Vec<Estimate>,
     steps: Vec<Estimate>,
@@ -86,8 +86,11 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
     report(&mut results, &mut steps);
     limits::attach(&mut results);
     response::attach(&mut results);
+    let measured: Vec<Measured> = results.iter().map(|entry| entry.measured).collect();
     let lawful = |entries: Vec<Entry<'_>>| entries.into_iter().map(held_to_the_laws).collect();
-    Condensed { results: lawful(results), steps: lawful(steps), failures, warnings }
+    let (mut results, steps): (Vec<Estimate>, _) = (lawful(results), lawful(steps));
+    peers::attach(&mut results, &measured);
+    Condensed { results, steps, failures, warnings }
 }
 
 /// An estimate and where it comes from.
@@ -99,6 +102,8 @@ struct Entry<'r> {
     /// Whether it is about all that the case does, and not about the reads of a mix.
     is_whole: bool,
     estimate: Estimate,
+    /// What other hosts are held against.
+    measured: Measured,
 }
 
 /// What becomes of a series.
@@ -142,9 +147,9 @@ fn finished<'r>(
             };
             let (host, about) = describe(run, record, series, metric);
             match estimate::estimate(record, series, stopped, about) {
-                Some(estimate) => {
+                Some((estimate, measured)) => {
                     let is_whole = is_whole(record, &series.dimensions);
-                    entries.push(Entry { record, host, step, is_whole, estimate });
+                    entries.push(Entry { record, host, step, is_whole, estimate, measured });
                 }
                 None if step.is_none() => {
                     let metric = metric.name.to_owned();

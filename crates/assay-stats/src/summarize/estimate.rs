@@ -13,6 +13,7 @@ use super::sides;
 use crate::analysis::{Analysis, Samples, analyse};
 use crate::doubts::{doubts, no_interval};
 use crate::mean;
+use crate::outliers::Measured;
 use crate::quantile::{LEVEL, percentiles};
 use crate::ratio::Pooled;
 use crate::tails::Tails;
@@ -101,17 +102,23 @@ pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
 /// A pooled share comes from its counts. Everything else comes from the samples; where there are none,
 /// the medians of the stretches' distributions are the samples. Minimum, maximum, mean and percentiles
 /// are those of all values where these are known, else what a tool says of them, else of the samples.
+///
+/// Beside it is what other hosts are held against, which knows the samples.
 pub(super) fn estimate(
     record: &CaseRecord,
     series: &SeriesRecord,
     stopped: Stopped,
     about: About<'_>,
-) -> Option<Estimate> {
+) -> Option<(Estimate, Measured)> {
+    let alone = |estimate: Estimate| {
+        let measured = Measured::alone(estimate.median, estimate.ci);
+        (estimate, measured)
+    };
     let mut about = About { warnings: case_doubts(record, &about.host), ..about };
     if about.metric.pooling == Pooling::Ratio
         && let Some(pooled) = Pooled::of(&counts(series))
     {
-        return Some(of_counts(&pooled, about));
+        return Some(alone(of_counts(&pooled, about)));
     }
     // A histogram holds times and nothing else.
     let holds_times = about.metric.unit == Unit::Second;
@@ -120,14 +127,16 @@ pub(super) fn estimate(
     let samples = samples(series);
     let analysis = match &tails {
         Some(tails) if samples.values.is_empty() && distributed(series).len() < 2 => {
-            return Some(of_single(tails, stopped, about));
+            return Some(alone(of_single(tails, stopped, about)));
         }
         Some(_) if samples.values.is_empty() => {
             analyse(&grouped(distributed(series).into_iter()))
         }
         _ => analyse(&samples.values),
     };
-    let Some(analysis) = analysis else { return of_figures(series, stopped, about) };
+    let Some(analysis) = analysis else {
+        return of_figures(series, stopped, about).map(alone);
+    };
     if analysis.discarded > 0 {
         about.parameters.insert(Attribute::Discarded, analysis.discarded.into());
     }
@@ -145,7 +154,7 @@ pub(super) fn estimate(
         Some(tails) => put_tails(&mut estimate, tails),
         None => put_figures(&mut estimate, series),
     }
-    Some(estimate)
+    Some((estimate, Measured::of(&analysis)))
 }
 
 fn of_counts(pooled: &Pooled, about: About<'_>) -> Estimate {

@@ -6,13 +6,13 @@ use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::doubt::Doubt;
 use assay_model::summary::Estimate;
 
-use crate::outliers;
+use crate::outliers::{self, Measured};
 
 /// The probability to name any host of a run whose hosts are all alike.
 const RISK: f64 = 0.02;
 
-/// Adds the doubt to every result that deserves it.
-pub(super) fn attach(results: &mut [Estimate]) {
+/// Adds the doubt to every result that deserves it. Each has a place in `measured`, which tells what its samples are worth.
+pub(super) fn attach(results: &mut [Estimate], measured: &[Measured]) {
     let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
     for (place, estimate) in results.iter().enumerate() {
         if !estimate.is_of_hosts() && estimate.parameters.contains_key(&Attribute::Host) {
@@ -23,25 +23,23 @@ pub(super) fn attach(results: &mut [Estimate]) {
     // Every metric is another occasion to name somebody by chance.
     let risk = RISK / groups.len().max(1) as f64;
     for places in groups.values() {
-        let values: Vec<f64> = places.iter().map(|place| results[*place].median).collect();
-        let mut sorted = values.clone();
+        let hosts: Vec<Measured> = places.iter().map(|place| measured[*place]).collect();
+        let mut sorted: Vec<f64> = hosts.iter().map(|it| it.value).collect();
         sorted.sort_by(f64::total_cmp);
         let median = 0.5 * (sorted[sorted.len() / 2] + sorted[(sorted.len() - 1) / 2]);
-        for worst in outliers::worse(&values, results[places[0]].better, risk) {
+        for worst in outliers::worse(&hosts, results[places[0]].better, risk) {
             let estimate = &mut results[places[worst]];
             let (host, value, unit) = (estimate.host.clone(), estimate.median, estimate.unit);
             let peer = estimate.parameters.get(&Attribute::Peer).and_then(Value::text);
             let doubt = match peer {
-                None => {
-                    Doubt::WorseThanPeers { host, value, median, unit, hosts: values.len() }
-                }
+                None => Doubt::WorseThanPeers { host, value, median, unit, hosts: hosts.len() },
                 Some(to) => Doubt::WorseThanPairs {
                     from: host,
                     to: to.to_owned(),
                     value,
                     median,
                     unit,
-                    pairs: values.len(),
+                    pairs: hosts.len(),
                 },
             };
             estimate.warnings.push(doubt);

@@ -874,6 +874,24 @@ fn a_host_that_is_worse_than_its_peers_says_so() {
 }
 
 #[test]
+fn a_host_whose_few_samples_reach_the_others_is_not_named() {
+    let named = |of_last: [f64; 3]| {
+        let mut script = case("a", "assay", latency());
+        for host in ["a", "b", "c", "d", "e", "f", "g", "h"] {
+            let samples = if host == "h" { of_last } else { [1.000e-9, 1.001e-9, 1.002e-9] };
+            script = script.open("latency", &[(Name::Host, host.into())]);
+            script = samples.iter().fold(script, |script, it| script.sample(*it, 1.0, 0));
+        }
+        let joined = ('a'..='h').map(|host| joined(&host.to_string(), None)).collect();
+        let summary = summarize(&run_on(joined, vec![script.finished(Stopped::Budget)]));
+        let doubts = summary.results.into_iter().flat_map(|it| it.warnings);
+        doubts.filter(|doubt| doubt.id() == "worse-than-peers").count()
+    };
+    assert_eq!(named([1.040e-9, 1.041e-9, 1.042e-9]), 1);
+    assert_eq!(named([1.000e-9, 1.041e-9, 1.042e-9]), 0, "its best is as good as the others'");
+}
+
+#[test]
 fn a_pair_that_is_worse_than_the_others_says_so() {
     let hosts = ["a", "b", "c", "d", "e"];
     let mut values = [1.01e-9, 0.99e-9, 1.005e-9, 0.995e-9, 1.0e-9].into_iter().cycle();
@@ -903,7 +921,8 @@ fn a_pair_that_is_worse_than_the_others_says_so() {
 #[test]
 fn groups_of_hosts_have_totals_of_their_own() {
     let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
-    for (host, rate) in [("one", 100.0), ("two", 30.0), ("three", 7.0)] {
+    // In the order in which they began.
+    for (host, rate) in [("three", 7.0), ("two", 30.0), ("one", 100.0)] {
         let own = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
         script = script.open("rate", &own).sample(rate, 1.0, 0);
     }

@@ -38,15 +38,21 @@ pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
             }
         }
     }
-    groups.iter().filter_map(|(name, members)| of_group(record, name, members)).collect()
+    // In the order of the fleet, whoever began first.
+    let ordered = |members: &BTreeSet<&str>| -> Vec<&str> {
+        let fleet = run.hosts.iter().map(|it| it.host.as_str());
+        fleet.filter(|it| members.contains(it)).collect()
+    };
+    let of = |(name, members): &(&str, _)| of_group(record, name, &ordered(members));
+    groups.iter().filter_map(of).collect()
 }
 
-fn of_group(record: &CaseRecord, name: &str, members: &BTreeSet<&str>) -> Option<CaseRecord> {
-    if record.failed_on.iter().any(|on| members.contains(on.host.as_str())) {
+fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRecord> {
+    if record.failed_on.iter().any(|on| members.contains(&&*on.host)) {
         return None;
     }
     let definition = record.case.workload.benchmark().definition();
-    let is_here = |it: &&SeriesRecord| host(it).is_some_and(|host| members.contains(host));
+    let is_here = |it: &&SeriesRecord| host(it).is_some_and(|host| members.contains(&host));
     let mut groups: BTreeMap<(usize, String), Vec<&SeriesRecord>> = BTreeMap::new();
     for series in record.series.iter().filter(is_here) {
         let Some(metric) = definition.metrics.iter().position(|it| it.name == series.metric)
@@ -62,16 +68,19 @@ fn of_group(record: &CaseRecord, name: &str, members: &BTreeSet<&str>) -> Option
     let total = |((metric, _), group): ((usize, String), Vec<&SeriesRecord>)| {
         let whole = group.len() == members.len();
         let metric = &definition.metrics[metric];
-        whole.then(|| together(name, metric, &group, is_timely)).flatten()
+        whole.then(|| together(name, members, metric, &group, is_timely)).flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
+    // Not `..record.clone()`, which would copy what every host measured.
     (!series.is_empty()).then(|| CaseRecord {
+        case: record.case.clone(),
+        end: record.end.clone(),
+        facts: record.facts.clone(),
         series,
         raw: BTreeMap::new(),
         doubts: Vec::new(),
         facts_on: BTreeMap::new(),
         failed_on: Vec::new(),
-        ..record.clone()
     })
 }
 
@@ -97,6 +106,7 @@ fn asked(dimensions: &Attributes) -> String {
 /// One series of several hosts; `None` of a metric that neither adds up nor is one of single I/O.
 fn together(
     name: &str,
+    members: &[&str],
     metric: &Metric,
     group: &[&SeriesRecord],
     is_timely: bool,
@@ -113,9 +123,8 @@ fn together(
     let mut dimensions = group[0].dimensions.clone();
     dimensions
         .retain(|name, value| group.iter().all(|it| it.dimensions.get(name) == Some(&*value)));
-    let names: Vec<&str> = group.iter().filter_map(|it| host(it)).collect();
     dimensions.insert(Attribute::Host, name.into());
-    dimensions.insert(Attribute::Hosts, names.join(",").into());
+    dimensions.insert(Attribute::Hosts, members.join(",").into());
     Some(SeriesRecord {
         metric: group[0].metric.clone(),
         dimensions,
