@@ -30,12 +30,12 @@ pub enum Phrase {
         /// The English, whole.
         english: String,
         /// What stands in them, by its place.
-        with: BTreeMap<String, Phrase>,
+        with: BTreeMap<String, Self>,
     },
     /// One after another.
     List {
         /// The members.
-        of: Vec<Phrase>,
+        of: Vec<Self>,
         /// What stands between two.
         between: String,
     },

@@ -16,6 +16,11 @@ const BYTES: [&str; 10] =
 /// Streams of a network are counted in bits, whatever benchmark has their name.
 const NETWORK: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
+/// The same with the particle that is followed by the figure.
+const THROUGHPUT_IS: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
+/// Words for what has a size, not a rate.
+const CAPACITY: [&str; 10] =
+    ["quota", "kvót", "квот", "クォータ", "配额", "할당량", "capac", "kapaz", "容量", "용량"];
 /// Words for throughput, beside which a size lacks its time.
 const THROUGHPUT: [&str; 9] = [
     "throughput",
@@ -150,7 +155,7 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
         } else if is_large && has_rate {
             let message = format!("`{shown}` beside a rate: the time is missing");
             lint.add_fix(Rule::WrongUnit, here, message, Some(format!("{shown}/s")));
-        } else if is_large && near(&text.text, printed.at.1) {
+        } else if is_large && near(&text.text, printed.at) {
             let message = format!(
                 "`{shown}` is a size, and the sentence is about throughput: the time is missing"
             );
@@ -159,10 +164,17 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
     }
 }
 
-/// Whether a word for throughput stands within the next few words.
-fn near(text: &str, at: usize) -> bool {
-    let next: String = text[at..].chars().take(40).collect::<String>().to_lowercase();
-    THROUGHPUT.iter().any(|word| next.contains(word))
+/// Whether a word for throughput stands within the next few words, with nothing between that has a size, or right before
+/// the figure where a language has no words between.
+fn near(text: &str, (from, to): (usize, usize)) -> bool {
+    let next: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
+    let is_near = |word: &str| {
+        let between = next.split_once(word).map(|(between, _)| between);
+        between.is_some_and(|it| !CAPACITY.iter().any(|word| it.contains(word)))
+    };
+    let before = text[..from].trim_end_matches(|c: char| !c.is_alphabetic());
+    THROUGHPUT.iter().any(|word| is_near(word))
+        || THROUGHPUT_IS.iter().any(|word| before.ends_with(word))
 }
 
 /// One unit, several ways to write it.
