@@ -47,8 +47,8 @@ fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
     fs::create_dir_all(&build.folder)?;
     let compiler = build.compiler()?;
     let cargo = || build.cargo(compiler.as_deref());
-    command::run(cargo().args(["build", "--quiet", "--package", "assay", "--target", TARGET]))?;
     let tests = tests(&mut cargo())?;
+    command::run(cargo().args(["build", "--quiet", "--package", "assay", "--target", TARGET]))?;
     println!("lab: compiled after {:.0} s", began.elapsed().as_secs_f64());
     let mut said = String::new();
     for (name, processor) in PROCESSORS {

@@ -10,6 +10,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+/// `fchmodat2(2)`, since Linux 6.6: a call of all machines has one number there (`scripts/syscall.tbl`), and the crate
+/// libc knows it for x86-64 alone.
+const FCHMODAT2: libc::c_long = 452;
+
 /// A folder that is held open; `None` = it is not there yet.
 #[derive(Debug)]
 pub(super) struct Anchor {
@@ -52,13 +56,7 @@ impl Anchor {
         let name = terminated(below)?;
         // SAFETY: the path is terminated and outlives the call.
         let result = unsafe {
-            libc::syscall(
-                libc::SYS_fchmodat2,
-                folder,
-                name.as_ptr(),
-                0o644,
-                libc::AT_SYMLINK_NOFOLLOW,
-            )
+            libc::syscall(FCHMODAT2, folder, name.as_ptr(), 0o644, libc::AT_SYMLINK_NOFOLLOW)
         };
         if result == 0 {
             return Ok(());
