@@ -99,7 +99,7 @@ const SCENARIOS: &[Scenario] = &[
 /// Those that CI runs: short, and each row with a truth that no slow machine can move.
 const IN_CI: &[&str] = &["storage-errors"];
 
-/// Runs the named scenarios, or all of them and writes the page.
+/// Runs the named scenarios, or all of them, and writes the page: what was not run keeps its section.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
     if let Some(name) = names.iter().find(|name| SCENARIOS.iter().all(|it| it.name != **name)) {
@@ -117,9 +117,14 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
          each has a truth of its own. \"Wrong\" is beyond the tolerance.",
     );
+    let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let mut wrong = 0;
     for scenario in SCENARIOS {
         if !names.is_empty() && !names.contains(&scenario.name) {
+            if let Some(text) = kept(&before, scenario.title) {
+                page.heading(scenario.title);
+                page.paragraph(text);
+            }
             continue;
         }
         let figures = scenario.figures(root, &image)?;
@@ -129,13 +134,18 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         let rows: Vec<Vec<String>> = figures.iter().map(Figure::row).collect();
         page.table(&["what", "truth", "reported", ""], &rows);
     }
-    if names.is_empty() {
-        page.write(root, PAGE)?;
-    }
+    page.write(root, PAGE)?;
     match wrong {
         0 => Ok(()),
         count => bail!("{count} figures are wrong, see above"),
     }
+}
+
+/// What a page has below a heading, as far as the next one.
+fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
+    let (_, rest) = page.split_once(&format!("\n## {title}\n"))?;
+    let text = rest.split_once("\n## ").map_or(rest, |(text, _)| text);
+    Some(text.trim())
 }
 
 /// Runs those of CI and counts them as tests. One fails for a row that is wrong, and for a guest that twice does not
@@ -269,6 +279,19 @@ mod tests {
         };
         assert_eq!(SCENARIOS[0].verdict(|| at_last(2)), Verdict::Holds);
         assert_eq!(SCENARIOS[0].verdict(|| at_last(9)), Verdict::Fails);
+    }
+
+    #[test]
+    fn a_section_is_kept_as_it_was() {
+        let page = "# Page\n\n## One\n\nabout\n\n| a |\n\n## Two\n\nmore\n";
+        for (title, expected) in [
+            ("One", Some("about\n\n| a |")),
+            ("Two", Some("more")),
+            ("On", None),
+            ("Three", None),
+        ] {
+            assert_eq!(kept(page, title), expected, "{title}");
+        }
     }
 
     #[test]

@@ -78,7 +78,7 @@ mount -t tmpfs tmp /sys/fs/cgroup
 mkdir /sys/fs/cgroup/systemd
 mount -t cgroup -o none,name=systemd none /sys/fs/cgroup/systemd
 slurmd
-if [ $guest = 3 ]; then date -s @$(($(date +%s) + 100)); fi
+if [ $guest = 3 ]; then date -s @$(($(date +%s) + 100)) > /tmp/clock; fi
 if [ $guest != 1 ]; then
   echo ready
   sleep 3600
@@ -140,8 +140,17 @@ said slurm $run /tmp/reads.toml --slurm partition=all,nodes=3 --target /dev/null
 echo '== given back'
 squeue -h | wc -l
 said job salloc -Q -N3 $run /tmp/reads.toml --hosts slurm --via 'srun --overlap -N1 -n1 -w {host}' --target /dev/nullb0
-(sleep 6; ssh n3 poweroff -f) &
-said lost $run /tmp/reads.toml --hosts 'n[1-3]' --target /dev/nullb0 --budget 40s --host-deadline 8s
+
+echo '== lost'
+sed 's/length = .*/length = \"20s\"/' /tmp/reads.toml > /tmp/long.toml
+/lab/assay run --quiet --events --store /tmp/store /tmp/long.toml --hosts 'n[1-3]' --target /dev/nullb0 \\
+  --host-deadline 30s > /tmp/events & running=$!
+until grep -q case-started /tmp/events; do sleep 1; done
+timeout 20 ssh n3 poweroff -f || true
+code=0
+wait $running || code=$?
+/lab/assay show latest --json --store /tmp/store
+echo; echo \"exit $code\"
 ";
 
 const HOSTS: [&str; 3] = ["n1", "n2", "n3"];

@@ -162,13 +162,13 @@ impl Scene<'_> {
         let line = |file: &Path| format!("file:{}", file.display());
         // Emulated processors share one counter, whatever the kernel fears; on a busy machine the timer is later than its
         // check waits. The last two are variables of `init`.
-        let mut parameters =
-            "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable no_timer_check"
-                .to_owned();
-        if let Some(khz) = counter_khz() {
-            parameters.push_str(&format!(" tsc_early_khz={khz}"));
-        }
-        parameters.push_str(&format!(" guest={number} guests={}", self.of));
+        let counter =
+            counter_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
+        let parameters = format!(
+            "console=ttyS0 quiet panic=-1 mitigations=off no_timer_check tsc=reliable{counter} \
+             guest={number} guests={}",
+            self.of
+        );
         // A killed parent ends the guest, too: nobody else would.
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", QEMU])

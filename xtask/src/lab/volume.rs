@@ -239,7 +239,12 @@ fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
     let interval = |it: &Value| Some((ms(&it["ci"][0])?, ms(&it["ci"][1])?));
     let between = interval(near).zip(interval(far)).map(|(near, far)| {
         let (from, to) = (far.0 - near.1, far.1 - near.0);
-        (from <= DELAY_MS + BEYOND_MS && to >= DELAY_MS, format!(", {from:.1} to {to:.1} ms"))
+        let holds = from <= DELAY_MS + BEYOND_MS && to >= DELAY_MS;
+        // One that holds nothing as well as the delay tells nothing.
+        (
+            (to - from < DELAY_MS || !holds).then_some(holds),
+            format!(", {from:.1} to {to:.1} ms"),
+        )
     });
     Ok([
         Figure {
@@ -258,7 +263,7 @@ fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
                 between.as_ref().map_or("", |(_, shown)| shown.as_str())
             ),
             // Too few reads for an interval decide nothing.
-            holds: between.map(|(holds, _)| holds),
+            holds: between.and_then(|(holds, _)| holds),
         },
     ])
 }
