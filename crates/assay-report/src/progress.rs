@@ -235,14 +235,14 @@ impl Progress {
         let rates: Vec<Quantity> = (0..first.rates.len()).map(total).collect();
         let name = self.language.write(|| words::counted("hosts-measuring", self.hosts.len()));
         let all = Host { name, rates, latency_s: None, cpu: None };
-        // One is its own total.
-        let mut lines = if self.hosts.len() > 1 { vec![all.line()] } else { Vec::new() };
         let mut hosts: Vec<&Host> = self.hosts.iter().collect();
         if hosts.len() > 1 && hosts.len() >= height {
             hosts.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
             hosts.truncate(height - 1);
         }
-        let lines = std::iter::once(&total).chain(hosts);
+        // One is its own total.
+        let all = (self.hosts.len() > 1).then_some(&all);
+        let lines = all.into_iter().chain(hosts);
         let lines = lines.map(|host| self.language.write(|| host.line()));
         lines.map(|line| cut(&line, width)).collect()
     }

@@ -7,7 +7,9 @@ use assay_model::attribute::Attribute;
 use assay_model::entry::Key;
 use assay_model::event::Stopped;
 use assay_model::failure::Area;
-use assay_model::quantity::{Quantity, Unit};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, StreamWorkload};
 
 use crate::measuring::{self, Measurement, Turns};
@@ -88,9 +90,12 @@ fn choose(
 /// Choosing has no budget of its own; where CPUs are contended it can take longer than what it is for.
 fn foretell(choosing_s: f64, recorder: &mut Recorder<'_, '_>) {
     recorder.foretell(choosing_s - recorder.budget_s(), |budget| {
-        let choosing = Quantity::new(choosing_s, Unit::Second);
-        format!(
-            "  choosing the fastest loops takes about {choosing:.2}, beside the budget of {budget:.2}"
+        let choosing = Phrase::roughly(choosing_s, Unit::Second);
+        phrase!(
+            "choosing-takes",
+            "choosing the fastest loops takes about {choosing}, beside the budget of {budget}",
+            choosing = choosing,
+            budget = budget,
         )
     });
 }
