@@ -17,7 +17,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             beside them a shell asks the server for the attributes of a file again and again, and its longest wait \
             is the outage.",
     place: Place::Guests(&[Machine::PLAIN, SERVER], SCRIPT),
-    deadline: Duration::from_secs(420),
+    deadline: Duration::from_secs(600),
     judge,
 };
 
