@@ -14,7 +14,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             later (`netem`); n3 has one CPU where the others have two, and a clock that is set ahead. A run reaches \
             them by ssh, one by Slurm, which is asked for the nodes, and one loses n3 on the way.",
     place: Place::Guests(&[NODE, NODE, SMALL], SCRIPT),
-    deadline: Duration::from_secs(420),
+    deadline: Duration::from_secs(900),
     judge,
 };
 

@@ -135,8 +135,9 @@ fn presumed_flops(host: &HostFacts) -> f64 {
     flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0
 }
 
-/// One of 16 emulated CPUs on two: `cargo xtask lab topology` on two busy cores of a Xeon. Emulation calculates
-/// floating-point numbers bit by bit.
+/// Emulation calculates floating-point numbers bit by bit: STREAM's Triad reached 2.3 GB/s, that is 0.2 GFLOP/s, on an
+/// emulated core (`cargo xtask lab topology`). Its cores are threads that may share few real ones, 16 of them two
+/// there, which with a margin for others beside them leaves this much for each.
 const EMULATED_FLOPS: f64 = 1e7;
 
 /// A size to three digits: `18.9 GiB` says more in a message than a number of bytes.
