@@ -49,8 +49,11 @@
     if (at < 0) return;
     page.slots.forEach((number, i) => {
       if (number === 0) return;
-      const [pattern, forms] = page.texts[number - 1];
-      const text = forms[Number.parseInt(page.patterns[pattern][at], 36)];
+      const [form, digits] = page.texts[number - 1];
+      const [pattern, forms] = page.forms[form];
+      let text = forms[Number.parseInt(page.patterns[pattern][at], 36)];
+      let next = 0;
+      if (digits.length) text = text.replace(/#/g, () => digits[next++]);
       if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
     });
     document.documentElement.lang = language.value;

@@ -366,7 +366,12 @@ mod tests {
             {
                 let words = outlook.before(case, elapsed_s);
                 assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
-                assert!(words.unwrap_or_default().contains(expected.unwrap_or("")));
+                assert!(
+                    words
+                        .map(|it| it.to_string())
+                        .unwrap_or_default()
+                        .contains(expected.unwrap_or(""))
+                );
             }
         }
     }

@@ -34,6 +34,13 @@ const look = (frame, width) => {
           say(`${at}${text} lies on ${other}`);
     });
   }
+  for (const it of page.querySelectorAll("td.right")) {
+    if (it.children.length) continue;
+    const range = page.createRange();
+    range.selectNodeContents(it);
+    const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
+    if (lines.size > 1) say(`${at}${it.textContent} is broken over lines`);
+  }
   for (const it of page.querySelectorAll("p, td, th, dt, dd, li, caption, a, summary, select")) {
     const size = Number.parseFloat(page.defaultView.getComputedStyle(it).fontSize);
     if (size < 11) say(`${at}${it.tagName} has letters of ${size} px`);

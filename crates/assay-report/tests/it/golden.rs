@@ -239,7 +239,7 @@ fn the_head_of_a_page_lets_nothing_in() {
         <html lang="en">
         <head>
         <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-7RjDId6kNlu92fNweV69yTrjyLHi8Pehmp7DXV85kmI='; base-uri 'none'; form-action 'none'">
+        <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-rW3gTfmkfZHt2QSbzdurD9qUwdjOr5fSeQtgq6BUFkA='; base-uri 'none'; form-action 'none'">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
         <meta name="referrer" content="no-referrer">

@@ -523,7 +523,7 @@ mod tests {
         ] {
             let reported = doubt(name, "/x/libmpi.so", &launched);
             let is_right = match (&reported, expected) {
-                (Some(reported), Some(expected)) => reported.contains(expected),
+                (Some(reported), Some(expected)) => reported.to_string().contains(expected),
                 (reported, expected) => reported.is_none() && expected.is_none(),
             };
             assert!(is_right, "{name} {launched:?}: {reported:?}");

@@ -8,8 +8,11 @@ use crate::program::World;
 #[test]
 fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
     let world = World::new();
-    let words = ["run", "storage-volume", "--target", ".", "--size", "16MiB", "--budget", "9s"];
-    world.assay(&[&words[..], &["--target-on-root", "--quiet"]].concat()).succeeded();
+    let words =
+        ["run", "storage-volume", "--target", ".", "--size", "16MiB", "--budget", "30s"];
+    let done = world.assay(&[&words[..], &["--target-on-root", "--quiet"]].concat());
+    // On a busy machine some cases have no time for one I/O; the page says so.
+    assert!([0, 4].contains(&done.code), "{done:?}");
     world
         .assay(&[
             "report",
@@ -23,7 +26,7 @@ fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
         ])
         .succeeded();
     let page = fs::read_to_string(world.path("page.html")).unwrap();
-    assert!(page.len() <= 300_000, "{} bytes", page.len());
+    assert!(page.len() <= 200_000, "{} bytes", page.len());
     assert!(
         page.contains("id=\"assay-texts\"")
             && page.contains("グッドプット") | page.contains("レイテンシ")

@@ -24,6 +24,7 @@ pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
         }
     }
     let mut patterns = Numbered::default();
+    let mut all_forms = Numbered::default();
     let mut texts = Numbered::default();
     let slots = (0..own.len()).map(|i| {
         let mut forms: Vec<&str> = Vec::new();
@@ -40,15 +41,50 @@ pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
             return UNCHANGED;
         }
         let pattern = patterns.number(which);
-        texts.number((pattern, forms)) + 1
+        let (forms, digits) = without_digits(&forms);
+        let form = all_forms.number((pattern, forms));
+        texts.number((form, digits)) + 1
     });
     let slots: Vec<usize> = slots.collect();
     let named: Vec<_> = variants.iter().map(|(tag, kind, _)| [tag, kind]).collect();
-    let (patterns, texts) = (patterns.all, texts.all);
-    let table = serde_json::json!({ "variants": named, "patterns": patterns, "texts": texts, "slots": slots });
+    let (patterns, forms, texts) = (patterns.all, all_forms.all, texts.all);
+    let table = serde_json::json!({
+        "variants": named, "patterns": patterns, "forms": forms, "texts": texts, "slots": slots
+    });
     // Text cannot end the element that holds it.
     let json = table.to_string().replace('<', "\\u003c");
     if json.len() <= room { json } else { String::new() }
+}
+
+/// Stands for digits that are the same in all forms of a text.
+const DIGITS_HERE: char = '#';
+
+/// What many values have in common, such as marks and units, and the digits of this one; where languages group digits
+/// otherwise the forms as they are.
+fn without_digits(forms: &[&str]) -> (Vec<String>, Vec<String>) {
+    let runs = |text: &str| -> Vec<String> {
+        let runs = text.split(|c: char| !c.is_ascii_digit());
+        runs.filter(|run| !run.is_empty()).map(str::to_owned).collect()
+    };
+    let whole = || forms.iter().map(|form| (*form).to_owned()).collect();
+    let digits = forms.first().map_or_else(Vec::new, |form| runs(form));
+    let is_common =
+        forms.iter().all(|form| runs(form) == digits && !form.contains(DIGITS_HERE));
+    if !is_common {
+        return (whole(), Vec::new());
+    }
+    let bare = |form: &&str| {
+        let mut bare = String::new();
+        for c in form.chars() {
+            match c.is_ascii_digit() {
+                false => bare.push(c),
+                true if bare.ends_with(DIGITS_HERE) => {}
+                true => bare.push(DIGITS_HERE),
+            }
+        }
+        bare
+    };
+    (forms.iter().map(bare).collect(), digits)
 }
 
 /// The number of a text that is the same in every language; of others it is that of its forms, from 1.
@@ -116,6 +152,17 @@ fn unescaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_share_what_is_around_their_digits() {
+        let shared = without_digits(&["1.25 ms", "1,25 ms"]);
+        let bare = ["#.# ms", "#,# ms"].map(str::to_owned).to_vec();
+        assert_eq!(shared, (bare.clone(), ["1", "25"].map(str::to_owned).to_vec()));
+        assert_eq!(without_digits(&["31.5 ms", "31,5 ms"]).0, bare);
+        for whole in [["12345 B", "12 345 B"], ["#bytes 2", "# 2"]] {
+            assert_eq!(without_digits(&whole), (whole.map(str::to_owned).into(), vec![]));
+        }
+    }
 
     #[test]
     fn blank_cells_are_no_texts() {
