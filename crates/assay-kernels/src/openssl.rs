@@ -132,7 +132,8 @@ impl OpenSsl {
         let opened = OPENED.get_or_init(|| {
             let mut reasons = Vec::new();
             for file in FILES {
-                let opened = Library::open(file, Scope::Local);
+                let opened = Library::open(file, Scope::Local)
+                    .map_err(|reason| format!("{file}: {reason}"));
                 let found = opened.and_then(|library| {
                     Self::of(&library).map_err(|lacks| format!("{file} has no {lacks}"))
                 });

@@ -242,6 +242,10 @@ impl<'a> Linpack<'a> {
             // SAFETY: members write disjoint rows, and nobody else uses the matrix.
             unsafe { problem.write(grid, member, members, cancel) };
         });
+        // The first panel would touch all of a matrix that was never written: seconds for gigabytes.
+        if cancel.load(Ordering::Relaxed) {
+            return Err(LinpackError::Cancelled);
+        }
         let seconds = self.factor_and_solve(cancel, progress)?;
         let solved = self.judge(problem, seconds, cancel);
         if cancel.load(Ordering::Relaxed) { Err(LinpackError::Cancelled) } else { Ok(solved) }

@@ -100,7 +100,7 @@ fn modes_are_named() {
         &(0..3).map(values).collect::<Samples>(),
         Stopped::Budget,
         &expect![[r#"
-            WideInterval { width: 0.11499903975417711, target: 0.02, n: 78, n_effective: 29.719926984747516, by_tool: false }
+            WideInterval { width: 0.22926829268292692, target: 0.02, n: 78, n_effective: 29.719926984747516, by_tool: false }
             WarmUpDiscarded { discarded: 42, all: 120 }
             SeveralModes { share_low: 0.38461538461538464, low: 100.275, high: 130.26, unit: Second }
         "#]],

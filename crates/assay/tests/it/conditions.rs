@@ -250,7 +250,7 @@ fn an_interruption_leaves_the_first_condition_behind() {
 
 /// Starts two conditions, whose commands tell a file that they were begun; the second waits until it is.
 fn switching(world: &World, first: &str, until: &str) -> std::process::Child {
-    let words = ["run", "tiny.toml", "--budget", "60s", "--settle", "0s", "--quiet"];
+    let words = ["run", "tiny.toml", "--budget", "5s", "--settle", "0s", "--quiet"];
     let switch = ["--seed", "1", "--switch", first, "echo two > told"];
     let child = world.command(&[&words[..], &switch].concat()).stderr(Stdio::piped()).spawn();
     let child = child.unwrap();

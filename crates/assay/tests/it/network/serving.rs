@@ -134,7 +134,7 @@ fn one_number_is_stored_like_every_other() {
 /// What one connection shares, another one does not: nothing of the second is taken for the warm-up of the first.
 #[test]
 fn every_connection_is_a_preparation() {
-    let outcome = World::new().assay(&["net", "latency", "--for", "3s", "--events"]);
+    let outcome = World::new().assay(&["net", "latency", "--for", "9s", "--events"]);
     let mut connections = BTreeMap::<u64, usize>::new();
     for line in outcome.succeeded().out.lines() {
         let event: Value = serde_json::from_str(line).unwrap();
