@@ -12,6 +12,7 @@ use crate::root::Root;
 mod check;
 mod cpu;
 mod devices;
+mod installations;
 mod kernel;
 mod limits;
 mod load;
@@ -25,7 +26,7 @@ mod storage;
 use check::{Check, Scene};
 
 /// All checks, in the order in which they are reported.
-const THEMES: [&[Check]; 10] = [
+const THEMES: [&[Check]; 11] = [
     cpu::CHECKS,
     memory::CHECKS,
     kernel::CHECKS,
@@ -34,6 +35,7 @@ const THEMES: [&[Check]; 10] = [
     devices::CHECKS,
     rdma::LINK,
     mpi::CHECKS,
+    installations::CHECKS,
     storage::CHECKS,
     load::CHECKS,
 ];

@@ -90,10 +90,14 @@ impl Places {
     pub fn of_this_process() -> Self {
         let list = |name: &str| {
             let value = std::env::var_os(name).unwrap_or_default();
-            std::env::split_paths(&value)
-                .filter(|path| path.is_absolute())
-                .collect::<Vec<PathBuf>>()
+            std::env::split_paths(&value).filter(|path| path.is_absolute()).collect()
         };
+        Self::by(PathBuf::from("/"), list)
+    }
+
+    /// What stands for `/`, and what variables say, each a list of absolute paths.
+    #[must_use]
+    pub fn by(root: PathBuf, list: impl Fn(&str) -> Vec<PathBuf>) -> Self {
         let mut prefixes = Vec::new();
         for name in [
             "VIRTUAL_ENV",
@@ -110,12 +114,8 @@ impl Places {
         }
         // What `pip install --user` installs.
         prefixes.extend(list("HOME").into_iter().map(|home| home.join(".local")));
-        Self {
-            root: PathBuf::from("/"),
-            path: list("PATH"),
-            prefixes,
-            modules: list("MODULEPATH"),
-        }
+        let (path, modules) = (list("PATH"), list("MODULEPATH"));
+        Self { root, path, prefixes, modules }
     }
 
     /// Every launcher, each file once: what is nearest to the user first.
@@ -160,26 +160,65 @@ impl Places {
         prefixes
     }
 
+    /// Module files whose name is that of an MPI, by name: what `module avail` lists of them.
+    #[must_use]
+    pub fn mpi_modules(&self) -> Vec<Module> {
+        let is_of_mpi = |name: &String| {
+            let name = name.to_lowercase();
+            ["mpi", "hpcx", "mvapich"].iter().any(|it| name.contains(it))
+        };
+        let named = |(folder, file): &(PathBuf, PathBuf)| {
+            let name = file.strip_prefix(folder).ok()?.to_str()?;
+            let is_hidden = name.split('/').any(|part| part.starts_with('.'));
+            let name = name.strip_suffix(".lua").unwrap_or(name).to_owned();
+            (!is_hidden && is_of_mpi(&name)).then_some(name)
+        };
+        let mut modules: Vec<Module> = self
+            .module_files()
+            .iter()
+            .filter_map(|file| Some(Module { name: named(file)?, paths: paths_in(&file.1) }))
+            .collect();
+        modules.sort();
+        modules.dedup_by(|a, b| a.name == b.name);
+        modules
+    }
+
     /// Folders of programs that module files mention.
     fn module_folders(&self) -> Vec<PathBuf> {
+        let files = self.module_files();
+        let folders: BTreeSet<PathBuf> =
+            files.iter().flat_map(|(_, file)| mentioned(file)).collect();
+        folders.into_iter().collect()
+    }
+
+    /// The folder that module files are named below, and each file.
+    fn module_files(&self) -> Vec<(PathBuf, PathBuf)> {
         let usual = MODULE_FOLDERS.iter().map(|folder| self.root.join(folder));
-        let mut left: Vec<(PathBuf, u32)> =
-            self.modules.iter().cloned().chain(usual).map(|folder| (folder, 0)).collect();
-        let mut found = BTreeSet::new();
-        let mut read = 0;
-        while let Some((folder, depth)) = left.pop() {
-            for entry in entries(&folder) {
-                if entry.is_dir() {
-                    // name/version, and one level above for a compiler.
-                    left.extend((depth < 3).then_some((entry, depth + 1)));
-                } else if read < MOST_MODULE_FILES {
-                    read += 1;
-                    found.extend(mentioned(&entry));
+        let mut found = Vec::new();
+        for top in self.modules.iter().cloned().chain(usual) {
+            let mut left = vec![(top.clone(), 0)];
+            while let Some((folder, depth)) = left.pop() {
+                for entry in entries(&folder) {
+                    if entry.is_dir() {
+                        // name/version, and one level above for a compiler.
+                        left.extend((depth < 3).then_some((entry, depth + 1)));
+                    } else if found.len() < MOST_MODULE_FILES {
+                        found.push((top.clone(), entry));
+                    }
                 }
             }
         }
-        found.into_iter().collect()
+        found
     }
+}
+
+/// A module file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Module {
+    /// As it is loaded: `mpi/hpcx`.
+    pub name: String,
+    /// The absolute paths that it mentions.
+    pub paths: Vec<String>,
 }
 
 /// The launchers of one prefix, best first.
@@ -248,9 +287,20 @@ fn launchers_in(folder: &Path) -> Vec<FoundLauncher> {
         .collect()
 }
 
-/// Every absolute path in a module file, Tcl or Lua, that is a folder of programs or has one. A mere
-/// `/bin` is the end of a path that the file puts together.
+/// Every absolute path in a module file, Tcl or Lua, that is a folder of programs or has one.
 fn mentioned(file: &Path) -> Vec<PathBuf> {
+    let folder = |word: &String| {
+        let path = path_text::path(word);
+        if path.file_name() == Some(OsStr::new("bin")) { path } else { path.join("bin") }
+    };
+    paths_in(file).iter().map(folder).filter(|folder| folder.is_dir()).collect()
+}
+
+/// Every absolute path in a module file. A mere `/bin` or `/lib/pkgconfig` is the end of a path that the file puts together.
+fn paths_in(file: &Path) -> Vec<String> {
+    /// What comes after a folder that a variable holds.
+    const ENDS: [&str; 7] =
+        ["/bin", "/lib", "/lib64", "/include", "/share", "/man", "/libexec"];
     use std::io::Read as _;
     let mut bytes = Vec::new();
     let read = std::fs::File::open(file)
@@ -260,14 +310,17 @@ fn mentioned(file: &Path) -> Vec<PathBuf> {
     }
     let text = path_text::text(OsStr::from_bytes(&bytes));
     let separators = |c: char| c.is_whitespace() || "\"'(){}[],;:".contains(c);
-    let paths = text
-        .split(separators)
-        .filter(|word| word.starts_with('/') && *word != "/bin" && word.len() > 1);
-    let folder = |word: &str| {
-        let path = path_text::path(word);
-        if path.file_name() == Some(OsStr::new("bin")) { path } else { path.join("bin") }
+    let is_end = |word: &&str| {
+        let first = word[1..].find('/').map_or(*word, |at| &word[..=at]);
+        ENDS.contains(&first)
     };
-    paths.map(folder).filter(|folder| folder.is_dir()).collect()
+    let is_comment =
+        |line: &&str| line.trim().starts_with('#') || line.trim().starts_with("--");
+    let lines = text.lines().filter(|line| !is_comment(line));
+    let paths = lines
+        .flat_map(|line| line.split(separators))
+        .filter(|word| word.len() > 1 && word.starts_with('/'));
+    paths.filter(|word| !is_end(word)).map(str::to_owned).collect()
 }
 
 fn folders_in(folder: &Path) -> Vec<PathBuf> {

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 /// Longest file that is read. The largest of the real ones, `/proc/cpuinfo` of a machine with a
@@ -92,6 +92,12 @@ impl Root {
         let mut numbers: Vec<u32> = self.names(path).iter().filter_map(number).collect();
         numbers.sort_unstable();
         numbers
+    }
+
+    /// What stands for an absolute path of the host.
+    #[must_use]
+    pub fn place(&self, path: &Path) -> PathBuf {
+        self.directory.join(path.strip_prefix("/").unwrap_or(path))
     }
 
     /// Whether there is anything at `path`.

@@ -126,16 +126,59 @@ pub enum CaseEnd {
     },
 }
 
+/// A run that grows event by event.
+#[derive(Debug)]
+pub struct Growing {
+    run: Run,
+    /// Series of cases that the plan does not have.
+    foreign: BTreeSet<u32>,
+    events: usize,
+}
+
+impl Growing {
+    /// A run of which nothing else is known.
+    #[must_use]
+    pub const fn from(started: RunStarted) -> Self {
+        Self { run: Run::begun(started), foreign: BTreeSet::new(), events: 1 }
+    }
+
+    /// Adds what happened next. Events of cases that the plan does not have are ignored: a newer assay may have written
+    /// them.
+    pub fn add(&mut self, event: RunEvent) {
+        let Self { run, foreign, events } = self;
+        if let Err(wrong) = run.add(event, foreign) {
+            run.misfits.push(Misfit { event: *events, wrong });
+        }
+        *events += 1;
+    }
+
+    /// The run so far.
+    #[must_use]
+    pub const fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The whole run.
+    #[must_use]
+    pub fn finish(self) -> Run {
+        self.run
+    }
+}
+
 impl Run {
     /// Adds the events up. `None` when they do not begin with [`RunEvent::RunStarted`].
-    ///
-    /// Events of cases that the plan does not have are ignored: a newer assay may have written them.
     #[must_use]
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
-        let mut events = (0..).zip(events);
-        let (_, RunEvent::RunStarted(started)) = events.next()? else { return None };
-        let mut run = Self {
-            started: *started,
+        let mut events = events.into_iter();
+        let RunEvent::RunStarted(started) = events.next()? else { return None };
+        let mut growing = Growing::from(*started);
+        events.for_each(|event| growing.add(event));
+        Some(growing.finish())
+    }
+
+    const fn begun(started: RunStarted) -> Self {
+        Self {
+            started,
             hosts: Vec::new(),
             finished: None,
             status: Status::Unfinished,
@@ -146,14 +189,7 @@ impl Run {
             doubts: Vec::new(),
             misfits: Vec::new(),
             places: BTreeMap::new(),
-        };
-        let mut foreign = BTreeSet::new();
-        for (number, event) in events {
-            if let Err(wrong) = run.add(event, &mut foreign) {
-                run.misfits.push(Misfit { event: number, wrong });
-            }
         }
-        Some(run)
     }
 
     /// The host that measured first, which is the only one of most runs; `None` where the run ended

@@ -77,7 +77,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     log.doubts(over_budget(&execution.plan, elapsed_s))?;
     let finished = Timestamp::now().to_string();
     log.add(RunEvent::RunFinished { finished, status, state: after })?;
-    log.finish()
+    Ok(log.finish())
 }
 
 /// Says so when a run took much longer than it was given. Cases that must happen once take what
@@ -140,7 +140,7 @@ pub(crate) fn open<'t>(
             other => break Some(other.map_err(|error| Failure::of_store(&error))?),
         }
     };
-    Log::begin(writer, RunEvent::RunStarted(Box::new(started)), sink)
+    Log::begin(writer, started, sink)
 }
 
 fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {

@@ -110,7 +110,7 @@ fn run(
             other => break other.map_err(|error| Failure::of_store(&error))?,
         }
     };
-    let mut log = Log::begin(Some(writer), RunEvent::RunStarted(Box::new(started)), sink)?;
+    let mut log = Log::begin(Some(writer), started, sink)?;
     let facts = HostFacts { name: host.clone(), ..HostFacts::default() };
     let (state, clock) = (HostState::default(), Clock::default());
     let joined = HostJoined { host: host.clone(), facts, state, clock, labels: Vec::new() };
@@ -122,7 +122,7 @@ fn run(
     let state = HostState::default();
     let (finished, status) = (moment.to_string(), Status::Complete);
     log.add(RunEvent::RunFinished { finished, status, state })?;
-    log.finish()
+    Ok(log.finish())
 }
 
 fn record(

@@ -2,12 +2,12 @@
 
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
-use assay_model::event::RunEvent;
+use assay_model::event::{RunEvent, RunStarted};
 use assay_model::phrase::Phrase;
-use assay_model::run::Run;
+use assay_model::run::{Growing, Run};
 use assay_store::RunWriter;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::Failure;
 use crate::sink::{Gate, Second, Sink};
 
 /// The log of the run that is going on.
@@ -15,7 +15,7 @@ pub(crate) struct Log<'t> {
     /// `None` where nobody wants the run to be stored.
     writer: Option<RunWriter>,
     sink: &'t mut dyn Sink,
-    past: Vec<RunEvent>,
+    past: Growing,
     series: u32,
 }
 
@@ -23,12 +23,11 @@ impl<'t> Log<'t> {
     /// A log whose first event is stored already, where it is stored.
     pub(crate) fn begin(
         writer: Option<RunWriter>,
-        first: RunEvent,
+        started: RunStarted,
         sink: &'t mut dyn Sink,
     ) -> Result<Self, Failure> {
-        let mut log = Self { writer, sink, past: Vec::new(), series: 0 };
-        log.report(first)?;
-        Ok(log)
+        sink.event(&RunEvent::RunStarted(Box::new(started.clone())))?;
+        Ok(Self { writer, sink, past: Growing::from(started), series: 0 })
     }
 
     /// Stores an event, then tells everybody.
@@ -36,7 +35,9 @@ impl<'t> Log<'t> {
         if let Some(writer) = &mut self.writer {
             writer.append(&event).map_err(|error| Failure::of_store(&error))?;
         }
-        self.report(event)
+        self.sink.event(&event)?;
+        self.past.add(event);
+        Ok(())
     }
 
     /// A number that no series of this run has yet.
@@ -46,8 +47,8 @@ impl<'t> Log<'t> {
     }
 
     /// Everything that happened so far.
-    pub(crate) fn past(&self) -> &[RunEvent] {
-        &self.past
+    pub(crate) const fn past(&self) -> &Run {
+        self.past.run()
     }
 
     /// Says what is going on; nothing is stored.
@@ -90,10 +91,7 @@ impl<'t> Log<'t> {
 
     /// Identifier of the run.
     pub(crate) fn run_id(&self) -> &str {
-        match self.past.first() {
-            Some(RunEvent::RunStarted(started)) => &started.run,
-            _ => "",
-        }
+        &self.past().started.run
     }
 
     /// Doubts about the run as a whole.
@@ -106,17 +104,10 @@ impl<'t> Log<'t> {
     }
 
     /// The run as it is stored.
-    pub(crate) fn finish(self) -> Result<Run, Failure> {
+    pub(crate) fn finish(self) -> Run {
         if let Some(doubt) = self.writer.and_then(RunWriter::finish) {
             self.sink.doubt(&doubt);
         }
-        Run::fold(self.past)
-            .ok_or_else(|| Failure::new(Kind::Internal, "the run has no beginning"))
-    }
-
-    fn report(&mut self, event: RunEvent) -> Result<(), Failure> {
-        self.sink.event(&event)?;
-        self.past.push(event);
-        Ok(())
+        self.past.finish()
     }
 }

@@ -16,6 +16,7 @@ use assay_model::failure::{Area, Failure as CaseFailure, Lack};
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Pair};
 use assay_model::quantity::{Quantity, Unit};
+use assay_model::run::Run;
 use assay_stats::quantile;
 use assay_stats::stopping::{self, Next, Spent};
 
@@ -298,23 +299,15 @@ impl<'a, 't> Recorder<'a, 't> {
     }
 
     /// Everything that was stored so far, in this case and before it.
-    pub(crate) fn past(&self) -> &[RunEvent] {
+    pub(crate) const fn past(&self) -> &Run {
         self.log.past()
     }
 
     /// The median of a metric's first series in a case that ended before, in the metric's base unit.
     pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
-        let number = self.past().iter().find_map(|event| match event {
-            RunEvent::SeriesOpened(it) if it.case == case && it.metric == metric => {
-                Some(it.series)
-            }
-            _ => None,
-        })?;
-        let of_series = |event: &RunEvent| match event {
-            RunEvent::Sample(it) if it.series == number => Some(it.value),
-            _ => None,
-        };
-        let mut values: Vec<f64> = self.past().iter().filter_map(of_series).collect();
+        let mut all = self.past().case(case)?.series.iter();
+        let series = all.find(|series| series.metric == metric)?;
+        let mut values: Vec<f64> = series.samples.iter().map(|sample| sample.value).collect();
         values.sort_by(f64::total_cmp);
         quantile::median(&values)
     }

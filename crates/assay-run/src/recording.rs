@@ -254,7 +254,7 @@ impl<'t> Recording<'t> {
         let finished = Timestamp::now().to_string();
         let status = if interrupted { Status::Interrupted } else { self.status };
         self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
-        self.log.finish()
+        Ok(self.log.finish())
     }
 }
 

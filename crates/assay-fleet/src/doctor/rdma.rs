@@ -65,6 +65,15 @@ pub(super) const LINK: &[Check] = &[Check {
 /// The others, where there is a device.
 pub(super) const CHECKS: &[Check] = &[
     Check {
+        id: "rdma.access",
+        expected: "a file in /dev/infiniband for every device",
+        why: "programs reach a device through that file alone; without it MPI takes TCP and says nothing",
+        source: "kernel documentation: infiniband/user_verbs.rst; Azure azhpc-images: tests/test-definitions.sh (verify_ib_modules_and_devices)",
+        severity: Severity::Skews,
+        change: "modprobe ib_uverbs rdma_ucm; a container needs --device /dev/infiniband",
+        look: access,
+    },
+    Check {
         id: "rdma.rate",
         expected: "all lanes of the link, at the rate of the fastest port of the same kind of card",
         why: "a bad cable or a transceiver that does not fit costs lanes or speed, and nothing else says so",
@@ -203,6 +212,28 @@ fn of_ports(
 
 fn on_ethernet() -> Phrase {
     phrase!("rdma-ethernet", "an RDMA device on Ethernet")
+}
+
+/// The devices of the class for programs name the one that they belong to.
+fn access(scene: &Scene) -> Result<Seen, Unseen> {
+    const VERBS: &str = "sys/class/infiniband_verbs";
+    let numbers = scene.root.numbered(VERBS, "uverbs");
+    let file_of = |device: &str| {
+        let of = |number: &&u32| {
+            let named = scene.root.text(&format!("{VERBS}/uverbs{number}/ibdev"));
+            named.as_deref() == Some(device)
+        };
+        let number = numbers.iter().find(of)?;
+        let file = format!("dev/infiniband/uverbs{number}");
+        scene.root.exists(&file).then(|| format!("/{file}"))
+    };
+    let devices = scene.root.names(CLASS);
+    let files: Vec<Option<String>> = devices.iter().map(|device| file_of(device)).collect();
+    let line = |(device, file): (&String, &Option<String>)| {
+        format!("{device}: {}", file.as_deref().unwrap_or("no file"))
+    };
+    let lines: Vec<String> = devices.iter().zip(&files).map(line).collect();
+    Ok(Seen::judged(files.iter().all(Option::is_some), lines.join(", ")))
 }
 
 /// A port that looks for a partner in vain has no cable; that is nothing to mend where another has one.

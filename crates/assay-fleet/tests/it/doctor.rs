@@ -85,6 +85,8 @@ fn a_guest() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
+            mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
+            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm, docker)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
@@ -163,6 +165,8 @@ fn an_untuned_server() {
             mpi.root NotVisible: /proc/self/environ is not visible on this host
             mpi.transport NotVisible: /proc/self/environ is not visible on this host
             mpi.binding NotVisible: /proc/self/environ is not visible on this host
+            mpi.installations NotVisible: an MPI is not visible on this host
+            mpi.modules NotVisible: an environment module of an MPI is not visible on this host
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible on this host
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
             storage.scheduler NotVisible: /sys/block is not visible on this host
@@ -241,6 +245,8 @@ fn a_tuned_guest_without_huge_pages() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
+            mpi.installations NotVisible: an MPI is not visible in this guest or container (hyperv)
+            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (hyperv)
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (hyperv)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (hyperv)
@@ -319,6 +325,8 @@ fn arm() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
+            mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm)
+            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm)
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm)
@@ -397,6 +405,8 @@ fn a_limited_container() {
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
+            mpi.installations NotVisible: an MPI is not visible in this guest or container (kubernetes)
+            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kubernetes)
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kubernetes)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kubernetes)

@@ -1,5 +1,9 @@
 //! What the doctor says about MPI: nothing where there is none, and each trap where it is laid.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
 use assay_fleet::{doctor, facts, state};
 use assay_model::network_setup::NetworkSetup;
 use expect_test::{Expect, expect};
@@ -40,6 +44,8 @@ fn without_mpi_there_is_nothing_to_check() {
         mpi.root NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
         mpi.transport NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
         mpi.binding NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
+        mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
     "#]],
     );
     check(
@@ -50,6 +56,8 @@ fn without_mpi_there_is_nothing_to_check() {
         mpi.root NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
         mpi.transport NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
         mpi.binding NotVisible: an MPI launcher on PATH is not visible in this guest or container (kvm, docker)
+        mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
+        mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
     "#]],
     );
 }
@@ -64,6 +72,8 @@ fn an_ordinary_installation_is_as_expected() {
         mpi.root Ok: user 1000
         mpi.transport Ok: no device for RDMA, no such variable
         mpi.binding Ok: none
+        mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
+        mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
     "#]],
     );
 }
@@ -84,6 +94,8 @@ fn every_trap_is_reported() {
             mpi.root Ok: user 1000
             mpi.transport Deviates: UCX_TLS=tcp,self beside mlx5_0
             mpi.binding Deviates: I_MPI_PIN=OFF
+            mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
+            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
         "#]],
     );
     check(
@@ -94,6 +106,53 @@ fn every_trap_is_reported() {
             mpi.root Ok: user 1000
             mpi.transport Ok: no such variable beside mlx5_0
             mpi.binding Ok: none
+            mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
+            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
         "#]],
+    );
+}
+
+#[test]
+fn modules_and_launchers_that_lead_nowhere_are_named() {
+    let host = Host::named("guest-zen4");
+    let seen = |id: &str| {
+        let root = host.root();
+        let (facts, state) = (facts::read(&root), state::read(&root));
+        let findings = doctor::examine(&root, &facts, &state, &NetworkSetup::default());
+        let found = findings.into_iter().find(|finding| finding.id == id).unwrap();
+        format!("{:?}: {}", found.outcome, found.observed)
+    };
+    let program = |path: &str| {
+        host.write(path, b"#!/bin/sh\n");
+        let file = host.root().place(Path::new(path));
+        fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let nowhere = "is not visible in this guest or container (kvm, docker)";
+    assert_eq!(seen("mpi.installations"), format!("NotVisible: an MPI {nowhere}"));
+    let of_mpi = "an environment module of an MPI";
+    assert_eq!(seen("mpi.modules"), format!("NotVisible: {of_mpi} {nowhere}"));
+    program("opt/openmpi-5.0.2/bin/mpirun");
+    host.write("opt/openmpi-5.0.2/lib/libmpi.so.40", b"");
+    for (name, text) in [
+        ("mpi/openmpi", "#%Module1.0\nprepend-path PATH /opt/openmpi-5.0.2/bin\n"),
+        // It loads another one.
+        ("mpi/hpcx", "#%Module1.0\n# /opt/gone\nmodule load hpcx\n"),
+        ("gcc/14", "#%Module1.0\nprepend-path PATH /opt/gone/bin\n"),
+    ] {
+        host.write(&format!("usr/share/modules/modulefiles/{name}"), text.as_bytes());
+    }
+    assert_eq!(seen("mpi.installations"), "Ok: Open MPI in /opt/openmpi-5.0.2");
+    assert_eq!(seen("mpi.modules"), "Ok: mpi/hpcx, mpi/openmpi");
+    program("opt/bare/bin/mpiexec");
+    let text =
+        b"local base = \"/opt/mvapich2-2.3.7\"\nprepend_path(\"PATH\", base .. \"/bin\")\n";
+    host.write("usr/share/modules/modulefiles/mpi/mvapich2.lua", text);
+    assert_eq!(
+        seen("mpi.installations"),
+        "Deviates: a launcher without a library in /opt/bare; Open MPI in /opt/openmpi-5.0.2"
+    );
+    assert_eq!(
+        seen("mpi.modules"),
+        "Deviates: mpi/hpcx, mpi/openmpi; lead nowhere: mpi/mvapich2"
     );
 }

@@ -74,6 +74,25 @@ fn check(id: &str, changes: &[(&str, &str)], outcome: Outcome, observed: &str) {
 }
 
 #[test]
+fn programs_reach_a_device_through_its_file() {
+    let host = host();
+    let seen = || {
+        let root = host.root();
+        let (facts, state) = (facts::read(&root), state::read(&root));
+        let findings = doctor::examine(&root, &facts, &state, &NetworkSetup::default());
+        let found = findings.into_iter().find(|finding| finding.id == "rdma.access").unwrap();
+        (found.outcome, found.observed)
+    };
+    host.write("sys/class/infiniband_verbs/uverbs0/ibdev", b"mlx5_0\n");
+    host.write("sys/class/infiniband_verbs/uverbs1/ibdev", b"mlx5_1\n");
+    host.write("dev/infiniband/uverbs0", b"");
+    let first = "mlx5_0: /dev/infiniband/uverbs0";
+    assert_eq!(seen(), (Outcome::Deviates, format!("{first}, mlx5_1: no file")));
+    host.write("dev/infiniband/uverbs1", b"");
+    assert_eq!(seen(), (Outcome::Ok, format!("{first}, mlx5_1: /dev/infiniband/uverbs1")));
+}
+
+#[test]
 fn a_link_is_active_or_has_no_cable() {
     let first = "mlx5_0 port 1 ACTIVE (LinkUp)";
     let id = "rdma.link";

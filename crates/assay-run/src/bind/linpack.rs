@@ -3,7 +3,7 @@
 use assay_kernels::compute::blas::Blas;
 use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError, flops};
 use assay_model::attribute::Attribute;
-use assay_model::event::{RunEvent, Stopped};
+use assay_model::event::Stopped;
 use assay_model::failure::{Area, Failure};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -60,8 +60,7 @@ fn turn(
 
 /// A solve that cannot end within the time of the case takes it nevertheless: said before the first one.
 fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
-    let Some(RunEvent::RunStarted(started)) = recorder.past().first() else { return };
-    let peaks = started.plan.cases.iter().filter_map(|case| {
+    let peaks = recorder.past().started.plan.cases.iter().filter_map(|case| {
         let peak = recorder.median_of(&case.id, "fp64")?;
         Some((peak, case.workload.cpus().len()))
     });

@@ -364,7 +364,7 @@ impl<'t> Records<'t> {
             }
         }
         self.log.add(finished(status, self.state.take()))?;
-        self.log.finish()
+        Ok(self.log.finish())
     }
 }
 

@@ -1,7 +1,6 @@
 //! Which share of a curve's maximum rate is measured next, from the points that are known.
 
 use assay_model::attribute::Attribute;
-use assay_model::event::{About, Fact, RunEvent};
 use assay_model::plan::Case;
 use assay_model::workload::Workload;
 use assay_model::workload::storage::{CurvePoint as Place, StorageTest};
@@ -15,8 +14,9 @@ pub(super) fn next_share(
     test: &StorageTest,
     recorder: &Recorder<'_, '_>,
 ) -> Option<f64> {
-    let Some(RunEvent::RunStarted(started)) = recorder.past().first() else { return None };
-    let mut points: Vec<(f64, CurvePoint)> = started
+    let mut points: Vec<(f64, CurvePoint)> = recorder
+        .past()
+        .started
         .plan
         .cases
         .iter()
@@ -36,14 +36,9 @@ fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
     match place {
         Place::Maximum => None,
         Place::Share { percent } => Some(percent),
-        Place::Bend { .. } => recorder.past().iter().find_map(|event| match event {
-            RunEvent::Fact(Fact { about: About::Case(case), name, value })
-                if case == id && *name == Attribute::PercentOfMax =>
-            {
-                value.number()
-            }
-            _ => None,
-        }),
+        Place::Bend { .. } => {
+            recorder.past().case(id)?.facts.get(&Attribute::PercentOfMax)?.number()
+        }
     }
 }
 
