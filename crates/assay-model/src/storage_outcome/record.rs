@@ -374,18 +374,15 @@ fn add_stream(stream: usize, record: &StreamRecord, whole: Span, entries: &mut V
         [(Attribute::Stream, stream.into()), (Attribute::Stage, "whole".into())],
     );
     entries.push(Entry::SeriesFact(key, Attribute::ActiveS, record.active_s.into()));
-    if let Some(syncs) = &record.syncs {
-        let key = part_key(LATENCY, stream, None, Operation::Write, Some(SYNC));
-        entries.push(seen(key, whole, syncs.service()));
-    }
-    for (stage, both) in [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)]
-    {
-        for (operation, tally) in BOTH.into_iter().zip(both) {
-            if let Some(tally) = tally {
-                let key = part_key(LATENCY, stream, None, operation, Some(stage));
-                entries.push(seen(key, whole, tally.service()));
-            }
-        }
+    let of = |operation, stage, tally: &Tally| {
+        seen(part_key(LATENCY, stream, None, operation, Some(stage)), whole, tally.service())
+    };
+    entries.extend(record.syncs.iter().map(|it| of(Operation::Write, SYNC, it)));
+    let apart = [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)];
+    for (stage, both) in apart {
+        let parts = BOTH.into_iter().zip(both);
+        let known = parts.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
+        entries.extend(known.map(|(operation, it)| of(operation, stage, it)));
     }
 }
 

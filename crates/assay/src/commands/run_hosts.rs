@@ -54,10 +54,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     let Way { hosts, via, program, .. } = &way;
     let names: Vec<String> = hosts.iter().map(|host| host.name.clone()).collect();
     let deadline = Duration::from_secs_f64(typed.fleet.hosts.host_deadline);
-    if names.len() > MANY {
-        // Each host is heard by a thread, and what that takes another one gives back.
-        heap::keep_one_arena();
-    }
+    share_the_heap(names.len());
     let question = FleetQuestion {
         names: &names,
         labels: hosts.iter().map(|host| host.labels.clone()).collect(),
@@ -107,6 +104,13 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
     };
     let is_even = worse.is_empty() && !is_worse_in_pairs(&summary);
     Ok(if typed.measuring.strict && !is_even { REGRESSION } else { code })
+}
+
+/// Each host is heard by a thread, and what that takes another one gives back.
+fn share_the_heap(hosts: usize) {
+    if hosts > MANY {
+        heap::keep_one_arena();
+    }
 }
 
 fn refuse_conditions(typed: &RunArguments) -> Result<(), Failure> {
