@@ -37,7 +37,7 @@ if [ $guest = 1 ]; then
   httpd -p 80 -h /tmp/shown
 fi
 until wget -q -O $HOME/.ssh/authorized_keys http://10.0.1.1/key; do sleep 1; done
-printf 'StrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\n' > $HOME/.ssh/config
+printf 'StrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\nServerAliveInterval 10\\n' > $HOME/.ssh/config
 ssh-keygen -q -t ed25519 -N '' -f /tmp/host
 /usr/sbin/sshd -f /dev/null -h /tmp/host -o UsePAM=no -o StrictModes=no
 
@@ -144,8 +144,8 @@ said job salloc -Q -N3 $run /tmp/reads.toml --hosts slurm --via 'srun --overlap 
 echo '== lost'
 sed 's/length = .*/length = \"20s\"/' /tmp/reads.toml > /tmp/long.toml
 /lab/assay run --quiet --events --store /tmp/store /tmp/long.toml --hosts 'n[1-3]' --target /dev/nullb0 \\
-  --host-deadline 30s > /tmp/events & running=$!
-until grep -q case-started /tmp/events; do sleep 1; done
+  > /tmp/events & running=$!
+until grep -q case-started /tmp/events || ! kill -0 $running; do sleep 1; done
 timeout 20 ssh n3 poweroff -f || true
 code=0
 wait $running || code=$?
