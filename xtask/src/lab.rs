@@ -151,8 +151,12 @@ fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
 /// Runs those of CI and counts them as tests. One fails for a row that is wrong, and for a guest that twice does not
 /// end well; what is undecided is no failure.
 pub(crate) fn run_in_ci(root: &Path, tally: &mut Tally) -> Result<()> {
+    let chosen: Vec<_> = SCENARIOS.iter().filter(|it| IN_CI.contains(&it.name)).collect();
+    if chosen.is_empty() {
+        return Ok(());
+    }
     let image = ready(root)?;
-    for scenario in SCENARIOS.iter().filter(|it| IN_CI.contains(&it.name)) {
+    for scenario in chosen {
         let verdict = match &image {
             Ok(image) => scenario.verdict(|| scenario.figures(root, image)),
             Err(reason) => Verdict::Skipped(reason.clone()),

@@ -14,7 +14,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             (`blkdebug`). The place and the kernel's reason are to be said, the exit code is 4, and nothing that failed is a \
             result.",
     place: Place::Guest(MACHINE, SCRIPT),
-    deadline: Duration::from_secs(240),
+    deadline: Duration::from_secs(600),
     judge,
 };
 

@@ -15,7 +15,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             a TCP port in either. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
             listens is seen.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
-    deadline: Duration::from_secs(420),
+    deadline: Duration::from_secs(900),
     judge,
 };
 

@@ -13,7 +13,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "What is asked for is measured, with right contents; what cannot be measured has its reason and its \
             remedy. Figures mean nothing here and are left out.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
-    deadline: Duration::from_secs(420),
+    deadline: Duration::from_secs(900),
     judge,
 };
 
