@@ -301,10 +301,14 @@ fn lost(text: &str) -> Result<Vec<Figure>> {
         .collect();
     let left: Vec<&str> =
         HOSTS.into_iter().filter(|host| result(&report, "rate", host).is_ok()).collect();
+    let totals =
+        if result(&report, "rate", "all").is_ok() { "those of the others" } else { "none" };
     Ok(vec![
         Figure::is("n3 ends on the way: exit code", "4", code(text)),
         Figure::is("hosts that are named as lost", "n3", named.join(", ")),
         Figure::is("hosts with a result", "n1, n2", left.join(", ")),
+        // docs/hosts.md: a case that failed on any host has no totals.
+        Figure::is("totals of a case that failed on n3", "none", totals.to_owned()),
     ])
 }
 
