@@ -114,7 +114,7 @@ touch /tmp/asks
 asks & asking=$!
 /lab/assay storage read /mnt/volume/data --random --bs 4k --depth 4 --rate 20 --arrivals constant --for 60s \\
   --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
-until grep -q case-started /tmp/events; do sleep 1; done
+until grep -q case-started /tmp/events || ! kill -0 $reading; do sleep 1; done
 # After the warm-up.
 sleep 12
 touch /mnt/volume/kill
