@@ -244,7 +244,7 @@ impl Watcher<'_, '_, '_> {
             StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
                 let path = target.path.display().to_string();
                 if self.laying_out.as_ref().is_none_or(|it| it.path != target.path) {
-                    let size = Phrase::Measured(Bytes(*total_bytes).quantity(), 4);
+                    let size = Phrase::value(Bytes(*total_bytes).to_string());
                     self.recorder.note(&phrase!(
                         "written-first",
                         "{path} is written first: {size}",
