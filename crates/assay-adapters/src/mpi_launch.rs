@@ -56,6 +56,62 @@ pub fn launch(work: &MpiWorkload, program: &str, arguments: &[String]) -> MpiLau
     }
 }
 
+/// Two hosts that are reached otherwise than by logging in.
+#[derive(Debug)]
+pub struct PairOfHosts<'a> {
+    /// Where data goes: to the host of the launcher, and to the other one.
+    pub addresses: &'a [String; 2],
+    /// The program to start on each.
+    pub programs: &'a [String; 2],
+    /// What is called as `ssh` is: with a host and a command.
+    pub shell: String,
+}
+
+/// Starts one rank of `work` on each of two hosts.
+#[must_use]
+pub fn launch_pair(
+    work: &MpiWorkload,
+    pair: &PairOfHosts<'_>,
+    arguments: &[String],
+) -> MpiLaunch {
+    let [own, other] = pair.addresses;
+    let (shell, both) = (&*pair.shell, format!("{own},{other}"));
+    let is_hydra = matches!(work.mpi.starter, MpiStarter::Hydra | MpiStarter::IntelHydra);
+    let is_open = matches!(work.mpi.starter, MpiStarter::Orte | MpiStarter::Prrte);
+    let mut line = match work.mpi.starter {
+        // As `rsh` it is given no options of ssh's.
+        MpiStarter::Hydra => words(&["-launcher", "rsh", "-launcher-exec", shell]),
+        MpiStarter::IntelHydra => words(&["-bootstrap", "rsh", "-bootstrap-exec", shell]),
+        // A daemon that leaves its session would be out of sight.
+        MpiStarter::Orte => {
+            words(&["--leave-session-attached", "--mca", "plm_rsh_agent", shell])
+        }
+        MpiStarter::Prrte => {
+            words(&["--leave-session-attached", "--prtemca", "plm_ssh_agent", shell])
+        }
+        // It reaches its hosts by itself.
+        MpiStarter::Srun => words(&["--nodelist", &both, "--ntasks-per-node=1"]),
+    };
+    if is_hydra {
+        line.extend(words(&["-localhost", own, "-hosts", &both, "-ppn", "1"]));
+    }
+    line.extend(binding(work));
+    for (nth, (address, program)) in pair.addresses.iter().zip(pair.programs).enumerate() {
+        line.extend((nth > 0).then(|| ":".to_owned()));
+        line.extend(words(&["-n", "1"]));
+        line.extend(is_open.then(|| words(&["--host", address])).into_iter().flatten());
+        line.extend(bound_before_start(work));
+        line.push(program.clone());
+        line.extend(arguments.iter().cloned());
+    }
+    let variables = environment(work).into_iter();
+    MpiLaunch {
+        program: work.mpi.launcher.clone(),
+        arguments: line,
+        environment: variables.map(|(name, value)| (name.to_owned(), value)).collect(),
+    }
+}
+
 fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|word| (*word).to_owned()).collect()
 }

@@ -64,6 +64,7 @@ impl PairsError {
 pub struct Rounds {
     rounds: Vec<Vec<(usize, usize)>>,
     hosts: Vec<FleetHost>,
+    of_mpi: bool,
 }
 
 impl Rounds {
@@ -94,7 +95,7 @@ impl Rounds {
             }
             rounds.push(round);
         }
-        Ok(Self { rounds, hosts: hosts.to_vec() })
+        Ok(Self { rounds, hosts: hosts.to_vec(), of_mpi: false })
     }
 
     /// The rounds of a matrix over these hosts.
@@ -137,7 +138,13 @@ impl Rounds {
         if rounds.is_empty() {
             return Err(PairsError::Alone);
         }
-        Ok(Self { rounds, hosts: hosts.to_vec() })
+        Ok(Self { rounds, hosts: hosts.to_vec(), of_mpi: false })
+    }
+
+    /// The same, with ranks of MPI on both ends.
+    #[must_use]
+    pub fn of_mpi(self) -> Self {
+        Self { of_mpi: true, ..self }
     }
 
     /// Whether there are none: each host asks by itself.
@@ -162,7 +169,8 @@ impl Rounds {
         let turns = self.rounds.iter().enumerate().filter_map(turn).collect();
         let rounds = u32::try_from(self.rounds.len()).unwrap_or(u32::MAX);
         let is_far_end = self.hosts.get(host)?.is_far_end;
-        (!self.is_empty()).then_some(PairChoices { rounds, turns, is_far_end })
+        let of_mpi = self.of_mpi;
+        (!self.is_empty()).then_some(PairChoices { rounds, turns, is_far_end, of_mpi })
     }
 }
 
@@ -292,7 +300,10 @@ mod tests {
             round: 1,
             together: 2,
         };
-        assert_eq!(of_a, PairChoices { rounds: 2, turns: vec![turn], is_far_end: false });
+        assert_eq!(
+            of_a,
+            PairChoices { rounds: 2, turns: vec![turn], is_far_end: false, of_mpi: false }
+        );
         assert_eq!(rounds.of_host(1).unwrap().turns, []);
         assert_eq!(Rounds::default().of_host(0), None);
     }

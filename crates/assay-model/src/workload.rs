@@ -186,8 +186,11 @@ impl Workload {
             | Self::Linpack(_)
             | Self::Storage(_)
             | Self::Files(_)
-            | Self::Imported(_)
-            | Self::Mpi(_) => host.to_owned(),
+            | Self::Imported(_) => host.to_owned(),
+            Self::Mpi(work) => {
+                work.hosts.list = to;
+                format!("{host}/{}", work.mpi.key)
+            }
         };
         (self, name)
     }

@@ -403,6 +403,7 @@ learn-littles-law = Littleův zákon: { $rate } × { $latency } průměrné late
 
 heat-throughput = Propustnost od každého hostitele (řádek) ke každému (sloupec)
 heat-round-trips = Doby odezvy od každého hostitele (řádek) ke každému (sloupec)
+heat-latency = Latence od každého hostitele (řádek) ke každému (sloupec)
 heat-legend = tmavší je dále od nejlepší hodnoty: ·░▒▓█; * je horší než ostatní dvojice, a není to náhoda
 heat-description = Od { $worst } ({ $from }) po { $best } ({ $to }).
 resource-cpus = všechna CPU

@@ -395,6 +395,7 @@ learn-littles-law = Littles Gesetz: { $rate } × { $latency } mittlere Latenz = 
 
 heat-throughput = Durchsatz von jedem Host (Zeile) zu jedem (Spalte)
 heat-round-trips = Umlaufzeiten von jedem Host (Zeile) zu jedem (Spalte)
+heat-latency = Latenz von jedem Host (Zeile) zu jedem (Spalte)
 heat-legend = je dunkler, desto weiter vom besten Wert: ·░▒▓█; * ist schlechter als die anderen Paare, und nicht nur zufällig
 heat-description = Von { $worst } ({ $from }) bis { $best } ({ $to }).
 resource-cpus = alle CPUs

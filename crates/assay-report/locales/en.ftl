@@ -408,6 +408,7 @@ learn-littles-law = Little's law: { $rate } × { $latency } mean latency = { $fl
 
 heat-throughput = Throughput from each host (row) to each (column)
 heat-round-trips = Round trips from each host (row) to each (column)
+heat-latency = Latency from each host (row) to each (column)
 heat-legend = darker is further from the best: ·░▒▓█; * is worse than the other pairs by more than chance
 heat-description = From { $worst } ({ $from }) to { $best } ({ $to }).
 resource-cpus = all CPUs

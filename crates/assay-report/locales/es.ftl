@@ -395,6 +395,7 @@ learn-littles-law = Ley de Little: { $rate } × { $latency } de latencia media =
 
 heat-throughput = Caudal de cada host (fila) a cada uno (columna)
 heat-round-trips = Tiempos de ida y vuelta de cada host (fila) a cada uno (columna)
+heat-latency = Latencia de cada host (fila) a cada uno (columna)
 heat-legend = más oscuro, más lejos del mejor: ·░▒▓█; * es peor que los demás pares más de lo que explica el azar
 heat-description = De { $worst } ({ $from }) a { $best } ({ $to }).
 resource-cpus = todas las CPU

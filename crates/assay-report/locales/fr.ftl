@@ -395,6 +395,7 @@ learn-littles-law = Loi de Little : { $rate } × { $latency } en moyenne = { $fl
 
 heat-throughput = Débit de chaque hôte (ligne) vers chaque autre (colonne)
 heat-round-trips = Temps d’aller-retour de chaque hôte (ligne) vers chaque autre (colonne)
+heat-latency = Latence de chaque hôte (ligne) vers chaque autre (colonne)
 heat-legend = plus c’est sombre, plus c’est loin du meilleur : ·░▒▓█ ; * : moins bon que les autres paires, et pas par hasard
 heat-description = De { $worst } ({ $from }) à { $best } ({ $to }).
 resource-cpus = tous les CPU

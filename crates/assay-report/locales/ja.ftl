@@ -362,6 +362,7 @@ learn-littles-law = リトルの法則：{ $rate } × 平均 { $latency } = 処�
 
 heat-throughput = 各ホスト（行）から各ホスト（列）へのスループット
 heat-round-trips = 各ホスト（行）から各ホスト（列）への往復時間
+heat-latency = 各ホスト（行）から各ホスト（列）へのレイテンシ
 heat-legend = 濃いほど最良値から遠い：·░▒▓█。* は偶然では説明できないほど他の組より劣る
 heat-description = { $worst }（{ $from }）から { $best }（{ $to }）まで。
 resource-cpus = 全 CPU

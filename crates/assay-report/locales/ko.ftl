@@ -362,6 +362,7 @@ learn-littles-law = 리틀의 법칙: { $rate } × 평균 { $latency } = 진행 
 
 heat-throughput = 각 호스트(행)에서 각 호스트(열)로의 처리량
 heat-round-trips = 각 호스트(행)에서 각 호스트(열)로의 왕복 시간
+heat-latency = 각 호스트(행)에서 각 호스트(열)로의 대기 시간
 heat-legend = 진할수록 최고값에서 멂: ·░▒▓█; *는 우연 이상으로 다른 쌍보다 나쁨
 heat-description = { $worst } ({ $from })부터 { $best } ({ $to })까지.
 resource-cpus = 모든 CPU

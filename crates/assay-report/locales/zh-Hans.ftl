@@ -362,6 +362,7 @@ learn-littles-law = 利特尔法则：{ $rate } × 平均 { $latency } = { $flig
 
 heat-throughput = 各主机（行）到各主机（列）的吞吐量
 heat-round-trips = 各主机（行）到各主机（列）的往返时间
+heat-latency = 各主机（行）到各主机（列）的延迟
 heat-legend = 颜色越深，离最优值越远：·░▒▓█；* 表示不如其他主机对，且不能仅用偶然解释
 heat-description = 从 { $worst }（{ $from }）到 { $best }（{ $to }）。
 resource-cpus = 全部 CPU

@@ -34,6 +34,7 @@ mod lockstep;
 pub mod member;
 mod merging;
 pub mod pairs;
+pub(crate) mod ranks;
 mod records;
 #[cfg(test)]
 mod simulation;

@@ -118,6 +118,7 @@ impl CaseState {
         dimensions.insert(Attribute::Host, host.into());
         if let Some(pair) = &case.pair {
             dimensions.remove(&Attribute::To);
+            dimensions.remove(&Attribute::Hosts);
             dimensions.insert(Attribute::Peer, pair.peer.as_str().into());
             if pair.together > 1 {
                 dimensions.insert(Attribute::Concurrent, pair.together.into());

@@ -179,3 +179,27 @@ fn transports_are_what_the_libraries_say() {
         assert_eq!(transport(&mpi, printed).as_deref(), expected, "{printed:?}");
     }
 }
+
+#[test]
+fn a_rank_on_each_of_two_hosts_has_a_program_of_its_own() {
+    let (addresses, programs) = (["10.0.0.1", "10.0.0.2"], ["/usr/bin/assay", "/proc/7/exe"]);
+    let (addresses, programs) = (addresses.map(str::to_owned), programs.map(str::to_owned));
+    let pair = PairOfHosts {
+        addresses: &addresses,
+        programs: &programs,
+        shell: "/tmp/x/reach".to_owned(),
+    };
+    let line = |starter: MpiStarter| {
+        let launch = launch_pair(&work(starter, &[], "hosts"), &pair, &["mpi".to_owned()]);
+        launch.arguments.join(" ") + "\n"
+    };
+    let lines: String = EVERY.into_iter().map(line).collect();
+    expect![[r#"
+        -launcher rsh -launcher-exec /tmp/x/reach -localhost 10.0.0.1 -hosts 10.0.0.1,10.0.0.2 -ppn 1 -bind-to core -n 1 /usr/bin/assay mpi : -n 1 /proc/7/exe mpi
+        -bootstrap rsh -bootstrap-exec /tmp/x/reach -localhost 10.0.0.1 -hosts 10.0.0.1,10.0.0.2 -ppn 1 -n 1 /usr/bin/assay mpi : -n 1 /proc/7/exe mpi
+        --leave-session-attached --mca plm_rsh_agent /tmp/x/reach --bind-to core -n 1 --host 10.0.0.1 /usr/bin/assay mpi : -n 1 --host 10.0.0.2 /proc/7/exe mpi
+        --leave-session-attached --prtemca plm_ssh_agent /tmp/x/reach --bind-to core -n 1 --host 10.0.0.1 /usr/bin/assay mpi : -n 1 --host 10.0.0.2 /proc/7/exe mpi
+        --nodelist 10.0.0.1,10.0.0.2 --ntasks-per-node=1 --mpi=pmix --cpu-bind=cores -n 1 /usr/bin/assay mpi : -n 1 /proc/7/exe mpi
+    "#]]
+    .assert_eq(&lines);
+}

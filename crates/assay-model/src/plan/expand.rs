@@ -1,6 +1,5 @@
 //! Expands a suite against the facts of a host. Afterwards nothing is left to default.
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Case, Missing, Omitted, Pair, Plan, Stopping};
@@ -19,10 +18,12 @@ mod domains;
 mod files;
 mod mpi;
 mod network;
+mod pairs;
 mod sizes;
 mod storage;
 
 pub use mpi::pairs_of;
+pub use pairs::{PairChoices, PairTurn, goes_out};
 pub use sizes::ladder_bytes;
 
 /// Someone who can measure: assay itself or an official tool that was found.
@@ -53,32 +54,6 @@ pub struct Choices<'a> {
     pub pairs: Option<PairChoices>,
     /// Whether this machine has an RDMA device.
     pub has_rdma: bool,
-}
-
-/// The pairs in which a host begins, in a run of several hosts.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PairChoices {
-    /// Rounds of the whole run, which share its time.
-    pub rounds: u32,
-    /// Those of this host, in order.
-    pub turns: Vec<PairTurn>,
-    /// Whether it is only the other end of pairs, and measures nothing by itself.
-    pub is_far_end: bool,
-}
-
-/// One pair of a host.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PairTurn {
-    /// The host at the other end, as this run calls it.
-    pub peer: String,
-    /// Where data goes, if that is known beforehand.
-    pub address: Option<String>,
-    /// What identifiers of cases call the round: `a:b`.
-    pub name: String,
-    /// Its number.
-    pub round: u32,
-    /// Pairs of the round.
-    pub together: u32,
 }
 
 /// What the command line and the machine add to questions to MPI.
@@ -239,7 +214,9 @@ pub fn expand(
     let shares: f64 = measures.iter().map(|measure| measure.share).sum();
     let mut cases = Vec::new();
     // Each host's own cases first: pairs need two hosts that are free.
-    measures.sort_by_key(|measure| choices.pairs.is_some() && goes_out(&measure.request));
+    measures.sort_by_key(|measure| {
+        choices.pairs.as_ref().is_some_and(|pairs| pairs.take(&measure.request))
+    });
     if choices.pairs.as_ref().is_some_and(|pairs| pairs.is_far_end) {
         measures.clear();
     }
@@ -265,12 +242,6 @@ pub fn expand(
     number_questions(&mut cases);
     let seed = Some(choices.seed);
     Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases), omitted })
-}
-
-/// Whether it is asked between two hosts.
-#[must_use]
-pub const fn goes_out(request: &Request) -> bool {
-    matches!(request, Request::Network(_) | Request::Rdma { .. })
 }
 
 /// Whether a suite asks something between two hosts, and would leave all of it out where nobody names another one: of
@@ -353,7 +324,7 @@ fn measure_cases(
             pair: None,
         }
     };
-    let Some(pairs) = choices.pairs.as_ref().filter(|_| goes_out(&measure.request)) else {
+    let Some(pairs) = choices.pairs.as_ref().filter(|it| it.take(&measure.request)) else {
         return Ok(asked.iter().map(case).collect());
     };
     let of_pairs = asked.iter().flat_map(|it| {
@@ -444,6 +415,11 @@ fn workloads(
         Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
         Request::Storage(asked) => storage::resolve(asked, budget_s),
         Request::Files(asked) => files::resolve(asked, budget_s),
+        Request::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {
+            // Which host is the other one, each pair says.
+            let hosts = MpiHosts { list: Some(String::new()), file: None };
+            mpi::resolve(asked, host, &MpiChoices { hosts, ..choices.mpi.clone() })
+        }
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
         Request::Rdma { test, sizes } => rdma(*test, *sizes, choices.to.clone()),
     }

@@ -3,9 +3,11 @@
 
 use std::cell::RefCell;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
-use assay_adapters::mpi_launch;
+use assay_adapters::mpi_launch::{self, PairOfHosts};
 use assay_fleet::process::{self, Command, Completed, ProcessError};
 use assay_fleet::shared_memory::Segments;
 use assay_model::attribute::{Attribute, BoundRank, Value};
@@ -20,7 +22,8 @@ use assay_model::plan::Case;
 use assay_model::quantity::Unit;
 use assay_model::workload::MpiWorkload;
 
-use super::Known;
+use super::{Known, network};
+use crate::fleet::ranks::RanksEnd;
 use crate::measuring::Turns;
 use crate::recorder::{CaseError, Recorder};
 
@@ -118,13 +121,14 @@ fn launch_once(
         .tempdir()
         .map_err(|error| CaseError::because(Area::TemporaryFolder, &error))?;
     let file = folder.path().join(OUTCOME);
-    let command = command(case, work, launch, &file)?;
+    let other = RanksEnd::of(recorder, folder.path()).map_err(network::failed)?;
+    let command = command(case, work, launch, &file, other.as_ref())?;
     if launch == 0 {
         let commands = [("run".to_owned(), shown(&command))].into();
         recorder.learn(Attribute::Commands, Value::Pairs(commands));
     }
     let before = Segments::now();
-    let ran = process::run(&command, recorder.cancel());
+    let ran = run(&command, other, recorder.cancel());
     if !ran.as_ref().is_ok_and(Completed::success) {
         // A library whose process is killed leaves its shared memory behind.
         before.remove_new();
@@ -144,11 +148,29 @@ fn launch_once(
     Ok(())
 }
 
+/// Runs the launcher, and beside it what it starts on the other host of a pair.
+fn run(
+    command: &Command,
+    other: Option<RanksEnd>,
+    cancel: &AtomicBool,
+) -> Result<Completed, ProcessError> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        if let Some(other) = other {
+            scope.spawn(|| other.serve(&over));
+        }
+        let ran = process::run(command, cancel);
+        over.store(true, Ordering::Relaxed);
+        ran
+    })
+}
+
 fn command(
     case: &Case,
     work: &MpiWorkload,
     launch: u32,
     file: &Path,
+    other: Option<&RanksEnd>,
 ) -> Result<Command, CaseError> {
     let program = std::env::current_exe()
         .map_err(|error| CaseError::because(Area::OwnProgram, &error))?;
@@ -166,12 +188,21 @@ fn command(
     if work.test.has_sizes() {
         words.extend(["-m".to_owned(), format!("{}:{}", work.from_bytes, work.to_bytes)]);
     }
-    let line = mpi_launch::launch(work, &path_text::text(program.as_os_str()), &words);
+    let line = match other {
+        None => mpi_launch::launch(work, &path_text::text(program.as_os_str()), &words),
+        Some(other) => {
+            let shell = path_text::text(other.shell.as_os_str());
+            let RanksEnd { addresses, programs, .. } = other;
+            mpi_launch::launch_pair(work, &PairOfHosts { addresses, programs, shell }, &words)
+        }
+    };
     let mut command = Command::new(path_text::path(&line.program));
     command.arguments = line.arguments.iter().map(|it| path_text::word(it)).collect();
     let variables = line.environment.iter();
     command.environment =
         variables.map(|(name, value)| (name.into(), Some(path_text::word(value)))).collect();
+    // Launchers start their ranks in a folder of the same name.
+    command.directory = other.map(|_| "/".into());
     command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
     Ok(command)
 }

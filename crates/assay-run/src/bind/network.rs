@@ -121,7 +121,7 @@ pub(super) fn reach(
     Ok(Some(Reached { workload, _far_end: far_end }))
 }
 
-fn failed(error: NetworkError) -> CaseError {
+pub(super) fn failed(error: NetworkError) -> CaseError {
     match error {
         NetworkError::Interrupted | NetworkError::Call(CallError::Interrupted) => {
             CaseError::Interrupted

@@ -20,6 +20,7 @@ use assay_kernels::network::socket::{self, SocketOptions};
 use assay_model::failure::Failure;
 use serde::{Deserialize, Serialize};
 
+use super::ranks;
 use crate::network::control;
 use crate::network::error::NetworkError;
 use crate::network::iperf3_server::{self, Iperf3Service};
@@ -31,6 +32,8 @@ use crate::recorder::Recorder;
 /// What network benchmarks talk about, and what those of RDMA do.
 const NETWORK: &str = "network";
 pub(crate) const RDMA: &str = "rdma";
+/// What launchers of MPI are helped with.
+pub(crate) const MPI: &str = "mpi";
 /// How long the other end may take to answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long an address has to prove that it can be reached, where there are others.
@@ -122,11 +125,13 @@ fn in_order(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
     found
 }
 
-/// Does what the agent of another host asks of this one, until that hangs up.
-pub fn attend(call: Call) {
+/// Does what the agent of another host asks of this one, until that hangs up. Daemons of launchers, which start whatever
+/// they are told, only in runs that ask for ranks on both hosts of a pair.
+pub fn attend(call: Call, takes_ranks: bool) {
     match call.subject() {
         NETWORK => serve(&call),
         RDMA => rdma::attend(call),
+        MPI if takes_ranks => ranks::attend(&call),
         // An unknown subject is over at once, which the other end hears.
         _ => drop(call),
     }

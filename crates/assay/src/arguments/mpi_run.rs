@@ -68,8 +68,18 @@ impl InterfacesArgument {
 }
 
 impl MpiRunArguments {
+    /// One of the options that tell launchers where their ranks run.
+    pub(crate) fn first_of_hosts(&self) -> Option<&'static str> {
+        let of_hosts = ["--mpi-hosts", "--hostfile", "--launcher", "--placement", "--ranks"];
+        self.given().find(|option| of_hosts.contains(option))
+    }
+
     /// One of the options that were given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
+        self.given().next()
+    }
+
+    fn given(&self) -> impl Iterator<Item = &'static str> {
         let given = [
             ("--mpi", !self.prefixes.is_empty()),
             ("--mpi-hosts", self.mpi_hosts.is_some()),
@@ -81,7 +91,7 @@ impl MpiRunArguments {
             ("--preset", self.preset.is_some()),
             ("--abi", self.abi.is_some()),
         ];
-        given.into_iter().find(|(_, given)| *given).map(|(name, _)| name)
+        given.into_iter().filter(|(_, given)| *given).map(|(name, _)| name)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use assay_fleet::process;
@@ -45,8 +46,17 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     process::adopt_orphans();
     let share = Arc::new(Mutex::new(None));
     let kept = Arc::clone(&share);
-    let answer = move |request, line: &Arc<Line>| answer(request, &kept, line);
-    let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer, pairs::attend);
+    let takes_ranks = Arc::new(AtomicBool::new(false));
+    let are_asked_for = Arc::clone(&takes_ranks);
+    let answer = move |request, line: &Arc<Line>| {
+        if let Request::Run(asked) = &request {
+            let of_mpi = asked.pairs.as_ref().is_some_and(|pairs| pairs.of_mpi);
+            are_asked_for.store(of_mpi, Ordering::Relaxed);
+        }
+        answer(request, &kept, line);
+    };
+    let attend = move |call| pairs::attend(call, takes_ranks.load(Ordering::Relaxed));
+    let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer, attend);
     // What has not ended by itself when the pipe closed.
     process::end_descendants();
     match share.try_lock().ok().as_deref() {

@@ -12,7 +12,7 @@ use assay_fleet::remote::controller::Course;
 use assay_kernels::{clock, heap};
 use assay_model::doubt::Doubt;
 use assay_model::plan::expand;
-use assay_model::suite::Suite;
+use assay_model::suite::{Request, Suite};
 use assay_model::summary::Summary;
 use assay_report::build::{self, Unreached};
 use assay_report::words;
@@ -165,12 +165,19 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         let failure = Failure::usage(format!("{option} names no pairs of hosts"));
         failure.because(&error).advise(error.advice())
     })?;
-    if suite.measures.iter().any(|measure| expand::goes_out(&measure.request)) {
+    let asks = |what: fn(&Request) -> bool| suite.measures.iter().any(|it| what(&it.request));
+    if asks(expand::goes_out) {
         return Ok(found);
     }
-    let text =
-        format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name);
-    Err(Failure::usage(text).advise("`assay run network` and `assay run rdma` do"))
+    let text = if !asks(|it| matches!(it, Request::Mpi(_))) {
+        format!("suite {} asks nothing of the network, so {option} has no meaning", suite.name)
+    } else if let Some(given) = typed.mpi.first_of_hosts() {
+        format!("{given} says where ranks run, and {option} puts one on each host of a pair")
+    } else {
+        return Ok(found.of_mpi());
+    };
+    Err(Failure::usage(text)
+        .advise("`assay run network`, `assay run rdma` and `assay run mpi` measure pairs"))
 }
 
 /// Writes those that are lost and the others, each once, in one line.

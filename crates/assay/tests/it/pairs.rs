@@ -1,11 +1,14 @@
 //! Pairs of hosts: throughput and round trips from one host to another, both of which are agents. Hosts are network
 //! namespaces on one bridge.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::mpi::one_at_a_time;
+use crate::mpi_run::real_mpis;
 use crate::network::installed;
 use crate::network::link::run;
 use crate::program::{World, results};
@@ -271,4 +274,76 @@ fn what_is_no_pair_is_refused_before_anything_is_started() {
         "{file:?}"
     );
     assert!(!world.path("started").exists());
+}
+
+/// Bytes that a host has sent.
+fn sent(hosts: &Namespaces, host: usize) -> u64 {
+    let name = format!("{}n{host}", hosts.id);
+    let file = "/sys/class/net/eth0/statistics/tx_bytes";
+    let output =
+        Command::new("ip").args(["netns", "exec", &name, "cat", file]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
+}
+
+#[test]
+fn ranks_of_mpi_run_on_both_hosts_of_a_pair() {
+    let test = "pairs::ranks_of_mpi_run_on_both_hosts_of_a_pair";
+    let mpis = real_mpis(test);
+    if mpis.is_empty() {
+        return;
+    }
+    let Some(hosts) = Namespaces::new("ranks", 3) else { return };
+    let _turn = one_at_a_time();
+    let world = World::new();
+    world.write(
+        "ranks.toml",
+        "name = \"ranks\"\nbudget = \"4s\"\n\
+         [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"16B\"\n\
+         [[measure]]\nbenchmark = \"mpi.bw\"\nfrom = \"64KiB\"\nto = \"64KiB\"\n",
+    );
+    let (via, before) = (hosts.via(), sent(&hosts, 2));
+    let words = ["run", "./ranks.toml", "--hosts", "n[1-3]", "--matrix", "ring", "--via", &via];
+    let prefixes = mpis.iter().flat_map(|prefix| ["--mpi", prefix.to_str().unwrap()]);
+    let words: Vec<&str> = words.into_iter().chain(prefixes).collect();
+    let document = world.json(&[&words[..], &["--json"]].concat());
+    assert_eq!(document["failures"], serde_json::json!([]), "{document:#}");
+    let latencies = results(&document, "mpi.latency", "latency");
+    let names: BTreeSet<&str> =
+        latencies.iter().map(|it| it["parameters"]["mpi"].as_str().unwrap()).collect();
+    assert!(names.len() >= mpis.len(), "{names:?}");
+    for mpi in names {
+        for metric in [("mpi.latency", "latency"), ("mpi.bw", "bandwidth")] {
+            let found = results(&document, metric.0, metric.1);
+            let of_mpi = found.iter().filter(|it| it["parameters"]["mpi"] == mpi);
+            let pairs: BTreeSet<String> = of_mpi.map(|it| pair_of(it)).collect();
+            let ring = ["n1:n2", "n2:n3", "n3:n1"].map(str::to_owned);
+            assert_eq!(pairs, BTreeSet::from(ring), "{mpi} {metric:?}");
+        }
+    }
+    let parameters = &latencies[0]["parameters"];
+    assert_eq!((&parameters["ranks"], &parameters["placement"]), (&2.into(), &"hosts".into()));
+    assert!(parameters.get("hosts").is_none(), "the pair says it: {parameters}");
+    // Ranks of one machine would have talked through its memory.
+    assert!(sent(&hosts, 2) - before > 1 << 20, "{}", sent(&hosts, 2) - before);
+    let page = world.assay(&["report", "--format", "html"]).succeeded().out;
+    for map in ["Throughput from each host", "Latency from each host"] {
+        assert!(page.contains(&format!("<figcaption>{map}")), "{map}");
+    }
+    assert!(page.contains("n3 → n1"), "{page}");
+}
+
+#[test]
+fn where_ranks_run_is_said_by_pairs_alone() {
+    let world = World::new();
+    for (option, says) in [
+        (["--mpi-hosts", "a,b"], "--mpi-hosts says where ranks run"),
+        (["--placement", "node"], "--placement says where ranks run"),
+        (["--launcher", "srun"], "--launcher says where ranks run"),
+    ] {
+        let words = ["run", "mpi", "--hosts", "a,b", "--pairs", "a:b"];
+        let refused = world.assay(&[&words[..], &option].concat()).failed_with(2);
+        assert!(refused.err.contains(says), "{refused:?}");
+    }
+    let refused = world.assay(&["run", "memory", "--hosts", "a,b", "--pairs", "a:b"]);
+    assert!(refused.failed_with(2).err.contains("asks nothing of the network"));
 }

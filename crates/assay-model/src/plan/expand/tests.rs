@@ -42,6 +42,15 @@ fn plan_with(
     host: &HostFacts,
     mpi: MpiChoices,
 ) -> Result<Plan, PlanError> {
+    plan_of_pairs((by, request), host, mpi, None)
+}
+
+fn plan_of_pairs(
+    (by, request): (&str, Request),
+    host: &HostFacts,
+    mpi: MpiChoices,
+    pairs: Option<PairChoices>,
+) -> Result<Plan, PlanError> {
     let measure = Measure {
         by: vec![],
         share: 1.0,
@@ -67,7 +76,7 @@ fn plan_with(
             to: None,
             mpi,
             seed: 7,
-            pairs: None,
+            pairs,
             has_rdma: true,
         },
     )

@@ -6,8 +6,9 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
 use super::context::{Context, metric_name, number, text};
+use super::network::pairs;
 use super::rows;
-use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
+use crate::document::{Align, Block, Cell, Details, Document, HeatMap, Table, Tone};
 use crate::locale::{fixed, symbol, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
@@ -48,6 +49,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let (shown, more): (Vec<_>, Vec<_>) =
         groups.iter().partition(|group| SHOWN.contains(&group.metric));
     document.paragraph(Tone::Quiet, say!("mpi-rule", ratio = fixed(1.2, 2)));
+    document.blocks.extend(maps(&groups).into_iter().map(Block::HeatMap));
     places::add(document, &groups, context.summary);
     for group in shown {
         document.heading(group.title());
@@ -72,7 +74,7 @@ fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
     let is_batch = |it: &&Estimate| text(it, Attribute::Timed).is_none_or(|it| it != "single");
     for estimate in context.section(Section::Mpi).into_iter().filter(is_batch) {
         let Some(benchmark) = Benchmark::from_id(&estimate.benchmark) else { continue };
-        let place = context.place(estimate);
+        let place = pairs::name(estimate).unwrap_or_else(|| context.place(estimate));
         let ranks = text(estimate, Attribute::Ranks).unwrap_or_default();
         let known = groups.iter_mut().find(|group| {
             group.benchmark == benchmark
@@ -93,6 +95,23 @@ fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
         }
     }
     groups
+}
+
+/// What each host of pairs gets through to each other one.
+fn maps(groups: &[Group<'_>]) -> Vec<HeatMap> {
+    let all: Vec<&Estimate> =
+        groups.iter().flat_map(|group| group.estimates.iter().copied()).collect();
+    let labels = groups.first().map(|group| group.labels);
+    let item = |estimate: &Estimate| {
+        let mpi = labels.and_then(|labels| labels.label(estimate)).unwrap_or_default();
+        let size = size(estimate).map(units::size);
+        [Some(estimate.benchmark.clone()), Some(mpi), size]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    pairs::maps(&all, &item)
 }
 
 impl<'a> Group<'a> {

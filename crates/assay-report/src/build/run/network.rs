@@ -28,7 +28,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         return;
     }
     document.heading(word("heading-network"));
-    document.blocks.extend(pairs::maps(&all).into_iter().map(Block::HeatMap));
+    document.blocks.extend(pairs::maps(&all, &item).into_iter().map(Block::HeatMap));
     let is_time = |estimate: &&&Estimate| TIMES.contains(&estimate.metric.as_str());
     let times: Vec<&Estimate> = all.iter().filter(is_time).copied().collect();
     let amounts: Vec<&Estimate> = all.iter().filter(|it| !is_time(it)).copied().collect();

@@ -200,3 +200,42 @@ fn a_workload_is_stored_under_its_benchmark_and_read_again() {
     assert_eq!(stored["benchmark"], "mpi.bw");
     assert_eq!(serde_json::from_value::<Workload>(stored).unwrap(), workload);
 }
+
+#[test]
+fn pairs_of_hosts_have_a_rank_each_where_a_suite_asks_for_it() {
+    let turn = |peer: &str, round| PairTurn {
+        peer: peer.to_owned(),
+        address: None,
+        name: format!("a:{peer}"),
+        round,
+        together: 1,
+    };
+    let turns = vec![turn("b", 0), turn("c", 1)];
+    let pairs =
+        |of_mpi| PairChoices { rounds: 2, turns: turns.clone(), is_far_end: false, of_mpi };
+    let planned = |of_mpi| {
+        let request = asked(MpiTest::Latency, MpiPlacement::SameCache);
+        let plan = plan_of_pairs(("assay", request), &host(), two(), Some(pairs(of_mpi)));
+        let line = |case: &Case| {
+            let peer = case.pair.as_ref().map_or("alone", |pair| &pair.peer);
+            format!("{} {peer} {:.1} s", case.id, case.stopping.budget_s)
+        };
+        plan.unwrap().cases.iter().map(line).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        planned(true),
+        [
+            "mpi.latency/a:b/mpich-4.0.2 b 15.0 s",
+            "mpi.latency/a:c/mpich-4.0.2 c 15.0 s",
+            "mpi.latency/a:b/open-mpi-4.1.4 b 15.0 s",
+            "mpi.latency/a:c/open-mpi-4.1.4 c 15.0 s",
+        ]
+    );
+    assert_eq!(
+        planned(false),
+        [
+            "mpi.latency/same-cache/mpich-4.0.2 alone 30.0 s",
+            "mpi.latency/same-cache/open-mpi-4.1.4 alone 30.0 s",
+        ]
+    );
+}

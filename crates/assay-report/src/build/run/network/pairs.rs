@@ -5,7 +5,6 @@ use assay_model::doubt::Doubt;
 use assay_model::summary::Estimate;
 
 use super::super::context::{number, text};
-use super::item;
 use crate::document::HeatMap;
 use crate::locale::word;
 use crate::precision;
@@ -27,8 +26,12 @@ pub(in crate::build) fn name(estimate: &Estimate) -> Option<String> {
     ends(estimate).map(|(from, to)| format!("{from} → {to}"))
 }
 
-/// A map of throughput and one of round trips, of the question that shows most.
-pub(super) fn maps(all: &[&Estimate]) -> Vec<HeatMap> {
+/// A map of throughput and one of round trips, of the question that shows most. `item` is what a case asks, whichever
+/// hosts it is about.
+pub(in crate::build::run) fn maps(
+    all: &[&Estimate],
+    item: &dyn Fn(&Estimate) -> String,
+) -> Vec<HeatMap> {
     let of = |metrics: [&str; 2]| {
         let is_one = |it: &&&Estimate| {
             metrics.contains(&it.metric.as_str()) && text(it, Attribute::Peer).is_some()
@@ -37,13 +40,19 @@ pub(super) fn maps(all: &[&Estimate]) -> Vec<HeatMap> {
     };
     // The most that a link carries; and the time of a message on an idle one.
     let most = |a: &[&Estimate], b: &[&Estimate]| total(a).total_cmp(&total(b));
-    let through = questions(&of(THROUGHPUT)).into_iter().max_by(|a, b| most(a, b));
+    let through = questions(&of(THROUGHPUT), item).into_iter().max_by(|a, b| most(a, b));
     let is_idle = |group: &Vec<&Estimate>| {
         number(group[0], Attribute::LoadStreams).is_none_or(|streams| streams == 0.0)
     };
-    let times = questions(&of(TIMES)).into_iter().find(is_idle);
-    let titled = |found: Option<Vec<&Estimate>>, title| Some(map(&found?, word(title)));
-    [titled(through, "heat-throughput"), titled(times, "heat-round-trips")]
+    let times = questions(&of(TIMES), item).into_iter().find(is_idle);
+    let titled = |found: Option<Vec<&Estimate>>, title| {
+        let found = found?;
+        Some(map(&found, format!("{}: {}", word(title), item(found[0]))))
+    };
+    // A message of MPI or RDMA has a time of its own, one way.
+    let is_one_way = times.as_ref().is_some_and(|found| found[0].metric == "latency");
+    let of_times = if is_one_way { "heat-latency" } else { "heat-round-trips" };
+    [titled(through, "heat-throughput"), titled(times, of_times)]
         .into_iter()
         .flatten()
         .filter(|map| map.names.len() > 2)
@@ -55,7 +64,10 @@ fn total(group: &[&Estimate]) -> f64 {
 }
 
 /// What asks the same of different pairs, in order of appearance.
-fn questions<'e>(all: &[&'e Estimate]) -> Vec<Vec<&'e Estimate>> {
+fn questions<'e>(
+    all: &[&'e Estimate],
+    item: &dyn Fn(&Estimate) -> String,
+) -> Vec<Vec<&'e Estimate>> {
     let mut groups: Vec<(String, Vec<&Estimate>)> = Vec::new();
     for estimate in all.iter().copied() {
         let question = format!("{} {} {}", estimate.metric, item(estimate), estimate.tool.name);
@@ -68,7 +80,7 @@ fn questions<'e>(all: &[&'e Estimate]) -> Vec<Vec<&'e Estimate>> {
 }
 
 /// The map of a question; of at least one pair.
-fn map(group: &[&Estimate], title: &str) -> HeatMap {
+fn map(group: &[&Estimate], title: String) -> HeatMap {
     let pairs: Vec<((String, String), &Estimate)> =
         group.iter().filter_map(|it| Some((ends(it)?, *it))).collect();
     let mut names: Vec<String> = Vec::new();
@@ -99,7 +111,7 @@ fn map(group: &[&Estimate], title: &str) -> HeatMap {
     let ((worst_pair, worst), (best_pair, best)) = (said(0), said(sorted.len() - 1));
     let first = group[0];
     HeatMap {
-        title: format!("{title}: {}", item(first)),
+        title,
         description: say!(
             "heat-description",
             worst = worst,

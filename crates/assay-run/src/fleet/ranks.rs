@@ -1,0 +1,232 @@
+//! Ranks of MPI on both ends of a pair: the agent of the host that begins starts the launcher, and in place of `ssh` that
+//! gets a script which has the agent at the other end start the launcher's daemon.
+//!
+//! So no host needs a login on the other one, and assay need not be installed on either. The daemon finds its launcher, and
+//! the ranks find each other, over the network, as they do in any job.
+
+use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+use std::{fs, io};
+
+use assay_fleet::process::{self, Command, Status};
+use assay_fleet::remote::calls::{Call, CallError};
+use assay_model::failure::Failure;
+use assay_model::path_text;
+use serde::{Deserialize, Serialize};
+
+use super::pairs::{MPI, PairEnd};
+use crate::network::error::NetworkError;
+use crate::network::setup::local_towards;
+use crate::recorder::Recorder;
+
+/// What launchers start on a host that is not their own: Hydra's, Open MPI's to 4 and from 5 on.
+const DAEMONS: [&str; 3] = ["hydra_pmi_proxy", "orted", "prted"];
+/// Instead of `ssh HOST COMMAND`. Words become files, since the launcher waits for this process alone.
+const SCRIPT: &str = "#!/bin/sh\nshift\nfolder=${0%/*}\n\
+    printf '%s' \"$*\" >\"$folder/asking\" && mv \"$folder/asking\" \"$folder/asked\"\n\
+    until [ -e \"$folder/ended\" ]; do sleep 0.05; done\n\
+    cat \"$folder/said\" >&2\nexit \"$(cat \"$folder/ended\")\"\n";
+/// How long the other end may take to say where its program is.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What the end that begins asks.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Ask {
+    /// Where its program can be started from.
+    Program,
+    /// To start this daemon, and to say how it ended.
+    Start(Vec<String>),
+}
+
+/// What the other end answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Answer {
+    Program(String),
+    Ended { code: i32, said: String },
+}
+
+/// The other end of a pair, for one launch.
+pub(crate) struct RanksEnd {
+    /// Addresses of both hosts, this one first.
+    pub(crate) addresses: [String; 2],
+    /// assay on both.
+    pub(crate) programs: [String; 2],
+    /// What stands for `ssh`.
+    pub(crate) shell: PathBuf,
+    call: Call,
+}
+
+impl RanksEnd {
+    /// Asks the other end of the case's pair; `None` where the case has no pair. `folder` is this launch's own.
+    pub(crate) fn of(
+        recorder: &mut Recorder<'_, '_>,
+        folder: &Path,
+    ) -> Result<Option<Self>, NetworkError> {
+        // Its port shows which of the addresses can be reached, and is not needed any more.
+        let Some(PairEnd { address, .. }) = PairEnd::of(recorder)? else { return Ok(None) };
+        let own = local_towards(SocketAddr::new(address.ip(), 9));
+        let gone = || CallError::Over { peer: address.to_string() };
+        let call = recorder.call_peer(MPI).ok_or_else(|| NetworkError::Call(gone()))?;
+        let program = call.say(&Ask::Program).and_then(|()| call.hear(PATIENCE));
+        let there = match program.map_err(NetworkError::Call)? {
+            Answer::Program(there) => there,
+            Answer::Ended { said, .. } => {
+                let peer = call.peer().to_owned();
+                return Err(NetworkError::FarEnd { peer, causes: said });
+            }
+        };
+        let shell = folder.join("reach");
+        let here = own_program().and_then(|here| write(&shell).map(|()| here));
+        let programs = [here.map_err(|source| NetworkError::Start { source })?, there];
+        let addresses = [own.to_string(), address.ip().to_string()];
+        Ok(Some(Self { addresses, programs, shell, call }))
+    }
+
+    /// Has the other end start what the launcher wants there, until `over`: dropping the call ends it.
+    pub(crate) fn serve(self, over: &AtomicBool) {
+        let folder = self.shell.parent().unwrap_or(Path::new("/"));
+        let asked = loop {
+            match fs::read_to_string(folder.join("asked")) {
+                Ok(asked) => break asked,
+                Err(_) if over.load(Ordering::Relaxed) => return,
+                Err(_) => thread::sleep(LOOK),
+            }
+        };
+        let (code, said) = match self.start(&asked, over) {
+            Ok(Answer::Ended { code, said }) => (code, said),
+            Ok(Answer::Program(_)) => (1, "it did not understand\n".to_owned()),
+            Err(error) => (1, Failure::causes(&error).join(": ") + "\n"),
+        };
+        // Where the folder is gone, nobody waits any more.
+        let _ = fs::write(folder.join("said"), said)
+            .and_then(|()| fs::write(folder.join("ending"), code.to_string()))
+            .and_then(|()| fs::rename(folder.join("ending"), folder.join("ended")));
+    }
+
+    fn start(&self, asked: &str, over: &AtomicBool) -> Result<Answer, CallError> {
+        self.call.say(&Ask::Start(daemon(asked)))?;
+        loop {
+            match self.call.hear(10 * LOOK) {
+                Err(CallError::Late { .. }) if !over.load(Ordering::Relaxed) => {}
+                heard => return heard,
+            }
+        }
+    }
+}
+
+fn write(shell: &Path) -> io::Result<()> {
+    use std::io::Write as _;
+    let options = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).to_owned();
+    options.open(shell)?.write_all(SCRIPT.as_bytes())
+}
+
+/// Where this program can be started from: a copy is deleted as soon as it runs, and the system keeps it.
+fn own_program() -> io::Result<String> {
+    let program = std::env::current_exe()?;
+    Ok(match program.exists() {
+        true => path_text::text(program.as_os_str()),
+        false => format!("/proc/{}/exe", std::process::id()),
+    })
+}
+
+/// The words of a command for a shell, from the daemon's on: Open MPI sets variables before it.
+fn daemon(command: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in command.chars() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            ' ' | ';' if !is_quoted => words.push(String::new()),
+            other => words.last_mut().expect("there is one from the beginning").push(other),
+        }
+    }
+    words.into_iter().skip_while(|word| !is_daemon(word)).filter(|it| !it.is_empty()).collect()
+}
+
+fn is_daemon(word: &str) -> bool {
+    DAEMONS.contains(&word.rsplit('/').next().unwrap_or_default())
+}
+
+/// Starts daemons of launchers, and nothing else, until the other end hangs up.
+pub(crate) fn attend(call: &Call) {
+    while let Ok(asked) = call.hear(Duration::MAX) {
+        let answer = match asked {
+            Ask::Program => match own_program() {
+                Ok(program) => Answer::Program(program),
+                Err(error) => Answer::Ended { code: 1, said: error.to_string() },
+            },
+            Ask::Start(words) => start(&words, call.over()),
+        };
+        if call.say(&answer).is_err() {
+            break;
+        }
+    }
+}
+
+fn start(words: &[String], over: &AtomicBool) -> Answer {
+    let Some((program, arguments)) = words.split_first().filter(|it| is_daemon(it.0)) else {
+        let daemons = DAEMONS.join(", ");
+        let said = format!("assay starts {daemons} for a launcher, and nothing else\n");
+        return Answer::Ended { code: 1, said };
+    };
+    let mut command = Command::new(path_text::path(program));
+    command.arguments = arguments.iter().map(|it| path_text::word(it)).collect();
+    command.directory = Some("/".into());
+    // What Open MPI has a shell set before its daemon, where that has a path.
+    let prefix = Path::new(program).parent().and_then(Path::parent);
+    if let Some(prefix) = prefix.filter(|it| !it.as_os_str().is_empty()) {
+        let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+        // An empty entry would be the working folder.
+        let more = std::env::split_paths(&inherited).filter(|it| !it.as_os_str().is_empty());
+        let folders =
+            std::env::join_paths(std::iter::once(prefix.join("lib")).chain(more)).ok();
+        command.environment.push(("LD_LIBRARY_PATH".into(), folders));
+    }
+    match process::run(&command, over) {
+        Ok(ended) => {
+            let code = if let Status::Exited(code) = ended.status { code } else { 1 };
+            let said = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+            Answer::Ended { code, said }
+        }
+        Err(error) => {
+            Answer::Ended { code: 1, said: Failure::causes(&error).join(": ") + "\n" }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_daemon_is_left_of_what_a_launcher_says_to_a_shell() {
+        for (command, expected) in [
+            (
+                r#""/usr/bin/hydra_pmi_proxy" --control-port 10.0.0.1:4567 --rmk user"#,
+                &[
+                    "/usr/bin/hydra_pmi_proxy",
+                    "--control-port",
+                    "10.0.0.1:4567",
+                    "--rmk",
+                    "user",
+                ][..],
+            ),
+            (
+                r#"PATH=/opt/bin:$PATH ; export PATH ; /opt/bin/orted -mca hnp_uri "1.0;tcp://10.0.0.1:99""#,
+                &["/opt/bin/orted", "-mca", "hnp_uri", "1.0;tcp://10.0.0.1:99"],
+            ),
+            ("rm -rf /", &[]),
+        ] {
+            assert_eq!(daemon(command), expected, "{command}");
+        }
+        let refused = start(&["sh".into(), "orted".into()], &AtomicBool::new(false));
+        assert!(matches!(refused, Answer::Ended { code: 1, .. }), "{refused:?}");
+    }
+}
