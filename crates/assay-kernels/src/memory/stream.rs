@@ -44,6 +44,10 @@ const QUALIFYING_ROUNDS: usize = 2;
 const FINALISTS: usize = 3;
 /// Rounds between those that are left; odd, so that the median ratio is one that was measured.
 const FINAL_ROUNDS: usize = 5;
+/// What a pass of choosing takes at least where arrays allow it: long beside the start of a team, short beside a budget.
+const TRIAL_S: f64 = 0.02;
+/// The least part of each array that one such pass walks.
+const LEAST_WINDOW_BYTES: usize = 16 << 20;
 
 /// What to measure on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +71,8 @@ pub struct Stream {
     expected: Expected,
     /// For each member, what `contents` needs to know of its part to check a sum.
     pattern_sums: Vec<PatternSum>,
+    /// Passes of choosing since the arrays were filled: each leaves a part of them with other contents.
+    trials: usize,
 }
 
 impl Stream {
@@ -80,7 +86,7 @@ impl Stream {
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
         let expected = Expected::initial();
-        let mut stream = Self { team, arrays, expected, pattern_sums: Vec::new() };
+        let mut stream = Self { team, arrays, expected, pattern_sums: Vec::new(), trials: 0 };
         if !config.source_cpus.is_empty() {
             stream.place_source(&config.source_cpus)?;
         }
@@ -149,6 +155,7 @@ impl Stream {
             self.verify()?;
             self.fill();
         }
+        self.forget_trials();
         let parts: Vec<_> =
             self.arrays.parts().into_iter().map(|part| Mutex::new((part, 0.0))).collect();
         let seconds = self.team.pass(|member| {
@@ -183,6 +190,7 @@ impl Stream {
     /// # Errors
     /// [`StreamError::WrongContents`] names the first wrong element found.
     pub fn verify(&mut self) -> Result<(), StreamError> {
+        self.forget_trials();
         let expected = &self.expected;
         let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
         let first_error = Mutex::new(None);
@@ -199,6 +207,9 @@ impl Stream {
     /// styles of the widest instruction set, then the best of these in every instruction set. What
     /// counts is the median over rounds of a kernel's time relative to the fastest of that round, so
     /// that a disturbance that lasts longer than a round changes nothing.
+    ///
+    /// Where a pass would take long, each walks another part of the arrays: a part that is walked again has left every
+    /// cache meanwhile, since all of them together are as large as the arrays are.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
@@ -241,13 +252,17 @@ impl Stream {
         cancel: &AtomicBool,
     ) -> Result<Vec<f64>, StreamError> {
         let mut ratios = vec![Vec::new(); kernels.len()];
+        let Some(first) = kernels.first() else { return Ok(Vec::new()) };
+        let whole_s = self.trial(operation, first, 1);
+        let most = (self.bytes_per_array() / LEAST_WINDOW_BYTES).max(1);
+        let windows = ((whole_s / TRIAL_S) as usize).clamp(1, most);
         for _ in 0..rounds {
             let mut times_s = Vec::new();
             for info in kernels {
                 if cancel.load(Ordering::Relaxed) {
                     return Err(StreamError::Cancelled);
                 }
-                times_s.push(self.repetition(operation, info.name)?);
+                times_s.push(self.trial(operation, info, windows));
             }
             let fastest_s = minimum(times_s.clone());
             for (ratios, time_s) in ratios.iter_mut().zip(times_s) {
@@ -255,6 +270,27 @@ impl Stream {
             }
         }
         Ok(ratios.into_iter().map(condense).collect())
+    }
+
+    /// Times a pass over the next of so many parts of each member's own, whose contents it leaves unknown.
+    fn trial(&mut self, operation: Operation, info: &KernelInfo, windows: usize) -> f64 {
+        let pass = kernel::find(operation, info.name).expect("one of the runnable ones").pass;
+        let nth = self.trials % windows;
+        self.trials += 1;
+        let parts = self.arrays.parts().into_iter();
+        let parts: Vec<_> = parts.map(|part| Mutex::new(part.window(nth, windows))).collect();
+        self.team.pass(|member| {
+            let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
+            // SAFETY: `find` gives only kernels whose instructions this CPU has.
+            std::hint::black_box(unsafe { pass(operation, part) });
+        })
+    }
+
+    /// Makes the contents known again.
+    fn forget_trials(&mut self) {
+        if self.trials > 0 {
+            self.fill();
+        }
     }
 
     /// Has others touch every page of `a` first. What they write is replaced by [`Stream::fill`].
@@ -272,6 +308,7 @@ impl Stream {
 
     /// Every member writes the initial values into its parts.
     fn fill(&mut self) {
+        self.trials = 0;
         self.expected = Expected::initial();
         let expected = &self.expected;
         let parts: Vec<_> = self

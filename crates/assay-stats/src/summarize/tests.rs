@@ -947,6 +947,27 @@ fn groups_of_hosts_have_totals_of_their_own() {
 }
 
 #[test]
+fn a_host_that_failed_before_it_measured_leaves_no_total_of_fewer() {
+    let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
+    for (host, rate) in [("one", 100.0), ("two", 30.0)] {
+        script = script.open("rate", &[(Name::Host, host.into())]).sample(rate, 1.0, 0);
+    }
+    let (case, host) = ("a".to_owned(), Some("three".to_owned()));
+    let failure = assay_model::failure::Failure::NoSamples;
+    script.events.push(RunEvent::CaseFailed { case, failure, because: None, host });
+    let labelled = |name: &str, label: &str| {
+        let RunEvent::HostJoined(mut host) = joined(name, None) else { panic!() };
+        host.labels = vec![label.to_owned()];
+        RunEvent::HostJoined(host)
+    };
+    let hosts =
+        vec![labelled("one", "near"), labelled("two", "near"), labelled("three", "far")];
+    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let hosts: Vec<&str> = summary.results.iter().map(|it| it.host.as_str()).collect();
+    assert_eq!(hosts, ["one", "two", "near"], "`all` would be the sum of two of three");
+}
+
+#[test]
 fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
     let on = |host: &str| [(Name::Host, host.into())];
     let hosts = || {

@@ -21,7 +21,9 @@ pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     if !is_shared || !matches!(record.end, Some(CaseEnd::Finished(_))) {
         return Vec::new();
     }
-    let hosts: BTreeSet<&str> = record.series.iter().filter_map(host).collect();
+    // One that was lost before it measured anything has no series.
+    let failed = record.failed_on.iter().map(|on| on.host.as_str());
+    let hosts: BTreeSet<&str> = record.series.iter().filter_map(host).chain(failed).collect();
     if hosts.len() < 2 {
         return Vec::new();
     }

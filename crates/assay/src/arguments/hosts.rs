@@ -86,7 +86,7 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) relays: Option<String>,
-    /// Measure the network from one host to another: pairs like a:b,c:d; with a + between them together
+    /// Measure the network, RDMA or MPI from one host to another: pairs like a:b,c:d; with a + between them together
     #[arg(
         long,
         value_name = "LIST",
@@ -95,7 +95,7 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) pairs: Option<String>,
-    /// Measure the network between all hosts
+    /// Measure the network, RDMA or MPI between all hosts
     #[arg(
         long,
         value_enum,

@@ -41,6 +41,19 @@ pub(super) struct Part<'a> {
     pub first: usize,
 }
 
+impl Part<'_> {
+    /// The nth of `count` parts of itself, which are as long as those of [`divide`].
+    pub(super) fn window(self, nth: usize, count: usize) -> Self {
+        let range = divide(self.a.len(), count).swap_remove(nth);
+        Self {
+            a: &mut self.a[range.clone()],
+            b: &mut self.b[range.clone()],
+            c: &mut self.c[range.clone()],
+            first: self.first + range.start,
+        }
+    }
+}
+
 impl Arrays {
     pub(super) fn map(
         bytes_per_array: usize,
@@ -151,6 +164,21 @@ mod tests {
             }
             assert_eq!(total, 100_003 / 8);
         }
+    }
+
+    #[test]
+    fn windows_are_the_whole_part_one_after_the_other() {
+        let mut arrays = Arrays::map(100_003, 3, PageAdvice::Default).unwrap();
+        let mut next = 0;
+        for member in 0..3 {
+            for nth in 0..5 {
+                let window = arrays.parts().swap_remove(member).window(nth, 5);
+                assert_eq!(window.first, next);
+                assert_eq!(window.c.as_ptr() as usize % 64, 0);
+                next += window.a.len();
+            }
+        }
+        assert_eq!(next, 100_003 / 8);
     }
 
     #[test]

@@ -157,6 +157,8 @@ fn kernels_are_found_by_name_for_what_they_can_do() {
         assert!(names.contains(&"portable"));
         let best = stream.pick_best(operation, &AtomicBool::new(false)).unwrap();
         assert!(names.contains(&best.name));
+        // What choosing left is none of a measurement's contents.
+        stream.repetition(operation, best.name).unwrap();
         assert!(operation != Operation::Read || !best.non_temporal);
     }
     stream.verify().unwrap();
