@@ -45,7 +45,7 @@ const FINALISTS: usize = 3;
 /// Rounds between those that are left; odd, so that the median ratio is one that was measured.
 const FINAL_ROUNDS: usize = 5;
 /// What a pass of choosing takes at least where arrays allow it: long beside the start of a team, short beside a budget.
-const TRIAL_S: f64 = 0.02;
+const WINDOW_S: f64 = 0.02;
 /// The least part of each array that one such pass walks.
 const LEAST_WINDOW_BYTES: usize = 16 << 20;
 
@@ -72,7 +72,7 @@ pub struct Stream {
     /// For each member, what `contents` needs to know of its part to check a sum.
     pattern_sums: Vec<PatternSum>,
     /// Passes of choosing since the arrays were filled: each leaves a part of them with other contents.
-    trials: usize,
+    windows_walked: usize,
 }
 
 impl Stream {
@@ -86,7 +86,8 @@ impl Stream {
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
         let expected = Expected::initial();
-        let mut stream = Self { team, arrays, expected, pattern_sums: Vec::new(), trials: 0 };
+        let mut stream =
+            Self { team, arrays, expected, pattern_sums: Vec::new(), windows_walked: 0 };
         if !config.source_cpus.is_empty() {
             stream.place_source(&config.source_cpus)?;
         }
@@ -155,7 +156,7 @@ impl Stream {
             self.verify()?;
             self.fill();
         }
-        self.forget_trials();
+        self.restore();
         let parts: Vec<_> =
             self.arrays.parts().into_iter().map(|part| Mutex::new((part, 0.0))).collect();
         let seconds = self.team.pass(|member| {
@@ -190,7 +191,7 @@ impl Stream {
     /// # Errors
     /// [`StreamError::WrongContents`] names the first wrong element found.
     pub fn verify(&mut self) -> Result<(), StreamError> {
-        self.forget_trials();
+        self.restore();
         let expected = &self.expected;
         let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
         let first_error = Mutex::new(None);
@@ -253,16 +254,16 @@ impl Stream {
     ) -> Result<Vec<f64>, StreamError> {
         let mut ratios = vec![Vec::new(); kernels.len()];
         let Some(first) = kernels.first() else { return Ok(Vec::new()) };
-        let whole_s = self.trial(operation, first, 1);
+        let whole_s = self.walk_window(operation, first, 1);
         let most = (self.bytes_per_array() / LEAST_WINDOW_BYTES).max(1);
-        let windows = ((whole_s / TRIAL_S) as usize).clamp(1, most);
+        let windows = ((whole_s / WINDOW_S) as usize).clamp(1, most);
         for _ in 0..rounds {
             let mut times_s = Vec::new();
             for info in kernels {
                 if cancel.load(Ordering::Relaxed) {
                     return Err(StreamError::Cancelled);
                 }
-                times_s.push(self.trial(operation, info, windows));
+                times_s.push(self.walk_window(operation, info, windows));
             }
             let fastest_s = minimum(times_s.clone());
             for (ratios, time_s) in ratios.iter_mut().zip(times_s) {
@@ -273,10 +274,10 @@ impl Stream {
     }
 
     /// Times a pass over the next of so many parts of each member's own, whose contents it leaves unknown.
-    fn trial(&mut self, operation: Operation, info: &KernelInfo, windows: usize) -> f64 {
+    fn walk_window(&mut self, operation: Operation, info: &KernelInfo, windows: usize) -> f64 {
         let pass = kernel::find(operation, info.name).expect("one of the runnable ones").pass;
-        let nth = self.trials % windows;
-        self.trials += 1;
+        let nth = self.windows_walked % windows;
+        self.windows_walked += 1;
         let parts = self.arrays.parts().into_iter();
         let parts: Vec<_> = parts.map(|part| Mutex::new(part.window(nth, windows))).collect();
         self.team.pass(|member| {
@@ -287,8 +288,8 @@ impl Stream {
     }
 
     /// Makes the contents known again.
-    fn forget_trials(&mut self) {
-        if self.trials > 0 {
+    fn restore(&mut self) {
+        if self.windows_walked > 0 {
             self.fill();
         }
     }
@@ -308,7 +309,7 @@ impl Stream {
 
     /// Every member writes the initial values into its parts.
     fn fill(&mut self) {
-        self.trials = 0;
+        self.windows_walked = 0;
         self.expected = Expected::initial();
         let expected = &self.expected;
         let parts: Vec<_> = self
