@@ -255,6 +255,13 @@ pub(crate) fn document(text: &str) -> Result<Value> {
     Ok(documents.next().context("the JSON does not end")??)
 }
 
+/// What stands in the rows of which `is_meant` is true.
+#[cfg(test)]
+fn rows(judged: Result<Vec<Figure>>, is_meant: fn(Option<bool>) -> bool) -> Vec<String> {
+    let figures = judged.unwrap().into_iter();
+    figures.filter(|it| is_meant(it.holds)).map(|it| it.what).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

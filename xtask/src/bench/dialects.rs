@@ -111,6 +111,8 @@ fn figure(workplace: &Workplace, assay: &Path, (nth, tool): (usize, Tool)) -> Re
         // Which files are its own is written down there, whether runs are stored or not.
         command.env("XDG_DATA_HOME", workplace.folder.join("data")).args(["fio", "--no-store"]);
     }
+    // fio leaves the state of a verification in the folder that it is started in.
+    command.current_dir(&workplace.folder);
     command.arg("--output-format=json").arg(question_file(workplace, nth, &folder)?);
     let output = command::output(&mut command)?;
     read(&output, job.compared).with_context(|| command::shown(&command))

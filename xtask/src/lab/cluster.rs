@@ -314,6 +314,7 @@ fn lost(text: &str) -> Result<Vec<Figure>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows;
     use super::*;
 
     /// What the first guest says when all is well.
@@ -373,10 +374,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_is_held_against_the_guests() {
-        let wrong = |said: &str| -> Vec<String> {
-            let figures = judge(said).unwrap().into_iter();
-            figures.filter(|it| it.holds != Some(true)).map(|it| it.what).collect()
-        };
+        let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
         let complete = said();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [

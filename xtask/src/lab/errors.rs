@@ -143,6 +143,7 @@ impl Fault {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows;
     use super::*;
 
     #[test]
@@ -156,10 +157,7 @@ mod tests {
                 )
             })
             .collect();
-        let wrong = |said: &str| -> Vec<String> {
-            let figures = judge(said).unwrap().into_iter();
-            figures.filter(|it| it.holds != Some(true)).map(|it| it.what).collect()
-        };
+        let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to) in [
             ("byte 65536", "byte 0"),

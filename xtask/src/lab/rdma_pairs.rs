@@ -173,6 +173,7 @@ fn listening(text: &str) -> Result<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows;
     use super::*;
 
     #[test]
@@ -184,10 +185,7 @@ mod tests {
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
              exit 0\nlooks 9 listening 3\n"
         );
-        let wrong = |said: &str| -> Vec<String> {
-            let figures = judge(said).unwrap().into_iter();
-            figures.filter(|it| it.holds != Some(true)).map(|it| it.what).collect()
-        };
+        let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("exit 4", "exit 0", "without a device"),

@@ -211,6 +211,7 @@ fn linpack(text: &str) -> Result<[Figure; 2]> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows;
     use super::*;
 
     fn cpus(from: u32, to: u32) -> String {
@@ -261,10 +262,7 @@ mod tests {
 
     #[test]
     fn what_a_guest_prints_is_held_against_its_machine() {
-        let wrong = |said: &str| -> Vec<String> {
-            let figures = judge(said).unwrap().into_iter();
-            figures.filter(|it| it.holds == Some(false)).map(|it| it.what).collect()
-        };
+        let wrong = |said: &str| rows(judge(said), |holds| holds == Some(false));
         let complete = said();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [

@@ -339,6 +339,7 @@ fn outage(report: &Value, text: &str) -> Result<Vec<Figure>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows;
     use super::*;
 
     fn said() -> String {
@@ -384,10 +385,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_is_held_against_the_way_and_the_outage() {
-        let wrong = |said: &str| -> Vec<String> {
-            let figures = judge(said).unwrap().into_iter();
-            figures.filter(|it| it.holds == Some(false)).map(|it| it.what).collect()
-        };
+        let wrong = |said: &str| rows(judge(said), |holds| holds == Some(false));
         assert_eq!(wrong(&said()), Vec::<String>::new());
         for (from, to, expected) in [
             ("nconnect=4", "nconnect=1", "nconnect by doctor"),
