@@ -236,6 +236,7 @@ plan-spinning = aktivní čekání
 plan-sleeping = pasivní čekání
 plan-placed-by-launcher = umístění podle spouštěče
 plan-on-hosts = na hostitelích { $hosts }
+plan-one-on = jeden z nich na { $host }
 plan-on-hosts-of-file = na hostitelích ze souboru { $file }
 plan-started-by = spouští { $launcher }
 plan-messages = zprávy od { $low } do { $high }

@@ -185,7 +185,7 @@ dimension-timed = gemessen wird
 
 ## The doctor
 doctor-title = Konfiguration von { $host } für Messungen
-doctor-counts = { $all } Prüfungen: { $bad } weichen ab, { $good } wie erwartet, { $hidden } hier nicht beobachtbar, { $unread } nicht lesbar.
+doctor-counts = Prüfungen: { $all }; abweichend { $bad }, wie erwartet { $good }, hier nicht beobachtbar { $hidden }, nicht lesbar { $unread }.
 doctor-no-change = Nichts wurde geändert. Über jede gezeigte Änderung entscheiden Sie selbst.
 doctor-no-deviation = Keine Abweichungen gefunden.
 doctor-deviations = Abweichungen
@@ -242,6 +242,7 @@ plan-spinning = aktives Warten
 plan-sleeping = schlafendes Warten
 plan-placed-by-launcher = vom Launcher platziert
 plan-on-hosts = auf den Hosts { $hosts }
+plan-one-on = einer davon auf { $host }
 plan-on-hosts-of-file = auf den Hosts der Datei { $file }
 plan-started-by = gestartet von { $launcher }
 plan-messages = Nachrichten von { $low } bis { $high }

@@ -186,8 +186,14 @@ dimension-timed = timed
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
 doctor-counts = { $all ->
-    [one] { $all } check: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
-   *[other] { $all } checks: { $bad } deviate, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
+    [one] { $all } check: { $bad ->
+        [one] { $bad } deviates
+       *[other] { $bad } deviate
+    }, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
+   *[other] { $all } checks: { $bad ->
+        [one] { $bad } deviates
+       *[other] { $bad } deviate
+    }, { $good } as expected, { $hidden } not observable here, { $unread } could not be read.
 }
 doctor-no-change = Nothing was changed. Whether to make a printed change is your decision.
 doctor-no-deviation = No deviations found.
@@ -254,6 +260,7 @@ plan-spinning = spinning
 plan-sleeping = sleeping
 plan-placed-by-launcher = placed by the launcher
 plan-on-hosts = on hosts { $hosts }
+plan-one-on = one of them on { $host }
 plan-on-hosts-of-file = on hosts of the file { $file }
 plan-started-by = started by { $launcher }
 plan-messages = messages of { $low } to { $high }

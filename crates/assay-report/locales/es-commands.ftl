@@ -185,7 +185,7 @@ dimension-timed = qué se cronometra
 
 ## The doctor
 doctor-title = Configuración de { $host } para medir
-doctor-counts = { $all } comprobaciones: { $bad } se desvían, { $good } según lo esperado, { $hidden } no observables aquí, { $unread } ilegibles.
+doctor-counts = Comprobaciones: { $all }; con desviación { $bad }, según lo esperado { $good }, no observables aquí { $hidden }, ilegibles { $unread }.
 doctor-no-change = No se cambió nada. Decida usted sobre cada cambio mostrado.
 doctor-no-deviation = No se encontraron desviaciones.
 doctor-deviations = Desviaciones
@@ -241,6 +241,7 @@ plan-spinning = espera activa
 plan-sleeping = espera pasiva
 plan-placed-by-launcher = colocados por el lanzador
 plan-on-hosts = en los hosts { $hosts }
+plan-one-on = uno de ellos en { $host }
 plan-on-hosts-of-file = en los hosts del archivo { $file }
 plan-started-by = iniciados por { $launcher }
 plan-messages = mensajes de { $low } a { $high }

@@ -241,6 +241,7 @@ plan-spinning = attente active
 plan-sleeping = attente passive
 plan-placed-by-launcher = placés par le lanceur
 plan-on-hosts = sur les hôtes { $hosts }
+plan-one-on = dont un sur { $host }
 plan-on-hosts-of-file = sur les hôtes du fichier { $file }
 plan-started-by = lancés par { $launcher }
 plan-messages = messages de { $low } à { $high }

@@ -229,6 +229,7 @@ plan-spinning = ビジーウェイト
 plan-sleeping = スリープ待機
 plan-placed-by-launcher = ランチャーが配置
 plan-on-hosts = ホスト { $hosts }
+plan-one-on = 一つは { $host } 上
 plan-on-hosts-of-file = ファイル { $file } のホスト
 plan-started-by = { $launcher } で起動
 plan-messages = メッセージ { $low }～{ $high }

@@ -229,6 +229,7 @@ plan-spinning = 바쁜 대기
 plan-sleeping = 휴면 대기
 plan-placed-by-launcher = 런처가 배치
 plan-on-hosts = 호스트 { $hosts }
+plan-one-on = 그중 하나는 { $host }
 plan-on-hosts-of-file = 파일 { $file }의 호스트
 plan-started-by = { $launcher }(으)로 시작
 plan-messages = 메시지 { $low } ~ { $high }

@@ -236,6 +236,7 @@ plan-spinning = активное ожидание
 plan-sleeping = ожидание со сном
 plan-placed-by-launcher = размещает программа запуска
 plan-on-hosts = на узлах { $hosts }
+plan-one-on = один из них на { $host }
 plan-on-hosts-of-file = на узлах из файла { $file }
 plan-started-by = запуск через { $launcher }
 plan-messages = сообщения от { $low } до { $high }

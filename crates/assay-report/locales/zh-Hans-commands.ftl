@@ -229,6 +229,7 @@ plan-spinning = 忙等待
 plan-sleeping = 休眠等待
 plan-placed-by-launcher = 由启动器放置
 plan-on-hosts = 主机 { $hosts }
+plan-one-on = 其中一个在 { $host } 上
 plan-on-hosts-of-file = 文件 { $file } 中的主机
 plan-started-by = 由 { $launcher } 启动
 plan-messages = 消息 { $low } 至 { $high }

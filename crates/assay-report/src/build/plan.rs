@@ -1,6 +1,6 @@
 //! A plan before it is carried out: every case with all it was resolved to.
 
-use assay_model::plan::{Case, Plan, Stopping};
+use assay_model::plan::{Case, Pair, Plan, Stopping};
 use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
 
@@ -82,7 +82,7 @@ fn stop(stopping: &Stopping) -> String {
 
 /// What a case was resolved to; one that needs no words of its own is told by its dimensions.
 fn resolved(case: &Case) -> String {
-    own_words(&case.workload).unwrap_or_else(|| {
+    own_words(case).unwrap_or_else(|| {
         let asked = case.workload.dimensions(&case.by);
         let reported = asked.iter().map(|(name, value)| {
             let value = joined(&display(*name, value));
@@ -92,7 +92,7 @@ fn resolved(case: &Case) -> String {
     })
 }
 
-fn own_words(workload: &Workload) -> Option<String> {
+fn own_words(Case { workload, pair, .. }: &Case) -> Option<String> {
     Some(if let Workload::Stream(work) = workload {
         let domains: Vec<String> = work.domains.iter().map(domain).collect();
         let times = grouped(&work.cache_multiple.to_string());
@@ -114,7 +114,7 @@ fn own_words(workload: &Workload) -> Option<String> {
     } else if let Some(work) = workload.network() {
         network(work)
     } else if let Workload::Mpi(work) = workload {
-        mpi(work)
+        mpi(work, pair.as_ref())
     } else if let Workload::Storage(test) = workload {
         storage::test_phrase(test)
     } else if let Workload::Files(test) = workload {
@@ -158,7 +158,7 @@ fn network(work: &NetworkWorkload) -> String {
     format!("{}; {question}", to.join(" "))
 }
 
-fn mpi(work: &MpiWorkload) -> String {
+fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
     let place = match work.placement.cpus.as_slice() {
         [] => word("plan-placed-by-launcher").to_owned(),
         pinned => cpus(pinned),
@@ -166,7 +166,8 @@ fn mpi(work: &MpiWorkload) -> String {
     let (hosts, file) = (&work.hosts.list, &work.hosts.file);
     let parts = [
         Some(say!("ranks", ranks = work.ranks.to_string())),
-        hosts.as_ref().map(|hosts| say!("plan-on-hosts", hosts = hosts)),
+        pair.map(|pair| say!("plan-one-on", host = &pair.peer)),
+        hosts.as_ref().filter(|_| pair.is_none()).map(|it| say!("plan-on-hosts", hosts = it)),
         file.as_ref().map(|file| say!("plan-on-hosts-of-file", file = file)),
         Some(place),
         Some(say!("plan-started-by", launcher = &work.mpi.launcher)),

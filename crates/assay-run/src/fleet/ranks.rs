@@ -72,6 +72,9 @@ impl RanksEnd {
         // Its port shows which of the addresses can be reached, and is not needed any more.
         let Some(PairEnd { address, .. }) = PairEnd::of(recorder)? else { return Ok(None) };
         let own = local_towards(SocketAddr::new(address.ip(), 9));
+        if own == address.ip() {
+            return Err(NetworkError::SameMachine { address: own });
+        }
         let gone = || CallError::Over { peer: address.to_string() };
         let call = recorder.call_peer(MPI).ok_or_else(|| NetworkError::Call(gone()))?;
         let program = call.say(&Ask::Program).and_then(|()| call.hear(PATIENCE));

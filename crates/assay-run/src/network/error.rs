@@ -1,7 +1,7 @@
 //! What can go wrong between two hosts, named for what was being done.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use assay_dialects::wire::{iperf3, qperf};
 use assay_fleet::remote::calls::CallError;
@@ -54,6 +54,8 @@ pub enum NetworkError {
     Call(CallError),
     #[error("{peer} cannot be the far end: {causes}")]
     FarEnd { peer: String, causes: String },
+    #[error("both hosts are the machine at {address}, and ranks would talk through its memory")]
+    SameMachine { address: IpAddr },
     #[error("interrupted")]
     Interrupted,
 }
@@ -147,6 +149,9 @@ impl NetworkError {
                 "name the address of that host that data goes to in a fleet file (address = \"…\")"
             }
             Self::PingPong { .. } => "see what the other end says",
+            Self::SameMachine { .. } => {
+                "name hosts that are machines of their own; within one, `assay run mpi` without --pairs measures"
+            }
             Self::Interrupted => "start it again when it may run to its end",
             Self::Known(_) => "",
         }

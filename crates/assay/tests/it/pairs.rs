@@ -332,6 +332,25 @@ fn ranks_of_mpi_run_on_both_hosts_of_a_pair() {
     assert!(page.contains("n3 → n1"), "{page}");
 }
 
+/// Ranks on one machine talk through its memory, which says nothing of a way between hosts.
+#[test]
+fn two_names_of_one_machine_are_no_pair_of_mpi() {
+    let mpis = real_mpis("pairs::two_names_of_one_machine_are_no_pair_of_mpi");
+    let Some(prefix) = mpis.first() else { return };
+    let _turn = one_at_a_time();
+    let world = World::new();
+    world.write(
+        "ranks.toml",
+        "name = \"ranks\"\nbudget = \"2s\"\n\
+         [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"8B\"\n",
+    );
+    let words = ["run", "./ranks.toml", "--hosts", "a,b", "--pairs", "a:b", "--via"];
+    let via = ["env NAME={host}", "--mpi", prefix.to_str().unwrap()];
+    let run = world.assay(&[&words[..], &via].concat()).failed_with(4);
+    assert!(run.err.contains("both hosts are the machine at"), "{run:?}");
+    assert!(!world.assay(&["show", "--json"]).out.contains("\"median\""));
+}
+
 #[test]
 fn where_ranks_run_is_said_by_pairs_alone() {
     let world = World::new();
