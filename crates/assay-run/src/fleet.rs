@@ -230,11 +230,9 @@ impl<'q, 'h> Gathering<'q, 'h> {
         merging::merged(&plans, self.question.seed).ok_or_else(|| {
             let (host, failure) = self.lost.first().expect("who has no plan is lost");
             let first = &self.question.names[*host];
-            Failure::measurement(format!(
-                "no host can measure this, {first} among them"
-            ))
-            .because(failure)
-            .advise(failure.advice())
+            Failure::measurement(format!("no host can measure this, {first} among them"))
+                .because(failure)
+                .advise(failure.advice())
         })
     }
 
