@@ -227,8 +227,9 @@ pub fn run(command: &Command, cancel: &AtomicBool) -> Result<Completed, ProcessE
     let began = Instant::now();
     let (child, mark) = start(command, &program, workplace.path())?;
     let watch = Watch { cancel, deadline: command.deadline, cap_bytes: command.cap_bytes };
-    let (status, output) =
-        watch.follow(child, mark, began).map_err(|stop| stopped(stop, &program, command))?;
+    let followed = watch.follow(child, mark, began);
+    family::wait_for_the_end();
+    let (status, output) = followed.map_err(|stop| stopped(stop, &program, command))?;
     let elapsed = began.elapsed();
     let files = workplace.collect(&program, &command.output_files, command.cap_bytes)?;
     Ok(Completed { status: Status::from(status), output, files, elapsed })

@@ -276,6 +276,8 @@ pub enum Doubt {
         /// What was requested, one CPU for each rank.
         asked: Vec<u32>,
     },
+    /// Both hosts of a pair are containers of one machine, whose memory a library may use instead of the network.
+    OneKernel,
     /// Ranks are bound to no single CPU.
     UnboundRanks {
         /// How many.
@@ -546,6 +548,7 @@ impl Doubt {
             Self::UnreadOutput { .. } => "unread-output",
             Self::MeasuredOnce { .. } => "measured-once",
             Self::OtherBinding { .. } => "other-binding",
+            Self::OneKernel => "one-kernel",
             Self::UnboundRanks { .. } => "unbound-ranks",
             Self::FunctionBypassed { .. } => "function-bypassed",
             Self::SteadyStateNotReached { .. } => "steady-state-not-reached",

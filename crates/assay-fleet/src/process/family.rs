@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, ExitStatus};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{
@@ -137,8 +137,21 @@ pub fn adopt_orphans() {
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Ends everything that this process has started, at once.
+/// Whether what was started is being ended because this process is.
+static IS_ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Does not return where [`end_descendants`] was called: how a child ended then is nobody's business, and who heard of it
+/// could end this process in another way than its caller is about to.
+pub(super) fn wait_for_the_end() {
+    while IS_ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
+/// Ends everything that this process has started, at once. Its caller ends this process next: whoever waits for a child
+/// hears no more of it.
 pub fn end_descendants() {
+    IS_ENDING.store(true, Ordering::SeqCst);
     let mut known = BTreeSet::from([std::process::id()]);
     let mut rest = process_table::snapshot(&Root::machine());
     loop {

@@ -68,6 +68,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::UnreadOutput { problem: "line 3 is odd".into() },
         Doubt::MeasuredOnce { by: "fio".into() },
         Doubt::OtherBinding { bound: "0; 1".into(), asked: vec![2, 3] },
+        Doubt::OneKernel,
         Doubt::UnboundRanks { unbound: 2, moved: 1, ranks: 4 },
         Doubt::FunctionBypassed { function: name(), device: name(), share: 0.1 },
         Doubt::SteadyStateNotReached { rounds: 25, window: None, range: 0.2, slope: 0.1 },

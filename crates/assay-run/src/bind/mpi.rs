@@ -121,7 +121,9 @@ fn launch_once(
         .tempdir()
         .map_err(|error| CaseError::because(Area::TemporaryFolder, &error))?;
     let file = folder.path().join(OUTCOME);
-    let other = RanksEnd::of(recorder, folder.path()).map_err(network::failed)?;
+    let other = RanksEnd::of(recorder, work.mpi.starter, folder.path());
+    let other = other.map_err(network::failed)?;
+    let is_one_kernel = other.as_ref().is_some_and(|it| it.is_one_kernel);
     let command = command(case, work, launch, &file, other.as_ref())?;
     if launch == 0 {
         let commands = [("run".to_owned(), shown(&command))].into();
@@ -143,6 +145,7 @@ fn launch_once(
     let outcome = verdict::sound(outcome, &completed, work, &shown(&command))?;
     if launch == 0 {
         learn(&outcome, work, &completed, recorder);
+        is_one_kernel.then(|| recorder.doubt(Doubt::OneKernel));
     }
     recorder.record_all(outcome.entries());
     Ok(())

@@ -4,7 +4,7 @@
 //! So no host needs a login on the other one, and assay need not be installed on either. The daemon finds its launcher, and
 //! the ranks find each other, over the network, as they do in any job.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,7 +14,9 @@ use std::{fs, io};
 
 use assay_fleet::process::{self, Command, Status};
 use assay_fleet::remote::calls::{Call, CallError};
+use assay_fleet::root::Root;
 use assay_model::failure::Failure;
+use assay_model::mpi_installation::MpiStarter;
 use assay_model::path_text;
 use serde::{Deserialize, Serialize};
 
@@ -23,13 +25,22 @@ use crate::network::error::NetworkError;
 use crate::network::setup::local_towards;
 use crate::recorder::Recorder;
 
-/// What launchers start on a host that is not their own: Hydra's, Open MPI's to 4 and from 5 on.
-const DAEMONS: [&str; 3] = ["hydra_pmi_proxy", "orted", "prted"];
-/// Instead of `ssh HOST COMMAND`. Words become files, since the launcher waits for this process alone.
-const SCRIPT: &str = "#!/bin/sh\nshift\nfolder=${0%/*}\n\
-    printf '%s' \"$*\" >\"$folder/asking\" && mv \"$folder/asking\" \"$folder/asked\"\n\
-    until [ -e \"$folder/ended\" ]; do sleep 0.05; done\n\
-    cat \"$folder/said\" >&2\nexit \"$(cat \"$folder/ended\")\"\n";
+/// What launchers start on a host that is not their own: Hydra's, Intel MPI's, Open MPI's to 4 and from 5 on.
+const DAEMONS: [&str; 4] = ["hydra_pmi_proxy", "hydra_bstrap_proxy", "orted", "prted"];
+/// Instead of `ssh HOST COMMAND`. Words become files, since the launcher waits for this process alone. Intel MPI asks for
+/// its own host too, and names it as the system does, which the other host may not be able to resolve.
+const SCRIPT: &str = r#"#!/bin/sh
+own='OWN'
+host=$1
+shift
+command=$(printf '%s' "$*" | sed "s/--upstream-host [^ ]*/--upstream-host $own/")
+[ "$host" = "$own" ] && exec /bin/sh -c "$command"
+folder=${0%/*}
+printf '%s' "$command" >"$folder/asking" && mv "$folder/asking" "$folder/asked"
+until [ -e "$folder/ended" ]; do sleep 0.05; done
+cat "$folder/said" >&2
+exit "$(cat "$folder/ended")"
+"#;
 /// How long the other end may take to say where its program is.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
@@ -38,8 +49,8 @@ const LOOK: Duration = Duration::from_millis(20);
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ask {
-    /// Where its program can be started from.
-    Program,
+    /// Where its program can be started from, and on what.
+    Place,
     /// To start this daemon, and to say how it ended.
     Start(Vec<String>),
 }
@@ -48,8 +59,30 @@ enum Ask {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Answer {
-    Program(String),
+    Place(Place),
     Ended { code: i32, said: String },
+}
+
+/// Where a rank is to run.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Place {
+    /// Where assay can be started from.
+    program: String,
+    /// What the system calls the host.
+    name: String,
+    /// What the kernel was called when it was booted: containers of one machine have one.
+    kernel: Option<String>,
+}
+
+impl Place {
+    fn here() -> io::Result<Self> {
+        let text = |file: &str| Root::machine().text(file);
+        Ok(Self {
+            program: own_program()?,
+            name: text("proc/sys/kernel/hostname").unwrap_or_default(),
+            kernel: text("proc/sys/kernel/random/boot_id"),
+        })
+    }
 }
 
 /// The other end of a pair, for one launch.
@@ -60,6 +93,8 @@ pub(crate) struct RanksEnd {
     pub(crate) programs: [String; 2],
     /// What stands for `ssh`.
     pub(crate) shell: PathBuf,
+    /// Whether both hosts are containers or network namespaces of one machine.
+    pub(crate) is_one_kernel: bool,
     call: Call,
 }
 
@@ -67,6 +102,7 @@ impl RanksEnd {
     /// Asks the other end of the case's pair; `None` where the case has no pair. `folder` is this launch's own.
     pub(crate) fn of(
         recorder: &mut Recorder<'_, '_>,
+        starter: MpiStarter,
         folder: &Path,
     ) -> Result<Option<Self>, NetworkError> {
         // Its port shows which of the addresses can be reached, and is not needed any more.
@@ -77,19 +113,24 @@ impl RanksEnd {
         }
         let gone = || CallError::Over { peer: address.to_string() };
         let call = recorder.call_peer(MPI).ok_or_else(|| NetworkError::Call(gone()))?;
-        let program = call.say(&Ask::Program).and_then(|()| call.hear(PATIENCE));
-        let there = match program.map_err(NetworkError::Call)? {
-            Answer::Program(there) => there,
+        let asked = call.say(&Ask::Place).and_then(|()| call.hear(PATIENCE));
+        let there = match asked.map_err(NetworkError::Call)? {
+            Answer::Place(there) => there,
             Answer::Ended { said, .. } => {
                 let peer = call.peer().to_owned();
                 return Err(NetworkError::FarEnd { peer, causes: said });
             }
         };
         let shell = folder.join("reach");
-        let here = own_program().and_then(|here| write(&shell).map(|()| here));
-        let programs = [here.map_err(|source| NetworkError::Start { source })?, there];
+        let here = Place::here().and_then(|here| write(&shell, own).map(|()| here));
+        let here = here.map_err(|source| NetworkError::Start { source })?;
+        if starter == MpiStarter::Prrte && here.name == there.name {
+            return Err(NetworkError::SameName { name: here.name });
+        }
+        let is_one_kernel = here.kernel.is_some() && here.kernel == there.kernel;
+        let programs = [here.program, there.program];
         let addresses = [own.to_string(), address.ip().to_string()];
-        Ok(Some(Self { addresses, programs, shell, call }))
+        Ok(Some(Self { addresses, programs, shell, is_one_kernel, call }))
     }
 
     /// Has the other end start what the launcher wants there, until `over`: dropping the call ends it.
@@ -104,7 +145,7 @@ impl RanksEnd {
         };
         let (code, said) = match self.start(&asked, over) {
             Ok(Answer::Ended { code, said }) => (code, said),
-            Ok(Answer::Program(_)) => (1, "it did not understand\n".to_owned()),
+            Ok(Answer::Place(_)) => (1, "it did not understand\n".to_owned()),
             Err(error) => (1, Failure::causes(&error).join(": ") + "\n"),
         };
         // Where the folder is gone, nobody waits any more.
@@ -124,10 +165,10 @@ impl RanksEnd {
     }
 }
 
-fn write(shell: &Path) -> io::Result<()> {
+fn write(shell: &Path, own: IpAddr) -> io::Result<()> {
     use std::io::Write as _;
     let options = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).to_owned();
-    options.open(shell)?.write_all(SCRIPT.as_bytes())
+    options.open(shell)?.write_all(SCRIPT.replace("OWN", &own.to_string()).as_bytes())
 }
 
 /// Where this program can be started from: a copy is deleted as soon as it runs, and the system keeps it.
@@ -161,8 +202,8 @@ fn is_daemon(word: &str) -> bool {
 pub(crate) fn attend(call: &Call) {
     while let Ok(asked) = call.hear(Duration::MAX) {
         let answer = match asked {
-            Ask::Program => match own_program() {
-                Ok(program) => Answer::Program(program),
+            Ask::Place => match Place::here() {
+                Ok(here) => Answer::Place(here),
                 Err(error) => Answer::Ended { code: 1, said: error.to_string() },
             },
             Ask::Start(words) => start(&words, call.over()),

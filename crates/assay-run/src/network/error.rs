@@ -56,6 +56,10 @@ pub enum NetworkError {
     FarEnd { peer: String, causes: String },
     #[error("both hosts are the machine at {address}, and ranks would talk through its memory")]
     SameMachine { address: IpAddr },
+    #[error(
+        "both hosts are called {name}, which Open MPI takes for one machine: its ranks would wait for each other for ever"
+    )]
+    SameName { name: String },
     #[error("interrupted")]
     Interrupted,
 }
@@ -151,6 +155,9 @@ impl NetworkError {
             Self::PingPong { .. } => "see what the other end says",
             Self::SameMachine { .. } => {
                 "name hosts that are machines of their own; within one, `assay run mpi` without --pairs measures"
+            }
+            Self::SameName { .. } => {
+                "give each host a name of its own (hostnamectl set-hostname NAME)"
             }
             Self::Interrupted => "start it again when it may run to its end",
             Self::Known(_) => "",

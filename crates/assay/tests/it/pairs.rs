@@ -65,6 +65,13 @@ impl Namespaces {
     fn via(&self) -> String {
         format!("ip netns exec {}{{host}}", self.id)
     }
+
+    /// A way to them on which each has a name of its own too, and UCX leaves the memory alone that all of them share.
+    fn via_names(&self, world: &World) -> String {
+        let named = world.write("named", "hostname \"$1\" && shift && exec \"$@\"\n");
+        let (via, named) = (self.via(), named.display());
+        format!("{via} env UCX_TLS=^shm unshare --uts sh {named} {{host}}")
+    }
 }
 
 /// One question about throughput and one about round trips, a second each.
@@ -285,51 +292,69 @@ fn sent(hosts: &Namespaces, host: usize) -> u64 {
     String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
 }
 
+/// Latency and bandwidth between ranks, a size or two each.
+const RANKS: &str = "name = \"ranks\"\nbudget = \"4s\"\n\
+    [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"16B\"\n\
+    [[measure]]\nbenchmark = \"mpi.bw\"\nfrom = \"64KiB\"\nto = \"64KiB\"\n";
+
 #[test]
 fn ranks_of_mpi_run_on_both_hosts_of_a_pair() {
-    let test = "pairs::ranks_of_mpi_run_on_both_hosts_of_a_pair";
-    let mpis = real_mpis(test);
-    if mpis.is_empty() {
-        return;
-    }
+    let mpis = real_mpis("pairs::ranks_of_mpi_run_on_both_hosts_of_a_pair");
+    let Some(prefix) = mpis.last() else { return };
     let Some(hosts) = Namespaces::new("ranks", 3) else { return };
     let _turn = one_at_a_time();
     let world = World::new();
-    world.write(
-        "ranks.toml",
-        "name = \"ranks\"\nbudget = \"4s\"\n\
-         [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"16B\"\n\
-         [[measure]]\nbenchmark = \"mpi.bw\"\nfrom = \"64KiB\"\nto = \"64KiB\"\n",
-    );
-    let (via, before) = (hosts.via(), sent(&hosts, 2));
+    world.write("ranks.toml", RANKS);
+    let via = hosts.via_names(&world);
     let words = ["run", "./ranks.toml", "--hosts", "n[1-3]", "--matrix", "ring", "--via", &via];
-    let prefixes = mpis.iter().flat_map(|prefix| ["--mpi", prefix.to_str().unwrap()]);
-    let words: Vec<&str> = words.into_iter().chain(prefixes).collect();
-    let document = world.json(&[&words[..], &["--json"]].concat());
+    let more = ["--mpi", prefix.to_str().unwrap(), "--json"];
+    let document = world.json(&[&words[..], &more].concat());
     assert_eq!(document["failures"], serde_json::json!([]), "{document:#}");
-    let latencies = results(&document, "mpi.latency", "latency");
-    let names: BTreeSet<&str> =
-        latencies.iter().map(|it| it["parameters"]["mpi"].as_str().unwrap()).collect();
-    assert!(names.len() >= mpis.len(), "{names:?}");
-    for mpi in names {
-        for metric in [("mpi.latency", "latency"), ("mpi.bw", "bandwidth")] {
-            let found = results(&document, metric.0, metric.1);
-            let of_mpi = found.iter().filter(|it| it["parameters"]["mpi"] == mpi);
-            let pairs: BTreeSet<String> = of_mpi.map(|it| pair_of(it)).collect();
-            let ring = ["n1:n2", "n2:n3", "n3:n1"].map(str::to_owned);
-            assert_eq!(pairs, BTreeSet::from(ring), "{mpi} {metric:?}");
-        }
+    for metric in [("mpi.latency", "latency"), ("mpi.bw", "bandwidth")] {
+        let found = results(&document, metric.0, metric.1);
+        let pairs: BTreeSet<String> = found.iter().map(|it| pair_of(it)).collect();
+        let ring = ["n1:n2", "n2:n3", "n3:n1"].map(str::to_owned);
+        assert_eq!(pairs, BTreeSet::from(ring), "{metric:?}");
     }
-    let parameters = &latencies[0]["parameters"];
+    let parameters = &results(&document, "mpi.latency", "latency")[0]["parameters"];
     assert_eq!((&parameters["ranks"], &parameters["placement"]), (&2.into(), &"hosts".into()));
     assert!(parameters.get("hosts").is_none(), "the pair says it: {parameters}");
-    // Ranks of one machine would have talked through its memory.
-    assert!(sent(&hosts, 2) - before > 1 << 20, "{}", sent(&hosts, 2) - before);
     let page = world.assay(&["report", "--format", "html"]).succeeded().out;
     for map in ["Throughput from each host", "Latency from each host"] {
         assert!(page.contains(&format!("<figcaption>{map}")), "{map}");
     }
     assert!(page.contains("n3 → n1"), "{page}");
+}
+
+/// Each launcher reaches the other host in its own way, and each library has its own idea of what is one host.
+#[test]
+fn ranks_of_every_mpi_talk_over_the_network() {
+    let mpis = real_mpis("pairs::ranks_of_every_mpi_talk_over_the_network");
+    let Some(hosts) = Namespaces::new("mpis", 2).filter(|_| !mpis.is_empty()) else { return };
+    let _turn = one_at_a_time();
+    let world = World::new();
+    world.write("ranks.toml", RANKS);
+    let via = hosts.via_names(&world);
+    for prefix in mpis {
+        let before = sent(&hosts, 1);
+        let words =
+            ["run", "./ranks.toml", "--hosts", "n[1-2]", "--pairs", "n1:n2", "--via", &via];
+        let more = ["--mpi", prefix.to_str().unwrap(), "--json"];
+        let document = world.json(&[&words[..], &more].concat());
+        assert_eq!(document["failures"], serde_json::json!([]), "{document:#}");
+        assert!(document.to_string().contains("\"one-kernel\""), "{document:#}");
+        let found = results(&document, "mpi.bw", "bandwidth");
+        for mpi in found.iter().map(|it| it["parameters"]["mpi"].as_str().unwrap()) {
+            let latency = results(&document, "mpi.latency", "latency");
+            assert!(latency.iter().any(|it| it["parameters"]["mpi"] == mpi), "{mpi}");
+        }
+        // Through shared memory only the launchers talk over the link.
+        let sent = sent(&hosts, 1) - before;
+        assert!(
+            !found.is_empty() && sent > found.len() as u64 * (8 << 20),
+            "{prefix:?}: {sent}"
+        );
+    }
 }
 
 /// Ranks on one machine talk through its memory, which says nothing of a way between hosts.

@@ -21,6 +21,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         Doubt::OtherBinding { bound, asked } => {
             reported!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
         }
+        Doubt::OneKernel => reported!("doubt-one-kernel"),
         Doubt::UnboundRanks { unbound, moved, ranks } => reported!(
             "doubt-unbound-ranks",
             unbound = unbound.to_string(),
