@@ -223,9 +223,11 @@ fn start(words: &[String], over: &AtomicBool) -> Answer {
     let mut command = Command::new(path_text::path(program));
     command.arguments = arguments.iter().map(|it| path_text::word(it)).collect();
     command.directory = Some("/".into());
-    // What Open MPI has a shell set before its daemon, where that has a path.
+    // What Open MPI has a shell set before its daemon, where that has a path. Ranks of Intel MPI would find another
+    // libfabric by it than those on the launcher's host, and never meet.
     let prefix = Path::new(program).parent().and_then(Path::parent);
-    if let Some(prefix) = prefix.filter(|it| !it.as_os_str().is_empty()) {
+    let is_open = program.ends_with("orted") || program.ends_with("prted");
+    if let Some(prefix) = prefix.filter(|it| is_open && !it.as_os_str().is_empty()) {
         let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
         // An empty entry would be the working folder.
         let more = std::env::split_paths(&inherited).filter(|it| !it.as_os_str().is_empty());
