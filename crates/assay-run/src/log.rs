@@ -105,9 +105,10 @@ impl<'t> Log<'t> {
 
     /// The run as it is stored.
     pub(crate) fn finish(self) -> Run {
-        if let Some(doubt) = self.writer.and_then(RunWriter::finish) {
+        let run = self.past.finish();
+        if let Some(doubt) = self.writer.and_then(|it| it.finish(Some(&run))) {
             self.sink.doubt(&doubt);
         }
-        self.past.finish()
+        run
     }
 }

@@ -4,14 +4,15 @@ use std::io;
 use std::time::UNIX_EPOCH;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
-use assay_model::run::CaseEnd;
+use assay_model::event::{RunStarted, Status};
+use assay_model::run::{CaseEnd, Run};
 use fs_err as fs;
 
 use crate::error::StoreError;
 use crate::index::{self, Row, Stamp};
 use crate::layout::Layout;
 use crate::listed::{Headlines, Listed, Listing, Unreadable};
+use crate::problem::Problem;
 use crate::reader;
 use crate::side_by_side;
 
@@ -55,10 +56,18 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
     Ok(listing)
 }
 
-/// Puts one run into the index, as far as its events are now.
-pub(crate) fn note(layout: &Layout, headlines: Headlines, id: &str) -> Option<Doubt> {
+/// Puts one run into the index, as far as its events are now; they are read where nobody has them.
+pub(crate) fn note(
+    layout: &Layout,
+    headlines: Headlines,
+    id: &str,
+    events: Option<&Run>,
+) -> Option<Doubt> {
     let stamp = stamp(layout, headlines, id);
-    let run = condense(layout, headlines, id).ok()?;
+    let run = match events {
+        Some(run) => listed(headlines, id, run, &[]),
+        None => condense(layout, headlines, id).ok()?,
+    };
     unwritten(layout, index::append(layout, &Row { stamp, run }))
 }
 
@@ -88,37 +97,41 @@ fn stamp(layout: &Layout, headlines: Headlines, id: &str) -> Option<Stamp> {
 /// What the list shows of a run, from its events.
 fn condense(layout: &Layout, headlines: Headlines, id: &str) -> Result<Listed, StoreError> {
     let read = reader::read(layout, id)?;
-    let (is_whole, losses) = (read.is_whole(), read.losses());
-    let run = read.run;
+    Ok(listed(headlines, id, &read.run, &read.problems))
+}
+
+fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Listed {
     let count = |failed: bool| {
         let ended = run.cases.iter().filter_map(|record| record.end.as_ref());
         ended.filter(|end| matches!(end, CaseEnd::Failed { .. }) == failed).count()
     };
     let (cases_finished, cases_failed) = (count(false), count(true));
-    let (mut headlines, is_trusted) = (headlines.of)(&run);
+    let (mut headlines, is_trusted) = (headlines.of)(run);
     headlines.retain(|headline| headline.quantity.value.is_finite());
     let other_hosts = run.hosts.len().saturating_sub(1);
-    let host = run.hosts.into_iter().next();
-    let (host, fingerprint) =
-        host.map(|joined| (joined.host, joined.facts.fingerprint)).unwrap_or_default();
-    Ok(Listed {
+    let host = run.first_host();
+    let (host, fingerprint) = host
+        .map(|joined| (joined.host.clone(), joined.facts.fingerprint.clone()))
+        .unwrap_or_default();
+    let RunStarted { label, note, plan, started, .. } = &run.started;
+    Listed {
         id: id.to_owned(),
-        label: run.started.label,
-        note: run.started.note,
-        suite: run.started.plan.suite,
-        started: run.started.started,
-        finished: run.finished,
+        label: label.clone(),
+        note: note.clone(),
+        suite: plan.suite.clone(),
+        started: started.clone(),
+        finished: run.finished.clone(),
         status: run.status,
         running: false,
-        cases_planned: run.started.plan.cases.len(),
+        cases_planned: plan.cases.len(),
         cases_finished,
         cases_failed,
         host,
         other_hosts,
         fingerprint,
-        is_whole,
-        losses,
+        is_whole: problems.is_empty(),
+        losses: problems.iter().map(Problem::losses).sum(),
         headlines,
         is_trusted,
-    })
+    }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write as _};
 
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, RunStarted};
+use assay_model::run::Run;
 use fs_err as fs;
 
 use crate::error::StoreError;
@@ -27,6 +28,8 @@ pub struct RunWriter {
     good_end: u64,
     /// A piece of a line that could not be removed is at the end of the file.
     torn: bool,
+    /// An event is not in the file.
+    was_refused: bool,
 }
 
 impl RunWriter {
@@ -47,8 +50,16 @@ impl RunWriter {
             }
             StoreError::Begin { run: run.clone(), path: layout.run(&run), source }
         })?;
-        let mut writer =
-            Self { run, layout, headlines, file, number: 1, good_end: 0, torn: false };
+        let mut writer = Self {
+            run,
+            layout,
+            headlines,
+            file,
+            number: 1,
+            good_end: 0,
+            torn: false,
+            was_refused: false,
+        };
         if let Err(error) = writer.put(&line).and_then(|()| writer.sync()) {
             // A run that never began should not be listed as unreadable for ever.
             drop(fs::remove_dir_all(writer.layout.run(&writer.run)));
@@ -69,7 +80,8 @@ impl RunWriter {
     /// When the event cannot be read back, or the disk refuses. Events appended before stay
     /// intact, and more may be appended once the disk takes them again.
     pub fn append(&mut self, event: &RunEvent) -> Result<(), StoreError> {
-        self.put(&line::encode(self.number, event)?)?;
+        let line = line::encode(self.number, event).inspect_err(|_| self.was_refused = true)?;
+        self.put(&line).inspect_err(|_| self.was_refused = true)?;
         if is_end(event) { self.sync() } else { Ok(()) }
     }
 
@@ -81,13 +93,15 @@ impl RunWriter {
         raw::write(&self.layout, bytes)
     }
 
-    /// Closes the file and brings the index up to date. What can go wrong here does not concern
-    /// the run, which is stored; it comes back as a doubt.
+    /// Closes the file and brings the index up to date. `events` is what they add up to, where somebody has it: a run of
+    /// many hosts is not read again into the same memory. What can go wrong here does not concern the run, which is
+    /// stored; it comes back as a doubt.
     #[must_use]
-    pub fn finish(self) -> Option<Doubt> {
-        let Self { run, layout, headlines, file, .. } = self;
+    pub fn finish(self, events: Option<&Run>) -> Option<Doubt> {
+        let Self { run, layout, headlines, file, was_refused, .. } = self;
         drop(file);
-        listing::note(&layout, headlines, &run)
+        // Where the disk refused an event, the file alone knows what it has.
+        listing::note(&layout, headlines, &run, events.filter(|_| !was_refused))
     }
 
     fn put(&mut self, line: &str) -> Result<(), StoreError> {

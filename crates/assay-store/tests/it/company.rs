@@ -20,7 +20,7 @@ fn many_writers_lose_nothing() {
             store.list().unwrap();
         }
         assert_eq!(store.raw(&hash).unwrap(), b"the same output");
-        assert_eq!(writer.finish(), None);
+        assert_eq!(writer.finish(None), None);
     };
     std::thread::scope(|scope| {
         (0..WRITERS).for_each(|number| drop(scope.spawn(move || write(number))));

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::Status;
+use assay_model::event::{RunEvent, Status};
+use assay_model::run::Run;
 use assay_store::{Headline, Listed, Listing, Store, Unreadable};
 
 use crate::sample::{self, HEADLINES};
@@ -115,6 +116,25 @@ fn an_index_that_is_up_to_date_is_used() {
     assert_eq!(newer.list().unwrap().runs[0].suite, "memory");
 }
 
+/// Who has measured a run need not have it read again.
+#[test]
+fn a_run_at_hand_makes_the_row_that_its_file_makes() {
+    let (_folder, store) = sample::store();
+    let mut writer = store.begin(sample::started("a")).unwrap();
+    let mut events = vec![RunEvent::RunStarted(Box::new(sample::started("a")))];
+    events.extend(sample::events());
+    events[1..].iter().for_each(|event| writer.append(event).unwrap());
+    let mut run = Run::fold(events).unwrap();
+    assert_eq!(writer.finish(Some(&run)), None);
+    assert!(store.verify("a").index_agrees);
+    // It was taken as given.
+    run.started.plan.suite = "from the hand".to_owned();
+    let writer = store.begin(sample::started("b")).unwrap();
+    assert_eq!(writer.finish(Some(&run)), None);
+    assert_eq!(store.list().unwrap().runs[0].suite, "from the hand");
+    assert!(!store.verify("b").index_agrees);
+}
+
 #[test]
 fn a_run_that_grew_or_went_is_noticed() {
     let (_folder, store) = sample::store();
@@ -140,7 +160,7 @@ fn an_index_that_cannot_be_written_is_a_doubt() {
     for event in sample::events() {
         writer.append(&event).unwrap();
     }
-    let doubt = writer.finish().unwrap();
+    let doubt = writer.finish(None).unwrap();
     assert!(
         matches!(&doubt, Doubt::StoreIndex { path, .. } if path.ends_with("index.jsonl")),
         "{doubt:?}"

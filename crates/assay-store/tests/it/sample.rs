@@ -139,7 +139,7 @@ pub(crate) fn write(store: &Store, run: &str) {
     for event in events() {
         writer.append(&event).unwrap();
     }
-    assert_eq!(writer.finish(), None);
+    assert_eq!(writer.finish(None), None);
 }
 
 pub(crate) const HEADLINES: Headlines = Headlines { version: 1, of: first_samples };
