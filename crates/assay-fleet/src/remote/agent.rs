@@ -29,6 +29,7 @@ pub struct Line {
     pub(super) calls: Calls,
     /// Ways to the hosts that this one reaches for the controller.
     pub(super) beyond: Mutex<Vec<Way>>,
+    is_in_touch: AtomicBool,
 }
 
 /// The pipe, and when something was last said.
@@ -87,6 +88,9 @@ impl Line {
 
     /// Says that this host is still there whenever nothing else was said for a second, for as long as the pipe is.
     pub fn stay_in_touch(self: &Arc<Self>) {
+        if self.is_in_touch.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let line = Arc::downgrade(self);
         thread::spawn(move || {
             while let Some(line) = line.upgrade() {
@@ -128,6 +132,7 @@ pub fn serve(
         enough: Arc::default(),
         calls: Calls::default(),
         beyond: Mutex::default(),
+        is_in_touch: AtomicBool::new(false),
     });
     let attend = Arc::new(attend);
     line.say(&Reply::Hello(format!("{program} {VERSION}")));

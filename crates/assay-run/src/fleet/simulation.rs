@@ -404,6 +404,8 @@ impl Hosts for World {
             | Request::Gone(_)
             | Request::Relay(_)
             | Request::To(..)
+            | Request::Trees(_)
+            | Request::TreesPhase(_)
             | Request::Leave(_) => {}
         }
     }

@@ -99,6 +99,12 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
             Some(share) => share.phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
             None => Err(Failure::new(Kind::Internal, "it has no share")),
         },
+        Request::Trees(asked) => {
+            line.stay_in_touch();
+            far_end::prepare_trees(*asked, &mut held()).map(Reply::Marks)
+        }
+        Request::TreesPhase(asked) => far_end::trees_phase(&asked, line)
+            .map(|outcome| Reply::TreesOutcome(Box::new(outcome))),
         Request::Examine => doctor::examine(&PathAsked::default())
             .map(|examined| Reply::Examined(Box::new(examined))),
         Request::Run(asked) => {

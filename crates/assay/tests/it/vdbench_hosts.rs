@@ -12,6 +12,8 @@ use serde_json::Value;
 use crate::network::link::run;
 use crate::program::{Outcome, World, files_below, results};
 
+mod trees;
+
 #[path = "../../../assay-dialects/src/vdbench/tests/generated.rs"]
 mod generated;
 
