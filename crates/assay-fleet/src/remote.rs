@@ -3,7 +3,8 @@
 //!
 //! [`controller::ask`] starts the command once for each host, has a shell at its far end start an agent
 //! ([`bootstrap`]), and asks it. The agent is this same program ([`agent::serve`]). Nothing listens on a port,
-//! nothing is installed, and nothing is left behind: when the pipe closes, the agent ends.
+//! nothing is installed, and nothing is left behind: when the pipe closes, or nothing comes through it for longer than
+//! the coordinator itself would wait, the agent ends.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -68,6 +69,8 @@ pub enum Request {
     Start(u64),
     /// What is being done ends, in good order.
     Stop,
+    /// The other end is still there.
+    Alive,
     /// What another agent of the run says.
     Letter(Letter),
     /// This host has left the run.

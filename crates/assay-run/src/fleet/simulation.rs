@@ -398,6 +398,7 @@ impl Hosts for World {
             | Request::Look(_)
             | Request::Share(_)
             | Request::Phase(_)
+            | Request::Alive
             | Request::Enough
             | Request::Stop
             | Request::Letter(_)
