@@ -7,6 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::controller::{AT_ONCE, Course};
 use super::failure::HostFailure;
 use super::line::{self, Ends, Line, Lines, lock};
@@ -262,6 +264,21 @@ impl Drop for Door<'_> {
     }
 }
 
+/// Says that this end is there, from the thread that listens: an agent hears it whatever the others wait for. Who is spoken to
+/// just now hears enough, and nothing may wait here: the agent may itself be waiting until it is listened to.
+fn say_alive(input: &Input) {
+    let Ok(mut input) = input.try_lock() else { return };
+    let Some(input) = input.as_mut() else { return };
+    // A pipe that can be written takes a page at least (pipe(7)), and this is a few bytes.
+    let mut way = [PollFd::new(input, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_free = poll(&mut way, Some(&now)).is_ok_and(|ready| ready > 0);
+    if is_free && way[0].revents().contains(PollFlags::OUT) {
+        // Who reads no more is heard to be gone.
+        drop(frame::write(input, &Request::Alive));
+    }
+}
+
 /// What is heard from one process.
 #[derive(Clone)]
 struct Speaker<'s, 'h> {
@@ -335,9 +352,7 @@ impl Speaker<'_, '_> {
             let at_ns = (self.clock)();
             if spoke.elapsed() >= WORD {
                 spoke = Instant::now();
-                // Not from the thread that measures, lays out or waits for a command: an agent hears this end as long
-                // as it is there.
-                drop(lock(kept).as_mut().map(|it| frame::write(it, &Request::Alive)));
+                say_alive(kept);
             }
             line.lives_until(Instant::now() + self.course.deadline);
             is_heard = match reply {
