@@ -41,6 +41,7 @@ const SLURM_CLIENT: Package = package("slurm-client", "`srun`, `salloc` and `sba
 const MUNGE: Package = package("munge", "by which Slurm's daemons trust each other");
 const SSH: Package = package("openssh-client", "the way to other hosts");
 const SSH_SERVER: Package = package("openssh-server", "what stands at their end of it");
+const SUDO: Package = package("sudo", "the rights of another user, as a way to hosts");
 const PODMAN: Package = package("podman", "containers that are hosts");
 const PMIX: Package = package(
     "libpmix-dev",
@@ -110,6 +111,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     MUNGE,
     SSH,
     SSH_SERVER,
+    SUDO,
     PODMAN,
     PMIX,
     VENV,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use assay_model::path_text;
 use assay_model::seed;
-use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::file_set::{FilePlan, FileTree};
 use assay_model::workload::storage::{StoragePlan, StorageTarget, Verify};
 use serde::{Deserialize, Serialize};
 
@@ -104,7 +104,7 @@ pub struct Execution {
     pub runs: Vec<RunLabel>,
     /// Hosts that any run uses.
     pub hosts: Vec<UsedHost>,
-    /// Where hosts are apart: by phase and target, which of them it is on.
+    /// Where hosts are apart: by phase and target or tree, which of them it is on.
     pub places: Vec<Vec<usize>>,
     /// Commands around all runs.
     pub commands: Commands,
@@ -136,6 +136,18 @@ impl Execution {
             let hosts = self.places.get(index);
             let targets = phase.workload.targets.iter().enumerate();
             targets.map(move |(at, target)| (hosts.map(|it| it[at]), target))
+        })
+    }
+
+    /// The trees of all runs, with their hosts where these are apart and do not share them.
+    pub fn placed_trees(&self) -> impl Iterator<Item = (Option<usize>, &FileTree)> {
+        self.files.phases.iter().enumerate().flat_map(|(index, phase)| {
+            let hosts = self.places.get(index);
+            let trees = phase.workload.trees.iter().enumerate();
+            trees.map(move |(at, tree)| {
+                let host = hosts.filter(|_| tree.part.is_none()).map(|it| it[at]);
+                (host, tree)
+            })
         })
     }
 

@@ -53,7 +53,7 @@ struct Found {
 /// Files that are not understood, targets that must not be written, hosts that are lost.
 pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut input = input(typed)?;
-    let elsewhere = hosts::elsewhere(&mut input, typed)?;
+    let elsewhere = hosts::elsewhere(&mut input, typed, terminal)?;
     if let Some(elsewhere) = elsewhere.as_ref().filter(|_| !typed.simulate) {
         return elsewhere.execute(typed, &input, terminal);
     }

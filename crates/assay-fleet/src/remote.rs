@@ -3,7 +3,8 @@
 //!
 //! [`controller::ask`] starts the command once for each host, has a shell at its far end start an agent
 //! ([`bootstrap`]), and asks it. The agent is this same program ([`agent::serve`]). Nothing listens on a port,
-//! nothing is installed, and nothing is left behind: when the pipe closes, the agent ends.
+//! nothing is installed, and nothing is left behind: when the pipe closes, or nothing comes through it for longer than
+//! the coordinator itself would wait, the agent ends.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,6 +13,7 @@ use std::time::SystemTime;
 
 use assay_model::event::RunEvent;
 use assay_model::facts::HostFacts;
+use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::finding::Finding;
 use assay_model::network_setup::NetworkSetup;
 use assay_model::path_text;
@@ -20,6 +22,7 @@ use assay_model::plan::Plan;
 use assay_model::plan::expand::PairChoices;
 use assay_model::quantity::Quantity;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::file_set::{FilePhase, FilePlan};
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 use serde::{Deserialize, Serialize};
 
@@ -56,12 +59,18 @@ pub enum Request {
     Share(Box<ShareAsked>),
     /// A phase of it, which waits for a start.
     Phase(Box<StoragePhase>),
+    /// The same of a job on trees of files: they are prepared, and its phases follow one by one.
+    Trees(Box<TreesAsked>),
+    /// A phase of it, which waits for a start.
+    TreesPhase(Box<TreesPhase>),
     /// The phase ends as if its work were done.
     Enough,
     /// What waits at a gate goes on when the clock of measurements shows this many nanoseconds.
     Start(u64),
     /// What is being done ends, in good order.
     Stop,
+    /// The other end is still there.
+    Alive,
     /// What another agent of the run says.
     Letter(Letter),
     /// This host has left the run.
@@ -103,6 +112,43 @@ pub struct ShareAsked {
     pub writers_make_files: bool,
 }
 
+/// Trees of files that one host prepares, or finds prepared by others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreesAsked {
+    /// The trees and what is done to them, phase by phase.
+    pub plan: FilePlan,
+    /// Folders whose files may be overwritten.
+    #[serde(with = "path_text::each")]
+    pub destroy_data: Vec<PathBuf>,
+    /// Whether trees may be on the root's file system where a volume should be mounted.
+    pub target_on_root: bool,
+    /// Whether missing folders above those of the trees are made.
+    pub makes_above: bool,
+    /// The marks of the trees where other hosts have prepared them; `None` = this one does.
+    pub prepared: Option<Vec<TreeMark>>,
+}
+
+/// A phase on trees of files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TreesPhase {
+    /// What is done.
+    pub phase: FilePhase,
+    /// It ends when so many operations have failed.
+    pub most_errors: u64,
+}
+
+/// The mark of a tree as a host sees it: two hosts that see the same one have the same folder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreeMark {
+    /// The folder of the tree.
+    #[serde(with = "path_text")]
+    pub anchor: PathBuf,
+    /// The number of the mark in its file system, the same for all clients of a network file system.
+    pub inode: u64,
+    /// When it was written: seconds since 1970 and nanoseconds.
+    pub changed: (i64, i64),
+}
+
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AtPath {
@@ -132,6 +178,12 @@ pub enum Reply {
     Interval(Box<IntervalTally>),
     /// A phase is over.
     Outcome(Box<StorageOutcome>),
+    /// The trees are prepared; these are the marks of those that are written.
+    Marks(Vec<TreeMark>),
+    /// One entry of the series of a phase on trees of files.
+    TreesInterval(Box<FileInterval>),
+    /// Such a phase is over.
+    TreesOutcome(Box<FileOutcome>),
     /// It waits for a start.
     Ready(Ready),
     /// It went on when its clock of measurements showed this.

@@ -176,6 +176,29 @@ pub(crate) mod as_text {
     }
 }
 
+/// The same of what may have no values.
+pub(crate) mod as_text_if_any {
+    use super::{Deserialize, Encoded, Histogram, Serialize, as_text};
+    use serde::{Deserializer, Serializer};
+
+    /// A histogram where there is one.
+    #[derive(Deserialize)]
+    struct Any(#[serde(with = "as_text")] Histogram<u64>);
+
+    pub(crate) fn serialize<S: Serializer>(
+        histogram: &Option<Histogram<u64>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        histogram.as_ref().map(Encoded::of).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Histogram<u64>>, D::Error> {
+        Ok(Option::<Any>::deserialize(from)?.map(|Any(histogram)| histogram))
+    }
+}
+
 /// All distributions of a series together: the histograms merged exactly, the moments added.
 #[derive(Debug, Clone)]
 pub struct Merged {

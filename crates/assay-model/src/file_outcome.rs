@@ -1,16 +1,20 @@
 //! The outcome of a phase of file operations: counts and latencies per operation and interval.
+//!
+//! Hosts tell theirs to the coordinator as it is.
 
 use std::path::PathBuf;
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
+use crate::distribution::as_text_if_any;
 use crate::storage_outcome::Ended;
 use crate::workload::file_set::FileOperation;
 
 mod record;
 
 /// What a phase measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileOutcome {
     /// Seconds that counted: the warm-up is not among them.
     pub elapsed_s: f64,
@@ -25,7 +29,7 @@ pub struct FileOutcome {
 }
 
 /// Counts and latencies of operations of all kinds.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FileTally {
     /// Per operation, by [`FileOperation::index`].
     pub operations: [OperationCount; FileOperation::ALL.len()],
@@ -38,13 +42,15 @@ pub struct FileTally {
     pub written_bytes: u64,
     /// Nanoseconds from the intended start of a requested operation to its end, in an open loop. What was
     /// due and never started counts with the time it had waited at the end of the phase.
+    #[serde(with = "as_text_if_any")]
     pub from_intended_ns: Option<Histogram<u64>>,
     /// Nanoseconds of requested operations; `None` = none.
+    #[serde(with = "as_text_if_any")]
     pub service_ns: Option<Histogram<u64>>,
 }
 
 /// One kind of operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OperationCount {
     /// Operations done.
     pub count: u64,
@@ -53,7 +59,7 @@ pub struct OperationCount {
 }
 
 /// One entry of the series.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileInterval {
     /// Seconds from the start of the phase, warm-up included, to its beginning.
     pub start_s: f64,
@@ -70,9 +76,10 @@ pub struct FileInterval {
 }
 
 /// One failed operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFailure {
     /// The file or directory.
+    #[serde(with = "crate::path_text")]
     pub path: PathBuf,
     /// What was to be done.
     pub operation: FileOperation,
@@ -104,8 +111,8 @@ impl OperationCount {
 
     /// Those of another.
     pub fn join(&mut self, other: Self) {
-        self.count += other.count;
-        self.sum_ns += other.sum_ns;
+        self.count = self.count.saturating_add(other.count);
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
     }
 
     /// Mean in ms; 0 for none.
@@ -122,8 +129,8 @@ impl FileTally {
             sum.join(part);
         }
         self.requested.join(other.requested);
-        self.read_bytes += other.read_bytes;
-        self.written_bytes += other.written_bytes;
+        self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
+        self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
         join(&mut self.service_ns, other.service_ns.as_ref());
         join(&mut self.from_intended_ns, other.from_intended_ns.as_ref());
     }

@@ -419,6 +419,9 @@ impl Fleet<'_, '_, '_> {
             | Reply::Looked(_)
             | Reply::Interval(_)
             | Reply::Outcome(_)
+            | Reply::Marks(_)
+            | Reply::TreesInterval(_)
+            | Reply::TreesOutcome(_)
             | Reply::Of(..)
             | Reply::Alive => {}
             Reply::Letter(letter) => self.hand_on(host, letter),

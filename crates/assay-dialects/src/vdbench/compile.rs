@@ -17,6 +17,7 @@ use super::runs::{self, Format, Rate, Run};
 use super::values::Shown;
 use super::{Execution, Input, RateLabel, RunLabel, Surroundings, UsedHost};
 
+mod file_hosts;
 mod files;
 mod format;
 mod joined;
@@ -92,7 +93,9 @@ impl<'a, 'b> Compiler<'a, 'b> {
             self.lines.found.push(error.help("make two files of them").vdbench("stops"));
             return self.execution;
         }
-        self.nested_anchors();
+        if !self.input.is_apart {
+            self.nested_anchors((0..all.file_systems.len()).collect());
+        }
         if all.runs.is_empty() {
             let nothing = super::Diagnostic::new(
                 super::Severity::Error,
@@ -286,29 +289,6 @@ impl<'a, 'b> Compiler<'a, 'b> {
             pause_before_s: if first { 0.0 } else { run.pause_s },
         });
         Some(())
-    }
-
-    /// No tree may be within another one.
-    fn nested_anchors(&mut self) {
-        let mut anchors: Vec<_> = self
-            .all
-            .file_systems
-            .iter()
-            .filter_map(|system| Some((path_text::path(&system.anchor.as_ref()?.text), system)))
-            .collect();
-        anchors.sort_by(|a, b| a.0.cmp(&b.0));
-        for pair in anchors.windows(2) {
-            let [(outer, _), (inner, system)] = pair else { continue };
-            if inner.starts_with(outer) {
-                let message = format!(
-                    "the anchor `{}` lies in `{}`, which is an anchor too",
-                    inner.display(),
-                    outer.display()
-                );
-                let error = self.lines.error("V158", system.name.spot, message);
-                self.lines.found.push(error.help("give each fsd a folder of its own"));
-            }
-        }
     }
 
     fn hosts_used(&self) -> Vec<UsedHost> {

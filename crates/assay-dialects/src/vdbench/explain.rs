@@ -58,25 +58,25 @@ fn totals(text: &mut String, execution: &Execution) {
         *bytes = (*bytes).max(target.size_bytes.unwrap_or(0));
     }
     let bytes: u64 = targets.values().sum();
-    let trees: BTreeMap<&Path, &FileTree> = execution
-        .files
-        .phases
-        .iter()
-        .flat_map(|phase| &phase.workload.trees)
-        .map(|tree| (tree.anchor.as_path(), tree))
+    let trees: BTreeMap<(Option<usize>, &Path), FileTree> = execution
+        .placed_trees()
+        .map(|(host, tree)| {
+            let whole = FileTree { part: None, ..tree.clone() };
+            ((host, tree.anchor.as_path()), whole)
+        })
         .collect();
     let pauses = execution.plan.phases.iter().map(|phase| phase.pause_before_s);
     let pauses = pauses.chain(execution.files.phases.iter().map(|phase| phase.pause_before_s));
     let runs = execution.runs.iter().map(|run| run.elapsed_s + run.warmup_s);
     let seconds: f64 = pauses.sum::<f64>() + runs.sum::<f64>();
     let outstanding = execution.runs.iter().map(|run| run.used.outstanding).max().unwrap_or(0);
-    let files: u64 = trees.values().filter_map(|tree| tree.file_count()).sum();
+    let files: u64 = trees.values().filter_map(FileTree::file_count).sum();
     let (what, bytes) = if trees.is_empty() {
         (counted(targets.len() as u64, "file or device", "files or devices"), bytes as f64)
     } else {
         let roots = counted(trees.len() as u64, "tree", "trees");
         let what = format!("{} in {roots}", counted(files, "file", "files"));
-        (what, trees.values().map(|tree| tree.bytes()).sum())
+        (what, trees.values().map(FileTree::bytes).sum())
     };
     let _ = writeln!(
         text,

@@ -57,6 +57,12 @@ fn one(text: &str) -> Result<Execution, Vec<Diagnostic>> {
     compile(&files, &input("file"))
 }
 
+/// Compiles one file whose hosts are other machines.
+fn apart(text: &str) -> Result<Execution, Vec<Diagnostic>> {
+    let files = HashMap::from([(PathBuf::from("file"), text.as_bytes().to_vec())]);
+    compile(&files, &Input { is_apart: true, ..input("file") })
+}
+
 /// Compiles one file that is right.
 fn fine(text: &str) -> Execution {
     match one(text) {

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use assay_dialects::vdbench::diagnostic::{Diagnostic, Severity};
+use assay_dialects::vdbench::diagnostic::Diagnostic;
 use assay_dialects::vdbench::{
     self, Execution, Input, Present, Surroundings, UsedHost, at_host,
 };
@@ -18,7 +18,7 @@ use assay_run::failure::{Failure, Kind};
 use assay_run::storage::shares::sharers::Sharers;
 use fs_err as fs;
 
-use super::{execute, load, read};
+use super::{execute, load, read, refused};
 use crate::options::vdbench::VdbenchArguments;
 use crate::signals;
 use crate::terminal::Terminal;
@@ -37,16 +37,14 @@ pub(super) struct Elsewhere {
 pub(super) fn elsewhere(
     input: &mut Input,
     typed: &VdbenchArguments,
+    terminal: &mut Terminal,
 ) -> Result<Option<Elsewhere>, Failure> {
-    let Some(execution) = supposed(input) else { return Ok(None) };
+    let Ok(execution) = supposed(input) else { return Ok(None) };
     let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim().to_ascii_lowercase();
     let far = execution.hosts.iter().find(|host| !is_here(&host.system, &own));
-    let Some(far) = far.or(execution.hosts.first().filter(|_| typed.via.is_some())) else {
+    if far.is_none() && (typed.via.is_none() || execution.hosts.is_empty()) {
         return Ok(None);
-    };
-    if !execution.files.phases.is_empty() {
-        return Err(not_of_trees(far));
     }
     let template = typed
         .via
@@ -63,10 +61,10 @@ pub(super) fn elsewhere(
         execution.hosts.iter().map(|host| (host.label.clone(), own_words(host))).collect();
     (input.is_apart, input.submitters) = (true, u32::MAX);
     let mut paths = vec![BTreeSet::new(); execution.hosts.len()];
-    if let Some(execution) = supposed(input) {
-        for (host, target) in execution.placed_targets() {
-            paths[host.unwrap_or(0)].insert(target.path.clone());
-        }
+    // What hosts cannot do together is said before they are reached.
+    let apart = supposed(input).map_err(|wrong| refused(&wrong, terminal))?;
+    for (host, target) in apart.placed_targets() {
+        paths[host.unwrap_or(0)].insert(target.path.clone());
     }
     Ok(Some(Elsewhere {
         names: execution.hosts.into_iter().map(|host| host.label).collect(),
@@ -82,9 +80,9 @@ fn ssh(host: &UsedHost) -> Vec<String> {
 }
 
 /// What the files mean if whatever they name is there.
-fn supposed(input: &Input) -> Option<Execution> {
+fn supposed(input: &Input) -> Result<Execution, Vec<Diagnostic>> {
     let mut look = |_: &Path| Some(Present { bytes: 1 << 40, device: false });
-    vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look }).ok()
+    vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look })
 }
 
 fn is_here(system: &str, own: &str) -> bool {
@@ -92,20 +90,6 @@ fn is_here(system: &str, own: &str) -> bool {
     let short = own.split('.').next().unwrap_or_default();
     let is_loopback = matches!(system.as_str(), "localhost" | "127.0.0.1" | "::1");
     is_loopback || (!own.is_empty() && (system == own || system == short))
-}
-
-fn not_of_trees(far: &UsedHost) -> Failure {
-    let what = Diagnostic {
-        code: "V170",
-        severity: Severity::Error,
-        place: far.place.clone(),
-        message: format!("the host `{}` ({}) is not this machine", far.label, far.system),
-        help: Some("run the file-system workload of each host on that host".into()),
-        vdbench: Some("starts a slave on every host".into()),
-    };
-    Failure::measurement("file-system workloads (fsd, fwd) run on one host at a time")
-        .explain(what.to_string().trim_end())
-        .advise("say system=localhost where one machine is to play all hosts")
 }
 
 impl Elsewhere {

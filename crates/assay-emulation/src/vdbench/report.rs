@@ -79,6 +79,7 @@ impl<'t> Report<'t> {
                 self.failed_io(phase, outcome);
             }
             Notice::TreesStart { label, rate_per_s } => self.trees_start(label, *rate_per_s),
+            Notice::TreesPart { host, interval } => self.trees_part_of_host(host, interval),
             Notice::TreesInterval(interval) => self.trees_interval(interval),
             Notice::TreesDone { outcome, average, is_stopped, .. } => {
                 self.trees_done(outcome, *average, *is_stopped);

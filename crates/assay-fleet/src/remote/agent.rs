@@ -1,9 +1,9 @@
-//! The far end: answers requests on its standard input until that closes.
+//! The far end: answers requests on its standard input until that closes, or nothing comes through it any more.
 
 use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -16,8 +16,19 @@ use super::{Clocks, Reply, Request, VERSION, program};
 /// How long what is being done may take to end in good order once the pipe is closed. What has not ended then
 /// is ended by the caller, within the second in which an agent is to be gone.
 const GRACE: Duration = Duration::from_millis(600);
+/// How often it is looked whether the pipe has fallen silent.
+const LOOK: Duration = Duration::from_millis(500);
 /// After so long without a word an agent says that it is there.
 const SILENCE: Duration = Duration::from_secs(1);
+/// How much longer an agent waits for a word than the coordinator does, whose silence it is then not.
+const LONGER: Duration = Duration::from_secs(5);
+
+/// How long an agent hears nothing before it ends. A link that is cut closes no pipe: TCP tries for many minutes
+/// (tcp(7), `tcp_retries2`), and whatever holds the pipe there waits with it.
+#[must_use]
+pub fn patience(deadline: Duration) -> Duration {
+    deadline.saturating_add(LONGER)
+}
 
 /// What a request is answered through.
 #[expect(missing_debug_implementations, reason = "a pipe has no text")]
@@ -29,6 +40,9 @@ pub struct Line {
     pub(super) calls: Calls,
     /// Ways to the hosts that this one reaches for the controller.
     pub(super) beyond: Mutex<Vec<Way>>,
+    is_in_touch: AtomicBool,
+    /// When the coordinator was last heard.
+    heard: Mutex<Instant>,
 }
 
 /// The pipe, and when something was last said.
@@ -80,6 +94,39 @@ impl Line {
         }
     }
 
+    /// Hears requests until the pipe closes; those that take time go to `requests`.
+    fn listen(
+        self: &Arc<Self>,
+        mut input: impl Read,
+        (start, requests): (Sender<u64>, Sender<Request>),
+        clock: fn() -> u64,
+        attend: &Arc<impl Fn(Call) + Send + Sync + 'static>,
+    ) -> Result<(), FrameError> {
+        loop {
+            let heard = frame::read(&mut input);
+            *lock(&self.heard) = Instant::now();
+            match heard {
+                // Whoever asks for the time does not wait for anything else.
+                Ok(Request::Clock) => drop(self.say(&Reply::Clock(Clocks::with(clock())))),
+                Ok(Request::Alive) => {}
+                Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
+                Ok(Request::Letter(letter)) => self.deliver(letter, attend),
+                Ok(Request::Gone(host)) => self.is_gone(&host),
+                Ok(Request::Enough) => self.enough.store(true, Ordering::Relaxed),
+                Ok(Request::Stop) => self.end(),
+                Ok(Request::To(number, request)) => self.pass(number, Some(&request)),
+                Ok(Request::Leave(number)) => self.pass(number, None),
+                Ok(request) => drop(requests.send(request)),
+                Err(FrameError::Closed) => return Ok(()),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn silence(&self) -> Duration {
+        lock(&self.heard).elapsed()
+    }
+
     fn end(&self) {
         self.cancel.store(true, Ordering::Relaxed);
         self.enough.store(true, Ordering::Relaxed);
@@ -87,6 +134,9 @@ impl Line {
 
     /// Says that this host is still there whenever nothing else was said for a second, for as long as the pipe is.
     pub fn stay_in_touch(self: &Arc<Self>) {
+        if self.is_in_touch.swap(true, Ordering::Relaxed) {
+            return;
+        }
         let line = Arc::downgrade(self);
         thread::spawn(move || {
             while let Some(line) = line.upgrade() {
@@ -105,15 +155,16 @@ pub(super) fn lock<T: ?Sized>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Serves until the pipe closes, and returns soon then: whoever calls this ends the process, with whatever is
-/// still being done. `clock` is the clock of measurements, `attend` does what other agents begin a conversation about.
+/// Serves until the pipe closes or nothing was heard for as long as `patience`, and returns soon then: whoever calls this
+/// ends the process, with whatever is still being done. `clock` is the clock of measurements, `attend` does what other
+/// agents begin a conversation about.
 ///
 /// # Errors
-/// [`FrameError`] when something else than requests comes in.
+/// [`FrameError`] when something else than requests comes in, or nothing.
 pub fn serve(
-    mut input: impl Read,
+    input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
-    clock: fn() -> u64,
+    (clock, patience): (fn() -> u64, Duration),
     answer: impl Fn(Request, &Arc<Line>) + Send + 'static,
     attend: impl Fn(Call) + Send + Sync + 'static,
 ) -> Result<(), FrameError> {
@@ -128,6 +179,8 @@ pub fn serve(
         enough: Arc::default(),
         calls: Calls::default(),
         beyond: Mutex::default(),
+        is_in_touch: AtomicBool::new(false),
+        heard: Mutex::new(Instant::now()),
     });
     let attend = Arc::new(attend);
     line.say(&Reply::Hello(format!("{program} {VERSION}")));
@@ -138,25 +191,43 @@ pub fn serve(
         let _busy = busy;
         requested.into_iter().for_each(|request| answer(request, &working));
     });
+    let (over, ended) = mpsc::channel();
+    let listening = Arc::clone(&line);
+    thread::spawn(move || {
+        drop(over.send(listening.listen(input, (start, requests), clock, &attend)));
+    });
     let ended = loop {
-        match frame::read(&mut input) {
-            // Whoever asks for the time does not wait for anything else.
-            Ok(Request::Clock) => drop(line.say(&Reply::Clock(Clocks::with(clock())))),
-            Ok(Request::Start(at_ns)) => drop(start.send(at_ns)),
-            Ok(Request::Letter(letter)) => line.deliver(letter, &attend),
-            Ok(Request::Gone(host)) => line.is_gone(&host),
-            Ok(Request::Enough) => line.enough.store(true, Ordering::Relaxed),
-            Ok(Request::Stop) => line.end(),
-            Ok(Request::To(number, request)) => line.pass(number, Some(&request)),
-            Ok(Request::Leave(number)) => line.pass(number, None),
-            Ok(request) => drop(requests.send(request)),
-            Err(FrameError::Closed) => break Ok(()),
-            Err(error) => break Err(error),
+        match ended.recv_timeout(LOOK) {
+            Ok(ended) => break ended,
+            Err(mpsc::RecvTimeoutError::Disconnected) => break Ok(()),
+            Err(mpsc::RecvTimeoutError::Timeout) if line.silence() > patience => {
+                break Err(FrameError::Silent { seconds: patience.as_secs() });
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => {}
         }
     };
     line.end();
-    drop((start, requests));
     // It says nothing: it is over when its end is dropped.
     let _ = idle.recv_timeout(GRACE);
     ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn served(input: impl Read + Send + 'static, patience: Duration) -> Result<(), FrameError> {
+        serve(input, std::io::sink(), (|| 0, patience), |_, _| {}, |_| {})
+    }
+
+    #[test]
+    fn an_agent_ends_with_its_pipe_and_when_that_falls_silent() {
+        assert!(served(std::io::empty(), Duration::MAX).is_ok());
+        let (input, kept) = std::io::pipe().unwrap();
+        let silent = served(input, Duration::ZERO);
+        assert!(matches!(silent, Err(FrameError::Silent { .. })), "{silent:?}");
+        drop(kept);
+        let noise = served(&b"Welcome to vm1\n"[..], Duration::MAX);
+        assert!(matches!(noise, Err(FrameError::TooLong { .. })), "{noise:?}");
+    }
 }

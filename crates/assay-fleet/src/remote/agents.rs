@@ -7,6 +7,8 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
 use super::controller::{AT_ONCE, Course};
 use super::failure::HostFailure;
 use super::line::{self, Ends, Line, Lines, lock};
@@ -20,6 +22,8 @@ const WAITING: usize = 4096;
 const STACK: usize = 512 << 10;
 /// Time in which agents end where the user waits for it: they have handed over what they had by then.
 const HASTE: Duration = Duration::from_millis(300);
+/// How often an agent that speaks hears that this end is there.
+const WORD: Duration = Duration::from_secs(1);
 /// How often lines are looked at that may have fallen silent.
 const ROUND: Duration = Duration::from_millis(50);
 
@@ -260,6 +264,21 @@ impl Drop for Door<'_> {
     }
 }
 
+/// Says that this end is there, from the thread that listens: an agent hears it whatever the others wait for. Who is spoken to
+/// just now hears enough, and nothing may wait here: the agent may itself be waiting until it is listened to.
+fn say_alive(input: &Input) {
+    let Ok(mut input) = input.try_lock() else { return };
+    let Some(input) = input.as_mut() else { return };
+    // A pipe that can be written takes a page at least (pipe(7)), and this is a few bytes.
+    let mut way = [PollFd::new(input, PollFlags::OUT)];
+    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let is_free = poll(&mut way, Some(&now)).is_ok_and(|ready| ready > 0);
+    if is_free && way[0].revents().contains(PollFlags::OUT) {
+        // Who reads no more is heard to be gone.
+        drop(frame::write(input, &Request::Alive));
+    }
+}
+
 /// What is heard from one process.
 #[derive(Clone)]
 struct Speaker<'s, 'h> {
@@ -320,6 +339,7 @@ impl Speaker<'_, '_> {
             frame::write(&mut input, &Request::Relay(asked)).map_err(HostFailure::of_pipe)?;
         }
         *lock(kept) = Some(input);
+        let mut spoke = Instant::now();
         let mut is_heard = *is_relay || self.report(0, Heard::Joined);
         let outcome = loop {
             if !is_heard {
@@ -330,8 +350,14 @@ impl Speaker<'_, '_> {
                 Err(error) => break Err(HostFailure::of_pipe(error)),
             };
             let at_ns = (self.clock)();
+            if spoke.elapsed() >= WORD {
+                spoke = Instant::now();
+                say_alive(kept);
+            }
             line.lives_until(Instant::now() + self.course.deadline);
             is_heard = match reply {
+                // Heard by the deadline alone: who is busy for minutes does not find thousands of them waiting.
+                Reply::Alive => true,
                 Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
                     self.report(number, passed.heard(name, at_ns))
                 }

@@ -6,6 +6,7 @@
 //! read all of it before anything is run: what comes afterwards is for those it runs.
 
 use std::io::{BufRead, Read, Write};
+use std::time::Duration;
 
 use super::failure::HostFailure;
 use super::{Program, nonce};
@@ -13,14 +14,14 @@ use super::{Program, nonce};
 /// What a login may print before the script speaks; shells read profiles that greet.
 const MAXIMUM_GREETING: u64 = 64 << 10;
 
-/// The group of commands; `NONCE`, `PROGRAM`, `BYTES` are filled in.
+/// The group of commands; `NONCE`, `PROGRAM`, `BYTES`, `SECONDS` are filled in.
 const SCRIPT: &str = r#"{
 LC_ALL=C; export LC_ALL; umask 077
 [ -n "$HOME" ] || { HOME=$(eval "echo ~$(id -un)"); export HOME; }
 say() { printf '\nassay NONCE %s\n' "$*"; }
 say machine "$(uname -s) $(uname -m)"
 for p in PROGRAM "$(command -v assay)"; do
-  if [ -f "$p" ] && [ -x "$p" ] && [ "$(wc -c <"$p")" -eq BYTES ]; then say agent; exec "$p" agent; fi
+  if [ -f "$p" ] && [ -x "$p" ] && [ "$(wc -c <"$p")" -eq BYTES ]; then say agent; exec "$p" agent --patience SECONDS; fi
 done
 tried=; f=
 for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
@@ -33,12 +34,13 @@ trap 'rm -rf "$f"' EXIT HUP TERM
 say send
 if head -c BYTES >"$f/assay" && [ "$(wc -c <"$f/assay")" -eq BYTES ]; then say agent
 else say unwritten "$f"; exit 1; fi
-"$f/assay" agent --remove "$f"
+"$f/assay" agent --patience SECONDS --remove "$f"
 exit
 }
 "#;
 
-/// Has the shell at the far end of the pipe start an agent; `is_copied` when one that is there is not to be used.
+/// Has the shell at the far end of the pipe start an agent, which ends when it hears nothing for longer than `patience`;
+/// `is_copied` when one that is there is not to be used.
 ///
 /// # Errors
 /// [`HostFailure`]; the pipe is of no further use then.
@@ -46,12 +48,14 @@ pub(super) fn start(
     (input, output): (&mut impl Write, &mut impl BufRead),
     program: &Program,
     is_copied: bool,
+    patience: Duration,
 ) -> Result<(), HostFailure> {
     let nonce = nonce();
     let path = if is_copied { "/nowhere".into() } else { program.path.to_string_lossy() };
     let path = shlex::try_quote(&path).unwrap_or("/nowhere".into());
     let mut script = SCRIPT.replace("NONCE", &nonce).replace("PROGRAM", &path);
     script = script.replace("BYTES", &program.bytes.to_string());
+    script = script.replace("SECONDS", &patience.as_secs().to_string());
     if is_copied {
         script = script.replace(r#" "$(command -v assay)"#, "");
     }

@@ -56,7 +56,7 @@ fn after(said: &str) -> String {
 }
 
 /// What transports say (OpenSSH's, the shells', the resolver's own words), and what helps.
-const REMEDIES: [(&str, &str); 9] = [
+const REMEDIES: [(&str, &str); 10] = [
     (
         "Host key verification failed",
         "compare the key with the host's own, then renew it with ssh-keygen -R HOST and connect once by hand",
@@ -75,6 +75,10 @@ const REMEDIES: [(&str, &str); 9] = [
     ),
     ("Connection timed out", "check that the host is up and that no firewall is in between"),
     ("No route to host", "check that the host is up and that no firewall is in between"),
+    (
+        "password is required",
+        "let sudo do this command without a password (NOPASSWD in /etc/sudoers.d): assay never asks for one",
+    ),
     ("Cannot open network namespace", "ip netns list names those that there are"),
     (
         "not found",

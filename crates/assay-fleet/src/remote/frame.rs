@@ -21,6 +21,10 @@ pub enum FrameError {
         "a message that is none: something else writes into the pipe, or the versions differ"
     )]
     Foreign(#[source] serde_json::Error),
+    #[error(
+        "nothing came through the pipe for {seconds} s: the link is cut, or the other end stands still"
+    )]
+    Silent { seconds: u64 },
     #[error("the pipe cannot be used")]
     Pipe(#[source] io::Error),
 }

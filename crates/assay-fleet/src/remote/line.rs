@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::controller::Course;
 use super::failure::HostFailure;
-use super::{Program, Reply, VERSION, Via, bootstrap, frame};
+use super::{Program, Reply, VERSION, Via, agent, bootstrap, frame};
 
 /// Time in which an agent ends when its pipe is closed.
 pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
@@ -100,7 +100,8 @@ pub(super) fn talk_to<T>(
         let line = Arc::new(line);
         lock(lines).push(Arc::downgrade(&line));
         let said = Arc::clone(&ends.said);
-        let outcome = greet(&mut ends, program, is_copied).and_then(|()| talk(ends, &line));
+        let outcome = greet(&mut ends, program, (is_copied, agent::patience(course.deadline)))
+            .and_then(|()| talk(ends, &line));
         outcome.map_err(|failure| {
             // What a process says when it ends comes a moment after its pipe has closed. Its listener ends with
             // it, unless something in the background still holds that pipe.
@@ -135,8 +136,12 @@ pub(super) fn talk_to<T>(
 }
 
 /// Has an agent started there, which must be of this very build, or of this version for another machine.
-fn greet(ends: &mut Ends, program: &Program, is_copied: bool) -> Result<(), HostFailure> {
-    bootstrap::start((&mut ends.input, &mut ends.output), program, is_copied)?;
+fn greet(
+    ends: &mut Ends,
+    program: &Program,
+    (is_copied, patience): (bool, Duration),
+) -> Result<(), HostFailure> {
+    bootstrap::start((&mut ends.input, &mut ends.output), program, is_copied, patience)?;
     let Reply::Hello(said) = frame::read(&mut ends.output).map_err(HostFailure::of_pipe)?
     else {
         return Err(HostFailure::Changed);

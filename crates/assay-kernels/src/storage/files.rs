@@ -35,6 +35,8 @@ const GLANCE: Duration = Duration::from_millis(5);
 pub struct FileControl<'a> {
     /// Set by anyone to end the phase.
     pub stop: &'a AtomicBool,
+    /// Called when nothing is left to do before the first operation; the phase begins when it returns.
+    pub on_ready: &'a mut dyn FnMut(),
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&FileInterval),
     /// The phase ends when this many operations have failed.
@@ -60,6 +62,7 @@ pub fn run(
         }
     }
     let tallies: Vec<Mutex<FileTally>> = workers.iter().map(|_| Mutex::default()).collect();
+    (control.on_ready)();
     // The clock starts with the threads.
     shared.elapsed();
     Ok(thread::scope(|scope| {

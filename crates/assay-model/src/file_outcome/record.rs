@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 
 use super::{FileFailure, FileInterval, FileOutcome, FileTally, OperationCount};
-use crate::attribute::{Attribute, Value};
+use crate::attribute::{Attribute, Attributes, Value};
 use crate::distribution::Distribution;
 use crate::doubt::Doubt;
 use crate::entry::{Entry, Key, Seen, Span};
 use crate::event::Stretch;
-use crate::run::CaseRecord;
+use crate::run::{CaseRecord, SeriesRecord};
 use crate::storage_outcome::Ended;
 use crate::workload::file_set::FileOperation;
 
@@ -46,18 +46,21 @@ impl FileOutcome {
         entries.extend(Doubt::not_started(not_started, due).map(Entry::Doubt));
         let whole = Span::of_seconds(0.0, self.elapsed_s, false);
         add(&self.total, whole, None, &mut entries);
-        for interval in intervals {
-            let span = Span::of_seconds(interval.start_s, interval.length_s, interval.warmup);
-            add(&interval.tally, span, Some(INTERVAL), &mut entries);
-            for (metric, value) in
-                [("cpu_user", interval.cpu_user), ("cpu_system", interval.cpu_system)]
-            {
-                let key = Key::with(metric, [(Attribute::Stage, INTERVAL.into())]);
-                let weight = interval.length_s;
-                entries.push(Entry::Measured(key, Seen::Sample { value, weight }));
+        entries.extend(intervals.iter().flat_map(FileInterval::entries));
+        entries
+    }
+
+    /// The series of every host whose intervals together are one, in the order in which they were stored.
+    #[must_use]
+    pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<FileInterval>)> {
+        let mut hosts: Vec<&str> = Vec::new();
+        for host in record.series.iter().filter_map(member) {
+            if !hosts.contains(&host) {
+                hosts.push(host);
             }
         }
-        entries
+        let own = |host: &str| (host.to_owned(), intervals(&of_member(record, Some(host))));
+        hosts.into_iter().map(own).collect()
     }
 
     /// The outcome and the intervals that these entries came from.
@@ -65,9 +68,10 @@ impl FileOutcome {
     pub fn of_record(record: &CaseRecord) -> Option<(Self, Vec<FileInterval>)> {
         let number = |name| record.facts.get(&name).and_then(Value::number);
         let ended = record.facts.get(&Attribute::Ended).and_then(Value::text)?;
+        let series = of_member(record, None);
         let outcome = Self {
             elapsed_s: number(Attribute::ElapsedS)?,
-            total: tallies(record, None)
+            total: tallies(&series, None)
                 .pop_first()
                 .map(|(_, tally)| tally)
                 .unwrap_or_default(),
@@ -75,22 +79,56 @@ impl FileOutcome {
             error_count: number(Attribute::Errors)? as u64,
             ended: Ended::of_word(ended)?,
         };
-        let [user, system] = ["cpu_user", "cpu_system"].map(|metric| shares(record, metric));
-        let share = |all: &[f64], index: usize| all.get(index).copied().unwrap_or(0.0);
-        let intervals = tallies(record, Some(INTERVAL)).into_iter().enumerate();
-        let intervals = intervals.map(|(index, (span, tally))| {
-            let (start_s, length_s) = span.seconds();
-            FileInterval {
-                start_s,
-                length_s,
-                warmup: span.warmup,
-                tally,
-                cpu_user: share(&user, index),
-                cpu_system: share(&system, index),
-            }
-        });
-        Some((outcome, intervals.collect()))
+        Some((outcome, intervals(&series)))
     }
+}
+
+impl FileInterval {
+    /// What one of the hosts did whose intervals together are one.
+    #[must_use]
+    pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
+        let member = Attributes::from([(Attribute::Member, host.into())]);
+        self.entries().into_iter().map(|entry| entry.of(&member)).collect()
+    }
+
+    fn entries(&self) -> Vec<Entry> {
+        let mut entries = Vec::new();
+        let span = Span::of_seconds(self.start_s, self.length_s, self.warmup);
+        add(&self.tally, span, Some(INTERVAL), &mut entries);
+        for (metric, value) in [("cpu_user", self.cpu_user), ("cpu_system", self.cpu_system)] {
+            let key = Key::with(metric, [(Attribute::Stage, INTERVAL.into())]);
+            let weight = self.length_s;
+            entries.push(Entry::Measured(key, Seen::Sample { value, weight }));
+        }
+        entries
+    }
+}
+
+/// The host that a series is of, where several hosts are one outcome.
+fn member(series: &SeriesRecord) -> Option<&str> {
+    series.dimensions.get(&Attribute::Member).and_then(Value::text)
+}
+
+fn of_member<'r>(record: &'r CaseRecord, host: Option<&str>) -> Vec<&'r SeriesRecord> {
+    record.series.iter().filter(|series| member(series) == host).collect()
+}
+
+fn intervals(series: &[&SeriesRecord]) -> Vec<FileInterval> {
+    let [user, system] = ["cpu_user", "cpu_system"].map(|metric| shares(series, metric));
+    let share = |all: &[f64], index: usize| all.get(index).copied().unwrap_or(0.0);
+    let intervals = tallies(series, Some(INTERVAL)).into_iter().enumerate();
+    let intervals = intervals.map(|(index, (span, tally))| {
+        let (start_s, length_s) = span.seconds();
+        FileInterval {
+            start_s,
+            length_s,
+            warmup: span.warmup,
+            tally,
+            cpu_user: share(&user, index),
+            cpu_system: share(&system, index),
+        }
+    });
+    intervals.collect()
 }
 
 fn add(tally: &FileTally, span: Span, stage: Option<&str>, entries: &mut Vec<Entry>) {
@@ -136,9 +174,9 @@ fn moments(
 }
 
 /// What was seen at a stage, by the stretch of time.
-fn tallies(record: &CaseRecord, stage: Option<&str>) -> BTreeMap<Span, FileTally> {
+fn tallies(series: &[&SeriesRecord], stage: Option<&str>) -> BTreeMap<Span, FileTally> {
     let mut found: BTreeMap<Span, FileTally> = BTreeMap::new();
-    for series in &record.series {
+    for series in series {
         let text = |name| series.dimensions.get(&name).and_then(Value::text);
         if text(Attribute::Stage) != stage {
             continue;
@@ -183,8 +221,8 @@ fn put_back(
     }
 }
 
-fn shares(record: &CaseRecord, metric: &str) -> Vec<f64> {
-    let of_metric = record.series.iter().filter(|series| series.metric == metric);
+fn shares(series: &[&SeriesRecord], metric: &str) -> Vec<f64> {
+    let of_metric = series.iter().filter(|series| series.metric == metric);
     of_metric.flat_map(|series| series.samples.iter().map(|sample| sample.value)).collect()
 }
 
@@ -237,9 +275,17 @@ mod tests {
             error_count: 9,
             ended: Ended::Work,
         };
-        let record = recorded_for_tests(outcome.entries(&intervals));
+        let mut entries = outcome.entries(&intervals);
+        for host in ["vm2", "vm1"] {
+            entries.extend(intervals.iter().flat_map(|it| it.entries_of_member(host)));
+        }
+        let record = recorded_for_tests(entries);
         let (back, series) = FileOutcome::of_record(&record).unwrap();
         assert!(back == outcome, "{back:?}");
         assert!(series == intervals, "{series:?}");
+        let hosts = FileOutcome::members_of_record(&record);
+        let names: Vec<&str> = hosts.iter().map(|(host, _)| host.as_str()).collect();
+        assert_eq!(names, ["vm2", "vm1"]);
+        assert!(hosts.iter().all(|(_, own)| *own == intervals), "{hosts:?}");
     }
 }

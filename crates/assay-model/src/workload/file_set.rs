@@ -121,6 +121,29 @@ pub struct FileTree {
     pub sync: bool,
     /// Whether `fsync` comes before the file is closed.
     pub sync_at_close: bool,
+    /// The files that one of several hosts works on that share the tree; `None` = nobody else works on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<TreePart>,
+}
+
+/// Every so many files of a tree: those of one host. Directories are everybody's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TreePart {
+    /// Its first file, from 0.
+    pub nth: u64,
+    /// Hosts that share the tree; 1 = all files are this one's as well as the others'.
+    pub of: u64,
+}
+
+impl TreePart {
+    /// How many of so many files are in it.
+    const fn of_all(self, all: u64) -> u64 {
+        let rest = all.saturating_sub(self.nth);
+        match self.of {
+            0 => 0,
+            of => rest.div_ceil(of),
+        }
+    }
 }
 
 /// What is done to files and directories.
@@ -306,7 +329,7 @@ impl FileTree {
         }
     }
 
-    /// Files in all; `None` = more than can be counted.
+    /// Own files; `None` = more than can be counted.
     #[must_use]
     pub fn file_count(&self) -> Option<u64> {
         let holders = if self.files_on_all_levels && self.depth > 0 {
@@ -315,7 +338,22 @@ impl FileTree {
             self.directories_on(self.depth)?
         };
         let all = holders.checked_mul(self.files)?;
-        Some(self.most_files.map_or(all, |most| most.min(all)))
+        Some(self.own(self.most_files.map_or(all, |most| most.min(all))))
+    }
+
+    /// Files that are worked on, from the first; `None` = all.
+    #[must_use]
+    pub fn used_file_count(&self) -> Option<u64> {
+        self.used_files.map(|used| self.own(used))
+    }
+
+    fn own(&self, all: u64) -> u64 {
+        self.part.map_or(all, |part| part.of_all(all))
+    }
+
+    /// The number of an own file among all of the tree.
+    fn among_all(&self, number: u64) -> u64 {
+        self.part.map_or(number, |part| number * part.of + part.nth)
     }
 
     /// Bytes of all files together, expected where sizes are drawn.
@@ -347,9 +385,10 @@ impl FileTree {
         (level > 1).then(|| self.first_on(level - 1) + place / self.width)
     }
 
-    /// The file of this number.
+    /// The own file of this number.
     #[must_use]
     pub fn file(&self, number: u64) -> PathBuf {
+        let number = self.among_all(number);
         let holder = number / self.files;
         let folder = match (self.depth, self.files_on_all_levels) {
             (0, _) => self.anchor.clone(),
@@ -359,10 +398,11 @@ impl FileTree {
         folder.join(format!("vdb_f{:04}.file", number % self.files + 1))
     }
 
-    /// The size of the file of this number in bytes; the same for the same number, so that a tree stays
+    /// The size of the own file of this number in bytes; the same for the same number, so that a tree stays
     /// what it was made as.
     #[must_use]
     pub fn file_bytes(&self, number: u64) -> u64 {
+        let number = self.among_all(number);
         let word = seed::mix(SIZES ^ number.wrapping_add(1).wrapping_mul(seed::GAMMA));
         let mut draw = (word >> 11) as f64 / (1u64 << 53) as f64;
         let last = self.sizes.len().saturating_sub(1);
@@ -427,6 +467,7 @@ mod tests {
             direct: false,
             sync: false,
             sync_at_close: false,
+            part: None,
         }
     }
 
@@ -446,6 +487,27 @@ mod tests {
         assert_eq!(tree(64, 1000, 2, false).directories(), None);
         // Counted, not walked: this were hours.
         assert_eq!(tree(u32::MAX, 1, 2, false).directories(), Some(u64::from(u32::MAX)));
+    }
+
+    #[test]
+    fn hosts_that_share_a_tree_have_all_of_its_files_and_none_twice() {
+        let whole = FileTree { most_files: Some(17), ..tree(2, 3, 2, false) };
+        let all: Vec<_> = (0..17).map(|it| (whole.file(it), whole.file_bytes(it))).collect();
+        for of in [1, 2, 3, 20] {
+            let mut found = vec![None; 17];
+            for nth in 0..of {
+                let own = FileTree { part: Some(TreePart { nth, of }), ..whole.clone() };
+                for number in 0..own.file_count().unwrap() {
+                    let file = (own.file(number), own.file_bytes(number));
+                    let place = all.iter().position(|it| *it == file).unwrap();
+                    assert_eq!(found[place].replace(nth), None, "{file:?}");
+                }
+            }
+            assert!(found.iter().all(Option::is_some), "{of}: {found:?}");
+        }
+        let half = TreePart { nth: 1, of: 2 };
+        let used = FileTree { used_files: Some(5), part: Some(half), ..whole };
+        assert_eq!((used.file_count(), used.used_file_count()), (Some(8), Some(2)));
     }
 
     #[test]

@@ -16,7 +16,7 @@ mod volume;
 
 use super::representative;
 use super::run::context::{number, text};
-use super::run::{published, words};
+use super::run::{published, together, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{date, decimal, grouped, symbol, word};
 use crate::{precision, units, words as catalogue};
@@ -58,6 +58,12 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     add(&mut document, Some("heading-storage"), volume::tests(&all));
     document.paragraph(Tone::Plain, volume::littles_law(&all).unwrap_or_default());
     add(&mut document, Some("learn-heading-quota"), volume::quota(&suites, &all));
+    for summary in summaries {
+        add(&mut document, Some("details-hosts"), together::busiest(summary));
+        for said in [together::saturated(summary), together::finishers(summary)] {
+            document.paragraph(Tone::Plain, said.unwrap_or_default());
+        }
+    }
     add(&mut document, Some("learn-heading-conditions"), conditions(summaries));
     add(&mut document, Some("learn-heading-send-latency"), send_latency(&all));
     add(&mut document, Some("learn-heading-mpi-latency"), mpi_latency(&all));

@@ -3,6 +3,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use assay_kernels::storage::files::FileControl;
 use assay_model::attribute::Attribute;
 use assay_model::entry::Entry;
 use assay_model::event::Stopped;
@@ -56,7 +57,7 @@ fn carry_out(
     let phase = file_trees::phase_of(workload);
     let stop: &AtomicBool = recorder.cancel();
     let mut intervals = Vec::new();
-    let done = file_trees::run_phase(&phase, stop, 1, &mut |interval| {
+    let mut on_interval = |interval: &FileInterval| {
         let count = interval.tally.requested.count as f64;
         let rate = count / interval.length_s.max(f64::MIN_POSITIVE);
         let rate = Quantity::new(rate, Unit::IoPerSecond);
@@ -64,7 +65,14 @@ fn carry_out(
         recorder.progress(&Phrase::list(": ", [name.into(), rate.into()]));
         recorder.second(interval.length_s, &[rate], None, None);
         intervals.push(interval.clone());
-    });
+    };
+    let mut control = FileControl {
+        stop,
+        on_ready: &mut || {},
+        on_interval: &mut on_interval,
+        most_errors: 1,
+    };
+    let done = file_trees::run_phase(&phase, &mut control);
     let outcome = done.map_err(|failure| CaseError::of_case(Area::Storage, &failure))?;
     if outcome.ended == Ended::Interrupted {
         return Err(CaseError::Interrupted);

@@ -398,12 +398,15 @@ impl Hosts for World {
             | Request::Look(_)
             | Request::Share(_)
             | Request::Phase(_)
+            | Request::Alive
             | Request::Enough
             | Request::Stop
             | Request::Letter(_)
             | Request::Gone(_)
             | Request::Relay(_)
             | Request::To(..)
+            | Request::Trees(_)
+            | Request::TreesPhase(_)
             | Request::Leave(_) => {}
         }
     }

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
+use assay_fleet::remote::TreeMark;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::failure::Failure as CaseFailure;
-use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::file_outcome::FileOutcome;
 use assay_model::workload::file_set::{
     FileOperation, FilePhase, FilePlan, FileStream, FileTest, FileTree, FileWorkload,
 };
@@ -43,6 +43,14 @@ impl FoldersAbove {
     /// Where nobody can ask for them.
     pub const REFUSED: Self =
         Self::Refused { advice: "make the folder above it, or mount the volume, first" };
+
+    /// In Vdbench's files.
+    #[must_use]
+    pub const fn of_vdbench(creates_anchors: bool) -> Self {
+        const ADVICE: &str =
+            "make the folder above it, or mount the volume, first; create_anchors=yes makes it";
+        if creates_anchors { Self::Made } else { Self::Refused { advice: ADVICE } }
+    }
 }
 
 /// Refuses trees that must not be written or do not fit, before anything is written.
@@ -84,6 +92,40 @@ pub fn prepare(
     Ok(())
 }
 
+/// Refuses trees that are written and are not those that another host has made or marked, as it says.
+pub fn join(plan: &FilePlan, options: &RunOptions, theirs: &[TreeMark]) -> Result<(), Failure> {
+    super::volume::check(&StoragePlan::default(), plan, options)?;
+    let ours = marks(plan);
+    for (anchor, _) in uses(plan).iter().filter(|(_, usage)| usage.is_written) {
+        let of = |marks: &[TreeMark]| marks.iter().find(|it| it.anchor == *anchor).cloned();
+        let mark = of(&ours);
+        if mark.is_none() || mark != of(theirs) {
+            let path = anchor.display();
+            return Err(Failure::measurement(format!(
+                "{path} is another folder than on the first host"
+            ))
+            .explain("shared=yes is for a file system that all of its hosts have mounted")
+            .advise("mount it there, or give each host an fsd of its own"));
+        }
+    }
+    Ok(())
+}
+
+/// The marks of the trees that are written.
+pub fn marks(plan: &FilePlan) -> Vec<TreeMark> {
+    let written = uses(plan).into_iter().filter(|(_, usage)| usage.is_written);
+    let mark = |(anchor, _): (&Path, Use<'_>)| {
+        let found =
+            anchor.join(MARK).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
+        Some(TreeMark {
+            anchor: anchor.to_path_buf(),
+            inode: found.ino(),
+            changed: (found.mtime(), found.mtime_nsec()),
+        })
+    };
+    written.filter_map(mark).collect()
+}
+
 /// What a test does, in its order.
 pub fn phases(test: &FileTest) -> Vec<FilePhase> {
     test.before.iter().chain([&test.workload]).map(phase_of).collect()
@@ -99,12 +141,9 @@ pub fn phase_of(workload: &FileWorkload) -> FilePhase {
 /// Carries out one phase whose rate is known.
 pub fn run_phase(
     phase: &FilePhase,
-    stop: &AtomicBool,
-    most_errors: u64,
-    on_interval: &mut dyn FnMut(&FileInterval),
+    control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, Failure> {
-    let mut control = FileControl { stop, on_interval, most_errors };
-    kernel::run(&phase.workload, &mut control).map_err(|error| {
+    kernel::run(&phase.workload, control).map_err(|error| {
         Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
     })
 }

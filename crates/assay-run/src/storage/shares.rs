@@ -11,7 +11,9 @@ use assay_model::workload::storage::{Load, StorageStream, StorageWorkload};
 
 mod bounds;
 pub mod far_end;
+mod kind;
 pub mod sharers;
+mod trees;
 
 /// What one host does of a workload.
 #[derive(Debug, Clone)]
@@ -103,10 +105,25 @@ pub fn idle(like: &IntervalTally) -> IntervalTally {
 /// Shorter intervals than this share of the longest are those of hosts that were done in them.
 const WHOLE: f64 = 0.9;
 
-/// The same interval of several hosts as one, which those that were done in it do not shorten.
+/// The length of an interval of several hosts, which those that were done in it do not shorten.
 ///
-/// Its length is the mean of theirs, because the ends of an interval are a little late or early on every host, each
-/// for itself: of lengths that add up to the same time their means do, their maxima do not.
+/// It is the mean of theirs, because the ends of an interval are a little late or early on every host, each for
+/// itself: of lengths that add up to the same time their means do, their maxima do not.
+fn common_length_s(lengths: impl Iterator<Item = f64> + Clone) -> f64 {
+    let longest_s = lengths.clone().fold(0.0, f64::max);
+    let whole: Vec<f64> = lengths.filter(|it| *it >= WHOLE * longest_s).collect();
+    whole.iter().sum::<f64>() / whole.len().max(1) as f64
+}
+
+/// Why hosts ended, in one word.
+fn ended(ends: &[Ended]) -> Ended {
+    [Ended::Errors, Ended::Interrupted, Ended::Time, Ended::Work]
+        .into_iter()
+        .find(|end| ends.contains(end))
+        .unwrap_or(Ended::Work)
+}
+
+/// The same interval of several hosts as one.
 #[must_use]
 pub fn interval(
     parts: &[(&Share, &IntervalTally)],
@@ -114,10 +131,7 @@ pub fn interval(
     streams: usize,
 ) -> Option<IntervalTally> {
     let (_, first) = parts.first()?;
-    let longest_s = parts.iter().map(|(_, it)| it.length_s).fold(0.0, f64::max);
-    let lengths = parts.iter().map(|(_, it)| it.length_s);
-    let whole: Vec<f64> = lengths.filter(|it| *it >= WHOLE * longest_s).collect();
-    let length_s = whole.iter().sum::<f64>() / whole.len() as f64;
+    let length_s = common_length_s(parts.iter().map(|(_, it)| it.length_s));
     let mut all = IntervalTally { start_s, length_s, ..idle(first) };
     all.streams = vec![StreamCount::default(); streams];
     for (share, part) in parts {
@@ -155,11 +169,7 @@ pub fn together(
         streams: vec![StreamRecord::default(); streams],
         ..first.clone()
     };
-    let ends: Vec<Ended> = parts.iter().map(|(.., it)| it.ended).collect();
-    all.ended = [Ended::Errors, Ended::Interrupted, Ended::Time, Ended::Work]
-        .into_iter()
-        .find(|end| ends.contains(end))
-        .unwrap_or(Ended::Work);
+    all.ended = ended(&parts.iter().map(|(.., it)| it.ended).collect::<Vec<_>>());
     for (host, share, part) in parts {
         all.elapsed_s = all.elapsed_s.max(part.elapsed_s);
         all.open_s = all.open_s.max(part.open_s);

@@ -9,7 +9,7 @@ use std::time::Instant;
 use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average, Measured};
 use assay_dialects::vdbench::{Execution, RunLabel};
-use assay_fleet::remote::ShareAsked;
+use assay_fleet::remote::{ShareAsked, TreesAsked};
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::entry::Entry;
 use assay_model::failure::Failure as CaseFailure;
@@ -60,10 +60,6 @@ pub struct Question<'q> {
     pub opening: Opening<'q>,
 }
 
-/// What makes the folders above a tree.
-const CREATE_ANCHORS: &str =
-    "make the folder above it, or mount the volume, first; create_anchors=yes makes it";
-
 /// Something that happened.
 #[derive(Debug)]
 pub enum Notice<'n> {
@@ -87,6 +83,8 @@ pub enum Notice<'n> {
     },
     /// A run on file trees begins; with the rate in operations per second, where it has one.
     TreesStart { label: &'n RunLabel, rate_per_s: Option<f64> },
+    /// What one of several hosts did of the interval that follows.
+    TreesPart { host: &'n str, interval: &'n FileInterval },
     /// One entry of its series.
     TreesInterval(&'n FileInterval),
     /// It ended; with its average, where anything is to be reported.
@@ -252,11 +250,7 @@ impl Underway<'_, '_, '_> {
     fn prepare(&mut self) -> Result<(), Failure> {
         let Question { execution, options, .. } = self.question;
         if !execution.files.phases.is_empty() {
-            let above = match execution.create_anchors {
-                true => FoldersAbove::Made,
-                false => FoldersAbove::Refused { advice: CREATE_ANCHORS },
-            };
-            return super::file_trees::prepare(&execution.files, options, above);
+            return self.prepare_trees();
         }
         let stop = self.stop;
         if let Some(hosts) = &mut self.hosts {
@@ -275,6 +269,22 @@ impl Underway<'_, '_, '_> {
             return hosts.prepare(&asked, &execution.places, stop, &mut on);
         }
         runner::prepare(&execution.plan, options, stop, &mut |event| self.laid_out(&event))
+    }
+
+    fn prepare_trees(&mut self) -> Result<(), Failure> {
+        let Question { execution, options, .. } = self.question;
+        let Some(hosts) = &mut self.hosts else {
+            let above = FoldersAbove::of_vdbench(execution.create_anchors);
+            return super::file_trees::prepare(&execution.files, options, above);
+        };
+        let asked = TreesAsked {
+            plan: execution.files.clone(),
+            destroy_data: options.destroy_data.clone(),
+            target_on_root: options.target_on_root,
+            makes_above: execution.create_anchors,
+            prepared: None,
+        };
+        hosts.prepare_trees(&asked, &execution.places, self.stop)
     }
 
     fn laid_out(&mut self, event: &StorageEvent<'_>) {

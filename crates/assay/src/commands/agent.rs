@@ -1,10 +1,11 @@
-//! `assay agent`: the far end of a pipe that assay on another host holds. Ends with that pipe.
+//! `assay agent`: the far end of a pipe that assay on another host holds. Ends with that pipe, or when it falls silent.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use assay_fleet::process;
 use assay_fleet::remote::agent::{self, Line};
@@ -32,16 +33,23 @@ pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
     }
 }
 
-/// Serves; with `--remove DIR` in a copy that was made in a folder of its own.
+/// Serves, as long as it hears something every so many seconds (`--patience`); with `--remove DIR` in a copy that was made in
+/// a folder of its own.
 pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     if io::stdin().is_terminal() {
         return Err(Failure::usage("an agent is started by assay itself, on a pipe")
             .advise("give the hosts to a command: assay doctor --hosts vm1,vm2"));
     }
-    if let [option, folder] = words
-        && option == "--remove"
-    {
-        remove(Path::new(folder));
+    let mut patience = Duration::MAX;
+    for option in words.chunks(2) {
+        match option {
+            [name, folder] if name == "--remove" => remove(Path::new(folder)),
+            [name, seconds] if name == "--patience" => {
+                let seconds = seconds.to_str().and_then(|it| it.parse().ok());
+                patience = seconds.map_or(patience, Duration::from_secs);
+            }
+            _ => {}
+        }
     }
     process::adopt_orphans();
     let share = Arc::new(Mutex::new(None));
@@ -56,7 +64,8 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
         answer(request, &kept, line);
     };
     let attend = move |call| pairs::attend(call, takes_ranks.load(Ordering::Relaxed));
-    let served = agent::serve(io::stdin(), io::stdout(), clock::now_ns, answer, attend);
+    let served =
+        agent::serve(io::stdin(), io::stdout(), (clock::now_ns, patience), answer, attend);
     // What has not ended by itself when the pipe closed.
     process::end_descendants();
     match share.try_lock().ok().as_deref() {
@@ -99,6 +108,12 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
             Some(share) => share.phase(*phase, line).map(|it| Reply::Outcome(Box::new(it))),
             None => Err(Failure::new(Kind::Internal, "it has no share")),
         },
+        Request::Trees(asked) => {
+            line.stay_in_touch();
+            far_end::prepare_trees(*asked, &mut held()).map(Reply::Marks)
+        }
+        Request::TreesPhase(asked) => far_end::trees_phase(&asked, line)
+            .map(|outcome| Reply::TreesOutcome(Box::new(outcome))),
         Request::Examine => doctor::examine(&PathAsked::default())
             .map(|examined| Reply::Examined(Box::new(examined))),
         Request::Run(asked) => {
@@ -113,6 +128,7 @@ fn answer(request: Request, share: &Mutex<Option<FarEnd>>, line: &Arc<Line>) {
         }
         // The line answers these itself.
         Request::Clock
+        | Request::Alive
         | Request::Enough
         | Request::Start(_)
         | Request::Stop

@@ -14,6 +14,7 @@ use crate::program::{Outcome, World, files_below};
 mod containers;
 mod groups;
 mod relays;
+mod transports;
 
 /// What the checks found on hosts, in JSON.
 fn examined(world: &World, hosts: &str, via: &str) -> (Outcome, Value) {
@@ -481,6 +482,10 @@ fn key(world: &World, name: &str) -> String {
 }
 
 fn served(world: &World, port: u16) -> Server {
+    serving(world, port, &["-e"])
+}
+
+fn serving(world: &World, port: u16, options: &[&str]) -> Server {
     // Where it gives its privileges up; what starts the service makes it.
     drop(std::fs::create_dir_all("/run/sshd"));
     let path = |name: &str| world.path(name).display().to_string();
@@ -490,9 +495,9 @@ fn served(world: &World, port: u16) -> Server {
         path("host"),
         path("mine.pub"),
     );
-    let configuration = world.write("sshd_config", &configuration);
+    let configuration = world.write(&format!("sshd_config{port}"), &configuration);
     let mut sshd = Command::new("/usr/sbin/sshd");
-    sshd.args(["-D", "-e", "-f"]).arg(configuration).stderr(Stdio::null());
+    sshd.arg("-D").args(options).arg("-f").arg(configuration).stderr(Stdio::null());
     let server = Server(sshd.spawn().unwrap());
     let deadline = Instant::now() + Duration::from_secs(30);
     while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {

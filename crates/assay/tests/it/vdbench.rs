@@ -171,12 +171,12 @@ fn what_cannot_run_is_reported_with_its_place() {
         ("sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1,xfresize=4k\n", 3, "error[V113]", "bad:2:15"),
         ("sd=sd1,lun=/mnt/vdb1/f,size=1m\nwd=wd1,sd=sd1\n", 2, "/mnt/vdb1", "mount the volume"),
     ];
-    let trees = "hd=far,system=far.invalid\nfsd=fsd1,anchor=d,depth=1,width=1,files=1,size=4k\n\
-                 fwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,fwdrate=max,elapsed=2\n";
+    let trees = "hd=near,system=localhost\nhd=far,system=far.invalid\n\
+                 fsd=fsd1,anchor=d,depth=1,width=1,files=1,size=4k\nfwd=fwd1,fsd=fsd1,operation=read\nrd=rd1,fwd=fwd1,fwdrate=max,elapsed=2\n";
     let table =
         table.map(|(text, code, first, second)| (format!("{text}{run}"), code, first, second));
     for (text, code, first, second) in
-        table.into_iter().chain([(trees.to_owned(), 4, "V170", "bad:1:4")])
+        table.into_iter().chain([(trees.to_owned(), 3, "error[V170]", "bad:3:5")])
     {
         write(&world.path("bad"), &text);
         let outcome = vdbench(&world, &["-f", "bad"]);

@@ -12,6 +12,8 @@ use serde_json::Value;
 use crate::network::link::run;
 use crate::program::{Outcome, World, files_below, results};
 
+mod trees;
+
 #[path = "../../../assay-dialects/src/vdbench/tests/generated.rs"]
 mod generated;
 
@@ -153,6 +155,17 @@ impl Servers {
         let output = self.command(world, program, words).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.success(), text(output.stdout), text(output.stderr))
+    }
+
+    /// Processes of a host in whose command line these words are.
+    fn running(&self, host: usize, words: &str) -> usize {
+        let pids = Command::new("ip").args(["netns", "pids", &self.hosts[host - 1]]).output();
+        let pids = String::from_utf8(pids.unwrap().stdout).unwrap();
+        let is_one = |pid: &&str| {
+            let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+            String::from_utf8_lossy(&line).replace('\0', " ").contains(words)
+        };
+        pids.split_whitespace().filter(is_one).count()
     }
 
     fn command(&self, world: &World, program: &str, words: &[&str]) -> Command {
@@ -355,6 +368,7 @@ fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
         assert!(Instant::now() < end, "nothing has begun");
         std::thread::sleep(Duration::from_millis(20));
     }
+    assert!(servers.running(2, "agent --patience") > 0);
     assert!(run(&format!("ip -n {} link set vm2 down", servers.master)));
     let output = going.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -367,4 +381,11 @@ fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
     let found = results(&document, "memory.stream", "triad");
     let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
     assert_eq!(hosts, ["vdbench-vnet1-1"]);
+    // Its ssh server still holds the pipe: TCP gives up after a quarter of an hour, and until then nothing closes.
+    let end = Instant::now() + Duration::from_secs(120);
+    while servers.running(2, "agent --patience") > 0 {
+        assert!(Instant::now() < end, "an agent is left");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(servers.running(2, "sshd") > 1, "the server of its login is still there");
 }

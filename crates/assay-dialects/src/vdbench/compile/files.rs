@@ -1,5 +1,7 @@
 //! File-system runs: the trees, what is made of them beforehand, and what is done to them.
 
+use std::collections::BTreeSet;
+
 use assay_model::path_text;
 use assay_model::workload::file_set::{
     FileAccess, FileLoad, FileOperation, FileOrder, FilePhase, FileStream, FileTree,
@@ -12,6 +14,7 @@ use super::super::definitions::{FileSystem, FileWork};
 use super::super::runs::{self, Format, Rate, Run};
 use super::super::values::{Shown, Value};
 use super::super::{FORMAT, RateLabel, RunLabel, RunParameters, Used};
+use super::file_hosts::{PlacedTrees, Works, whole};
 use super::phase::shares_of_sizes;
 use super::{Combination, Compiler, timing};
 
@@ -29,12 +32,13 @@ impl Compiler<'_, '_> {
         first: bool,
     ) -> Option<()> {
         let (trees, works) = self.trees_and_works(run, values)?;
+        let trees = &trees;
         let loops: Vec<(String, String)> =
             values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
         let wants = |first: bool| first || !run.format.once;
         if run.format.only || works.is_empty() {
             if wants(first) {
-                self.format(run, &trees, run.format);
+                self.format(run, trees, run.format)?;
             }
             return Some(());
         }
@@ -42,7 +46,7 @@ impl Compiler<'_, '_> {
         for (nth, rate) in run.file_rates.iter().enumerate() {
             // Several rates are a loop, and every turn of a loop begins with the trees.
             if wants(first && nth == 0) {
-                self.format(run, &trees, run.format);
+                self.format(run, trees, run.format)?;
             }
             let loops = runs::with_rate(&loops, ("fwdrate", &run.file_rates), *rate);
             let (load, label) = match *rate {
@@ -62,11 +66,11 @@ impl Compiler<'_, '_> {
                     (share_of(before, percent, run), RateLabel::Percent(percent))
                 }
                 Rate::Curve => {
-                    self.file_curve(run, &trees, &streams, &loops);
+                    self.file_curve(run, trees, &streams, &loops);
                     continue;
                 }
             };
-            self.file_phase(run, (&trees, &streams), &loops, load, label);
+            self.file_phase(run, (trees, &streams), &loops, load, label);
         }
         Some(())
     }
@@ -74,7 +78,7 @@ impl Compiler<'_, '_> {
     fn file_curve(
         &mut self,
         run: &Run,
-        trees: &[FileTree],
+        trees: &PlacedTrees,
         streams: &[FileStream],
         loops: &[(String, String)],
     ) {
@@ -97,13 +101,13 @@ impl Compiler<'_, '_> {
     fn file_phase(
         &mut self,
         run: &Run,
-        (trees, streams): (&[FileTree], &[FileStream]),
+        (trees, streams): (&PlacedTrees, &[FileStream]),
         loops: &[(String, String)],
         load: FileLoad,
         rate: RateLabel,
     ) {
         let workload = FileWorkload {
-            trees: trees.to_vec(),
+            trees: trees.list.clone(),
             streams: streams.to_vec(),
             in_turn: false,
             load,
@@ -111,17 +115,20 @@ impl Compiler<'_, '_> {
             compressible: 1.0 - 1.0 / self.all.general.compression,
             seed: self.input.seed,
         };
-        self.add_files(run, run.name.text.clone(), workload, loops, rate);
+        self.add_files(run, run.name.text.clone(), (workload, &trees.hosts), loops, rate);
     }
 
     fn add_files(
         &mut self,
         run: &Run,
         name: String,
-        workload: FileWorkload,
+        (workload, hosts): (FileWorkload, &[usize]),
         loops: &[(String, String)],
         rate: RateLabel,
     ) {
+        let systems: BTreeSet<&str> =
+            workload.trees.iter().map(|tree| tree.name.as_str()).collect();
+        let systems = systems.len();
         let threads: u64 = workload.streams.iter().map(|it| u64::from(it.threads)).sum();
         let is_first = self.execution.runs.is_empty();
         self.execution.runs.push(RunLabel {
@@ -142,17 +149,19 @@ impl Compiler<'_, '_> {
                 ..RunParameters::default()
             },
             used: Used {
-                storages: workload.trees.len(),
+                storages: systems,
                 workloads: workload.streams.len(),
                 outstanding: threads,
             },
         });
         let pause_before_s = if is_first { 0.0 } else { run.pause_s };
+        self.execution.places.extend(self.input.is_apart.then(|| hosts.to_vec()));
         self.execution.files.phases.push(FilePhase { name, pause_before_s, workload });
     }
 
     /// Adds the run that removes and makes the trees.
-    fn format(&mut self, run: &Run, trees: &[FileTree], format: Format) {
+    fn format(&mut self, run: &Run, trees: &PlacedTrees, format: Format) -> Option<()> {
+        self.shared_in_steps(run, trees, format)?;
         let settings = self.all.format.clone().unwrap_or_else(|| FileWork {
             threads: FORMAT_THREADS,
             sizes: Sizes::Shares(vec![(FORMAT_BYTES, 100.0)]),
@@ -166,7 +175,7 @@ impl Compiler<'_, '_> {
         ];
         let mut streams = Vec::new();
         for (_, operation) in steps.into_iter().filter(|(wanted, _)| *wanted) {
-            for tree in 0..trees.len() {
+            for tree in 0..trees.list.len() {
                 streams.push(FileStream {
                     name: "format".into(),
                     tree,
@@ -183,7 +192,7 @@ impl Compiler<'_, '_> {
             }
         }
         if streams.is_empty() {
-            return;
+            return Some(());
         }
         let timing = StorageTiming {
             warmup_s: 0.0,
@@ -192,12 +201,7 @@ impl Compiler<'_, '_> {
             stop_after_bytes: None,
         };
         let workload = FileWorkload {
-            // Whatever is worked on later, all of a tree is made.
-            trees: trees
-                .iter()
-                .cloned()
-                .map(|tree| FileTree { used_files: None, ..tree })
-                .collect(),
+            trees: trees.list.iter().map(|tree| whole(tree, format)).collect(),
             streams,
             in_turn: true,
             load: FileLoad::Closed,
@@ -206,16 +210,16 @@ impl Compiler<'_, '_> {
             seed: self.input.seed,
         };
         let name = format!("{FORMAT}{}", run.name.text);
-        self.add_files(run, name, workload, &[], RateLabel::UncontrolledMax);
+        self.add_files(run, name, (workload, &trees.hosts), &[], RateLabel::UncontrolledMax);
+        Some(())
     }
 
     /// The trees that a run uses, and its workloads, each with the trees it works on.
-    #[expect(clippy::type_complexity, reason = "a workload and its trees are named once, here")]
     fn trees_and_works(
         &mut self,
         run: &Run,
         values: &Combination<'_>,
-    ) -> Option<(Vec<FileTree>, Vec<(FileWork, Vec<usize>)>)> {
+    ) -> Option<(PlacedTrees, Works)> {
         if self.verify() != Verify::Off {
             let message = "data of file-system workloads is not checked here";
             let error = self.lines.error("V114", run.name.spot, message);
@@ -240,11 +244,12 @@ impl Compiler<'_, '_> {
         }
         let mut used: Vec<usize> = Vec::new();
         let mut all = Vec::new();
+        let mut hosts = Vec::new();
         for mut work in works {
             for (key, shown) in values {
                 overwrite(&mut work, key, shown);
             }
-            self.note_file_hosts(&work)?;
+            hosts.push(self.note_file_hosts(&work)?);
             let systems = if work.file_systems.is_empty() {
                 (0..self.all.file_systems.len()).collect()
             } else {
@@ -262,23 +267,14 @@ impl Compiler<'_, '_> {
             all.push((work, own));
         }
         let trees = used
-            .into_iter()
-            .map(|index| self.tree(run, &all, values, index))
+            .iter()
+            .map(|index| self.tree(run, &all, values, *index))
             .collect::<Option<Vec<_>>>()?;
+        let trees = match self.input.is_apart {
+            true => self.spread(run, (&used, trees), (&mut all, &hosts))?,
+            false => PlacedTrees { list: trees, hosts: Vec::new() },
+        };
         Some((trees, if only_format { Vec::new() } else { all }))
-    }
-
-    fn note_file_hosts(&mut self, work: &FileWork) -> Option<()> {
-        if self.hosts.is_empty() {
-            return Some(());
-        }
-        if work.hosts.is_empty() {
-            self.used_hosts.extend(0..self.all.hosts.len());
-        } else {
-            let chosen = self.hosts.select(self.lines, "host (hd)", &work.hosts)?;
-            self.used_hosts.extend(chosen);
-        }
-        Some(())
     }
 
     fn tree(
@@ -327,6 +323,7 @@ impl Compiler<'_, '_> {
             direct,
             sync: flags.is_some_and(|flags| flags.sync != WriteSync::None),
             sync_at_close: flags.is_some_and(|flags| flags.sync_at_end),
+            part: None,
         };
         self.short_paths(&system, &tree)?;
         let files_in = |bytes: f64| ((bytes / tree.mean_file_bytes()) as u64).max(1);
@@ -363,7 +360,7 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// One stream per workload, tree and operation.
+    /// One stream per workload, tree, host and operation.
     fn file_streams(
         &mut self,
         run: &Run,

@@ -23,6 +23,8 @@ pub(in crate::vdbench) struct FileSystem {
     pub(in crate::vdbench) flags: Option<OpenFlags>,
     pub(in crate::vdbench) total_bytes: Option<f64>,
     pub(in crate::vdbench) used_bytes: Option<f64>,
+    /// Whether several hosts may work on it.
+    pub(in crate::vdbench) is_shared: bool,
 }
 
 /// A file-system workload (fwd).
@@ -56,6 +58,7 @@ impl Default for FileSystem {
             flags: None,
             total_bytes: None,
             used_bytes: None,
+            is_shared: false,
         }
     }
 }
@@ -140,8 +143,9 @@ impl FileSystem {
                 None => {}
             },
             "openflags" => self.flags = attributes::open_flags(lines, parameter),
-            // One process works on every tree, so all its threads share it anyway.
-            "shared" => drop(values::yes_no(lines, parameter)),
+            "shared" => {
+                self.is_shared = values::yes_no(lines, parameter).unwrap_or(self.is_shared);
+            }
             "totalsize" => self.total_bytes = attributes::positive(lines, parameter),
             "workingsetsize" => self.used_bytes = attributes::positive(lines, parameter),
             _ => {}

@@ -2,7 +2,7 @@
 
 use assay_model::file_outcome::{FileInterval, FileTally};
 use assay_model::workload::file_set::{
-    FileAccess, FileLoad, FileOperation, FileOrder, FilePlan, FileWorkload, StopAfter,
+    FileAccess, FileLoad, FileOperation, FileOrder, FilePlan, FileWorkload, StopAfter, TreePart,
 };
 
 use super::text::MOMENT;
@@ -214,5 +214,73 @@ fn files_are_selected_in_every_way_that_vdbench_knows() {
     }
     for wrong in ["(poisson,0)", "(poisson,-1)", "often", "(random,)", "(poisson,inf)"] {
         assert!(order(wrong).is_err(), "{wrong}");
+    }
+}
+
+const HOSTS: &str = "hd=vm1,system=one\nhd=vm2,system=two\nhd=vm3,system=three\n";
+
+#[test]
+fn hosts_that_share_a_tree_divide_its_files_and_the_threads() {
+    let text = format!(
+        "{HOSTS}fsd=fsd1,anchor=/a,depth=1,width=2,files=6,size=4k,shared=yes\n\
+         fsd=fsd2,anchor=/b,files=4\n\
+         fwd=fwd1,fsd=fsd1,threads=10,operation=read\nfwd=fwd2,fsd=fsd2,host=vm2,skew=20\n\
+         rd=rd0,fwd=fwd*,format=(clean,only),elapsed=10\n\
+         rd=rd1,fwd=fwd*,fwdrate=300,format=(restart,only),elapsed=10\n\
+         rd=rd2,fwd=fwd*,fwdrate=300,elapsed=10\n"
+    );
+    let execution = apart(&text).unwrap_or_else(|found| panic!("{}", shown(&found)));
+    assert_eq!(execution.places, vec![vec![0, 1, 2, 1]; 3]);
+    let part = |nth, of| Some(TreePart { nth, of });
+    let parts = |run: usize| {
+        let trees = &execution.files.phases[run].workload.trees;
+        trees.iter().map(|tree| (tree.name.as_str(), tree.part)).collect::<Vec<_>>()
+    };
+    // Whoever comes first removes a file; each makes and reads its own.
+    let all = ("fsd1", part(0, 1));
+    assert_eq!(parts(0), [all, all, all, ("fsd2", None)]);
+    for run in [1, 2] {
+        let own = |nth| ("fsd1", part(nth, 3));
+        assert_eq!(parts(run), [own(0), own(1), own(2), ("fsd2", None)], "{run}");
+    }
+    let streams = &execution.files.phases[2].workload.streams;
+    let shares: Vec<_> =
+        streams.iter().map(|it| (it.tree, it.threads, it.rate_share)).collect();
+    let third = 0.8 / 3.0;
+    assert_eq!(shares, [(0, 3, third), (1, 3, third), (2, 3, third), (3, 1, 0.2)]);
+    assert_eq!(execution.runs[2].used.storages, 2);
+    let explained = crate::vdbench::explain::explain(&execution);
+    assert!(explained.contains("16 files in 2 trees"), "{explained}");
+}
+
+#[test]
+fn what_hosts_cannot_do_together_is_refused() {
+    let tree = "fsd=fsd1,anchor=/a,files=4\n";
+    let shared = "fsd=fsd1,anchor=/a,files=4,shared=yes\n";
+    let twice = "fsd=fsd1,anchor=/a,files=4\nfsd=fsd2,anchor=/a,files=4\n";
+    let each = "fwd=fwd1,fsd=fsd1,host=vm1\nfwd=fwd2,fsd=fsd2,host=vm2\n";
+    let same = "fwd=fwd1,fsd=fsd1,host=vm1\nfwd=fwd2,fsd=fsd1,host=vm2\n";
+    let table = [
+        (tree, "fwd=fwd1,fsd=fsd1\n", "no", "V170 4:5"),
+        (tree, "fwd=fwd1,fsd=fsd1,host=(vm1,vm3)\n", "no", "V170 4:5"),
+        (tree, "fwd=fwd1,fsd=fsd1,host=vm1\n", "yes", ""),
+        (tree, same, "no", "V170 4:5"),
+        (shared, same, "no", ""),
+        (shared, "fwd=fwd1,fsd=fsd1\n", "yes", "V174 6:4"),
+        (shared, "fwd=fwd1,fsd=fsd1\n", "restart", ""),
+        (shared, "fwd=fwd1,fsd=fsd1\n", "clean", ""),
+        // The same path on two hosts is two folders, on one host it is one.
+        (twice, each, "yes", ""),
+        (twice, "fwd=fwd1,fsd=fsd*,host=vm1\n", "no", "V158 5:5"),
+    ];
+    for (trees, works, format, expected) in table {
+        let run = format!("rd=rd1,fwd=fwd*,fwdrate=max,format={format},elapsed=10\n");
+        let found = apart(&format!("{HOSTS}{trees}{works}{run}")).err().unwrap_or_default();
+        let place = |one: &Diagnostic| {
+            let place = one.place.as_ref().expect("it has a place");
+            format!("{} {}:{}", one.code, place.line, place.column)
+        };
+        let found: Vec<String> = found.iter().map(place).collect();
+        assert_eq!(found.join(" "), expected, "{trees}{works}{run}");
     }
 }

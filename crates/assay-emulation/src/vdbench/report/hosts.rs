@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use assay_dialects::vdbench::Execution;
+use assay_dialects::vdbench::output::files::{self, FileMeasured};
 use assay_dialects::vdbench::output::{self, Average, Measured, pages};
+use assay_model::file_outcome::FileInterval;
 use assay_model::plain;
 use assay_model::storage_outcome::IntervalTally;
 
@@ -14,23 +16,29 @@ use super::{Current, Report};
 pub(super) struct HostPages {
     names: Vec<String>,
     /// What the run that goes on has so far.
-    parts: BTreeMap<String, Part>,
+    parts: BTreeMap<String, Part<Measured>>,
+    /// The same of a run on trees of files.
+    of_trees: BTreeMap<String, Part<FileMeasured>>,
 }
 
 /// One host in the run that goes on.
 #[derive(Default)]
-struct Part {
+struct Part<M> {
     lines: String,
     /// What counts, and all there is.
-    counted: Measured,
-    whole: Measured,
+    counted: M,
+    whole: M,
 }
 
 impl HostPages {
     pub(super) fn of(execution: &Execution) -> Self {
         let is_apart = !execution.places.is_empty();
         let hosts = execution.hosts.iter().filter(|_| is_apart);
-        Self { names: hosts.map(|host| host.label.clone()).collect(), parts: BTreeMap::new() }
+        Self {
+            names: hosts.map(|host| host.label.clone()).collect(),
+            parts: BTreeMap::new(),
+            of_trees: BTreeMap::new(),
+        }
     }
 
     pub(super) fn links(&self) -> impl Iterator<Item = String> {
@@ -66,16 +74,65 @@ impl Report<'_> {
         }
         let mut busy = Vec::new();
         let parts = std::mem::take(&mut self.hosts.parts);
-        let label = &current.label;
-        let header = output::starting(label, current.rate_per_s);
-        let anchor = pages::anchor(label.number, &format!("{tod} {header}"));
+        let header = output::starting(&current.label, current.rate_per_s);
         for (host, part) in parts {
             let measured = if average.counts { &part.counted } else { &part.whole };
             let line = output::line(tod, &average.label, measured);
-            let head = format!("Host report for hd={}\n", plain::within_page(&host));
-            let text = format!("{anchor}\n{}\n{}{line}", self.table_heading(), part.lines);
-            self.folder.part(&host, &head, &text);
+            let table = format!("{}\n{}{line}", self.table_heading(), part.lines);
+            self.page_of_host(&host, tod, (current, &header), &table);
             busy.push((host, measured.cpu_percent()));
+        }
+        busy
+    }
+
+    fn page_of_host(
+        &mut self,
+        host: &str,
+        tod: &str,
+        (current, header): (&Current, &str),
+        table: &str,
+    ) {
+        let anchor = pages::anchor(current.label.number, &format!("{tod} {header}"));
+        let head = format!("Host report for hd={}\n", plain::within_page(host));
+        self.folder.part(host, &head, &format!("{anchor}\n{table}"));
+    }
+
+    pub(super) fn trees_part_of_host(&mut self, host: &str, interval: &FileInterval) {
+        let Some(current) = &self.current else { return };
+        let (number, label) = (current.number + 1, current.label.clone());
+        let mut measured = FileMeasured::default();
+        measured.add_of(&label, interval);
+        let (tod, number_text) = (self.time_of_day(), number.to_string());
+        let line = files::line(&tod, &number_text, &measured, &self.shown);
+        let counts = number >= output::first_counted(&label)
+            && output::is_whole(&label, interval.length_s);
+        let part = self.hosts.of_trees.entry(host.to_owned()).or_default();
+        let _ = writeln!(part.lines, "{line}");
+        part.whole.add_of(&label, interval);
+        if counts {
+            part.counted.add_of(&label, interval);
+        }
+    }
+
+    /// The same of a run on trees of files.
+    pub(super) fn trees_pages_of_hosts(
+        &mut self,
+        tod: &str,
+        current: &Current,
+        average: &Average<FileMeasured>,
+    ) -> Vec<(String, f64)> {
+        if self.hosts.names.is_empty() {
+            return vec![("localhost".to_owned(), average.measured.cpu_percent().0)];
+        }
+        let mut busy = Vec::new();
+        let parts = std::mem::take(&mut self.hosts.of_trees);
+        let header = files::starting(&current.label, current.rate_per_s);
+        for (host, part) in parts {
+            let measured = if average.counts { &part.counted } else { &part.whole };
+            let line = files::line(tod, &average.label, measured, &self.shown);
+            let table = format!("{}\n{}{line}", self.trees_heading(), part.lines);
+            self.page_of_host(&host, tod, (current, &header), &table);
+            busy.push((host, measured.cpu_percent().0));
         }
         busy
     }

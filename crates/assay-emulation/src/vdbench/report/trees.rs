@@ -54,7 +54,6 @@ impl Report<'_> {
     ) {
         if let (Some(current), Some(average)) = (self.current.take(), average) {
             self.trees_average(&current, average);
-            self.busy("localhost", average.measured.cpu_percent().0);
             if !is_stopped {
                 self.status("Workload done", Some(&current.label));
                 self.status("Slaves done", Some(&current.label));
@@ -80,6 +79,7 @@ impl Report<'_> {
         self.say(&line);
         self.folder.totals.line(&line);
         self.trees_flat_row(&tod, current, label, measured);
+        let busy = self.trees_pages_of_hosts(&tod, current, average);
         let sections = histogram::of_operations(measured.tally.service_ns.as_ref());
         self.folder.histogram.line(&sections);
         if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
@@ -95,10 +95,13 @@ impl Report<'_> {
                 "Rate not reached: {reached:.1} of the {rate:.1} operations per second asked for"
             ));
         }
+        for (host, cpu_percent) in busy {
+            self.busy(&host, cpu_percent);
+        }
     }
 
     /// The heading of the table with today's date, behind an empty line.
-    fn trees_heading(&self) -> String {
+    pub(super) fn trees_heading(&self) -> String {
         format!("\n{}", output::heading(&self.today(), &self.shown))
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assay_model::workload::file_set::{
-    FileAccess, FileOperation, FileOrder, FileTree, StopAfter,
+    FileAccess, FileOperation, FileOrder, FileTree, StopAfter, TreePart,
 };
 use assay_model::workload::storage::{Arrivals, SizeShare, StorageTiming};
 
@@ -45,6 +45,7 @@ fn tree(anchor: &Path) -> FileTree {
         direct: false,
         sync: false,
         sync_at_close: false,
+        part: None,
     }
 }
 
@@ -84,8 +85,12 @@ fn workload(anchor: &Path, streams: Vec<FileStream>, duration_s: Option<f64>) ->
 fn carried_out(workload: &FileWorkload) -> FileOutcome {
     let stop = AtomicBool::new(false);
     let mut on_interval = |_: &FileInterval| {};
-    let mut control =
-        FileControl { stop: &stop, on_interval: &mut on_interval, most_errors: 50 };
+    let mut control = FileControl {
+        stop: &stop,
+        on_ready: &mut || {},
+        on_interval: &mut on_interval,
+        most_errors: 50,
+    };
     run(workload, &mut control).unwrap()
 }
 
@@ -267,4 +272,36 @@ fn what_cannot_be_done_is_reported() {
     let streams = vec![stream(FileOperation::Read, FileOrder::Random)];
     let outcome = carried_out(&workload(&folder.0, streams, Some(30.0)));
     assert_eq!((outcome.total.requested.count, outcome.ended), (0, Ended::Work));
+}
+
+#[test]
+fn two_who_share_a_tree_make_and_remove_it_together() {
+    let folder = Folder::new("shared");
+    let once = |operation| stream(operation, FileOrder::Once);
+    let both = |streams: &[FileOperation], part: &dyn Fn(u64) -> TreePart| {
+        let work = |nth| {
+            let streams = streams.iter().map(|it| once(*it)).collect();
+            let mut work = workload(&folder.0, streams, None);
+            work.trees[0].part = Some(part(nth));
+            work
+        };
+        let works = [work(0), work(1)];
+        thread::scope(|scope| {
+            let both = works.each_ref().map(|work| scope.spawn(|| carried_out(work)));
+            both.map(|it| it.join().unwrap())
+        })
+    };
+    let sum = |outcomes: &[FileOutcome; 2], operation| {
+        outcomes.iter().map(|it| it.total.of(operation).count).sum::<u64>()
+    };
+    let own = |nth| TreePart { nth, of: 2 };
+    let made = both(&[FileOperation::Mkdir, FileOperation::Create], &own);
+    assert!(made.iter().all(|it| it.error_count == 0), "{made:?}");
+    assert_eq!(sum(&made, FileOperation::Mkdir), 12);
+    assert!(made.iter().all(|it| it.total.of(FileOperation::Create).count == 18));
+    let all = |_| TreePart { nth: 0, of: 1 };
+    let gone = both(&[FileOperation::Delete, FileOperation::Rmdir], &all);
+    assert!(gone.iter().all(|it| it.error_count == 0), "{gone:?}");
+    assert_eq!((sum(&gone, FileOperation::Delete), sum(&gone, FileOperation::Rmdir)), (36, 12));
+    assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
 }

@@ -195,7 +195,7 @@ impl<'s, 'w> Worker<'s, 'w> {
     /// Takes a file that is one of `wanted`.
     fn take_file(&mut self, wanted: &[Presence]) -> Pick {
         let tree = self.stream.tree;
-        let limit = tree.tree.used_files.unwrap_or(u64::MAX);
+        let limit = tree.tree.used_file_count().unwrap_or(u64::MAX);
         let order = (self.stream.stream.order, &self.stream.cursor);
         tree.files.take(wanted, (limit, false), order, &mut self.draws)
     }
@@ -222,11 +222,25 @@ impl<'s, 'w> Worker<'s, 'w> {
                 files.set(number, then.unwrap_or(was));
                 Step::Requested(began)
             }
+            Err(error) if self.was_done_elsewhere(operation, &error) => {
+                files.set(number, Presence::Missing);
+                Step::Aside
+            }
             Err(error) => {
                 files.set(number, was);
                 self.failed(number, operation, &error)
             }
         }
+    }
+
+    /// Whether another host that shares the tree has made or removed this before.
+    fn was_done_elsewhere(&self, operation: FileOperation, error: &io::Error) -> bool {
+        let done = match operation {
+            FileOperation::Mkdir => io::ErrorKind::AlreadyExists,
+            FileOperation::Rmdir | FileOperation::Delete => io::ErrorKind::NotFound,
+            _ => return false,
+        };
+        self.stream.tree.tree.part.is_some() && error.kind() == done
     }
 
     fn examine_directory(&mut self, tally: &Mutex<FileTally>) -> Step {
@@ -466,6 +480,10 @@ impl<'s, 'w> Worker<'s, 'w> {
                     count(tally, operation, began);
                     state.directories.set(number, then);
                     return Step::Requested(began);
+                }
+                Err(error) if self.was_done_elsewhere(operation, &error) => {
+                    state.directories.set(number, then);
+                    return Step::Aside;
                 }
                 // A parent that is not yet made, or a child that is not yet removed.
                 Err(error) if is_early(&error) && self.may_wait() => thread::sleep(PAUSE),

@@ -131,6 +131,7 @@ fn tree(asked: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> File
         direct: false,
         sync: false,
         sync_at_close: asked.sync,
+        part: None,
     }
 }
 

@@ -54,6 +54,44 @@ pub(super) fn add(document: &mut Document, summary: &Summary) {
     }
 }
 
+/// Of each host the case in which its CPUs or its network were used most.
+pub(in crate::build) fn busiest(summary: &Summary) -> Table {
+    let columns = [
+        (word("column-host"), Align::Left),
+        (word("column-case"), Align::Left),
+        (word("resource-cpus"), Align::Right),
+        (word("resource-one-cpu"), Align::Right),
+        (word("resource-network"), Align::Right),
+        (word("column-of-link"), Align::Right),
+    ];
+    let shares = [Attribute::HostCpu, Attribute::HostBusiestCpu, Attribute::HostNetworkShare];
+    let used =
+        |it: &Estimate| shares.into_iter().filter_map(|name| number(it, name)).reduce(f64::max);
+    let mut hosts: Vec<(f64, &Estimate)> = Vec::new();
+    for estimate in cases(summary).into_iter().flat_map(|(_, hosts)| hosts) {
+        let Some(used) = used(estimate) else { continue };
+        match hosts.iter_mut().find(|(_, known)| known.host == estimate.host) {
+            Some(known) if known.0 < used => *known = (used, estimate),
+            Some(_) => {}
+            None => hosts.push((used, estimate)),
+        }
+    }
+    let mut table = Table::new("", &columns);
+    for (_, estimate) in hosts {
+        let network = number(estimate, Attribute::HostNetwork);
+        let network = network.map(|it| quantity(it, Unit::BitPerSecond, 3)).unwrap_or_default();
+        table.rows.push(vec![
+            estimate.host.as_str().into(),
+            estimate.case.as_str().into(),
+            percent(number(estimate, Attribute::HostCpu)),
+            percent(number(estimate, Attribute::HostBusiestCpu)),
+            network.into(),
+            percent(number(estimate, Attribute::HostNetworkShare)),
+        ]);
+    }
+    table
+}
+
 /// One result of each host that measured a case with others, by case in the order of the plan.
 fn cases(summary: &Summary) -> Vec<(&str, Vec<&Estimate>)> {
     let mut cases: Vec<(&str, Vec<&Estimate>)> = Vec::new();

@@ -20,6 +20,7 @@ fn plan(anchor: &Path, operation: FileOperation, files: u64) -> FilePlan {
         direct: false,
         sync: false,
         sync_at_close: false,
+        part: None,
     };
     let stream = FileStream {
         name: "fwd1".into(),

@@ -3,6 +3,7 @@
 //! A host has an account for all that it counts in a job. What would overdraw it cannot be, so that no sum over hosts and
 //! intervals comes near the end of 64 bits, and no time is one that clocks do not show.
 
+use assay_model::file_outcome::{FileInterval, FileOutcome, FileTally};
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome, StreamRecord, Tally};
 
 /// Everything that all hosts count together: half of 64 bits is left for sums of sums. With a thousand hosts that is
@@ -48,6 +49,26 @@ impl Account {
         is_possible
             && self.takes(counts, hosts)
             && it.intervals.iter().all(|it| self.takes_interval(it, hosts))
+    }
+
+    /// The same of an interval on trees of files.
+    pub(super) fn takes_trees_interval(&mut self, it: &FileInterval, hosts: usize) -> bool {
+        let times = [it.start_s, it.length_s, it.cpu_user, it.cpu_system];
+        times.into_iter().all(is_time) && self.takes_files(&it.tally, &[], hosts)
+    }
+
+    /// The same of all that was done on trees of files.
+    pub(super) fn takes_trees_outcome(&mut self, it: &FileOutcome, hosts: usize) -> bool {
+        is_time(it.elapsed_s) && self.takes_files(&it.total, &[it.error_count], hosts)
+    }
+
+    fn takes_files(&mut self, it: &FileTally, more: &[u64], hosts: usize) -> bool {
+        let operations = || it.operations.iter().chain([&it.requested]);
+        let values = [&it.service_ns, &it.from_intended_ns].into_iter().flatten();
+        let counts = operations().map(|it| it.count).chain(values.map(|it| it.len()));
+        let bytes = [it.read_bytes, it.written_bytes];
+        operations().all(|it| it.sum_ns <= MOST)
+            && self.takes(counts.chain(bytes).chain(more.iter().copied()), hosts)
     }
 
     fn takes(&mut self, counts: impl Iterator<Item = u64>, hosts: usize) -> bool {
@@ -116,6 +137,29 @@ mod tests {
         check(&|it| it.start_s = -1.0, false);
         check(&|it| it.cpu_user = f64::NAN, false);
         check(&|it| it.in_flight = -1.0, false);
+    }
+
+    #[test]
+    fn what_cannot_be_done_on_trees_is_not_taken() {
+        let check = |change: &dyn Fn(&mut FileInterval), expected: bool| {
+            let mut it = FileInterval {
+                start_s: 0.0,
+                length_s: 1.0,
+                warmup: false,
+                tally: FileTally::default(),
+                cpu_user: 0.5,
+                cpu_system: 0.25,
+            };
+            change(&mut it);
+            assert_eq!(Account::default().takes_trees_interval(&it, 1000), expected, "{it:?}");
+        };
+        check(&|_| {}, true);
+        check(&|it| it.tally.read_bytes = 4_000_000_000_000_000, true);
+        check(&|it| it.tally.written_bytes = u64::MAX, false);
+        check(&|it| it.tally.requested.count = u64::MAX / 1000, false);
+        check(&|it| it.tally.operations[3].sum_ns = u64::MAX, false);
+        check(&|it| it.length_s = f64::NAN, false);
+        check(&|it| it.cpu_system = -1.0, false);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use std::thread::available_parallelism;
 
 use assay_fleet::capacity;
 use assay_fleet::remote::agent::Line;
-use assay_fleet::remote::{AtPath, Ready, Reply, ShareAsked};
+use assay_fleet::remote::{AtPath, Ready, Reply, ShareAsked, TreeMark, TreesAsked, TreesPhase};
+use assay_kernels::storage::files::FileControl;
+use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::quantity::Bytes;
@@ -18,6 +20,7 @@ use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, Storag
 
 use crate::failure::Failure;
 use crate::fleet::member::wait_until;
+use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::volume;
@@ -74,9 +77,7 @@ impl FarEnd {
         let mut on = |event: StorageEvent<'_>| match event {
             StorageEvent::LayingOut { .. } => laid_out(&event, line),
             StorageEvent::PhaseReady { begins_ns } => {
-                let nothing = Ready { cases: Vec::new(), step: 0, run_started_ns: 0 };
-                line.say(&Reply::Ready(nothing));
-                begins_ns.set(line.next_start());
+                begins_ns.set(ready(line));
                 match begins_ns.get() {
                     Some(at_ns) => {
                         line.say(&Reply::Started(wait_until(at_ns, line.cancel())));
@@ -108,6 +109,55 @@ impl FarEnd {
     pub fn finish(&self) -> Result<(), Failure> {
         runner::finish(&self.options)
     }
+}
+
+/// Prepares trees of files, or looks whether they are those that another host has prepared; gives their marks.
+///
+/// # Errors
+/// What must not be done, or fails.
+pub fn prepare_trees(
+    asked: TreesAsked,
+    far_end: &mut Option<FarEnd>,
+) -> Result<Vec<TreeMark>, Failure> {
+    let TreesAsked { plan, destroy_data, target_on_root, makes_above, prepared } = asked;
+    let options =
+        RunOptions { destroy_data, target_on_root, keep: true, ..RunOptions::default() };
+    let above = FoldersAbove::of_vdbench(makes_above);
+    match prepared {
+        Some(marks) => file_trees::join(&plan, &options, &marks)?,
+        None => file_trees::prepare(&plan, &options, above)?,
+    }
+    far_end.get_or_insert(FarEnd { options });
+    Ok(file_trees::marks(&plan))
+}
+
+/// Carries one phase on trees of files out, from the moment that the coordinator names.
+///
+/// # Errors
+/// When it cannot take place.
+pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, Failure> {
+    let ends = line.enough();
+    ends.store(false, Ordering::Relaxed);
+    let mut on_ready = || match ready(line) {
+        Some(at_ns) => drop(line.say(&Reply::Started(wait_until(at_ns, line.cancel())))),
+        None => ends.store(true, Ordering::Relaxed),
+    };
+    let mut on_interval = |interval: &FileInterval| {
+        line.say(&Reply::TreesInterval(Box::new(interval.clone())));
+    };
+    let mut control = FileControl {
+        stop: ends,
+        on_ready: &mut on_ready,
+        on_interval: &mut on_interval,
+        most_errors: asked.most_errors,
+    };
+    file_trees::run_phase(&asked.phase, &mut control)
+}
+
+/// Says that a phase can begin, and waits until it is said when.
+fn ready(line: &Line) -> Option<u64> {
+    line.say(&Reply::Ready(Ready { cases: Vec::new(), step: 0, run_started_ns: 0 }));
+    line.next_start()
 }
 
 fn laid_out(event: &StorageEvent<'_>, line: &Line) {

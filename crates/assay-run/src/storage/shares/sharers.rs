@@ -9,15 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_fleet::remote::agents::{Heard, Hosts};
-use assay_fleet::remote::{AtPath, HostFailure, Reply, Request, ShareAsked};
+use assay_fleet::remote::{
+    AtPath, HostFailure, Reply, Request, ShareAsked, TreeMark, TreesAsked,
+};
 use assay_model::doubt::Doubt;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::phrase::Phrase;
-use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::storage_outcome::IntervalTally;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
+use super::Share;
 use super::bounds::Account;
-use super::{self as shares, Share};
+use super::kind::Kind;
+pub(crate) use super::kind::{Blocks, Trees};
+use super::trees::Preparing;
 use crate::failure::Failure;
 use crate::fleet::clocks::{self, Clock, Conversation};
 use crate::fleet::{LAST_WORDS_NS, PATIENCE, nanoseconds};
@@ -25,25 +30,25 @@ use crate::storage::runner;
 
 /// What happens while hosts work.
 #[derive(Debug)]
-pub enum Event<'e> {
+pub enum Event<'e, I = IntervalTally> {
     /// A host says something worth a line.
     Note { host: &'e str, said: &'e Phrase },
     /// All start now.
     Starts,
     /// What one host did of the interval that follows.
-    Part { host: &'e str, tally: &'e IntervalTally },
+    Part { host: &'e str, tally: &'e I },
     /// What all did.
-    Interval { tally: &'e IntervalTally },
+    Interval { tally: &'e I },
 }
 
 /// Who is told.
-pub type Listener<'l> = dyn FnMut(Event<'_>) + 'l;
+pub type Listener<'l, I = IntervalTally> = dyn FnMut(Event<'_, I>) + 'l;
 
 /// A phase that is over.
 #[derive(Debug)]
-pub struct Phase {
+pub struct Phase<O> {
     /// What all hosts did.
-    pub outcome: StorageOutcome,
+    pub outcome: O,
     /// From the first start to the last, and how well that is known; in seconds.
     pub skew_s: Option<(f64, f64)>,
 }
@@ -60,8 +65,9 @@ pub struct Sharers<'h> {
     lost: Option<(usize, HostFailure)>,
 }
 
+/// A host of the job.
 #[derive(Default)]
-struct Member {
+pub(crate) struct Member {
     clock: Clock,
     has_joined: bool,
     is_gone: bool,
@@ -71,9 +77,22 @@ struct Member {
     late_s: Option<(f64, f64)>,
     /// What it says that it did, in all.
     account: Account,
+    marks: Vec<TreeMark>,
+    pub(super) blocks: Told<Blocks>,
+    pub(super) trees: Told<Trees>,
+}
+
+/// What a host has told of the phase that goes on.
+pub(crate) struct Told<K: Kind> {
     /// Intervals that are not part of a common one yet.
-    intervals: VecDeque<IntervalTally>,
-    outcome: Option<StorageOutcome>,
+    intervals: VecDeque<K::Interval>,
+    outcome: Option<K::Outcome>,
+}
+
+impl<K: Kind> Default for Told<K> {
+    fn default() -> Self {
+        Self { intervals: VecDeque::new(), outcome: None }
+    }
 }
 
 impl<'h> Sharers<'h> {
@@ -121,8 +140,11 @@ impl<'h> Sharers<'h> {
     ) -> Result<(), Failure> {
         self.ask(|host| {
             let phases = asked.plan.phases.iter().zip(places);
-            let own = phases.filter_map(|(phase, places)| own_phase(phase, places, host));
-            let plan = StoragePlan { phases: own.map(|(_, phase)| phase).collect() };
+            let own = phases.filter_map(|(phase, places)| {
+                let Share { workload, .. } = Share::of(&phase.workload, places, host)?;
+                Some(StoragePhase { workload, ..phase.clone() })
+            });
+            let plan = StoragePlan { phases: own.collect() };
             Some(Request::Share(Box::new(ShareAsked { plan, ..asked.clone() })))
         });
         // Laying out takes as long as it takes: who does it speaks once a second.
@@ -131,25 +153,54 @@ impl<'h> Sharers<'h> {
         done
     }
 
+    /// Has every host check its trees of files, and make and mark their folders; what hosts share is made by the first of
+    /// them, and found there by the others.
+    ///
+    /// # Errors
+    /// When one must not or cannot, or the user wants the end.
+    pub(crate) fn prepare_trees(
+        &mut self,
+        asked: &TreesAsked,
+        places: &[Vec<usize>],
+        stop: &AtomicBool,
+    ) -> Result<(), Failure> {
+        let preparing = Preparing::of(&asked.plan, places);
+        self.ask(|host| {
+            let plan = preparing.made_by(host);
+            Some(Request::Trees(Box::new(TreesAsked { plan, ..asked.clone() })))
+        });
+        self.wait(stop, |member| member.is_done)?;
+        let marks: Vec<TreeMark> =
+            self.members.iter_mut().flat_map(|it| std::mem::take(&mut it.marks)).collect();
+        self.ask(|host| {
+            let plan = preparing.found_by(host);
+            let prepared = Some(marks.clone());
+            let asked = TreesAsked { plan, prepared, ..asked.clone() };
+            (!asked.plan.phases.is_empty()).then(|| Request::Trees(Box::new(asked)))
+        });
+        self.wait(stop, |member| member.is_done)
+    }
+
     /// Carries one phase out; `ends` ends it early.
     ///
     /// # Errors
     /// When no host did anything.
-    pub fn phase(
+    pub(crate) fn phase<K: Kind>(
         &mut self,
-        phase: &StoragePhase,
+        phase: &K::Phase,
         places: &[usize],
         ends: &AtomicBool,
-        on: &mut Listener<'_>,
-    ) -> Result<Phase, Failure> {
-        let shares: Vec<Option<(Share, StoragePhase)>> =
-            (0..self.names.len()).map(|host| own_phase(phase, places, host)).collect();
+        on: &mut Listener<'_, K::Interval>,
+    ) -> Result<Phase<K::Outcome>, Failure> {
+        let (mut shares, mut requests) = (Vec::new(), Vec::new());
+        for host in 0..self.names.len() {
+            let (share, request) = K::share(phase, places, host).unzip();
+            shares.push(share);
+            requests.push(request);
+        }
         let with: Vec<usize> =
             (0..shares.len()).filter(|host| shares[*host].is_some()).collect();
-        self.ask(|host| {
-            let (_, phase) = shares[host].as_ref()?;
-            Some(Request::Phase(Box::new(phase.clone())))
-        });
+        self.ask(|host| requests[host].clone());
         self.wait(ends, |member| member.is_done)?;
         self.tell_notes(on);
         clocks::synchronise(self, &with)?;
@@ -159,18 +210,16 @@ impl<'h> Sharers<'h> {
             (self.members[host].is_done, self.members[host].late_s) = (false, None);
             clocks::start(self, host, at_ns);
         }
-        let shares: Vec<Option<Share>> =
-            shares.into_iter().map(|it| it.map(|(share, _)| share)).collect();
-        let mut joint = Joint {
+        let (timing, pause_before_s) = K::times(phase);
+        let mut joint = Joint::<K> {
             shares: &shares,
-            streams: phase.workload.streams.len(),
-            most_bytes: phase.workload.timing.stop_after_bytes.unwrap_or(u64::MAX),
+            phase,
+            most_bytes: timing.stop_after_bytes.unwrap_or(u64::MAX),
             intervals: Vec::new(),
             ended_s: 0.0,
             bytes: 0,
         };
-        let timing = &phase.workload.timing;
-        let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + phase.pause_before_s);
+        let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + pause_before_s);
         self.follow((at_ns, planned_s), ends, &mut joint, on)?;
         self.together(&with, joint)
             .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
@@ -226,7 +275,7 @@ impl<'h> Sharers<'h> {
         Ok(())
     }
 
-    fn tell_notes(&mut self, on: &mut Listener<'_>) {
+    fn tell_notes<I>(&mut self, on: &mut Listener<'_, I>) {
         for (host, said) in self.notes.drain(..) {
             on(Event::Note { host: &self.names[host], said: &said });
         }
@@ -234,12 +283,12 @@ impl<'h> Sharers<'h> {
 
     /// Hears the hosts until all are done with a phase. Whoever does not end in time is lost, and a host that is
     /// lost ends it for the others.
-    fn follow(
+    fn follow<K: Kind>(
         &mut self,
         (start_ns, planned_s): (u64, Option<f64>),
         ends: &AtomicBool,
-        joint: &mut Joint<'_>,
-        on: &mut Listener<'_>,
+        joint: &mut Joint<'_, K>,
+        on: &mut Listener<'_, K::Interval>,
     ) -> Result<(), Failure> {
         let allowed_ns = nanoseconds(self.deadline);
         let planned = planned_s.and_then(|it| Duration::try_from_secs_f64(it).ok());
@@ -277,18 +326,22 @@ impl<'h> Sharers<'h> {
         Ok(())
     }
 
-    fn together(&mut self, with: &[usize], joint: Joint<'_>) -> Option<Phase> {
+    fn together<K: Kind>(
+        &mut self,
+        with: &[usize],
+        joint: Joint<'_, K>,
+    ) -> Option<Phase<K::Outcome>> {
         let late_s = with.iter().filter_map(|host| self.members[*host].late_s);
         let skew_s = (late_s.clone().count() > 1).then(|| clocks::skew_s(late_s));
         let mut parts = Vec::new();
         for host in with {
-            let outcome = self.members[*host].outcome.take();
+            let outcome = K::told(&mut self.members[*host]).outcome.take();
             let share = joint.shares[*host].as_ref();
             if let (Some(outcome), Some(share)) = (outcome, share) {
                 parts.push((self.names[*host].as_str(), share, outcome));
             }
         }
-        let outcome = shares::together(parts, joint.intervals, joint.streams)?;
+        let outcome = K::together(joint.phase, parts, joint.intervals)?;
         Some(Phase { outcome, skew_s })
     }
 }
@@ -325,12 +378,24 @@ impl Conversation for Sharers<'_> {
                 member.late_s = Some((member.clock.late_s(theirs_ns), member.clock.bound_s()));
             }
             Reply::Interval(tally) if member.account.takes_interval(&tally, all) => {
-                member.intervals.push_back(*tally);
+                member.blocks.intervals.push_back(*tally);
             }
             Reply::Outcome(outcome) if member.account.takes_outcome(&outcome, all) => {
-                (member.outcome, member.is_done) = (Some(*outcome), true);
+                (member.blocks.outcome, member.is_done) = (Some(*outcome), true);
             }
-            Reply::Interval(_) | Reply::Outcome(_) => {
+            Reply::Marks(marks) => (member.marks, member.is_done) = (marks, true),
+            Reply::TreesInterval(it) if member.account.takes_trees_interval(&it, all) => {
+                member.trees.intervals.push_back(*it);
+            }
+            Reply::TreesOutcome(outcome)
+                if member.account.takes_trees_outcome(&outcome, all) =>
+            {
+                (member.trees.outcome, member.is_done) = (Some(*outcome), true);
+            }
+            Reply::Interval(_)
+            | Reply::Outcome(_)
+            | Reply::TreesInterval(_)
+            | Reply::TreesOutcome(_) => {
                 return self.lose(host, HostFailure::Impossible);
             }
             Reply::Note(said) => self.notes.push_back((host, said)),
@@ -359,60 +424,50 @@ impl Conversation for Sharers<'_> {
     }
 }
 
-/// What a host does of a phase, and as what it is told.
-fn own_phase(
-    phase: &StoragePhase,
-    places: &[usize],
-    host: usize,
-) -> Option<(Share, StoragePhase)> {
-    let share = Share::of(&phase.workload, places, host)?;
-    let own = StoragePhase { workload: share.workload.clone(), ..phase.clone() };
-    Some((share, own))
-}
-
 /// The intervals of all hosts as they become one.
-struct Joint<'s> {
+struct Joint<'s, K: Kind> {
     /// By host.
-    shares: &'s [Option<Share>],
-    streams: usize,
+    shares: &'s [Option<K::Share>],
+    phase: &'s K::Phase,
     /// The phase ends after so many bytes that count.
     most_bytes: u64,
-    intervals: Vec<IntervalTally>,
+    intervals: Vec<K::Interval>,
     ended_s: f64,
     bytes: u64,
 }
 
-impl Joint<'_> {
+impl<K: Kind> Joint<'_, K> {
     /// Joins the intervals that every host has told, or has ended before.
-    fn advance(&mut self, names: &[String], members: &mut [Member], on: &mut Listener<'_>) {
-        let is_open = |it: &Member| !it.is_done && !it.is_gone;
-        while members.iter().all(|it| !it.intervals.is_empty() || !is_open(it))
-            && members.iter().any(|it| !it.intervals.is_empty())
+    fn advance(
+        &mut self,
+        names: &[String],
+        members: &mut [Member],
+        on: &mut Listener<'_, K::Interval>,
+    ) {
+        let mut is_told = |it: &mut Member| !K::told(it).intervals.is_empty();
+        while members.iter_mut().all(|it| is_told(it) || it.is_done || it.is_gone)
+            && members.iter_mut().any(&mut is_told)
         {
-            let own: Vec<Option<IntervalTally>> =
-                members.iter_mut().map(|it| it.intervals.pop_front()).collect();
+            let own: Vec<Option<K::Interval>> =
+                members.iter_mut().map(|it| K::told(it).intervals.pop_front()).collect();
             let both = own.iter().zip(self.shares);
             let parts: Vec<_> = both
                 .filter_map(|(own, share)| Some((share.as_ref()?, own.as_ref()?)))
                 .collect();
-            let Some(all) = shares::interval(&parts, self.ended_s, self.streams) else {
+            let Some(all) = K::interval(self.phase, &parts, self.ended_s) else {
                 return;
             };
-            let nothing = shares::idle(&all);
+            let nothing = K::idle(&all);
             for (host, own) in
                 own.iter().enumerate().filter(|(host, _)| self.shares[*host].is_some())
             {
                 // One clock for all, so that what is told of hosts adds up to what is told of all.
-                let own = own.as_ref().unwrap_or(&nothing);
-                let (start_s, length_s) = (all.start_s, all.length_s);
-                let tally = IntervalTally { start_s, length_s, ..own.clone() };
+                let tally = K::at(own.as_ref().unwrap_or(&nothing), &all);
                 on(Event::Part { host: &names[host], tally: &tally });
             }
             on(Event::Interval { tally: &all });
-            if !all.warmup {
-                self.bytes += all.reads.bytes + all.writes.bytes;
-            }
-            self.ended_s += all.length_s;
+            self.bytes += K::bytes(&all);
+            self.ended_s += K::length_s(&all);
             self.intervals.push(all);
         }
     }

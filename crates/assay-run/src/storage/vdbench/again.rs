@@ -113,8 +113,14 @@ impl Again<'_> {
         let length_s = intervals.last().map_or(0.0, |last| last.start_s + last.length_s);
         self.begins(length_s, on);
         on(Notice::TreesStart { label, rate_per_s: self.requested_rate() });
-        for interval in &intervals {
+        let hosts = FileOutcome::members_of_record(self.record);
+        for (number, interval) in intervals.iter().enumerate() {
             on(Notice::At(self.at(length_s, interval.start_s + interval.length_s)));
+            for (host, own) in &hosts {
+                if let Some(interval) = own.get(number) {
+                    on(Notice::TreesPart { host, interval });
+                }
+            }
             on(Notice::TreesInterval(interval));
         }
         let is_stopped = self.course.is_stopped;

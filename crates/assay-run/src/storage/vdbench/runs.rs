@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
-use crate::storage::shares::sharers::Event;
+use crate::storage::shares::sharers::{Blocks, Event, Sharers};
 use crate::storage::{series, volume};
 
 /// Carries out all runs of the plan once.
@@ -165,13 +165,9 @@ impl Runs<'_, '_, '_, '_, '_> {
         };
         let places = &execution.places[index];
         let done = ending::following(stop, &ends, || {
-            hosts.phase(phase, places, &ends, &mut on_event)
+            hosts.phase::<Blocks>(phase, places, &ends, &mut on_event)
         })?;
-        if let Some((skew_s, bound_s)) = done.skew_s {
-            entries.push(Entry::Fact(Attribute::StartSkew, skew_s.into()));
-            entries.push(Entry::Fact(Attribute::StartSkewBound, bound_s.into()));
-        }
-        entries.extend(hosts.doubt().map(Entry::Doubt));
+        entries.extend(of_hosts(done.skew_s, hosts));
         let end = ending.reason.filter(|_| !self.underway.is_stopped());
         self.underway.ended(end.as_ref());
         Ok(Done { outcome: done.outcome, end, entries })
@@ -246,6 +242,16 @@ impl Runs<'_, '_, '_, '_, '_> {
             _ => Ok(reached.rate_per_s),
         }
     }
+}
+
+/// What is to be stored of hosts that began together, and of one that was lost.
+pub(super) fn of_hosts(skew_s: Option<(f64, f64)>, hosts: &Sharers<'_>) -> Vec<Entry> {
+    let mut entries: Vec<Entry> = hosts.doubt().map(Entry::Doubt).into_iter().collect();
+    if let Some((skew_s, bound_s)) = skew_s {
+        entries.push(Entry::Fact(Attribute::StartSkew, skew_s.into()));
+        entries.push(Entry::Fact(Attribute::StartSkewBound, bound_s.into()));
+    }
+    entries
 }
 
 /// The workload at a rate that an earlier run decided, with what the streams did of that run.

@@ -6,17 +6,20 @@ use std::time::{Duration, Instant};
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::files::FileMeasured;
 use assay_dialects::vdbench::output::{self, Average};
+use assay_kernels::storage::files::FileControl;
 use assay_model::attribute::Attribute;
 use assay_model::entry::Entry;
-use assay_model::file_outcome::FileInterval;
+use assay_model::file_outcome::{FileInterval, FileOutcome};
 use assay_model::workload::file_set::{FileLoad, FilePhase};
 
 use super::ending::{self, Ending};
 use super::reported::Reported;
+use super::runs::of_hosts;
 use super::{Next, Notice, Over, Underway, around, one_after_another};
 use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::runner::interrupted;
+use crate::storage::shares::sharers::{Event, Trees};
 use crate::storage::{file_trees, series, volume};
 
 /// Carries out all of them once.
@@ -74,26 +77,17 @@ impl Runs<'_, '_, '_, '_, '_> {
         index: usize,
         phase: &FilePhase,
     ) -> Result<Average<FileMeasured>, Failure> {
-        let underway = &mut *self.underway;
-        let (stop, execution) = (underway.stop, underway.question.execution);
+        let execution = self.underway.question.execution;
         let label = &execution.runs[index];
-        let ends = AtomicBool::new(false);
         let mut ending = Ending::new(label.limits, execution.monitor.as_ref());
         let mut intervals = Vec::new();
         let rate_per_s = phase.workload.load.per_s();
-        (underway.on)(Notice::TreesStart { label, rate_per_s });
-        let left = execution.data_errors.saturating_sub(underway.errors).max(1);
-        let mut on_interval = |interval: &FileInterval| {
-            (underway.on)(Notice::TreesInterval(interval));
-            intervals.push(interval.clone());
-            let tally = &interval.tally;
-            if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
-                ends.store(true, Ordering::Relaxed);
-            }
+        (self.underway.on)(Notice::TreesStart { label, rate_per_s });
+        let (outcome, of_place) = match self.underway.hosts {
+            None => self.measure(phase, &mut ending, &mut intervals)?,
+            Some(_) => self.share(index, phase, &mut ending, &mut intervals)?,
         };
-        let outcome = ending::following(stop, &ends, || {
-            file_trees::run_phase(phase, &ends, left, &mut on_interval)
-        })?;
+        let underway = &mut *self.underway;
         let is_stopped = underway.is_stopped();
         let average = averaged(label, &intervals);
         let reported = (average.counts || !is_stopped).then_some(&average);
@@ -105,11 +99,10 @@ impl Runs<'_, '_, '_, '_, '_> {
         });
         let early_end = ending.reason.filter(|_| !is_stopped);
         underway.ended(early_end.as_ref());
-        let entries = outcome.entries(&intervals).into_iter().filter(is_kept);
         let samples = series::file_samples(&phase.workload, &outcome, &intervals);
-        let volume = volume::facts_of_trees(&phase.workload);
+        let entries = outcome.entries(&intervals).into_iter().chain(of_place);
         let over = Over {
-            entries: entries.chain(samples).chain(volume).collect(),
+            entries: entries.filter(is_kept).chain(samples).collect(),
             rate_per_s,
             count: outcome.total.requested.count,
             elapsed_s: outcome.elapsed_s,
@@ -122,6 +115,82 @@ impl Runs<'_, '_, '_, '_, '_> {
         Ok(average)
     }
 
+    /// Does a phase here; what is known of the volume besides.
+    fn measure(
+        &mut self,
+        phase: &FilePhase,
+        ending: &mut Ending<'_>,
+        intervals: &mut Vec<FileInterval>,
+    ) -> Result<(FileOutcome, Vec<Entry>), Failure> {
+        let most_errors = self.errors_left();
+        let Underway { stop, on, .. } = &mut *self.underway;
+        let ends = AtomicBool::new(false);
+        let mut on_interval = |interval: &FileInterval| {
+            on(Notice::TreesInterval(interval));
+            intervals.push(interval.clone());
+            let tally = &interval.tally;
+            if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
+                ends.store(true, Ordering::Relaxed);
+            }
+        };
+        let mut control = FileControl {
+            stop: &ends,
+            on_ready: &mut || {},
+            on_interval: &mut on_interval,
+            most_errors,
+        };
+        let outcome =
+            ending::following(stop, &ends, || file_trees::run_phase(phase, &mut control))?;
+        Ok((outcome, volume::facts_of_trees(&phase.workload)))
+    }
+
+    /// The same where several hosts do it; what each of them did besides.
+    fn share(
+        &mut self,
+        index: usize,
+        phase: &FilePhase,
+        ending: &mut Ending<'_>,
+        intervals: &mut Vec<FileInterval>,
+    ) -> Result<(FileOutcome, Vec<Entry>), Failure> {
+        let asked = (phase.clone(), self.errors_left());
+        let Underway { question, hosts, stop, on, reported, .. } = &mut *self.underway;
+        let Some(hosts) = hosts else { return Err(interrupted()) };
+        let ends = AtomicBool::new(false);
+        let mut entries = Vec::new();
+        let mut on_event = |event: Event<'_, FileInterval>| match event {
+            Event::Note { host, said } => {
+                on(Notice::Reported(&Reported::noted(host, said)));
+                reported.push(Reported::noted(host, said));
+            }
+            // Said before, as where it is done here.
+            Event::Starts => {}
+            Event::Part { host, tally } => {
+                on(Notice::TreesPart { host, interval: tally });
+                entries.extend(tally.entries_of_member(host));
+            }
+            Event::Interval { tally: interval } => {
+                on(Notice::TreesInterval(interval));
+                intervals.push(interval.clone());
+                let tally = &interval.tally;
+                if ending.interval(interval.warmup, tally.read_bytes, tally.written_bytes) {
+                    ends.store(true, Ordering::Relaxed);
+                }
+            }
+        };
+        let places = &question.execution.places[index];
+        let done = ending::following(stop, &ends, || {
+            hosts.phase::<Trees>(&asked, places, &ends, &mut on_event)
+        })?;
+        entries.extend(of_hosts(done.skew_s, hosts));
+        Ok((done.outcome, entries))
+    }
+
+    /// Operations that may fail before nothing goes on.
+    fn errors_left(&self) -> u64 {
+        let most = self.underway.question.execution.data_errors;
+        most.saturating_sub(self.underway.errors).max(1)
+    }
+
     fn judge(
         &mut self,
         index: usize,
@@ -129,6 +198,9 @@ impl Runs<'_, '_, '_, '_, '_> {
         measured: &FileMeasured,
     ) -> Result<Next, Failure> {
         self.underway.few_errors("operation")?;
+        if let Some(lost) = self.underway.hosts.as_ref().and_then(|it| it.failure()) {
+            return Err(lost);
+        }
         if self.underway.is_stopped() {
             return Err(interrupted());
         }

@@ -1,8 +1,9 @@
 //! The page of a volume that several hosts share: `run anf` over a fleet with a near and a far group.
 
-use serde_json::{Value, json};
-
+use super::transports::Namespaces;
+use crate::network::link::run;
 use crate::program::{World, results};
+use serde_json::{Value, json};
 
 const FLEET: &str = "via = \"env NAME={host}\"\nlabels = [\"near\", \"far\"]\n\
     [[host]]\nname = \"n[1-2]\"\nlabels = [\"near\"]\n\
@@ -63,5 +64,81 @@ fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
     let learn = world.assay(&["report", "--format", "learn"]).succeeded().out;
     for row in ["random reads, 8 KiB | near |", "random writes, 8 KiB | far |"] {
         assert!(learn.contains(row), "{row}: {learn}");
+    }
+}
+
+/// The tests of the page: what is done, and how it is called in English.
+const PAGE: [(&str, &str); 6] = [
+    ("RndRead", "100 % random reads, 8 KiB"),
+    ("RndWrite", "100 % random writes, 8 KiB"),
+    ("SeqRead", "100 % sequential reads, 64 KiB"),
+    ("SeqWrite", "100 % sequential writes, 64 KiB"),
+    ("SeqMix", "50 % sequential reads, 50 % sequential writes, 64 KiB"),
+    ("RndMix", "50 % random reads, 50 % random writes, 8 KiB"),
+];
+
+/// The suite of the page in memory, with two points of each curve besides its maximum: all of them take four times as long.
+fn page() -> String {
+    const SUITE: &str = include_str!("../../../../../suites/storage-volume.toml");
+    let points = "curve = [10, 30, 50, 70, 85, 95]\nbend-points = 4";
+    assert_eq!(SUITE.matches(points).count(), PAGE.len());
+    let name = |suite: &str| suite.replacen("\"storage-volume\"", "\"anf\"", 1);
+    name(&SUITE.replace(points, "buffered = true\ncurve = [30, 60]"))
+}
+
+#[test]
+fn the_page_of_a_volume_is_one_command() {
+    let test = "the_page_of_a_volume_is_one_command";
+    let world = World::in_memory();
+    let Some(hosts) = Namespaces::new(test, &["near1", "near2", "far1"]) else { return };
+    for host in &hosts.0 {
+        assert!(run(&format!("ip -n {host} link add eth0 type veth peer name eth1")));
+        assert!(run(&format!("ip -n {host} link set eth0 up")));
+    }
+    let [one, two, far] = [0, 1, 2].map(|at| hosts.0[at].as_str());
+    let fleet = format!(
+        "via = \"ip netns exec {{host}}\"\nlabels = [\"near\", \"far\"]\n\
+         [[host]]\nname = \"{one}\"\nlabels = [\"near\"]\n\
+         [[host]]\nname = \"{two}\"\nlabels = [\"near\"]\n\
+         [[host]]\nname = \"{far}\"\nlabels = [\"far\"]\n"
+    );
+    world.write("fleet.toml", &fleet);
+    let target = world.path("data.{host}").display().to_string();
+    world.write("anf.toml", &page());
+    let fleet = ["--hosts", "fleet.toml", "--target", &target, "--size", "2MiB"];
+    let more = ["--budget", "14s", "--json"];
+    let document = world.json(&[&["run", "./anf.toml"], &fleet[..], &more].concat());
+    let learn = world.assay(&["report", "--format", "learn"]).succeeded().out;
+    let page = world.assay(&["report", "--format", "html"]).succeeded().out;
+    for (name, called) in PAGE {
+        for group in ["all", "near", "far"] {
+            let row = format!("| {called} | {group} |");
+            assert!(learn.contains(&row), "{row}\n{learn}");
+            let rates = results(&document, "storage", "rate").into_iter();
+            let of = |it: &&Value| it["parameters"]["test"] == name && it["host"] == group;
+            assert!(rates.filter(of).count() >= 2, "the maximum and a point: {name} {group}");
+        }
+    }
+    let curves =
+        page.split("<figure").filter(|it| it.contains("near: ") && it.contains("far: "));
+    assert!(curves.count() >= PAGE.len(), "a picture for each test");
+    // What each client had to do for it, and when it was done.
+    let own = results(&document, "storage", "rate");
+    for host in &hosts.0 {
+        let figures = ["host_cpu", "host_busiest_cpu", "host_network", "host_done_after"];
+        let is_watched = |it: &&&Value| {
+            let is_there = |figure: &&str| it["parameters"][*figure].is_number();
+            it["host"] == host.as_str() && figures.iter().all(is_there)
+        };
+        assert!(own.iter().find(is_watched).is_some(), "{host}: {own:#?}");
+        let row = format!("\n| {host} | storage/");
+        assert!(learn.contains(&row), "{row}\n{learn}");
+    }
+    // Their ends of a case lie apart by chance alone, so that who was last is said or not; a saturated one is named.
+    let is_saturated = document.to_string().contains("host-saturated");
+    assert_eq!(learn.contains("The limit may be a host’s own"), is_saturated, "{learn}");
+    for host in &hosts.0 {
+        let curve = format!("**Response curve of {host}, RndRead**");
+        assert!(learn.contains(&curve), "{curve}\n{learn}");
     }
 }

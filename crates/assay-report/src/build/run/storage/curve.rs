@@ -82,7 +82,9 @@ fn axes() -> [Axis; 2] {
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
     let Some(first) = points.first() else { return };
-    let name = first.text(Attribute::Test).unwrap_or_default();
+    let host = first.any().filter(|_| context.several_hosts).map(|it| it.host.clone());
+    let name: Vec<String> = host.into_iter().chain(first.text(Attribute::Test)).collect();
+    let name = name.join(", ");
     let by = first.measurer(context).text;
     let what =
         if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };

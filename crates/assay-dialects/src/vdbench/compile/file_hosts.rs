@@ -1,0 +1,146 @@
+//! Which of several hosts works on which file trees, and on which part of those that hosts share.
+//!
+//! As Vdbench does (`createFwgListForOneRd` and `createFormatList` of `RD_entry`, `createFileList` of `FileAnchor`): a tree that
+//! several hosts work on has to be shared, each of them then has every so many files, and it is not removed and made
+//! in one run.
+
+use std::collections::BTreeSet;
+
+use assay_model::path_text;
+use assay_model::workload::file_set::{FileTree, TreePart};
+
+use super::super::definitions::FileWork;
+use super::super::runs::{Format, Run};
+use super::Compiler;
+
+/// Workloads, each with the trees that it works on.
+pub(super) type Works = Vec<(FileWork, Vec<usize>)>;
+
+/// Trees of a run, once for each host where hosts are apart.
+pub(super) struct PlacedTrees {
+    pub(super) list: Vec<FileTree>,
+    /// By tree: its host, where hosts are apart.
+    pub(super) hosts: Vec<usize>,
+}
+
+impl Compiler<'_, '_> {
+    /// The hosts that a workload names, or all.
+    pub(super) fn note_file_hosts(&mut self, work: &FileWork) -> Option<Vec<usize>> {
+        if self.hosts.is_empty() {
+            return Some(Vec::new());
+        }
+        let chosen = match work.hosts.is_empty() {
+            true => (0..self.all.hosts.len()).collect(),
+            false => self.hosts.select(self.lines, "host (hd)", &work.hosts)?,
+        };
+        self.used_hosts.extend(&chosen);
+        Some(chosen)
+    }
+
+    /// No tree of a host may be within another one.
+    pub(super) fn nested_anchors(&mut self, systems: Vec<usize>) {
+        let systems = systems.into_iter().map(|system| &self.all.file_systems[system]);
+        let mut anchors: Vec<_> = systems
+            .filter_map(|system| Some((path_text::path(&system.anchor.as_ref()?.text), system)))
+            .collect();
+        anchors.sort_by(|a, b| a.0.cmp(&b.0));
+        for pair in anchors.windows(2) {
+            let [(outer, _), (inner, system)] = pair else { continue };
+            if inner.starts_with(outer) {
+                let message = format!(
+                    "the anchor `{}` lies in `{}`, which is an anchor too",
+                    inner.display(),
+                    outer.display()
+                );
+                let error = self.lines.error("V158", system.name.spot, message);
+                self.lines.found.push(error.help("give each fsd a folder of its own"));
+            }
+        }
+    }
+
+    /// Every tree once for each host that works on it, and the same of the trees of each workload.
+    pub(super) fn spread(
+        &mut self,
+        run: &Run,
+        (systems, trees): (&[usize], Vec<FileTree>),
+        (works, hosts): (&mut Works, &[Vec<usize>]),
+    ) -> Option<PlacedTrees> {
+        let mut users = vec![BTreeSet::new(); trees.len()];
+        for ((_, own), hosts) in works.iter().zip(hosts) {
+            own.iter().for_each(|tree| users[*tree].extend(hosts.iter().copied()));
+        }
+        for host in 0..self.all.hosts.len() {
+            let own = systems.iter().zip(&users).filter(|(_, users)| users.contains(&host));
+            self.nested_anchors(own.map(|(system, _)| *system).collect());
+        }
+        let mut placed = PlacedTrees { list: Vec::new(), hosts: Vec::new() };
+        let mut places = Vec::new();
+        for ((tree, users), system) in trees.into_iter().zip(&users).zip(systems) {
+            let of = users.len() as u64;
+            if of > 1 && !self.all.file_systems[*system].is_shared {
+                self.not_shared(run, *system, users);
+                return None;
+            }
+            for (nth, host) in (0..).zip(users) {
+                places.push((*system, *host));
+                placed.hosts.push(*host);
+                let part = (of > 1).then_some(TreePart { nth, of });
+                placed.list.push(FileTree { part, ..tree.clone() });
+            }
+        }
+        for ((_, own), hosts) in works.iter_mut().zip(hosts) {
+            let at = |tree: &usize, host: &usize| {
+                places.iter().position(|place| *place == (systems[*tree], *host))
+            };
+            *own = own
+                .iter()
+                .flat_map(|tree| hosts.iter().filter_map(move |it| at(tree, it)))
+                .collect();
+        }
+        Some(placed)
+    }
+
+    fn not_shared(&mut self, run: &Run, system: usize, users: &BTreeSet<usize>) {
+        let names: Vec<&str> =
+            users.iter().map(|host| self.all.hosts[*host].label.as_str()).collect();
+        let name = &self.all.file_systems[system].name;
+        let message = format!(
+            "`{}` is not shared, and {} work on it in the run `{}`",
+            name.text,
+            names.join(" and "),
+            run.name.text
+        );
+        let error = self.lines.error("V170", name.spot, message);
+        let help = "add shared=yes to it, or host= to each fwd and an fsd for each host";
+        self.lines.found.push(error.help(help).vdbench("stops"));
+    }
+
+    /// Refuses to remove and make a shared tree in one run: the first host that is done with one of them would disturb
+    /// the others at the other.
+    pub(super) fn shared_in_steps(
+        &mut self,
+        run: &Run,
+        trees: &PlacedTrees,
+        format: Format,
+    ) -> Option<()> {
+        let makes = format.makes_directories || format.makes_files;
+        let shared = trees.list.iter().find(|tree| tree.part.is_some());
+        let Some(tree) = shared.filter(|_| format.removes && makes) else { return Some(()) };
+        let message = format!(
+            "the run `{}` removes and makes `{}`, which hosts share",
+            run.name.text, tree.name
+        );
+        let error = self.lines.error("V174", run.name.spot, message);
+        let help = "make two runs of it: format=(clean,only) first, then format=(restart,only)";
+        self.lines.found.push(error.help(help).vdbench("stops"));
+        None
+    }
+}
+
+/// A tree as it is made or removed. Whatever is worked on later, all of it is made; and what is removed is removed by
+/// whichever host comes first, so that none waits for another.
+pub(super) fn whole(tree: &FileTree, format: Format) -> FileTree {
+    let all = TreePart { nth: 0, of: 1 };
+    let part = tree.part.map(|part| if format.removes { all } else { part });
+    FileTree { used_files: None, part, ..tree.clone() }
+}

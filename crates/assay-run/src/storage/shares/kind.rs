@@ -1,0 +1,174 @@
+//! What hosts can share: I/O on files and devices, or operations on trees of files.
+
+use assay_fleet::remote::{Request, TreesPhase};
+use assay_model::file_outcome::{FileInterval, FileOutcome};
+use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
+use assay_model::workload::file_set::FilePhase;
+use assay_model::workload::storage::{StoragePhase, StorageTiming};
+
+use super::sharers::{Member, Told};
+use super::{Share, trees};
+
+/// One kind of work, as the coordinator sees it.
+pub(crate) trait Kind: Sized {
+    /// What is done.
+    type Phase;
+    /// What a host does of it, where more than its outcome has to be known.
+    type Share;
+    /// One entry of its series.
+    type Interval: Clone;
+    /// What became of it.
+    type Outcome;
+
+    /// The share of a host, and what it is told.
+    fn share(
+        phase: &Self::Phase,
+        places: &[usize],
+        host: usize,
+    ) -> Option<(Self::Share, Request)>;
+    /// Its times, and the seconds before it.
+    fn times(phase: &Self::Phase) -> (&StorageTiming, f64);
+    /// What a host has told of it.
+    fn told(member: &mut Member) -> &mut Told<Self>;
+    /// The same interval of several hosts as one.
+    fn interval(
+        phase: &Self::Phase,
+        parts: &[(&Self::Share, &Self::Interval)],
+        start_s: f64,
+    ) -> Option<Self::Interval>;
+    /// An interval in which nothing was done.
+    fn idle(like: &Self::Interval) -> Self::Interval;
+    /// The same at the time of another.
+    fn at(own: &Self::Interval, all: &Self::Interval) -> Self::Interval;
+    /// Its length.
+    fn length_s(interval: &Self::Interval) -> f64;
+    /// Bytes that count.
+    fn bytes(interval: &Self::Interval) -> u64;
+    /// The outcomes of all hosts as one.
+    fn together(
+        phase: &Self::Phase,
+        parts: Vec<(&str, &Self::Share, Self::Outcome)>,
+        intervals: Vec<Self::Interval>,
+    ) -> Option<Self::Outcome>;
+}
+
+/// I/O on files and devices.
+pub(crate) enum Blocks {}
+
+impl Kind for Blocks {
+    type Phase = StoragePhase;
+    type Share = Share;
+    type Interval = IntervalTally;
+    type Outcome = StorageOutcome;
+
+    fn share(phase: &StoragePhase, places: &[usize], host: usize) -> Option<(Share, Request)> {
+        let share = Share::of(&phase.workload, places, host)?;
+        let own = StoragePhase { workload: share.workload.clone(), ..phase.clone() };
+        Some((share, Request::Phase(Box::new(own))))
+    }
+
+    fn times(phase: &StoragePhase) -> (&StorageTiming, f64) {
+        (&phase.workload.timing, phase.pause_before_s)
+    }
+
+    fn told(member: &mut Member) -> &mut Told<Self> {
+        &mut member.blocks
+    }
+
+    fn interval(
+        phase: &StoragePhase,
+        parts: &[(&Share, &IntervalTally)],
+        start_s: f64,
+    ) -> Option<IntervalTally> {
+        super::interval(parts, start_s, phase.workload.streams.len())
+    }
+
+    fn idle(like: &IntervalTally) -> IntervalTally {
+        super::idle(like)
+    }
+
+    fn at(own: &IntervalTally, all: &IntervalTally) -> IntervalTally {
+        IntervalTally { start_s: all.start_s, length_s: all.length_s, ..own.clone() }
+    }
+
+    fn length_s(interval: &IntervalTally) -> f64 {
+        interval.length_s
+    }
+
+    fn bytes(interval: &IntervalTally) -> u64 {
+        if interval.warmup { 0 } else { interval.reads.bytes + interval.writes.bytes }
+    }
+
+    fn together(
+        phase: &StoragePhase,
+        parts: Vec<(&str, &Share, StorageOutcome)>,
+        intervals: Vec<IntervalTally>,
+    ) -> Option<StorageOutcome> {
+        super::together(parts, intervals, phase.workload.streams.len())
+    }
+}
+
+/// Operations on trees of files.
+pub(crate) enum Trees {}
+
+impl Kind for Trees {
+    /// With the most errors that a host may have.
+    type Phase = (FilePhase, u64);
+    type Share = ();
+    type Interval = FileInterval;
+    /// Without its series, which is told as it goes on.
+    type Outcome = FileOutcome;
+
+    fn share(
+        (phase, most_errors): &(FilePhase, u64),
+        places: &[usize],
+        host: usize,
+    ) -> Option<((), Request)> {
+        let phase = trees::share(phase, places, host)?;
+        let own = TreesPhase { phase, most_errors: *most_errors };
+        Some(((), Request::TreesPhase(Box::new(own))))
+    }
+
+    fn times((phase, _): &(FilePhase, u64)) -> (&StorageTiming, f64) {
+        // Whoever drives these phases waits before them.
+        (&phase.workload.timing, 0.0)
+    }
+
+    fn told(member: &mut Member) -> &mut Told<Self> {
+        &mut member.trees
+    }
+
+    fn interval(
+        _: &(FilePhase, u64),
+        parts: &[(&(), &FileInterval)],
+        start_s: f64,
+    ) -> Option<FileInterval> {
+        let parts: Vec<&FileInterval> = parts.iter().map(|(_, it)| *it).collect();
+        trees::interval(&parts, start_s)
+    }
+
+    fn idle(like: &FileInterval) -> FileInterval {
+        trees::idle(like)
+    }
+
+    fn at(own: &FileInterval, all: &FileInterval) -> FileInterval {
+        FileInterval { start_s: all.start_s, length_s: all.length_s, ..own.clone() }
+    }
+
+    fn length_s(interval: &FileInterval) -> f64 {
+        interval.length_s
+    }
+
+    fn bytes(interval: &FileInterval) -> u64 {
+        let tally = &interval.tally;
+        if interval.warmup { 0 } else { tally.read_bytes + tally.written_bytes }
+    }
+
+    fn together(
+        _: &(FilePhase, u64),
+        parts: Vec<(&str, &(), FileOutcome)>,
+        _: Vec<FileInterval>,
+    ) -> Option<FileOutcome> {
+        trees::together(parts.into_iter().map(|(host, (), outcome)| (host, outcome)).collect())
+    }
+}

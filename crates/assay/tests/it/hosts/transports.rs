@@ -1,0 +1,154 @@
+//! Ways to hosts that are not one plain login: another user's rights, a command within a command, a host in between.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+use super::{examined, key, served, ssh_is_here};
+use crate::network::link::run;
+use crate::program::World;
+
+/// Network namespaces as hosts; gone when dropped.
+pub(super) struct Namespaces(pub(super) Vec<String>);
+
+impl Namespaces {
+    /// `None`, with the reason said, where they cannot be made.
+    pub(super) fn new(test: &str, hosts: &[&str]) -> Option<Self> {
+        // Tests of one process run beside each other.
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let mut made = Self(Vec::new());
+        for host in hosts {
+            let name = format!("assay-{}-{number}-{host}", std::process::id());
+            if !run(&format!("ip netns add {name}")) {
+                eprintln!("SKIPPED {test}: network namespaces cannot be made here");
+                return None;
+            }
+            made.0.push(name);
+        }
+        Some(made)
+    }
+}
+
+impl Drop for Namespaces {
+    fn drop(&mut self) {
+        for name in &self.0 {
+            run(&format!("ip netns del {name}"));
+        }
+    }
+}
+
+/// Every host answered, and each from a namespace of its own: none has a device besides loopback.
+fn are_namespaces(document: &Value, names: &[String]) {
+    let hosts = document["hosts"].as_array().unwrap();
+    let found: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(found, names);
+    for host in hosts {
+        assert!(host["findings"].is_array(), "{host:#}");
+        let devices = host["network"]["devices"].as_array().unwrap();
+        assert!(devices.is_empty(), "{devices:?}");
+    }
+}
+
+#[test]
+fn the_rights_of_another_user_lead_to_hosts() {
+    let test = "the_rights_of_another_user_lead_to_hosts";
+    if !Path::new("/usr/bin/sudo").exists() || !run("sudo -n true") {
+        eprintln!("SKIPPED {test}: sudo is not installed, or asks for a password");
+        return;
+    }
+    let world = World::new();
+    let Some(hosts) = Namespaces::new(test, &["a", "b"]) else { return };
+    let (outcome, document) =
+        examined(&world, &hosts.0.join(","), "sudo -n ip netns exec {host}");
+    outcome.succeeded();
+    are_namespaces(&document, &hosts.0);
+    // One who may not: whoever runs the tests is let through.
+    let (outcome, document) =
+        examined(&world, "x", "sudo -n -u nobody sudo -n env NAME={host}");
+    outcome.failed_with(4);
+    let failure = &document["hosts"][0]["failure"];
+    assert_eq!(failure["id"], "connection-ended", "{failure:#}");
+    assert!(
+        failure["reason"].as_str().unwrap().contains("password is required"),
+        "{failure:#}"
+    );
+    assert!(failure["advice"].as_str().unwrap().contains("NOPASSWD"), "{failure:#}");
+}
+
+/// The user's configuration of ssh for servers on this machine, each with its name and its port.
+fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
+    let path = |name: &str| world.path(name).display().to_string();
+    let public = key(world, "host");
+    key(world, "mine");
+    let public = public.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    let known: String = hosts.iter().map(|(name, _)| format!("{name} {public}\n")).collect();
+    world.write("known", &known);
+    let own: String = hosts
+        .iter()
+        .map(|(name, port)| format!("Host {name}\n HostKeyAlias {name}\n Port {port}\n"))
+        .collect();
+    let text = format!(
+        "{more}{own}Host *\n HostName 127.0.0.1\n IdentityFile {}\n IdentitiesOnly yes\n\
+         UserKnownHostsFile {}\n GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n\
+         BatchMode yes\n",
+        path("mine"),
+        path("known"),
+    );
+    world.write("ssh_config", &text).display().to_string()
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_command_within_ssh_leads_to_hosts_behind_it() {
+    let test = "a_command_within_ssh_leads_to_hosts_behind_it";
+    if !ssh_is_here(test) {
+        return;
+    }
+    let world = World::new();
+    let Some(hosts) = Namespaces::new(test, &["a", "b"]) else { return };
+    let port = free_port();
+    let configuration = configured(&world, &[("gate", port)], "");
+    let _gate = served(&world, port);
+    let via = format!("ssh -F {configuration} gate ip netns exec {{host}}");
+    let (outcome, document) = examined(&world, &hosts.0.join(","), &via);
+    outcome.succeeded();
+    are_namespaces(&document, &hosts.0);
+    // What the end of the chain says reaches the user as well as what its beginning says.
+    let (outcome, document) = examined(&world, "no-such-namespace", &via);
+    outcome.failed_with(4);
+    let failure = &document["hosts"][0]["failure"];
+    let reason = failure["reason"].as_str().unwrap();
+    assert!(reason.contains("Cannot open network namespace"), "{failure:#}");
+    assert!(failure["advice"].as_str().unwrap().contains("ip netns list"), "{failure:#}");
+}
+
+#[test]
+fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
+    if !ssh_is_here("a_host_in_between_leads_to_hosts_and_measures_nothing") {
+        return;
+    }
+    let world = World::new();
+    let [gate, inner] = [free_port(), free_port()];
+    let log = world.path("gate.log").display().to_string();
+    // Nobody gets at the inner server but through the gate, which keeps a log of what it passes on.
+    let jump = "Host inner\n ProxyJump gate\n";
+    let configuration = configured(&world, &[("gate", gate), ("inner", inner)], jump);
+    let _gate = super::serving(&world, gate, &["-E", &log, "-o", "LogLevel=DEBUG1"]);
+    let _inner = served(&world, inner);
+    let via = format!("ssh -F {configuration} {{host}}");
+    let suite = "name = \"one\"\nbudget = \"1s\"\n[[measure]]\nbenchmark = \"memory.stream\"\n\
+                 placement = [\"node\"]\nbytes = \"1MiB\"\n";
+    world.write("one.toml", suite);
+    let words = ["run", "./one.toml", "--hosts", "inner", "--via", &via, "--json"];
+    let document = world.json(&words);
+    assert_eq!(document["hosts"][0]["name"], "inner");
+    let log = fs::read_to_string(&log).unwrap();
+    assert!(log.contains(&format!("port {inner}")), "it goes through the gate\n{log}");
+}

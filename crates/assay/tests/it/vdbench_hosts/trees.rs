@@ -1,0 +1,111 @@
+//! The same on file trees: each of its hosts has a part of a tree, and there is one summary.
+
+use std::fs;
+use std::path::Path;
+
+use super::{Servers, averages};
+use crate::network::link::run;
+use crate::program::{World, files_below};
+
+const HOSTS: usize = 3;
+
+/// A tree that all hosts share, and one that is the second host's.
+fn trees(world: &World) -> String {
+    let hosts: String =
+        (1..=HOSTS).map(|host| format!("hd=vm{host},system=vdbench-vnet1-{host}\n")).collect();
+    let [shared, own] = ["shared", "own"].map(|name| world.path(name).display().to_string());
+    format!(
+        "{hosts}fsd=fsd1,anchor=\"{shared}\",depth=2,width=2,files=6,size=16k,shared=yes\n\
+         fsd=fsd2,anchor=\"{own}\",files=4,size=8k\n\
+         fwd=fwd1,fsd=fsd1,operation=read,xfersize=4k,fileio=sequential,fileselect=random,threads=6\n\
+         fwd=fwd2,fsd=fsd2,host=vm2,operation=getattr,skew=20\n"
+    )
+}
+
+fn vdbench(world: &World, servers: &Servers, name: &str, runs: &str) -> String {
+    world.write(name, &format!("{}{runs}", trees(world)));
+    let program = env!("CARGO_BIN_EXE_assay");
+    let (is_fine, out, err) = servers.within(world, program, &["vdbench", "-f", name]);
+    assert!(is_fine, "{name}\n{out}\n{err}");
+    assert!(out.contains("Vdbench execution completed successfully"), "{out}");
+    out
+}
+
+/// The rates of all hosts add up to those of the summary, run by run.
+fn adds_up(world: &World, folder: &str) {
+    let summary = averages(world, &format!("../{folder}/summary.html"));
+    let mut sums = vec![0.0; summary.len()];
+    for host in 1..=HOSTS {
+        let own = averages(world, &format!("../{folder}/vm{host}.html"));
+        let labels =
+            |all: &[(String, f64)]| all.iter().map(|it| it.0.clone()).collect::<Vec<_>>();
+        assert_eq!(labels(&own), labels(&summary), "vm{host}");
+        own.iter().zip(&mut sums).for_each(|((_, rate), sum)| *sum += rate);
+    }
+    // Rates are printed with one decimal.
+    let rounding = 0.05 * (HOSTS + 1) as f64 + 1e-9;
+    for (sum, (label, total)) in sums.iter().zip(&summary) {
+        assert!(*total > 0.0 && (sum - total).abs() <= rounding, "{label}: {sum} {total}");
+    }
+}
+
+#[test]
+fn trees_of_files_run_on_their_hosts() {
+    let world = World::new();
+    let Some(servers) = Servers::new("trees_of_files_run_on_their_hosts", &world, HOSTS) else {
+        return;
+    };
+    let runs = "rd=make,fwd=fwd*,format=(restart,only)\n\
+                rd=rd1,fwd=fwd*,fwdrate=300,elapsed=3,interval=1\n";
+    let out = vdbench(&world, &servers, "make", runs);
+    let starts = out.lines().filter(|line| line.contains("Starting RD="));
+    assert_eq!(starts.count(), 2, "{out}");
+    adds_up(&world, "output");
+    let files = |name: &str| files_below(&world.path(name)).len();
+    assert_eq!((files("shared"), files("own")), (4 * 6 + 1, 4 + 1), "with their marks");
+    let links = fs::read_to_string(world.path("output/summary.html")).unwrap();
+    assert_eq!(links.matches("Host report:").count(), HOSTS);
+    // The same from the store.
+    let again = ["show", "--as", "vdbench", "--output", "again"];
+    let (is_fine, _, err) = servers.within(&world, env!("CARGO_BIN_EXE_assay"), &again);
+    assert!(is_fine, "{err}");
+    adds_up(&world, "again");
+    // What one host made the others remove, each file and folder once.
+    vdbench(&world, &servers, "clean", "rd=clean,fwd=fwd*,format=(clean,only)\n");
+    assert_eq!((files("shared"), files("own")), (1, 1), "the marks alone");
+    assert!(!world.path("shared/vdb.1_1.dir").exists());
+    let shown = servers.within(&world, env!("CARGO_BIN_EXE_assay"), &["show", "--json"]).1;
+    let shown: serde_json::Value = serde_json::from_str(&shown).unwrap();
+    assert_eq!(shown["run"]["status"], "complete", "{shown:#}");
+}
+
+#[test]
+fn a_tree_that_is_not_the_same_folder_on_every_host_is_refused() {
+    let test = "a_tree_that_is_not_the_same_folder_on_every_host_is_refused";
+    if !run("unshare -m true") || !Path::new("/usr/bin/mount").exists() {
+        eprintln!("SKIPPED {test}: file systems cannot be mounted here");
+        return;
+    }
+    let world = World::new();
+    let anchor = world.path("tree");
+    fs::create_dir(&anchor).unwrap();
+    let own_disk = format!(
+        "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
+         exec unshare -m sh -c 'mount -t tmpfs none {} && exec \"$@\"' sh \"$@\"\n",
+        anchor.display()
+    );
+    world.write("via.sh", &own_disk);
+    let text = format!(
+        "hd=vm1,system=one\nhd=vm2,system=two\n\
+         fsd=fsd1,anchor=\"{}\",files=4,size=8k,shared=yes\nfwd=fwd1,fsd=fsd1,operation=read\n\
+         rd=rd1,fwd=fwd1,fwdrate=max,format=(restart,only)\n",
+        anchor.display()
+    );
+    world.write("file", &text);
+    let words =
+        ["vdbench", "-f", "file", "--via", "sh via.sh {host}", "--host-deadline", "20s"];
+    let outcome = world.assay(&words).failed_with(4);
+    assert!(outcome.err.contains("host vm2 is lost"), "{}", outcome.err);
+    assert!(outcome.err.contains("another folder than on the first host"), "{}", outcome.err);
+    assert_eq!(files_below(&anchor).len(), 1, "the mark alone");
+}
