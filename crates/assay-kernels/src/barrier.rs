@@ -1,17 +1,37 @@
 //! A spinning barrier: the start line of a timed pass, and the step between two phases of a kernel.
 //!
 //! It spins because waking a sleeping thread takes microseconds and differs from thread to thread,
-//! which would blur a common start. After a while it also yields, so that it works with more threads
-//! than CPUs. It never sleeps and never waits for a thread that has panicked.
+//! which would blur a common start. After a while it also yields. Where threads share CPUs all the same, a thread
+//! that spins keeps from its work the one that it waits for, and in a guest whose virtual CPUs share real ones no
+//! yield helps, because the guest's own kernel has nobody else to run: there it sleeps, for as long as it looks so.
+//! It never waits for a thread that has panicked.
 
 use std::hint;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering};
 use std::thread;
+
+use crate::clock;
 
 /// Pauses before the first yield. A pause lasts 40 (AMD Zen) to 140 (Intel since Skylake) cycles, so
 /// this is some 50 to 200 µs: longer than a phase that is well balanced, shorter than a time slice.
 const SPINS_BEFORE_YIELD: u32 = 4096;
+/// Pauses between two looks at the clock, and all that come before sleeping where CPUs are shared: a microsecond or
+/// so, within which a phase that is well balanced ends.
+const SPINS_PER_LOOK: u32 = 32;
+/// A thread that has not run for this long between two looks has given its CPU to another: interrupts are shorter, and
+/// no slice of Linux's scheduler is (750 µs at least, `kernel/sched/fair.c`).
+const AWAY_NS: u64 = 500_000;
+/// Phases in which waiters sleep after one of them was away: as long as what has just been lost when that happens once,
+/// and twice as many each time when it happens again soon, up to where finding out again costs nothing.
+const FEWEST_PHASES: i32 = 16;
+const MOST_PHASES: i32 = 4096;
+/// How long a waiter sleeps before it looks whether another has panicked.
+const NAP_NS: i64 = 50_000_000;
+
+/// Added to the number of the phase with each, whose lowest bit says that somebody sleeps.
+const NEXT_PHASE: u32 = 2;
+const ASLEEP: u32 = 1;
 
 /// A value alone on its cache lines, so that what others write nearby does not slow its readers down.
 /// 128 bytes, because Intel's spatial prefetcher fetches lines in pairs.
@@ -24,11 +44,12 @@ pub struct OwnLines<T>(pub T);
 pub struct Barrier {
     parties: usize,
     arrived: OwnLines<AtomicUsize>,
-    phase: OwnLines<AtomicUsize>,
+    phase: OwnLines<AtomicU32>,
     /// Set by the team when one of its members panics, and read by those who wait for that member.
     abandoned: Arc<AtomicBool>,
     /// A thread has left without its party being complete: the count is wrong from then on.
     broken: AtomicBool,
+    crowd: Crowd,
 }
 
 impl Barrier {
@@ -41,6 +62,7 @@ impl Barrier {
             phase: OwnLines::default(),
             abandoned,
             broken: AtomicBool::new(false),
+            crowd: Crowd::default(),
         }
     }
 
@@ -50,23 +72,59 @@ impl Barrier {
     /// # Panics
     /// When another party has panicked, now or in an earlier phase that never became complete.
     pub fn wait(&self) -> bool {
-        let phase = self.phase.0.load(Ordering::Acquire);
-        if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == self.parties {
-            self.arrived.0.store(0, Ordering::Relaxed);
-            self.phase.0.store(phase.wrapping_add(1), Ordering::Release);
-            return true;
+        let phase = self.phase.0.load(Ordering::Acquire) & !ASLEEP;
+        if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 < self.parties {
+            self.wait_for_others(phase);
+            return false;
         }
-        let mut spins = 0;
-        while self.phase.0.load(Ordering::Acquire) == phase {
-            self.leave_if_abandoned();
-            if spins < SPINS_BEFORE_YIELD {
-                spins += 1;
+        self.arrived.0.store(0, Ordering::Relaxed);
+        self.crowd.end_phase();
+        let before = self.phase.0.swap(phase.wrapping_add(NEXT_PHASE), Ordering::AcqRel);
+        if before & ASLEEP != 0 {
+            wake_all(&self.phase.0);
+        }
+        true
+    }
+
+    fn wait_for_others(&self, phase: u32) {
+        let (mut spins, mut looks) = (0, Looks::default());
+        loop {
+            for _ in 0..SPINS_PER_LOOK {
+                if self.has_left(phase) {
+                    return;
+                }
                 hint::spin_loop();
+            }
+            self.leave_if_abandoned();
+            if self.crowd.is_there() {
+                return self.sleep_through(phase);
+            }
+            if spins < SPINS_BEFORE_YIELD {
+                spins += SPINS_PER_LOOK;
             } else {
                 thread::yield_now();
             }
+            if looks.was_away(clock::now_ns()) {
+                self.crowd.is_seen();
+            }
         }
-        false
+    }
+
+    fn sleep_through(&self, phase: u32) {
+        let marked = phase | ASLEEP;
+        while !self.has_left(phase) {
+            self.leave_if_abandoned();
+            let relaxed = Ordering::Relaxed;
+            match self.phase.0.compare_exchange(phase, marked, relaxed, relaxed) {
+                Ok(_) => sleep_while(&self.phase.0, marked),
+                Err(seen) if seen == marked => sleep_while(&self.phase.0, marked),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn has_left(&self, phase: u32) -> bool {
+        self.phase.0.load(Ordering::Acquire) & !ASLEEP != phase
     }
 
     fn leave_if_abandoned(&self) {
@@ -80,13 +138,79 @@ impl Barrier {
     }
 }
 
+/// Whether CPUs are taken to be shared, which only those who spin can see.
+#[derive(Debug, Default)]
+struct Crowd {
+    /// Phases for which they still are; below zero, how many have passed since.
+    left: AtomicI32,
+    /// For how many they were taken to be, the last time.
+    term: AtomicI32,
+}
+
+impl Crowd {
+    #[inline]
+    fn is_there(&self) -> bool {
+        self.left.load(Ordering::Relaxed) > 0
+    }
+
+    #[inline]
+    fn end_phase(&self) {
+        if self.left.load(Ordering::Relaxed) > -self.term.load(Ordering::Relaxed) {
+            self.left.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// By several at the same time counts once.
+    #[cold]
+    fn is_seen(&self) {
+        let relaxed = Ordering::Relaxed;
+        let (left, term) = (self.left.load(relaxed), self.term.load(relaxed));
+        let again = left > -term;
+        let next = if again { (2 * term).min(MOST_PHASES) } else { FEWEST_PHASES };
+        if left <= 0 && self.left.compare_exchange(left, next, relaxed, relaxed).is_ok() {
+            self.term.store(next, relaxed);
+        }
+    }
+}
+
+/// Looks at the clock by a thread that does nothing else but yield.
+#[derive(Debug, Default)]
+struct Looks {
+    last_ns: Option<u64>,
+}
+
+impl Looks {
+    /// Whether the thread did not run for a while since its last look.
+    fn was_away(&mut self, now_ns: u64) -> bool {
+        let last_ns = self.last_ns.replace(now_ns);
+        last_ns.is_some_and(|last_ns| now_ns.saturating_sub(last_ns) > AWAY_NS)
+    }
+}
+
+/// Sleeps while `word` is `value`: until it is woken, for [`NAP_NS`] at most, or for no reason.
+fn sleep_while(word: &AtomicU32, value: u32) {
+    let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP_NS };
+    let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word and the time live through the call, which writes neither. Whoever calls looks again, so there is
+    // nothing to learn from the result.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, &raw const nap) };
+}
+
+/// Wakes all who sleep at `word`.
+fn wake_all(word: &AtomicU32) {
+    let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
+    // SAFETY: the word lives through the call, which does not touch it; it cannot fail.
+    unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, i32::MAX) };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     /// Each of `parties` threads adds to a counter once per phase and must then see everyone's step.
-    fn check(parties: usize, phases: usize) {
+    fn check(parties: usize, phases: usize, crowded: i32) {
         let barrier = Barrier::new(parties, Arc::default());
+        barrier.crowd.left.store(crowded, Ordering::Relaxed);
         let (counter, last) = (AtomicUsize::new(0), AtomicUsize::new(0));
         thread::scope(|scope| {
             for _ in 0..parties {
@@ -106,13 +230,82 @@ mod tests {
     #[test]
     fn nobody_passes_early() {
         for (parties, phases) in [(1, 100), (2, 1000), (3, 200), (16, 20)] {
-            check(parties, phases);
+            for crowded in [0, phases as i32, i32::MAX] {
+                check(parties, phases, crowded);
+            }
+        }
+    }
+
+    #[test]
+    fn who_sleeps_is_woken() {
+        let barrier = Barrier::new(2, Arc::default());
+        barrier.crowd.left.store(i32::MAX, Ordering::Relaxed);
+        for _ in 0..3 {
+            let phase = barrier.phase.0.load(Ordering::Relaxed);
+            thread::scope(|scope| {
+                let first = scope.spawn(|| barrier.wait());
+                while barrier.phase.0.load(Ordering::Relaxed) != phase | ASLEEP {
+                    thread::yield_now();
+                }
+                assert!(barrier.wait());
+                assert!(!first.join().unwrap());
+            });
+            assert_eq!(barrier.phase.0.load(Ordering::Relaxed), phase + NEXT_PHASE);
+        }
+    }
+
+    #[test]
+    fn cpus_are_taken_to_be_shared_for_longer_where_they_are_so_again() {
+        let crowd = Crowd::default();
+        let phases = || {
+            let count =
+                (0..).take_while(|_| crowd.is_there().then(|| crowd.end_phase()).is_some());
+            count.count()
+        };
+        assert_eq!(phases(), 0);
+        let mut terms = Vec::new();
+        for _ in 0..10 {
+            crowd.is_seen();
+            crowd.is_seen();
+            terms.push(phases());
+            crowd.end_phase();
+        }
+        assert_eq!(terms, [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 4096]);
+        // As many phases without it.
+        (0..4096).for_each(|_| crowd.end_phase());
+        crowd.is_seen();
+        assert_eq!(phases(), 16);
+    }
+
+    #[test]
+    fn who_was_away_has_shared_a_cpu() {
+        for (looks_us, expected) in [
+            (&[7][..], false),
+            (&[7, 8, 100, 500], false),
+            (&[7, 507], false),
+            (&[7, 508], true),
+            // A clock that goes back is no reason.
+            (&[900, 7], false),
+        ] {
+            let mut looks = Looks::default();
+            let mut away = looks_us.iter().map(|us| looks.was_away(us * 1000));
+            assert_eq!(away.any(|it| it), expected, "{looks_us:?}");
         }
     }
 
     #[test]
     fn waiting_for_the_lost_ends_in_a_panic_and_the_barrier_stays_broken() {
-        let abandoned = Arc::new(AtomicBool::new(true));
+        let abandoned = Arc::new(AtomicBool::new(false));
+        let asleep = Barrier::new(2, Arc::clone(&abandoned));
+        asleep.crowd.left.store(i32::MAX, Ordering::Relaxed);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| asleep.wait());
+            while asleep.phase.0.load(Ordering::Relaxed) != ASLEEP {
+                thread::yield_now();
+            }
+            abandoned.store(true, Ordering::Relaxed);
+            assert!(waiting.join().is_err());
+        });
         let barrier = Barrier::new(2, Arc::clone(&abandoned));
         let wait = || thread::scope(|scope| scope.spawn(|| barrier.wait()).join());
         assert!(wait().is_err());

@@ -195,7 +195,9 @@ fn linpack(text: &str) -> Result<[Figure; 2]> {
     let (began_s, ended_s) = (next()?, next()?);
     // Without a document it was ended from outside.
     let report = document(text).unwrap_or_default();
-    let result = &report["results"][0];
+    let all = report["results"].as_array();
+    let result = all.into_iter().flatten().find(|it| it["metric"] == "rmax");
+    let result = result.unwrap_or(&Value::Null);
     let took_s = ended_s - began_s;
     let shown = if result.is_null() { "no result" } else { "a result" };
     Ok([
@@ -254,7 +256,7 @@ mod tests {
         });
         format!(
             "\n== facts\n{facts}\n== plan\n{{\"cases\":[{}]}}\n== stream\n{{\"results\":[{}]}}\n\
-             == linpack\n{{\"results\":[{{\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n",
+             == linpack\n{{\"results\":[{{\"metric\":\"fp64\"}},{{\"metric\":\"rmax\",\"parameters\":{{\"threads\":16}}}}]}}\ntook 10.0 50.0\n",
             cases.join(","),
             results.collect::<Vec<_>>().join(",")
         )
@@ -288,6 +290,11 @@ mod tests {
             1,
         );
         assert_eq!(wrong(&more), ["other placements"]);
+        // The peak alone is none.
+        assert_eq!(
+            wrong(&said().replace("\"rmax\"", "\"fp32\"")),
+            ["threads of LINPACK", "LINPACK on them"]
+        );
         let (before, _) = complete.split_once("== linpack").unwrap();
         let ended = format!("{before}== linpack\nexit 143\ntook 10.0 160.0\n");
         assert_eq!(wrong(&ended), ["threads of LINPACK", "LINPACK on them"]);

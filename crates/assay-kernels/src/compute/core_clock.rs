@@ -34,6 +34,9 @@ const ADDS_PER_TURN: u64 = 16;
 const TURNS: u64 = 8000;
 /// Slices per repetition: with bursts of 0.3 to 0.8 ms, a repetition takes 10 to 30 ms.
 const SLICES: usize = 33;
+/// A burst takes less than a millisecond on a core. On emulated ones, 16 on two, a repetition took some 20 s, for a clock
+/// that they do not have.
+const LONGEST_BURST_S: f64 = 0.1;
 
 /// What to measure.
 #[derive(Debug, Clone)]
@@ -65,8 +68,8 @@ impl CoreClock {
     /// Starts and pins the threads.
     ///
     /// # Errors
-    /// No CPU given, one that cannot be had, or a load or an architecture without a kernel of its own
-    /// ([`io::ErrorKind::Unsupported`]).
+    /// No CPU given, one that cannot be had, a load or an architecture without a kernel of its own
+    /// ([`io::ErrorKind::Unsupported`]), or a load that takes far longer than on a core ([`io::ErrorKind::TimedOut`]).
     pub fn prepare(config: &CoreClockConfig) -> io::Result<Self> {
         let kernel = |isa| Kernel::find(isa, Precision::Fp64).ok_or(io::ErrorKind::Unsupported);
         let load = config.load.map(kernel).transpose()?;
@@ -76,6 +79,12 @@ impl CoreClock {
         let team = TimedTeam::new(&config.cpus)?;
         let times_ns = config.cpus.iter().map(|_| OwnLines::default()).collect();
         let mut clock = Self { team, load, times_ns };
+        if let Some(load) = load {
+            let burst_s = clock.team.pass(|_| _ = std::hint::black_box(load.run()));
+            if burst_s > LONGEST_BURST_S {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+        }
         // The first turns raise the clock from idle and power the wide vector units.
         clock.repetition();
         Ok(clock)

@@ -107,7 +107,7 @@ pub(super) fn equations(
         LinpackSize::Equations(n) => Ok(n),
         LinpackSize::Memory(share) => Ok(block_multiple(most(share))),
         LinpackSize::Budget => {
-            let rate = presumed_flops(host) * cpus.len() as f64;
+            let rate = presumed_flops(host, cpus.len());
             // Three solves and the making of three matrices must fit the budget.
             let n = (1.5 * rate * budget_s / 4.5).cbrt() as u64;
             Ok(block_multiple(n.min(most(MEMORY_SHARE))))
@@ -120,11 +120,11 @@ fn block_multiple(n: u64) -> u64 {
     (n / 64 * 64).max(64)
 }
 
-/// A rough idea of one core's speed in FLOP/s, to choose a duration and nothing else: two pipes of
-/// the widest vectors at the nominal clock, at a third of their peak. An emulated one has none of that.
-fn presumed_flops(host: &HostFacts) -> f64 {
+/// A rough idea of the speed of so many cores in FLOP/s, to choose a duration and nothing else: two pipes of
+/// the widest vectors at the nominal clock, at a third of their peak. Emulated ones have none of that.
+fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
     if host.system.virtualization.as_deref() == Some(EMULATOR) {
-        return EMULATED_FLOPS;
+        return EMULATED_FLOPS * cores.min(CORES_BENEATH) as f64;
     }
     let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);
     let flop_per_cycle = match () {
@@ -132,13 +132,15 @@ fn presumed_flops(host: &HostFacts) -> f64 {
         () if has("avx2") => 16.0,
         () => 8.0,
     };
-    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0
+    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0 * cores as f64
 }
 
-/// Emulation calculates floating-point numbers bit by bit: STREAM's Triad reached 2.3 GB/s, that is 0.2 GFLOP/s, on an
-/// emulated core (`cargo xtask lab topology`). Its cores are threads that may share few real ones, 16 of them two
-/// there, which with a margin for others beside them leaves this much for each.
-const EMULATED_FLOPS: f64 = 1e7;
+/// Emulation calculates floating-point numbers bit by bit: N = 480 on one emulated core took 5.1 s, that is 14 MFLOP/s
+/// (`qemu-system-x86_64` 7.2 with AVX2, on a Xeon at 2.6 GHz). A margin is for others beside the guest.
+const EMULATED_FLOPS: f64 = 5e6;
+/// Emulated cores are threads that share real ones, and nothing in the guest says how many: 16 of them on two solved
+/// the same in 3.8 s, 20 MFLOP/s in all. Where there are more, a solve is shorter than it could be.
+const CORES_BENEATH: usize = 2;
 
 /// A size to three digits: `18.9 GiB` says more in a message than a number of bytes.
 fn approximate(bytes: u64) -> String {

@@ -332,7 +332,7 @@ fn linpack_fits_memory_and_budget() {
     host.system.virtualization = Some("qemu".to_owned());
     let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
     let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
-    assert_eq!(plan.cases[0].id, "compute.linpack/n=1152");
+    assert_eq!(plan.cases[0].id, "compute.linpack/n=576");
 }
 
 #[test]
