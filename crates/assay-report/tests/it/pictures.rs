@@ -282,7 +282,8 @@ struct Style {
 fn style() -> Style {
     let page = html::document(&Document::new("x"));
     let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
-    let (light, rest) = style.split_once("@media (prefers-color-scheme: dark) {").unwrap();
+    let (light, rest) =
+        style.split_once("@media screen and (prefers-color-scheme: dark) {").unwrap();
     let (dark, rest) = rest.split_once("}\n  .plot").unwrap();
     let variables = |text: &str| {
         let pairs = text.split("--").skip(1).filter_map(|it| it.split_once(": "));
