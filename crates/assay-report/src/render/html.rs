@@ -177,8 +177,8 @@ fn is_whole(text: &str) -> bool {
 /// Text whose dates and runs are not broken over lines. What is around them is never blank: the page has the same texts
 /// in a language that begins with a date.
 fn unbroken(text: &str) -> String {
-    /// Takes no room.
-    const JOINER: char = '\u{2060}';
+    /// Takes no room. As a character it would be made visible, as everything is that others could hide words behind.
+    const JOINER: &str = "&#8288;";
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let mut words: Vec<&str> = Vec::new();
     let mut rest = text;
@@ -200,7 +200,7 @@ fn unbroken(text: &str) -> String {
             false => (None, between.concat()),
         };
         if plain.trim().is_empty() {
-            html.push(JOINER);
+            html.push_str(JOINER);
         }
         html.push_str(&escaped(&plain));
         if let Some(whole) = whole {
@@ -210,7 +210,7 @@ fn unbroken(text: &str) -> String {
         }
     }
     if words.last().is_some_and(|word| is_whole(word)) {
-        html.push(JOINER);
+        html.push_str(JOINER);
     }
     html
 }
@@ -238,8 +238,8 @@ mod tests {
             ),
             (
                 "20261122-032839-b200，2026-11-22",
-                "\u{2060}<span class=\"whole\">20261122-032839-b200</span>，\
-                 <span class=\"whole\">2026-11-22</span>\u{2060}",
+                "&#8288;<span class=\"whole\">20261122-032839-b200</span>，\
+                 <span class=\"whole\">2026-11-22</span>&#8288;",
             ),
             ("random-read-4KiB", "random-read-4KiB"),
         ] {

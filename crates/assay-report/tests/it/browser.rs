@@ -43,6 +43,7 @@ const look = (frame, width) => {
     const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
     if (lines.size > 1) say(`${at}${it.textContent} is broken over lines`);
   }
+  if (/\\u\{?[0-9a-f]{4}/.test(page.body.innerText)) say(`${at}a letter is shown as its number`);
   const texts = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const text = texts.currentNode;

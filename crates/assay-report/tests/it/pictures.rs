@@ -417,6 +417,17 @@ fn drawn_colours() -> BTreeMap<String, f64> {
     colours
 }
 
+/// There is room for a third of the picture's width.
+#[test]
+fn names_that_fit_are_whole() {
+    for letters in 1..24 {
+        let names = [letters - 1, letters].map(|count| "n".repeat(count));
+        let curves = names.into_iter().map(|name| (name, vec![(1e3, 1e-3), (2e3, 1e-3)]));
+        let drawn = plot((Scale::Linear, Scale::Linear), curves.collect(), vec![], None);
+        assert!(!html::document(&alone(Block::Plot(drawn))).contains('…'), "{letters}");
+    }
+}
+
 /// A picture is scrolled sooner than its letters become smaller than 11 pixels.
 #[test]
 fn letters_stay_legible_on_a_small_screen() {
