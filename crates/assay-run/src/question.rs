@@ -97,7 +97,7 @@ pub fn fresh_seed() -> u64 {
 #[derive(Debug)]
 pub struct Prepared {
     pub plan: Plan,
-    host: HostFacts,
+    pub host: HostFacts,
     tools: Tools,
 }
 

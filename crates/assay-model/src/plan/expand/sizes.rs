@@ -120,11 +120,15 @@ fn block_multiple(n: u64) -> u64 {
     (n / 64 * 64).max(64)
 }
 
-/// A rough idea of one core's speed in FLOP/s, to choose a duration and nothing else: two pipes of
-/// the widest vectors at the nominal clock, at a third of their peak. An emulated one has none of that.
+/// A rough idea of one core's speed in FLOP/s, to choose a duration and nothing else: a third of its peak.
 fn presumed_flops(host: &HostFacts) -> f64 {
+    presumed_peak(host) / 3.0
+}
+
+/// Of one core, in FLOP/s: two pipes of the widest vectors at the nominal clock. An emulated one has none of that.
+pub(in crate::plan) fn presumed_peak(host: &HostFacts) -> f64 {
     if host.system.virtualization.as_deref() == Some(EMULATOR) {
-        return EMULATED_FLOPS;
+        return 3.0 * EMULATED_FLOPS;
     }
     let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);
     let flop_per_cycle = match () {
@@ -132,7 +136,7 @@ fn presumed_flops(host: &HostFacts) -> f64 {
         () if has("avx2") => 16.0,
         () => 8.0,
     };
-    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0
+    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9)
 }
 
 /// Emulation calculates floating-point numbers bit by bit: STREAM's Triad reached 2.3 GB/s, that is 0.2 GFLOP/s, on an
