@@ -10,8 +10,9 @@ use std::time::Duration;
 
 /// What is drawn may not take time from a core that measures: twice a second is seldom enough.
 const EVERY: Duration = Duration::from_millis(500);
-/// To the first column, and everything from there to the end of the screen taken away.
-const CLEARED: &str = "\r\u{1b}[J";
+/// To the first column, and what is on the line taken away. Not what is below it, too, in one: a terminal that is cleared
+/// from its first line on keeps a copy in what it can be scrolled back to.
+const CLEARED: &str = "\r\u{1b}[2K";
 
 /// The lines that are to be seen now.
 pub(crate) type Lines = Box<dyn Fn() -> Vec<String> + Send>;
@@ -27,6 +28,8 @@ struct Shared {
 struct Drawing {
     lines: Lines,
     to: Box<dyn Write + Send>,
+    /// Lines that are to be seen.
+    drawn: usize,
     is_over: bool,
 }
 
@@ -40,7 +43,7 @@ impl Foot {
     /// Draws on standard error from now on.
     pub(crate) fn new(lines: Lines) -> Self {
         let to = Box::new(io::stderr());
-        let drawing = Mutex::new(Drawing { lines, to, is_over: false });
+        let drawing = Mutex::new(Drawing { lines, to, drawn: 0, is_over: false });
         let shared = Arc::new(Shared { drawing, ended: Condvar::new() });
         let drawn = Arc::clone(&shared);
         std::thread::spawn(move || drawn.draw());
@@ -62,7 +65,7 @@ impl Drop for Foot {
     fn drop(&mut self) {
         let mut drawing = self.0.locked();
         drawing.is_over = true;
-        drawing.write(CLEARED);
+        drawing.clear();
         self.0.ended.notify_all();
     }
 }
@@ -95,7 +98,7 @@ impl Shared {
 
     fn beneath<T>(&self, write: impl FnOnce() -> T) -> T {
         let mut drawing = self.locked();
-        drawing.write(CLEARED);
+        drawing.clear();
         let written = write();
         if !drawing.is_over {
             drawing.draw();
@@ -106,8 +109,23 @@ impl Shared {
 
 impl Drawing {
     fn draw(&mut self) {
-        let lines = (self.lines)();
-        let mut text = format!("{CLEARED}{}\r", lines.join("\n"));
+        let mut lines = (self.lines)();
+        let seen = lines.len();
+        // Those of before may be more.
+        lines.resize(seen.max(self.drawn), String::new());
+        self.put(&lines);
+        self.drawn = seen;
+    }
+
+    fn clear(&mut self) {
+        self.put(&vec![String::new(); self.drawn]);
+        self.drawn = 0;
+    }
+
+    /// Lines over those that are there, and the cursor back before the first.
+    fn put(&mut self, lines: &[String]) {
+        let lines: Vec<String> = lines.iter().map(|line| format!("{CLEARED}{line}")).collect();
+        let mut text = lines.join("\n") + "\r";
         if lines.len() > 1 {
             // Writing to memory does not fail.
             let _ = write!(text, "\u{1b}[{}A", lines.len() - 1);
@@ -143,10 +161,22 @@ mod tests {
     #[test]
     fn the_cursor_waits_before_the_first_line() {
         let kept = Kept::default();
-        let lines: Lines = Box::new(|| vec!["one".to_owned(), "two".to_owned()]);
-        let mut drawing = Drawing { lines, to: Box::new(kept.clone()), is_over: false };
+        let left = Mutex::new(vec![vec!["three"], vec!["one", "two"]]);
+        let lines: Lines = Box::new(move || {
+            let lines = left.lock().unwrap().pop().unwrap_or_default();
+            lines.into_iter().map(str::to_owned).collect()
+        });
+        let to = Box::new(kept.clone());
+        let mut drawing = Drawing { lines, to, drawn: 0, is_over: false };
+        let written = || {
+            let written = String::from_utf8(std::mem::take(&mut *kept.0.lock().unwrap()));
+            written.unwrap().replace('\u{1b}', "^")
+        };
         drawing.draw();
-        let written = String::from_utf8(kept.0.lock().unwrap().clone()).unwrap();
-        assert_eq!(written, "\r\u{1b}[Jone\ntwo\r\u{1b}[1A");
+        assert_eq!(written(), "\r^[2Kone\n\r^[2Ktwo\r^[1A");
+        drawing.draw();
+        assert_eq!(written(), "\r^[2Kthree\n\r^[2K\r^[1A");
+        drawing.clear();
+        assert_eq!(written(), "\r^[2K\r");
     }
 }

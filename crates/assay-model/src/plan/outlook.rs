@@ -35,6 +35,10 @@ impl Plan {
     #[must_use]
     pub fn hurry(&self) -> Option<Phrase> {
         let lacking = |case: &Case| {
+            // A repetition of round trips has hundreds of samples.
+            let NetworkQuestion::Throughput(_) = case.workload.network()?.question else {
+                return None;
+            };
             let needed_s = f64::from(FEWEST_REPETITIONS) * case.repetition_s()?;
             let times = needed_s / case.stopping.budget_s;
             (times > 1.0).then_some(times)

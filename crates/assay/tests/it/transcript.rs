@@ -111,10 +111,6 @@ impl Screen {
                     line.truncate(from);
                 }
             }
-            "J" => {
-                self.lines.truncate(self.row + 1);
-                self.obey("K");
-            }
             _ => {}
         }
     }
