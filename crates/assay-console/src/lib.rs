@@ -4,6 +4,7 @@
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
 pub mod failure;
+mod foot;
 mod headlines;
 pub mod job_file;
 pub mod listening;

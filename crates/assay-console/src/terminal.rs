@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use assay_kernels::standard_output;
 use assay_model::plain;
@@ -12,9 +12,9 @@ use assay_report::document::Document;
 use assay_report::progress::Progress;
 use assay_report::{render, words};
 use console::Term;
-use indicatif::{ProgressBar, ProgressState, ProgressStyle, WeakProgressBar};
 
 use crate::failure::render as render_failure;
+use crate::foot::{Foot, Handle};
 use assay_run::failure::Failure;
 
 /// Width of what is not shown on a terminal.
@@ -22,17 +22,15 @@ const PLAIN_WIDTH: usize = 100;
 /// Longer lines are hard to read, whatever the terminal offers.
 const WIDEST: usize = 120;
 
-/// The line that is drawn just now, for whoever has no terminal at hand: a signal comes at any time.
-static DRAWN: Mutex<Option<WeakProgressBar>> = Mutex::new(None);
+/// The lines that are drawn just now, for whoever has no terminal at hand: a signal comes at any time.
+static DRAWN: Mutex<Option<Handle>> = Mutex::new(None);
 
-/// Writes to standard error from anywhere, above the line that is drawn: written over it, it would be taken away with
-/// it, and a part of the line left.
+/// Writes to standard error from anywhere, above the lines that are drawn.
 pub fn interject(text: &str) {
     let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match drawn.and_then(|bar| bar.upgrade()) {
-        Some(bar) => bar.suspend(|| to_stderr(text)),
+    if !drawn.is_some_and(|foot| foot.beneath(|| to_stderr(text))) {
         // On a line of its own, whatever the terminal echoed of a key.
-        None => to_stderr(&format!("\n{text}")),
+        to_stderr(&format!("\n{text}"));
     }
 }
 
@@ -45,7 +43,7 @@ pub struct Terminal {
     pub width: usize,
     /// Whether somebody reads standard output on a terminal.
     is_shown: bool,
-    progress: Option<ProgressBar>,
+    progress: Option<Foot>,
     /// Whether standard error is a terminal that can be drawn on.
     is_live: bool,
     /// Why the first part of a result could not be written.
@@ -92,7 +90,7 @@ impl Terminal {
     pub fn print_line(&mut self, line: &str) {
         let line = format!("{}\n", shown(line, self.colour));
         let written = match &self.progress {
-            Some(bar) => bar.suspend(|| to_stdout(&line)),
+            Some(foot) => foot.beneath(|| to_stdout(&line)),
             None => to_stdout(&line),
         };
         self.keep(written);
@@ -115,7 +113,7 @@ impl Terminal {
     /// Writes something about a measurement that is going on.
     pub fn note(&mut self, text: &str) {
         match &self.progress {
-            Some(bar) => bar.suspend(|| to_stderr(text)),
+            Some(foot) => foot.beneath(|| to_stderr(text)),
             None => to_stderr(text),
         }
     }
@@ -161,7 +159,7 @@ impl Terminal {
             return;
         }
         let known = Arc::clone(known);
-        let line = move |_: &ProgressState, to: &mut dyn std::fmt::Write| {
+        let foot = Foot::new(Box::new(move || {
             let (height, width) = Term::stderr().size();
             let width = usize::from(width).saturating_sub(1);
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,24 +167,15 @@ impl Terminal {
             // Half of the screen stays for what was said before.
             let mut lines = vec![line];
             lines.extend(known.table(width, usize::from(height) / 2));
-            let lines = lines.iter().map(|it| plain::visible(it).replace('\n', " "));
-            // The bar is written into memory, where nothing fails.
-            let _ = to.write_str(&lines.collect::<Vec<_>>().join("\n"));
-        };
-        let style = ProgressStyle::with_template("{known}");
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-        let bar = ProgressBar::new_spinner().with_style(style.with_key("known", line));
-        // The bar may not take time from a core that measures: twice a second is seldom enough.
-        bar.enable_steady_tick(Duration::from_millis(500));
-        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.downgrade());
-        self.progress = Some(bar);
+            lines.iter().map(|it| plain::visible(it).replace('\n', " ")).collect()
+        }));
+        *DRAWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(foot.handle());
+        self.progress = Some(foot);
     }
 
     /// Takes the line away that says how far a run is.
     pub fn end_progress(&mut self) {
-        if let Some(bar) = self.progress.take() {
-            bar.finish_and_clear();
-        }
+        self.progress = None;
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::workload::Workload;
 
 pub mod expand;
+mod outlook;
 
 /// A suite expanded for one host. Printing it (`--dry-run`) shows every case, with no default left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

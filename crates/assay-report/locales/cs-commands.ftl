@@ -77,6 +77,7 @@ history-others = { $n } této metriky; rozlišuje je `--where`
 history-explanation = Změnu nachází { $method } s { $permutations } permutacemi (semínko { $seed }): nejvýše { $risk } z nich dělí běhy stejně zřetelně a změna je větší než { $margin }. Běhy mezi dvěma změnami se považují za odlišné jen náhodou.
 history-plot = { $metric } v průběhu běhů
 history-changed = Změn úrovně: { $n }.
+history-drawn = Jeden bod na běh, v pořadí, v jakém byly spuštěny; čára je úroveň.
 column-from-run = od běhu
 column-since = od
 column-before = před

@@ -151,6 +151,7 @@ said-misses = nesplněno
 said-unclear = nejasné
 said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
+said-plan-in-a-hurry = { $few } z { $all } případů má během { $budget } čas na méně než { $least } opakování; stačilo by { $needed }
 said-preparation = příprava { $n }
 said-other-make = { $path } je jiné implementace než { $launcher }, který tento proces spustil
 said-not-served = { $path } je Open MPI a srun nemá pokyn ji obsluhovat: `--mpi=pmix`

@@ -82,6 +82,7 @@ history-others = { $n } dieser Messgröße, mit `--where` zu unterscheiden
 history-explanation = Eine Änderung findet { $method } mit { $permutations } Permutationen (Startwert { $seed }): höchstens { $risk } davon trennen die Läufe ebenso deutlich, und sie übersteigt { $margin }. Unterschiede zwischen zwei Änderungen gelten als Zufall.
 history-plot = { $metric } über den Läufen
 history-changed = Änderungen des Niveaus: { $n }.
+history-drawn = Ein Punkt je Lauf, in der Reihenfolge, in der sie gestartet wurden; die Linie ist das Niveau.
 column-from-run = ab Lauf
 column-since = seit
 column-before = vorher

@@ -147,6 +147,7 @@ said-misses = verfehlt
 said-unclear = unklar
 said-tried = { $asked } verlangt, { $reached } erreicht, { $late } der I/O zu spät: { $verdict }
 said-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
+said-plan-in-a-hurry = { $few } von { $all } Fällen haben in { $budget } Zeit für weniger als { $least } Wiederholungen; { $needed } würden genügen
 said-preparation = Vorbereitung { $n }
 said-other-make = { $path } stammt von einer anderen Implementierung als { $launcher }, der diesen Prozess gestartet hat
 said-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, sie zu bedienen: `--mpi=pmix`

@@ -82,6 +82,7 @@ history-others = { $n } of this metric, told apart with `--where`
 history-explanation = A shift is found by { $method } with { $permutations } permutations (seed { $seed }): at most { $risk } of them separate the runs as clearly, and it exceeds { $margin }. Differences between two shifts are taken to be chance.
 history-plot = { $metric } over the runs
 history-changed = Level shifts: { $n }.
+history-drawn = One point for each run, in the order in which they were started; the line is the level.
 column-from-run = from run
 column-since = since
 column-before = before

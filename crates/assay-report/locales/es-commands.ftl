@@ -82,6 +82,7 @@ history-others = { $n } de esta métrica; se distinguen con `--where`
 history-explanation = Un cambio lo encuentra { $method } con { $permutations } permutaciones (semilla { $seed }): como mucho { $risk } de ellas separan las ejecuciones con la misma claridad, y supera { $margin }. Entre dos cambios se supone que las ejecuciones difieren solo por azar.
 history-plot = { $metric } a lo largo de las ejecuciones
 history-changed = Cambios de nivel: { $n }.
+history-drawn = Un punto por ejecución, en el orden en que se iniciaron; la línea es el nivel.
 column-from-run = desde la ejecución
 column-since = desde
 column-before = antes

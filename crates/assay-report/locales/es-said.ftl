@@ -153,6 +153,7 @@ said-misses = no se cumple
 said-unclear = indeciso
 said-tried = { $asked } pedidas, { $reached } alcanzadas, { $late } de las E/S tarde: { $verdict }
 said-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $budget } de su presupuesto
+said-plan-in-a-hurry = { $few } de { $all } casos tienen tiempo para menos de { $least } repeticiones en { $budget }; bastarían { $needed }
 said-preparation = preparación { $n }
 said-other-make = { $path } es de otra implementación que { $launcher }, que inició este proceso
 said-not-served = { $path } es Open MPI, y a srun no se le indicó que la atienda: `--mpi=pmix`

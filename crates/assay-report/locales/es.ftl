@@ -231,6 +231,7 @@ skipped-because = { $n ->
 reached = {" "}tras { $finished } de { $planned } casos
 status-partial = La ejecución es parcial: faltan hosts{ $hosts }. Lo que midieron los demás cuenta.
 status-interrupted = La ejecución se interrumpió{ $reached }; los casos terminados son válidos.
+status-interrupted-at-once = La ejecución se interrumpió antes de terminar su primer caso.
 status-unfinished = La ejecución quedó incompleta{ $reached }: assay se interrumpió o sigue en marcha. Los casos terminados son válidos.
 statistics = Los valores son medianas. Los intervalos de confianza proceden de estadísticos de orden y no suponen ninguna distribución, o, con menos de { $least } muestras efectivas, de la t de Student; con menos de { $least } muestras no hay intervalo. n es el número de muestras tras el calentamiento y, entre paréntesis, el de muestras efectivas si están correlacionadas.
 statistics-version = Versión de la estadística: { $version }.

@@ -82,6 +82,7 @@ history-others = { $n } de cette métrique, à distinguer avec `--where`
 history-explanation = Un changement est trouvé par { $method } avec { $permutations } permutations (graine { $seed }) : au plus { $risk } d’entre elles séparent aussi nettement les exécutions, et il dépasse { $margin }. Entre deux changements, les exécutions sont supposées ne différer que par hasard.
 history-plot = { $metric } au fil des exécutions
 history-changed = Changements de niveau : { $n }.
+history-drawn = Un point par exécution, dans l’ordre de leur lancement ; la ligne est le niveau.
 column-from-run = depuis l’exécution
 column-since = depuis
 column-before = avant

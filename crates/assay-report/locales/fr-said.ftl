@@ -153,6 +153,7 @@ said-misses = manqué
 said-unclear = indécis
 said-tried = { $asked } demandés, { $reached } atteints, { $late } des E/S en retard : { $verdict }
 said-run-over-budget = l’exécution prend environ { $time } au lieu des { $budget } de son budget
+said-plan-in-a-hurry = { $few } des { $all } cas ont le temps pour moins de { $least } répétitions en { $budget } ; { $needed } suffiraient
 said-preparation = préparation { $n }
 said-other-make = { $path } n’est pas de la même implémentation que { $launcher }, qui a lancé ce processus
 said-not-served = { $path } est Open MPI, et srun n’a pas reçu l’ordre de la servir : `--mpi=pmix`

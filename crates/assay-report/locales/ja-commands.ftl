@@ -70,6 +70,7 @@ history-others = この指標に { $n } 件、`--where` で区別
 history-explanation = 変化は { $method } で { $permutations } 回の並べ替え（シード { $seed }）により検出します。同じほど明確に実行を分ける並べ替えは多くとも { $risk } で、変化は { $margin } を超えます。二つの変化の間の実行は偶然だけで異なるとみなします。
 history-plot = 実行ごとの { $metric }
 history-changed = 水準の変化：{ $n } 回。
+history-drawn = 実行ごとに一点、開始順。線は水準です。
 column-from-run = 実行以降
 column-since = 以降
 column-before = 以前

@@ -135,6 +135,7 @@ said-misses = 目標未達
 said-unclear = 判定不能
 said-tried = 要求 { $asked }、到達 { $reached }、I/O の { $late } が遅延：{ $verdict }
 said-run-over-budget = 実行には約 { $time } かかります。予算は { $budget } です
+said-plan-in-a-hurry = { $all } ケース中 { $few } ケースは { $budget } では { $least } 回繰り返す時間がありません。{ $needed } あれば足ります
 said-preparation = 準備 { $n }
 said-other-make = { $path } は、このプロセスを起動した { $launcher } とは別の実装です
 said-not-served = { $path } は Open MPI ですが、srun に対応が指示されていません：`--mpi=pmix`

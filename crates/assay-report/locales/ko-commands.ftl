@@ -70,6 +70,7 @@ history-others = 이 지표의 결과 { $n }개, `--where`로 구별
 history-explanation = 변화는 { $method }(순열 { $permutations }회, 시드 { $seed })로 찾습니다. 그만큼 뚜렷하게 실행을 나누는 순열은 많아야 { $risk }이고, 변화는 { $margin }보다 큽니다. 두 변화 사이의 실행은 우연히만 다르다고 봅니다.
 history-plot = 실행에 따른 { $metric }
 history-changed = 수준의 변화: { $n }회.
+history-drawn = 실행마다 한 점, 시작한 순서대로. 선은 수준입니다.
 column-from-run = 실행부터
 column-since = 부터
 column-before = 이전

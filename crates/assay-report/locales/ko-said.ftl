@@ -135,6 +135,7 @@ said-misses = 목표 미달
 said-unclear = 판단 불가
 said-tried = 요청 { $asked }, 달성 { $reached }, I/O의 { $late } 지연: { $verdict }
 said-run-over-budget = 실행에 약 { $time } 필요, 예산은 { $budget }
+said-plan-in-a-hurry = { $all }개 중 { $few }개는 { $budget } 안에 { $least }회 반복할 시간이 없음, { $needed }이면 충분
 said-preparation = 준비 { $n }
 said-other-make = { $path }: 이 프로세스를 시작한 { $launcher }와 다른 구현임
 said-not-served = { $path }: Open MPI이며, srun에 지원하라는 지시가 없음: `--mpi=pmix`

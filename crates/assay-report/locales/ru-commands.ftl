@@ -77,6 +77,7 @@ history-others = { $n } этой показателя; различаются с
 history-explanation = Изменение находит { $method } с { $permutations } перестановками (начальное число { $seed }): не более { $risk } из них делят прогоны столь же чётко, и оно больше { $margin }. Прогоны между двумя изменениями считаются различающимися лишь случайно.
 history-plot = { $metric } по прогонам
 history-changed = Изменений уровня: { $n }.
+history-drawn = По точке на прогон, в порядке их запуска; линия — уровень.
 column-from-run = с прогона
 column-since = с
 column-before = до

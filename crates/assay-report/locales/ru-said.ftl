@@ -151,6 +151,7 @@ said-misses = не соблюдает
 said-unclear = неясно
 said-tried = задано { $asked }, достигнуто { $reached }, опоздало { $late } операций: { $verdict }
 said-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
+said-plan-in-a-hurry = за { $budget } в { $few } из { $all } случаев помещается меньше { $least } повторов; хватило бы { $needed }
 said-preparation = подготовка { $n }
 said-other-make = { $path } другой реализации, чем { $launcher }, которая запустила этот процесс
 said-not-served = { $path }: это Open MPI, а srun не велено её обслуживать: `--mpi=pmix`

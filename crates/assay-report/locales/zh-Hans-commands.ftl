@@ -70,6 +70,7 @@ history-others = 该指标另有 { $n } 个，用 `--where` 区分
 history-explanation = 变化由 { $method } 找出，做 { $permutations } 次置换（种子 { $seed }）：其中至多 { $risk } 能同样清楚地划分运行，且变化大于 { $margin }。两次变化之间的运行视为仅有随机差异。
 history-plot = { $metric } 随运行的变化
 history-changed = 水平变化次数：{ $n }。
+history-drawn = 每次运行一个点，按启动顺序排列；线为水平。
 column-from-run = 自运行
 column-since = 自
 column-before = 之前

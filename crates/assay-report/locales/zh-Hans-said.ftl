@@ -135,6 +135,7 @@ said-misses = 未达到目标
 said-unclear = 无法判断
 said-tried = 要求 { $asked }，达到 { $reached }，{ $late } 的 I/O 超时：{ $verdict }
 said-run-over-budget = 运行大约需要 { $time }，而预算为 { $budget }
+said-plan-in-a-hurry = { $all } 个用例中有 { $few } 个在 { $budget } 内的重复次数少于 { $least } 次；{ $needed } 就足够了
 said-preparation = 准备 { $n }
 said-other-make = { $path } 与启动本进程的 { $launcher } 不是同一种实现
 said-not-served = { $path } 是 Open MPI，而 srun 未被要求为其提供服务：`--mpi=pmix`

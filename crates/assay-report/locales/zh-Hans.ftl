@@ -210,6 +210,7 @@ skipped-because = 因此跳过 { $n } 个用例：{ $cases }
 reached = （完成 { $finished }/{ $planned } 个用例）
 status-partial = 运行不完整：缺少部分主机{ $hosts }。其余主机的测量结果有效。
 status-interrupted = 运行被中断{ $reached }；已完成的用例有效。
+status-interrupted-at-once = 运行在第一个用例完成之前被中断。
 status-unfinished = 运行没有结束记录{ $reached }：assay 被终止或仍在运行。已完成的用例有效。
 statistics = 数值为中位数。置信区间由次序统计量得出，不假设任何分布；有效样本少于 { $least } 个时由学生 t 得出；少于 { $least } 个样本时没有区间。n 为预热之后的样本数，样本相关时括号内为有效样本数。
 statistics-version = 统计方法版本：{ $version }。

@@ -38,26 +38,27 @@
       });
     });
   }
-  if (!store) return;
-  const page = JSON.parse(store.textContent);
-  if (page.slots.length !== nodes.length) return;
+  // A browser that cannot unpack them shows the language that the page was written in.
+  if (!store || !self.DecompressionStream) return;
   const language = document.getElementById("assay-language");
   const units = document.getElementById("assay-units");
-  document.querySelector(".switch").hidden = false;
-  const write = () => {
-    const at = page.variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
-    if (at < 0) return;
-    page.slots.forEach((number, i) => {
-      if (number === 0) return;
-      const [form, digits] = page.texts[number - 1];
-      const [pattern, forms] = page.forms[form];
-      let text = forms[Number.parseInt(page.patterns[pattern][at], 36)];
-      let next = 0;
-      if (digits.length) text = text.replace(/#/g, () => digits[next++]);
-      if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
-    });
-    document.documentElement.lang = language.value;
-  };
-  language.addEventListener("change", write);
-  units.addEventListener("change", write);
+  const packed = Uint8Array.from(atob(store.textContent), (it) => it.charCodeAt(0));
+  const unpacked = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  new Response(unpacked).json().then(({ variants, slots, texts }) => {
+    if (slots.length !== nodes.length) return;
+    const write = () => {
+      const at = variants.findIndex(([tag, kind]) => tag === language.value && kind === units.value);
+      if (at < 0) return;
+      slots.forEach((number, i) => {
+        if (number === 0) return;
+        const [which, ...forms] = texts[number - 1];
+        const text = forms[Number.parseInt(which[at], 36)];
+        if (nodes[i].nodeValue !== text) nodes[i].nodeValue = text;
+      });
+      document.documentElement.lang = language.value;
+    };
+    language.addEventListener("change", write);
+    units.addEventListener("change", write);
+    document.querySelector(".switch").hidden = false;
+  });
 })();

@@ -170,6 +170,9 @@ fn cases(
     let mut status = Status::Complete;
     let known = RefCell::new(bind::Known::default());
     let mut outlook = Outlook::of(&execution.plan);
+    if let Some(words) = execution.plan.hurry() {
+        log.note(None, &words);
+    }
     for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
         let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
         if let Some(words) = outlook.before(group, elapsed_s) {
@@ -238,8 +241,9 @@ fn needed_s(case: &Case) -> f64 {
     } else {
         None
     };
-    let told_s = timing.and_then(|it| Some(it.warmup_s + it.duration_s?)).unwrap_or(0.0);
-    case.stopping.budget_s.max(told_s)
+    let told_s = timing.and_then(|it| Some(it.warmup_s + it.duration_s?));
+    // Once at least, however little time there is.
+    case.stopping.budget_s.max(told_s.or(case.repetition_s()).unwrap_or(0.0))
 }
 
 fn alone(

@@ -97,7 +97,7 @@ pub fn fresh_seed() -> u64 {
 #[derive(Debug)]
 pub struct Prepared {
     pub plan: Plan,
-    host: HostFacts,
+    pub host: HostFacts,
     tools: Tools,
 }
 
@@ -240,8 +240,12 @@ pub fn verdict(
     words: impl Fn(&CaseFailure) -> (String, String),
 ) -> Result<(), Failure> {
     if summary.run.status == Status::Interrupted {
-        let kept = format!("finished cases are kept: assay show {}", summary.run.id);
-        return Err(Failure::measurement("the run was interrupted").advise(kept));
+        let interrupted = Failure::measurement("the run was interrupted");
+        return Err(match summary.results.len() {
+            0 => interrupted.explain("no case had ended: nothing was measured"),
+            _ => interrupted
+                .advise(format!("finished cases are kept: assay show {}", summary.run.id)),
+        });
     }
     if let Some(first) = summary.failures.first() {
         let skipped = summary.failures.iter().filter(|it| it.because.is_some()).count();

@@ -77,7 +77,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure a suite, store the run and print its table
+    /// Measure suites, store the run and print the answer on one screen
     Run(Box<RunArguments>),
     /// Measure memory bandwidth as STREAM defines it
     Stream(StreamArguments),
@@ -308,7 +308,7 @@ pub(crate) struct MeasuringArguments {
     /// Who measures: assay, an installed tool by name, or all that are found
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
-    /// Time budget of the whole run, like 60s [default: the suite's]
+    /// Time budget of the whole run, like 60s [default: the suite's, or the time of --for]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) budget: Option<f64>,
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
@@ -322,7 +322,7 @@ pub(crate) struct MeasuringArguments {
     pub(crate) expect: Option<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
-    /// Label of this condition, for `assay compare`; with --switch two labels, like on,off
+    /// Label of this condition, for `assay compare`; `run --switch` takes two, like on,off
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
     /// What is worth knowing about this run, kept with it
@@ -566,7 +566,8 @@ fn note(text: &str) -> Result<String, String> {
 /// A host where the port is an option of its own; IPv6 addresses have more than one colon.
 fn host(text: &str) -> Result<String, String> {
     match text.rsplit_once(':') {
-        Some((name, port)) if !name.contains(':') && port.parse::<u16>().is_ok() => {
+        Some((name, port)) if !name.contains(':') && port.parse::<u64>().is_ok() => {
+            let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
             Err(format!("the port is an option of its own: `{name} -p {port}`"))
         }
         _ if text.is_empty() => Err("a name or an address is wanted".to_owned()),

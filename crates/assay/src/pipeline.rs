@@ -159,7 +159,7 @@ pub(crate) fn dry_run(
     let plan = &prepared.plan;
     let text = match typed.page.format() {
         Format::Json => json(plan)?,
-        Format::Text => terminal.text(&build::plan(plan)),
+        Format::Text => terminal.text(&build::plan(plan, &prepared.host)),
         _ => return Err(Failure::usage("a plan is printed as text or as JSON")),
     };
     page::put(&text, &typed.page, terminal)?;

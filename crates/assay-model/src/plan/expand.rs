@@ -25,6 +25,7 @@ mod storage;
 pub use mpi::pairs_of;
 pub use pairs::{PairChoices, PairTurn, goes_out};
 pub use sizes::ladder_bytes;
+pub(super) use sizes::presumed_peak;
 
 /// Someone who can measure: assay itself or an official tool that was found.
 #[derive(Debug, Clone, Copy)]
@@ -412,7 +413,11 @@ fn workloads(
             let workload = LinpackWorkload { n, cpus, blas: blas.clone(), seed: LINPACK_SEED };
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])
         }
-        Request::Network(asked) => network::resolve(asked, choices.to.as_deref()),
+        Request::Network(asked) => {
+            let taking = choices.pairs.as_ref().filter(|it| it.take(request));
+            let rounds = taking.map_or(1, |it| it.rounds.max(1));
+            network::resolve(asked, choices.to.as_deref(), budget_s / f64::from(rounds))
+        }
         Request::Storage(asked) => storage::resolve(asked, budget_s),
         Request::Files(asked) => files::resolve(asked, budget_s),
         Request::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {

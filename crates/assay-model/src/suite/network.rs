@@ -20,4 +20,7 @@ pub struct NetworkRequest {
     pub protocol: Protocol,
     /// The questions; those that name no host go where the command line says.
     pub questions: Vec<NetworkWorkload>,
+    /// Whether somebody said how long a repetition of throughput takes; otherwise it is shortened where the time has no
+    /// room for three.
+    pub is_length_told: bool,
 }

@@ -108,7 +108,8 @@ fn plot(history: &History) -> Plot {
         .iter()
         .map(|turnover| Line { label: what(turnover), value: number(turnover.point) - 0.5 });
     let description = match history.changes.len() {
-        0 => word("history-unchanged").to_owned(),
+        // What is drawn: that nothing changed stands below it.
+        0 => word("history-drawn").to_owned(),
         count => say!("history-changed", n = count.to_string()),
     };
     let axes = [

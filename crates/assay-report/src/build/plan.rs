@@ -1,5 +1,7 @@
 //! A plan before it is carried out: every case with all it was resolved to.
 
+use assay_model::facts::HostFacts;
+use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Pair, Plan, Stopping};
 use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
@@ -14,13 +16,23 @@ use crate::words::{self, Said};
 
 /// The report of a dry run.
 #[must_use]
-pub fn plan(plan: &Plan) -> Document {
-    fleet_plan(plan, &[], &[])
+pub fn plan(plan: &Plan, host: &HostFacts) -> Document {
+    with_hosts(plan, &[], &[], &plan.outlook(host))
 }
 
 /// The same over several hosts: which of them measure each case, and which gave no answer.
 #[must_use]
 pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) -> Document {
+    let said: Vec<Phrase> = plan.hurry().into_iter().collect();
+    with_hosts(plan, hosts, unreached, &said)
+}
+
+fn with_hosts(
+    plan: &Plan,
+    hosts: &[String],
+    unreached: &[Unreached<'_>],
+    said: &[Phrase],
+) -> Document {
     let mut document = Document::new(say!("plan-title", suite = &plan.suite));
     let cases = say!("plan-cases", n = plan.cases.len(), time = time(plan.budget_s));
     document.paragraph(Tone::Plain, format!("{cases} {}", word("plan-nothing-run")));
@@ -54,6 +66,9 @@ pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) ->
         let benchmark = &omitted.benchmark;
         let text = say!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
         document.paragraph(Tone::Doubt, text);
+    }
+    for phrase in said {
+        document.paragraph(Tone::Doubt, words::phrase(phrase));
     }
     document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
     document

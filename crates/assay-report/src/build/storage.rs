@@ -64,9 +64,7 @@ pub(super) fn test_phrase(test: &StorageTest) -> String {
         Course::Rounds(rule) => Some(say!("plan-rounds", n = rule.most_rounds.to_string())),
         Course::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
     };
-    let bend = matches!(test.point, Some(CurvePoint::Bend { .. }));
-    let bend = bend.then(|| word("plan-near-the-knee").to_owned());
-    let parts = before.into_iter().chain([phrase(&test.workload)]).chain(course).chain(bend);
+    let parts = before.into_iter().chain([phrase(test)]).chain(course);
     parts.collect::<Vec<_>>().join("; ")
 }
 
@@ -100,14 +98,21 @@ pub(super) fn files_phrase(test: &FileTest) -> String {
     streams.chain(rate).collect::<Vec<_>>().join("; ")
 }
 
-/// One workload in words, without its targets' sizes.
-fn phrase(workload: &StorageWorkload) -> String {
-    let plan = StoragePlan { phases: Vec::new() };
+/// The workload of a case in words, without its targets' sizes.
+fn phrase(test: &StorageTest) -> String {
+    let (plan, workload) = (StoragePlan { phases: Vec::new() }, &test.workload);
+    let load = match (&test.point, &workload.load) {
+        // Which share it is, the other points of the curve will tell.
+        (Some(CurvePoint::Bend { .. }), Load::ShareOf { arrivals, .. }) => {
+            format!("{}, {}", word("plan-near-the-knee"), law(*arrivals))
+        }
+        (_, load) => self::load(load, &plan),
+    };
     let parts = [
         streams(workload),
         targets(workload),
         say!("attribute-in-flight", n = in_flight(workload).to_string()),
-        load(&workload.load, &plan),
+        load,
         time(&workload.timing, 0.0),
     ];
     parts.join("; ")

@@ -157,6 +157,7 @@ fn every_language_has_what_is_said_meanwhile() {
     let mut code = String::new();
     sources(&root.join("../assay-fleet/src"), &mut code);
     sources(&root.join("../assay-run/src"), &mut code);
+    sources(&root.join("../assay-model/src/plan"), &mut code);
     let english = phrases(&code);
     assert!(english.len() > 130, "{}", english.len());
     for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {

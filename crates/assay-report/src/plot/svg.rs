@@ -52,7 +52,8 @@ impl<'a> Canvas<'a> {
         let (x, y) = (Layout::horizontal(plot), Layout::vertical(plot));
         let of_ticks = y.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
         let names = plot.series.iter().map(|series| width(&series.name)).fold(0.0, f64::max);
-        let with_names = (names + 3.0 * GAP).clamp(RIGHT_WITH_NAMES, WIDTH / 3.0);
+        // And a little, or the longest would be cut where the sum is rounded down.
+        let with_names = (names + 3.0 * GAP + 0.1).clamp(RIGHT_WITH_NAMES, WIDTH / 3.0);
         let right = if plot.series.len() > 1 { with_names } else { RIGHT };
         Self {
             plot,

@@ -9,12 +9,14 @@ use std::{env, fs, process};
 use assay_report::build;
 use assay_report::render::html;
 
-use crate::{conditions, mpi, node, storage};
+use crate::{conditions, limits, mpi, node, storage};
 
 /// What is measured in each frame, once at each of its widths.
 const MEASURE: &str = r#"
+// Between margins of a centimetre on A4.
+const PAPER = 718;
 const found = [];
-const say = (text) => found.push(text);
+const say = (text) => found.includes(text) || found.push(text);
 const rects = (svg) => [...svg.querySelectorAll("text")].map((it) => [it.textContent, it.getBoundingClientRect()]).filter(([, it]) => it.width);
 const look = (frame, width) => {
   const page = frame.contentDocument;
@@ -35,11 +37,24 @@ const look = (frame, width) => {
     });
   }
   for (const it of page.querySelectorAll("td.right")) {
-    if (it.children.length) continue;
+    if (width === PAPER || it.children.length) continue;
     const range = page.createRange();
     range.selectNodeContents(it);
     const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
     if (lines.size > 1) say(`${at}${it.textContent} is broken over lines`);
+  }
+  if (/\\u\{?[0-9a-f]{4}/.test(page.body.innerText)) say(`${at}a letter is shown as its number`);
+  const texts = page.createTreeWalker(page.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (text.parentElement.closest("script, style, svg")) continue;
+    for (const word of text.nodeValue.matchAll(/\d{4}-\d\d-\d\d|\d{8}-\d{6}-[0-9a-f]{4}/g)) {
+      const range = page.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].map((line) => Math.round(line.top)));
+      if (lines.size > 1) say(`${at}${word[0]} is broken over lines`);
+    }
   }
   for (const it of page.querySelectorAll("p, td, th, dt, dd, li, caption, a, summary, select")) {
     const size = Number.parseFloat(page.defaultView.getComputedStyle(it).fontSize);
@@ -50,28 +65,49 @@ const act = (frame) => {
   const page = frame.contentDocument;
   const language = page.getElementById("assay-language");
   if (!language) return;
-  if (language.closest("form").hidden) say(`${frame.name}: no language can be chosen`);
-  const before = page.querySelector("h2").textContent;
+  if (language.closest("form").hidden) return say(`${frame.name}: no language can be chosen`);
+  const words = () => page.querySelector("main").textContent;
+  const before = words();
   language.value = "ja";
   language.dispatchEvent(new Event("change"));
   if (page.documentElement.lang !== "ja") say(`${frame.name}: the language did not change`);
-  if (page.querySelector("h2").textContent === before) say(`${frame.name}: the words did not change`);
+  if (words() === before) say(`${frame.name}: the words did not change`);
   const table = page.querySelector("table");
   const head = table.tHead.rows[0].cells[1];
   head.click();
   if (head.getAttribute("aria-sort") !== "ascending") say(`${frame.name}: a table does not sort`);
 };
-addEventListener("load", () => {
-  const frames = [...document.querySelectorAll("iframe")];
-  for (const width of [1000, 400])
+// The languages of a page are there when it has unpacked them.
+const switched = (frame) => new Promise((done) => {
+  const form = frame.contentDocument.querySelector(".switch");
+  if (!form || !form.hidden) return done();
+  new MutationObserver(done).observe(form, { attributes: true });
+  setTimeout(done, 10_000);
+});
+const frames = [...document.querySelectorAll("iframe")];
+const loaded = (frame) => new Promise((done) => {
+  // Those before it may be there when this script is read.
+  const page = frame.contentDocument;
+  if (page.readyState === "complete" && page.querySelector("main")) return done();
+  frame.addEventListener("load", done);
+  setTimeout(done, 10_000);
+});
+// The document counts as loaded when this frame is closed, and what it says then is printed.
+const last = document.body.appendChild(document.createElement("iframe"));
+last.contentDocument.open();
+Promise.all(frames.map(loaded)).then(() => Promise.all(frames.map(switched))).then(() => {
+  for (const width of [1000, 400, PAPER])
     for (const frame of frames) {
+      if (frame.name.endsWith(" on paper") !== (width === PAPER)) continue;
       frame.style.width = `${width}px`;
       look(frame, width);
     }
-  frames.forEach(act);
-  for (const frame of frames) look(frame, 400);
-  document.body.innerHTML = "";
+  const shown = frames.filter((frame) => !frame.name.endsWith(" on paper"));
+  shown.forEach(act);
+  for (const frame of shown) look(frame, 400);
   document.title = `found:${JSON.stringify(found)}:`;
+  last.contentDocument.close();
+  document.body.innerHTML = "";
 });
 "#;
 
@@ -96,7 +132,11 @@ fn look(name: &str, pages: &[(&str, String)]) -> Option<String> {
     let folder = env::temp_dir().join(format!("assay-{name}-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
     let mut frames = String::new();
-    for (name, page) in pages {
+    let printed = pages.iter().map(|(name, page)| {
+        (format!("{name} on paper"), page.replace("@media print {", "@media all {"))
+    });
+    let shown = pages.iter().map(|(name, page)| ((*name).to_owned(), page.clone()));
+    for (name, page) in shown.chain(printed) {
         let page = page.replace('&', "&amp;").replace('"', "&quot;");
         let _ = write!(
             frames,
@@ -131,6 +171,7 @@ fn pages_fit_their_screens() {
         ("node", html::document(&build::run(&node::memory(), None))),
         ("mpi", html::document(&build::run(&mpi::mpi(), None))),
         ("compared", html::document(&build::comparison(&conditions::accelerated_networking()))),
+        ("history", html::page(&|| limits::history([None, Some(5e10), None], vec![]), None)),
     ];
     if let Some(found) = look("pages_fit_their_screens", &pages) {
         assert_eq!(found, "[]");

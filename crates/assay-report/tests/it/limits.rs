@@ -10,13 +10,13 @@ use assay_model::summary::Summary;
 use assay_report::build;
 use assay_report::document::{Block, Document, Plot};
 use assay_report::locale::{Language, Locale};
-use assay_report::render::text;
+use assay_report::render::{html, text};
 use unicode_width::UnicodeWidthStr;
 
 use crate::maker::With;
 use crate::{conditions, mpi, storage};
 
-fn history(limits: [Option<f64>; 3], environment: Vec<Turnover>) -> Document {
+pub(crate) fn history(limits: [Option<f64>; 3], environment: Vec<Turnover>) -> Document {
     let point = |(at, limit): (usize, Option<f64>)| Point {
         run: format!("20261121-10445{at}-000{at}"),
         started: format!("2026-11-2{at}T10:44:50Z"),
@@ -65,6 +65,13 @@ fn a_history_has_the_limit_that_all_runs_share() {
             assert!(page.contains(share), "{share}: {page}");
         }
     }
+}
+
+/// The picture has words of its own.
+#[test]
+fn that_nothing_changed_is_said_once() {
+    let page = html::document(&history([None; 3], vec![]));
+    assert_eq!(page.matches("The level did not change.").count(), 1, "{page}");
 }
 
 #[test]

@@ -282,7 +282,8 @@ struct Style {
 fn style() -> Style {
     let page = html::document(&Document::new("x"));
     let style = page.split_once("<style>").unwrap().1.split_once("</style>").unwrap().0;
-    let (light, rest) = style.split_once("@media (prefers-color-scheme: dark) {").unwrap();
+    let (light, rest) =
+        style.split_once("@media screen and (prefers-color-scheme: dark) {").unwrap();
     let (dark, rest) = rest.split_once("}\n  .plot").unwrap();
     let variables = |text: &str| {
         let pairs = text.split("--").skip(1).filter_map(|it| it.split_once(": "));
@@ -414,6 +415,17 @@ fn drawn_colours() -> BTreeMap<String, f64> {
     }
     assert_eq!(colours.len(), 9, "{colours:?}");
     colours
+}
+
+/// There is room for a third of the picture's width.
+#[test]
+fn names_that_fit_are_whole() {
+    for letters in 1..24 {
+        let names = [letters - 1, letters].map(|count| "n".repeat(count));
+        let curves = names.into_iter().map(|name| (name, vec![(1e3, 1e-3), (2e3, 1e-3)]));
+        let drawn = plot((Scale::Linear, Scale::Linear), curves.collect(), vec![], None);
+        assert!(!html::document(&alone(Block::Plot(drawn))).contains('…'), "{letters}");
+    }
 }
 
 /// A picture is scrolled sooner than its letters become smaller than 11 pixels.

@@ -46,7 +46,7 @@ pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     // Help is rendered again, for the terminal that it is read on.
     let error = &match error.kind() {
-        ErrorKind::DisplayHelp => {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             laid_out(Arguments::command()).try_get_matches_from(words).err().unwrap_or(error)
         }
         _ => error,

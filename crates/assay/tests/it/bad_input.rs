@@ -177,6 +177,7 @@ fn what_is_no_number_is_refused_in_words() {
         ("net throughput --streams x", "a whole number is wanted, like 8"),
         ("net throughput --streams 99999999999", "is not in 0..=4294967295"),
         ("net latency host:99", "the port is an option of its own: `host -p 99`"),
+        ("net latency host:99999", "the port is an option of its own: `host -p PORT`"),
         ("run --to host:99", "a host is wanted, without a port"),
         ("iperf3 -c host -B nowhere", "an address is wanted, like 192.0.2.1 or ::1"),
         ("iperf3 -c host -i x", "a number is wanted, like 1.5"),

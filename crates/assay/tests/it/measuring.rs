@@ -207,6 +207,26 @@ fn the_plan_leaves_nothing_to_default() {
     assert!(text.contains("memory.stream/node"), "{text}");
 }
 
+/// A plan says so where its time is too short for what it has to do.
+#[test]
+fn a_plan_says_what_does_not_fit_its_time() {
+    let world = World::new();
+    for (words, expected) in [
+        ("run network --budget 40s", None),
+        ("run network --budget 10s", Some("cases have time for fewer than 3 repetitions")),
+        ("linpack --n 1000 --budget 1000s", None),
+        ("linpack --n 4000 --budget 10ms", Some("one solve of N = 4000 takes")),
+    ] {
+        let words: Vec<&str> = words.split(' ').chain(["--dry-run"]).collect();
+        let out = world.assay(&words).succeeded().out;
+        let said = ["fewer than 3 repetitions", "one solve of"];
+        match expected {
+            Some(expected) => assert!(out.contains(expected), "{out}"),
+            None => assert!(!said.iter().any(|it| out.contains(it)), "{out}"),
+        }
+    }
+}
+
 #[test]
 fn a_second_assay_says_that_both_may_be_disturbed() {
     let world = World::new();

@@ -26,11 +26,9 @@ fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
         ])
         .succeeded();
     let page = fs::read_to_string(world.path("page.html")).unwrap();
-    assert!(page.len() <= 300_000, "{} bytes", page.len());
-    assert!(
-        page.contains("id=\"assay-texts\"")
-            && page.contains("グッドプット") | page.contains("レイテンシ")
-    );
+    assert!(page.len() <= 200_000, "{} bytes", page.len());
+    // What stands in it is checked where it is made, and in Chromium.
+    assert!(page.contains("id=\"assay-texts\""));
     assert!(page.contains("href=\"page.json\"") && world.path("page.json").is_file());
 }
 

@@ -1,6 +1,7 @@
 //! Expands network measures: their targets, and whether they are possible.
 
 use super::{Named, PlanError};
+use crate::plan::outlook::FEWEST_REPETITIONS;
 use crate::quantity::Bytes;
 use crate::suite::{NetworkRequest, Protocol};
 use crate::workload::{NetworkQuestion, NetworkWorkload, Workload};
@@ -12,21 +13,35 @@ const DATAGRAM_LIMIT_BYTES: u64 = 65_507;
 /// What the servers of ping-pongs accept.
 const MESSAGE_LIMIT_BYTES: u64 = 64 << 20;
 
+/// What a repetition takes beyond the time it measures: connections are made, and both ends tell what they saw.
+const AROUND: f64 = 1.1;
+
 /// Every question as a case; those that name no host go to `to`.
 pub(super) fn resolve(
     asked: &NetworkRequest,
     to: Option<&str>,
+    budget_s: f64,
 ) -> Result<Vec<Named>, PlanError> {
-    asked.questions.iter().map(|question| resolve_one(asked.protocol, question, to)).collect()
+    let each_s = budget_s / asked.questions.len().max(1) as f64;
+    let resolved = asked.questions.iter().map(|question| {
+        let mut question = question.clone();
+        if let NetworkQuestion::Throughput(it) = &mut question.question
+            && !asked.is_length_told
+        {
+            let fitting_s = each_s / (f64::from(FEWEST_REPETITIONS) * AROUND);
+            it.seconds = it.seconds.min(fitting_s as u32).max(1);
+        }
+        resolve_one(asked.protocol, question, to)
+    });
+    resolved.collect()
 }
 
 fn resolve_one(
     protocol: Protocol,
-    question: &NetworkWorkload,
+    mut work: NetworkWorkload,
     to: Option<&str>,
 ) -> Result<Named, PlanError> {
-    check(protocol, &question.question)?;
-    let mut work = question.clone();
+    check(protocol, &work.question)?;
     work.to = work.to.or_else(|| to.map(str::to_owned));
     let name = work.name();
     let workload = match protocol {
@@ -64,4 +79,38 @@ fn check(protocol: Protocol, question: &NetworkQuestion) -> Result<(), PlanError
         }
     };
     fault.map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{Direction, Throughput};
+
+    #[test]
+    fn three_repetitions_fit_where_nobody_says_how_long_they_are() {
+        let question = NetworkQuestion::Throughput(Throughput {
+            streams: 1,
+            direction: Direction::Send,
+            seconds: 2,
+            copy: true,
+            rate_bit_per_s: None,
+            congestion: None,
+        });
+        let work = NetworkWorkload { to: None, port: None, question };
+        for (budget_s, is_length_told, expected) in
+            [(60.0, false, 2), (7.3, false, 1), (0.5, false, 1), (7.3, true, 2)]
+        {
+            let questions = vec![work.clone(), work.clone()];
+            let asked = NetworkRequest { protocol: Protocol::Tcp, questions, is_length_told };
+            let resolved = resolve(&asked, None, budget_s).unwrap();
+            let Workload::NetworkTcp(NetworkWorkload {
+                question: NetworkQuestion::Throughput(it),
+                ..
+            }) = &resolved[0].1
+            else {
+                panic!("{resolved:?}")
+            };
+            assert_eq!(it.seconds, expected, "{budget_s} s, told: {is_length_told}");
+        }
+    }
 }

@@ -120,11 +120,20 @@ fn block_multiple(n: u64) -> u64 {
     (n / 64 * 64).max(64)
 }
 
-/// A rough idea of the speed of so many cores in FLOP/s, to choose a duration and nothing else: two pipes of
-/// the widest vectors at the nominal clock, at a third of their peak. Emulated ones have none of that.
+/// A rough idea of the speed of so many cores in FLOP/s, to choose a duration and nothing else: a third of their peak.
 fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
-    if host.system.virtualization.as_deref() == Some(EMULATOR) {
-        return EMULATED_FLOPS * cores.min(CORES_BENEATH) as f64;
+    let cores = if is_emulated(host) { cores.min(CORES_BENEATH) } else { cores };
+    presumed_peak(host) / 3.0 * cores as f64
+}
+
+fn is_emulated(host: &HostFacts) -> bool {
+    host.system.virtualization.as_deref() == Some(EMULATOR)
+}
+
+/// Of one core, in FLOP/s: two pipes of the widest vectors at the nominal clock. An emulated one has none of that.
+pub(in crate::plan) fn presumed_peak(host: &HostFacts) -> f64 {
+    if is_emulated(host) {
+        return 3.0 * EMULATED_FLOPS;
     }
     let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);
     let flop_per_cycle = match () {
@@ -132,7 +141,7 @@ fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
         () if has("avx2") => 16.0,
         () => 8.0,
     };
-    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9) / 3.0 * cores as f64
+    flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9)
 }
 
 /// Emulation calculates floating-point numbers bit by bit: N = 480 on one emulated core took 5.1 s, that is 14 MFLOP/s

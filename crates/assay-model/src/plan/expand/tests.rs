@@ -345,7 +345,8 @@ fn questions_go_to_the_host_they_name_or_the_one_that_was_typed() {
         let it = Throughput { streams, direction, seconds, copy, rate_bit_per_s, congestion };
         let question = NetworkQuestion::Throughput(it);
         let work = NetworkWorkload { to: None, port: Some(7), question };
-        Request::Network(NetworkRequest { protocol: Protocol::Tcp, questions: vec![work] })
+        let (protocol, questions, is_length_told) = (Protocol::Tcp, vec![work], false);
+        Request::Network(NetworkRequest { protocol, questions, is_length_told })
     };
     check(
         "assay",

@@ -8,7 +8,7 @@ use super::{
 use crate::quantity::{Bytes, Quantity, Unit};
 use crate::workload::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 
-/// Length of a repetition in seconds, unless a suite says otherwise.
+/// Length of a repetition in seconds where there is time for it, unless a suite says otherwise.
 const SECONDS: u32 = 2;
 /// Bit/s of a UDP stream, unless a suite says otherwise: a rate that any link of today carries.
 const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
@@ -33,7 +33,8 @@ pub(super) fn request(protocol: Protocol, table: &Table<'_>) -> Read<Request> {
     let port = table.optional("port", port)?;
     let workload = |question| NetworkWorkload { to: to.clone(), port, question };
     let questions = questions.into_iter().map(workload).collect();
-    Ok(Request::Network(NetworkRequest { protocol, questions }))
+    let is_length_told = table.optional("seconds", count)?.is_some();
+    Ok(Request::Network(NetworkRequest { protocol, questions, is_length_told }))
 }
 
 /// The time of `busy-poll`, like `50us`, in whole microseconds.

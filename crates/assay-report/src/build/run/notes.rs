@@ -1,5 +1,7 @@
 //! Every warning once, with the results it concerns, and every failure.
 
+use std::collections::BTreeSet;
+
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::plan::Omitted;
@@ -120,8 +122,13 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
     document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
+    let mut known = BTreeSet::new();
     let note = |failure: &CaseFailure| {
-        let said = catalogue::failure(&failure.failure);
+        let mut said = catalogue::failure(&failure.failure);
+        // What to do about the first of them is to be done about all.
+        if !known.insert(said.text.clone()) {
+            said.advice.clear();
+        }
         let skipped = skipped_because_of(&failure.case, summary);
         Note {
             mark: None,
@@ -182,7 +189,10 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
         None => test,
     });
     let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
-    let parts = [labels.label(estimate), domains(estimate), bytes, equations, test];
+    let label = labels.label(estimate);
+    // Ranks of MPI are on several hosts, and their label says so.
+    let host = text(estimate, Attribute::Host).filter(|_| label.is_none());
+    let parts = [host, label, domains(estimate), bytes, equations, test];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 

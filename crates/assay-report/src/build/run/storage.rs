@@ -327,7 +327,11 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
         });
         let by = read.measurer(context);
         let share = share.unwrap_or_default().into();
-        table.rows.push(vec![found.0.into(), shown(read), shown(write), share, by]);
+        let what = match read.text(Attribute::Host) {
+            Some(host) => format!("{host}, {}", found.0),
+            None => found.0,
+        };
+        table.rows.push(vec![what.into(), shown(read), shown(write), share, by]);
     }
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }

@@ -1,7 +1,12 @@
 //! The texts of a page in every language, so that a reader can change it without a network: each text between two
-//! tags once for each form that it takes, and none that has one form.
+//! tags once for each form that it takes, and none that has one form; packed (DEFLATE, base64), because nine languages
+//! say the same in the same words over and over.
 
 use std::collections::HashMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use miniz_oxide::deflate;
 
 use crate::locale::{Language, Locale};
 
@@ -9,10 +14,20 @@ use crate::locale::{Language, Locale};
 const MOST_BYTES_OF_PAGE: usize = 300_000;
 /// Digits that a form is counted by.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
+/// The best that miniz does: once per page, in milliseconds.
+const EFFORT: u8 = 9;
 
-/// The table that the page's script reads, or nothing where the pages differ in more than their texts.
+/// The table that the page's script unpacks, or nothing where the pages differ in more than their texts.
 pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
     let room = MOST_BYTES_OF_PAGE.saturating_sub(own.len());
+    // Base64 cannot end the element that holds it.
+    let packed = STANDARD.encode(deflate::compress_to_vec(table(make, own).as_bytes(), EFFORT));
+    if packed.len() <= room { packed } else { String::new() }
+}
+
+/// `variants`: language and kind of units. `slots`: for each text of the page its place in `texts`, from 1. `texts`: which
+/// variant has which of the forms that follow, a digit each.
+fn table(make: &dyn Fn() -> String, own: &str) -> String {
     let own = of_page(own);
     let mut variants: Vec<(&str, &str, Vec<String>)> = Vec::new();
     for locale in Locale::ALL {
@@ -23,68 +38,23 @@ pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
             }
         }
     }
-    let mut patterns = Numbered::default();
-    let mut all_forms = Numbered::default();
     let mut texts = Numbered::default();
     let slots = (0..own.len()).map(|i| {
-        let mut forms: Vec<&str> = Vec::new();
-        let which = variants.iter().map(|(_, _, page)| {
-            let known = forms.iter().position(|form| *form == page[i]);
+        let mut forms = vec![String::new()];
+        for (_, _, page) in &variants {
+            let known = forms[1..].iter().position(|form| *form == page[i]);
             let at = known.unwrap_or_else(|| {
-                forms.push(&page[i]);
-                forms.len() - 1
+                forms.push(page[i].clone());
+                forms.len() - 2
             });
-            char::from(DIGITS[at])
-        });
-        let which: String = which.collect();
-        if forms.len() < 2 {
-            return UNCHANGED;
+            forms[0].push(char::from(DIGITS[at]));
         }
-        let pattern = patterns.number(which);
-        let (forms, digits) = without_digits(&forms);
-        let form = all_forms.number((pattern, forms));
-        texts.number((form, digits)) + 1
+        if forms.len() < 3 { UNCHANGED } else { texts.number(forms) + 1 }
     });
     let slots: Vec<usize> = slots.collect();
     let named: Vec<_> = variants.iter().map(|(tag, kind, _)| [tag, kind]).collect();
-    let (patterns, forms, texts) = (patterns.all, all_forms.all, texts.all);
-    let table = serde_json::json!({
-        "variants": named, "patterns": patterns, "forms": forms, "texts": texts, "slots": slots
-    });
-    // Text cannot end the element that holds it.
-    let json = table.to_string().replace('<', "\\u003c");
-    if json.len() <= room { json } else { String::new() }
-}
-
-/// Stands for digits that are the same in all forms of a text.
-const DIGITS_HERE: char = '#';
-
-/// What many values have in common, such as marks and units, and the digits of this one; where languages group digits
-/// otherwise the forms as they are.
-fn without_digits(forms: &[&str]) -> (Vec<String>, Vec<String>) {
-    let runs = |text: &str| -> Vec<String> {
-        let runs = text.split(|c: char| !c.is_ascii_digit());
-        runs.filter(|run| !run.is_empty()).map(str::to_owned).collect()
-    };
-    let whole = || forms.iter().map(|form| (*form).to_owned()).collect();
-    let digits = forms.first().map_or_else(Vec::new, |form| runs(form));
-    let is_common =
-        forms.iter().all(|form| runs(form) == digits && !form.contains(DIGITS_HERE));
-    if !is_common {
-        return (whole(), Vec::new());
-    }
-    let bare = |form: &&str| {
-        let mut bare = String::new();
-        for c in form.chars() {
-            match c.is_ascii_digit() {
-                false => bare.push(c),
-                true if bare.ends_with(DIGITS_HERE) => {}
-                true => bare.push(DIGITS_HERE),
-            }
-        }
-        bare
-    };
-    (forms.iter().map(bare).collect(), digits)
+    let texts = texts.all;
+    serde_json::json!({ "variants": named, "slots": slots, "texts": texts }).to_string()
 }
 
 /// The number of a text that is the same in every language; of others it is that of its forms, from 1.
@@ -142,6 +112,7 @@ fn unescaped(text: &str) -> String {
         ("&#62;", ">"),
         ("&#34;", "\""),
         ("&#39;", "'"),
+        ("&#8288;", "\u{2060}"),
         ("&#38;", "&"),
         ("&amp;", "&"),
     ]
@@ -153,14 +124,29 @@ fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
+    /// What the script makes of the table is the page in every language.
     #[test]
-    fn values_share_what_is_around_their_digits() {
-        let shared = without_digits(&["1.25 ms", "1,25 ms"]);
-        let bare = ["#.# ms", "#,# ms"].map(str::to_owned).to_vec();
-        assert_eq!(shared, (bare.clone(), ["1", "25"].map(str::to_owned).to_vec()));
-        assert_eq!(without_digits(&["31.5 ms", "31,5 ms"]).0, bare);
-        for whole in [["12345 B", "12 345 B"], ["#bytes 2", "# 2"]] {
-            assert_eq!(without_digits(&whole), (whole.map(str::to_owned).into(), vec![]));
+    fn every_language_is_in_the_table() {
+        let make = || {
+            let language = Language::current();
+            let (word, tag) = (crate::locale::word("page-units"), language.locale.tag());
+            format!("<body><h1>{word}</h1><p>one</p><p>{tag} &lt;</p></body>")
+        };
+        let own = Language::INVARIANT.write(make);
+        let packed = STANDARD.decode(of_all(&make, &own)).unwrap();
+        let unpacked = miniz_oxide::inflate::decompress_to_vec(&packed).unwrap();
+        let table: serde_json::Value = serde_json::from_slice(&unpacked).unwrap();
+        assert_eq!(table["slots"], serde_json::json!([1, UNCHANGED, 2]));
+        for (at, locale) in Locale::ALL.iter().enumerate() {
+            let language = Language { locale: *locale, has_invariant_units: false };
+            assert_eq!(table["variants"][2 * at], serde_json::json!([locale.tag(), "local"]));
+            let texts = language.write(|| of_page(&make()));
+            for (slot, text) in [(0, &texts[0]), (1, &texts[2])] {
+                let forms = &table["texts"][slot];
+                let which = &forms[0].as_str().unwrap()[2 * at..=2 * at];
+                let which = usize::from_str_radix(which, 36).unwrap();
+                assert_eq!(forms[which + 1], **text, "{}", locale.tag());
+            }
         }
     }
 

@@ -1,0 +1,77 @@
+//! What is known of the time of a plan before it begins. Never of what was measured meanwhile.
+
+use super::{Case, Plan};
+use crate::facts::HostFacts;
+use crate::phrase;
+use crate::phrase::Phrase;
+use crate::plan::expand::presumed_peak;
+use crate::quantity::Unit;
+use crate::workload::{LinpackWorkload, NetworkQuestion, Workload};
+
+/// Of fewer repetitions nobody sees whether they agree.
+pub(super) const FEWEST_REPETITIONS: u32 = 3;
+
+impl Plan {
+    /// What a plan says of its time on a host.
+    #[must_use]
+    pub fn outlook(&self, host: &HostFacts) -> Vec<Phrase> {
+        let solves = self.cases.iter().filter_map(|case| {
+            let Workload::Linpack(work) = &case.workload else { return None };
+            let (least_s, budget_s) = (least_s(work, host), case.stopping.budget_s);
+            (least_s > budget_s).then(|| {
+                phrase!(
+                    "solve-over-budget",
+                    "one solve of N = {n} takes {least} at least, and its budget is {budget}",
+                    n = work.n.to_string(),
+                    least = Phrase::roughly(least_s, Unit::Second),
+                    budget = Phrase::roughly(budget_s, Unit::Second),
+                )
+            })
+        });
+        self.hurry().into_iter().chain(solves).collect()
+    }
+
+    /// What is to be said before it begins: that some cases have no time for enough repetitions, and what would do.
+    #[must_use]
+    pub fn hurry(&self) -> Option<Phrase> {
+        let lacking = |case: &Case| {
+            // A repetition of round trips has hundreds of samples.
+            let NetworkQuestion::Throughput(_) = case.workload.network()?.question else {
+                return None;
+            };
+            let needed_s = f64::from(FEWEST_REPETITIONS) * case.repetition_s()?;
+            let times = needed_s / case.stopping.budget_s;
+            (times > 1.0).then_some(times)
+        };
+        let lacks: Vec<f64> = self.cases.iter().filter_map(lacking).collect();
+        let most = lacks.iter().copied().fold(1.0, f64::max);
+        (!lacks.is_empty()).then(|| {
+            phrase!(
+                "plan-in-a-hurry",
+                "{few} of {all} cases have time for fewer than {least} repetitions within {budget}; {needed} would be enough",
+                few = lacks.len(),
+                all = self.cases.len(),
+                least = FEWEST_REPETITIONS,
+                budget = Phrase::roughly(self.budget_s, Unit::Second),
+                needed = Phrase::roughly(self.budget_s * most, Unit::Second),
+            )
+        })
+    }
+}
+
+impl Case {
+    /// Seconds of one repetition, where they are planned.
+    #[must_use]
+    pub fn repetition_s(&self) -> Option<f64> {
+        let seconds = match &self.workload.network()?.question {
+            NetworkQuestion::Throughput(it) => it.seconds,
+            NetworkQuestion::Latency(it) => it.seconds,
+        };
+        Some(seconds.into())
+    }
+}
+
+/// Seconds that a solve takes at least: 2/3 N³ operations at the peak.
+fn least_s(work: &LinpackWorkload, host: &HostFacts) -> f64 {
+    2.0 / 3.0 * (work.n as f64).powi(3) / (presumed_peak(host) * work.cpus.len() as f64)
+}
