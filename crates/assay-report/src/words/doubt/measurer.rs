@@ -18,16 +18,9 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::UnreadOutput { .. }
         | Doubt::StoreIndex { .. }
         | Doubt::EventsLost { .. } => of_output(doubt),
-        Doubt::OtherBinding { bound, asked } => {
-            reported!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
+        Doubt::OtherBinding { .. } | Doubt::OneKernel | Doubt::UnboundRanks { .. } => {
+            of_ranks(doubt)
         }
-        Doubt::OneKernel => reported!("doubt-one-kernel"),
-        Doubt::UnboundRanks { unbound, moved, ranks } => reported!(
-            "doubt-unbound-ranks",
-            unbound = unbound.to_string(),
-            moved = moved.to_string(),
-            ranks = ranks.to_string(),
-        ),
         Doubt::FunctionBypassed { function, device, share } => reported!(
             "doubt-function-bypassed",
             function = function,
@@ -77,6 +70,22 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::NotStarted { .. }
         | Doubt::WarmUpDiscarded { .. }
         | Doubt::GeneratorNear { .. } => Said::new("", ""),
+    }
+}
+
+fn of_ranks(doubt: &Doubt) -> Said {
+    match doubt {
+        Doubt::OtherBinding { bound, asked } => {
+            reported!("doubt-other-binding", bound = bound, asked = format!("{asked:?}"))
+        }
+        Doubt::OneKernel => reported!("doubt-one-kernel"),
+        Doubt::UnboundRanks { unbound, moved, ranks } => reported!(
+            "doubt-unbound-ranks",
+            unbound = unbound.to_string(),
+            moved = moved.to_string(),
+            ranks = ranks.to_string(),
+        ),
+        _ => Said::new("", ""),
     }
 }
 
