@@ -17,6 +17,10 @@ pub(super) const LOADS_PER_STEP: usize = 16;
 /// Start of the random sequence: the same chain for the same number of lines, run after run.
 const SEED: u64 = 0x5EED_0F0C_4A15;
 
+/// Walks that check a chain at the same time: several times as many as requests to memory that a core can wait for, because
+/// they end one by one.
+const WALKS: usize = 64;
+
 /// Lines between two looks at whether anybody still wants the chain: some milliseconds.
 const LINES_PER_LOOK: usize = 1 << 15;
 
@@ -105,21 +109,63 @@ impl Chain {
     /// cycle. An error, with the lines visited so far, when a link leads to no line or the first does
     /// not come up again in as many steps as there are lines.
     pub(super) fn lines_before_return(&self, cancel: &AtomicBool) -> Result<usize, usize> {
+        if self.is_one_cycle(cancel) {
+            return Ok(self.lines);
+        }
         let mut line = 0;
         for visited in 1..=self.lines {
             if is_cancelled(visited, cancel) {
                 return Err(visited);
             }
-            let offset = (self.link_of(line) as usize).wrapping_sub(self.line(0) as usize);
-            line = offset / self.line_bytes;
-            if line >= self.lines || !offset.is_multiple_of(self.line_bytes) {
-                return Err(visited);
-            }
+            line = self.next(line).ok_or(visited)?;
             if line == 0 {
                 return Ok(visited);
             }
         }
         Err(self.lines)
+    }
+
+    /// Whether the links form one cycle of all lines. Several walks find out in a fraction of the time of one, since memory
+    /// answers many requests in the time of one: each leads from a mark to the next that it meets, and they are one cycle
+    /// when the marks are, and when the walks together have as many steps as there are lines. `false` also when cancelled.
+    fn is_one_cycle(&self, cancel: &AtomicBool) -> bool {
+        let between = self.lines.div_ceil(WALKS).next_power_of_two();
+        let marks = self.lines.div_ceil(between);
+        let mut walks: Vec<(usize, usize)> =
+            (0..marks).map(|mark| (mark, mark * between)).collect();
+        let mut next_marks = vec![0; marks];
+        let mut steps = 0;
+        // Walks that meet no mark go round for ever.
+        while !walks.is_empty() && steps <= self.lines {
+            if is_cancelled(steps / WALKS, cancel) {
+                return false;
+            }
+            steps += walks.len();
+            for (_, line) in &mut walks {
+                let Some(next) = self.next(*line) else { return false };
+                *line = next;
+            }
+            walks.retain(|(mark, line)| {
+                let is_over = line & (between - 1) == 0;
+                if is_over {
+                    next_marks[*mark] = line / between;
+                }
+                !is_over
+            });
+        }
+        let mut mark = 0;
+        let before_return = (1..=marks).find(|_| {
+            mark = next_marks[mark];
+            mark == 0
+        });
+        steps == self.lines && before_return == Some(marks)
+    }
+
+    /// Where the link of a line leads; `None` to no line.
+    fn next(&self, line: usize) -> Option<usize> {
+        let offset = (self.link_of(line) as usize).wrapping_sub(self.line(0) as usize);
+        let next = offset / self.line_bytes;
+        (next < self.lines && offset.is_multiple_of(self.line_bytes)).then_some(next)
     }
 
     fn line(&self, line: usize) -> Link {
@@ -177,8 +223,9 @@ mod tests {
 
     #[test]
     fn every_line_is_visited_once() {
-        for lines in [2, 3, 16, 17, 1000, 65_536] {
+        for lines in [2, 3, 16, 17, 63, 64, 65, 1000, 4097, 65_536] {
             let chain = linked(lines);
+            assert!(chain.is_one_cycle(&NEVER), "{lines}");
             assert_eq!(chain.lines_before_return(&NEVER), Ok(lines));
             let links: BTreeSet<usize> =
                 (0..lines).map(|line| chain.link_of(line) as usize).collect();
@@ -211,6 +258,20 @@ mod tests {
         // 16 and 1000 have the common divisor 8, so every eighth place is a stop.
         assert_eq!(seen.len(), 125);
         assert_eq!(cursor(), chain.line(0) as usize);
+    }
+
+    /// Each line is visited once all the same: two links that change places cut a cycle in two.
+    #[test]
+    fn two_cycles_are_found() {
+        for (lines, a, b) in [(2, 0, 1), (3, 1, 2), (65, 0, 64), (1000, 10, 700), (4097, 5, 6)]
+        {
+            let mut chain = linked(lines);
+            let (link, other_link) = (chain.link_of(a), chain.link_of(b));
+            chain.set_link(a, other_link);
+            chain.set_link(b, link);
+            assert!(!chain.is_one_cycle(&NEVER), "{lines}");
+            assert_ne!(chain.lines_before_return(&NEVER), Ok(lines), "{lines}");
+        }
     }
 
     #[test]
