@@ -31,7 +31,8 @@ impl Plan {
         self.hurry().into_iter().chain(solves).collect()
     }
 
-    /// What is to be said before it begins: that some cases have no time for enough repetitions, and what would do.
+    /// What is to be said before it begins: that some cases have no time for enough repetitions, and what would do. Who asks
+    /// one question has said how long, and for that alone.
     #[must_use]
     pub fn hurry(&self) -> Option<Phrase> {
         let lacking = |case: &Case| {
@@ -45,7 +46,7 @@ impl Plan {
         };
         let lacks: Vec<f64> = self.cases.iter().filter_map(lacking).collect();
         let most = lacks.iter().copied().fold(1.0, f64::max);
-        (!lacks.is_empty()).then(|| {
+        (!lacks.is_empty() && self.cases.len() > 1).then(|| {
             phrase!(
                 "plan-in-a-hurry",
                 "{few} of {all} cases have time for fewer than {least} repetitions within {budget}; {needed} would be enough",

@@ -214,6 +214,7 @@ fn a_plan_says_what_does_not_fit_its_time() {
     for (words, expected) in [
         ("run network --budget 40s", None),
         ("run network --budget 10s", Some("cases have time for fewer than 3 repetitions")),
+        ("net throughput 127.0.0.1 --for 1s", None),
         ("linpack --n 1000 --budget 1000s", None),
         ("linpack --n 4000 --budget 10ms", Some("one solve of N = 4000 takes")),
     ] {
