@@ -25,7 +25,6 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
     // A device without a carrier, and most virtual ones, say −1.
     let megabits = root.number::<i64>(&path("speed")).filter(|speed| *speed > 0);
-    let megabits = megabits.filter(|_| has_a_rate(root, name));
     let module = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
     NetworkDevice {
         name: name.to_owned(),
@@ -37,13 +36,6 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
             .text(&path("device/uevent"))
             .and_then(|text| text.lines().find_map(module)),
     }
-}
-
-/// Whether there is a device or another interface beneath, whose rate it is. A pair of containers (`veth`) and `tun` say
-/// 10 Gbit/s, whatever they carry (`drivers/net/veth.c`, `veth_get_link_ksettings`).
-fn has_a_rate(root: &Root, name: &str) -> bool {
-    let entries = root.names(&format!("sys/class/net/{name}"));
-    entries.iter().any(|entry| entry == "device" || entry.starts_with("lower_"))
 }
 
 /// Hyper-V's synthetic device; others that have devices under them are bridges and bonds.
@@ -112,21 +104,6 @@ mod tests {
         fs::write(device.join("speed"), "-1\n").unwrap();
         assert_eq!(read(&root, "eth0").link_bit_per_s, None);
         assert_eq!(read(&root, "eth7").mtu_bytes, None);
-    }
-
-    #[test]
-    fn only_what_has_a_device_beneath_has_a_rate() {
-        let tree = tempfile::tempdir().unwrap();
-        let devices = tree.path().join("sys/class/net");
-        for name in ["eth0/device", "bond0/lower_eth0", "veth0/statistics"] {
-            fs::create_dir_all(devices.join(name)).unwrap();
-        }
-        let rate = |name: &str| {
-            fs::write(devices.join(name).join("speed"), "10000\n").unwrap();
-            read(&Root::at(tree.path()), name).link_bit_per_s
-        };
-        let ten = Some(10_000_000_000);
-        assert_eq!(["eth0", "bond0", "veth0"].map(rate), [ten, ten, None]);
     }
 
     #[test]
