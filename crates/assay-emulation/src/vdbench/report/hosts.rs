@@ -30,6 +30,23 @@ struct Part<M> {
     whole: M,
 }
 
+impl<M> Part<M> {
+    /// Adds an interval: its line, and its figures to the sums that it is in.
+    fn take(&mut self, line: &str, counts: bool, add: impl Fn(&mut M)) {
+        // Writing to memory does not fail.
+        let _ = writeln!(self.lines, "{line}");
+        add(&mut self.whole);
+        if counts {
+            add(&mut self.counted);
+        }
+    }
+
+    /// What the average of the run is over.
+    const fn averaged(&self, counts: bool) -> &M {
+        if counts { &self.counted } else { &self.whole }
+    }
+}
+
 impl HostPages {
     pub(super) fn of(execution: &Execution) -> Self {
         let is_apart = !execution.places.is_empty();
@@ -55,11 +72,7 @@ impl Report<'_> {
         let counts = number >= output::first_counted(&current.label)
             && output::is_whole(&current.label, tally.length_s);
         let part = self.hosts.parts.entry(host.to_owned()).or_default();
-        let _ = writeln!(part.lines, "{line}");
-        part.whole.add(tally);
-        if counts {
-            part.counted.add(tally);
-        }
+        part.take(&line, counts, |sum| sum.add(tally));
     }
 
     /// Gives back how busy the CPUs of each were, in percent.
@@ -76,7 +89,7 @@ impl Report<'_> {
         let parts = std::mem::take(&mut self.hosts.parts);
         let header = output::starting(&current.label, current.rate_per_s);
         for (host, part) in parts {
-            let measured = if average.counts { &part.counted } else { &part.whole };
+            let measured = part.averaged(average.counts);
             let line = output::line(tod, &average.label, measured);
             let table = format!("{}\n{}{line}", self.table_heading(), part.lines);
             self.page_of_host(&host, tod, (current, &header), &table);
@@ -107,11 +120,7 @@ impl Report<'_> {
         let counts = number >= output::first_counted(&label)
             && output::is_whole(&label, interval.length_s);
         let part = self.hosts.of_trees.entry(host.to_owned()).or_default();
-        let _ = writeln!(part.lines, "{line}");
-        part.whole.add_of(&label, interval);
-        if counts {
-            part.counted.add_of(&label, interval);
-        }
+        part.take(&line, counts, |sum| sum.add_of(&label, interval));
     }
 
     /// The same of a run on trees of files.
@@ -128,7 +137,7 @@ impl Report<'_> {
         let parts = std::mem::take(&mut self.hosts.of_trees);
         let header = files::starting(&current.label, current.rate_per_s);
         for (host, part) in parts {
-            let measured = if average.counts { &part.counted } else { &part.whole };
+            let measured = part.averaged(average.counts);
             let line = files::line(tod, &average.label, measured, &self.shown);
             let table = format!("{}\n{}{line}", self.trees_heading(), part.lines);
             self.page_of_host(&host, tod, (current, &header), &table);
