@@ -31,7 +31,7 @@ pub(super) fn measure(
     record_step(0, None, &stretches(&closed), goal, measurer.recorder);
     let mut search = Search::below(series::rate_per_s(&closed));
     let mut tries: Vec<StorageOutcome> = Vec::new();
-    let (mut kept, mut last) = (None, None);
+    let (mut kept, mut last) = (Kept::default(), None);
     for step in 1.. {
         let Some(rate_per_s) = search.next(LatencyGoal::MOST_STEPS) else { break };
         if !search.is_second_try() {
@@ -50,14 +50,35 @@ pub(super) fn measure(
         let shown = search.judge(tried.clone(), goal);
         measurer.recorder.note(&line(&tried, shown));
         last = Some((tried, shown));
-        if shown == Verdict::Keeps {
-            kept = series::joined(&tries).map(|all| (open, all));
-        }
+        let outcome = (shown == Verdict::Keeps).then(|| series::joined(&tries)).flatten();
+        kept.note(&search, outcome.map(|all| (open, all)));
     }
-    kept.ok_or_else(|| {
+    kept.best().ok_or_else(|| {
         let last = last.map(|(tried, shown)| failed(&tried, shown));
         Failure::NoRateKeepsGoal { goal: goal.to_string(), last }.into()
     })
+}
+
+/// What was measured at the rates that keep the goal, the last of which is the search's own.
+struct Kept<T>(Vec<(f64, T)>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Kept<T> {
+    /// After a try, which measured something where it kept the goal. A rate that kept it once and
+    /// misses it when it is tried again takes with it what was measured there.
+    fn note(&mut self, search: &Search, measured: Option<T>) {
+        self.0.extend(measured.map(|it| (search.keeps, it)));
+        self.0.retain(|(rate, _)| *rate <= search.keeps);
+    }
+
+    fn best(mut self) -> Option<T> {
+        self.0.pop().map(|(_, measured)| measured)
+    }
 }
 
 fn stretches(outcome: &StorageOutcome) -> Vec<Stretch> {
@@ -130,5 +151,36 @@ fn record_step(
             recorder.record(Entry::Measured(key("late"), count));
         }
         start_s += weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOAL: LatencyGoal = LatencyGoal { percent: 99.0, most_s: 1e-3 };
+
+    /// The rate whose measurement is left after tries of which some miss, and the search's own.
+    fn left(misses: &[bool]) -> (Option<f64>, f64) {
+        let (mut search, mut kept) = (Search::below(1000.0), Kept::default());
+        for late in misses.iter().map(|it| if *it { 500 } else { 0 }) {
+            let Some(rate) = search.next(LatencyGoal::MOST_STEPS) else { break };
+            let stretches = vec![Lateness { late, all: 500 }; 60];
+            let tried = Try { asked_per_s: rate, elapsed_s: 1.0, done: 30_000, stretches };
+            let shown = search.judge(tried, &GOAL);
+            kept.note(&search, (shown == Verdict::Keeps).then_some(rate));
+        }
+        (kept.best(), search.keeps)
+    }
+
+    #[test]
+    fn what_is_left_was_measured_at_the_rate_that_is_said_to_keep_the_goal() {
+        for length in 1..=LatencyGoal::MOST_STEPS {
+            for tries in 0..1_u32 << length {
+                let misses: Vec<bool> = (0..length).map(|it| tries >> it & 1 == 1).collect();
+                let (measured, keeps) = left(&misses);
+                assert_eq!(measured.unwrap_or(0.0), keeps, "{misses:?}");
+            }
+        }
     }
 }
