@@ -179,7 +179,7 @@ mod tests {
             for tries in 0..1_u32 << length {
                 let misses: Vec<bool> = (0..length).map(|it| tries >> it & 1 == 1).collect();
                 let (measured, keeps) = left(&misses);
-                assert_eq!(measured.unwrap_or(0.0), keeps, "{misses:?}");
+                assert_eq!(measured, (keeps > 0.0).then_some(keeps), "{misses:?}");
             }
         }
     }
