@@ -3,6 +3,7 @@
  * thread's part, all of them in turns of 256 bytes; nothing is prefetched by hand.
  *
  * Usage: stream_sweep ELEMENTS PASSES       threads and places: OMP_NUM_THREADS, OMP_PLACES
+ * Passes that take long are fewer: three are enough, and more only until LOOK_S seconds are over.
  * Prints one JSON object: for each operation the best variant by the median over passes, its name, and its
  * bytes per second when timed again, counted as STREAM does. A wrong result is exit status 1. */
 
@@ -31,6 +32,10 @@ enum { LANES = sizeof(vector) / sizeof(double), BLOCK = 256 / sizeof(double), VA
 static const char *const NAMES[OPERATIONS] = {"copy", "scale", "add", "triad", "read", "write"};
 static const double ARRAYS[OPERATIONS] = {2, 2, 3, 3, 1, 1};
 static const double SCALAR = 3.0;
+/* Seconds that the passes of all variants of an operation take before the best of them is chosen, and those
+ * of the best when it is timed again. */
+static const double LOOK_S = 4.0, AGAIN_S = 2.0;
+enum { FEWEST = 3, CHECKED = 1 << 17 };
 
 static inline __attribute__((always_inline)) vector value(int operation, const double *x,
                                                           const double *y) {
@@ -127,6 +132,10 @@ static int is_wrong(size_t n, const double *array, double expected) {
     return !(worst <= 1e-12 * fabs(expected));
 }
 
+static int is_enough(size_t passes, double start, double seconds) {
+    return passes >= FEWEST && omp_get_wtime() - start >= seconds;
+}
+
 static int by_size(const void *left, const void *right) {
     double l = *(const double *)left, r = *(const double *)right;
     return (l > r) - (l < r);
@@ -167,30 +176,36 @@ int main(int argc, char **argv) {
         return 2;
     }
     double *a = arrays[0], *b = arrays[1], *c = arrays[2];
+    /* Every page lies where the thread runs that will use it. */
+    fill(share, a, 0.0), fill(share, b, 0.0), fill(share, c, 0.0);
     printf("{\"threads\": %zu", threads);
     for (int operation = 0; operation < OPERATIONS; operation++) {
         int variants = operation == READ ? VARIANTS / 2 : VARIANTS, best = 0;
+        /* What is right on a part is right on all of it. */
+        size_t part = share < CHECKED ? share : CHECKED;
         for (int variant = 0; variant < variants; variant++) {
-            if (check(operation, variant, share, n, a, b, c)) {
+            if (check(operation, variant, part, part * threads, a, b, c)) {
                 fprintf(stderr, "%s, variant %d: wrong result\n", NAMES[operation], variant);
                 return 1;
             }
         }
         fill(share, a, 0.0), fill(share, b, 0.0), fill(share, c, 0.0);
-        for (size_t turn = 0; turn < passes; turn++) {
+        size_t looks = 0;
+        double start = omp_get_wtime();
+        for (; looks < passes && !is_enough(looks, start, LOOK_S); looks++) {
             for (int variant = 0; variant < variants; variant++) {
-                seconds[(size_t)variant * passes + turn] = timed(operation, variant, share, a, b, c);
+                seconds[(size_t)variant * passes + looks] = timed(operation, variant, share, a, b, c);
             }
         }
         double medians[VARIANTS];
         for (int variant = 0; variant < variants; variant++) {
-            medians[variant] = median(passes, seconds + (size_t)variant * passes);
+            medians[variant] = median(looks, seconds + (size_t)variant * passes);
             if (medians[variant] < medians[best]) best = variant;
         }
         /* The best of many short looks was lucky as well as fast: it is timed again by itself. */
-        size_t again = VARIANTS * passes;
-        for (size_t turn = 0; turn < again; turn++) {
-            seconds[turn] = timed(operation, best, share, a, b, c);
+        size_t again = 0;
+        for (start = omp_get_wtime(); again < VARIANTS * passes && !is_enough(again, start, AGAIN_S); again++) {
+            seconds[again] = timed(operation, best, share, a, b, c);
         }
         printf(", \"%s\": {\"median\": %.17g, \"kernel\": \"%d walks%s\"}", NAMES[operation],
                ARRAYS[operation] * sizeof(double) * (double)n / median(again, seconds), 1 << best % 4,

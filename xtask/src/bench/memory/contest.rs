@@ -17,12 +17,14 @@ use super::OPERATIONS;
 
 /// Passes over the arrays in one run of a peer: enough that starting the threads does not count.
 const PASSES: u64 = 20;
-/// Passes of each variant in one run of the sweep, which has eight of them.
+/// Passes of each variant in one run of the sweep, which has eight of them; fewer where they take long.
 const SWEEP_PASSES: u64 = 7;
 /// Kernels of each family that take part, after all of them were tried.
 const FINALISTS: usize = 2;
 /// How often each kernel is tried for that.
 const TRIES: usize = 3;
+/// Passes of such a try where arrays are large, as for a last-level cache of hundreds of MiB.
+const FEWEST_PASSES: u64 = 4;
 /// Time of assay's run in one turn, for all operations together.
 const BUDGET: &str = "10s";
 /// Minimum size of one array, where caches are small or unknown.
@@ -104,11 +106,13 @@ impl<'a> Contest<'a> {
 
     /// Every kernel of a family with the best of a few tries.
     fn try_all(&self, listing: &str, family: &'static Family) -> Vec<(Kernel, f64)> {
+        let fewer = PASSES * MINIMUM_ARRAY_BYTES / self.array_bytes;
+        let passes = fewer.clamp(FEWEST_PASSES, PASSES);
         let mut tried = Vec::new();
         for name in likwid::kernels(listing, family) {
             let kernel = Kernel { name, family };
             let tries: Result<Vec<f64>> =
-                (0..TRIES).map(|_| self.run_kernel(&kernel)).collect();
+                (0..TRIES).map(|_| self.run_kernel(&kernel, passes)).collect();
             match tries {
                 Ok(figures) => tried.push((kernel, figures.into_iter().fold(0.0, f64::max))),
                 // Instructions that this CPU does not have end the program.
@@ -118,9 +122,9 @@ impl<'a> Contest<'a> {
         tried
     }
 
-    fn run_kernel(&self, kernel: &Kernel) -> Result<f64> {
+    fn run_kernel(&self, kernel: &Kernel, passes: u64) -> Result<f64> {
         let Kernel { name, family } = kernel;
-        likwid::run(self.workplace, name, family, self.array_bytes, PASSES)
+        likwid::run(self.workplace, name, family, self.array_bytes, passes)
     }
 
     /// All turns.
@@ -135,7 +139,7 @@ impl<'a> Contest<'a> {
                     2 => self.measure_sweep(&mut figures)?,
                     other => {
                         let kernel = &self.kernels[other - 3];
-                        let figure = self.run_kernel(kernel)?;
+                        let figure = self.run_kernel(kernel, PASSES)?;
                         figures.likwid.entry(kernel.name.clone()).or_default().push(figure);
                     }
                 }
