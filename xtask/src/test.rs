@@ -2,7 +2,8 @@
 //!
 //! Known truths need a quiet machine and are no part of this: `cargo xtask truth` decides them.
 //! A test that cannot run here prints `SKIPPED <its name>: <reason>` and passes. The last line of the
-//! output is always the count: `N passed, N failed, N skipped`.
+//! output is always the count: `N passed, N failed, N skipped`. A few tests that fail beside all others are
+//! run once more alone, and named where they pass then (docs/decisions/0026-second-try.md).
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,6 +16,9 @@ use tally::Show;
 pub(crate) use tally::{Tally, Verdict};
 
 mod tally;
+
+/// More failures than that are no accident of a loaded machine, and are not tried again.
+const MOST_SECOND_TRIES: usize = 2;
 
 /// Tests that the machines of CI cannot run, by name, each with the reason why that is so. With
 /// `CI=true` every other skipped test is a failure.
@@ -51,11 +55,28 @@ pub(crate) struct Outcome {
     in_ci: bool,
 }
 
-/// Runs all tests; prints their failures as they come, not yet the count.
+/// Runs all tests, those that failed once more alone; prints their failures as they come, not yet the count.
 pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
+    let (mut tally, mut succeeded) = run_some(root, &["--skip", TRUTHS])?;
+    let failures = tally.failures().to_vec();
+    if tally.failed() == failures.len() && (1..=MOST_SECOND_TRIES).contains(&failures.len()) {
+        for test in &failures {
+            println!("== {test} failed beside other tests and is run once more alone");
+            let (alone, passed) = run_some(root, &["--exact", test])?;
+            if passed && alone.passed() > 0 {
+                tally.pass_at_second_try(test);
+            }
+        }
+        succeeded = tally.failed() == 0;
+    }
+    Ok(Outcome::of(tally, succeeded))
+}
+
+/// What the tests that these arguments choose have said, and whether cargo was content.
+fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
     let mut cargo = command::cargo(root);
-    cargo.args(["test", "--workspace", "--locked", "--no-fail-fast"]);
-    cargo.args(["--", "--show-output", "--skip", TRUTHS]);
+    cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
+    cargo.args(choice);
     let mut child = cargo
         .stdout(Stdio::piped())
         .spawn()
@@ -70,8 +91,7 @@ pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
         }
     }
     tally.finish();
-    let cargo_succeeded = child.wait()?.success();
-    Ok(Outcome::of(tally, cargo_succeeded))
+    Ok((tally, child.wait()?.success()))
 }
 
 impl Outcome {
@@ -90,6 +110,9 @@ impl Outcome {
     pub(crate) fn conclude(&self) -> ExitCode {
         for skip in self.tally.skipped() {
             println!("skipped {}: {}", skip.test, skip.reason);
+        }
+        for test in self.tally.second_tries() {
+            println!("{test} failed once and passed alone: its failure is above");
         }
         let verdict = self.judge();
         if let Err(error) = &verdict {
@@ -158,6 +181,19 @@ mod tests {
     fn what_ci_can_run_it_must_run() {
         check(&SKIPPED, true, false, true);
         check(&SKIPPED, true, true, false);
+    }
+
+    #[test]
+    fn a_second_try_counts_and_is_named() {
+        let failed = ["running 3 tests", "test a::b ... FAILED", "test c ... ok", FAILED];
+        let mut tally = Tally::default();
+        for line in failed {
+            tally.read(line);
+        }
+        assert_eq!((tally.failures(), tally.failed()), (&["a::b".to_owned()][..], 1));
+        tally.pass_at_second_try("a::b");
+        assert_eq!((tally.second_tries(), tally.failed()), (&["a::b".to_owned()][..], 0));
+        assert_eq!(tally.to_string(), "3 passed, 0 failed, 0 skipped");
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub(crate) enum Show {
 pub(crate) struct Tally {
     passed: usize,
     failed: usize,
+    /// The names of the tests that failed; a binary that crashed has none.
+    failures: Vec<String>,
+    second_tries: Vec<String>,
     skipped: Vec<Skip>,
     section: Section,
     /// Skips of the binary that is speaking.
@@ -76,6 +79,8 @@ impl Tally {
     }
 
     fn read_inside(&mut self, line: &str) -> Show {
+        let failure = line.strip_prefix("test ").and_then(|it| it.strip_suffix(" ... FAILED"));
+        self.failures.extend(failure.map(str::to_owned));
         if let Some(skip) = skip(line).filter(|_| self.section != Section::Failures) {
             if !self.skipped_here.iter().any(|known| known.test == skip.test) {
                 self.skipped_here.push(skip);
@@ -117,6 +122,24 @@ impl Tally {
                 self.skipped.push(Skip { test: test.to_owned(), reason });
             }
         }
+    }
+
+    /// A test of [`Tally::failures`] passed when it ran alone.
+    pub(crate) fn pass_at_second_try(&mut self, test: &str) {
+        self.failures.retain(|it| it != test);
+        self.failed -= 1;
+        self.passed += 1;
+        self.second_tries.push(test.to_owned());
+    }
+
+    /// Tests that failed, by name.
+    pub(crate) fn failures(&self) -> &[String] {
+        &self.failures
+    }
+
+    /// Tests that failed and then passed alone.
+    pub(crate) fn second_tries(&self) -> &[String] {
+        &self.second_tries
     }
 
     /// Tests that ran and passed.
