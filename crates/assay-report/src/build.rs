@@ -19,7 +19,7 @@ pub use findings::findings;
 pub use headlines::{headlines, representative};
 pub use history::history;
 pub use hosts::{Host, Unreached, hosts};
-pub use learn::{Published, learn};
+pub use learn::{Published, learn, subject};
 pub use listing::{ListedRun, listing};
 pub use methods::methods;
 pub use plan::{fleet_plan, plan};

@@ -16,6 +16,7 @@ mod volume;
 
 use super::representative;
 use super::run::context::{number, text};
+use super::run::head::named;
 use super::run::{published, together, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{date, decimal, grouped, symbol, word};
@@ -34,6 +35,19 @@ pub struct Published {
     pub description: String,
     /// When the newest of its results was measured: RFC 3339.
     pub measured: String,
+}
+
+/// What some runs are about where nobody says it: the product that all hosts of the first of them are, or their names.
+#[must_use]
+pub fn subject(summaries: &[Summary]) -> String {
+    let Some(hosts) = summaries.iter().map(|it| &it.hosts).find(|it| !it.is_empty()) else {
+        return String::new();
+    };
+    let product = hosts[0].system.product.clone();
+    let product =
+        product.filter(|it| hosts.iter().all(|host| host.system.product.as_ref() == Some(it)));
+    let names: Vec<&str> = hosts.iter().map(|it| it.name.as_str()).collect();
+    product.unwrap_or_else(|| named(&names))
 }
 
 /// The page of some runs about `subject`; `runs` are those of them whose samples are at hand.
@@ -343,9 +357,9 @@ fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
 
 /// One row for each tool and target: the largest bandwidth that was read, and that was written.
 fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
-    let place = |it: &Estimate| (it.tool.name.clone(), text(it, Attribute::Target));
+    let place = |it: &Estimate| (it.tool.name.clone(), volume::place(it));
     let mut places: Vec<(String, Option<String>)> = Vec::new();
-    let mut found = of(all, "storage", "bandwidth");
+    let mut found = volume::without_parts(of(all, "storage", "bandwidth"));
     found.retain(|it| it.median.is_finite());
     for it in &found {
         if !places.contains(&place(it)) {
@@ -370,12 +384,12 @@ fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
             (None, Some(write)) => say!("learn-writes", writes = value(write)),
             (None, None) => return None,
         };
-        let (tool, target) = here;
-        let name = match target {
-            Some(target) => say!("learn-storage", tool = tool, target = target),
-            None => tool,
-        };
         let both: Vec<&Estimate> = read.into_iter().chain(write).collect();
+        let name = match here {
+            (tool, Some(group)) if both[0].is_of_hosts() => format!("{tool}, {group}"),
+            (tool, Some(target)) => say!("learn-storage", tool = tool, target = target),
+            (tool, None) => tool,
+        };
         Some(row(name, shown, &both))
     });
     rows.collect()

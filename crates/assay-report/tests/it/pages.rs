@@ -16,6 +16,7 @@ use assay_model::plan::{Missing, Omitted};
 use assay_model::quantity::Unit;
 use assay_model::summary::{Estimate, Summary};
 use assay_report::build;
+use assay_report::document::Block;
 use assay_report::locale::{Language, Locale};
 use assay_report::render::learn;
 
@@ -302,6 +303,9 @@ fn a_total_takes_the_place_of_its_own_hosts_only() {
     let (alone, mut several, mut all) =
         (crate::storage::volume(), crate::storage::volume(), crate::storage::volume());
     at(&mut several, "vm1", &[(Attribute::Host, "vm1"), (Attribute::Target, "/mnt/shared/x")]);
+    // A point near its own knee, which the other host did not need.
+    let bend = several.results.iter().find(|it| it.metric == "rate").cloned();
+    several.results.extend(bend.map(|it| Estimate { case: "bend-2".to_owned(), ..it }));
     at(&mut all, "all", &[(Attribute::Host, "all"), (Attribute::Hosts, "vm1,vm2")]);
     several.results.extend(all.results);
     let page = learn::document(&build::learn("disk", &[&alone, &several], &[]), None).0;
@@ -310,6 +314,14 @@ fn a_total_takes_the_place_of_its_own_hosts_only() {
     let has = |place: &str| places.iter().any(|it| it.replace('\\', "") == place);
     assert!(has("/mnt/vol1/assay-storage.data") && has("all"), "{places:?}");
     assert!(!has("/mnt/shared/x"), "{places:?}");
+    let report = build::run(&several, None);
+    let pictures: Vec<&str> = report
+        .blocks
+        .iter()
+        .filter_map(|it| if let Block::Plot(plot) = it { Some(&*plot.title) } else { None })
+        .collect();
+    assert!(pictures.iter().any(|it| it.contains("all, ")), "{pictures:?}");
+    assert!(pictures.iter().all(|it| !it.contains("vm1")), "{pictures:?}");
 }
 
 /// A folder is in the commands once, in whichever order its files were measured.

@@ -128,6 +128,10 @@ pub(crate) fn volume() -> Summary {
     summary.results.extend(all);
     summary.results.push(side("read", &[("p50", 310e-6), ("p99", 990e-6)]));
     summary.results.push(side("write", &[("p50", 620e-6)]));
+    let due = |operation: &str| {
+        shared(mix.latency("latency_from_intended", 1.2)).with(Attribute::Operation, operation)
+    };
+    summary.results.extend(["read", "write"].map(due));
     let bent = [
         (0, 300e3, 1.9e-3),
         (10, 30e3, 0.51e-3),

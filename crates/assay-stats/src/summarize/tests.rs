@@ -947,6 +947,32 @@ fn groups_of_hosts_have_totals_of_their_own() {
 }
 
 #[test]
+fn the_total_of_a_point_that_each_host_chose_is_on_the_curve() {
+    let bend = storage(Some(CurvePoint::Bend { nth: 1 }), Course::Once, 1.0);
+    let mut script = case("a", "assay", bend);
+    for (host, rate, percent) in [("one", 60.0, 60.0), ("two", 100.0, 50.0)] {
+        script = script.open("rate", &[(Name::Host, host.into())]).sample(rate, 1.0, 0);
+        for (name, value) in [(Name::RequestedRate, rate), (Name::PercentOfMax, percent)] {
+            let about = About::CaseOn { case: "a".to_owned(), host: host.to_owned() };
+            script = script.push(|_| {
+                RunEvent::Fact(Fact { about: about.clone(), name, value: value.into() })
+            });
+        }
+    }
+    let hosts = vec![joined("one", None), joined("two", None)];
+    let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
+    let shares: Vec<_> = summary
+        .results
+        .iter()
+        .map(|it| (&*it.host, it.parameters[&Name::PercentOfMax].number().unwrap()))
+        .collect();
+    // 160 of the 100 and 200 that they can do.
+    assert_eq!(shares[..2], [("one", 60.0), ("two", 50.0)]);
+    assert_eq!(shares[2].0, "all");
+    assert!((shares[2].1 - 100.0 * 160.0 / 300.0).abs() < 1e-9, "{shares:?}");
+}
+
+#[test]
 fn a_host_that_failed_before_it_measured_leaves_no_total_of_fewer() {
     let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
     for (host, rate) in [("one", 100.0), ("two", 30.0)] {

@@ -73,17 +73,38 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
         whole.then(|| together(name, members, metric, &group, is_timely)).flatten()
     };
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
+    let share =
+        share_of_maximum(record, members).map(|it| (Attribute::PercentOfMax, it.into()));
     // Not `..record.clone()`, which would copy what every host measured.
     (!series.is_empty()).then(|| CaseRecord {
         case: record.case.clone(),
         end: record.end.clone(),
-        facts: record.facts.clone(),
+        facts: record
+            .facts
+            .iter()
+            .map(|(name, value)| (*name, value.clone()))
+            .chain(share)
+            .collect(),
         series,
         raw: BTreeMap::new(),
         doubts: Vec::new(),
         facts_on: BTreeMap::new(),
         failed_on: Vec::new(),
     })
+}
+
+/// The share of its maximum rate that a group was asked for where each host chose its own, near the knee of its curve:
+/// Σr / Σ(r/p) of the rates r that are the shares p of the hosts' maxima.
+fn share_of_maximum(record: &CaseRecord, members: &[&str]) -> Option<f64> {
+    let number =
+        |host: &str, name| record.facts_on.get(host)?.get(&name).and_then(Value::number);
+    let (mut asked, mut most) = (0.0, 0.0);
+    for host in members {
+        let rate = number(host, Attribute::RequestedRate)?;
+        asked += rate;
+        most += rate / number(host, Attribute::PercentOfMax)?;
+    }
+    Some(asked / most).filter(|it| it.is_finite())
 }
 
 fn host(series: &SeriesRecord) -> Option<&str> {

@@ -81,10 +81,7 @@ fn learn(
     terminal: &mut Terminal,
 ) -> Result<(), Failure> {
     let summaries: Vec<Summary> = runs.iter().map(|run| data_sheet.summarize(run)).collect();
-    let host = summaries.iter().find_map(|it| it.hosts.first());
-    let product =
-        host.and_then(|it| it.system.product.clone().or_else(|| Some(it.name.clone())));
-    let subject = subject.or(product).unwrap_or_default();
+    let subject = subject.unwrap_or_else(|| build::subject(&summaries));
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     let stem = typed.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);

@@ -33,18 +33,8 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
         (word("column-by"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
-    let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"].map(|metric| {
-        let mut found = of(all, "storage", metric);
-        let totals: Vec<&Estimate> =
-            found.iter().copied().filter(|it| it.is_of_hosts()).collect();
-        // Of several hosts a page has what they did together, all of them and each group, where there is such a total.
-        let is_in_a_total = |it: &Estimate| {
-            let is_one = !it.is_of_hosts() && it.parameters.contains_key(&Attribute::Host);
-            is_one && totals.iter().any(|all| all.case == it.case && all.is_partly_of(&it.host))
-        };
-        found.retain(|it| !is_in_a_total(it));
-        found
-    });
+    let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"]
+        .map(|metric| without_parts(of(all, "storage", metric)));
     if rates.is_empty() {
         return table;
     }
@@ -88,6 +78,19 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
     table
 }
 
+/// Of several hosts a page has what they did together, all of them and each group: a test that has such a total is
+/// shown without its hosts.
+pub(super) fn without_parts<'a>(mut found: Vec<&'a Estimate>) -> Vec<&'a Estimate> {
+    let totals: Vec<&Estimate> = found.iter().copied().filter(|it| it.is_of_hosts()).collect();
+    let test = |it: &Estimate| (text(it, Attribute::Test), it.tool.name.clone());
+    found.retain(|it| {
+        let is_one = !it.is_of_hosts() && it.parameters.contains_key(&Attribute::Host);
+        let holds = |all: &&Estimate| test(all) == test(it) && all.is_partly_of(&it.host);
+        !(is_one && totals.iter().any(holds))
+    });
+    found
+}
+
 /// What is done, where, and by whom.
 fn kind(estimate: &Estimate) -> (String, String, String) {
     let of = |name: Attribute| text(estimate, name).unwrap_or_default();
@@ -111,9 +114,13 @@ fn kind(estimate: &Estimate) -> (String, String, String) {
         _ => format!("{}, {}", one(reads, true), one(1.0 - reads, false)),
     };
     let what = say!("learn-test", what = what, size = bytes);
-    let place =
-        if estimate.is_of_hosts() { estimate.host.clone() } else { of(Attribute::Target) };
-    (what, place, estimate.tool.name.clone())
+    (what, place(estimate).unwrap_or_default(), estimate.tool.name.clone())
+}
+
+/// The group of hosts, or the path.
+pub(super) fn place(estimate: &Estimate) -> Option<String> {
+    let group = || Some(estimate.host.clone());
+    if estimate.is_of_hosts() { group() } else { text(estimate, Attribute::Target) }
 }
 
 /// In the unit of its column, without its symbol.

@@ -16,7 +16,7 @@ pub(in crate::build) fn title(summary: &Summary) -> String {
 }
 
 /// More hosts than there is room for: the first and the last, and how many there are.
-fn named(hosts: &[&str]) -> String {
+pub(in crate::build) fn named(hosts: &[&str]) -> String {
     const ROOM: usize = 4;
     match hosts {
         [first, .., last] if hosts.len() > ROOM => {

@@ -48,6 +48,7 @@ const SHARE_DIGITS: usize = 2;
 struct Side<'a> {
     rate: Option<&'a Estimate>,
     latency: Option<&'a Estimate>,
+    from_due: Option<&'a Estimate>,
 }
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -70,8 +71,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     document.blocks.extend(sides(&single).map(Block::Table));
     let curves_of_each = curve::groups(&curves);
     document.blocks.extend(curve::of_host_groups(&curves_of_each).into_iter().map(Block::Plot));
-    for points in curves_of_each {
-        curve::add(document, context, &points);
+    for points in &curves_of_each {
+        curve::add(document, context, points, curve::has_picture(points, &curves_of_each));
     }
     document.blocks.extend(sides(&curves).map(Block::Table));
     // All points of a curve share what its first one says.
@@ -170,6 +171,7 @@ impl<'a> Test<'a> {
             ("cpu_system", None) => &mut self.busy_system,
             ("rate", Some(side)) => &mut side.rate,
             ("latency", Some(side)) => &mut side.latency,
+            ("latency_from_intended", Some(side)) => &mut side.from_due,
             _ => return None,
         })
     }
@@ -178,7 +180,7 @@ impl<'a> Test<'a> {
     fn all(&self) -> impl Iterator<Item = &'a Estimate> {
         let figures = [self.rate, self.bandwidth, self.latency, self.from_due, self.cpu];
         let besides = [self.in_flight, self.late, self.busy_user, self.busy_system];
-        let sides = [&self.reads, &self.writes].map(|side| [side.rate, side.latency]);
+        let sides = [&self.reads, &self.writes].map(|it| [it.rate, it.latency, it.from_due]);
         figures.into_iter().chain(besides).chain(sides.into_iter().flatten()).flatten()
     }
 
@@ -370,11 +372,15 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
         (word("column-median"), Align::Right),
         ("p99", Align::Right),
         ("p99.9", Align::Right),
+        (word("column-median-from-due"), Align::Right),
+        (&words::from_due("p99"), Align::Right),
+        (&words::from_due("p99.9"), Align::Right),
     ];
     let mut table = Table::new(word("table-storage-mixes"), &columns);
     let both = || tests.iter().flat_map(|test| [&test.reads, &test.writes]);
     let prefixes = Prefixes::of_medians(both().filter_map(|side| side.rate));
     let times = Times::of(both().filter_map(|side| side.latency));
+    let times_from_due = Times::of(both().filter_map(|side| side.from_due));
     for test in tests {
         let sides = [
             ("read", &test.reads, Attribute::ReadRate),
@@ -383,7 +389,7 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
         for (name, side, fact) in sides {
             let of_fact = || Some(prefixes.of_none(test.number(fact)?, Unit::IoPerSecond));
             let rate = side.rate.map(|it| prefixes.value(it)).or_else(of_fact);
-            if rate.is_none() && side.latency.is_none() {
+            if rate.is_none() && side.latency.is_none() && side.from_due.is_none() {
                 continue;
             }
             let rate = rate.unwrap_or_default().into();
@@ -393,10 +399,11 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
                 Some(_) => row.extend(times.cells(side.latency)),
                 None => row.extend(["p50", "p99", "p99.9"].map(|it| reported(test, name, it))),
             }
+            row.extend(times_from_due.cells(side.from_due));
             table.rows.push(row);
         }
     }
-    (!table.rows.is_empty()).then_some(table)
+    (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
 /// A percentile of one side as runs of format 1 kept it, which had no distributions.

@@ -3,6 +3,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
+use assay_model::run::ALL_HOSTS;
 use assay_model::summary::Estimate;
 
 use super::super::context::Context;
@@ -80,7 +81,24 @@ fn axes() -> [Axis; 2] {
     ]
 }
 
-pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Test<'_>]) {
+/// Whether a curve has a picture of its own. Where hosts measured together the curve of all has one, and groups share
+/// another: 24 hosts, six tests each, would be 144 pictures.
+pub(super) fn has_picture(points: &[&Test<'_>], curves: &[Vec<&Test<'_>>]) -> bool {
+    let who =
+        |points: &[&Test<'_>]| points.first().and_then(|it| it.any()).map(|it| it.host.clone());
+    let same = |other: &&Vec<&Test<'_>>| {
+        other[0].text(Attribute::Test) == points[0].text(Attribute::Test)
+    };
+    let is_of_all = |host: Option<String>| host.as_deref() == Some(ALL_HOSTS);
+    is_of_all(who(points)) || !curves.iter().filter(same).any(|it| is_of_all(who(it)))
+}
+
+pub(super) fn add(
+    document: &mut Document,
+    context: &Context<'_>,
+    points: &[&Test<'_>],
+    has_picture: bool,
+) {
     let Some(first) = points.first() else { return };
     let host = first.any().filter(|_| context.several_hosts).map(|it| it.host.clone());
     let name: Vec<String> = host.into_iter().chain(first.text(Attribute::Test)).collect();
@@ -89,7 +107,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>, points: &[&Tes
     let what =
         if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };
     document.paragraph(Tone::Plain, say!("curve-knee", what = what, knee = knee(points)));
-    document.blocks.extend(plot(&name, points).map(Block::Plot));
+    let picture = has_picture.then(|| plot(&name, points)).flatten();
+    document.blocks.extend(picture.map(Block::Plot));
     document.blocks.push(Block::Table(table(context, &name, points)));
 }
 
