@@ -80,7 +80,7 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
 
 /// Of several hosts a page has what they did together, all of them and each group: a test that has such a total is
 /// shown without its hosts.
-pub(super) fn without_parts<'a>(mut found: Vec<&'a Estimate>) -> Vec<&'a Estimate> {
+pub(super) fn without_parts(mut found: Vec<&Estimate>) -> Vec<&Estimate> {
     let totals: Vec<&Estimate> = found.iter().copied().filter(|it| it.is_of_hosts()).collect();
     let test = |it: &Estimate| (text(it, Attribute::Test), it.tool.name.clone());
     found.retain(|it| {
