@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_fleet::facts;
 use assay_fleet::remote::{HostFailure, SecondSaid};
+use assay_fleet::root::Root;
 use assay_model::attribute::{Attribute, Value};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
@@ -17,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::clocks::{self, Clock};
 use super::merging::Merged;
-use super::{FleetQuestion, finished};
+use super::{FleetQuestion, own_state};
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::sink::Second;
@@ -284,6 +286,13 @@ impl<'t> Records<'t> {
         }
     }
 
+    /// The clock of this machine, which measures nothing, was set.
+    pub(super) fn own_clock(&mut self, doubt: Doubt) -> Result<(), Failure> {
+        let doubt =
+            Doubt::OnHost { host: facts::host_name(&Root::machine()), doubt: Box::new(doubt) };
+        self.log.doubts([doubt])
+    }
+
     /// A host is gone: what it was in has failed there.
     pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
         let name = self.names[host].clone();
@@ -363,7 +372,8 @@ impl<'t> Records<'t> {
                 self.fail(host, &failure)?;
             }
         }
-        self.log.add(finished(status, self.state.take()))?;
+        let (finished, state) = (self.log.time(), self.state.take().unwrap_or_else(own_state));
+        self.log.add(RunEvent::RunFinished { finished, status, state })?;
         Ok(self.log.finish())
     }
 }
