@@ -1,6 +1,6 @@
 //! One series of one case becomes one estimate, without its limit.
 
-use assay_model::attribute::{Attribute, Attributes};
+use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::{Benchmark, Metric, Pooling};
 use assay_model::doubt::Doubt;
 use assay_model::event::{Count, Sample, Stopped};
