@@ -363,6 +363,20 @@ fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
 }
 
 #[test]
+fn a_way_to_hosts_needs_hosts() {
+    let world = World::new();
+    let lun = world.path("x").display().to_string();
+    let text =
+        format!("sd=sd1,lun={lun},size=1m\nwd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=10,elapsed=2\n");
+    world.write("file", &text);
+    let words = ["vdbench", "-f", "file", "--via", "touch started {host}"];
+    let refused = world.assay(&words).failed_with(2);
+    assert!(refused.err.contains("--via leads to hosts, and this parameter file has none"));
+    assert!(refused.err.contains("hd=vm1,system=vm1"), "{refused:?}");
+    assert!(!world.path("started").exists() && !world.path("x").exists());
+}
+
+#[test]
 fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
     let test = "a_host_whose_link_is_down_is_named_and_what_others_measured_counts";
     let world = World::new();
