@@ -102,10 +102,15 @@ impl<'t> Records<'t> {
         places.first().copied().unwrap_or(self.cases.len())
     }
 
-    /// Hosts are about to start together. All have joined by now, and are stored in their order.
-    pub(super) fn starts(&mut self, hosts: &[usize]) -> Result<(), Failure> {
+    /// Hosts are about to start a step of a case together. All have joined by now, and are stored in their order.
+    pub(super) fn starts(&mut self, hosts: &[usize], step: u32) -> Result<(), Failure> {
         self.starting = hosts.to_vec();
         self.late_s.clear();
+        if step == 1 {
+            // Of a case that has steps it began with making what they need, of which nothing is measured.
+            let is_in = |open: &&mut Open| hosts.iter().any(|it| open.hosts.contains(it));
+            self.open.values_mut().filter(is_in).for_each(|open| open.skew_s = None);
+        }
         let joined = std::mem::take(&mut self.joined);
         joined.into_values().try_for_each(|it| self.log.add(RunEvent::HostJoined(it)))
     }
