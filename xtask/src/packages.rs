@@ -62,6 +62,9 @@ const CHROMIUM: Package = package("chromium", "shows the pages of reports, headl
 
 const FIO: Package = package("fio", "the storage tester of the field, run beside our own");
 
+const FAKETIME: Package =
+    package("faketime", "a clock of a host that is set while a run goes on");
+
 const PDSH: Package = package("pdsh", "starts a command on many hosts, beside our agents");
 const CLUSH: Package = package("clustershell", "`clush`, likewise");
 
@@ -123,6 +126,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     IPROUTE,
     ETHTOOL,
     FIO,
+    FAKETIME,
     CHROMIUM,
 ];
 

@@ -214,8 +214,11 @@ fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
         terminal.note(one.to_string().trim_end());
     }
     let more = found.len().saturating_sub(MOST_SHOWN);
+    // What `-f` names is wrong on the command line, what a file includes in that file.
+    let is_missing = |it: &Diagnostic| it.code == "V101" && it.place.is_none();
+    let kind = if found.iter().any(is_missing) { Kind::Usage } else { Kind::Suite };
     let failure = Failure::new(
-        Kind::Suite,
+        kind,
         match errors {
             1 => "there is an error in the parameter files".to_owned(),
             errors => format!("there are {errors} errors in the parameter files"),

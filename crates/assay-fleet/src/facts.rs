@@ -21,6 +21,8 @@ mod system;
 mod topology;
 mod virtualization;
 
+pub use system::host_name;
+
 /// The facts of the host under `root`. Takes a few milliseconds and changes nothing.
 #[must_use]
 pub fn read(root: &Root) -> HostFacts {
@@ -31,7 +33,7 @@ pub fn read(root: &Root) -> HostFacts {
     let cpu = cpu::read(root, &usable, guest);
     let fingerprint = fingerprint::of(root, &cpu, &system, &environment);
     HostFacts {
-        name: system::host_name(root),
+        name: host_name(root),
         fingerprint,
         topology: topology::read(root, &usable),
         memory: memory::read(root, guest),

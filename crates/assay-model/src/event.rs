@@ -119,6 +119,9 @@ pub struct RunStarted {
     /// Its place among runs of two conditions that took turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
+    /// The run that the store had as its latest, where that began later by the clock: the clock was set back in between.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<String>,
 }
 
 /// The place of a run among those of two conditions that take turns.

@@ -79,7 +79,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = změřte znovu: vlákna, která na takové CPU patří, se o jiné dělila s ostatními
 doubt-clock-stepped = systémové hodiny byly mezitím posunuty o { $step }
-    .advice = doby trvání se měří jinými hodinami a platí; časové údaje v běhu jsou zčásti z doby před posunem, zčásti po něm
+    .advice = doby trvání a pořadí událostí se měří jinými hodinami, které nikdo nenastavuje, a platí; zjistěte, co nastavuje systémové hodiny: `timedatectl`, `chronyc tracking`
 doubt-over-budget = běh trval { $elapsed } při rozpočtu { $budget }: každý případ se změří alespoň jednou a oficiální nástroj sám rozhoduje, jak dlouho poběží
     .advice = zvolte méně případů v souboru sady, nebo méně nástrojů pomocí `--by`
 unsteady-too-few = kol bylo příliš málo, nebo v nich neproběhlo žádné I/O

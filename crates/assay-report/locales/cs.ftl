@@ -229,6 +229,11 @@ cases-skipped = { $n ->
    *[other] { $n } bylo kvůli tomu vynecháno
 }
 status-failed = { $reported }; viz { $heading }.
+failed-likewise = { $n ->
+    [one] Stejně selhal { $n } další případ: { $cases }
+    [few] Stejně selhaly { $n } další případy: { $cases }
+   *[other] Stejně selhalo { $n } dalších případů: { $cases }
+}
 skipped-because = { $n ->
     [one] { $n } případ byl kvůli tomu vynechán: { $cases }
     [few] { $n } případy byly kvůli tomu vynechány: { $cases }
@@ -372,6 +377,8 @@ learn-impossible = Tyto údaje si odporují a nesmějí se použít: { $figures 
 learn-nothing = Pro tuto stránku není žádný výsledek.
 column-verdict = verdikt
 column-worst-host = nejhorší hostitel
+column-worst-pair = nejhorší dvojice
+column-worst = nejhorší výsledek
 distrust-above-limit = nad svým limitem
 distrust-one-sample = jediný vzorek
 distrust-no-interval = příliš málo vzorků

@@ -224,6 +224,10 @@ cases-skipped = { $n ->
    *[other] deswegen { $n } übersprungen
 }
 status-failed = { $reported }; siehe { $heading }.
+failed-likewise = { $n ->
+    [one] Ebenso schlug { $n } weiterer Fall fehl: { $cases }
+   *[other] Ebenso schlugen { $n } weitere Fälle fehl: { $cases }
+}
 skipped-because = { $n ->
     [one] { $n } Fall wurde deswegen übersprungen: { $cases }
    *[other] { $n } Fälle wurden deswegen übersprungen: { $cases }
@@ -364,6 +368,8 @@ learn-impossible = Diese Zahlen widersprechen einander und dürfen nicht verwend
 learn-nothing = Für diese Seite gibt es kein Ergebnis.
 column-verdict = Urteil
 column-worst-host = schlechtester Host
+column-worst-pair = schlechtestes Paar
+column-worst = schlechtester Wert
 distrust-above-limit = über der Grenze
 distrust-one-sample = ein einziger Messwert
 distrust-no-interval = zu wenige Messwerte

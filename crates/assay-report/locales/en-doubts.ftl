@@ -79,7 +79,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = measure again: threads meant for such a CPU shared another one
 doubt-clock-stepped = the system clock was stepped by { $step } during the run
-    .advice = durations come from the monotonic clock and are unaffected; timestamps in the run mix before and after
+    .advice = durations and the order of events come from a clock that nobody sets, and are unaffected; see what sets the system clock: `timedatectl`, `chronyc tracking`
 doubt-over-budget = the run took { $elapsed } against a budget of { $budget }: every case is measured at least once, and an official tool decides its own run time
     .advice = choose fewer cases in a suite file, or fewer tools with `--by`
 unsteady-too-few = too few rounds, or rounds without any I/O

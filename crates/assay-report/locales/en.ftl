@@ -232,6 +232,10 @@ cases-skipped = { $n ->
    *[other] { $n } were skipped because of that
 }
 status-failed = { $reported }; see { $heading }.
+failed-likewise = { $n ->
+    [one] { $n } other case failed in the same way: { $cases }
+   *[other] { $n } other cases failed in the same way: { $cases }
+}
 skipped-because = { $n ->
     [one] { $n } case was skipped because of it: { $cases }
    *[other] { $n } cases were skipped because of it: { $cases }
@@ -377,6 +381,8 @@ learn-impossible = These figures contradict each other and must not be used: { $
 learn-nothing = There is no result for this page.
 column-verdict = verdict
 column-worst-host = worst host
+column-worst-pair = worst pair
+column-worst = worst
 distrust-above-limit = above its limit
 distrust-one-sample = one sample
 distrust-no-interval = too few samples

@@ -78,7 +78,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = volver a medir: los hilos que corresponden a una de esas CPU compartieron otra con los demás
 doubt-clock-stepped = el reloj del sistema se ajustó { $step } entretanto
-    .advice = las duraciones son de otro reloj y siguen siendo correctas; las horas de la ejecución son en parte de antes y en parte de después
+    .advice = las duraciones y el orden de los sucesos son de otro reloj que nada ajusta y siguen siendo correctos; vea qué ajusta el reloj del sistema: `timedatectl`, `chronyc tracking`
 doubt-over-budget = la ejecución tardó { $elapsed } con un presupuesto de { $budget }: cada caso se mide al menos una vez, y una herramienta oficial decide por sí misma cuánto tarda
     .advice = elegir menos casos en un archivo de suite, o menos herramientas con `--by`
 unsteady-too-few = hubo muy pocas rondas, o rondas sin ninguna E/S

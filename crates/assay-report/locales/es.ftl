@@ -224,6 +224,10 @@ cases-skipped = { $n ->
    *[other] { $n } se omitieron por ello
 }
 status-failed = { $reported }; véase { $heading }.
+failed-likewise = { $n ->
+    [one] { $n } caso más falló del mismo modo: { $cases }
+   *[other] { $n } casos más fallaron del mismo modo: { $cases }
+}
 skipped-because = { $n ->
     [one] { $n } caso se omitió por ello: { $cases }
    *[other] { $n } casos se omitieron por ello: { $cases }
@@ -364,6 +368,8 @@ learn-impossible = Estas cifras se contradicen y no deben usarse: { $figures }.
 learn-nothing = No hay ningún resultado para esta página.
 column-verdict = veredicto
 column-worst-host = peor host
+column-worst-pair = peor par
+column-worst = peor valor
 distrust-above-limit = por encima de su límite
 distrust-one-sample = una sola muestra
 distrust-no-interval = muy pocas muestras

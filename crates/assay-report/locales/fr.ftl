@@ -224,6 +224,10 @@ cases-skipped = { $n ->
    *[other] { $n } ont été omis pour cette raison
 }
 status-failed = { $reported } ; voir { $heading }.
+failed-likewise = { $n ->
+    [one] { $n } autre cas a échoué de la même façon : { $cases }
+   *[other] { $n } autres cas ont échoué de la même façon : { $cases }
+}
 skipped-because = { $n ->
     [one] { $n } cas a été omis pour cette raison : { $cases }
    *[other] { $n } cas ont été omis pour cette raison : { $cases }
@@ -364,6 +368,8 @@ learn-impossible = Ces chiffres se contredisent et ne doivent pas être utilisé
 learn-nothing = Il n’y a aucun résultat pour cette page.
 column-verdict = verdict
 column-worst-host = pire hôte
+column-worst-pair = pire paire
+column-worst = pire résultat
 distrust-above-limit = au-dessus de sa limite
 distrust-one-sample = un seul échantillon
 distrust-no-interval = trop peu d’échantillons

@@ -232,6 +232,12 @@ cases-skipped = { $n ->
    *[other] { $n } из-за этого пропущено
 }
 status-failed = { $reported }; см. раздел «{ $heading }».
+failed-likewise = { $n ->
+    [one] Так же не удался ещё { $n } случай: { $cases }
+    [few] Так же не удались ещё { $n } случая: { $cases }
+    [many] Так же не удались ещё { $n } случаев: { $cases }
+   *[other] Так же не удались ещё { $n } случая: { $cases }
+}
 skipped-because = { $n ->
     [one] Из-за этого пропущен { $n } случай: { $cases }
     [few] Из-за этого пропущено { $n } случая: { $cases }
@@ -380,6 +386,8 @@ learn-impossible = Эти цифры противоречат друг друг�
 learn-nothing = Для этой страницы нет результатов.
 column-verdict = оценка
 column-worst-host = худший узел
+column-worst-pair = худшая пара
+column-worst = худший результат
 distrust-above-limit = выше предела
 distrust-one-sample = всего один замер
 distrust-no-interval = слишком мало замеров

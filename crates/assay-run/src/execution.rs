@@ -75,7 +75,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
     log.doubts(state::disturbance(&before, &after, elapsed_s))?;
     log.doubts(over_budget(&execution.plan, elapsed_s))?;
-    let finished = Timestamp::now().to_string();
+    let finished = log.time();
     log.add(RunEvent::RunFinished { finished, status, state: after })?;
     Ok(log.finish())
 }
@@ -114,6 +114,7 @@ pub(crate) fn begin<'t>(
         plan: beginning.plan.clone(),
         asked: beginning.asked,
         turn: beginning.turn,
+        after: None,
     };
     let joined = HostJoined {
         host: beginning.host.name.clone(),
@@ -127,7 +128,8 @@ pub(crate) fn begin<'t>(
     Ok(log)
 }
 
-/// The log of a new run. Tries identifiers until one is free: another assay may have begun in the same second.
+/// The log of a new run. Tries identifiers until one is free: another assay may have begun in the same second. Comes after
+/// all that the store has, whatever the clock says.
 pub(crate) fn open<'t>(
     mut started: RunStarted,
     store: Option<&Store>,
@@ -135,6 +137,8 @@ pub(crate) fn open<'t>(
 ) -> Result<Log<'t>, Failure> {
     let writer = loop {
         let Some(store) = store else { break None };
+        let later = store.latest_beyond(&started.run);
+        started.after = later.map_err(|error| Failure::of_store(&error))?;
         match store.begin(started.clone()) {
             Err(StoreError::RunExists { .. }) => started.run = new_run_id(Timestamp::now()),
             other => break Some(other.map_err(|error| Failure::of_store(&error))?),

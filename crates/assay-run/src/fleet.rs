@@ -13,7 +13,7 @@ use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::{HostFailure, Letter, Ready, Reply, Request, RunAsked};
 use assay_fleet::root::Root;
 use assay_fleet::state;
-use assay_model::event::{FORMAT, RunEvent, RunStarted, Status};
+use assay_model::event::{FORMAT, RunStarted, Status};
 use assay_model::facts::HostState;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -26,6 +26,7 @@ use jiff::Timestamp;
 
 use crate::execution;
 use crate::failure::Failure;
+use crate::pauses::DayClock;
 use crate::sink::Sink;
 
 pub(crate) mod clocks;
@@ -154,6 +155,7 @@ pub fn measure(
         plan: merged.plan.clone(),
         asked: None,
         turn: None,
+        after: None,
     };
     let log = execution::open(started, store, sink)?;
     let mut steps = Lockstep::of(takes_part.len());
@@ -167,12 +169,16 @@ pub fn measure(
         start: None,
         looked_ns: 0,
         is_ending: false,
+        day: DayClock::watch(),
         hosts,
     };
     for (host, failure) in lost {
         fleet.records.lost(host, &failure)?;
     }
     fleet.carry_out(cancel)?;
+    if let Some(doubt) = fleet.day.doubt() {
+        fleet.records.own_clock(doubt)?;
+    }
     let status = match cancel.load(Ordering::Relaxed) {
         true => Status::Interrupted,
         false => fleet.records.status(),
@@ -304,6 +310,8 @@ struct Fleet<'f, 'h, 't> {
     /// When it was last looked for who stays behind.
     looked_ns: u64,
     is_ending: bool,
+    /// Of this machine.
+    day: DayClock,
 }
 
 /// The last common start.
@@ -360,13 +368,14 @@ impl Fleet<'_, '_, '_> {
             if let Some((host, heard)) = self.hosts.hear(PATIENCE) {
                 self.hears(host, heard)?;
             }
+            self.day.look();
         }
         Ok(())
     }
 
     /// Starts those who may go on together, at a moment that all of them still hear of in time.
     fn start_next(&mut self) -> Result<(), Failure> {
-        let next = self.steps.next();
+        let (step, next) = self.steps.next();
         if next.is_empty() {
             return Ok(());
         }
@@ -379,7 +388,7 @@ impl Fleet<'_, '_, '_> {
                 done_ns.insert(host, None);
             }
         }
-        self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>())?;
+        self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>(), step)?;
         self.start = Some(Start { at_ns, done_ns });
         Ok(())
     }
@@ -513,10 +522,4 @@ impl Fleet<'_, '_, '_> {
 /// What this machine, which measures nothing, says of its state at the end.
 fn own_state() -> HostState {
     state::read(&Root::machine())
-}
-
-/// The end of a run.
-fn finished(status: Status, state: Option<HostState>) -> RunEvent {
-    let finished = Timestamp::now().to_string();
-    RunEvent::RunFinished { finished, status, state: state.unwrap_or_else(own_state) }
 }

@@ -103,6 +103,7 @@ fn run(
         plan: plan.clone(),
         asked: None,
         turn: None,
+        after: None,
     };
     let writer = loop {
         match store.begin(started.clone()) {

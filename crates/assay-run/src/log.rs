@@ -6,6 +6,8 @@ use assay_model::event::{RunEvent, RunStarted};
 use assay_model::phrase::Phrase;
 use assay_model::run::{Growing, Run};
 use assay_store::RunWriter;
+use jiff::{SignedDuration, Timestamp};
+use rustix::time::{ClockId, clock_gettime};
 
 use crate::failure::Failure;
 use crate::sink::{Gate, Second, Sink};
@@ -17,6 +19,8 @@ pub(crate) struct Log<'t> {
     sink: &'t mut dyn Sink,
     past: Growing,
     series: u32,
+    /// The clock that nobody sets and that goes on while the machine sleeps, when the run began.
+    began: SignedDuration,
 }
 
 impl<'t> Log<'t> {
@@ -27,7 +31,15 @@ impl<'t> Log<'t> {
         sink: &'t mut dyn Sink,
     ) -> Result<Self, Failure> {
         sink.event(&RunEvent::RunStarted(Box::new(started.clone())))?;
-        Ok(Self { writer, sink, past: Growing::from(started), series: 0 })
+        Ok(Self { writer, sink, past: Growing::from(started), series: 0, began: since_boot() })
+    }
+
+    /// The time of day by the clock as it was when the run began. Nothing in a run is before its beginning, whoever sets
+    /// the clock meanwhile.
+    pub(crate) fn time(&self) -> String {
+        let started = self.past().started.started.parse::<Timestamp>().ok();
+        let now = started.and_then(|it| it.checked_add(since_boot() - self.began).ok());
+        now.unwrap_or_else(Timestamp::now).to_string()
     }
 
     /// Stores an event, then tells everybody.
@@ -111,4 +123,9 @@ impl<'t> Log<'t> {
         }
         run
     }
+}
+
+fn since_boot() -> SignedDuration {
+    let shown = clock_gettime(ClockId::Boottime);
+    SignedDuration::new(shown.tv_sec, i32::try_from(shown.tv_nsec).unwrap_or(0))
 }

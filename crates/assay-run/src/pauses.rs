@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use assay_kernels::pin;
 use assay_model::doubt::Doubt;
@@ -20,7 +20,7 @@ const PAUSE_S: f64 = 1.0;
 const SHORT_PAUSE_S: f64 = 0.25;
 const SHARE_OF_CASE: f64 = 0.5;
 /// Time servers slew; what moves the clock this far between two wakings sets it.
-const STEP_S: f64 = 0.5;
+pub(crate) const STEP_S: f64 = 0.5;
 
 /// Three clocks at one moment, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -120,12 +120,50 @@ impl Moment {
             let reported = clock_gettime(clock);
             reported.tv_sec as f64 + reported.tv_nsec as f64 * 1e-9
         };
+        // The same clock as that of every time that is stored.
+        let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
             monotonic_s: read(ClockId::Monotonic),
             boot_s: read(ClockId::Boottime),
-            real_s: read(ClockId::Realtime),
+            real_s: real
+                .map_or_else(|before| -before.duration().as_secs_f64(), |it| it.as_secs_f64()),
         }
     }
+
+    /// How far the clock of the day was set since.
+    fn set_s(self, now: Self) -> f64 {
+        let set_s = (now.real_s - self.real_s) - (now.boot_s - self.boot_s);
+        if set_s.abs() >= STEP_S { set_s } else { 0.0 }
+    }
+}
+
+/// The clock of the day alone, for who looks often and needs no thread.
+#[derive(Debug)]
+pub(crate) struct DayClock {
+    before: Moment,
+    set_s: f64,
+}
+
+impl DayClock {
+    pub(crate) fn watch() -> Self {
+        Self { before: Moment::now(), set_s: 0.0 }
+    }
+
+    pub(crate) fn look(&mut self) {
+        let now = Moment::now();
+        self.set_s += self.before.set_s(now);
+        self.before = now;
+    }
+
+    /// What is to be said of it.
+    pub(crate) fn doubt(&self) -> Option<Doubt> {
+        stepped(self.set_s)
+    }
+}
+
+/// Whatever was set back again is none.
+pub(crate) fn stepped(seconds: f64) -> Option<Doubt> {
+    (seconds.abs() >= STEP_S).then_some(Doubt::ClockStepped { seconds })
 }
 
 impl State {
@@ -141,7 +179,6 @@ impl Found {
     fn add(&mut self, before: Moment, now: Moment) {
         let waited_s = now.monotonic_s - before.monotonic_s;
         let suspended_s = (now.boot_s - before.boot_s) - waited_s;
-        let stepped_s = (now.real_s - before.real_s) - (now.boot_s - before.boot_s);
         let lost_s = (waited_s - PERIOD_S).max(0.0) + suspended_s;
         if lost_s >= PAUSE_S {
             self.pauses += 1;
@@ -151,9 +188,7 @@ impl Found {
             self.short_pauses += 1;
             self.short_s += lost_s;
         }
-        if stepped_s.abs() >= STEP_S {
-            self.stepped_s += stepped_s;
-        }
+        self.stepped_s += before.set_s(now);
     }
 
     /// What is doubtful about a case, or a run, of this length.
@@ -165,9 +200,8 @@ impl Found {
             false => (self.pauses, self.paused_s),
         };
         let paused = (times > 0).then_some(Doubt::Paused { times, seconds, suspended_s });
-        let stepped = (stepped_s != 0.0).then_some(Doubt::ClockStepped { seconds: stepped_s });
         let taken = (!cpus_taken.is_empty()).then_some(Doubt::CpusTaken { cpus: cpus_taken });
-        paused.into_iter().chain(stepped).chain(taken).collect()
+        paused.into_iter().chain(stepped(stepped_s)).chain(taken).collect()
     }
 }
 

@@ -18,7 +18,6 @@ use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::Store;
-use jiff::Timestamp;
 
 use crate::execution::{self, Beginning};
 use crate::failure::Failure;
@@ -251,7 +250,7 @@ impl<'t> Recording<'t> {
         let after = state::read(&Root::machine());
         let elapsed_s = clock::seconds_between(self.started_ns, clock::now_ns());
         self.log.doubts(state::disturbance(&self.before, &after, elapsed_s))?;
-        let finished = Timestamp::now().to_string();
+        let finished = self.log.time();
         let status = if interrupted { Status::Interrupted } else { self.status };
         self.log.add(RunEvent::RunFinished { finished, status, state: after })?;
         Ok(self.log.finish())

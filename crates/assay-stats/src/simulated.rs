@@ -153,6 +153,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
         },
         asked: None,
         turn,
+        after: None,
     };
     let host = HostJoined {
         host: "simulated".into(),

@@ -189,6 +189,7 @@ impl Conversion {
             plan,
             asked: None,
             turn: None,
+            after: None,
         })));
         let joined = HostJoined {
             host: host.name.clone(),

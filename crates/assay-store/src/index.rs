@@ -17,7 +17,7 @@ use crate::listed::Listed;
 use crate::side_by_side;
 
 /// Changes whenever a row would say something else about the same events.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 
 /// What the list shows of a run, and of which state of its events.
 #[derive(Debug, Serialize, Deserialize)]

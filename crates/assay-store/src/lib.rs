@@ -147,6 +147,15 @@ impl Store {
         listing::list(&self.layout, self.headlines)
     }
 
+    /// The latest run, where the clock shows an earlier time now than it did for any that is stored: the one that a new run of
+    /// this name comes after.
+    ///
+    /// # Errors
+    /// When the folder of runs cannot be read.
+    pub fn latest_beyond(&self, run_id: &str) -> Result<Option<String>, StoreError> {
+        listing::latest_beyond(&self.layout, self.headlines, run_id)
+    }
+
     /// The identifier of the run that `name` means: a whole identifier, the unique beginning of
     /// one, `latest`, or `latest~2` for the second before the latest.
     ///

@@ -33,6 +33,9 @@ pub struct Listed {
     pub started: String,
     /// RFC 3339 time in UTC.
     pub finished: Option<String>,
+    /// The run it comes after, whatever the clock showed.
+    #[serde(default)]
+    pub after: Option<String>,
     /// How it ended.
     pub status: Status,
     /// Some process is writing it now; its status is [`Status::Unfinished`].

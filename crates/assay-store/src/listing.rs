@@ -1,5 +1,6 @@
 //! The list of all runs: from the index where it is up to date, from the events where it is not.
 
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::UNIX_EPOCH;
 
@@ -52,8 +53,50 @@ pub(crate) fn list(layout: &Layout, headlines: Headlines) -> Result<Listing, Sto
     for run in listing.runs.iter_mut().filter(|run| run.status == Status::Unfinished) {
         run.running = reader::is_being_written(layout, &run.id);
     }
-    listing.runs.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
+    listing.runs = newest_first(std::mem::take(&mut listing.runs));
     Ok(listing)
+}
+
+/// By their starts, but each right after the run that it says it comes after.
+fn newest_first(mut runs: Vec<Listed>) -> Vec<Listed> {
+    runs.sort_by(|a, b| (&b.started, &b.id).cmp(&(&a.started, &a.id)));
+    let ids: HashSet<String> = runs.iter().map(|run| run.id.clone()).collect();
+    let mut following: HashMap<String, Vec<Listed>> = HashMap::new();
+    let mut waiting = Vec::new();
+    for run in runs.into_iter().rev() {
+        match run.after.clone().filter(|id| ids.contains(id)) {
+            Some(after) => following.entry(after).or_default().push(run),
+            None => waiting.push(run),
+        }
+    }
+    let mut ordered = Vec::with_capacity(ids.len());
+    while let Some(run) = waiting.pop() {
+        match following.remove(&run.id) {
+            Some(later) => {
+                waiting.push(run);
+                waiting.extend(later);
+            }
+            None => ordered.push(run),
+        }
+    }
+    // Runs that come after each other were written by nobody, but are shown.
+    ordered.extend(following.into_values().flatten());
+    ordered
+}
+
+/// The latest run, where any began later by the clock than one of this name would.
+pub(crate) fn latest_beyond(
+    layout: &Layout,
+    headlines: Headlines,
+    id: &str,
+) -> Result<Option<String>, StoreError> {
+    // Identifiers sort by time, and are known without reading any run.
+    match layout.run_ids()?.last() {
+        Some(last) if last.as_str() > id => {
+            Ok(list(layout, headlines)?.runs.into_iter().next().map(|run| run.id))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Puts one run into the index, as far as its events are now; they are read where nobody has them.
@@ -113,7 +156,7 @@ fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Li
     let (host, fingerprint) = host
         .map(|joined| (joined.host.clone(), joined.facts.fingerprint.clone()))
         .unwrap_or_default();
-    let RunStarted { label, note, plan, started, .. } = &run.started;
+    let RunStarted { label, note, plan, started, after, .. } = &run.started;
     Listed {
         id: id.to_owned(),
         label: label.clone(),
@@ -121,6 +164,7 @@ fn listed(headlines: Headlines, id: &str, run: &Run, problems: &[Problem]) -> Li
         suite: plan.suite.clone(),
         started: started.clone(),
         finished: run.finished.clone(),
+        after: after.clone(),
         status: run.status,
         running: false,
         cases_planned: plan.cases.len(),

@@ -31,7 +31,8 @@ fn main() -> ExitCode {
     if let Some(words) = commands::agent::called(&words) {
         return ended(commands::agent::agent(words), &mut Terminal::attached());
     }
-    let typed = match Arguments::try_parse_from(&words) {
+    let parsed = Arguments::try_parse_from(&words);
+    let typed = match parsed.or_else(|error| help::with_negatives(error, &words)) {
         Ok(typed) => typed,
         // One of the ranks of an MPI job speaks for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {

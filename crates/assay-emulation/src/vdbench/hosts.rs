@@ -42,8 +42,15 @@ pub(super) fn elsewhere(
     let Ok(execution) = supposed(input) else { return Ok(None) };
     let own = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let own = own.trim().to_ascii_lowercase();
+    let names_any = execution.hosts.iter().any(|host| host.place.is_some());
+    if typed.via.is_some() && !names_any {
+        return Err(Failure::usage("--via leads to hosts, and this parameter file has none")
+            .explain("without hd= everything would be done on this machine")
+            .advise("name them: hd=vm1,system=vm1 before the storage, and host=vm1 at each sd=")
+            .advise("leave out --via to measure here"));
+    }
     let far = execution.hosts.iter().find(|host| !is_here(&host.system, &own));
-    if far.is_none() && (typed.via.is_none() || execution.hosts.is_empty()) {
+    if far.is_none() && typed.via.is_none() {
         return Ok(None);
     }
     let template = typed

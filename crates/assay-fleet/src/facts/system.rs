@@ -29,7 +29,9 @@ pub(super) fn read(root: &Root, environment: &Virtualization) -> SystemFacts {
     }
 }
 
-pub(super) fn host_name(root: &Root) -> String {
+/// What the machine calls itself.
+#[must_use]
+pub fn host_name(root: &Root) -> String {
     let name = root.text("proc/sys/kernel/hostname").or_else(|| root.text("etc/hostname"));
     name.unwrap_or_else(|| "localhost".into())
 }

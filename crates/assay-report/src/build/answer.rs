@@ -251,11 +251,22 @@ fn worse(summary: &Summary) -> Vec<&str> {
     hosts
 }
 
+/// What the worst of the rows are.
+fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
+    let is_pair = |it: &Estimate| network::pairs::name(it).is_some();
+    let mut worst = rows.iter().take(ROWS).filter_map(|row| row.worst);
+    match (worst.clone().any(is_pair), worst.all(is_pair)) {
+        (false, _) => "column-worst-host",
+        (true, true) => "column-worst-pair",
+        (true, false) => "column-worst",
+    }
+}
+
 fn table(rows: &[OfHosts<'_>]) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
         (word("column-value"), Align::Right),
-        (word("column-worst-host"), Align::Left),
+        (word(worst_column(rows)), Align::Left),
         (word("interval"), Align::Right),
         (word("column-of-limit"), Align::Left),
         (word("column-verdict"), Align::Left),

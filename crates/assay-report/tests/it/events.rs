@@ -30,6 +30,7 @@ pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
         plan: plan.clone(),
         asked: None,
         turn: None,
+        after: None,
     };
     let joined = HostJoined {
         host: "node-7".to_owned(),

@@ -214,6 +214,22 @@ fn failures_and_warnings() {
 }
 
 #[test]
+fn cases_that_failed_for_one_reason_are_listed_once() {
+    let summary = troubled::refused_likewise();
+    let text = text::document(&build::run(&summary, None), &text::Options::default());
+    assert_eq!(
+        text.matches("both hosts are one machine").count(),
+        2,
+        "once for each host\n{text}"
+    );
+    let others = ["8B", "16B", "32B"].map(|bytes| format!("mpi.latency/a:b/{bytes}"));
+    let [first, rest @ ..] = &others;
+    let said = format!("2 other cases failed in the same way: {}", rest.join("; "));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains(first) && words.contains(&said), "{text}");
+}
+
+#[test]
 fn two_measurers() {
     check("measurers", &guest::beside_hpcc());
 }

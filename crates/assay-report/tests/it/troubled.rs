@@ -72,6 +72,19 @@ pub(crate) fn run() -> Summary {
     summary
 }
 
+/// Three cases that one host refused, and one that another refused for the same reason.
+pub(crate) fn refused_likewise() -> Summary {
+    let refused = |host: &str, bytes: &str| {
+        let causes = vec!["both hosts are one machine".to_owned()];
+        let failure = Failure::Error { area: Area::Tool, causes, advice: String::new() };
+        let case = failed("mpi.latency", &format!("mpi.latency/a:b/{bytes}"), failure);
+        CaseFailure { host: host.to_owned(), ..case }
+    };
+    let failures = ["8B", "16B", "32B"].map(|bytes| refused("node-7", bytes));
+    let failures = failures.into_iter().chain([refused("node-8", "8B")]).collect();
+    Summary { failures, ..run() }
+}
+
 const NETWORK: &str = "network.tcp/node-8/send/streams=1";
 
 fn failed(benchmark: &str, case: &str, failure: Failure) -> CaseFailure {

@@ -5,9 +5,11 @@ use std::time::Duration;
 
 use assay_fleet::remote::agents::{Heard, Hosts};
 use assay_fleet::remote::{Clocks, HostFailure, Request};
+use assay_model::doubt::Doubt;
 use assay_model::event::ClockOffset;
 
 use crate::failure::Failure;
+use crate::pauses;
 
 /// Questions to each host before a start; the quickest answer counts.
 const TRIES: u32 = 5;
@@ -17,6 +19,9 @@ const TELLING_NS: u64 = 2_000_000_000;
 /// scheduling latency of a loaded Linux machine (6 ms, `sched_latency_ns` of CFS; 3 ms slices of EEVDF).
 const SLACK_NS: u64 = 60_000_000;
 
+/// Time servers move the clock of the day by this much at most without setting it (`adjtimex(2)`).
+const SLEW: f64 = 500e-6;
+
 /// The clock of a host.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
@@ -25,6 +30,10 @@ pub(crate) struct Clock {
     bound_ns: u64,
     /// Of the day, likewise.
     day_offset_s: f64,
+    /// What it showed last.
+    shown: Option<Clocks>,
+    /// How far that of the day was set since somebody asked.
+    set_s: f64,
     /// The quickest round trip of the last questions; 0 = it was never asked.
     pub(crate) round_trip_ns: u64,
     /// Questions without an answer yet, the oldest first.
@@ -44,6 +53,9 @@ impl Clock {
     /// Computing 3, 1989): the offset is within half a round trip of the middle of it.
     pub(crate) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
         let Some((asked_ns, asked_day_s)) = self.asked.pop_front() else { return };
+        if let Some(before) = self.shown.replace(theirs) {
+            self.set_s += set_s(before, theirs);
+        }
         let round_trip_ns = at_ns.saturating_sub(asked_ns).max(1);
         if self.round_trip_ns != 0 && round_trip_ns >= self.round_trip_ns {
             return;
@@ -74,10 +86,23 @@ impl Clock {
         self.run_started_ns.wrapping_sub(self.theirs(ours_ns)) as i64
     }
 
+    /// That the clock of the day was set since this was last asked.
+    pub(crate) fn stepped(&mut self) -> Option<Doubt> {
+        pauses::stepped(std::mem::take(&mut self.set_s))
+    }
+
     /// The clock of the day, for the record.
     pub(crate) fn of_day(&self) -> ClockOffset {
         ClockOffset { seconds: self.day_offset_s, bound_s: self.bound_s() }
     }
+}
+
+/// How far the clock of the day was set between two looks at both clocks of one host.
+fn set_s(before: Clocks, now: Clocks) -> f64 {
+    let seconds = |from: u64, to: u64| to.wrapping_sub(from) as i64 as f64 * 1e-9;
+    let elapsed_s = seconds(before.measuring_ns, now.measuring_ns);
+    let set_s = seconds(before.day_ns, now.day_ns) - elapsed_s;
+    if set_s.abs() >= pauses::STEP_S + SLEW * elapsed_s { set_s } else { 0.0 }
 }
 
 fn day_s() -> f64 {
@@ -106,29 +131,7 @@ pub(crate) fn synchronise(
 ) -> Result<(), Failure> {
     hosts.iter().for_each(|host| talk.clock(*host).round_trip_ns = 0);
     for _ in 0..TRIES {
-        for host in hosts.iter().copied() {
-            if talk.is_there(host) {
-                let now_ns = talk.hosts().now_ns();
-                talk.clock(host).asks(now_ns);
-                talk.hosts().report(host, &Request::Clock);
-            }
-        }
-        let end_ns = talk.hosts().now_ns() + TELLING_NS;
-        let mut silent = hosts;
-        loop {
-            // Who has answered stays so: looking at all of them for every answer would cost as the square of their number.
-            while let [first, rest @ ..] = silent
-                && (talk.clock(*first).asked.is_empty() || !talk.is_there(*first))
-            {
-                silent = rest;
-            }
-            if silent.is_empty() || talk.hosts().now_ns() >= end_ns {
-                break;
-            }
-            if let Some((host, heard)) = talk.hosts().hear(Duration::from_millis(20)) {
-                talk.hear(host, heard)?;
-            }
-        }
+        look(talk, hosts)?;
     }
     // Nobody knows what a start would be by its clock.
     let seconds = TELLING_NS / 1_000_000_000;
@@ -138,6 +141,33 @@ pub(crate) fn synchronise(
         }
     }
     Ok(())
+}
+
+/// Asks all of these hosts for the time, once.
+pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), Failure> {
+    for host in hosts.iter().copied() {
+        if talk.is_there(host) {
+            let now_ns = talk.hosts().now_ns();
+            talk.clock(host).asks(now_ns);
+            talk.hosts().report(host, &Request::Clock);
+        }
+    }
+    let end_ns = talk.hosts().now_ns() + TELLING_NS;
+    let mut silent = hosts;
+    loop {
+        // Who has answered stays so: looking at all of them for every answer would cost as the square of their number.
+        while let [first, rest @ ..] = silent
+            && (talk.clock(*first).asked.is_empty() || !talk.is_there(*first))
+        {
+            silent = rest;
+        }
+        if silent.is_empty() || talk.hosts().now_ns() >= end_ns {
+            return Ok(());
+        }
+        if let Some((host, heard)) = talk.hosts().hear(Duration::from_millis(20)) {
+            talk.hear(host, heard)?;
+        }
+    }
 }
 
 /// A moment that all of these hosts still hear of in time.
@@ -176,12 +206,16 @@ mod tests {
             clock.asks(at_ns);
             let theirs = Clocks { day_ns, measuring_ns: at_ns + 500 + AHEAD_NS };
             clock.answered(theirs, at_ns + 1000);
-            (clock.theirs(7_000_000_000), clock.of_day().seconds)
+            (clock.theirs(7_000_000_000), clock.of_day().seconds, clock.stepped())
         };
-        let (before, day_s) = ask(1_000_000_000, now_ns);
-        let (after, day_back_s) = ask(3_000_000_000, now_ns - HOUR_NS);
+        let (before, day_s, none) = ask(1_000_000_000, now_ns);
+        // Two seconds, by which time servers are a millisecond ahead.
+        let (after, day_back_s, set) = ask(3_000_000_000, now_ns + 2_001_000_000 - HOUR_NS);
+        let (_, _, slewed) = ask(1_003_000_000_000, now_ns + 1_002_501_000_000 - HOUR_NS);
+        let Some(Doubt::ClockStepped { seconds }) = set else { panic!("{set:?}") };
+        assert!((seconds + 3600.0).abs() < 0.01 && (none, slewed) == (None, None));
         assert_eq!((before, after), (12_000_000_000, 12_000_000_000));
-        // Said in the record, and used for nothing.
+        // Said in the record, and no moment is counted from it.
         assert!(day_s.abs() < 600.0 && (day_back_s + 3600.0).abs() < 600.0);
     }
 }

@@ -48,10 +48,10 @@ impl Lockstep {
         self.0.iter().all(|state| *state == State::Gone)
     }
 
-    /// Those who may start together; they are busy from now on. Empty while somebody is.
-    pub(super) fn next(&mut self) -> Vec<usize> {
+    /// Those who may start together, and the step that they start; they are busy from now on. None while somebody is.
+    pub(super) fn next(&mut self) -> (u32, Vec<usize>) {
         if self.0.contains(&State::Busy) {
-            return Vec::new();
+            return (0, Vec::new());
         }
         let mut waiting: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
         for (host, state) in self.0.iter().enumerate() {
@@ -59,9 +59,9 @@ impl Lockstep {
                 waiting.entry(*place).or_default().push(host);
             }
         }
-        let (_, next) = waiting.pop_first().unwrap_or_default();
+        let ((_, step), next) = waiting.pop_first().unwrap_or_default();
         next.iter().for_each(|host| self.0[*host] = State::Busy);
-        next
+        (step, next)
     }
 }
 
@@ -74,15 +74,15 @@ mod tests {
         let mut hosts = Lockstep::of(3);
         hosts.waits(0, (0, 0));
         hosts.waits(1, (0, 0));
-        assert_eq!(hosts.next(), [] as [usize; 0]);
+        assert_eq!(hosts.next().1, [] as [usize; 0]);
         hosts.waits(2, (1, 0));
-        assert_eq!(hosts.next(), [0, 1]);
-        assert_eq!(hosts.next(), [] as [usize; 0]);
+        assert_eq!(hosts.next(), (0, vec![0, 1]));
+        assert_eq!(hosts.next().1, [] as [usize; 0]);
         hosts.waits(0, (0, 1));
         hosts.is_gone(1);
-        assert_eq!(hosts.next(), [0]);
+        assert_eq!(hosts.next(), (1, vec![0]));
         hosts.waits(0, (1, 0));
-        assert_eq!(hosts.next(), [0, 2]);
+        assert_eq!(hosts.next(), (0, vec![0, 2]));
         hosts.is_gone(0);
         hosts.is_gone(2);
         assert!(hosts.is_over());

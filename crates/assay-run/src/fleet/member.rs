@@ -37,6 +37,7 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
         let mut telling = Telling {
             line,
             run_started_ns: clock::now_ns(),
+            started_ns: None,
             watch: Watch::of(Root::machine()),
         };
         question::measure(question, prepared, None, &cancel, &mut telling)?;
@@ -53,7 +54,19 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
 struct Telling<'l> {
     line: &'l Arc<Line>,
     run_started_ns: u64,
+    /// When it went on, until that is said: with the next word, because whoever talks at that moment keeps from its start
+    /// whoever shares the CPU, and the coordinator, which has to hear it.
+    started_ns: Option<u64>,
     watch: Watch,
+}
+
+impl Telling<'_> {
+    fn say(&mut self, reply: &Reply) {
+        if let Some(started_ns) = self.started_ns.take() {
+            self.line.say(&Reply::Started(started_ns));
+        }
+        self.line.say(reply);
+    }
 }
 
 impl Sink for Telling<'_> {
@@ -61,10 +74,10 @@ impl Sink for Telling<'_> {
         if let RunEvent::CaseFinished { case, .. } = event {
             for (name, value) in self.watch.facts() {
                 let fact = Fact { about: About::Case(case.clone()), name, value };
-                self.line.say(&Reply::Event(Box::new(RunEvent::Fact(fact))));
+                self.say(&Reply::Event(Box::new(RunEvent::Fact(fact))));
             }
         }
-        self.line.say(&Reply::Event(Box::new(event.clone())));
+        self.say(&Reply::Event(Box::new(event.clone())));
         Ok(())
     }
 
@@ -73,11 +86,11 @@ impl Sink for Telling<'_> {
     fn second(&mut self, second: &Second<'_>) {
         let Second { case, at_s, rates, latency_s, cpu, .. } = *second;
         let (case, rates) = (case.to_owned(), rates.to_vec());
-        self.line.say(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
+        self.say(&Reply::Second(SecondSaid { case, at_s, rates, latency_s, cpu }));
     }
 
     fn note(&mut self, _: Option<&str>, said: &Phrase) {
-        self.line.say(&Reply::Note(said.clone()));
+        self.say(&Reply::Note(said.clone()));
     }
 
     fn doubt(&mut self, _: &Doubt) {}
@@ -85,7 +98,7 @@ impl Sink for Telling<'_> {
     fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
         self.watch.waits(gate.step);
         self.run_started_ns = gate.run_started_ns;
-        self.line.say(&Reply::Ready(Ready {
+        self.say(&Reply::Ready(Ready {
             cases: gate.cases.iter().map(ToString::to_string).collect(),
             step: gate.step,
             run_started_ns: gate.run_started_ns,
@@ -95,7 +108,7 @@ impl Sink for Telling<'_> {
         if let Some(at_ns) = start_ns {
             self.watch.looks();
             let started_ns = wait_until(at_ns, self.line.cancel());
-            self.line.say(&Reply::Started(started_ns));
+            self.started_ns = Some(started_ns);
             self.watch.starts(started_ns);
         }
         Ok(start_ns)
@@ -107,7 +120,7 @@ impl Sink for Telling<'_> {
 
     fn raw(&mut self, bytes: &[u8]) -> Option<String> {
         (bytes.len() <= LARGEST_RAW).then(|| {
-            self.line.say(&Reply::Raw(STANDARD.encode(bytes)));
+            self.say(&Reply::Raw(STANDARD.encode(bytes)));
             blake3::hash(bytes).to_hex().to_string()
         })
     }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use assay_fleet::facts;
 use assay_fleet::remote::{HostFailure, SecondSaid};
+use assay_fleet::root::Root;
 use assay_model::attribute::{Attribute, Value};
 use assay_model::doubt::Doubt;
 use assay_model::event::{
@@ -17,7 +19,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::clocks::{self, Clock};
 use super::merging::Merged;
-use super::{FleetQuestion, finished};
+use super::{FleetQuestion, own_state};
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::sink::Second;
@@ -100,10 +102,15 @@ impl<'t> Records<'t> {
         places.first().copied().unwrap_or(self.cases.len())
     }
 
-    /// Hosts are about to start together. All have joined by now, and are stored in their order.
-    pub(super) fn starts(&mut self, hosts: &[usize]) -> Result<(), Failure> {
+    /// Hosts are about to start a step of a case together. All have joined by now, and are stored in their order.
+    pub(super) fn starts(&mut self, hosts: &[usize], step: u32) -> Result<(), Failure> {
         self.starting = hosts.to_vec();
         self.late_s.clear();
+        if step == 1 {
+            // Of a case that has steps it began with making what they need, of which nothing is measured.
+            let is_in = |open: &&mut Open| hosts.iter().any(|it| open.hosts.contains(it));
+            self.open.values_mut().filter(is_in).for_each(|open| open.skew_s = None);
+        }
         let joined = std::mem::take(&mut self.joined);
         joined.into_values().try_for_each(|it| self.log.add(RunEvent::HostJoined(it)))
     }
@@ -284,6 +291,13 @@ impl<'t> Records<'t> {
         }
     }
 
+    /// The clock of this machine, which measures nothing, was set.
+    pub(super) fn own_clock(&mut self, doubt: Doubt) -> Result<(), Failure> {
+        let doubt =
+            Doubt::OnHost { host: facts::host_name(&Root::machine()), doubt: Box::new(doubt) };
+        self.log.doubts([doubt])
+    }
+
     /// A host is gone: what it was in has failed there.
     pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
         let name = self.names[host].clone();
@@ -363,7 +377,8 @@ impl<'t> Records<'t> {
                 self.fail(host, &failure)?;
             }
         }
-        self.log.add(finished(status, self.state.take()))?;
+        let (finished, state) = (self.log.time(), self.state.take().unwrap_or_else(own_state));
+        self.log.add(RunEvent::RunFinished { finished, status, state })?;
         Ok(self.log.finish())
     }
 }

@@ -33,6 +33,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
         },
         asked: None,
         turn: None,
+        after: None,
     };
     let joined = HostJoined {
         host: host.into(),

@@ -1,6 +1,6 @@
 //! One series of one case becomes one estimate, without its limit.
 
-use assay_model::attribute::{Attribute, Attributes};
+use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::{Benchmark, Metric, Pooling};
 use assay_model::doubt::Doubt;
 use assay_model::event::{Count, Sample, Stopped};
@@ -263,10 +263,15 @@ impl Weighted {
     }
 }
 
-/// Those about all hosts and those about this one.
+/// Those about all hosts, those about this one, and those about one that has no results of its own, with its name.
 fn case_doubts(record: &CaseRecord, here: &str) -> Vec<Doubt> {
+    let has_own = |host: &str| {
+        let hosts = record.series.iter().filter_map(|it| it.dimensions.get(&Attribute::Host));
+        hosts.filter_map(Value::text).any(|it| it == host)
+    };
     let of_host = record.doubts.iter().filter_map(|doubt| match doubt {
-        Doubt::OnHost { host, doubt } => (host == here).then_some(&**doubt),
+        Doubt::OnHost { host, doubt } if host == here => Some(&**doubt),
+        Doubt::OnHost { host, .. } if has_own(host) => None,
         other => Some(other),
     });
     let mut doubts = together(of_host);

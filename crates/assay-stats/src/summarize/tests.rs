@@ -218,6 +218,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
         },
         asked: None,
         turn: None,
+        after: None,
     };
     let mut events = vec![RunEvent::RunStarted(Box::new(started))];
     events.extend(hosts);

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunEvent, Status};
+use assay_model::event::{RunEvent, RunStarted, Status};
 use assay_model::run::Run;
 use assay_store::{Headline, Listed, Listing, Store, Unreadable};
 
@@ -83,6 +83,30 @@ fn any_loss_of_the_index_is_mended() {
         assert!(index.is_file());
         check(&store);
     }
+}
+
+/// The clock was set back twice, and once set right; runs are named by it.
+#[test]
+fn the_latest_run_is_the_one_that_was_measured_last_whatever_the_clock_shows() {
+    let (_folder, store) = sample::store();
+    let begin = |id: &str| {
+        let started = format!("2026-11-21T{}:00:00Z", &id[9..11]);
+        let after = store.latest_beyond(id).unwrap();
+        drop(store.begin(RunStarted { started, after, ..sample::started(id) }).unwrap());
+    };
+    let ids = [10, 8, 9, 7, 11].map(|hour| format!("20261121-{hour:02}0000-0000"));
+    for (count, id) in (1..).zip(&ids) {
+        begin(id);
+        let listed: Vec<String> =
+            store.list().unwrap().runs.into_iter().map(|it| it.id).collect();
+        let measured: Vec<String> = ids[..count].iter().rev().cloned().collect();
+        assert_eq!(listed, measured);
+        assert_eq!(store.resolve("latest").unwrap(), *id);
+    }
+    // Without the run that they came after, the clock is all there is.
+    store.remove(&ids[..1]).unwrap();
+    let listed: Vec<String> = store.list().unwrap().runs.into_iter().map(|it| it.id).collect();
+    assert_eq!(listed, [4, 3, 2, 1].map(|at| ids[at].clone()));
 }
 
 /// The mark is in the index as well, so that a listing need not read the run again.

@@ -49,6 +49,7 @@ pub(crate) fn started(run: &str) -> RunStarted {
         },
         asked: None,
         turn: None,
+        after: None,
     }
 }
 

@@ -17,7 +17,7 @@ use assay_report::build;
 use assay_report::document::{Document, Tone};
 use assay_report::render::text::{beside, folded};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory};
+use clap::{Command, CommandFactory, Parser as _};
 
 use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
 use crate::failure::{EXIT_CODES, exit_code};
@@ -39,6 +39,37 @@ const TOPICS: [(&str, Explain); 6] = [
     ("fleet-file", fleet_file),
     ("exit-codes", exit_codes),
 ];
+
+/// What clap takes for an option of its own, where it is a number of somebody who means it: `--budget -5s`. The option before it
+/// knows better what to say of it.
+pub(crate) fn with_negatives(
+    error: clap::Error,
+    words: &[OsString],
+) -> Result<Arguments, clap::Error> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return Err(error);
+    }
+    let mut joined: Vec<OsString> = Vec::new();
+    for word in words {
+        let text = word.to_str().unwrap_or_default();
+        let is_negative =
+            text.starts_with('-') && text[1..].starts_with(|it: char| it.is_ascii_digit());
+        let before = joined.last().and_then(|it| it.to_str()).unwrap_or_default();
+        match before.strip_prefix('-') {
+            Some(option) if is_negative && !option.contains('=') => {
+                let between = if option.starts_with('-') { "=" } else { "" };
+                let both = format!("{before}{between}{text}");
+                joined.pop();
+                joined.push(both.into());
+            }
+            _ => joined.push(word.clone()),
+        }
+    }
+    match Arguments::try_parse_from(joined) {
+        Err(again) if again.kind() == ErrorKind::UnknownArgument => Err(error),
+        again => again,
+    }
+}
 
 /// Prints clap's message about rejected arguments, or `--help` and `--version`; for an option that only
 /// the emulated tool has, why it is not supported.

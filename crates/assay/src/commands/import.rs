@@ -9,7 +9,7 @@ use assay_model::attribute::{Attribute, Attributes, Kind as AttributeKind, Role,
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
 use assay_report::words;
-use assay_run::failure::{Failure, Kind};
+use assay_run::failure::Failure;
 use assay_run::importing::{self, Known, Source};
 use assay_run::sink::Silent;
 use assay_store::Store;
@@ -51,7 +51,7 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
     };
     let store = stored::open(&typed.store)?;
     let mut document = Document { imported: Vec::new(), refused: Vec::new() };
-    let mut text = String::new();
+    let (mut text, mut code) = (String::new(), 0);
     for path in &typed.files {
         match file(path, &known, &store) {
             Ok(imported) => {
@@ -65,6 +65,7 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
             }
             Err(failure) => {
                 terminal.complain_meanwhile(&failure);
+                code = code.max(exit_code(failure.kind));
                 let (file, reason) = (path.display().to_string(), failure.reason());
                 document.refused.push(Refused { file, reason });
             }
@@ -73,7 +74,7 @@ pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result
     if !typed.answer.is_read_along() {
         page::answer(&text, &document, &typed.answer, terminal)?;
     }
-    Ok(if document.refused.is_empty() { 0 } else { exit_code(Kind::Measurement) })
+    Ok(code)
 }
 
 fn line(imported: &Imported) -> String {

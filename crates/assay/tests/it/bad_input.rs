@@ -181,6 +181,12 @@ fn what_is_no_number_is_refused_in_words() {
         ("run --to host:99", "a host is wanted, without a port"),
         ("iperf3 -c host -B nowhere", "an address is wanted, like 192.0.2.1 or ::1"),
         ("iperf3 -c host -i x", "a number is wanted, like 1.5"),
+        (
+            "run --budget -5s",
+            "invalid value '-5s' for '--budget <TIME>': `-5s` is out of range",
+        ),
+        ("storage read --rate -100", "`-100` is out of range"),
+        ("rdma send-lat -n -5", "invalid value '-5' for '--iters <N>'"),
         ("run --budget 1e99s", "it must be more than zero and at most a year"),
         ("storage mix /tmp --read-share 100", "it must lie between 0% and 100%"),
         (
@@ -476,12 +482,41 @@ fn the_shortest_budget_still_measures() {
 
 #[test]
 fn a_job_file_without_end_is_refused() {
-    for (words, code) in [
-        (["vdbench", "-s", "-f", "/dev/zero"].as_slice(), 3),
-        (&["fio", "--parse-only", "/dev/zero"], 2),
-        (&["ior", "--dryRun", "-f", "/dev/zero"], 2),
+    for words in [
+        ["vdbench", "-s", "-f", "/dev/zero"].as_slice(),
+        &["fio", "--parse-only", "/dev/zero"],
+        &["ior", "--dryRun", "-f", "/dev/zero"],
     ] {
-        let outcome = World::new().assay(words).failed_with(code);
+        let outcome = World::new().assay(words).failed_with(2);
         assert!(outcome.err.contains("it has more than 128 MiB"), "{words:?}\n{}", outcome.err);
     }
+}
+
+/// Whoever names a file that is not there has mistyped it, whatever the file is for.
+#[test]
+fn a_file_that_is_not_there_is_wrong_usage_everywhere() {
+    for words in [
+        "import none",
+        "lint none",
+        "compare none.toml none.toml",
+        "compare a b --gate none",
+        "references none.toml",
+        "run ./none.toml",
+        "run memory --expect none.toml",
+        "run memory --data-sheet none.toml",
+        "run memory --hosts ./none",
+        "run memory --hosts a,b --limits none.toml",
+        "fio none.fio",
+        "ior -f none",
+        "vdbench -f none",
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let outcome = World::new().assay(&words).failed_with(2);
+        assert!(outcome.err.contains("none"), "{words:?}\n{}", outcome.err);
+    }
+    let world = World::new();
+    world.write("file", "include=none\n");
+    world.assay(&["vdbench", "-f", "file"]).failed_with(3);
+    world.write("strange", "no result of any tool\n");
+    world.assay(&["import", "none", "strange"]).failed_with(4);
 }

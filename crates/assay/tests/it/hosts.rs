@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::program::{Outcome, World, files_below};
 
+mod clocks;
 mod containers;
 mod groups;
 mod relays;

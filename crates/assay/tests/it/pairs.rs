@@ -13,6 +13,8 @@ use crate::network::installed;
 use crate::network::link::run;
 use crate::program::{World, results};
 
+mod copied;
+
 /// Namespaces on one bridge; gone when dropped.
 struct Namespaces {
     /// What all their names begin with.

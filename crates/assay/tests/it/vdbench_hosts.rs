@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -18,7 +19,7 @@ mod trees;
 mod generated;
 
 /// Namespaces on one bridge, each with an ssh server of its own; gone when dropped.
-struct Servers {
+pub(crate) struct Servers {
     /// Where the bridge is, and who asks.
     master: String,
     hosts: Vec<String>,
@@ -44,7 +45,7 @@ fn address(host: usize) -> String {
 
 impl Servers {
     /// `None`, with the reason said, where they cannot be made.
-    fn new(test: &str, world: &World, count: usize) -> Option<Self> {
+    pub(crate) fn new(test: &str, world: &World, count: usize) -> Option<Self> {
         for program in ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"] {
             if !Path::new(program).exists() {
                 eprintln!("SKIPPED {test}: {program} is not installed");
@@ -52,7 +53,8 @@ impl Servers {
             }
         }
         // Tests of one process run beside each other.
-        let id = format!("{}-{count}", std::process::id());
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let id = format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let master = format!("assay-{id}-vm0");
         if !run(&format!("ip netns add {master}")) {
             eprintln!("SKIPPED {test}: network namespaces cannot be made here");
@@ -101,20 +103,32 @@ impl Servers {
         }
     }
 
-    /// A server with what a host has of its own: its address and its user's folder.
+    /// A server with what a host has of its own: its address, its name, and its user's folders.
     fn serve(&self, world: &World, host: usize) -> Child {
         let path = |name: &str| world.path(name).display().to_string();
         let text = format!(
             "Port 22\nListenAddress {}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\n\
-             UsePAM no\nPermitRootLogin prohibit-password\nSetEnv XDG_DATA_HOME={}\n",
+             UsePAM no\nPermitRootLogin prohibit-password\nSetEnv XDG_DATA_HOME={} TMPDIR={} UCX_TLS=^shm\n",
             address(host),
             path("host"),
             path("mine.pub"),
             path(&format!("home{host}")),
+            path(&format!("tmp{host}")),
         );
+        fs::create_dir(world.path(&format!("tmp{host}"))).unwrap();
         let configuration = world.write(&format!("sshd{host}"), &text);
         let mut sshd = Command::new("ip");
-        sshd.args(["netns", "exec", &self.hosts[host - 1], "/usr/sbin/sshd", "-D", "-e", "-f"]);
+        let named = format!("hostname vm{host} && exec /usr/sbin/sshd -D -e -f \"$0\"");
+        sshd.args([
+            "netns",
+            "exec",
+            &self.hosts[host - 1],
+            "unshare",
+            "--uts",
+            "sh",
+            "-c",
+            &named,
+        ]);
         sshd.arg(configuration).stderr(Stdio::null()).spawn().unwrap()
     }
 
@@ -151,7 +165,12 @@ impl Servers {
     }
 
     /// A command of the user's; whether it went well, and what it printed.
-    fn within(&self, world: &World, program: &str, words: &[&str]) -> (bool, String, String) {
+    pub(crate) fn within(
+        &self,
+        world: &World,
+        program: &str,
+        words: &[&str],
+    ) -> (bool, String, String) {
         let output = self.command(world, program, words).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         (output.status.success(), text(output.stdout), text(output.stderr))
@@ -341,6 +360,20 @@ fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
     let shown = world.json(&["show", "--json"]);
     let doubts = shown["results"][0]["warnings"].to_string() + &shown.to_string();
     assert!(doubts.contains("host-lost"), "{shown:#}");
+}
+
+#[test]
+fn a_way_to_hosts_needs_hosts() {
+    let world = World::new();
+    let lun = world.path("x").display().to_string();
+    let text =
+        format!("sd=sd1,lun={lun},size=1m\nwd=wd1,sd=*\nrd=rd1,wd=wd1,iorate=10,elapsed=2\n");
+    world.write("file", &text);
+    let words = ["vdbench", "-f", "file", "--via", "touch started {host}"];
+    let refused = world.assay(&words).failed_with(2);
+    assert!(refused.err.contains("--via leads to hosts, and this parameter file has none"));
+    assert!(refused.err.contains("hd=vm1,system=vm1"), "{refused:?}");
+    assert!(!world.path("started").exists() && !world.path("x").exists());
 }
 
 #[test]

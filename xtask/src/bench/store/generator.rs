@@ -49,6 +49,7 @@ pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> R
             plan: plan.clone(),
             asked: None,
             turn: None,
+            after: None,
         }));
         let folder = store.join("runs").join(&id);
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {id}"))?;

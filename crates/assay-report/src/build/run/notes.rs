@@ -114,7 +114,8 @@ impl Group {
     }
 }
 
-/// The failed cases with reason and advice; what was skipped because of one is below it.
+/// The failed cases with reason and advice, those that failed in the same way together; what was skipped because of one is
+/// below it.
 pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
@@ -122,27 +123,39 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
     document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
+    let mut alike: Vec<(Said, Vec<&CaseFailure>)> = Vec::new();
+    for failure in summary.failures.iter().filter(own) {
+        let said = catalogue::failure(&failure.failure);
+        let same =
+            alike.iter_mut().find(|it| it.0.text == said.text && it.1[0].host == failure.host);
+        match same {
+            Some((_, failures)) => failures.push(failure),
+            None => alike.push((said, vec![failure])),
+        }
+    }
     let mut known = BTreeSet::new();
-    let note = |failure: &CaseFailure| {
-        let mut said = catalogue::failure(&failure.failure);
+    let note = |(mut said, failures): (Said, Vec<&CaseFailure>)| {
         // What to do about the first of them is to be done about all.
         if !known.insert(said.text.clone()) {
             said.advice.clear();
         }
-        let skipped = skipped_because_of(&failure.case, summary);
+        let first = failures[0];
+        let others: Vec<&str> = failures[1..].iter().map(|it| it.case.as_str()).collect();
+        let likewise = (!others.is_empty())
+            .then(|| words::failed_likewise(others.len(), &others.join("; ")));
+        let skipped = failures.iter().filter_map(|it| skipped_because_of(&it.case, summary));
         Note {
             mark: None,
             name: match summary.hosts.len() {
-                0 | 1 => failure.case.clone(),
-                _ => format!("{} ({})", failure.case, failure.host),
+                0 | 1 => first.case.clone(),
+                _ => format!("{} ({})", first.case, first.host),
             },
             tone: Tone::Bad,
-            lines: std::iter::once(said.text).chain(skipped).collect(),
+            lines: std::iter::once(said.text).chain(likewise).chain(skipped).collect(),
             advice: said.advice,
         }
     };
-    let notes = summary.failures.iter().filter(own).map(note);
-    document.blocks.push(Block::Notes(notes.collect()));
+    document.blocks.push(Block::Notes(alike.into_iter().map(note).collect()));
 }
 
 /// What the suite asks for and this run could do without.

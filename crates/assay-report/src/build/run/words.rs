@@ -176,6 +176,10 @@ pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
 }
 
 /// The cases that were skipped because of a failure.
+pub(super) fn failed_likewise(n: usize, cases: &str) -> String {
+    say!("failed-likewise", n = n, cases = cases)
+}
+
 pub(super) fn skipped(n: usize, cases: &str) -> String {
     say!("skipped-because", n = n, cases = cases)
 }

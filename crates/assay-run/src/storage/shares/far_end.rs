@@ -1,6 +1,7 @@
 //! The far end of a storage job whose I/O several hosts do: makes its files, and carries its phases out one by one as
 //! it is told.
 
+use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,21 +75,24 @@ impl FarEnd {
         let ends = line.enough();
         ends.store(false, Ordering::Relaxed);
         let mut outcome = None;
+        let mut start = Start { line, started_ns: None };
         let mut on = |event: StorageEvent<'_>| match event {
             StorageEvent::LayingOut { .. } => laid_out(&event, line),
             StorageEvent::PhaseReady { begins_ns } => {
                 begins_ns.set(ready(line));
                 match begins_ns.get() {
-                    Some(at_ns) => {
-                        line.say(&Reply::Started(wait_until(at_ns, line.cancel())));
-                    }
+                    Some(at_ns) => start.waits_until(at_ns),
                     None => ends.store(true, Ordering::Relaxed),
                 }
             }
             StorageEvent::Interval { tally } => {
+                start.is_said();
                 line.say(&Reply::Interval(Box::new(tally.clone())));
             }
-            StorageEvent::PhaseDone { outcome: done } => outcome = Some(done.clone()),
+            StorageEvent::PhaseDone { outcome: done } => {
+                start.is_said();
+                outcome = Some(done.clone());
+            }
             StorageEvent::PhaseStarts { .. } | StorageEvent::PhaseFailed => {}
         };
         let plan = StoragePlan { phases: vec![phase] };
@@ -138,11 +142,13 @@ pub fn prepare_trees(
 pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, Failure> {
     let ends = line.enough();
     ends.store(false, Ordering::Relaxed);
+    let start = RefCell::new(Start { line, started_ns: None });
     let mut on_ready = || match ready(line) {
-        Some(at_ns) => drop(line.say(&Reply::Started(wait_until(at_ns, line.cancel())))),
+        Some(at_ns) => start.borrow_mut().waits_until(at_ns),
         None => ends.store(true, Ordering::Relaxed),
     };
     let mut on_interval = |interval: &FileInterval| {
+        start.borrow_mut().is_said();
         line.say(&Reply::TreesInterval(Box::new(interval.clone())));
     };
     let mut control = FileControl {
@@ -151,7 +157,28 @@ pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, 
         on_interval: &mut on_interval,
         most_errors: asked.most_errors,
     };
-    file_trees::run_phase(&asked.phase, &mut control)
+    let outcome = file_trees::run_phase(&asked.phase, &mut control);
+    start.borrow_mut().is_said();
+    outcome
+}
+
+/// When a phase went on, until that is said: with the next word, because whoever talks at that moment keeps from its start
+/// whoever shares the CPU, and the coordinator, which has to hear it.
+struct Start<'l> {
+    line: &'l Line,
+    started_ns: Option<u64>,
+}
+
+impl Start<'_> {
+    fn waits_until(&mut self, at_ns: u64) {
+        self.started_ns = Some(wait_until(at_ns, self.line.cancel()));
+    }
+
+    fn is_said(&mut self) {
+        if let Some(started_ns) = self.started_ns.take() {
+            self.line.say(&Reply::Started(started_ns));
+        }
+    }
 }
 
 /// Says that a phase can begin, and waits until it is said when.

@@ -221,6 +221,7 @@ impl<'h> Sharers<'h> {
         };
         let planned_s = timing.duration_s.map(|it| it + timing.warmup_s + pause_before_s);
         self.follow((at_ns, planned_s), ends, &mut joint, on)?;
+        clocks::look(self, &with)?;
         self.together(&with, joint)
             .ok_or_else(|| self.failure().unwrap_or_else(runner::interrupted))
     }
@@ -233,16 +234,20 @@ impl<'h> Sharers<'h> {
         Some(lost.because(failure).advise(failure.advice()))
     }
 
-    /// The same as a doubt of the record.
-    #[must_use]
-    pub fn doubt(&self) -> Option<Doubt> {
-        let (host, failure) = self.lost.as_ref()?;
-        Some(Doubt::HostLost {
+    /// The same as a doubt of the record, and by host how far its clock of the day was set since this was last asked.
+    pub fn doubts(&mut self) -> Vec<Doubt> {
+        let lost = self.lost.as_ref().map(|(host, failure)| Doubt::HostLost {
             host: self.names[*host].clone(),
             why: failure.id().to_owned(),
             reason: CaseFailure::causes(failure).join(": "),
             advice: failure.advice().to_owned(),
-        })
+        });
+        let members = self.members.iter_mut().zip(self.names);
+        let stepped = members.filter_map(|(member, host)| {
+            let doubt = Box::new(member.clock.stepped()?);
+            Some(Doubt::OnHost { host: host.clone(), doubt })
+        });
+        lost.into_iter().chain(stepped).collect()
     }
 
     fn ask(&mut self, request: impl Fn(usize) -> Option<Request>) {

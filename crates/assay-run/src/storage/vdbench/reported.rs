@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use assay_dialects::vdbench::commands::OutputOf;
+use assay_model::doubt::Doubt;
 use assay_model::path_text;
 use assay_model::phrase::Phrase;
 use serde::{Deserialize, Serialize};
@@ -65,6 +66,17 @@ impl Reported {
     /// In English, as it is stored.
     pub(super) fn noted(host: &str, said: &Phrase) -> Self {
         Self::Noted { host: host.to_owned(), text: said.to_string() }
+    }
+
+    /// What is said at once of a doubt about a host.
+    pub(super) fn doubted(doubt: &Doubt) -> Option<Self> {
+        let Doubt::OnHost { host, doubt } = doubt else { return None };
+        let Doubt::ClockStepped { seconds } = **doubt else { return None };
+        let text = format!(
+            "its clock was set by {seconds:+.1} s meanwhile. What was measured goes by another clock and counts; see \
+             what sets it there: timedatectl, chronyc tracking"
+        );
+        Some(Self::Noted { host: host.clone(), text })
     }
 }
 

@@ -15,7 +15,9 @@ use assay_model::workload::storage::{
 
 use super::ending::{self, Ending};
 use super::reported::Reported;
-use super::{Next, Notice, Over, Underway, alone, around, averaged, one_after_another};
+use super::{
+    Listener, Next, Notice, Over, Underway, alone, around, averaged, one_after_another,
+};
 use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::storage::options::RunOptions;
@@ -167,7 +169,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         let done = ending::following(stop, &ends, || {
             hosts.phase::<Blocks>(phase, places, &ends, &mut on_event)
         })?;
-        entries.extend(of_hosts(done.skew_s, hosts));
+        entries.extend(of_hosts(done.skew_s, hosts, on, reported));
         let end = ending.reason.filter(|_| !self.underway.is_stopped());
         self.underway.ended(end.as_ref());
         Ok(Done { outcome: done.outcome, end, entries })
@@ -244,9 +246,20 @@ impl Runs<'_, '_, '_, '_, '_> {
     }
 }
 
-/// What is to be stored of hosts that began together, and of one that was lost.
-pub(super) fn of_hosts(skew_s: Option<(f64, f64)>, hosts: &Sharers<'_>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = hosts.doubt().map(Entry::Doubt).into_iter().collect();
+/// What is to be stored of hosts that began together, of one that was lost, and of those whose clock was set, which is said,
+/// too.
+pub(super) fn of_hosts(
+    skew_s: Option<(f64, f64)>,
+    hosts: &mut Sharers<'_>,
+    on: &mut Listener<'_>,
+    reported: &mut Vec<Reported>,
+) -> Vec<Entry> {
+    let doubts = hosts.doubts();
+    for said in doubts.iter().filter_map(Reported::doubted) {
+        on(Notice::Reported(&said));
+        reported.push(said);
+    }
+    let mut entries: Vec<Entry> = doubts.into_iter().map(Entry::Doubt).collect();
     if let Some((skew_s, bound_s)) = skew_s {
         entries.push(Entry::Fact(Attribute::StartSkew, skew_s.into()));
         entries.push(Entry::Fact(Attribute::StartSkewBound, bound_s.into()));

@@ -181,7 +181,7 @@ impl Runs<'_, '_, '_, '_, '_> {
         let done = ending::following(stop, &ends, || {
             hosts.phase::<Trees>(&asked, places, &ends, &mut on_event)
         })?;
-        entries.extend(of_hosts(done.skew_s, hosts));
+        entries.extend(of_hosts(done.skew_s, hosts, on, reported));
         Ok((done.outcome, entries))
     }
 

@@ -1,0 +1,168 @@
+//! A clock of the day that is set while hosts measure: it is said whose, and nothing that was measured follows it.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::program::{World, results};
+
+/// Debian's libfaketime, which stands between a program and the clock of the day.
+fn faketime(test: &str) -> Option<PathBuf> {
+    let name =
+        format!("/usr/lib/{}-linux-gnu/faketime/libfaketimeMT.so.1", std::env::consts::ARCH);
+    let library = PathBuf::from(name);
+    if !library.exists() {
+        eprintln!("SKIPPED {test}: faketime is not installed");
+        return None;
+    }
+    Some(library)
+}
+
+/// What has a program go by the clock of that name, and leaves the clock alone that measurements go by.
+fn by_clock(world: &World, library: &Path, clock: &str) -> [String; 4] {
+    [
+        format!("LD_PRELOAD={}", library.display()),
+        format!("FAKETIME_TIMESTAMP_FILE={}", world.path(clock).display()),
+        "FAKETIME_NO_CACHE=1".to_owned(),
+        "FAKETIME_DONT_FAKE_MONOTONIC=1".to_owned(),
+    ]
+}
+
+/// Sets a clock by so many seconds against that of the machine. At one stroke: whoever reads it meanwhile sees either.
+fn set(world: &World, clock: &str, seconds: i32) {
+    world.write("new", &format!("{seconds:+}\n"));
+    std::fs::rename(world.path("new"), world.path(clock)).unwrap();
+}
+
+/// Ten reads a second, for eight seconds: long enough for a clock to be set meanwhile.
+const SLOW: &str = "name = \"slow\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"storage\"\n\
+    operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
+    buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"8s\"\n";
+
+/// By how much each host is said to have set its clock; that of a result is about its host, where it names none.
+fn steps(document: &Value) -> Vec<(String, f64)> {
+    let list = |it: &Value| it.as_array().unwrap().clone();
+    let of_results = list(&document["results"]).into_iter().flat_map(|result| {
+        let host = result["host"].as_str().unwrap().to_owned();
+        list(&result["warnings"]).into_iter().map(move |doubt| (host.clone(), doubt))
+    });
+    let of_run = list(&document["warnings"]).into_iter().map(|it| (String::new(), it));
+    let mut steps: Vec<(String, f64)> = Vec::new();
+    for (host, doubt) in of_results.chain(of_run).filter(|it| it.1["id"] == "clock-stepped") {
+        assert!(doubt["advice"].as_str().unwrap().contains("timedatectl"), "{doubt:#}");
+        let told = &doubt["arguments"];
+        let host = told["host"].as_str().map_or(host, str::to_owned);
+        let own = if told["doubt"].is_object() { &told["doubt"]["arguments"] } else { told };
+        let named = doubt["text"].as_str().unwrap().starts_with(&format!("{host}: "));
+        assert_eq!(named, told["host"].is_string(), "{doubt:#}");
+        if steps.iter().all(|it| it.0 != host) {
+            steps.push((host, own["seconds"].as_f64().unwrap()));
+        }
+    }
+    steps.sort_by(|a, b| a.0.cmp(&b.0));
+    steps
+}
+
+#[test]
+fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
+    let test = "a_clock_that_is_set_meanwhile_is_named_and_moves_nothing";
+    let Some(library) = faketime(test) else { return };
+    let world = World::in_memory();
+    world.write("slow.toml", SLOW);
+    for clock in ["clock.here", "clock.steady", "clock.back", "clock.ahead"] {
+        set(&world, clock, 0);
+    }
+    let via = format!("env {}", by_clock(&world, &library, "clock.{host}").join(" "));
+    let here = by_clock(&world, &library, "clock.here");
+    let here = here.iter().map(|it| it.split_once('=').unwrap());
+    let target = world.path("data.{host}").display().to_string();
+    let words = ["run", "./slow.toml", "--hosts", "steady,back,ahead", "--via", &via];
+    let words =
+        [&words[..], &["--target", &target, "--events", "--quiet", "--label", "set"]].concat();
+    let mut running = world.command(&words);
+    running.envs(here.clone()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut running = running.spawn().unwrap();
+    for line in BufReader::new(running.stdout.take().unwrap()).lines() {
+        if line.unwrap().contains("case-started") {
+            set(&world, "clock.back", -3600);
+            set(&world, "clock.ahead", 86_400);
+            set(&world, "clock.here", -7200);
+        }
+    }
+    let output = running.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    let document = world.json(&["show", "--json"]);
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let mut expected = [("ahead", 86_400.0), ("back", -3600.0), (own.trim(), -7200.0)]
+        .map(|(host, by_s)| (host.to_owned(), by_s));
+    expected.sort_by(|a, b| a.0.cmp(&b.0));
+    let steps = steps(&document);
+    let is_near =
+        |(a, b): (&(String, f64), &(String, f64))| a.0 == b.0 && (a.1 - b.1).abs() < 1.0;
+    assert!(
+        steps.len() == 3 && steps.iter().zip(&expected).all(is_near),
+        "{steps:?} {document:#}"
+    );
+    // All of them measured to the end, began together, and the run ends after it began.
+    let found = results(&document, "storage", "rate");
+    let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
+    assert_eq!(hosts, ["steady", "back", "ahead", "all"]);
+    for result in &found[..3] {
+        assert!(result["parameters"]["start_skew"].as_f64().unwrap() < 600.0, "{result:#}");
+    }
+    let time =
+        |key: &str| document["run"][key].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let took = time("finished").duration_since(time("started"));
+    assert!((8..600).contains(&took.as_secs()), "{took:?}");
+    // What is measured next is the latest, though it begins two hours before it by the clock.
+    let words = ["stream", "--bytes", "1MiB", "--budget", "1s", "--label", "next", "--quiet"];
+    let mut next = world.command(&words);
+    assert!(next.envs(here).output().unwrap().status.success());
+    let latest = |name: &str| world.json(&["show", name, "--json"])["run"]["label"].clone();
+    assert_eq!([latest("latest"), latest("latest~1")], ["next", "set"]);
+}
+
+#[test]
+fn vdbench_names_a_host_whose_clock_is_set_meanwhile() {
+    let test = "vdbench_names_a_host_whose_clock_is_set_meanwhile";
+    let Some(library) = faketime(test) else { return };
+    let world = World::new();
+    for clock in ["clock.one", "clock.two"] {
+        set(&world, clock, 0);
+    }
+    let storage = |host: u32| {
+        let lun = world.path(&format!("file{host}"));
+        format!("sd=sd{host},host=vm{host},lun=\"{}\",size=1m\n", lun.display())
+    };
+    let text = format!(
+        "hd=vm1,system=one\nhd=vm2,system=two\n{}{}wd=wd1,sd=*,xfersize=4k\n\
+         rd=rd1,wd=wd1,iorate=100,elapsed=8,interval=1\n",
+        storage(1),
+        storage(2),
+    );
+    world.write("file", &text);
+    let via = format!("env {}", by_clock(&world, &library, "clock.{host}").join(" "));
+    let mut running = world.command(&["vdbench", "-f", "file", "--via", &via]);
+    let mut running = running.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = Vec::new();
+    for line in BufReader::new(running.stdout.take().unwrap()).lines() {
+        said.push(line.unwrap());
+        if said.last().unwrap().contains("Starting RD=rd1") {
+            set(&world, "clock.two", -3600);
+        }
+    }
+    let said = said.join("\n");
+    assert!(running.wait().unwrap().success(), "{said}");
+    let about = said.lines().find(|line| line.contains("its clock was set by -3600"));
+    assert!(about.is_some_and(|it| it.contains("vm2") && it.contains("timedatectl")), "{said}");
+    assert!(!said.contains("vm1: its clock"), "{said}");
+    let document = world.json(&["show", "--json"]);
+    let steps = steps(&document);
+    assert!(
+        matches!(&steps[..], [(host, by_s)] if host == "vm2" && (by_s + 3600.0).abs() < 1.0),
+        "{steps:?}"
+    );
+}
