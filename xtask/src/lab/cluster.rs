@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Place, Scenario, document, section};
+use super::{Figure, Machine, Manner, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
@@ -14,6 +14,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             later (`netem`); n3 has one CPU where the others have two, and a clock that is set ahead. A run reaches \
             them by ssh, one by Slurm, which is asked for the nodes, and one loses n3 on the way.",
     place: Place::Guests(&[NODE, NODE, SMALL], SCRIPT),
+    manner: Manner::Waiting,
     deadline: Duration::from_secs(900),
     judge,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use assay_adapters::perftest_text::{Column, rows};
 
-use super::{Figure, Machine, Place, Scenario, section, sections};
+use super::{Figure, Machine, Manner, Place, Scenario, section, sections};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
@@ -17,6 +17,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             interval that ends beyond 10 % tells nothing: then the guest disturbs both by more than is to be shown. Other \
             tests are shown beside it. assay compares the contents of every size.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
+    manner: Manner::Alone,
     deadline: Duration::from_secs(900),
     judge,
 };
