@@ -38,11 +38,17 @@ bad datagram /lab/assay rdma send-lat $alone -c UD -s 4096
 bad memlock /usr/bin/setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock sh -c \"ulimit -l 64; exec /lab/assay rdma send-bw $alone -s 1048576\"
 # A far end that is killed. A read is always under way and gets no answer. Software RoCE repeats it for ever: seven
 # retries, which are perftest's, are endless to it (Linux: rxe_comp.c, COMPST_ERROR_RETRY), so no status tells.
-/lab/assay rdma read-lat -d rxe0 > /tmp/far 2>&1 &
-far=$!
-(sleep 8; kill -9 $far) &
-bad peer /lab/assay rdma read-lat -d rxe0 -n 10000000 127.0.0.1 --no-store
-wait
+echo '== bad peer'
+/lab/assay rdma read-lat -d rxe0 > /tmp/far 2>&1 & far=$!
+listens
+timeout 120 /lab/assay rdma read-lat -d rxe0 -n 10000000 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
+until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 1; done
+sleep 2
+kill -9 $far
+code=0
+wait $near || code=$?
+cat /tmp/near
+echo \"exit $code\"
 bad absent /lab/assay rdma send-lat -d rxe0 127.0.0.1 --no-store
 ip link set veth0 down
 bad down /lab/assay rdma send-lat $alone
