@@ -151,6 +151,8 @@ const DELAYED: [Delayed; 5] = [
 /// What waking a program that waits for a request takes at least, under emulation.
 const BEYOND_MS: f64 = 0.5;
 const LIMIT_PER_S: f64 = 200.0;
+/// The script's.
+const RUNTIME_S: f64 = 5.0;
 /// Four disks of 4 MiB/s.
 const LIMIT_MIB_PER_S: f64 = 16.0;
 
@@ -160,14 +162,27 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
         let text = section(said, &format!("{} {}", device.name, device.depth))?;
         figures.extend(device.judged(text)?);
     }
-    let limited = Read::of(section(said, "limit 8")?)?;
-    figures.push(near(
-        "NVMe limited to 200 I/O per second, depth 8: rate",
-        (LIMIT_PER_S, "per second", 0.01),
-        limited.rate_per_s,
-    ));
+    let quiet = DELAYED[4].is_quiet(section(said, "NVMe 8")?)?;
+    figures.push(limited(Read::of(section(said, "limit 8")?)?.rate_per_s, quiet));
     figures.extend(array(said)?);
     Ok(figures)
+}
+
+/// What qemu lets through of a limit: in the measured time also what a tenth of a second had kept back. A guest that
+/// is kept waiting for longer has fewer, which decides nothing.
+fn limited(rate_per_s: f64, is_quiet: bool) -> Figure {
+    let kept_back_per_s = LIMIT_PER_S * 0.1 / RUNTIME_S;
+    let least = LIMIT_PER_S * 0.99;
+    let most = LIMIT_PER_S * 1.01 + kept_back_per_s;
+    Figure {
+        what: "NVMe limited to 200 I/O per second, depth 8: rate".to_owned(),
+        truth: format!("{least:.0} to {most:.0} per second"),
+        reported: format!("{rate_per_s:.1} per second"),
+        holds: match rate_per_s >= least {
+            true => Some(rate_per_s <= most),
+            false => is_quiet.then_some(false),
+        },
+    }
 }
 
 /// The array: its rate, and that what was written is read.
@@ -235,6 +250,14 @@ fn kernel_ms(text: &str, program: &str) -> Result<Vec<f64>> {
     lines.map(of).collect()
 }
 
+/// That of assay's reads.
+fn of_assay_ms(text: &str) -> Result<f64> {
+    let [kernel_ms] = kernel_ms(text, "assay")?[..] else {
+        bail!("the kernel's counters are missing")
+    };
+    Ok(kernel_ms)
+}
+
 /// How far the cycle of a `dd` lies beyond the kernel's mean of its reads.
 fn beyond_of_dd_ms(text: &str) -> Result<f64> {
     let lines = text.lines().filter_map(|line| line.strip_prefix("dd "));
@@ -251,15 +274,19 @@ fn beyond_of_dd_ms(text: &str) -> Result<f64> {
 }
 
 impl Delayed {
+    /// Whether the kernel's own mean shows that the guest was left alone.
+    fn is_quiet(self, text: &str) -> Result<bool> {
+        Ok(of_assay_ms(text)? <= self.quiet_ms)
+    }
+
     /// Too little is always wrong; too much only where the kernel's own figure shows that the guest was left alone.
     fn judged(self, text: &str) -> Result<[Figure; 3]> {
         let read = Read::of(text)?;
-        let kernel_ms = kernel_ms(text, "assay")?;
-        let [kernel_ms] = kernel_ms[..] else { bail!("the kernel's counters are missing") };
-        let Self { name, depth, least_ms, quiet_ms } = self;
+        let kernel_ms = of_assay_ms(text)?;
+        let Self { name, depth, least_ms, .. } = self;
         let beyond_ms = beyond_of_dd_ms(text)?.max(BEYOND_MS) + read.submission_ms;
         let most_ms = kernel_ms + beyond_ms;
-        let is_quiet = kernel_ms <= quiet_ms;
+        let is_quiet = self.is_quiet(text)?;
         let judged = |is_enough: bool, is_right: bool| {
             (is_quiet || !is_enough).then_some(is_enough && is_right)
         };
@@ -373,8 +400,17 @@ kernel of dd 285 0 0 1500 0 0 0 0 0 0 0 485 0 0 5440 0 0 0 0 0 0 0
 
     #[test]
     fn a_limit_is_neither_missed_nor_exceeded() {
-        for (rate, holds) in [(200.9, true), (197.5, false), (202.5, false)] {
-            let figure = near("a limit", (LIMIT_PER_S, "per second", 0.01), rate);
+        for (rate, is_quiet, holds) in [
+            (200.9, true, Some(true)),
+            (203.0, true, Some(true)),
+            (206.5, false, Some(false)),
+            (197.5, true, Some(false)),
+            (197.5, false, None),
+        ] {
+            assert_eq!(limited(rate, is_quiet).holds, holds, "{rate}");
+        }
+        for (rate, holds) in [(16.1, true), (15.6, false), (16.4, false)] {
+            let figure = near("a limit", (LIMIT_MIB_PER_S, "MiB/s", 0.02), rate);
             assert_eq!(figure.holds, Some(holds), "{rate}");
         }
     }
