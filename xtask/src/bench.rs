@@ -19,7 +19,7 @@ mod footprint;
 mod hpcc;
 mod lapack;
 mod likwid;
-mod machine;
+pub(crate) mod machine;
 mod memory;
 mod mpi;
 mod network;

@@ -5,11 +5,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::bench::machine;
 use crate::bench::page::Page;
 use crate::test::{self, Tally, Verdict};
 use crate::{command, packages};
@@ -37,10 +39,22 @@ struct Scenario {
     /// How its truth is made, and what is expected.
     about: &'static str,
     place: Place,
+    manner: Manner,
     /// After which it is killed.
     deadline: Duration,
     /// What the guest printed, as figures beside their truths.
     judge: fn(&str) -> Result<Vec<Figure>>,
+}
+
+/// What a scenario does to the processors, which says what may run beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Manner {
+    /// Its figures are times that anything beside it would move.
+    Alone,
+    /// Its programs compute or spin: one such at a time.
+    Busy,
+    /// It waits for delays, timers and kernels that boot: one such beside a busy one.
+    Waiting,
 }
 
 /// Where a scenario is carried out.
@@ -70,6 +84,15 @@ impl Machine {
         Self { memory_mib: 1024, cpus: "2", more: &[], disks_mib: &[] };
 }
 
+/// A scenario that was carried out.
+#[derive(Debug, Clone, PartialEq)]
+struct Found {
+    figures: Vec<Figure>,
+    taken: Duration,
+    /// How busy this machine was before.
+    load: String,
+}
+
 /// One figure beside its truth.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figure {
@@ -96,8 +119,11 @@ const SCENARIOS: &[Scenario] = &[
     cluster::SCENARIO,
 ];
 
-/// Those that CI runs: short, and each row with a truth that no slow machine can move.
-const IN_CI: &[&str] = &["storage-errors"];
+/// Those that CI runs: each row with a truth that no slow machine can move, and held with twenty programs waiting for two
+/// processors. The others need time (`volume`, `cluster`, `arm`) or a quiet machine (`rdma`, `storage`, `topology`).
+const IN_CI: &[&str] = &["storage-errors", "rdma-ways", "rdma-pairs", "network"];
+/// How long CI waits for them.
+const LONGEST_IN_CI: Duration = Duration::from_secs(600);
 
 /// Runs the named scenarios, or all of them, and writes the page: what was not run keeps its section.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
@@ -117,28 +143,60 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
          each has a truth of its own. \"Wrong\" is beyond the tolerance.",
     );
+    let chosen: Vec<&Scenario> =
+        SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)).collect();
+    let mut found = side_by_side(&chosen, |it| it.carry_out(root, &image, it.deadline));
     let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
-    let mut wrong = 0;
+    let (mut wrong, mut broken) = (0, Vec::new());
     for scenario in SCENARIOS {
-        if !names.is_empty() && !names.contains(&scenario.name) {
-            if let Some(text) = kept(&before, scenario.title) {
-                page.heading(scenario.title);
-                page.paragraph(text);
+        let at = found.iter().position(|(name, _)| *name == scenario.name);
+        match at.map(|at| found.swap_remove(at).1) {
+            Some(Ok(found)) => {
+                wrong += found.count_of_wrong();
+                scenario.write(&found, &mut page);
+                continue;
             }
-            continue;
+            Some(Err(error)) => {
+                println!("lab: {error:#}");
+                broken.push(scenario.name);
+            }
+            None => {}
         }
-        let figures = scenario.figures(root, &image)?;
-        wrong += figures.iter().filter(|figure| figure.holds == Some(false)).count();
-        page.heading(scenario.title);
-        page.paragraph(scenario.about);
-        let rows: Vec<Vec<String>> = figures.iter().map(Figure::row).collect();
-        page.table(&["what", "truth", "reported", ""], &rows);
+        if let Some(text) = kept(&before, scenario.title) {
+            page.heading(scenario.title);
+            page.paragraph(text);
+        }
     }
     page.write(root, PAGE)?;
-    match wrong {
-        0 => Ok(()),
-        count => bail!("{count} figures are wrong, see above"),
+    match (wrong, &broken[..]) {
+        (0, []) => Ok(()),
+        (count, []) => bail!("{count} figures are wrong, see above"),
+        (count, names) => {
+            bail!(
+                "{} did not end well, and {count} figures are wrong, see above",
+                names.join(", ")
+            )
+        }
     }
+}
+
+/// Carries scenarios out, a busy one beside one that waits, and then one after another those that must be alone.
+fn side_by_side<'s, T: Send>(
+    chosen: &[&'s Scenario],
+    carry_out: impl Fn(&'s Scenario) -> T + Sync,
+) -> Vec<(&'static str, T)> {
+    let in_turn = |manner| {
+        let of_manner = chosen.iter().copied().filter(move |it| it.manner == manner);
+        of_manner.map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
+    };
+    let mut done = thread::scope(|scope| {
+        let waiting = scope.spawn(|| in_turn(Manner::Waiting));
+        let mut done = in_turn(Manner::Busy);
+        done.extend(waiting.join().expect("errors are passed on"));
+        done
+    });
+    done.extend(in_turn(Manner::Alone));
+    done
 }
 
 /// What a page has below a heading, as far as the next one.
@@ -148,20 +206,28 @@ fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     Some(text.trim())
 }
 
-/// Runs those of CI and counts them as tests. One fails for a row that is wrong, and for a guest that twice does not
-/// end well; what is undecided is no failure.
+/// Runs those of CI and counts them as tests. One fails for a row that is wrong, and for a script that twice does not
+/// end well; what is undecided, or not through in time, is no failure.
 pub(crate) fn run_in_ci(root: &Path, tally: &mut Tally) -> Result<()> {
-    let chosen: Vec<_> = SCENARIOS.iter().filter(|it| IN_CI.contains(&it.name)).collect();
+    let named = |name: &&str| SCENARIOS.iter().find(|it| it.name == *name);
+    let chosen: Vec<_> = IN_CI.iter().filter_map(named).collect();
     if chosen.is_empty() {
         return Ok(());
     }
-    let image = ready(root)?;
-    for scenario in chosen {
-        let verdict = match &image {
-            Ok(image) => scenario.verdict(|| scenario.figures(root, image)),
-            Err(reason) => Verdict::Skipped(reason.clone()),
-        };
-        tally.add(&format!("{}{}", test::LAB, scenario.name), verdict);
+    let verdicts = match ready(root)? {
+        Ok(image) => {
+            let began = Instant::now();
+            let left = || LONGEST_IN_CI.saturating_sub(began.elapsed());
+            side_by_side(&chosen, |it| {
+                it.verdict(|| it.carry_out(root, &image, it.deadline.min(left())))
+            })
+        }
+        Err(reason) => {
+            chosen.iter().map(|it| (it.name, Verdict::Skipped(reason.clone()))).collect()
+        }
+    };
+    for (name, verdict) in verdicts {
+        tally.add(&format!("{}{name}", test::LAB), verdict);
     }
     Ok(())
 }
@@ -178,41 +244,75 @@ fn ready(root: &Path) -> Result<Result<image::Image, String>> {
 
 impl Scenario {
     /// Carries it out, keeps what was said, and prints the rows.
-    fn figures(&self, root: &Path, image: &image::Image) -> Result<Vec<Figure>> {
+    fn carry_out(
+        &self,
+        root: &Path,
+        image: &image::Image,
+        deadline: Duration,
+    ) -> Result<Found> {
         println!("-- {}: {}", self.name, self.title);
+        let (began, load) = (Instant::now(), machine::load());
         let said = match &self.place {
             Place::Guest(machine, script) => {
                 let machines = std::slice::from_ref(machine);
-                guest::run(root, image, (machines, script), self.deadline)
+                guest::run(root, image, (machines, script), deadline)
             }
             Place::Guests(machines, script) => {
-                guest::run(root, image, (machines, script), self.deadline)
+                guest::run(root, image, (machines, script), deadline)
             }
-            Place::Here(carry_out) => carry_out(root, &image.folder, self.deadline),
+            Place::Here(carry_out) => {
+                // A build outlives a new recipe of the image.
+                let cache = image.folder.parent().context("the image has no folder")?;
+                carry_out(root, cache, deadline)
+            }
         };
         let said = said.with_context(|| format!("scenario {}", self.name))?;
         let kept = image.folder.join(format!("{}.said", self.name));
         fs::write(&kept, &said)?;
         let figures = (self.judge)(&said)
             .with_context(|| format!("scenario {} said:\n{said}", self.name))?;
-        figures.iter().for_each(|figure| println!("{}", figure.row().join("  ")));
-        println!("lab: what was said is in {}", kept.display());
-        Ok(figures)
+        let found = Found { figures, taken: began.elapsed(), load };
+        // All at once: another scenario may print beside it.
+        let rows: String = found.figures.iter().map(|it| it.row().join("  ") + "\n").collect();
+        let seconds = found.taken.as_secs();
+        println!("-- {}, {seconds} s, said {}\n{rows}", self.name, kept.display());
+        Ok(found)
     }
 
-    fn verdict(&self, mut figures: impl FnMut() -> Result<Vec<Figure>>) -> Verdict {
-        let found = figures().or_else(|error| {
-            println!("lab: once more: {error:#}");
-            figures()
+    /// Its section of the page.
+    fn write(&self, found: &Found, page: &mut Page) {
+        page.heading(self.title);
+        page.paragraph(self.about);
+        let rows: Vec<Vec<String>> = found.figures.iter().map(Figure::row).collect();
+        page.table(&["what", "truth", "reported", ""], &rows);
+        let Found { taken, load, .. } = found;
+        page.paragraph(&format!(
+            "Carried out in {} s; load of the machine before: {load}.",
+            taken.as_secs()
+        ));
+    }
+
+    fn verdict(&self, mut carry_out: impl FnMut() -> Result<Found>) -> Verdict {
+        let found = carry_out().or_else(|error| {
+            println!("lab: {}: {error:#}", self.name);
+            // A second try would be late, too.
+            if error.is::<guest::Late>() { Err(error) } else { carry_out() }
         });
         match found {
-            Ok(figures) if figures.iter().any(|it| it.holds == Some(false)) => Verdict::Fails,
+            Ok(found) if found.count_of_wrong() > 0 => Verdict::Fails,
             Ok(_) => Verdict::Holds,
+            Err(error) if error.is::<guest::Late>() => Verdict::Skipped(format!("{error:#}")),
             Err(error) => {
                 println!("lab: {}: {error:#}", self.name);
                 Verdict::Fails
             }
         }
+    }
+}
+
+impl Found {
+    fn count_of_wrong(&self) -> usize {
+        self.figures.iter().filter(|it| it.holds == Some(false)).count()
     }
 }
 
@@ -275,21 +375,56 @@ mod tests {
 
     #[test]
     fn only_what_is_wrong_fails() {
-        let figure = |holds| Figure { holds, ..Figure::is("", "", String::new()) };
+        let found = |holds: &[Option<bool>]| {
+            let figure = |&holds| Figure { holds, ..Figure::is("", "", String::new()) };
+            let figures = holds.iter().map(figure).collect();
+            Found { figures, taken: Duration::ZERO, load: String::new() }
+        };
         for (rows, expected) in [
-            (vec![figure(Some(true)), figure(None)], Verdict::Holds),
-            (vec![figure(None)], Verdict::Holds),
-            (vec![figure(Some(true)), figure(Some(false))], Verdict::Fails),
+            (&[Some(true), None][..], Verdict::Holds),
+            (&[None], Verdict::Holds),
+            (&[Some(true), Some(false)], Verdict::Fails),
         ] {
-            assert_eq!(SCENARIOS[0].verdict(|| Ok(rows.clone())), expected, "{rows:?}");
+            assert_eq!(SCENARIOS[0].verdict(|| Ok(found(rows))), expected, "{rows:?}");
         }
         let mut tries = 0;
         let mut at_last = |good: usize| {
             tries += 1;
-            if tries == good { Ok(vec![figure(Some(true))]) } else { bail!("it hung") }
+            if tries == good { Ok(found(&[Some(true)])) } else { bail!("it hung") }
         };
         assert_eq!(SCENARIOS[0].verdict(|| at_last(2)), Verdict::Holds);
         assert_eq!(SCENARIOS[0].verdict(|| at_last(9)), Verdict::Fails);
+        let mut tries = 0;
+        let verdict = SCENARIOS[0].verdict(|| {
+            tries += 1;
+            Err(guest::Late("it did not end".to_owned())).context("scenario x")
+        });
+        assert!(matches!(verdict, Verdict::Skipped(_)), "{verdict:?}");
+        assert_eq!(tries, 1);
+    }
+
+    #[test]
+    fn each_is_carried_out_once_and_nothing_beside_one_that_must_be_alone() {
+        let under_way = std::sync::Mutex::new(Vec::new());
+        let all: Vec<&Scenario> = SCENARIOS.iter().collect();
+        let found = side_by_side(&all, |scenario| {
+            let mut others = under_way.lock().unwrap();
+            let beside = others.clone();
+            others.push(scenario.manner);
+            drop(others);
+            thread::yield_now();
+            under_way.lock().unwrap().retain(|it| *it != scenario.manner);
+            (scenario.manner, beside)
+        });
+        for (name, (manner, beside)) in &found {
+            assert!(!beside.contains(manner), "{name} beside {beside:?}");
+            assert!(*manner != Manner::Alone || beside.is_empty(), "{name} beside {beside:?}");
+        }
+        let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+        let mut expected: Vec<&str> = all.iter().map(|it| it.name).collect();
+        names.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(names, expected);
     }
 
     #[test]

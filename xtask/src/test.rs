@@ -126,7 +126,7 @@ impl Outcome {
     fn undue(&self) -> impl Iterator<Item = &tally::Skip> {
         let known = |skip: &&tally::Skip| {
             skip.reason.starts_with(NOISE)
-                // Of the laboratory only where no guest can run.
+                // Of the laboratory only where no guest can run, or none in time.
                 || skip.test.starts_with(LAB)
                 || CI_CANNOT.iter().any(|(name, _)| *name == skip.test)
         };

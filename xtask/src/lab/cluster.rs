@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Place, Scenario, document, section};
+use super::{Figure, Machine, Manner, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "cluster",
@@ -14,6 +14,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             later (`netem`); n3 has one CPU where the others have two, and a clock that is set ahead. A run reaches \
             them by ssh, one by Slurm, which is asked for the nodes, and one loses n3 on the way.",
     place: Place::Guests(&[NODE, NODE, SMALL], SCRIPT),
+    manner: Manner::Waiting,
     deadline: Duration::from_secs(900),
     judge,
 };
@@ -37,7 +38,7 @@ if [ $guest = 1 ]; then
   httpd -p 80 -h /tmp/shown
 fi
 until wget -q -O $HOME/.ssh/authorized_keys http://10.0.1.1/key; do sleep 1; done
-printf 'StrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\nServerAliveInterval 10\\n' > $HOME/.ssh/config
+printf 'StrictHostKeyChecking no\\nUserKnownHostsFile /dev/null\\nLogLevel ERROR\\nServerAliveInterval 5\\n' > $HOME/.ssh/config
 ssh-keygen -q -t ed25519 -N '' -f /tmp/host
 /usr/sbin/sshd -f /dev/null -h /tmp/host -o UsePAM=no -o StrictModes=no
 
@@ -103,7 +104,7 @@ echo '== doctor'
 cat > /tmp/reads.toml <<'SUITE'
 name = \"reads\"
 title = \"reads of a device\"
-budget = \"12s\"
+budget = \"9s\"
 [[measure]]
 benchmark = \"storage\"
 name = \"reads\"
@@ -111,7 +112,7 @@ operation = \"read\"
 pattern = \"random\"
 bs = \"4KiB\"
 depth = 4
-length = \"4s\"
+length = \"3s\"
 engine = \"libaio\"
 [[measure]]
 benchmark = \"memory.stream\"

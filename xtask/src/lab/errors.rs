@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::{Figure, Machine, Place, Scenario, document, section};
+use super::{Figure, Machine, Manner, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "storage-errors",
@@ -14,6 +14,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             (`blkdebug`). The place and the kernel's reason are to be said, the exit code is 4, and nothing that failed is a \
             result.",
     place: Place::Guest(MACHINE, SCRIPT),
+    manner: Manner::Busy,
     deadline: Duration::from_secs(600),
     judge,
 };

@@ -1,10 +1,12 @@
 //! Guests from start to end: a kernel, the image, this build of assay, a script. Nothing waits without a
 //! deadline, and nothing of this machine's network is used.
 
+use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,6 +36,18 @@ const KVM: Accelerator = Accelerator { name: "kvm", processor: "host", boot: BOO
 const EMULATION: Accelerator =
     Accelerator { name: "tcg,thread=multi", processor: "max", boot: BOOT };
 
+/// A guest that was not through in time: nothing is known of what it would have said.
+#[derive(Debug)]
+pub(crate) struct Late(pub(crate) String);
+
+impl fmt::Display for Late {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Late {}
+
 /// Why no guest can run here; `None` where one can.
 pub(crate) fn impossible() -> Option<String> {
     let needed = [QEMU, "setpriv", "cpio", "depmod", "dpkg-deb", "apt-cache"];
@@ -59,6 +73,8 @@ pub(crate) fn run(
 /// The processor's help where a guest boots with it, and emulation otherwise: `/dev/kvm` may be there and a guest
 /// hang all the same. Tried once for each image.
 fn accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
+    static TRIED: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = TRIED.lock().expect("who tries passes errors on");
     let [works, hangs] = ["kvm-works", "kvm-hangs"].map(|file| image.folder.join(file));
     if works.exists() {
         return Ok(KVM);
@@ -98,9 +114,8 @@ fn run_by(
     let (first, others) = guests.split_first_mut().context("a scenario has a guest")?;
     let said =
         first.ended(began, (accelerator.boot, deadline)).and_then(|said| script_of(&said));
-    let seconds = began.elapsed().as_secs_f64();
     let said = said.with_context(|| others.iter().map(Guest::last_said).collect::<String>())?;
-    println!("lab: {seconds:.0} s");
+    println!("lab: {}", first.stamps.shown(began.elapsed()));
     // Sections begin after the end of a line, the first one, too.
     Ok(format!("\n{said}"))
 }
@@ -190,7 +205,8 @@ impl Scene<'_> {
             .stderr(File::create(&complaints)?)
             .spawn()
             .with_context(|| format!("cannot start {QEMU}"))?;
-        Ok(Guest { child, number, console, output, complaints })
+        let stamps = Stamps::default();
+        Ok(Guest { child, number, console, output, complaints, stamps })
     }
 
     /// The first guest has to listen before the others call it.
@@ -259,6 +275,32 @@ struct Guest {
     output: PathBuf,
     /// What qemu says.
     complaints: PathBuf,
+    stamps: Stamps,
+}
+
+/// When each section began, which shows where the time goes.
+#[derive(Debug, Default)]
+struct Stamps(Vec<(String, Duration)>);
+
+impl Stamps {
+    /// Looks for sections that were not there before.
+    fn look(&mut self, said: &[u8], now: Duration) {
+        let said = String::from_utf8_lossy(said);
+        let names = said.lines().filter_map(|line| line.strip_prefix("== "));
+        self.0.extend(names.skip(self.0.len()).map(|name| (name.trim().to_owned(), now)));
+    }
+
+    fn shown(&self, end: Duration) -> String {
+        let first = self.0.first().map_or(end, |(_, at)| *at);
+        let ends = self.0.iter().skip(1).map(|(_, at)| *at).chain([end]);
+        let sections =
+            self.0.iter().zip(ends).filter(|((name, _), _)| !name.starts_with("ended"));
+        let sections = sections.map(|((name, from), to)| {
+            format!(", {name} {:.0}", to.saturating_sub(*from).as_secs_f64())
+        });
+        format!("{:.0} s: boot {:.0}", end.as_secs_f64(), first.as_secs_f64())
+            + &sections.collect::<String>()
+    }
 }
 
 impl Guest {
@@ -280,14 +322,14 @@ impl Guest {
                 }
                 return Ok(String::from_utf8_lossy(&said).replace('\r', ""));
             }
-            let has_begun = fs::metadata(&self.output).is_ok_and(|file| file.len() > 0);
-            if !has_begun && began.elapsed() > boot {
-                let said = self.console_and_complaints();
-                bail!("nothing came from it in {boot:?}; {}", last_lines(&said));
+            let said = fs::read(&self.output).unwrap_or_default();
+            self.stamps.look(&said, began.elapsed());
+            if said.is_empty() && began.elapsed() > boot {
+                let said = last_lines(&self.console_and_complaints());
+                bail!(Late(format!("nothing came from it in {boot:?}; {said}")));
             }
             if began.elapsed() > deadline {
-                let said = fs::read(&self.output).unwrap_or_default();
-                bail!("it did not end in {deadline:?}; {}", last_lines(&said));
+                bail!(Late(format!("it did not end in {deadline:?}; {}", last_lines(&said))));
             }
             thread::sleep(LOOK);
         }
@@ -319,4 +361,25 @@ fn last_lines(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     format!("its last lines: {}", lines[lines.len().saturating_sub(8)..].join(" | "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_time_goes_is_shown() {
+        let mut stamps = Stamps::default();
+        let seconds = Duration::from_secs;
+        for (at, said) in [
+            (1, ""),
+            (8, "== one\r\ntext"),
+            (9, "== one\r\ntext\n== two\n"),
+            (20, "== one\ntext\n== two\n== three\nx"),
+        ] {
+            stamps.look(said.as_bytes(), seconds(at));
+        }
+        assert_eq!(stamps.shown(seconds(22)), "22 s: boot 8, one 1, two 11, three 2");
+        assert_eq!(Stamps::default().shown(seconds(3)), "3 s: boot 3");
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Place, Scenario, document, section};
+use super::{Figure, Machine, Manner, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "network",
@@ -16,6 +16,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             packet overtake all that wait 20 ms, which are one or, where the guest stalls and sends in bursts, several: \
             what is late by RFC 4737 is counted in what `tcpdump` has seen arrive.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
+    manner: Manner::Waiting,
     deadline: Duration::from_secs(300),
     judge,
 };

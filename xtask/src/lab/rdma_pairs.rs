@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 
 use super::rdma::{soft_roce, veth_pair};
-use super::{Figure, Machine, Place, Scenario, section};
+use super::{Figure, Machine, Manner, Place, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-pairs",
@@ -15,6 +15,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             a TCP port in either. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
             listens is seen.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
+    manner: Manner::Busy,
     deadline: Duration::from_secs(900),
     judge,
 };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::rdma::{soft_roce, veth_pair};
-use super::{Figure, Machine, Place, Scenario, section};
+use super::{Figure, Machine, Manner, Place, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma-ways",
@@ -13,6 +13,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "What is asked for is measured, with right contents; what cannot be measured has its reason and its \
             remedy. Figures mean nothing here and are left out.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
+    manner: Manner::Busy,
     deadline: Duration::from_secs(900),
     judge,
 };
@@ -35,17 +36,19 @@ bad mtu /lab/assay rdma send-lat $alone -m 4096
 bad device /lab/assay rdma send-lat --loopback --no-store -d mlx5_7
 bad datagram /lab/assay rdma send-lat $alone -c UD -s 4096
 bad memlock /usr/bin/setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock sh -c \"ulimit -l 64; exec /lab/assay rdma send-bw $alone -s 1048576\"
-# A far end that is killed. A read is always under way and gets no answer; a message may have been acknowledged just
-# before, and then nothing is repeated and no retry counter runs out.
-gone() {
-  /lab/assay rdma $1 -d rxe0 > /tmp/far 2>&1 &
-  far=$!
-  (sleep 8; kill -9 $far) &
-  bad \"peer $1\" /lab/assay rdma $1 -d rxe0 -n 10000000 127.0.0.1 --no-store
-  wait
-}
-gone read-lat
-gone send-lat
+# A far end that is killed. A read is always under way and gets no answer. Software RoCE repeats it for ever: seven
+# retries, which are perftest's, are endless to it (Linux: rxe_comp.c, COMPST_ERROR_RETRY), so no status tells.
+echo '== bad peer'
+/lab/assay rdma read-lat -d rxe0 > /tmp/far 2>&1 & far=$!
+listens
+timeout 120 /lab/assay rdma read-lat -d rxe0 -n 10000000 127.0.0.1 --no-store > /tmp/near 2>&1 & near=$!
+until grep -q '#bytes' /tmp/near || ! kill -0 $near; do sleep 1; done
+sleep 2
+kill -9 $far
+code=0
+wait $near || code=$?
+cat /tmp/near
+echo \"exit $code\"
 bad absent /lab/assay rdma send-lat -d rxe0 127.0.0.1 --no-store
 ip link set veth0 down
 bad down /lab/assay rdma send-lat $alone
@@ -66,7 +69,7 @@ echo '== by perftest'
 cat > /tmp/two.toml <<'SUITE'
 name = \"two\"
 title = \"two tests\"
-budget = \"60s\"
+budget = \"20s\"
 [[measure]]
 benchmark = \"rdma.send_lat\"
 by = [\"assay\", \"ib_send_lat\"]
@@ -90,17 +93,13 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
 }
 
 /// Sections, and texts that have to stand in each.
-const SAID: [(&str, &[&str]); 16] = [
+const SAID: [(&str, &[&str]); 15] = [
     ("bad gid", &["has no GID 200", "chooses one", "exit 4"]),
     ("bad mtu", &["a path MTU of 4096 B is more than the 1024 B of the port", "exit 4"]),
     ("bad device", &["there is no RDMA device mlx5_7; there is rxe0", "exit 4"]),
     ("bad datagram", &["does not fit the path MTU", "exit 4"]),
     ("bad memlock", &["ibv_reg_mr failed", "ulimit -l", "exit 4"]),
-    (
-        "bad peer read-lat",
-        &["has gone", "status 12, transport retry counter exceeded", "why it ended", "exit 4"],
-    ),
-    ("bad peer send-lat", &["has gone", "why it ended", "exit 4"]),
+    ("bad peer", &["has gone: nothing completed for 30 s", "why it ended", "exit 4"]),
     ("bad absent", &["start the far end first", "exit 4"]),
     ("bad down", &["port 1 of rxe0 is not active", "exit 4"]),
     ("doctor", &["rdma.link", "rdma.gid", "rdma.mtu", "rdma.errors"]),
@@ -156,6 +155,6 @@ mod tests {
         let wrong: Vec<_> =
             judge(&silent).unwrap().into_iter().filter(|it| it.holds == Some(false)).collect();
         assert_eq!(wrong.len(), 1);
-        assert_eq!(wrong[0].what, "bad peer read-lat");
+        assert_eq!(wrong[0].what, "bad peer");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Place, Scenario, document, section};
+use super::{Figure, Machine, Manner, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "topology",
@@ -15,6 +15,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             the third has memory and no CPUs. What is found, where threads are placed, what is measured there and how \
             long it takes is what is shown; bandwidths under emulation mean nothing and are marked so.",
     place: Place::Guest(MACHINE, SCRIPT),
+    manner: Manner::Busy,
     deadline: Duration::from_secs(600),
     judge,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Machine, Place, Scenario, document, section};
+use super::{Figure, Machine, Manner, Place, Scenario, document, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
     name: "volume",
@@ -15,8 +15,10 @@ pub(super) const SCENARIO: Scenario = Scenario {
             mounts and connections of their own, of which `far` sends every packet 20 ms later (`netem`). They are \
             hosts of one run. Then the server's kernel is reset while reads go on at a fixed rate, and boots again: \
             beside them a shell asks the server for the attributes of a file again and again, and its longest wait \
-            is the outage.",
+            is the outage. A mount that waits for ever (`hard`) has reads that take as long; one that gives up \
+            (`soft`) has errors, and no figure.",
     place: Place::Guests(&[Machine::PLAIN, SERVER], SCRIPT),
+    manner: Manner::Waiting,
     deadline: Duration::from_secs(600),
     judge,
 };
@@ -99,7 +101,8 @@ done
 # The same server from the guest itself: one connection for what is measured and for what is asked.
 mount.nfs 10.0.1.2:/srv/volume /mnt/volume -o $hard
 mount.nfs 10.0.1.2:/srv/volume /mnt/asked -o $hard,noac,nosharecache
-head -c 8388608 /dev/zero | tr '\\0' 'a' > /mnt/volume/data
+mount.nfs 10.0.1.2:/srv/volume /mnt/soft -o ${hard%,hard},soft,timeo=30,retrans=1
+for file in data data-soft; do head -c 8388608 /dev/zero | tr '\\0' 'a' > /mnt/volume/$file; done
 sync
 echo '== killed'
 asks() {
@@ -112,6 +115,8 @@ asks() {
 }
 touch /tmp/asks
 asks & asking=$!
+/lab/assay storage read /mnt/soft/data-soft --random --bs 4k --rate 5 --arrivals constant --for 60s \\
+  --engine libaio --quiet --json --store /tmp/soft > /tmp/soft.json & soft=$!
 /lab/assay storage read /mnt/volume/data --random --bs 4k --depth 4 --rate 20 --arrivals constant --for 60s \\
   --engine libaio --quiet --events --store /tmp/store > /tmp/events & reading=$!
 until grep -q case-started /tmp/events || ! kill -0 $reading; do sleep 1; done
@@ -124,6 +129,11 @@ wait $reading || code=$?
 echo; echo \"exit $code\"
 rm /tmp/asks; wait $asking
 cat /tmp/asked
+echo '== soft'
+code=0
+wait $soft || code=$?
+cat /tmp/soft.json
+echo; echo \"exit $code\"
 ";
 
 /// What netem adds to every packet of the far client.
@@ -148,12 +158,37 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     let killed = section(said, "killed")?;
     figures.push(ends_well("a server that is killed and comes back", killed));
     figures.extend(outage(&document(killed)?, killed)?);
+    figures.extend(soft(section(said, "soft")?)?);
     Ok(figures)
 }
 
 fn ends_well(what: &str, text: &str) -> Figure {
-    let code = text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none");
-    Figure::is(&format!("{what}: exit code"), "0", code.to_owned())
+    Figure::is(&format!("{what}: exit code"), "0", code(text))
+}
+
+fn code(text: &str) -> String {
+    text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
+}
+
+/// A mount that gives up gives errors: the place is named, and nothing of what is left is a result.
+fn soft(text: &str) -> Result<[Figure; 2]> {
+    const PLACE: &str = "read of 4096 bytes at byte ";
+    const REASON: &str = " of /mnt/soft/data-soft: Input/output error (os error 5)";
+    let report = document(text)?;
+    let results = report["results"].as_array().map_or(0, Vec::len);
+    let failure = report["failures"][0]["reason"].as_str().unwrap_or("no failure");
+    let first = failure.split("; ").next().unwrap_or_default();
+    let place = first.split_once(PLACE).and_then(|(_, rest)| rest.strip_suffix(REASON));
+    let is_named = place.is_some_and(|byte| byte.parse::<u64>().is_ok());
+    Ok([
+        Figure::is("a mount that gives up (soft): exit code", "4", code(text)),
+        Figure {
+            what: "a mount that gives up (soft): reads while the server is away".to_owned(),
+            truth: format!("{PLACE}…{REASON}; 0 results"),
+            reported: format!("{first}; {results} results"),
+            holds: Some(is_named && results == 0),
+        },
+    ])
 }
 
 /// What doctor reads, against what was mounted and what the kernel has connected.
@@ -376,9 +411,11 @@ mod tests {
                 "/mnt/near rsize=65536,wsize=65536; /mnt/far rsize=262144,wsize=262144",
             ),
         ];
+        let soft = r#"{"results":[],"failures":[{"reason":"3 I/O of a failed: read of 4096 bytes at byte 8192 of /mnt/soft/data-soft: Input/output error (os error 5); more"}]}"#;
         format!(
             "\n== doctor\n{{\"findings\":[{}]}}\n== curves\n{curves}\nexit 0\n== connections\nnear 1\nfar 4\n\
-             == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n",
+             == killed\n{killed}\nexit 0\nasked 10.0 10.1\nasked 10.2 30.2\nasked 30.4 30.5\n\
+             == soft\n{soft}\nexit 4\n",
             findings.join(",")
         )
     }
@@ -408,6 +445,16 @@ mod tests {
         assert_eq!(open.map(|it| it.what).collect::<Vec<_>>(), ["mean from when it was due"]);
         let ended = said().replacen("exit 0\nasked", "exit 4\nasked", 1);
         assert_eq!(wrong(&ended), ["a server that is killed and comes back: exit code"]);
+        let gives_up = "a mount that gives up (soft)";
+        for (from, to, expected) in [
+            ("os error 5", "os error 4", ": reads while the server is away"),
+            ("byte 8192", "byte ?", ": reads while the server is away"),
+            ("\"results\":[],", "\"results\":[1],", ": reads while the server is away"),
+            ("exit 4", "exit 0", ": exit code"),
+        ] {
+            assert!(said().contains(from), "{from}");
+            assert_eq!(wrong(&said().replacen(from, to, 1)), [[gives_up, expected].concat()]);
+        }
         let beyond = said().replace("\"mean\":180.0", "\"mean\":220.0");
         assert_eq!(
             wrong(&beyond.replace("\"mean\":980.0", "\"mean\":1020.0")),
