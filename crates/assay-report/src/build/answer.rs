@@ -255,7 +255,7 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
         (word("column-value"), Align::Right),
-        (word("column-worst-host"), Align::Left),
+        (word("column-worst"), Align::Left),
         (word("interval"), Align::Right),
         (word("column-of-limit"), Align::Left),
         (word("column-verdict"), Align::Left),
