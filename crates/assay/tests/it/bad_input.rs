@@ -182,6 +182,8 @@ fn what_is_no_number_is_refused_in_words() {
         ("iperf3 -c host -B nowhere", "an address is wanted, like 192.0.2.1 or ::1"),
         ("iperf3 -c host -i x", "a number is wanted, like 1.5"),
         ("run --budget 1e99s", "it must be more than zero and at most a year"),
+        ("run --budget -5s", "--budget cannot be -5s: it is below zero"),
+        ("linpack --n -5", "--n cannot be -5: it is below zero"),
         ("storage mix /tmp --read-share 100", "it must lie between 0% and 100%"),
         (
             "net latency --for 5s --budget 9s",
