@@ -94,13 +94,13 @@ fn ladder_name(cases: &[&Case]) -> Option<String> {
 
 fn ladder(cases: &[&Case]) -> Option<String> {
     let [first, .., last] = cases else { return None };
-    let bytes = |case: &Case| match &case.workload {
-        Workload::Latency(work) => Some(size(work.bytes)),
-        _ => None,
+    let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
+    else {
+        return None;
     };
-    let (low, high) = (bytes(first)?, bytes(last)?);
-    let sizes = say!("plan-sizes", low = low, high = high, n = cases.len());
-    Some(format!("{}; {sizes}", cpus(&first.workload.cpus())))
+    let [from, to] = [low.bytes, high.bytes].map(size);
+    let sizes = say!("plan-sizes", low = from, high = to, n = cases.len());
+    Some(format!("{}; {sizes}", cpus(&[low.cpu])))
 }
 
 /// The rule that all cases share.
