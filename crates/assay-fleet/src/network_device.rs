@@ -25,6 +25,7 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
     // A device without a carrier, and most virtual ones, say −1.
     let megabits = root.number::<i64>(&path("speed")).filter(|speed| *speed > 0);
+    let megabits = megabits.filter(|_| has_a_rate(root, name));
     let module = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
     NetworkDevice {
         name: name.to_owned(),
@@ -36,6 +37,22 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
             .text(&path("device/uevent"))
             .and_then(|text| text.lines().find_map(module)),
     }
+}
+
+/// Whether there is a device at the bottom of it, whose rate it is. A pair of containers (`veth`) and `tun` say 10 Gbit/s,
+/// whatever they carry (`drivers/net/veth.c`, `veth_get_link_ksettings`), and so does a bridge of such.
+fn has_a_rate(root: &Root, name: &str) -> bool {
+    has_a_device(root, name, MOST_LEVELS)
+}
+
+/// Interfaces above each other, of which the kernel allows eight (`MAX_NEST_DEV`).
+const MOST_LEVELS: u32 = 8;
+
+fn has_a_device(root: &Root, name: &str, levels: u32) -> bool {
+    let entries = root.names(&format!("sys/class/net/{name}"));
+    let mut lower = entries.iter().filter_map(|entry| entry.strip_prefix("lower_"));
+    entries.iter().any(|entry| entry == "device")
+        || levels > 0 && lower.any(|name| has_a_device(root, name, levels - 1))
 }
 
 /// Hyper-V's synthetic device; others that have devices under them are bridges and bonds.
@@ -104,6 +121,29 @@ mod tests {
         fs::write(device.join("speed"), "-1\n").unwrap();
         assert_eq!(read(&root, "eth0").link_bit_per_s, None);
         assert_eq!(read(&root, "eth7").mtu_bytes, None);
+    }
+
+    #[test]
+    fn only_what_has_a_device_beneath_has_a_rate() {
+        let tree = tempfile::tempdir().unwrap();
+        let devices = tree.path().join("sys/class/net");
+        for entry in [
+            "eth0/device",
+            "bond0/lower_eth0",
+            "bond0.7/lower_bond0",
+            "veth0/statistics",
+            "bridge0/lower_veth0",
+            "loop0/lower_loop0",
+        ] {
+            fs::create_dir_all(devices.join(entry)).unwrap();
+        }
+        let rate = |name: &str| {
+            fs::write(devices.join(name).join("speed"), "10000\n").unwrap();
+            read(&Root::at(tree.path()), name).link_bit_per_s
+        };
+        let ten = Some(10_000_000_000);
+        assert_eq!(["eth0", "bond0", "bond0.7"].map(rate), [ten; 3]);
+        assert_eq!(["veth0", "bridge0", "loop0"].map(rate), [None; 3]);
     }
 
     #[test]

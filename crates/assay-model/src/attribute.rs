@@ -317,6 +317,8 @@ attributes! {
     ToolVersion, "tool_version", Fact, Kind::Plain;
     /// The loop that ran: `avx512-nt`.
     Kernel, "kernel", Fact, Kind::Plain;
+    /// The earlier case of the run that chose it, on the same CPUs and arrays of the same size.
+    KernelChosenIn, "kernel_chosen_in", Fact, Kind::Plain;
     /// Share of the memory that got huge pages.
     HugePages, "huge_pages", Fact, Kind::Plain;
     /// Whose rule bytes are counted by.

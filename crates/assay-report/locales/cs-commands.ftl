@@ -241,6 +241,7 @@ plan-one-on = jeden z nich na { $host }
 plan-on-hosts-of-file = na hostitelích ze souboru { $file }
 plan-started-by = spouští { $launcher }
 plan-messages = zprávy od { $low } do { $high }
+plan-sizes = { $low } až { $high }, velikostí: { $n }
 plan-preconditioned = předem připraveno, úplných zápisů: { $n }
 plan-rounds = po kolech do ustáleného stavu, nejvýše { $n }
 plan-search = potom nejvyšší rychlost, při které je splněno { $goal }

@@ -247,6 +247,7 @@ plan-one-on = einer davon auf { $host }
 plan-on-hosts-of-file = auf den Hosts der Datei { $file }
 plan-started-by = gestartet von { $launcher }
 plan-messages = Nachrichten von { $low } bis { $high }
+plan-sizes = { $low } bis { $high }, { $n } Größen
 plan-preconditioned = { $n ->
     [one] vorkonditioniert: { $n }-mal vollständig geschrieben
    *[other] vorkonditioniert: { $n }-mal vollständig geschrieben

@@ -265,6 +265,7 @@ plan-one-on = one of them on { $host }
 plan-on-hosts-of-file = on hosts of the file { $file }
 plan-started-by = started by { $launcher }
 plan-messages = messages of { $low } to { $high }
+plan-sizes = { $low } to { $high }, { $n } sizes
 plan-preconditioned = { $n ->
     [one] preconditioned: written in full { $n } time
    *[other] preconditioned: written in full { $n } times

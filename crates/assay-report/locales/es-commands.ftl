@@ -246,6 +246,7 @@ plan-one-on = uno de ellos en { $host }
 plan-on-hosts-of-file = en los hosts del archivo { $file }
 plan-started-by = iniciados por { $launcher }
 plan-messages = mensajes de { $low } a { $high }
+plan-sizes = { $low } a { $high }, { $n } tamaños
 plan-preconditioned = preacondicionado, escrituras completas: { $n }
 plan-rounds = por rondas hasta el estado estacionario, { $n } como mucho
 plan-search = después la tasa máxima que cumple { $goal }

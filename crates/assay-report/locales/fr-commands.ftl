@@ -246,6 +246,7 @@ plan-one-on = dont un sur { $host }
 plan-on-hosts-of-file = sur les hôtes du fichier { $file }
 plan-started-by = lancés par { $launcher }
 plan-messages = messages de { $low } à { $high }
+plan-sizes = { $low } à { $high }, { $n } tailles
 plan-preconditioned = préconditionné, écritures complètes : { $n }
 plan-rounds = par tours jusqu’au régime permanent, { $n } au plus
 plan-search = puis le débit maximal qui tient { $goal }

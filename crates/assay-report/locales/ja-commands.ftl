@@ -234,6 +234,7 @@ plan-one-on = 一つは { $host } 上
 plan-on-hosts-of-file = ファイル { $file } のホスト
 plan-started-by = { $launcher } で起動
 plan-messages = メッセージ { $low }～{ $high }
+plan-sizes = { $low }～{ $high }、{ $n } 種のサイズ
 plan-preconditioned = プリコンディショニング：全体を { $n } 回書き込み
 plan-rounds = 定常状態までラウンド単位、最大 { $n }
 plan-search = その後 { $goal } を満たす最大レート

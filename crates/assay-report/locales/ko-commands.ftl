@@ -234,6 +234,7 @@ plan-one-on = 그중 하나는 { $host }
 plan-on-hosts-of-file = 파일 { $file }의 호스트
 plan-started-by = { $launcher }(으)로 시작
 plan-messages = 메시지 { $low } ~ { $high }
+plan-sizes = { $low } ~ { $high }, 크기 { $n }가지
 plan-preconditioned = 사전 조건화: 전체 쓰기 { $n }회
 plan-rounds = 정상 상태까지 라운드 단위, 최대 { $n }
 plan-search = 이후 { $goal } 조건을 충족하는 최고 속도

@@ -241,6 +241,7 @@ plan-one-on = один из них на { $host }
 plan-on-hosts-of-file = на узлах из файла { $file }
 plan-started-by = запуск через { $launcher }
 plan-messages = сообщения от { $low } до { $high }
+plan-sizes = от { $low } до { $high }, размеров: { $n }
 plan-preconditioned = предварительная подготовка, полных перезаписей: { $n }
 plan-rounds = раундами до установившегося режима, не более { $n }
 plan-search = затем наибольшая частота, при которой выполняется { $goal }

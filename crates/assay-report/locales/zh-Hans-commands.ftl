@@ -234,6 +234,7 @@ plan-one-on = 其中一个在 { $host } 上
 plan-on-hosts-of-file = 文件 { $file } 中的主机
 plan-started-by = 由 { $launcher } 启动
 plan-messages = 消息 { $low } 至 { $high }
+plan-sizes = { $low } 至 { $high }，{ $n } 种大小
 plan-preconditioned = 预处理：完整写入 { $n } 遍
 plan-rounds = 分轮进行直到稳态，至多 { $n } 轮
 plan-search = 然后是满足 { $goal } 的最高速率

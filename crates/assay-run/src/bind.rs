@@ -1,5 +1,6 @@
 //! Binds workloads to the code that measures them; the only module that knows both.
 
+mod chosen_loops;
 mod clock;
 mod copy;
 mod files;
@@ -104,9 +105,9 @@ pub(crate) fn turns<'c>(
         return None;
     }
     match &case.workload {
-        Workload::Stream(work) => Some(stream::turns(work)),
+        Workload::Stream(work) => Some(stream::turns(work, known)),
         Workload::Latency(work) => Some(latency::turns(work)),
-        Workload::Copy(work) => Some(copy::turns(work)),
+        Workload::Copy(work) => Some(copy::turns(work, known)),
         Workload::PeakFlops(work) => Some(peak_flops::turns(work)),
         Workload::Linpack(work) => Some(linpack::turns(work)),
         Workload::Mpi(work) => Some(mpi::turns(case, work, known)),

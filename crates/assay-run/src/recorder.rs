@@ -30,6 +30,8 @@ use lately::Lately;
 
 /// As much beyond a budget, as a share of it, is worth no word beforehand.
 pub(crate) const TOLERANCE: f64 = 0.2;
+/// As far beyond its budget a run may come without a word, however short it is.
+pub(crate) const TOLERANCE_S: f64 = 3.0;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
@@ -189,6 +191,11 @@ impl<'a, 't> Recorder<'a, 't> {
         self.state.spent_s + clock::seconds_between(self.turn_started_ns, clock::now_ns())
     }
 
+    /// The case's identifier.
+    pub(crate) fn case_id(&self) -> &str {
+        &self.state.case.id
+    }
+
     /// Seconds that the case was given.
     pub(crate) const fn budget_s(&self) -> f64 {
         self.state.case.stopping.budget_s
@@ -334,10 +341,11 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.call(peer, subject)
     }
 
-    /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it.
+    /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it and long
+    /// enough to be noticed.
     pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Phrase) -> Phrase) {
         let budget_s = self.budget_s();
-        if beyond_s > TOLERANCE * budget_s {
+        if beyond_s > (TOLERANCE * budget_s).max(TOLERANCE_S) {
             self.note(&words(Phrase::roughly(budget_s, Unit::Second)));
         }
     }

@@ -38,14 +38,24 @@ use crate::timed::TimedTeam;
 use arrays::Arrays;
 use contents::{Expected, PatternSum};
 
-/// Rounds with all styles of the widest instruction set.
-const QUALIFYING_ROUNDS: usize = 2;
-/// Styles that are left after them, to be compared in every instruction set.
+/// One comparison of kernels, which take turns.
+struct Contest {
+    rounds: usize,
+    /// What a pass takes at least where arrays allow it.
+    window_s: f64,
+    /// What counts of a kernel's relative times.
+    condense: fn(Vec<f64>) -> f64,
+}
+
+/// All styles of the widest instruction set. Passes are long beside the start of a team, tens of microseconds, and short
+/// beside a budget: there are 32 of them for every operation.
+const QUALIFYING: Contest = Contest { rounds: 2, window_s: 0.005, condense: minimum };
+/// Styles that are left after it, to be compared in every instruction set.
 const FINALISTS: usize = 3;
-/// Rounds between those that are left; odd, so that the median ratio is one that was measured.
-const FINAL_ROUNDS: usize = 5;
-/// What a pass of choosing takes at least where arrays allow it: long beside the start of a team, short beside a budget.
-const WINDOW_S: f64 = 0.02;
+/// Those that are left; odd rounds, so that the median ratio is one that was measured.
+const FINAL: Contest = Contest { rounds: 5, window_s: 0.01, condense: median };
+/// Of arrays that are walked in parts, the first to find out how long a pass takes: an eighth.
+const PARTS_TO_ESTIMATE: usize = 8;
 /// The least part of each array that one such pass walks.
 const LEAST_WINDOW_BYTES: usize = 16 << 20;
 
@@ -222,12 +232,11 @@ impl Stream {
         let all = Self::kernels(operation);
         let widest: Vec<_> =
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
-        let mut styles =
-            self.ranked(operation, &widest, (QUALIFYING_ROUNDS, minimum), cancel)?;
+        let mut styles = self.ranked(operation, &widest, &QUALIFYING, cancel)?;
         styles.truncate(FINALISTS);
         let of_a_finalist = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(of_a_finalist).collect();
-        Ok(self.ranked(operation, &left, (FINAL_ROUNDS, median), cancel)?[0])
+        Ok(self.ranked(operation, &left, &FINAL, cancel)?[0])
     }
 
     /// The kernels, the fastest first.
@@ -235,10 +244,10 @@ impl Stream {
         &mut self,
         operation: Operation,
         kernels: &[&'static KernelInfo],
-        (rounds, condense): (usize, fn(Vec<f64>) -> f64),
+        contest: &Contest,
         cancel: &AtomicBool,
     ) -> Result<Vec<&'static KernelInfo>, StreamError> {
-        let ratios = self.relative_times(operation, kernels, (rounds, condense), cancel)?;
+        let ratios = self.relative_times(operation, kernels, contest, cancel)?;
         let mut ranked: Vec<_> = kernels.iter().copied().zip(ratios).collect();
         ranked.sort_by(|x, y| x.1.total_cmp(&y.1));
         Ok(ranked.into_iter().map(|(info, _)| info).collect())
@@ -249,15 +258,16 @@ impl Stream {
         &mut self,
         operation: Operation,
         kernels: &[&'static KernelInfo],
-        (rounds, condense): (usize, fn(Vec<f64>) -> f64),
+        contest: &Contest,
         cancel: &AtomicBool,
     ) -> Result<Vec<f64>, StreamError> {
         let mut ratios = vec![Vec::new(); kernels.len()];
         let Some(first) = kernels.first() else { return Ok(Vec::new()) };
-        let whole_s = self.walk_window(operation, first, 1);
         let most = (self.bytes_per_array() / LEAST_WINDOW_BYTES).max(1);
-        let windows = ((whole_s / WINDOW_S) as usize).clamp(1, most);
-        for _ in 0..rounds {
+        let parts = most.min(PARTS_TO_ESTIMATE);
+        let whole_s = parts as f64 * self.walk_window(operation, first, parts);
+        let windows = ((whole_s / contest.window_s) as usize).clamp(1, most);
+        for _ in 0..contest.rounds {
             let mut times_s = Vec::new();
             for info in kernels {
                 if cancel.load(Ordering::Relaxed) {
@@ -270,7 +280,7 @@ impl Stream {
                 ratios.push(time_s / fastest_s);
             }
         }
-        Ok(ratios.into_iter().map(condense).collect())
+        Ok(ratios.into_iter().map(contest.condense).collect())
     }
 
     /// Times a pass over the next of so many parts of each member's own, whose contents it leaves unknown.

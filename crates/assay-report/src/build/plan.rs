@@ -48,16 +48,20 @@ fn with_hosts(
     let mut table = Table::new("", &columns);
     let common = common_stop(plan);
     let nobody = String::new();
-    let hosts = hosts.iter().chain(std::iter::repeat(&nobody));
-    for (case, hosts) in plan.cases.iter().zip(hosts) {
+    let hosts: Vec<&String> =
+        hosts.iter().chain(std::iter::repeat(&nobody)).take(plan.cases.len()).collect();
+    let rows: Vec<(&Case, &String)> = plan.cases.iter().zip(hosts).collect();
+    for group in rows.chunk_by(|(a, of_a), (b, of_b)| of_a == of_b && is_of_a_ladder(a, b)) {
+        let (case, hosts) = group[0];
+        let cases: Vec<&Case> = group.iter().map(|(case, _)| *case).collect();
         let stop = if common.is_some() { String::new() } else { stop(&case.stopping) };
         table.rows.push(vec![
-            case.id.clone().into(),
+            ladder_name(&cases).unwrap_or_else(|| case.id.clone()).into(),
             hosts.clone().into(),
             case.by.clone().into(),
-            resolved(case).into(),
+            ladder(&cases).unwrap_or_else(|| resolved(case)).into(),
             stop.into(),
-            time(case.stopping.budget_s).into(),
+            time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),
         ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
@@ -72,6 +76,31 @@ fn with_hosts(
     }
     document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
     document
+}
+
+/// Whether two cases differ in the size of their working set alone: there are dozens of them, and one row says it.
+fn is_of_a_ladder(a: &Case, b: &Case) -> bool {
+    let (Workload::Latency(one), Workload::Latency(other)) = (&a.workload, &b.workload) else {
+        return false;
+    };
+    one.cpu == other.cpu && a.by == b.by && stop(&a.stopping) == stop(&b.stopping)
+}
+
+/// What the names of several have in common: `memory.latency/bytes=`, and what stands for the rest.
+fn ladder_name(cases: &[&Case]) -> Option<String> {
+    let (name, _) = cases.first().filter(|_| cases.len() > 1)?.id.rsplit_once('=')?;
+    Some(format!("{name}=…"))
+}
+
+fn ladder(cases: &[&Case]) -> Option<String> {
+    let [first, .., last] = cases else { return None };
+    let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
+    else {
+        return None;
+    };
+    let [from, to] = [low.bytes, high.bytes].map(size);
+    let sizes = say!("plan-sizes", low = from, high = to, n = cases.len());
+    Some(format!("{}; {sizes}", cpus(&[low.cpu])))
 }
 
 /// The rule that all cases share.
@@ -185,15 +214,20 @@ fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
         hosts.as_ref().filter(|_| pair.is_none()).map(|it| say!("plan-on-hosts", hosts = it)),
         file.as_ref().map(|file| say!("plan-on-hosts-of-file", file = file)),
         Some(place),
-        Some(say!("plan-started-by", launcher = &work.mpi.launcher)),
+        Some(say!("plan-started-by", launcher = file_name(&work.mpi.launcher))),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let what = say!("name-in", name = work.mpi.label(), place = &work.mpi.library);
+    let what = format!("{} ({})", work.mpi.label(), file_name(&work.mpi.library));
     let sizes = work.test.has_sizes().then(|| {
         let [low, high] = [work.from_bytes, work.to_bytes].map(size);
         format!("; {}", say!("plan-messages", low = low, high = high))
     });
     format!("{what}: {}{}", parts.join(", "), sizes.unwrap_or_default())
+}
+
+/// A table has no room for folders; the plan in JSON has them.
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
 }
 
 fn domain(domain: &Domain) -> String {

@@ -3,7 +3,7 @@
 //! Colours are few and fixed (the blue, vermillion and bluish green of Okabe and Ito, which people
 //! with any kind of colour vision distinguish).
 
-use super::labels::{FONT, LINE, Labels, shortened, width};
+use super::labels::{LINE, Labels, shortened, width};
 use super::scale::{Layout, label};
 use super::sheet::{BAND, GRID, INK, LIMIT, Sheet};
 use crate::document::{Plot, Point, Series};
@@ -16,6 +16,9 @@ const WIDTH: f64 = SIZE.0 as f64;
 const HEIGHT: f64 = SIZE.1 as f64;
 const TOP: f64 = 48.0;
 const FLOOR: f64 = HEIGHT - 56.0;
+/// Where the values of the horizontal axis begin: below the lowest value of the vertical one, which the first of them would
+/// meet if it were higher.
+const BELOW_FLOOR: f64 = FLOOR + LINE / 2.0;
 const RIGHT: f64 = 24.0;
 /// Room for the names of several curves beside their ends.
 const RIGHT_WITH_NAMES: f64 = 90.0;
@@ -188,7 +191,7 @@ impl<'a> Canvas<'a> {
         for (position, text) in self.x.ticks.clone() {
             let left = self.across(position) - width(&text) / 2.0;
             let left = left.clamp(0.0, (WIDTH - width(&text)).max(0.0));
-            self.word(&text, [(left, FLOOR + GAP)], INK);
+            self.word(&text, [(left, BELOW_FLOOR)], INK);
         }
     }
 
@@ -283,13 +286,14 @@ impl<'a> Canvas<'a> {
     }
 }
 
-/// Heights at which names stand, as near to their ascending wishes as they can without overlap.
+/// Heights at which names stand, as near to their ascending wishes as they can without overlap, none among the values below
+/// the picture.
 fn apart(wishes: &[f64]) -> Vec<f64> {
     let mut heights = wishes.to_vec();
     for i in 1..heights.len() {
         heights[i] = heights[i].max(heights[i - 1] + LINE);
     }
-    let mut lowest = FLOOR + FONT / 2.0;
+    let mut lowest = BELOW_FLOOR - LINE / 2.0;
     for height in heights.iter_mut().rev() {
         *height = height.min(lowest);
         lowest = *height - LINE;

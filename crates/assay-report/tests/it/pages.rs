@@ -324,6 +324,36 @@ fn a_total_takes_the_place_of_its_own_hosts_only() {
     assert!(pictures.iter().all(|it| !it.contains("vm1")), "{pictures:?}");
 }
 
+/// Where several hosts measured, a host is named once and not with each of its tests.
+#[test]
+fn a_target_names_its_host_once() {
+    let mut all = crate::storage::volume();
+    let mut other = all.clone();
+    for (summary, host, target) in [(&mut all, "vm1", "/mnt/x"), (&mut other, "vm2", "/mnt/y")]
+    {
+        for it in &mut summary.results {
+            host.clone_into(&mut it.host);
+            it.parameters.insert(Attribute::Host, host.into());
+            it.parameters.insert(Attribute::Target, target.into());
+        }
+    }
+    all.results.extend(other.results);
+    let test = all.results.last().unwrap().parameters[&Attribute::Test].clone();
+    let of_vm2 = all.results.iter_mut().filter(|it| it.host == "vm2");
+    for it in of_vm2.filter(|it| it.parameters[&Attribute::Test] == test) {
+        it.parameters.insert(Attribute::Target, "/mnt/z".into());
+    }
+    let page = learn::document(&build::learn("disk", &[&all], &[]), None).0;
+    let lines: Vec<String> = page
+        .lines()
+        .filter(|line| line.starts_with("Target: "))
+        .map(|line| line.replace('\\', ""))
+        .collect();
+    assert_eq!(lines[0], "Target: /mnt/x (vm1).", "{page}");
+    let rest = |line: &String| line.contains("vm2, ") && !line.contains("vm1");
+    assert!(lines.len() == 3 && lines[1..].iter().all(rest), "{lines:?}");
+}
+
 /// A folder is in the commands once, in whichever order its files were measured.
 #[test]
 fn a_command_is_given_once() {

@@ -251,6 +251,19 @@ fn a_far_ceiling_leaves_the_curve_its_width() {
     assert!(far.0 > 0.9 * DRAWN && far.1, "{far:?}");
 }
 
+/// The first value of the horizontal axis stands below the lowest one of the vertical axis, beside which it has no room.
+#[test]
+fn both_values_of_two_points_are_named() {
+    let points = vec![(100.0, 1e-3), (200.0, 2e-3)];
+    for scale in [Scale::Near, Scale::Log10] {
+        let drawn =
+            plot((scale, Scale::Linear), vec![("a".into(), points.clone())], vec![], None);
+        let words = pictures(&html::document(&alone(Block::Plot(drawn)))).swap_remove(0).1;
+        let has = |value: &str| words.iter().any(|(word, _)| word.starts_with(value));
+        assert!(has("100") && has("200") && has("0"), "{scale:?} {words:?}");
+    }
+}
+
 /// What is shaded is an interval: a curve without one has no band.
 #[test]
 fn only_intervals_are_shaded() {

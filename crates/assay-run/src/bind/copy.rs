@@ -1,5 +1,7 @@
 //! `memory.copy_between_domains` by the kernels of STREAM, with the source's pages near other CPUs.
 
+use std::cell::RefCell;
+
 use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
 use assay_model::attribute::Attribute;
 use assay_model::event::Stopped;
@@ -7,29 +9,26 @@ use assay_model::failure::Area;
 use assay_model::phrase;
 use assay_model::workload::CopyWorkload;
 
+use super::Known;
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
 /// Copies again and again with the kernel that won at first.
-pub(super) fn turns(work: &CopyWorkload) -> Turns<'_> {
+pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<Known>) -> Turns<'c> {
     let mut winner = None;
-    Box::new(move |recorder| turn(work, &mut winner, recorder))
+    Box::new(move |recorder| turn(work, &mut winner, known, recorder))
 }
 
 fn turn(
     work: &CopyWorkload,
     winner: &mut Option<&'static str>,
+    known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Stopped>, CaseError> {
     if winner.is_none() && work.domain == work.source && work.domain.placement == "node" {
         recorder.note(&phrase!("one-domain", "there is one domain: the matrix has one cell"));
     }
-    let config = StreamConfig {
-        cpus: super::cpu_numbers(&work.domain.cpus),
-        bytes_per_array: work.bytes_per_array as usize,
-        source_cpus: super::cpu_numbers(&work.source.cpus),
-        huge_pages: true,
-    };
+    let config = config(work);
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
             let mut stream =
@@ -37,15 +36,11 @@ fn turn(
             if let Some(kernel) = *winner {
                 return Ok((stream, kernel));
             }
-            let began_s = recorder.elapsed_s();
-            let best = stream
-                .pick_best(Operation::Copy, recorder.cancel())
-                .map_err(|error| failed(&error))?;
-            recorder.has_chosen_since(began_s);
-            recorder.learn(Attribute::Kernel, best.name);
+            let best = win(&config, &mut stream, known, recorder)?;
+            recorder.learn(Attribute::Kernel, best);
             recorder.learn(Attribute::ByteCounting, "STREAM");
-            *winner = Some(best.name);
-            Ok((stream, best.name))
+            *winner = Some(best);
+            Ok((stream, best))
         },
         repetition: &mut |(stream, kernel), recorder| {
             stream.repetition(Operation::Copy, kernel).map_err(|error| failed(&error))?;
@@ -56,6 +51,39 @@ fn turn(
         check: &mut |(stream, _), _| stream.verify().map_err(|error| failed(&error)),
     };
     measuring::preparation(&mut measurement, recorder)
+}
+
+/// Pages of the domain's own CPUs are where each thread touches them anyway.
+fn config(work: &CopyWorkload) -> StreamConfig {
+    let is_at_home = work.source == work.domain;
+    let source: &[u32] = if is_at_home { &[] } else { &work.source.cpus };
+    StreamConfig {
+        cpus: super::cpu_numbers(&work.domain.cpus),
+        bytes_per_array: work.bytes_per_array as usize,
+        source_cpus: super::cpu_numbers(source),
+        huge_pages: true,
+    }
+}
+
+/// What an earlier case has chosen, or else what is fastest here and now.
+fn win(
+    arrays: &StreamConfig,
+    stream: &mut Stream,
+    known: &RefCell<Known>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<&'static str, CaseError> {
+    let asked = [Operation::Copy];
+    let known_one = known.borrow().chosen_loops.take_over(arrays, &asked, recorder);
+    if let Some([(_, kernel)]) = known_one.as_deref() {
+        return Ok(kernel);
+    }
+    let began_s = recorder.elapsed_s();
+    let best =
+        stream.pick_best(Operation::Copy, recorder.cancel()).map_err(|error| failed(&error))?;
+    recorder.has_chosen_since(began_s);
+    let winners = vec![(Operation::Copy, best.name)];
+    known.borrow_mut().chosen_loops.add(arrays, recorder.case_id(), &winners);
+    Ok(best.name)
 }
 
 fn failed(error: &StreamError) -> CaseError {

@@ -1,5 +1,6 @@
 //! `memory.stream` by assay's own kernels.
 
+use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 
 use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
@@ -12,21 +13,22 @@ use assay_model::phrase::Phrase;
 use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, StreamWorkload};
 
+use super::Known;
+use super::chosen_loops::Winners;
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
-/// The kernels that won, one per operation, kept for all preparations of the case.
-type Winners = Vec<(Operation, &'static str)>;
-
-/// Repeats all six operations in turn; every domain has its own clock.
-pub(super) fn turns(work: &StreamWorkload) -> Turns<'_> {
+/// Repeats all six operations in turn; every domain has its own clock. The loops that win are kept for all preparations
+/// of the case, and for other cases that ask the same.
+pub(super) fn turns<'c>(work: &'c StreamWorkload, known: &'c RefCell<Known>) -> Turns<'c> {
     let mut winners: Winners = Vec::new();
-    Box::new(move |recorder| turn(work, &mut winners, recorder))
+    Box::new(move |recorder| turn(work, &mut winners, known, recorder))
 }
 
 fn turn(
     work: &StreamWorkload,
     winners: &mut Winners,
+    known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Stopped>, CaseError> {
     let mut measurement = Measurement {
@@ -34,7 +36,7 @@ fn turn(
             let mut stream = Stream::prepare(&config(work), recorder.cancel())
                 .map_err(|error| failed(&error))?;
             if winners.is_empty() {
-                *winners = choose(work, &mut stream, recorder)?;
+                *winners = win(work, &mut stream, known, recorder)?;
                 learn(&stream, recorder);
             }
             Ok((stream, winners.clone()))
@@ -65,9 +67,34 @@ fn key(work: &StreamWorkload, operation: Operation, domain: &Domain) -> Key {
     }
 }
 
-fn choose(
+/// What an earlier case has chosen, or else what is fastest here and now.
+fn win(
     work: &StreamWorkload,
     stream: &mut Stream,
+    known: &RefCell<Known>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Winners, CaseError> {
+    let arrays = config(work);
+    let known_ones = known.borrow().chosen_loops.take_over(&arrays, &Operation::ALL, recorder);
+    let winners = match known_ones {
+        Some(winners) => winners,
+        None => {
+            let winners = choose(stream, known, recorder)?;
+            known.borrow_mut().chosen_loops.add(&arrays, recorder.case_id(), &winners);
+            winners
+        }
+    };
+    for (operation, kernel) in &winners {
+        for domain in &work.domains {
+            recorder.learn_of(key(work, *operation, domain), Attribute::Kernel, *kernel);
+        }
+    }
+    Ok(winners)
+}
+
+fn choose(
+    stream: &mut Stream,
+    known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Winners, CaseError> {
     let began_s = recorder.elapsed_s();
@@ -76,10 +103,10 @@ fn choose(
         let kernel =
             stream.pick_best(operation, recorder.cancel()).map_err(|error| failed(&error))?;
         if winners.is_empty() {
-            foretell(Operation::ALL.len() as f64 * (recorder.elapsed_s() - began_s), recorder);
-        }
-        for domain in &work.domains {
-            recorder.learn_of(key(work, operation, domain), Attribute::Kernel, kernel.name);
+            let choosing_s = Operation::ALL.len() as f64 * (recorder.elapsed_s() - began_s);
+            if known.borrow_mut().chosen_loops.is_news(choosing_s) {
+                foretell(choosing_s, recorder);
+            }
         }
         winners.push((operation, kernel.name));
     }

@@ -158,6 +158,7 @@ mod tests {
             file(&format!("{folder}/statistics/tx_bytes"), format!("{}\n", factor * bytes));
         }
         file("sys/class/net/eth1/speed", "1000\n".to_owned());
+        file("sys/class/net/eth1/device/uevent", "DRIVER=e1000e\n".to_owned());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod course;
 mod curve;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
@@ -503,24 +503,47 @@ fn times(factor: f64) -> String {
     format!("{}\u{a0}×", units::quantity(factor, Unit::Ratio, digits))
 }
 
-/// Where it went and how, each sentence once with the tests it is about where they differ.
+/// Where it went and how, each sentence once with the tests it is about where they differ: with the host alone where it is
+/// about all tests of it.
 fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
-    let mut reported: Vec<(String, Vec<String>)> = Vec::new();
+    let mut reported: Vec<(String, Vec<&Test<'_>>)> = Vec::new();
     for test in tests {
         let Some(sentence) = of(test) else { continue };
-        let name = test.label();
         match reported.iter_mut().find(|(known, _)| *known == sentence) {
-            Some((_, names)) if names.contains(&name) => {}
-            Some((_, names)) => names.push(name),
-            None => reported.push((sentence, vec![name])),
+            Some((_, about)) => about.push(test),
+            None => reported.push((sentence, vec![test])),
         }
     }
     let only = reported.len() == 1;
-    let line = |(sentence, names): (String, Vec<String>)| match only {
+    let line = |(sentence, about): (String, Vec<&Test<'_>>)| match only {
         true => format!("{sentence}."),
-        false => format!("{sentence} ({}).", names.join(", ")),
+        false => format!("{sentence} ({}).", names(&about, tests).join(", ")),
     };
     reported.into_iter().map(line).collect()
+}
+
+/// What a sentence about these of all tests is about, each once.
+fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
+    let (here, everywhere) = (by_host(about.iter().copied()), by_host(all.iter()));
+    let mut names = Vec::new();
+    for test in about {
+        let host = test.text(Attribute::Host);
+        let whole = host.filter(|it| here.get(it) == everywhere.get(it));
+        let name = whole.unwrap_or_else(|| test.label());
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}
+
+/// How many tests are of each host.
+fn by_host<'t>(tests: impl Iterator<Item = &'t Test<'t>>) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for host in tests.filter_map(|test| test.text(Attribute::Host)) {
+        *counts.entry(host).or_default() += 1;
+    }
+    counts
 }
 
 fn target(test: &Test<'_>) -> Option<String> {

@@ -1,5 +1,5 @@
 //! What earlier cases of a run found out: what a host does not serve, so that later cases do not wait for it again,
-//! and how long ranks take to start, so that a launch that cannot fit is said before it begins.
+//! how long ranks take to start, so that a launch that cannot fit is said before it begins, and which loops are fastest.
 //!
 //! A transient failure is not remembered: a server that has answered once is tried again.
 
@@ -10,6 +10,7 @@ use assay_model::failure::{Failure, Lack};
 use assay_model::plan::Case;
 use assay_model::workload::{MpiWorkload, NetworkQuestion, NetworkWorkload};
 
+use crate::bind::chosen_loops::ChosenLoops;
 use crate::recorder::CaseError;
 
 /// What is known of all hosts of a run.
@@ -21,6 +22,8 @@ pub(crate) struct Known {
     served: BTreeSet<(String, Lack)>,
     /// Launcher, library and number of ranks → seconds that a launch took beside the measuring, at least.
     launches: BTreeMap<(String, String, u32), f64>,
+    /// The fastest loops of STREAM.
+    pub(in crate::bind) chosen_loops: ChosenLoops,
 }
 
 impl Known {

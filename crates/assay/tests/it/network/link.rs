@@ -100,6 +100,18 @@ impl Link {
         self.ahead(far, &world.command(arguments))
     }
 
+    /// The program at the near end, for which `veth0` has the entries of a device of 10 Gbit/s. `ip netns exec` gives it a
+    /// view of the file systems of its own.
+    pub(crate) fn within_on_a_device(&self, world: &World, arguments: &[&str]) -> Command {
+        let shown = "mount -t tmpfs devices /sys/class/net && mkdir -p /sys/class/net/veth0/device \
+                     && echo 10000 > /sys/class/net/veth0/speed && exec \"$0\" \"$@\"";
+        let inner = world.command(arguments);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", shown]).arg(inner.get_program()).args(inner.get_args());
+        shell.envs(inner.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        self.ahead(false, &shell)
+    }
+
     fn ahead(&self, far: bool, inner: &Command) -> Command {
         let mut command = Command::new("ip");
         let name = if far { &self.far } else { &self.near };

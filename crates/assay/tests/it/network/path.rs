@@ -44,7 +44,7 @@ fn a_tool_that_claims_more_than_the_link_is_flagged() {
     let tool = format!("iperf3={}", tool.display());
     let asked = ["run", suite.to_str().unwrap(), "--to", FAR, "--by", "iperf3", "--json"];
     let asked = [&asked[..], &["--tool", &tool]].concat();
-    let output = link.within(false, &world, &asked).output().unwrap();
+    let output = link.within_on_a_device(&world, &asked).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(&output.stderr)));
     let all = document["results"].as_array().unwrap();
