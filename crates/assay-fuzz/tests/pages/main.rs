@@ -38,6 +38,7 @@ fn runs() -> Vec<Summary> {
         mpi::mpi(),
         network::network(),
         troubled::run(),
+        troubled::refused_likewise(),
     ];
     // Without a command to repeat it a page says less.
     all.push(Summary { results: vec![], ..guest::quick() });
