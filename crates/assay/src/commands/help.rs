@@ -75,10 +75,6 @@ pub(crate) fn with_negatives(
 /// the emulated tool has, why it is not supported.
 pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
-    if let Some(failure) = below_zero(&error, &words) {
-        Terminal::attached().complain(&failure);
-        return ExitCode::from(exit_code(failure.kind));
-    }
     // Help is rendered again, for the terminal that it is read on.
     let error = &match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
@@ -159,20 +155,6 @@ fn plain_reason(error: &clap::Error) -> Option<String> {
         return None;
     };
     Some(reason.to_owned())
-}
-
-/// A value like `-5s`, in which clap sees the options `-5` and `-s`.
-fn below_zero(error: &clap::Error, words: &[OsString]) -> Option<Failure> {
-    let ContextValue::String(seen) = error.get(ContextKind::InvalidArg)? else { return None };
-    let is_number =
-        seen.starts_with('-') && seen[1..].starts_with(|it: char| it.is_ascii_digit());
-    if error.kind() != ErrorKind::UnknownArgument || !is_number {
-        return None;
-    }
-    let words: Vec<&str> = words.iter().filter_map(|word| word.to_str()).collect();
-    let is_value = |pair: &&[&str]| pair[0].starts_with("--") && pair[1].starts_with(seen);
-    let [option, value] = *words.windows(2).find(is_value)? else { return None };
-    Some(Failure::usage(format!("{option} cannot be {value}: it is below zero")))
 }
 
 fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
