@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::pauses::Pauses;
-use crate::recorder::{CaseError, CaseState, Recorder, TOLERANCE, TOLERANCE_S};
+use crate::recorder::{CaseError, CaseState, Recorder, TOLERANCE};
 use crate::sink::{Gate, Sink};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
@@ -209,6 +209,9 @@ struct Outlook {
 }
 
 impl Outlook {
+    /// As far beyond its budget a run may come without a word, however short it is.
+    const TOLERANCE_S: f64 = 3.0;
+
     fn of(plan: &Plan) -> Self {
         let left_s = plan.cases.iter().map(needed_s).sum();
         Self { budget_s: plan.budget_s, left_s, is_said: false }
@@ -218,7 +221,7 @@ impl Outlook {
     fn before(&mut self, group: &[Case], elapsed_s: f64) -> Option<Phrase> {
         let total_s = elapsed_s + self.left_s;
         self.left_s -= group.iter().map(needed_s).sum::<f64>();
-        let spare_s = (TOLERANCE * self.budget_s).max(TOLERANCE_S);
+        let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
         let is_late = total_s > self.budget_s + spare_s && !self.is_said;
         self.is_said |= is_late;
         let budget_s = self.budget_s;

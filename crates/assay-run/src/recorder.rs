@@ -30,8 +30,6 @@ use lately::Lately;
 
 /// As much beyond a budget, as a share of it, is worth no word beforehand.
 pub(crate) const TOLERANCE: f64 = 0.2;
-/// As far beyond its budget a run may come without a word, however short it is.
-pub(crate) const TOLERANCE_S: f64 = 3.0;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
@@ -341,11 +339,10 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.call(peer, subject)
     }
 
-    /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it and long
-    /// enough to be noticed.
+    /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it.
     pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Phrase) -> Phrase) {
         let budget_s = self.budget_s();
-        if beyond_s > (TOLERANCE * budget_s).max(TOLERANCE_S) {
+        if beyond_s > TOLERANCE * budget_s {
             self.note(&words(Phrase::roughly(budget_s, Unit::Second)));
         }
     }
