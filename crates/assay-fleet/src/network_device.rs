@@ -25,7 +25,7 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     let path = |file: &str| format!("sys/class/net/{name}/{file}");
     // A device without a carrier, and most virtual ones, say −1.
     let megabits = root.number::<i64>(&path("speed")).filter(|speed| *speed > 0);
-    let megabits = megabits.filter(|_| has_a_rate(root, name));
+    let megabits = megabits.filter(|_| has_a_device(root, name, MOST_LEVELS));
     let module = |line: &str| line.strip_prefix("DRIVER=").map(str::to_owned);
     NetworkDevice {
         name: name.to_owned(),
@@ -39,15 +39,11 @@ pub fn read(root: &Root, name: &str) -> NetworkDevice {
     }
 }
 
-/// Whether there is a device at the bottom of it, whose rate it is. A pair of containers (`veth`) and `tun` say 10 Gbit/s,
-/// whatever they carry (`drivers/net/veth.c`, `veth_get_link_ksettings`), and so does a bridge of such.
-fn has_a_rate(root: &Root, name: &str) -> bool {
-    has_a_device(root, name, MOST_LEVELS)
-}
-
 /// Interfaces above each other, of which the kernel allows eight (`MAX_NEST_DEV`).
 const MOST_LEVELS: u32 = 8;
 
+/// Whether there is a device at the bottom of it, whose rate it is. A pair of containers (`veth`) and `tun` say 10 Gbit/s,
+/// whatever they carry (`drivers/net/veth.c`, `veth_get_link_ksettings`), and so does a bridge of such.
 fn has_a_device(root: &Root, name: &str, levels: u32) -> bool {
     let entries = root.names(&format!("sys/class/net/{name}"));
     let mut lower = entries.iter().filter_map(|entry| entry.strip_prefix("lower_"));

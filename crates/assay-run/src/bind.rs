@@ -4,6 +4,7 @@ mod chosen_loops;
 mod clock;
 mod copy;
 mod files;
+mod known;
 mod latency;
 mod linpack;
 mod mpi;
@@ -29,8 +30,8 @@ use crate::storage::options::RunOptions;
 use crate::tools::Tools;
 
 pub(crate) use clock::characterise_clock;
+pub(crate) use known::Known;
 use network::By;
-pub(crate) use network::Known;
 pub(crate) use tool::record_once as record;
 
 /// What is the same for all cases of a run.

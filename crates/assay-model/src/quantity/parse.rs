@@ -22,7 +22,15 @@ pub enum QuantityError {
         /// A well-formed quantity of the wanted kind.
         example: &'static str,
     },
-    /// The number is negative, infinite or too large to be exact.
+    /// The number is negative.
+    #[error("`{text}` is below zero; write it like `{example}`")]
+    BelowZero {
+        /// What was given.
+        text: String,
+        /// A well-formed quantity of the wanted kind.
+        example: &'static str,
+    },
+    /// The number is infinite or too large to be exact.
     #[error("`{text}` is out of range")]
     OutOfRange {
         /// What was given.
@@ -67,7 +75,13 @@ impl Quantity {
             example: example(unit),
         })?;
         let value = value * factor;
-        if !value.is_finite() || value < 0.0 {
+        if value < 0.0 {
+            return Err(QuantityError::BelowZero {
+                text: text.to_owned(),
+                example: example(unit),
+            });
+        }
+        if !value.is_finite() {
             return Err(QuantityError::OutOfRange { text: text.to_owned() });
         }
         Ok(Self::new(value, unit))

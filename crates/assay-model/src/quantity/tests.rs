@@ -68,7 +68,7 @@ fn refuses_with_a_reason() {
             Unit::BitPerSecond,
             "`GB/s` in `5GB/s` is no unit of a bit rate; write it like `10Gbit/s`",
         ),
-        ("-5s", Unit::Second, "`-5s` is out of range"),
+        ("-5s", Unit::Second, "`-5s` is below zero; write it like `60s`"),
         ("1e400", Unit::Count, "`1e400` is out of range"),
         ("1-2", Unit::Count, "`1-2` does not start with a number; write it like `1000`"),
     ] {

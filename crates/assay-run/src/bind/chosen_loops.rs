@@ -1,22 +1,21 @@
 //! Which loops of STREAM were the fastest, for all cases of a run that walk arrays of one size on the same CPUs.
 //!
-//! Never chooses; who does, hands in what won and under which case.
+//! Keeps what was asked and what won; the caller knows how to choose.
+
+use std::cell::RefCell;
 
 use assay_kernels::memory::stream::{Operation, StreamConfig};
 use assay_model::attribute::Attribute;
 
-use crate::recorder::Recorder;
+use super::Known;
+use crate::recorder::{CaseError, Recorder};
 
 /// The loop that won, for each operation that was asked.
 pub(super) type Winners = Vec<(Operation, &'static str)>;
 
 /// What won so far, and where.
 #[derive(Debug, Default)]
-pub(crate) struct ChosenLoops {
-    all: Vec<Choice>,
-    /// The longest choice that was announced.
-    foretold_s: f64,
-}
+pub(crate) struct ChosenLoops(Vec<Choice>);
 
 /// What one case has found out.
 #[derive(Debug)]
@@ -30,7 +29,7 @@ impl ChosenLoops {
     /// What won on these arrays for all these operations, and in which case.
     fn find(&self, arrays: &StreamConfig, operations: &[Operation]) -> Option<(Winners, &str)> {
         let arrays = sorted(arrays);
-        self.all.iter().filter(|choice| choice.arrays == arrays).find_map(|choice| {
+        self.0.iter().filter(|choice| choice.arrays == arrays).find_map(|choice| {
             let winner = |wanted: &Operation| {
                 choice.winners.iter().find(|(operation, _)| operation == wanted).copied()
             };
@@ -39,32 +38,29 @@ impl ChosenLoops {
         })
     }
 
-    /// The same for a case that takes it over and says where from.
-    pub(super) fn take_over(
-        &self,
-        arrays: &StreamConfig,
-        operations: &[Operation],
-        recorder: &mut Recorder<'_, '_>,
-    ) -> Option<Winners> {
-        let (winners, case) = self.find(arrays, operations)?;
-        recorder.learn(Attribute::KernelChosenIn, case);
-        Some(winners)
-    }
-
     /// A case has chosen.
-    pub(super) fn add(&mut self, arrays: &StreamConfig, case: &str, winners: &Winners) {
+    fn add(&mut self, arrays: &StreamConfig, case: &str, winners: &Winners) {
         let (arrays, winners) = (sorted(arrays), winners.clone());
-        self.all.push(Choice { arrays, case: case.to_owned(), winners });
+        self.0.push(Choice { arrays, case: case.to_owned(), winners });
     }
+}
 
-    /// Whether it is worth a word that choosing takes so long: not again where it was said of a choice like that.
-    pub(super) fn is_news(&mut self, choosing_s: f64) -> bool {
-        let is_news = choosing_s > 2.0 * self.foretold_s;
-        if is_news {
-            self.foretold_s = choosing_s;
-        }
-        is_news
+/// What an earlier case has chosen, which the record names, or else what `choose` finds to be the fastest here and now.
+pub(super) fn winners<'a, 't>(
+    (arrays, operations): (&StreamConfig, &[Operation]),
+    known: &RefCell<Known>,
+    recorder: &mut Recorder<'a, 't>,
+    choose: impl FnOnce(&mut Recorder<'a, 't>) -> Result<Winners, CaseError>,
+) -> Result<Winners, CaseError> {
+    if let Some((winners, case)) = known.borrow().chosen_loops.find(arrays, operations) {
+        recorder.learn(Attribute::KernelChosenIn, case);
+        return Ok(winners);
     }
+    let began_s = recorder.elapsed_s();
+    let winners = choose(recorder)?;
+    recorder.has_chosen_since(began_s);
+    known.borrow_mut().chosen_loops.add(arrays, recorder.case_id(), &winners);
+    Ok(winners)
 }
 
 /// Which thread comes first makes no difference to what is fastest.
@@ -101,12 +97,5 @@ mod tests {
             assert_eq!(found.as_ref().map(|(winners, _)| winners[0].1), expected, "{asked:?}");
             assert!(found.is_none_or(|(_, case)| case == "stream-node"));
         }
-    }
-
-    #[test]
-    fn what_takes_long_is_said_once() {
-        let mut chosen = ChosenLoops::default();
-        let said = [4.0, 5.0, 8.0, 9.0, 18.0].map(|choosing_s| chosen.is_news(choosing_s));
-        assert_eq!(said, [true, false, false, true, false]);
     }
 }

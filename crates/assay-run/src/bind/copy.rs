@@ -9,7 +9,7 @@ use assay_model::failure::Area;
 use assay_model::phrase;
 use assay_model::workload::CopyWorkload;
 
-use super::Known;
+use super::{Known, chosen_loops};
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
@@ -65,25 +65,18 @@ fn config(work: &CopyWorkload) -> StreamConfig {
     }
 }
 
-/// What an earlier case has chosen, or else what is fastest here and now.
 fn win(
     arrays: &StreamConfig,
     stream: &mut Stream,
     known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<&'static str, CaseError> {
-    let asked = [Operation::Copy];
-    let known_one = known.borrow().chosen_loops.take_over(arrays, &asked, recorder);
-    if let Some([(_, kernel)]) = known_one.as_deref() {
-        return Ok(kernel);
-    }
-    let began_s = recorder.elapsed_s();
-    let best =
-        stream.pick_best(Operation::Copy, recorder.cancel()).map_err(|error| failed(&error))?;
-    recorder.has_chosen_since(began_s);
-    let winners = vec![(Operation::Copy, best.name)];
-    known.borrow_mut().chosen_loops.add(arrays, recorder.case_id(), &winners);
-    Ok(best.name)
+    let asked = (arrays, &[Operation::Copy][..]);
+    let winners = chosen_loops::winners(asked, known, recorder, |recorder| {
+        let best = stream.pick_best(Operation::Copy, recorder.cancel());
+        best.map(|it| vec![(Operation::Copy, it.name)]).map_err(|error| failed(&error))
+    })?;
+    Ok(winners[0].1)
 }
 
 fn failed(error: &StreamError) -> CaseError {

@@ -2,7 +2,6 @@
 //! speaks iperf3's or qperf's protocol.
 
 mod far_end;
-mod known;
 mod latency;
 mod throughput;
 mod virtual_function;
@@ -26,7 +25,7 @@ use crate::recorder::{CaseError, Recorder};
 
 use far_end::FarEnd;
 
-pub(crate) use known::Known;
+use super::known::{self, Known};
 
 /// Who answers echoes, streams and messages.
 #[derive(Debug, Clone, Copy)]

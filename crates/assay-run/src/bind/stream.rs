@@ -13,8 +13,8 @@ use assay_model::phrase::Phrase;
 use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, StreamWorkload};
 
-use super::Known;
 use super::chosen_loops::Winners;
+use super::{Known, chosen_loops};
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
@@ -67,7 +67,6 @@ fn key(work: &StreamWorkload, operation: Operation, domain: &Domain) -> Key {
     }
 }
 
-/// What an earlier case has chosen, or else what is fastest here and now.
 fn win(
     work: &StreamWorkload,
     stream: &mut Stream,
@@ -75,15 +74,9 @@ fn win(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Winners, CaseError> {
     let arrays = config(work);
-    let known_ones = known.borrow().chosen_loops.take_over(&arrays, &Operation::ALL, recorder);
-    let winners = match known_ones {
-        Some(winners) => winners,
-        None => {
-            let winners = choose(stream, known, recorder)?;
-            known.borrow_mut().chosen_loops.add(&arrays, recorder.case_id(), &winners);
-            winners
-        }
-    };
+    let asked = (&arrays, &Operation::ALL[..]);
+    let winners =
+        chosen_loops::winners(asked, known, recorder, |recorder| choose(stream, recorder))?;
     for (operation, kernel) in &winners {
         for domain in &work.domains {
             recorder.learn_of(key(work, *operation, domain), Attribute::Kernel, *kernel);
@@ -92,11 +85,7 @@ fn win(
     Ok(winners)
 }
 
-fn choose(
-    stream: &mut Stream,
-    known: &RefCell<Known>,
-    recorder: &mut Recorder<'_, '_>,
-) -> Result<Winners, CaseError> {
+fn choose(stream: &mut Stream, recorder: &mut Recorder<'_, '_>) -> Result<Winners, CaseError> {
     let began_s = recorder.elapsed_s();
     let mut winners = Winners::new();
     for operation in Operation::ALL {
@@ -104,13 +93,10 @@ fn choose(
             stream.pick_best(operation, recorder.cancel()).map_err(|error| failed(&error))?;
         if winners.is_empty() {
             let choosing_s = Operation::ALL.len() as f64 * (recorder.elapsed_s() - began_s);
-            if known.borrow_mut().chosen_loops.is_news(choosing_s) {
-                foretell(choosing_s, recorder);
-            }
+            foretell(choosing_s, recorder);
         }
         winners.push((operation, kernel.name));
     }
-    recorder.has_chosen_since(began_s);
     Ok(winners)
 }
 

@@ -26,7 +26,7 @@ pub(super) fn measure(
     case: &Case,
     (tool, found): (&'static Tool, &Found),
     cpu_flags: &[String],
-    known: &network::Known,
+    known: &super::Known,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let repetitions = case.stopping.repetitions;

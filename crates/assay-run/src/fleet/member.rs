@@ -37,7 +37,7 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
         let mut telling = Telling {
             line,
             run_started_ns: clock::now_ns(),
-            started_ns: None,
+            start: Start::of(line),
             watch: Watch::of(Root::machine()),
         };
         question::measure(question, prepared, None, &cancel, &mut telling)?;
@@ -54,17 +54,13 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
 struct Telling<'l> {
     line: &'l Arc<Line>,
     run_started_ns: u64,
-    /// When it went on, until that is said: with the next word, because whoever talks at that moment keeps from its start
-    /// whoever shares the CPU, and the coordinator, which has to hear it.
-    started_ns: Option<u64>,
+    start: Start<'l>,
     watch: Watch,
 }
 
 impl Telling<'_> {
     fn say(&mut self, reply: &Reply) {
-        if let Some(started_ns) = self.started_ns.take() {
-            self.line.say(&Reply::Started(started_ns));
-        }
+        self.start.say();
         self.line.say(reply);
     }
 }
@@ -107,9 +103,7 @@ impl Sink for Telling<'_> {
         let start_ns = self.line.next_start();
         if let Some(at_ns) = start_ns {
             self.watch.looks();
-            let started_ns = wait_until(at_ns, self.line.cancel());
-            self.started_ns = Some(started_ns);
-            self.watch.starts(started_ns);
+            self.watch.starts(self.start.wait_until(at_ns));
         }
         Ok(start_ns)
     }
@@ -126,9 +120,36 @@ impl Sink for Telling<'_> {
     }
 }
 
+/// When this host went on, until that is said: with the next word, because whoever talks at that moment keeps from its start
+/// whoever shares the CPU, and the coordinator, which has to hear it.
+pub(crate) struct Start<'l> {
+    line: &'l Line,
+    started_ns: Option<u64>,
+}
+
+impl<'l> Start<'l> {
+    pub(crate) const fn of(line: &'l Line) -> Self {
+        Self { line, started_ns: None }
+    }
+
+    /// Waits for the moment that the coordinator named, and gives back when it was.
+    pub(crate) fn wait_until(&mut self, at_ns: u64) -> u64 {
+        let started_ns = wait_until(at_ns, self.line.cancel());
+        self.started_ns = Some(started_ns);
+        started_ns
+    }
+
+    /// Says it, unless it was said.
+    pub(crate) fn say(&mut self) {
+        if let Some(started_ns) = self.started_ns.take() {
+            self.line.say(&Reply::Started(started_ns));
+        }
+    }
+}
+
 /// What the clock shows when the moment has come. Sleeps to the end: agents that share CPUs and look at the clock
 /// instead keep each other from being there (24 of them on two CPUs started 5 ms apart).
-pub(crate) fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
+fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
     timers::wake_on_time();
     loop {
         let now_ns = clock::now_ns();

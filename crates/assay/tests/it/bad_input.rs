@@ -183,9 +183,9 @@ fn what_is_no_number_is_refused_in_words() {
         ("iperf3 -c host -i x", "a number is wanted, like 1.5"),
         (
             "run --budget -5s",
-            "invalid value '-5s' for '--budget <TIME>': `-5s` is out of range",
+            "invalid value '-5s' for '--budget <TIME>': `-5s` is below zero; write it like `60s`",
         ),
-        ("storage read --rate -100", "`-100` is out of range"),
+        ("storage read --rate -100", "`-100` is below zero; write it like `"),
         ("rdma send-lat -n -5", "invalid value '-5' for '--iters <N>'"),
         ("run --budget 1e99s", "it must be more than zero and at most a year"),
         ("linpack --n -5", "invalid value '-5' for '--n <N>'"),

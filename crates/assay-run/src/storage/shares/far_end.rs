@@ -20,7 +20,7 @@ use assay_model::workload::file_set::FilePlan;
 use assay_model::workload::storage::{AccessPattern, Cursor, StoragePhase, StoragePlan};
 
 use crate::failure::Failure;
-use crate::fleet::member::wait_until;
+use crate::fleet::member::Start;
 use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
@@ -75,22 +75,22 @@ impl FarEnd {
         let ends = line.enough();
         ends.store(false, Ordering::Relaxed);
         let mut outcome = None;
-        let mut start = Start { line, started_ns: None };
+        let mut start = Start::of(line);
         let mut on = |event: StorageEvent<'_>| match event {
             StorageEvent::LayingOut { .. } => laid_out(&event, line),
             StorageEvent::PhaseReady { begins_ns } => {
                 begins_ns.set(ready(line));
                 match begins_ns.get() {
-                    Some(at_ns) => start.waits_until(at_ns),
+                    Some(at_ns) => drop(start.wait_until(at_ns)),
                     None => ends.store(true, Ordering::Relaxed),
                 }
             }
             StorageEvent::Interval { tally } => {
-                start.is_said();
+                start.say();
                 line.say(&Reply::Interval(Box::new(tally.clone())));
             }
             StorageEvent::PhaseDone { outcome: done } => {
-                start.is_said();
+                start.say();
                 outcome = Some(done.clone());
             }
             StorageEvent::PhaseStarts { .. } | StorageEvent::PhaseFailed => {}
@@ -142,13 +142,13 @@ pub fn prepare_trees(
 pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, Failure> {
     let ends = line.enough();
     ends.store(false, Ordering::Relaxed);
-    let start = RefCell::new(Start { line, started_ns: None });
+    let start = RefCell::new(Start::of(line));
     let mut on_ready = || match ready(line) {
-        Some(at_ns) => start.borrow_mut().waits_until(at_ns),
+        Some(at_ns) => drop(start.borrow_mut().wait_until(at_ns)),
         None => ends.store(true, Ordering::Relaxed),
     };
     let mut on_interval = |interval: &FileInterval| {
-        start.borrow_mut().is_said();
+        start.borrow_mut().say();
         line.say(&Reply::TreesInterval(Box::new(interval.clone())));
     };
     let mut control = FileControl {
@@ -158,27 +158,8 @@ pub fn trees_phase(asked: &TreesPhase, line: &Arc<Line>) -> Result<FileOutcome, 
         most_errors: asked.most_errors,
     };
     let outcome = file_trees::run_phase(&asked.phase, &mut control);
-    start.borrow_mut().is_said();
+    start.borrow_mut().say();
     outcome
-}
-
-/// When a phase went on, until that is said: with the next word, because whoever talks at that moment keeps from its start
-/// whoever shares the CPU, and the coordinator, which has to hear it.
-struct Start<'l> {
-    line: &'l Line,
-    started_ns: Option<u64>,
-}
-
-impl Start<'_> {
-    fn waits_until(&mut self, at_ns: u64) {
-        self.started_ns = Some(wait_until(at_ns, self.line.cancel()));
-    }
-
-    fn is_said(&mut self) {
-        if let Some(started_ns) = self.started_ns.take() {
-            self.line.say(&Reply::Started(started_ns));
-        }
-    }
 }
 
 /// Says that a phase can begin, and waits until it is said when.

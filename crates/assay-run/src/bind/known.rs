@@ -60,12 +60,16 @@ impl Known {
     }
 
     /// Whether the host is known to lack this.
-    pub(super) fn lacks(&self, host: &str, what: Lack) -> bool {
+    pub(in crate::bind) fn lacks(&self, host: &str, what: Lack) -> bool {
         self.lacking.contains_key(&(host.to_owned(), what))
     }
 
     /// An end of the case when its host is known to lack what it needs.
-    pub(super) fn need(&self, work: &NetworkWorkload, what: Lack) -> Result<(), CaseError> {
+    pub(in crate::bind) fn need(
+        &self,
+        work: &NetworkWorkload,
+        what: Lack,
+    ) -> Result<(), CaseError> {
         let Some(host) = &work.to else { return Ok(()) };
         let Some(because) = self.lacking.get(&(host.clone(), what)) else { return Ok(()) };
         let failure = Failure::Skipped { host: host.clone(), lack: what };
@@ -78,7 +82,7 @@ fn ranks(work: &MpiWorkload) -> (String, String, u32) {
 }
 
 /// Where the streams of a case go.
-pub(super) fn streams_port(work: &NetworkWorkload) -> Lack {
+pub(in crate::bind) fn streams_port(work: &NetworkWorkload) -> Lack {
     Lack::Port(work.port.unwrap_or(iperf3::DEFAULT_PORT))
 }
 
