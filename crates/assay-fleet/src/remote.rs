@@ -34,6 +34,7 @@ pub mod controller;
 mod failure;
 pub mod frame;
 mod line;
+mod murmur;
 mod program;
 pub mod relay;
 

@@ -3,6 +3,8 @@
 //! Stored as `HdrHistogram` V2 (DEFLATE, base64), which other tools read, and merged exactly across
 //! stretches, threads and hosts. Values are whole nanoseconds.
 
+use std::sync::Arc;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
@@ -38,7 +40,8 @@ pub struct Distribution {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Encoded {
-    text: String,
+    /// Shared: what hosts have measured is part of their total, too.
+    text: Arc<str>,
 }
 
 /// Text that is no histogram.
@@ -62,7 +65,7 @@ impl Encoded {
         V2DeflateSerializer::new()
             .serialize(histogram, &mut bytes)
             .expect("writing to memory cannot fail, and every histogram has a form");
-        Self { text: STANDARD.encode(bytes) }
+        Self { text: STANDARD.encode(bytes).into() }
     }
 
     /// The histogram with its extremes rounded to its digits.
@@ -87,13 +90,13 @@ impl TryFrom<String> for Encoded {
 
     fn try_from(text: String) -> Result<Self, DecodeError> {
         decode(&text)?;
-        Ok(Self { text })
+        Ok(Self { text: text.into() })
     }
 }
 
 impl From<Encoded> for String {
     fn from(encoded: Encoded) -> Self {
-        encoded.text
+        encoded.text.as_ref().to_owned()
     }
 }
 

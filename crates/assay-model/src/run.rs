@@ -112,6 +112,15 @@ pub struct SeriesRecord {
     pub figures: Option<Figures>,
 }
 
+impl SeriesRecord {
+    /// No more comes: gives back the memory that was kept for it, of which a thousand hosts have much.
+    fn is_whole(&mut self) {
+        self.samples.shrink_to_fit();
+        self.distributions.shrink_to_fit();
+        self.counts.shrink_to_fit();
+    }
+}
+
 /// How a case ended.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaseEnd {
@@ -244,7 +253,10 @@ impl Run {
             }
             RunEvent::Doubt { case: None, doubt } => self.doubts.push(doubt),
             RunEvent::CaseFinished { case, stopped } => {
-                self.with(&case, |record| record.end = Some(CaseEnd::Finished(stopped)));
+                self.with(&case, |record| {
+                    record.end = Some(CaseEnd::Finished(stopped));
+                    record.series.iter_mut().for_each(SeriesRecord::is_whole);
+                });
             }
             RunEvent::CaseFailed { case, failure, because, host: Some(host) } => {
                 let failed = FailedOn { host, failure, because };

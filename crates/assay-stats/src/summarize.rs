@@ -3,6 +3,8 @@
 //! Every series of every finished case becomes an estimate, and so does what several hosts did together; steps tell
 //! their facts; limits are attached, some of which other estimates of the same run provide; everything is held to the laws.
 
+use std::collections::BTreeMap;
+
 use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::benchmark::Metric;
 use assay_model::doubt::Doubt;
@@ -11,10 +13,12 @@ use assay_model::failure::Failure;
 use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary, Tool};
 
+use self::case_doubts::CaseDoubts;
 use self::sides::is_whole;
 use crate::outliers::Measured;
 use crate::{METHOD, laws};
 
+mod case_doubts;
 pub mod estimate;
 mod limits;
 mod peers;
@@ -133,12 +137,13 @@ fn finished<'r>(
     let mut entries = Vec::new();
     let mut failures = Vec::new();
     let benchmark = record.case.workload.benchmark();
+    let doubts = CaseDoubts::of(record);
     for metric in benchmark.definition().metrics {
         let of_metric = |it: &&SeriesRecord| {
             it.metric == metric.name && !is_empty(it) && has_not_failed(record, it)
         };
         let mut of_hosts: Vec<&SeriesRecord> = record.series.iter().filter(of_metric).collect();
-        of_hosts.sort_by_key(|it| place_of_host(run, it));
+        of_hosts.sort_by_cached_key(|it| place_of_host(run, it));
         for series in of_hosts {
             let step = match Place::of(series) {
                 Place::Result => None,
@@ -146,6 +151,7 @@ fn finished<'r>(
                 Place::Part => continue,
             };
             let (host, about) = describe(run, record, series, metric);
+            let about = estimate::About { warnings: doubts.about(&about.host), ..about };
             match estimate::estimate(record, series, stopped, about) {
                 Some((estimate, measured)) => {
                     let is_whole = is_whole(record, &series.dimensions);
@@ -228,14 +234,12 @@ fn describe<'r>(
 
 /// Adds to results and steps what the steps of their case tell.
 fn report<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
-    let mut known: Option<(&CaseRecord, String, steps::Reported)> = None;
+    // Results come metric by metric, each from all hosts: once for a host, whose series are looked for among those of all.
+    let mut known: BTreeMap<(*const CaseRecord, String), steps::Reported> = BTreeMap::new();
     for entry in results.iter_mut().chain(steps) {
         let (record, host) = (entry.record, &entry.estimate.host);
-        let same = known.as_ref().filter(|it| std::ptr::eq(it.0, record) && it.1 == *host);
-        if same.is_none() {
-            known = Some((record, host.clone(), steps::reported(record, host)));
-        }
-        let Some((_, _, reported)) = &known else { continue };
+        let told = known.entry((std::ptr::from_ref(record), host.clone()));
+        let reported = told.or_insert_with(|| steps::reported(record, host));
         let Estimate { parameters, warnings, .. } = &mut entry.estimate;
         if let Some(step) = entry.step {
             let shown = reported.shown.get(&step).map(|shown| shown.name().into());

@@ -351,7 +351,10 @@ fn measured(
     let mut looks: Vec<Look> = Vec::new();
     let mut told = Told::default();
     loop {
-        if let Some(cpu_s) = cpu_s(&child) {
+        // Not for every event: counting the open files of a thousand agents takes longer than the event did.
+        if looks.last().is_none_or(|look| look.at.elapsed() >= LOOK)
+            && let Some(cpu_s) = cpu_s(&child)
+        {
             looks.push(Look { at: Instant::now(), cpu_s });
             row.look_at(&child);
         }
@@ -359,7 +362,7 @@ fn measured(
             Ok((at, line)) => {
                 if told.hear(at, &line) {
                     row.ready_s = at.duration_since(begun).as_secs_f64();
-                    row.ready_cpu_s = looks.last().map_or(0.0, |look| look.cpu_s);
+                    row.ready_cpu_s = cpu_s(&child).unwrap_or_default();
                 }
             }
             Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}

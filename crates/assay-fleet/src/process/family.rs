@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, waitid,
 };
@@ -152,6 +153,9 @@ pub(super) fn wait_for_the_end() {
 /// hears no more of it.
 pub fn end_descendants() {
     IS_ENDING.store(true, Ordering::SeqCst);
+    if has_no_child() {
+        return;
+    }
     let mut known = BTreeSet::from([std::process::id()]);
     let mut rest = process_table::snapshot(&Root::machine());
     loop {
@@ -164,6 +168,13 @@ pub fn end_descendants() {
         send(&found, Signal::KILL);
         rest = others;
     }
+}
+
+/// Then it has no descendants either: those whose parents have ended are its own children (prctl(2),
+/// `PR_SET_CHILD_SUBREAPER`). Agents that end together look through no list of all processes of their machine.
+fn has_no_child() -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+    matches!(waitid(WaitId::All, options), Err(Errno::CHILD))
 }
 
 fn send(processes: &[Entry], signal: Signal) {

@@ -6,6 +6,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
+use std::vec;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
@@ -16,8 +17,10 @@ use super::relay::RelayAsked;
 use super::{Reply, Request, frame};
 use crate::resource_limits;
 
-/// Messages that wait to be heard; who speaks faster than that waits, too.
-const WAITING: usize = 4096;
+/// Handfuls of messages that wait to be heard; who speaks faster than that waits, too.
+const WAITING: usize = 512;
+/// Messages of a handful. Events come by the thousand when a case ends, and handing on costs more than reading them.
+const HANDFUL: usize = 8;
 /// Of a thread that reads one pipe and hands on what it hears.
 const STACK: usize = 512 << 10;
 /// Time in which agents end where the user waits for it: they have handed over what they had by then.
@@ -58,6 +61,8 @@ pub trait Hosts {
     fn leave(&mut self, host: usize);
 }
 
+/// What was heard of hosts, in the order of each.
+type Handful = Vec<(usize, Heard)>;
 type Input = Arc<Mutex<Option<ChildStdin>>>;
 
 /// Where what is said to a host goes.
@@ -95,7 +100,9 @@ impl Way {
 /// Agents over processes of their own, or behind relays that are.
 pub(super) struct Agents<'s> {
     clock: fn() -> u64,
-    heard: Receiver<(usize, Heard)>,
+    heard: Receiver<Handful>,
+    /// What is left of the last handful.
+    left: vec::IntoIter<(usize, Heard)>,
     ways: Vec<Way>,
     /// The pipes of this machine.
     inputs: Vec<Input>,
@@ -115,7 +122,10 @@ impl Hosts for Agents<'_> {
             self.looked = Instant::now();
             line::cut_late(self.lines, self.over);
         }
-        self.heard.recv_timeout(within.min(ROUND)).ok()
+        if self.left.len() == 0 {
+            self.left = self.heard.recv_timeout(within.min(ROUND)).ok()?.into_iter();
+        }
+        self.left.next()
     }
 
     fn report(&mut self, host: usize, request: &Request) {
@@ -167,6 +177,7 @@ pub(super) fn under_way<T>(
         let mut agents = Agents {
             clock,
             heard,
+            left: Vec::new().into_iter(),
             ways,
             inputs,
             lines: &lines,
@@ -285,7 +296,7 @@ struct Speaker<'s, 'h> {
     target: Target<'h>,
     clock: fn() -> u64,
     course: &'s Course<'s>,
-    heard: SyncSender<(usize, Heard)>,
+    heard: SyncSender<Handful>,
 }
 
 impl Speaker<'_, '_> {
@@ -306,7 +317,7 @@ impl Speaker<'_, '_> {
     fn lost(&self, failure: HostFailure, may_wait: bool) {
         let Target { name, first, hosts, is_relay, .. } = &self.target;
         let report = |number: usize, failure| {
-            let lost = (first + number, Heard::Lost(failure));
+            let lost = vec![(first + number, Heard::Lost(failure))];
             match may_wait {
                 true => self.heard.send(lost).is_ok(),
                 false => self.heard.try_send(lost).is_ok(),
@@ -325,14 +336,14 @@ impl Speaker<'_, '_> {
     }
 
     /// `false` when nobody listens any more.
-    fn report(&self, number: usize, heard: Heard) -> bool {
-        self.heard.send((self.target.first + number, heard)).is_ok()
+    fn report(&self, heard: Handful) -> bool {
+        heard.is_empty() || self.heard.send(heard).is_ok()
     }
 
     /// Hands on what is said until it ends.
     fn listen(&self, ends: Ends, line: &Line) -> Result<(), HostFailure> {
         let Ends { mut input, mut output, .. } = ends;
-        let Target { name, hosts, is_relay, input: kept, .. } = &self.target;
+        let Target { first, hosts, is_relay, input: kept, .. } = &self.target;
         if *is_relay {
             let (hosts, via) = (hosts.to_vec(), self.course.via.clone());
             let asked = RelayAsked { hosts, via, deadline: self.course.deadline };
@@ -340,36 +351,52 @@ impl Speaker<'_, '_> {
         }
         *lock(kept) = Some(input);
         let mut spoke = Instant::now();
-        let mut is_heard = *is_relay || self.report(0, Heard::Joined);
+        let joined = (!is_relay).then_some((*first, Heard::Joined));
+        let mut is_heard = self.report(joined.into_iter().collect());
+        let mut heard = Vec::new();
         let outcome = loop {
             if !is_heard {
                 break Ok(());
             }
-            let reply = match frame::read(&mut output) {
-                Ok(reply) => reply,
-                Err(error) => break Err(HostFailure::of_pipe(error)),
-            };
+            let said = frame::read(&mut output).map_err(HostFailure::of_pipe);
             let at_ns = (self.clock)();
             if spoke.elapsed() >= WORD {
                 spoke = Instant::now();
                 say_alive(kept);
             }
             line.lives_until(Instant::now() + self.course.deadline);
-            is_heard = match reply {
-                // Heard by the deadline alone: who is busy for minutes does not find thousands of them waiting.
-                Reply::Alive => true,
-                Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
-                    self.report(number, passed.heard(name, at_ns))
-                }
-                Reply::Failed { reason, advice } if *is_relay => {
-                    break Err(HostFailure::Refused { reason, advice });
-                }
-                _ if *is_relay => true,
-                reply => self.report(0, Heard::Said { reply: Box::new(reply), at_ns }),
-            };
+            match said.and_then(|reply| self.understand(reply, at_ns)) {
+                Ok(said) => heard.extend(said),
+                Err(failure) => break Err(failure),
+            }
+            if heard.len() >= HANDFUL || !frame::is_there(output.buffer()) {
+                is_heard = self.report(std::mem::take(&mut heard));
+            }
         };
+        self.report(heard);
         drop(lock(kept).take());
         line.let_end();
         outcome
+    }
+
+    /// What a reply says of which host; nothing where it only says that somebody is there.
+    fn understand(
+        &self,
+        reply: Reply,
+        at_ns: u64,
+    ) -> Result<Option<(usize, Heard)>, HostFailure> {
+        let Target { name, first, hosts, is_relay, .. } = &self.target;
+        Ok(match reply {
+            // Heard by the deadline alone: who is busy for minutes does not find thousands of them waiting.
+            Reply::Alive => None,
+            Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
+                Some((first + number, passed.heard(name, at_ns)))
+            }
+            Reply::Failed { reason, advice } if *is_relay => {
+                return Err(HostFailure::Refused { reason, advice });
+            }
+            _ if *is_relay => None,
+            reply => Some((*first, Heard::Said { reply: Box::new(reply), at_ns })),
+        })
     }
 }

@@ -1,6 +1,6 @@
 //! The processes that lead to hosts: started, listened to, and ended with all that they started.
 
-use std::io::{BufReader, Read};
+use std::io::BufReader;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,12 +8,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
 use super::controller::Course;
 use super::failure::HostFailure;
+use super::murmur::{self, Murmur};
 use super::{Program, Reply, VERSION, Via, agent, bootstrap, frame};
 
 /// Time in which an agent ends when its pipe is closed.
 pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
+
+/// How often it is looked whether a process has ended: less and less often, since a thousand may be ending.
+const SHORTEST_NAP: Duration = Duration::from_millis(5);
+const LONGEST_NAP: Duration = Duration::from_millis(160);
+
+/// One process is collected at a time. The kernel takes its entries of `/proc` away then, and spins until whoever else is at
+/// them has finished (`shrink_dcache_parent`): a thousand threads that did so together kept those others from running.
+static REAPING: Mutex<()> = Mutex::new(());
 
 /// A process that leads to a host. Killed when this is dropped, with all that it started.
 pub(super) struct Line {
@@ -32,18 +44,26 @@ impl Line {
     /// Waits until its process has ended by itself, for as long as an agent may take.
     pub(super) fn let_end(&self) {
         let over = Instant::now() + LAST_SECOND;
-        while Instant::now() < over && matches!(lock(&self.child).try_wait(), Ok(None)) {
-            thread::sleep(Duration::from_millis(10));
+        let mut nap = SHORTEST_NAP;
+        while Instant::now() < over && self.runs() {
+            thread::sleep(nap);
+            nap = LONGEST_NAP.min(2 * nap);
         }
     }
 
+    /// While its end has not been waited for, its number is nobody else's.
+    fn id(&self) -> Pid {
+        Pid::from_child(&lock(&self.child))
+    }
+
+    fn runs(&self) -> bool {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
+        matches!(waitid(WaitId::Pid(self.id()), options), Ok(None))
+    }
+
     fn cut(&self) {
-        let mut child = lock(&self.child);
-        // While it has not been waited for, its number is nobody else's.
-        if matches!(child.try_wait(), Ok(None)) {
-            let group = rustix::process::Pid::from_child(&child);
-            let _is_there =
-                rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        if self.runs() {
+            let _is_there = kill_process_group(self.id(), Signal::KILL);
         }
     }
 }
@@ -51,6 +71,9 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         self.cut();
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while matches!(waitid(WaitId::Pid(self.id()), ended), Err(Errno::INTR)) {}
+        let _turn = lock(&REAPING);
         drop(lock(&self.child).wait());
     }
 }
@@ -64,7 +87,7 @@ pub(super) struct Ends {
     pub(super) input: ChildStdin,
     pub(super) output: BufReader<ChildStdout>,
     /// The end of what it wrote on its standard error.
-    said: Arc<Mutex<Vec<u8>>>,
+    said: Murmur,
 }
 
 /// All lines of a controller.
@@ -173,22 +196,10 @@ fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure
         end: Mutex::new(end),
         is_late: AtomicBool::new(false),
     };
-    let (Some(input), Some(output), Some(mut errors)) = pipes else {
+    let (Some(input), Some(output), Some(errors)) = pipes else {
         return Err(HostFailure::Closed);
     };
-    let said = Arc::new(Mutex::new(Vec::new()));
-    let kept = Arc::clone(&said);
-    // Not waited for: what a transport leaves running in the background may keep this pipe open.
-    let listen = move || {
-        let mut chunk = [0; 1024];
-        while let Ok(read @ 1..) = errors.read(&mut chunk) {
-            let mut kept = lock(&kept);
-            kept.extend_from_slice(&chunk[..read]);
-            let surplus = kept.len().saturating_sub(4096);
-            kept.drain(..surplus);
-        }
-    };
-    thread::Builder::new().stack_size(128 << 10).spawn(listen).map_err(not_started)?;
+    let said = murmur::of(errors).map_err(not_started)?;
     Ok((line, Ends { input, output: BufReader::new(output), said }))
 }
 

@@ -1,13 +1,12 @@
 //! One series of one case becomes one estimate, without its limit.
 
-use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, Metric, Pooling};
 use assay_model::doubt::Doubt;
 use assay_model::event::{Count, Sample, Stopped};
 use assay_model::quantity::Unit;
 use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::summary::{Estimate, Tool};
-use assay_model::workload::{StreamWorkload, Workload};
 
 use super::sides;
 use crate::analysis::{Analysis, Samples, analyse};
@@ -17,9 +16,6 @@ use crate::outliers::Measured;
 use crate::quantile::{LEVEL, percentiles};
 use crate::ratio::Pooled;
 use crate::tails::Tails;
-
-/// STREAM's own rule: arrays of at least four times the last-level caches.
-const CACHE_MULTIPLE: f64 = 4.0;
 
 /// What an estimate is about.
 #[derive(Debug)]
@@ -108,13 +104,12 @@ pub(super) fn estimate(
     record: &CaseRecord,
     series: &SeriesRecord,
     stopped: Stopped,
-    about: About<'_>,
+    mut about: About<'_>,
 ) -> Option<(Estimate, Measured)> {
     let alone = |estimate: Estimate| {
         let measured = Measured::alone(estimate.median, estimate.ci);
         (estimate, measured)
     };
-    let mut about = About { warnings: case_doubts(record, &about.host), ..about };
     if about.metric.pooling == Pooling::Ratio
         && let Some(pooled) = Pooled::of(&counts(series))
     {
@@ -261,47 +256,4 @@ impl Weighted {
         }
         mean::of_weighted(unit, &values, &weights)
     }
-}
-
-/// Those about all hosts, those about this one, and those about one that has no results of its own, with its name.
-fn case_doubts(record: &CaseRecord, here: &str) -> Vec<Doubt> {
-    let has_own = |host: &str| {
-        let hosts = record.series.iter().filter_map(|it| it.dimensions.get(&Attribute::Host));
-        hosts.filter_map(Value::text).any(|it| it == host)
-    };
-    let of_host = record.doubts.iter().filter_map(|doubt| match doubt {
-        Doubt::OnHost { host, doubt } if host == here => Some(&**doubt),
-        Doubt::OnHost { host, .. } if has_own(host) => None,
-        other => Some(other),
-    });
-    let mut doubts = together(of_host);
-    if let Workload::Stream(stream) = &record.case.workload {
-        let known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
-        doubts.extend(cache_assisted(stream).filter(|_| !known));
-    }
-    doubts
-}
-
-/// What each of several repetitions left undone is one doubt.
-fn together<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
-    let mut all: Vec<Doubt> = Vec::new();
-    for doubt in doubts {
-        let known = all.iter_mut().find(|it| it.id() == doubt.id());
-        match (known, doubt) {
-            (
-                Some(Doubt::NotStarted { count, due }),
-                Doubt::NotStarted { count: more, due: of },
-            ) => (*count, *due) = (*count + more, *due + of),
-            _ => all.push(doubt.clone()),
-        }
-    }
-    all
-}
-
-fn cache_assisted(stream: &StreamWorkload) -> Option<Doubt> {
-    (stream.cache_multiple < CACHE_MULTIPLE).then_some(Doubt::CacheAssisted {
-        bytes_per_array: stream.bytes_per_array,
-        multiple: stream.cache_multiple,
-        needed: CACHE_MULTIPLE,
-    })
 }

@@ -28,6 +28,9 @@ pub(super) struct Reported {
 /// if at all.
 pub(super) fn reported(record: &CaseRecord, host: &str) -> Reported {
     let Workload::Storage(test) = &record.case.workload else { return Reported::default() };
+    if test.course == Course::Once {
+        return Reported::default();
+    }
     let is_here = |it: &&SeriesRecord| {
         it.dimensions.get(&Attribute::Host).and_then(Value::text).is_none_or(|it| it == host)
     };

@@ -1,0 +1,115 @@
+//! What transports write on their standard errors: the end of it is kept, since it says why one of them failed.
+//!
+//! One thread hears all of them. They are not waited for: what a transport leaves running in the background may keep
+//! its pipe open for ever.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read as _};
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::process::ChildStderr;
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll;
+
+use super::line::lock;
+
+/// What is kept of a pipe.
+const KEPT: usize = 4096;
+const STACK: usize = 128 << 10;
+
+/// The end of what came through a pipe, shared with who listens to it until that closes.
+pub(super) type Murmur = Arc<Mutex<Vec<u8>>>;
+
+struct Listener {
+    /// Whom the kernel wakes the thread for (epoll(7)): others may be added while it waits.
+    ready: OwnedFd,
+    heard: Mutex<BTreeMap<u64, (ChildStderr, Murmur)>>,
+}
+
+static LISTENER: Mutex<Option<Arc<Listener>>> = Mutex::new(None);
+
+/// Listens to a pipe from now on.
+pub(super) fn of(pipe: ChildStderr) -> io::Result<Murmur> {
+    let listener = Listener::get()?;
+    let murmur = Murmur::default();
+    let mut heard = lock(&listener.heard);
+    let number = u64::try_from(pipe.as_raw_fd()).unwrap_or_default();
+    let data = epoll::EventData::new_u64(number);
+    epoll::add(&listener.ready, &pipe, data, epoll::EventFlags::IN)?;
+    heard.insert(number, (pipe, Arc::clone(&murmur)));
+    drop(heard);
+    Ok(murmur)
+}
+
+impl Listener {
+    fn get() -> io::Result<Arc<Self>> {
+        let mut known = lock(&LISTENER);
+        if let Some(listener) = &*known {
+            return Ok(Arc::clone(listener));
+        }
+        let ready = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let listener = Arc::new(Self { ready, heard: Mutex::default() });
+        let listening = Arc::clone(&listener);
+        thread::Builder::new().stack_size(STACK).spawn(move || listening.listen())?;
+        Ok(Arc::clone(known.insert(listener)))
+    }
+
+    fn listen(&self) {
+        let mut events = Vec::with_capacity(64);
+        loop {
+            events.clear();
+            // A signal may end the wait early.
+            let _ready = epoll::wait(&self.ready, spare_capacity(&mut events), None);
+            for event in &events {
+                self.hear(event.data.u64());
+            }
+        }
+    }
+
+    /// The kernel has said that something is there, or that the pipe has closed: this does not wait.
+    fn hear(&self, number: u64) {
+        let mut heard = lock(&self.heard);
+        let Some((pipe, murmur)) = heard.get_mut(&number) else { return };
+        let mut chunk = [0; 1024];
+        if let Ok(read @ 1..) = pipe.read(&mut chunk) {
+            let mut kept = lock(murmur);
+            kept.extend_from_slice(&chunk[..read]);
+            let surplus = kept.len().saturating_sub(KEPT);
+            kept.drain(..surplus);
+            return;
+        }
+        let _is_known = epoll::delete(&self.ready, &*pipe);
+        drop(heard.remove(&number));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_end_of_what_many_say_is_kept_until_each_has_ended() {
+        let say = |number: usize| {
+            let text = format!("head -c 100000 /dev/zero >&2; echo said {number} >&2");
+            let child = Command::new("sh").args(["-c", &text]).stderr(Stdio::piped()).spawn();
+            let mut child = child.unwrap();
+            let murmur = of(child.stderr.take().unwrap()).unwrap();
+            (child, murmur)
+        };
+        let all: Vec<_> = (0..20).map(say).collect();
+        for (number, (mut child, murmur)) in all.into_iter().enumerate() {
+            child.wait().unwrap();
+            while Arc::strong_count(&murmur) > 1 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let kept = lock(&murmur);
+            assert_eq!(kept.len(), KEPT);
+            assert!(kept.ends_with(format!("said {number}\n").as_bytes()));
+        }
+    }
+}

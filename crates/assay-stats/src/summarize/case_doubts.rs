@@ -1,0 +1,81 @@
+//! What is doubtful about a case, by the hosts that it is about.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::doubt::Doubt;
+use assay_model::run::CaseRecord;
+use assay_model::workload::{StreamWorkload, Workload};
+
+/// STREAM's own rule: arrays of at least four times the last-level caches.
+const CACHE_MULTIPLE: f64 = 4.0;
+
+/// The doubts of a case. Found once: a thousand hosts that doubt something each have many results.
+pub(super) struct CaseDoubts<'r> {
+    record: &'r CaseRecord,
+    /// Those about all hosts, and those about a host that has no results of its own; with their places.
+    of_all: Vec<(usize, &'r Doubt)>,
+    /// Those about one host, without its name.
+    of_host: BTreeMap<&'r str, Vec<(usize, &'r Doubt)>>,
+}
+
+impl<'r> CaseDoubts<'r> {
+    pub(super) fn of(record: &'r CaseRecord) -> Self {
+        let hosts = record.series.iter().filter_map(|it| it.dimensions.get(&Attribute::Host));
+        let have_own: BTreeSet<&str> = hosts.filter_map(Value::text).collect();
+        let mut found = Self { record, of_all: Vec::new(), of_host: BTreeMap::new() };
+        for (place, doubt) in record.doubts.iter().enumerate() {
+            let of_host = match doubt {
+                Doubt::OnHost { host, doubt } => Some((host.as_str(), &**doubt)),
+                _ => None,
+            };
+            if let Some((host, doubt)) = of_host {
+                found.of_host.entry(host).or_default().push((place, doubt));
+            }
+            if of_host.is_none_or(|(host, _)| !have_own.contains(host)) {
+                found.of_all.push((place, doubt));
+            }
+        }
+        found
+    }
+
+    /// What a result of this host has to say, in the order in which it was found.
+    pub(super) fn about(&self, here: &str) -> Vec<Doubt> {
+        let is_own =
+            |doubt: &Doubt| matches!(doubt, Doubt::OnHost { host, .. } if host == here);
+        let of_all = self.of_all.iter().filter(|(_, doubt)| !is_own(doubt));
+        let own = self.of_host.get(here).into_iter().flatten();
+        let mut found: Vec<_> = of_all.chain(own).collect();
+        found.sort_by_key(|(place, _)| *place);
+        let mut doubts = together(found.into_iter().map(|(_, doubt)| *doubt));
+        if let Workload::Stream(stream) = &self.record.case.workload {
+            let known = doubts.iter().any(|doubt| doubt.id() == "cache-assisted");
+            doubts.extend(cache_assisted(stream).filter(|_| !known));
+        }
+        doubts
+    }
+}
+
+/// What each of several repetitions left undone is one doubt.
+fn together<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
+    let mut all: Vec<Doubt> = Vec::new();
+    for doubt in doubts {
+        let known = all.iter_mut().find(|it| it.id() == doubt.id());
+        match (known, doubt) {
+            (
+                Some(Doubt::NotStarted { count, due }),
+                Doubt::NotStarted { count: more, due: of },
+            ) => (*count, *due) = (*count + more, *due + of),
+            _ => all.push(doubt.clone()),
+        }
+    }
+    all
+}
+
+fn cache_assisted(stream: &StreamWorkload) -> Option<Doubt> {
+    (stream.cache_multiple < CACHE_MULTIPLE).then_some(Doubt::CacheAssisted {
+        bytes_per_array: stream.bytes_per_array,
+        multiple: stream.cache_multiple,
+        needed: CACHE_MULTIPLE,
+    })
+}
