@@ -42,7 +42,7 @@ impl Drop for Namespaces {
 }
 
 /// Every host answered, and each from a namespace of its own: none has a device besides loopback.
-fn are_namespaces(document: &Value, names: &[String]) {
+pub(super) fn are_namespaces(document: &Value, names: &[String]) {
     let hosts = document["hosts"].as_array().unwrap();
     let found: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(found, names);
@@ -80,7 +80,7 @@ fn the_rights_of_another_user_lead_to_hosts() {
 }
 
 /// The user's configuration of ssh for servers on this machine, each with its name and its port.
-fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
+pub(super) fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
     let path = |name: &str| world.path(name).display().to_string();
     let public = key(world, "host");
     key(world, "mine");
@@ -101,7 +101,7 @@ fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
     world.write("ssh_config", &text).display().to_string()
 }
 
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
