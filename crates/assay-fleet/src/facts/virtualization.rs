@@ -64,6 +64,10 @@ const GROUPS: [(&str, &str); 6] = [
     ("lxc", "lxc"),
 ];
 
+/// How the kubelet begins the `/etc/hosts` of every container that it starts (`pkg/kubelet/kubelet_pods.go`). Its groups
+/// are seen from outside alone where groups are of version 2, and other engines' marks are those of the runtime below it.
+const HOSTS_OF_A_POD: &str = "# Kubernetes-managed hosts file";
+
 /// Files that a container engine leaves in the root of its containers.
 const MARKS: [(&str, &str); 3] = [
     (".dockerenv", "docker"),
@@ -109,7 +113,11 @@ fn container(root: &Root) -> Option<String> {
         mark.map(|(_, name)| (*name).to_owned())
     };
     let groups = || named(&GROUPS, &root.text("proc/self/cgroup").unwrap_or_default());
-    root.text("run/systemd/container").or_else(groups).or_else(mark)
+    let pod = || {
+        let hosts = root.text("etc/hosts").unwrap_or_default();
+        hosts.starts_with(HOSTS_OF_A_POD).then(|| "kubernetes".to_owned())
+    };
+    root.text("run/systemd/container").or_else(groups).or_else(pod).or_else(mark)
 }
 
 fn named(table: &[(&str, &str)], text: &str) -> Option<String> {
@@ -139,5 +147,24 @@ mod tests {
             let found = read(&Root::at(folder.path()));
             assert_eq!(found.hypervisor.as_deref(), Some(expected), "{model}");
         }
+    }
+
+    #[test]
+    fn a_pod_is_known_by_its_hosts_where_its_groups_do_not_show() {
+        let folder = tempfile::tempdir().unwrap();
+        for folder_of in ["proc/self", "etc", "run"] {
+            std::fs::create_dir_all(folder.path().join(folder_of)).unwrap();
+        }
+        let write = |path: &str, text: &str| std::fs::write(folder.path().join(path), text);
+        write("proc/self/cgroup", "0::/\n").unwrap();
+        write("run/.containerenv", "").unwrap();
+        let found = || read(&Root::at(folder.path())).container;
+        assert_eq!(found().as_deref(), Some("podman"));
+        write(
+            "etc/hosts",
+            "# Kubernetes-managed hosts file (host network).\n127.0.0.1 localhost\n",
+        )
+        .unwrap();
+        assert_eq!(found().as_deref(), Some("kubernetes"));
     }
 }

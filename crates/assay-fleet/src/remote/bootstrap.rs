@@ -32,8 +32,9 @@ done
 if [ -z "$f" ]; then say nowhere "$tried"; exit 1; fi
 trap 'rm -rf "$f"' EXIT HUP TERM
 say send
-if head -c BYTES >"$f/assay" && [ "$(wc -c <"$f/assay")" -eq BYTES ]; then say agent
+if head -c BYTES >"$f/assay" && [ "$(wc -c <"$f/assay")" -eq BYTES ]; then :
 else say unwritten "$f"; exit 1; fi
+if r=$("$f/assay" --version 2>&1 </dev/null); then say agent; else say unable "$r"; exit 1; fi
 "$f/assay" agent --patience SECONDS --remove "$f"
 exit
 }
@@ -75,6 +76,7 @@ pub(super) fn start(
             "send" => drop(program.send(input)),
             "nowhere" => return Err(HostFailure::NoFolder { tried: rest.trim().to_owned() }),
             "unwritten" => return Err(HostFailure::NotCopied { folder: rest.to_owned() }),
+            "unable" => return Err(HostFailure::Unable { said: rest.to_owned() }),
             // No word of the script.
             _ => return Err(HostFailure::Changed),
         }

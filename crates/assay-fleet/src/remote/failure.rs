@@ -30,6 +30,9 @@ pub enum HostFailure {
     NoFolder { tried: String },
     #[error("the program could not be written to {folder}")]
     NotCopied { folder: String },
+    /// Its loader's words, or its shell's.
+    #[error("the program does not start there{}", after(said))]
+    Unable { said: String },
     #[error("its program is another one than was sent")]
     Changed,
     #[error("the program for it is assay {theirs}, and this is {VERSION}")]
@@ -55,8 +58,9 @@ fn after(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
-/// What transports say (OpenSSH's, the shells', the resolver's own words), and what helps.
-const REMEDIES: [(&str, &str); 10] = [
+/// What transports say (OpenSSH's, the shells', the resolver's, kubectl's own words), and what helps. The first that is
+/// found counts.
+const REMEDIES: [(&str, &str); 18] = [
     (
         "Host key verification failed",
         "compare the key with the host's own, then renew it with ssh-keygen -R HOST and connect once by hand",
@@ -81,11 +85,39 @@ const REMEDIES: [(&str, &str); 10] = [
     ),
     ("Cannot open network namespace", "ip netns list names those that there are"),
     (
+        "is forbidden",
+        "kubectl needs the right to get pods and to create pods/exec: kubectl auth can-i create pods/exec",
+    ),
+    (
+        "(NotFound)",
+        "kubectl get pods -A names those that there are: give another namespace with -n in --via",
+    ),
+    (
+        "is not valid for pod",
+        "kubectl describe pod names its containers: give one with -c in --via",
+    ),
+    ("container not found", NOT_RUNNING),
+    ("cannot exec into a container in a completed pod", NOT_RUNNING),
+    (
+        "executable file not found",
+        "the container has no shell (sh): take an image that has one, or add a container by kubectl debug and name it with -c",
+    ),
+    (
+        "exit code 137",
+        "it was killed: the memory limit of its container was too low, or its pod was deleted; kubectl describe pod tells",
+    ),
+    (
+        "connection to the server",
+        "kubectl talks to no cluster: give it with --kubeconfig or --context in --via, or in KUBECONFIG",
+    ),
+    (
         "not found",
         "the command of --via, or a shell (sh) on that host, is not there: check both by hand",
     ),
     ("No space left on device", "free space in its temporary folder, or set TMPDIR there"),
 ];
+
+const NOT_RUNNING: &str = "its container does not run: kubectl describe pod says why";
 
 impl HostFailure {
     pub(super) fn of_pipe(error: FrameError) -> Self {
@@ -116,6 +148,7 @@ impl HostFailure {
             Self::Machine { .. } => "another-machine",
             Self::NoFolder { .. } => "no-folder-for-programs",
             Self::NotCopied { .. } => "not-copied",
+            Self::Unable { .. } => "program-does-not-start",
             Self::Changed => "program-changed",
             Self::Version { .. } => "another-version",
             Self::Foreign(_) | Self::Impossible => "not-an-answer",
@@ -154,6 +187,9 @@ impl HostFailure {
             }
             Self::NoFolder { .. } => "set TMPDIR there to a folder that is not mounted noexec",
             Self::NotCopied { .. } => "free space there, or set TMPDIR to another folder",
+            Self::Unable { .. } => {
+                "it needs glibc, the C library, no older than where it was built: take another image or system there, or build it on one as old"
+            }
             Self::Changed | Self::Impossible => {
                 "something on the way alters what passes: try another --via"
             }
@@ -163,6 +199,44 @@ impl HostFailure {
                 "end other programs here, or raise the limit of processes (ulimit -u)"
             }
             Self::Interrupted => "",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Words of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server are from its source.
+    #[test]
+    fn what_kubectl_says_has_its_own_remedies() {
+        for (said, helps) in [
+            (r#"Error from server (NotFound): pods "p" not found"#, "-n in --via"),
+            (
+                r#"Error from server (Forbidden): pods "p" is forbidden: User "u" cannot get resource "pods" in API group "" in the namespace "default""#,
+                "pods/exec",
+            ),
+            (
+                "Error from server (BadRequest): container c is not valid for pod p",
+                "-c in --via",
+            ),
+            (
+                r#"error: unable to upgrade connection: container not found ("main")"#,
+                "does not run",
+            ),
+            (
+                r#"OCI runtime exec failed: exec failed: unable to start container process: exec: "sh": executable file not found in $PATH: unknown"#,
+                "kubectl debug",
+            ),
+            ("command terminated with exit code 137", "memory limit"),
+            (
+                "The connection to the server localhost:8080 was refused - did you specify the right host or port?",
+                "--kubeconfig",
+            ),
+            ("sh: 1: ssh: not found", "check both by hand"),
+        ] {
+            let failure = HostFailure::Ended { said: said.to_owned() };
+            assert!(failure.advice().contains(helps), "{said}: {}", failure.advice());
         }
     }
 }

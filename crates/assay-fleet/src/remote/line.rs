@@ -203,9 +203,43 @@ fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure
     Ok((line, Ends { input, output: BufReader::new(output), said }))
 }
 
+/// What kubectl says beside what it is asked: which of several containers it took, and the exit code of what it ran, after
+/// that has said why.
+const TOOK_ONE: &str = "Defaulted container ";
+const RAN: &str = "command terminated with exit code ";
+
 /// The last line that says something, without what a terminal would take for a command.
 fn last_line(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
-    let last = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    assay_model::plain::visible(last.trim()).into_owned()
+    let says_something = |line: &&str| !line.is_empty() && !line.starts_with(TOOK_ONE);
+    let mut lines = text.lines().rev().map(str::trim).filter(says_something);
+    let last = lines.next().unwrap_or_default();
+    let before = lines.next().filter(|_| last.starts_with(RAN));
+    let said = before.map_or_else(|| last.to_owned(), |before| format!("{before} ({last})"));
+    assay_model::plain::visible(&said).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_that_tells_why_is_kept() {
+        for (said, kept) in [
+            ("", ""),
+            ("Welcome\nssh: no\n \n", "ssh: no"),
+            ("Defaulted container \"main\" out of: main, side\n", ""),
+            (
+                "Defaulted container \"main\" out of: main, side\n\
+                 command terminated with exit code 137\n",
+                "command terminated with exit code 137",
+            ),
+            (
+                "sh: mktemp: not found\ncommand terminated with exit code 127\n",
+                "sh: mktemp: not found (command terminated with exit code 127)",
+            ),
+        ] {
+            assert_eq!(last_line(said.as_bytes()), kept);
+        }
+    }
 }

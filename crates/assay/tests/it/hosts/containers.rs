@@ -2,8 +2,10 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use super::TWO;
+use super::transports::{are_namespaces, configured, free_port};
+use super::{TWO, examined, served, ssh_is_here};
 use crate::program::World;
 
 /// Runtimes refuse a machine with control groups of both versions (crun: "hybrid mode"); they are given a view of it
@@ -50,21 +52,48 @@ impl Containers {
             self.podman(&[&begin[..], &alone, &limits, &files].concat()).map(drop)
         })
     }
+
+    /// No file of a measurement and no agent is in them after a while: behind a pipe that leads further an agent may end
+    /// a moment after the run.
+    fn are_left_alone(&self) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        for name in &self.names {
+            let look = ["exec", name, "sh", "-c", "ls /tmp; cat /proc/[0-9]*/cmdline"];
+            loop {
+                let left = self.podman(&look).unwrap();
+                if !left.contains(".made") && !left.contains("agent\0") {
+                    break;
+                }
+                assert!(Instant::now() < deadline, "{left:?}");
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+    }
+}
+
+/// Containers of these names, where the machine lets podman run them; otherwise says why not.
+fn started(test: &str, world: &World, names: &[&str]) -> Option<Containers> {
+    let skipped = |why: &str| eprintln!("SKIPPED {test}: {why}");
+    if !Path::new("/usr/bin/podman").exists() {
+        skipped("podman is not installed");
+        return None;
+    }
+    // Tests of one process run beside each other.
+    let names = names.iter().map(|it| format!("assay-{}-{it}", std::process::id())).collect();
+    let containers = Containers { script: world.write("podman.sh", PODMAN), names };
+    if let Err(why) = containers.start() {
+        skipped(&format!("podman runs no container here: {why}"));
+        return None;
+    }
+    Some(containers)
 }
 
 #[test]
 fn containers_of_podman_are_hosts() {
-    let skipped = |why: &str| eprintln!("SKIPPED containers_of_podman_are_hosts: {why}");
-    if !Path::new("/usr/bin/podman").exists() {
-        return skipped("podman is not installed");
-    }
     let world = World::new();
+    let test = "containers_of_podman_are_hosts";
+    let Some(containers) = started(test, &world, &["a", "b"]) else { return };
     world.write("two.toml", TWO);
-    let names = ["a", "b"].map(|it| format!("assay-{}-{it}", std::process::id())).to_vec();
-    let containers = Containers { script: world.write("podman.sh", PODMAN), names };
-    if let Err(why) = containers.start() {
-        return skipped(&format!("podman runs no container here: {why}"));
-    }
     let hosts = containers.names.join(",");
     let words = ["run", "./two.toml", "--hosts", &hosts, "--target", "/tmp/{host}.made"];
     let via = ["--via", "sh podman.sh exec -i {host}", "--host-deadline", "50s", "--json"];
@@ -74,9 +103,48 @@ fn containers_of_podman_are_hosts() {
         let measured: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
         assert_eq!(&measured[..2], containers.names, "{metric}");
     }
-    for name in &containers.names {
-        let left = "ls /tmp; cat /proc/[0-9]*/cmdline";
-        let left = containers.podman(&["exec", name, "sh", "-c", left]).unwrap();
-        assert!(!left.contains(".made") && !left.contains("agent\0"), "{left:?}");
+    containers.are_left_alone();
+}
+
+#[test]
+fn a_container_of_podman_behind_ssh_is_a_host() {
+    let test = "a_container_of_podman_behind_ssh_is_a_host";
+    if !ssh_is_here(test) {
+        return;
     }
+    let world = World::new();
+    let Some(containers) = started(test, &world, &["c"]) else { return };
+    let port = free_port();
+    let configuration = configured(&world, &[("gate", port)], "");
+    let _gate = served(&world, port);
+    let script = containers.script.display();
+    let via = format!("ssh -F {configuration} gate sh {script} exec -i {{host}}");
+    let (outcome, document) = examined(&world, &containers.names[0], &via);
+    outcome.succeeded();
+    are_namespaces(&document, &containers.names);
+    containers.are_left_alone();
+}
+
+#[test]
+fn a_container_of_podman_is_a_relay() {
+    let world = World::new();
+    let test = "a_container_of_podman_is_a_relay";
+    let Some(containers) = started(test, &world, &["r"]) else { return };
+    world.write("two.toml", TWO);
+    let relay = &containers.names[0];
+    // Others than the relay are reached within a container alone, which podman marks so.
+    let via = format!(
+        "sh -c '[ {{host}} = {relay} ] && exec sh {} exec -i {{host}} \"$@\"; \
+         [ -e /run/.containerenv ] && exec \"$@\"' sh",
+        containers.script.display()
+    );
+    let words = ["run", "./two.toml", "--hosts", "a,b", "--relays", relay, "--via", &via];
+    let more = ["--target", "/tmp/{host}.made", "--host-deadline", "50s", "--json"];
+    let document = world.json(&[&words[..], &more].concat());
+    let hosts = document["hosts"].as_array().unwrap();
+    let names: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a", "b"]);
+    let rates = crate::program::results(&document, "storage", "rate");
+    assert_eq!(rates[1]["host"], "b");
+    containers.are_left_alone();
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
@@ -42,7 +43,7 @@ impl Drop for Namespaces {
 }
 
 /// Every host answered, and each from a namespace of its own: none has a device besides loopback.
-fn are_namespaces(document: &Value, names: &[String]) {
+pub(super) fn are_namespaces(document: &Value, names: &[String]) {
     let hosts = document["hosts"].as_array().unwrap();
     let found: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
     assert_eq!(found, names);
@@ -80,7 +81,7 @@ fn the_rights_of_another_user_lead_to_hosts() {
 }
 
 /// The user's configuration of ssh for servers on this machine, each with its name and its port.
-fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
+pub(super) fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
     let path = |name: &str| world.path(name).display().to_string();
     let public = key(world, "host");
     key(world, "mine");
@@ -101,7 +102,7 @@ fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
     world.write("ssh_config", &text).display().to_string()
 }
 
-fn free_port() -> u16 {
+pub(super) fn free_port() -> u16 {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
 }
 
@@ -151,4 +152,29 @@ fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
     assert_eq!(document["hosts"][0]["name"], "inner");
     let log = fs::read_to_string(&log).unwrap();
     assert!(log.contains(&format!("port {inner}")), "it goes through the gate\n{log}");
+}
+
+#[test]
+fn a_host_that_cannot_start_the_program_says_why() {
+    let world = World::new();
+    let copy = world.path("other-assay");
+    fs::copy(env!("CARGO_BIN_EXE_assay"), &copy).unwrap();
+    // A library that the program needs, and shells do not, is none there.
+    world.write("libm.so.6", "");
+    world.write(
+        "via.sh",
+        "rm -f other-assay; export LD_LIBRARY_PATH=$PWD PATH=/usr/bin:/bin; shift; exec \"$@\"\n",
+    );
+    let output = Command::new(&copy)
+        .args(["doctor", "--hosts", "vm1", "--via", "sh via.sh {host}", "--json"])
+        .current_dir(world.path("."))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let failure = &document["hosts"][0]["failure"];
+    assert_eq!(failure["id"], "program-does-not-start", "{failure:#}");
+    assert!(failure["reason"].as_str().unwrap().contains("libm.so.6"), "{failure:#}");
+    assert!(failure["advice"].as_str().unwrap().contains("C library"), "{failure:#}");
 }
