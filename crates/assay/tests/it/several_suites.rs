@@ -36,7 +36,7 @@ fn the_report_lists_what_a_run_did_without() {
          operation = \"read\"\noptional = true\n",
     );
     let run = world.assay(&["run", "./mine.toml"]).succeeded();
-    assert!(run.out.contains("not measured: storage"), "{}", run.out);
+    assert!(run.out.contains("not measured: storage (`--target DIR`)"), "{}", run.out);
     let full = world.assay(&["show", "latest"]).succeeded().out;
     assert!(full.contains("Not measured"), "{full}");
     let document = world.json(&["show", "latest", "--json"]);
