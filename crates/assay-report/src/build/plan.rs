@@ -48,6 +48,8 @@ fn with_hosts(
     let mut table = Table::new("", &columns);
     let common = common_stop(plan);
     let target = common_target(plan);
+    // Who measures is told where it may be somebody else.
+    let has_tools = plan.cases.iter().any(|case| case.by != "assay");
     let nobody = String::new();
     let hosts: Vec<&String> =
         hosts.iter().chain(std::iter::repeat(&nobody)).take(plan.cases.len()).collect();
@@ -59,7 +61,7 @@ fn with_hosts(
         table.rows.push(vec![
             ladder_name(&cases).unwrap_or_else(|| case.id.clone()).into(),
             hosts.clone().into(),
-            case.by.clone().into(),
+            (if has_tools { case.by.as_str() } else { "" }).into(),
             ladder(&cases).unwrap_or_else(|| resolved(case, target.is_none())).into(),
             stop.into(),
             time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),

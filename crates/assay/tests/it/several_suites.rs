@@ -18,6 +18,11 @@ fn what_is_not_named_is_left_out_and_said() {
         text.contains("Left out: storage, because no file, folder or device is named"),
         "{text}"
     );
+    // A target that all cases have is named once, so that the table stays one.
+    let planned = ["run", "all", "--dry-run", "--target", ".", "--target-on-root"];
+    let text = world.assay(&planned).succeeded().out;
+    let is_once = text.matches("assay-storage.data").count() == 1;
+    assert!(is_once && text.contains("files and devices") && text.contains("──"), "{text}");
     let folder = world.path("");
     let words = ["run", "hb", "--dry-run", "--json", "--target", folder.to_str().unwrap()];
     let plan = world.json(&words);
