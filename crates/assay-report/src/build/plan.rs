@@ -119,10 +119,14 @@ fn common_stop(plan: &Plan) -> Option<String> {
 /// The files and devices of all cases that have some, where these are the same: a path in every row leaves no room for
 /// what differs.
 fn common_target(plan: &Plan) -> Option<String> {
-    let mut targets = plan.cases.iter().filter_map(|case| match &case.workload {
-        Workload::Storage(test) => Some(storage::targets(&test.workload)),
-        Workload::Files(test) => Some(storage::folders(test)),
-        _ => None,
+    let mut targets = plan.cases.iter().filter_map(|case| {
+        if let Workload::Storage(test) = &case.workload {
+            Some(storage::targets(&test.workload))
+        } else if let Workload::Files(test) = &case.workload {
+            Some(storage::folders(test))
+        } else {
+            None
+        }
     });
     let first = targets.next()?;
     targets.all(|it| it == first).then_some(first)
