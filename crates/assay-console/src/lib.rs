@@ -3,6 +3,7 @@
 //!
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 
+mod alike;
 pub mod failure;
 mod foot;
 mod headlines;

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::RunEvent;
+use assay_model::event::{RunEvent, Stopped};
 use assay_model::phrase::Phrase;
 use assay_report::progress::{self, Progress};
 use assay_report::words::{self, sentence};
 use assay_run::failure::{Failure, Kind};
 use assay_run::sink::{Second, Sink};
 
+use crate::alike::Alike;
 use crate::options::KeepArguments;
 use crate::terminal::Terminal;
 
@@ -36,6 +37,9 @@ pub struct Listening<'t> {
     held: Vec<String>,
     /// Cases that failed on a host, whose reasons have been said there.
     told: BTreeSet<String>,
+    /// Doubts about several hosts, and cases that failed on them.
+    doubts: Alike,
+    failures: Alike,
 }
 
 impl<'t> Listening<'t> {
@@ -51,6 +55,8 @@ impl<'t> Listening<'t> {
             is_lost: false,
             held: Vec::new(),
             told: BTreeSet::new(),
+            doubts: Alike::default(),
+            failures: Alike::default(),
         }
     }
 
@@ -93,7 +99,8 @@ impl Sink for Listening<'_> {
         }
         let elapsed_s = self.began.elapsed().as_secs_f64();
         self.known().see(event, elapsed_s);
-        self.show(event);
+        self.show(event, elapsed_s);
+        self.settle();
         Ok(())
     }
 
@@ -102,6 +109,7 @@ impl Sink for Listening<'_> {
     }
 
     fn second(&mut self, second: &Second<'_>) {
+        self.settle();
         if let Some(host) = second.host {
             let Second { rates, latency_s, cpu, .. } = *second;
             return self.known().hear(host, rates, latency_s, cpu);
@@ -183,8 +191,29 @@ impl Sink for Silently {
 }
 
 impl Listening<'_> {
-    fn show(&mut self, event: &RunEvent) {
+    /// What waits to be said of several hosts is said where nothing was added for a while.
+    fn settle(&mut self) {
+        let at_s = self.began.elapsed().as_secs_f64();
+        if self.doubts.is_settled(at_s) && self.failures.is_settled(at_s) {
+            self.say_rest();
+        }
+    }
+
+    fn say_rest(&mut self) {
+        self.failures.rest().iter().for_each(|line| self.terminal.note(line));
+        self.doubts.rest().into_iter().for_each(|line| self.say_doubt(line));
+    }
+
+    fn say_doubt(&mut self, line: String) {
+        match self.is_single {
+            true => self.held.push(line),
+            false => self.terminal.note(&line),
+        }
+    }
+
+    fn show(&mut self, event: &RunEvent, at_s: f64) {
         match event {
+            RunEvent::CaseStarted { .. } => self.say_rest(),
             RunEvent::RunStarted(started) => {
                 self.is_single = started.plan.cases.len() == 1;
                 *self.known() = Progress::of(&started.plan);
@@ -193,7 +222,10 @@ impl Listening<'_> {
                     self.terminal.begin_progress(&self.progress, self.began);
                 }
             }
+            // A point that no curve needs any more: nothing was done.
+            RunEvent::CaseFinished { stopped: Stopped::NotNeeded, .. } => self.say_rest(),
             RunEvent::CaseFinished { case, .. } => {
+                self.say_rest();
                 let value = self.known().value_of(case);
                 if !self.is_quiet && !self.terminal.is_live() {
                     let done = match value {
@@ -209,7 +241,9 @@ impl Listening<'_> {
             RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
                 let why = words::failure(failure).text;
                 let all = [("case", case.as_str()), ("host", host), ("why", &why)];
-                self.terminal.note(&format!("  {}", sentence("progress-failed-on", &all)));
+                let line = format!("  {}", sentence("progress-failed-on", &all));
+                let said = self.failures.hear(&format!("{case} {why}"), host, line, at_s);
+                said.iter().for_each(|line| self.terminal.note(line));
                 self.told.insert(case.clone());
             }
             RunEvent::CaseFailed { .. } if self.is_single => self.is_lost = true,
@@ -225,13 +259,15 @@ impl Listening<'_> {
             RunEvent::Doubt { case: None, doubt } => {
                 let what = words::doubt(doubt).text;
                 let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
-                match self.is_single {
-                    true => self.held.push(warning),
-                    false => self.terminal.note(&warning),
-                }
+                let said = match words::of_host(doubt) {
+                    Some((host, _)) => self.doubts.hear(doubt.id(), host, warning, at_s),
+                    None => Some(warning),
+                };
+                said.into_iter().for_each(|line| self.say_doubt(line));
             }
             RunEvent::RunFinished { .. } => {
                 // Files are removed and the store is written: the line stays until there is something to print.
+                self.say_rest();
                 self.known().end();
                 self.known().say(words::message("progress-finishing"));
                 if !self.is_lost {

@@ -1,6 +1,6 @@
 //! Opens the store and finds runs in it, with errors that say what to do.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 use assay_model::doubt::Doubt;
@@ -66,13 +66,22 @@ pub fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     }
 }
 
+/// Runs in the order in which they were measured, the oldest first.
+#[derive(Debug)]
+pub struct InOrder {
+    /// The runs.
+    pub runs: Vec<Run>,
+    /// The place of each among all runs of the store.
+    pub places: Vec<usize>,
+}
+
 /// Reads the runs of one condition, the oldest first: names separated by commas, each of a run or of a
 /// label, which stands for all its runs.
 pub fn runs(
     typed: &StoreArguments,
     (names, host): (&str, Option<&str>),
     terminal: &mut Terminal,
-) -> Result<Vec<Run>, Failure> {
+) -> Result<InOrder, Failure> {
     let mut runs: Vec<Run> = Vec::new();
     for name in names.split(',').map(str::trim) {
         let named = match run(typed, name, terminal) {
@@ -95,8 +104,19 @@ pub fn runs(
             }
         }
     }
-    runs.sort_by(|a, b| a.started.started.cmp(&b.started.started));
-    Ok(runs)
+    in_order(typed, runs)
+}
+
+/// As the list has them, and not by their clock, which may have been set back in between.
+fn in_order(typed: &StoreArguments, runs: Vec<Run>) -> Result<InOrder, Failure> {
+    let listed = list(typed)?.runs;
+    let places: HashMap<&str, usize> =
+        listed.iter().rev().enumerate().map(|(at, run)| (run.id.as_str(), at)).collect();
+    let place = |run: &Run| places.get(run.started.run.as_str()).copied().unwrap_or(usize::MAX);
+    let mut runs: Vec<(usize, Run)> = runs.into_iter().map(|run| (place(&run), run)).collect();
+    runs.sort_by_key(|(place, _)| *place);
+    let (places, runs) = runs.into_iter().unzip();
+    Ok(InOrder { runs, places })
 }
 
 /// The runs of a label that have ended, all of one machine.

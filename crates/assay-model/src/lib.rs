@@ -22,6 +22,7 @@ pub mod failure;
 pub mod file_outcome;
 pub mod finding;
 pub mod history;
+pub mod host_names;
 pub mod limit;
 pub mod mpi_installation;
 pub mod mpi_outcome;

@@ -38,6 +38,7 @@ progress-warning = varování: { $what }
 progress-help = rada: { $what }
 progress-left = zbývá { $time }
 progress-over = přes čas { $time }
+progress-late = zbývá { $left }, o { $late } déle, než bylo v plánu
 progress-cpu = { $share } CPU
 progress-finishing = dokončování
 progress-looking = prohlídka stroje
@@ -48,6 +49,7 @@ progress-hosts-sought = hledání hostitelů
 progress-waiting-for = čeká se na { $host }
 progress-waiting = { $n ->
     [one] čeká se na { $n } hostitele
+    [few] čeká se na { $n } hostitele
    *[other] čeká se na { $n } hostitelů
 }
 hosts-measuring = { $n ->

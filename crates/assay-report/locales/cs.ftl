@@ -10,6 +10,10 @@ no-value = bez hodnoty
 full-stop = .
 seed = semínko { $seed }
 and-more = a { $n } dalších
+on-more-hosts = { $n ->
+    [one] … a na { $n } dalším hostiteli: { $hosts }
+   *[other] … a na { $n } dalších hostitelích: { $hosts }
+}
 one-and-two = { $one } a { $two }
 what-by = { $what }, měřeno pomocí { $by }
 name-in = { $name } v { $place }
@@ -240,7 +244,10 @@ skipped-because = { $n ->
    *[other] { $n } případů bylo kvůli tomu vynecháno: { $cases }
 }
 reached = {" "}po { $finished } z { $planned } případů
-status-partial = Běh je částečný: někteří hostitelé chybějí{ $hosts }. Co naměřili ostatní, platí.
+status-partial = Běh je částečný: { $n ->
+    [one] jeden hostitel chybí{ $hosts }
+   *[other] někteří hostitelé chybějí{ $hosts }
+}. Co naměřili ostatní, platí.
 status-interrupted = Běh byl přerušen{ $reached }; dokončené případy platí.
 status-interrupted-at-once = Běh byl přerušen dříve, než skončil jeho první případ.
 status-unfinished = Záznam běhu končí předčasně{ $reached }: assay byl ukončen nebo ještě běží. Dokončené případy platí.
@@ -354,7 +361,9 @@ aspect-order = čas
 
 learn-title = Výkon: { $subject }
 learn-description = Naměřené výsledky pro { $subject } s metodou a příkazy k zopakování.
-learn-intro = { $subject }: měřeno pomocí { $tool }. Každá hodnota je medián, pokud její sloupec neříká jinak; intervaly mají vlastní sloupec.
+learn-intro = { $n ->
+   *[other] { $subject }: měřeno pomocí { $tool }.
+} Každá hodnota je medián, pokud její sloupec neříká jinak; intervaly mají vlastní sloupec.
 learn-dates = Měřeno: { $dates }.
 learn-workload = Úloha
 learn-linpack = High-Performance Linpack (HPL)
@@ -388,7 +397,9 @@ verdict-impossible = nemožné: { $why }
 verdict-unsure = nejisté: { $why }
 answer-doubted = { $some } z { $all } hodnot je nejistých, první { $first } ({ $why })
 answer-untrusted = nedůvěryhodné: { $reasons }
-answer-worse = Horší než ostatní hostitelé: { $hosts }
+answer-worse = { $n ->
+   *[other] Horší než ostatní hostitelé: { $hosts }
+}
 answer-omitted = neměřeno: { $benchmarks }
 verdict-slow = pomalé: pod polovinou limitu
 verdict-fine = v pořádku

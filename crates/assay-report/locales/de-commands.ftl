@@ -38,6 +38,7 @@ progress-warning = Warnung: { $what }
 progress-help = Rat: { $what }
 progress-left = noch { $time }
 progress-over = { $time } darüber
+progress-late = noch { $left }, { $late } länger als geplant
 progress-cpu = { $share } CPU
 progress-finishing = Abschluss
 progress-looking = Maschine wird untersucht

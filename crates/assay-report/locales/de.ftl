@@ -10,6 +10,10 @@ no-value = kein Wert
 full-stop = .
 seed = Startwert { $seed }
 and-more = und { $n } weitere
+on-more-hosts = { $n ->
+    [one] … und auf { $n } weiteren Host: { $hosts }
+   *[other] … und auf { $n } weiteren Hosts: { $hosts }
+}
 one-and-two = { $one } und { $two }
 what-by = { $what }, gemessen von { $by }
 name-in = { $name } in { $place }
@@ -233,7 +237,10 @@ skipped-because = { $n ->
    *[other] { $n } Fälle wurden deswegen übersprungen: { $cases }
 }
 reached = {" "}nach { $finished } von { $planned } Fällen
-status-partial = Der Lauf ist unvollständig: Hosts fehlen{ $hosts }. Was die anderen gemessen haben, gilt.
+status-partial = Der Lauf ist unvollständig: { $n ->
+    [one] ein Host fehlt{ $hosts }
+   *[other] Hosts fehlen{ $hosts }
+}. Was die anderen gemessen haben, gilt.
 status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
 status-interrupted-at-once = Der Lauf wurde unterbrochen, bevor sein erster Fall abgeschlossen war.
 status-unfinished = Der Lauf endet{ $reached } ohne Abschluss: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
@@ -345,7 +352,10 @@ aspect-order = die Zeit
 
 learn-title = Leistung von { $subject }
 learn-description = Gemessene Ergebnisse für { $subject }, mit der Methode und den Befehlen, die sie wiederholen.
-learn-intro = { $subject } wurde mit { $tool } gemessen. Jeder Wert ist ein Median, wenn seine Spalte nichts anderes sagt; Intervalle stehen in einer eigenen Spalte.
+learn-intro = { $n ->
+    [one] { $subject } wurde mit { $tool } gemessen.
+   *[other] { $subject } wurden mit { $tool } gemessen.
+} Jeder Wert ist ein Median, wenn seine Spalte nichts anderes sagt; Intervalle stehen in einer eigenen Spalte.
 learn-dates = Gemessen: { $dates }.
 learn-workload = Workload
 learn-linpack = High-Performance Linpack (HPL)
@@ -379,7 +389,9 @@ verdict-impossible = unmöglich: { $why }
 verdict-unsure = unsicher: { $why }
 answer-doubted = { $some } von { $all } Werten sind zweifelhaft, als erster { $first } ({ $why })
 answer-untrusted = nicht vertrauenswürdig: { $reasons }
-answer-worse = Schlechter als die anderen Hosts: { $hosts }
+answer-worse = { $n ->
+   *[other] Schlechter als die anderen Hosts: { $hosts }
+}
 answer-omitted = nicht gemessen: { $benchmarks }
 verdict-slow = langsam: unter der Hälfte der Grenze
 verdict-fine = in Ordnung

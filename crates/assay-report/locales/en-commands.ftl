@@ -38,6 +38,7 @@ progress-warning = warning: { $what }
 progress-help = help: { $what }
 progress-left = { $time } left
 progress-over = { $time } over
+progress-late = { $left } left, { $late } longer than planned
 progress-cpu = { $share } CPU
 progress-finishing = finishing
 progress-looking = looking at the machine

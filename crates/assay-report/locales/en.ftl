@@ -14,6 +14,10 @@ no-value = no value
 full-stop = .
 seed = seed { $seed }
 and-more = and { $n } more
+on-more-hosts = { $n ->
+    [one] … and on { $n } more host: { $hosts }
+   *[other] … and on { $n } more hosts: { $hosts }
+}
 one-and-two = { $one } and { $two }
 what-by = { $what } by { $by }
 name-in = { $name } in { $place }
@@ -241,7 +245,10 @@ skipped-because = { $n ->
    *[other] { $n } cases were skipped because of it: { $cases }
 }
 reached = {" "}after { $finished } of { $planned } cases
-status-partial = The run is partial: hosts are missing{ $hosts }. What the others measured counts.
+status-partial = The run is partial: { $n ->
+    [one] a host is missing{ $hosts }
+   *[other] hosts are missing{ $hosts }
+}. What the others measured counts.
 status-interrupted = The run was interrupted{ $reached }; the finished cases are valid.
 status-interrupted-at-once = The run was interrupted before its first case had ended.
 status-unfinished = The run has no end{ $reached }: assay was killed or is still running. The finished cases are valid.
@@ -358,7 +365,10 @@ aspect-order = the time
 ## Pages for publication
 learn-title = Performance of { $subject }
 learn-description = Measured results for { $subject }, with their method and the commands that repeat them.
-learn-intro = { $subject } was measured with { $tool }. Each value is a median unless its column says otherwise; intervals stand in a column of their own.
+learn-intro = { $n ->
+    [one] { $subject } was measured with { $tool }.
+   *[other] { $subject } were measured with { $tool }.
+} Each value is a median unless its column says otherwise; intervals stand in a column of their own.
 learn-dates = Measured: { $dates }.
 learn-workload = Workload
 learn-linpack = High-performance Linpack (HPL)
@@ -392,7 +402,9 @@ verdict-impossible = impossible: { $why }
 verdict-unsure = unsure: { $why }
 answer-doubted = { $some } of { $all } values are in doubt; the first is { $first } ({ $why })
 answer-untrusted = untrusted: { $reasons }
-answer-worse = Worse than the other hosts: { $hosts }
+answer-worse = { $n ->
+   *[other] Worse than the other hosts: { $hosts }
+}
 answer-omitted = not measured: { $benchmarks }
 verdict-slow = slow: under half of its limit
 verdict-fine = fine

@@ -38,6 +38,7 @@ progress-warning = advertencia: { $what }
 progress-help = consejo: { $what }
 progress-left = faltan { $time }
 progress-over = excedido en { $time }
+progress-late = faltan { $left }, { $late } más de lo previsto
 progress-cpu = { $share } CPU
 progress-finishing = finalizando
 progress-looking = examinando la máquina

@@ -10,6 +10,10 @@ no-value = sin valor
 full-stop = .
 seed = semilla { $seed }
 and-more = y { $n } más
+on-more-hosts = { $n ->
+    [one] … y en { $n } host más: { $hosts }
+   *[other] … y en { $n } hosts más: { $hosts }
+}
 one-and-two = { $one } y { $two }
 what-by = { $what }, medido por { $by }
 name-in = { $name } en { $place }
@@ -233,7 +237,10 @@ skipped-because = { $n ->
    *[other] { $n } casos se omitieron por ello: { $cases }
 }
 reached = {" "}tras { $finished } de { $planned } casos
-status-partial = La ejecución es parcial: faltan hosts{ $hosts }. Lo que midieron los demás cuenta.
+status-partial = La ejecución es parcial: { $n ->
+    [one] falta un host{ $hosts }
+   *[other] faltan hosts{ $hosts }
+}. Lo que midieron los demás cuenta.
 status-interrupted = La ejecución se interrumpió{ $reached }; los casos terminados son válidos.
 status-interrupted-at-once = La ejecución se interrumpió antes de terminar su primer caso.
 status-unfinished = La ejecución quedó incompleta{ $reached }: assay se interrumpió o sigue en marcha. Los casos terminados son válidos.
@@ -345,7 +352,10 @@ aspect-order = la hora
 
 learn-title = Rendimiento de { $subject }
 learn-description = Resultados medidos de { $subject }, con su método y las órdenes para repetirlos.
-learn-intro = { $subject } se midió con { $tool }. Cada valor es una mediana salvo que su columna diga otra cosa; los intervalos figuran en su propia columna.
+learn-intro = { $n ->
+    [one] { $subject } se midió con { $tool }.
+   *[other] { $subject } se midieron con { $tool }.
+} Cada valor es una mediana salvo que su columna diga otra cosa; los intervalos figuran en su propia columna.
 learn-dates = Medido: { $dates }.
 learn-workload = Carga de trabajo
 learn-linpack = Linpack de alto rendimiento (HPL)
@@ -379,7 +389,10 @@ verdict-impossible = imposible: { $why }
 verdict-unsure = incierto: { $why }
 answer-doubted = { $some } de { $all } valores son dudosos, primero { $first } ({ $why })
 answer-untrusted = no fiable: { $reasons }
-answer-worse = Peores que los demás hosts: { $hosts }
+answer-worse = { $n ->
+    [one] Peor que los demás hosts: { $hosts }
+   *[other] Peores que los demás hosts: { $hosts }
+}
 answer-omitted = no medido: { $benchmarks }
 verdict-slow = lento: menos de la mitad de su límite
 verdict-fine = bien

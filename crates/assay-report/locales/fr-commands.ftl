@@ -38,6 +38,7 @@ progress-warning = avertissement : { $what }
 progress-help = conseil : { $what }
 progress-left = reste { $time }
 progress-over = dépassé de { $time }
+progress-late = reste { $left }, { $late } de plus que prévu
 progress-cpu = { $share } CPU
 progress-finishing = finalisation
 progress-looking = examen de la machine

@@ -10,6 +10,10 @@ no-value = aucune valeur
 full-stop = .
 seed = graine { $seed }
 and-more = et { $n } de plus
+on-more-hosts = { $n ->
+    [one] … et sur { $n } autre hôte : { $hosts }
+   *[other] … et sur { $n } autres hôtes : { $hosts }
+}
 one-and-two = { $one } et { $two }
 what-by = { $what }, mesuré par { $by }
 name-in = { $name } dans { $place }
@@ -233,7 +237,10 @@ skipped-because = { $n ->
    *[other] { $n } cas ont été omis pour cette raison : { $cases }
 }
 reached = {" "}après { $finished } cas sur { $planned }
-status-partial = L’exécution est partielle : des hôtes manquent{ $hosts }. Ce que les autres ont mesuré compte.
+status-partial = L’exécution est partielle : { $n ->
+    [one] un hôte manque{ $hosts }
+   *[other] des hôtes manquent{ $hosts }
+}. Ce que les autres ont mesuré compte.
 status-interrupted = L’exécution a été interrompue{ $reached } ; les cas terminés sont valables.
 status-interrupted-at-once = L’exécution a été interrompue avant la fin de son premier cas.
 status-unfinished = L’exécution est inachevée{ $reached } : assay a été tué ou tourne encore. Les cas terminés sont valables.
@@ -345,7 +352,9 @@ aspect-order = l’heure
 
 learn-title = Performances de { $subject }
 learn-description = Résultats mesurés pour { $subject }, avec leur méthode et les commandes pour les reproduire.
-learn-intro = { $subject } : mesures effectuées avec { $tool }. Chaque valeur est une médiane, sauf indication contraire de sa colonne ; les intervalles figurent dans leur propre colonne.
+learn-intro = { $n ->
+   *[other] { $subject } : mesures effectuées avec { $tool }.
+} Chaque valeur est une médiane, sauf indication contraire de sa colonne ; les intervalles figurent dans leur propre colonne.
 learn-dates = Mesuré : { $dates }.
 learn-workload = Charge de travail
 learn-linpack = Linpack hautes performances (HPL)
@@ -379,7 +388,10 @@ verdict-impossible = impossible : { $why }
 verdict-unsure = incertain : { $why }
 answer-doubted = { $some } valeurs sur { $all } sont douteuses, d’abord { $first } ({ $why })
 answer-untrusted = non fiable : { $reasons }
-answer-worse = Moins bons que les autres hôtes : { $hosts }
+answer-worse = { $n ->
+    [one] Moins bon que les autres hôtes : { $hosts }
+   *[other] Moins bons que les autres hôtes : { $hosts }
+}
 answer-omitted = non mesuré : { $benchmarks }
 verdict-slow = lent : moins de la moitié de sa limite
 verdict-fine = bon

@@ -38,6 +38,7 @@ progress-warning = 警告：{ $what }
 progress-help = 対処：{ $what }
 progress-left = 残り { $time }
 progress-over = 超過 { $time }
+progress-late = 残り { $left }、予定より { $late } 超過
 progress-cpu = CPU { $share }
 progress-finishing = 終了処理中
 progress-looking = マシンを確認中

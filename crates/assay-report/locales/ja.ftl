@@ -10,6 +10,7 @@ no-value = 値なし
 full-stop = 。
 seed = シード { $seed }
 and-more = ほか { $n } 件
+on-more-hosts = … ほか { $n } 台のホストでも同様：{ $hosts }
 one-and-two = { $one } と { $two }
 what-by = { $what }（測定：{ $by }）
 name-in = { $name }（{ $place }）
@@ -209,7 +210,9 @@ status-failed = { $reported }。「{ $heading }」を参照してください。
 failed-likewise = ほかに { $n } 件のケースが同じ理由で失敗：{ $cases }
 skipped-because = そのため { $n } 件のケースを省略：{ $cases }
 reached = （{ $planned } 件中 { $finished } 件のケースが完了）
-status-partial = この実行は部分的です。参加できなかったホストがあります{ $hosts }。ほかのホストの測定結果は有効です。
+status-partial = この実行は部分的です。{ $n ->
+   *[other] 参加できなかったホストがあります{ $hosts }
+}。ほかのホストの測定結果は有効です。
 status-interrupted = 実行は中断されました{ $reached }。完了したケースは有効です。
 status-interrupted-at-once = 実行は最初のケースが完了する前に中断されました。
 status-unfinished = 実行に終わりの記録がありません{ $reached }。assay が強制終了されたか、まだ実行中です。完了したケースは有効です。
@@ -309,7 +312,9 @@ aspect-order = 時刻
 
 learn-title = { $subject } の性能
 learn-description = { $subject } の測定結果、その方法と再現コマンド。
-learn-intro = { $subject } を { $tool } で測定しました。列に断りがない限り値は中央値で、区間は専用の列に示します。
+learn-intro = { $n ->
+   *[other] { $subject } を { $tool } で測定しました。
+}列に断りがない限り値は中央値で、区間は専用の列に示します。
 learn-dates = 測定日：{ $dates }。
 learn-workload = ワークロード
 learn-linpack = High-Performance Linpack (HPL)
@@ -343,7 +348,9 @@ verdict-impossible = 不可能：{ $why }
 verdict-unsure = 不確か：{ $why }
 answer-doubted = { $all } 個の値のうち { $some } 個が疑わしい（最初は { $first }：{ $why }）
 answer-untrusted = 信頼できない：{ $reasons }
-answer-worse = 他のホストより劣る：{ $hosts }
+answer-worse = { $n ->
+   *[other] 他のホストより劣る：{ $hosts }
+}
 answer-omitted = 未測定：{ $benchmarks }
 verdict-slow = 遅い：上限の半分未満
 verdict-fine = 正常

@@ -38,6 +38,7 @@ progress-warning = 경고: { $what }
 progress-help = 도움말: { $what }
 progress-left = { $time } 남음
 progress-over = { $time } 초과
+progress-late = { $left } 남음, 계획보다 { $late } 초과
 progress-cpu = CPU { $share }
 progress-finishing = 마무리 중
 progress-looking = 시스템 확인 중

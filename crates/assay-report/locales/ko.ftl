@@ -10,6 +10,7 @@ no-value = 값 없음
 full-stop = .
 seed = 시드 { $seed }
 and-more = 외 { $n }개
+on-more-hosts = … 외 호스트 { $n }대: { $hosts }
 one-and-two = { $one } 및 { $two }
 what-by = { $what }(측정: { $by })
 name-in = { $name }({ $place })
@@ -209,7 +210,9 @@ status-failed = { $reported }; "{ $heading }" 참조.
 failed-likewise = 같은 방식으로 실패한 다른 사례 { $n }개: { $cases }
 skipped-because = 그 때문에 사례 { $n }개를 건너뜀: { $cases }
 reached = (사례 { $planned }개 중 { $finished }개 완료)
-status-partial = 부분 실행입니다. 빠진 호스트가 있습니다{ $hosts }. 나머지 호스트의 측정 결과는 유효합니다.
+status-partial = 부분 실행입니다. { $n ->
+   *[other] 빠진 호스트가 있습니다{ $hosts }
+}. 나머지 호스트의 측정 결과는 유효합니다.
 status-interrupted = 실행이 중단되었습니다{ $reached }. 완료된 사례는 유효합니다.
 status-interrupted-at-once = 첫 사례가 끝나기 전에 실행이 중단되었습니다.
 status-unfinished = 실행에 끝 기록이 없습니다{ $reached }. assay가 종료되었거나 아직 실행 중입니다. 완료된 사례는 유효합니다.
@@ -309,7 +312,9 @@ aspect-order = 시간
 
 learn-title = { $subject } 성능
 learn-description = { $subject }의 측정 결과, 방법, 반복 명령.
-learn-intro = { $subject }: { $tool }(으)로 측정했습니다. 열에 달리 표시하지 않는 한 값은 중앙값이며, 구간은 별도의 열에 있습니다.
+learn-intro = { $n ->
+   *[other] { $subject }: { $tool }(으)로 측정했습니다.
+} 열에 달리 표시하지 않는 한 값은 중앙값이며, 구간은 별도의 열에 있습니다.
 learn-dates = 측정일: { $dates }.
 learn-workload = 워크로드
 learn-linpack = 고성능 Linpack (HPL)
@@ -343,7 +348,9 @@ verdict-impossible = 불가능: { $why }
 verdict-unsure = 불확실: { $why }
 answer-doubted = { $all }개 값 중 { $some }개가 의심스러움, 먼저 { $first }({ $why })
 answer-untrusted = 신뢰할 수 없음: { $reasons }
-answer-worse = 다른 호스트보다 나쁨: { $hosts }
+answer-worse = { $n ->
+   *[other] 다른 호스트보다 나쁨: { $hosts }
+}
 answer-omitted = 측정하지 않음: { $benchmarks }
 verdict-slow = 느림: 한계의 절반 미만
 verdict-fine = 정상

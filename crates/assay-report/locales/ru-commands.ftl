@@ -38,6 +38,7 @@ progress-warning = предупреждение: { $what }
 progress-help = совет: { $what }
 progress-left = осталось { $time }
 progress-over = сверх срока { $time }
+progress-late = осталось { $left }, дольше плана на { $late }
 progress-cpu = { $share } ЦП
 progress-finishing = завершение
 progress-looking = осмотр машины

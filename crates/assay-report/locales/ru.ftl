@@ -10,6 +10,10 @@ no-value = нет значения
 full-stop = .
 seed = начальное число { $seed }
 and-more = и ещё { $n }
+on-more-hosts = { $n ->
+    [one] … и ещё на { $n } узле: { $hosts }
+   *[other] … и ещё на { $n } узлах: { $hosts }
+}
 one-and-two = { $one } и { $two }
 what-by = { $what }, измерено с помощью { $by }
 name-in = { $name } в { $place }
@@ -245,7 +249,10 @@ skipped-because = { $n ->
    *[other] Из-за этого пропущено { $n } случая: { $cases }
 }
 reached = {" "}после { $finished } из { $planned } случаев
-status-partial = Прогон неполный: не хватает узлов{ $hosts }. Измеренное остальными действительно.
+status-partial = Прогон неполный: { $n ->
+    [one] не хватает узла{ $hosts }
+   *[other] не хватает узлов{ $hosts }
+}. Измеренное остальными действительно.
 status-interrupted = Прогон прерван{ $reached }; завершённые случаи действительны.
 status-interrupted-at-once = Прогон прерван до завершения первого случая.
 status-unfinished = Запись прогона обрывается{ $reached }: assay был остановлен или ещё работает. Завершённые случаи действительны.
@@ -363,7 +370,9 @@ aspect-order = время
 
 learn-title = Производительность { $subject }
 learn-description = Измеренные результаты для { $subject }, метод и команды для повторения.
-learn-intro = { $subject }: измерено с помощью { $tool }. Каждое значение — медиана, если столбец не говорит иного; интервалы стоят в отдельном столбце.
+learn-intro = { $n ->
+   *[other] { $subject }: измерено с помощью { $tool }.
+} Каждое значение — медиана, если столбец не говорит иного; интервалы стоят в отдельном столбце.
 learn-dates = Измерено: { $dates }.
 learn-workload = Рабочая нагрузка
 learn-linpack = High-Performance Linpack (HPL)
@@ -397,7 +406,9 @@ verdict-impossible = невозможно: { $why }
 verdict-unsure = ненадёжно: { $why }
 answer-doubted = под сомнением { $some } из { $all } значений, первое — { $first } ({ $why })
 answer-untrusted = доверять нельзя: { $reasons }
-answer-worse = Хуже остальных узлов: { $hosts }
+answer-worse = { $n ->
+   *[other] Хуже остальных узлов: { $hosts }
+}
 answer-omitted = не измерено: { $benchmarks }
 verdict-slow = медленно: меньше половины предела
 verdict-fine = в норме

@@ -38,6 +38,7 @@ progress-warning = 警告：{ $what }
 progress-help = 建议：{ $what }
 progress-left = 剩余 { $time }
 progress-over = 超时 { $time }
+progress-late = 剩余 { $left }，比计划多 { $late }
 progress-cpu = CPU { $share }
 progress-finishing = 正在收尾
 progress-looking = 正在查看本机

@@ -10,6 +10,7 @@ no-value = 无值
 full-stop = 。
 seed = 随机种子 { $seed }
 and-more = 以及另外 { $n } 项
+on-more-hosts = ……另有 { $n } 台主机相同：{ $hosts }
 one-and-two = { $one } 和 { $two }
 what-by = { $what }（由 { $by } 测得）
 name-in = { $name }（位于 { $place }）
@@ -209,7 +210,9 @@ status-failed = { $reported }；见“{ $heading }”。
 failed-likewise = 另有 { $n } 个用例以同样的方式失败：{ $cases }
 skipped-because = 因此跳过 { $n } 个用例：{ $cases }
 reached = （完成 { $finished }/{ $planned } 个用例）
-status-partial = 运行不完整：缺少部分主机{ $hosts }。其余主机的测量结果有效。
+status-partial = 运行不完整：{ $n ->
+   *[other] 缺少部分主机{ $hosts }
+}。其余主机的测量结果有效。
 status-interrupted = 运行被中断{ $reached }；已完成的用例有效。
 status-interrupted-at-once = 运行在第一个用例完成之前被中断。
 status-unfinished = 运行没有结束记录{ $reached }：assay 被终止或仍在运行。已完成的用例有效。
@@ -309,7 +312,9 @@ aspect-order = 时间
 
 learn-title = { $subject } 的性能
 learn-description = { $subject } 的实测结果、方法以及重复测量的命令。
-learn-intro = { $subject } 由 { $tool } 测得。除非列中另有说明，数值均为中位数；区间单独成列。
+learn-intro = { $n ->
+   *[other] { $subject } 由 { $tool } 测得。
+}除非列中另有说明，数值均为中位数；区间单独成列。
 learn-dates = 测量日期：{ $dates }。
 learn-workload = 工作负载
 learn-linpack = 高性能 Linpack (HPL)
@@ -343,7 +348,9 @@ verdict-impossible = 不可能：{ $why }
 verdict-unsure = 不确定：{ $why }
 answer-doubted = { $all } 个值中有 { $some } 个存疑，首先是 { $first }（{ $why }）
 answer-untrusted = 不可信：{ $reasons }
-answer-worse = 比其他主机差：{ $hosts }
+answer-worse = { $n ->
+   *[other] 比其他主机差：{ $hosts }
+}
 answer-omitted = 未测量：{ $benchmarks }
 verdict-slow = 慢：不到上限的一半
 verdict-fine = 正常

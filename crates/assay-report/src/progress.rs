@@ -30,7 +30,7 @@ pub struct Progress {
     planned_s: f64,
     /// Of cases that have ended, whatever they took.
     done_s: f64,
-    /// When the cases that are open began.
+    /// When the cases that are open began, or the last one ended where none is.
     since_s: f64,
     /// The cases by the numbers of the series that stand for them.
     series: BTreeMap<u32, String>,
@@ -125,8 +125,12 @@ impl Progress {
                 if let Some(case) = self.cases.get_mut(case) {
                     self.done_s += case.budget_s;
                     // What it had of the time that others still have belongs to it.
-                    self.since_s += if case.is_open { case.budget_s } else { 0.0 };
+                    let own_s = if case.is_open { case.budget_s } else { 0.0 };
+                    self.since_s = (self.since_s + own_s).min(elapsed_s);
                     case.is_open = false;
+                }
+                if !self.cases.values().any(|it| it.is_open) {
+                    self.since_s = elapsed_s;
                 }
             }
             _ => {}
@@ -192,15 +196,8 @@ impl Progress {
         let share = 1.0 - left_s / self.planned_s;
         let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
         let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
-        let seconds = left_s.ceil() as u64;
-        let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
-        let left = match seconds {
-            0 => {
-                let over = (elapsed_s - self.planned_s).max(0.0) as u64;
-                say!("progress-over", time = clock(over))
-            }
-            _ => say!("progress-left", time = clock(seconds)),
-        };
+        let late_s = (elapsed_s - self.since_s - open_s).max(0.0);
+        let left = remaining(left_s.ceil() as u64, late_s as u64);
         let value = self.value_of(self.message.split([',', ':']).next().unwrap_or_default());
         let value = value.map(|it| format!("  {it}")).unwrap_or_default();
         format!("{bar} {left}  {}{value}", self.message)
@@ -257,6 +254,16 @@ impl Progress {
         values.sort_by(f64::total_cmp);
         let median = *values.get(values.len() / 2)?;
         Some(self.language.write(|| written(Quantity::new(median, metric.unit))))
+    }
+}
+
+/// What the plan has time for yet, and how much longer than that what goes on takes: one of the two moves.
+fn remaining(left_s: u64, late_s: u64) -> String {
+    let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
+    match (left_s, late_s) {
+        (0, _) => say!("progress-over", time = clock(late_s)),
+        (_, 0) => say!("progress-left", time = clock(left_s)),
+        _ => say!("progress-late", left = clock(left_s), late = clock(late_s)),
     }
 }
 
@@ -370,11 +377,58 @@ mod tests {
         progress.see(&done, 16.0);
         progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 16.0);
         assert_eq!(progress.line(26.0, 80), "⠹ ━━━━━━━━━━╌╌╌╌╌╌ 0:20 left  b");
-        assert_eq!(progress.line(99.0, 80), "⠇ ━━━━━━━━━━━━━━━━ 0:39 over  b");
+        assert_eq!(progress.line(99.0, 80), "⠇ ━━━━━━━━━━━━━━━━ 0:53 over  b");
         assert_eq!(progress.line(26.0, 20).chars().count(), 20);
         progress.end();
         progress.say("finishing");
         assert_eq!(progress.line(99.0, 80), "⠇ finishing");
+    }
+
+    /// What is left as the line says it, without the sign that moves anyhow.
+    fn left(progress: &Progress, elapsed_s: f64) -> String {
+        let line = progress.line(elapsed_s, 200);
+        line.split_whitespace().skip(2).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_case_that_takes_longer_than_planned_is_said_to() {
+        let mut progress = Progress::of(&plan());
+        progress.see(&RunEvent::CaseStarted { case: "a".to_owned() }, 0.0);
+        assert_eq!(left(&progress, 29.0), "0:31 left a");
+        assert_eq!(left(&progress, 90.0), "0:30 left, 1:00 longer than planned a");
+        let done = RunEvent::CaseFinished { case: "a".to_owned(), stopped: Stopped::Budget };
+        progress.see(&done, 100.0);
+        assert_eq!(left(&progress, 100.5), "0:30 left a");
+        assert_eq!(left(&progress, 103.0), "0:30 left, 0:03 longer than planned a");
+        progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 104.0);
+        assert_eq!(left(&progress, 114.0), "0:20 left b");
+    }
+
+    /// Cases before their time, after it, none at all, and several in turns: within two seconds it is another time.
+    #[test]
+    fn what_is_left_never_stands_still() {
+        let case = |id: &str| RunEvent::CaseStarted { case: id.to_owned() };
+        let end =
+            |id: &str| RunEvent::CaseFinished { case: id.to_owned(), stopped: Stopped::Budget };
+        for events in [
+            vec![(0.0, case("a")), (50.0, end("a")), (70.0, case("b"))],
+            vec![(20.0, case("a")), (21.0, end("a")), (21.0, case("b")), (22.0, end("b"))],
+            vec![(0.0, case("a")), (0.0, case("b")), (5.0, end("a")), (90.0, end("b"))],
+            vec![(0.0, case("a")), (0.0, case("b")), (58.0, end("b")), (60.0, end("a"))],
+        ] {
+            let mut progress = Progress::of(&plan());
+            let mut coming = events.iter().peekable();
+            let mut shown: Vec<String> = Vec::new();
+            for half in 0..300 {
+                let at_s = f64::from(half) / 2.0;
+                while let Some((_, event)) = coming.next_if(|(when_s, _)| *when_s <= at_s) {
+                    progress.see(event, at_s);
+                }
+                shown.push(left(&progress, at_s));
+            }
+            let still = shown.windows(5).position(|it| it.iter().all(|line| *line == it[0]));
+            assert_eq!(still, None, "{events:?} {shown:?}");
+        }
     }
 
     /// A case of round trips has no goodput, and a case of transfers has it beside all else.

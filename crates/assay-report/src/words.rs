@@ -7,14 +7,16 @@
 mod choices;
 mod doubt;
 mod failure;
+mod hosts;
 mod phrase;
 
 pub use choices::{
-    aspect, basis, difference, distrust, engine_reason, factors, knee, omitted, resource,
-    shown, verdict, verdict_on,
+    aspect, basis, difference, distrust, engine_reason, factors, knee, left_out, omitted,
+    resource, shown, verdict, verdict_on,
 };
 pub use doubt::doubt;
 pub use failure::failure;
+pub use hosts::{doubts, hosts, of_host, on_more_hosts};
 pub use phrase::{dimension, phrase};
 
 use crate::locale as units;

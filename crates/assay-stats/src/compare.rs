@@ -47,6 +47,16 @@ pub struct Condition<'r> {
     pub name: &'r str,
     /// Its runs.
     pub runs: &'r [Run],
+    /// The place of each among all runs that were measured; empty = as their clock says.
+    pub places: &'r [usize],
+}
+
+impl Condition<'_> {
+    /// When one of its runs was measured, beside others.
+    fn place(&self, run: &Run) -> Option<usize> {
+        let at = self.runs.iter().position(|it| std::ptr::eq(it, run))?;
+        self.places.get(at).copied()
+    }
 }
 
 /// Compares what was measured under both conditions. `margin` is the relative difference that makes
@@ -75,6 +85,7 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     let ids = |runs: &[&Run]| runs.iter().map(|run| run.started.run.clone()).collect();
     let side =
         |name: &str, it: &Measured<'_>| Side { name: name.to_owned(), runs: ids(&it.runs) };
+    let place = |run: &Run| a.place(run).or_else(|| b.place(run)).unwrap_or(0);
     Comparison {
         schema: SCHEMA,
         a: side(a.name, &of_a),
@@ -87,7 +98,7 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
         false_share: FALSE_SHARE,
         pairs,
         unmatched,
-        differences: environment::differences(&of_a.runs, &of_b.runs, design),
+        differences: environment::differences([&of_a.runs, &of_b.runs], design, &place),
     }
 }
 

@@ -60,9 +60,14 @@ fn code(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
     })
 }
 
-/// What differs between the runs of two conditions although nobody asked for it.
+/// What differs between the runs of two conditions although nobody asked for it. Of runs of the same place the clock says
+/// which was first.
 #[must_use]
-pub fn differences(a: &[&Run], b: &[&Run], design: Design) -> Vec<Difference> {
+pub fn differences(
+    [a, b]: [&[&Run]; 2],
+    design: Design,
+    place: &dyn Fn(&Run) -> usize,
+) -> Vec<Difference> {
     let (of_a, of_b) = (values(a), values(b));
     let named = of_a.iter().filter_map(|(key, values)| {
         let other = of_b.get(key).filter(|other| *other != values)?;
@@ -77,7 +82,7 @@ pub fn differences(a: &[&Run], b: &[&Run], design: Design) -> Vec<Difference> {
         let [a, b] = [a, b].map(|value| format!("{value:.3}"));
         is_different.then_some(Difference { aspect, of: String::new(), a, b })
     });
-    named.chain(measured).chain(order(a, b, design)).collect()
+    named.chain(measured).chain(order([a, b], design, place)).collect()
 }
 
 /// Every value that the runs of a condition have.
@@ -90,12 +95,16 @@ fn values(runs: &[&Run]) -> BTreeMap<(Aspect, String), BTreeSet<String>> {
 }
 
 /// Several runs of one condition before all of the other: what drifts looks like the condition.
-fn order(a: &[&Run], b: &[&Run], design: Design) -> Option<Difference> {
+fn order(
+    [a, b]: [&[&Run]; 2],
+    design: Design,
+    place: &dyn Fn(&Run) -> usize,
+) -> Option<Difference> {
     if design == Design::Turns || a.len().min(b.len()) < 2 {
         return None;
     }
     let times = |runs: &[&Run]| {
-        let started = runs.iter().map(|run| run.started.started.clone());
+        let started = runs.iter().map(|run| (place(run), run.started.started.clone()));
         Some((started.clone().min()?, started.max()?))
     };
     let ((first_a, last_a), (first_b, last_b)) = (times(a)?, times(b)?);

@@ -77,8 +77,8 @@ impl Conditions {
         for _ in 0..comparisons {
             let [a, b] = self.runs(&mut random);
             let comparison = compare(
-                Condition { name: "a", runs: &a },
-                Condition { name: "b", runs: &b },
+                Condition { name: "a", runs: &a, places: &[] },
+                Condition { name: "b", runs: &b, places: &[] },
                 MARGIN,
             );
             // Of a latency, more is worse.

@@ -9,6 +9,7 @@ use assay_model::plain;
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::StoragePhase;
+use assay_report::words;
 use assay_run::storage::vdbench::Notice;
 use assay_run::storage::vdbench::reported::Reported;
 use jiff::{Zoned, tz::TimeZone};
@@ -94,6 +95,10 @@ impl<'t> Report<'t> {
                 self.say_now(&format!("Laying out {} ({bytes})", path.display()));
             }
             Reported::Noted { host, text } => self.say_now(&format!("{host}: {text}")),
+            Reported::Doubted { doubt } => {
+                let said = words::doubt(doubt).plainly();
+                self.say_now(&format!("{}; {}", said.text, said.advice));
+            }
             Reported::LaidOut => self.folder.log.line(&format!("{} done", self.time_of_day())),
             Reported::Command { line } => {
                 self.say_now(&format!("Start/end command: executing '{line}'"));

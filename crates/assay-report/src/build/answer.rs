@@ -134,8 +134,7 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
 /// Whether a run is to be relied on as a whole, and the reasons if it is not.
 #[must_use]
 pub fn distrusted(summary: &Summary) -> Vec<String> {
-    let mut reasons: Vec<String> =
-        trust::contention(summary).map(|doubt| words::doubt(doubt).text).collect();
+    let mut reasons = words::doubts(trust::contention(summary));
     let judged = judged(summary);
     let mut doubted = judged.iter().filter_map(|(label, it)| Some((label, (*it)?)));
     if let Some((first, why)) = doubted.next() {
@@ -182,14 +181,17 @@ pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     }
     let worse = worse(summary);
     if !worse.is_empty() {
-        document.paragraph(Tone::Doubt, say!("answer-worse", hosts = worse.join(", ")));
+        document.paragraph(
+            Tone::Doubt,
+            say!("answer-worse", n = worse.len(), hosts = words::hosts(&worse)),
+        );
     }
     for said in [together::saturated(summary), together::finishers(summary)] {
         said.into_iter().for_each(|said| document.paragraph(Tone::Doubt, said));
     }
     if !summary.omitted.is_empty() {
-        let names: Vec<&str> = summary.omitted.iter().map(|it| it.benchmark.as_str()).collect();
-        document.paragraph(Tone::Quiet, say!("answer-omitted", benchmarks = names.join(", ")));
+        let names = words::left_out(&summary.omitted);
+        document.paragraph(Tone::Quiet, say!("answer-omitted", benchmarks = names));
     }
     notes::add_failures(&mut document, summary);
     document

@@ -8,6 +8,7 @@ use std::path::Path;
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Better;
 use assay_model::doubt::Doubt;
+use assay_model::facts::HostFacts;
 use assay_model::quantity::Unit;
 use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
@@ -16,7 +17,6 @@ mod volume;
 
 use super::representative;
 use super::run::context::{number, text};
-use super::run::head::named;
 use super::run::{published, together, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{date, decimal, grouped, symbol, word};
@@ -46,8 +46,17 @@ pub fn subject(summaries: &[Summary]) -> String {
     let product = hosts[0].system.product.clone();
     let product =
         product.filter(|it| hosts.iter().all(|host| host.system.product.as_ref() == Some(it)));
-    let names: Vec<&str> = hosts.iter().map(|it| it.name.as_str()).collect();
-    product.unwrap_or_else(|| named(&names))
+    product.unwrap_or_else(|| catalogue::hosts(&names(hosts)))
+}
+
+fn names(hosts: &[HostFacts]) -> Vec<&str> {
+    hosts.iter().map(|it| it.name.as_str()).collect()
+}
+
+/// How many a subject is: several hosts that it names, else one.
+fn number_of(subject: &str, summaries: &[&Summary]) -> usize {
+    let is_named = |it: &&&Summary| catalogue::hosts(&names(&it.hosts)) == subject;
+    summaries.iter().find(is_named).map_or(1, |it| it.hosts.len().max(1))
 }
 
 /// The page of some runs about `subject`; `runs` are those of them whose samples are at hand.
@@ -62,7 +71,8 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
         }
     }
     let tool = tools.join(", ");
-    document.paragraph(Tone::Plain, say!("learn-intro", subject = subject, tool = tool));
+    let n = number_of(subject, summaries);
+    document.paragraph(Tone::Plain, say!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline(subject, &all, summaries);
     if all.is_empty() {
         document.paragraph(Tone::Bad, word("learn-nothing"));

@@ -9,7 +9,7 @@ use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkloa
 use super::hosts::{Unreached, unreached_hosts};
 use super::run::words::direction;
 use super::storage;
-use crate::document::{Align, Block, Document, Table, Tone};
+use crate::document::{Align, Block, Document, Facts, Table, Tone};
 use crate::locale::{grouped, word};
 use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
@@ -47,6 +47,9 @@ fn with_hosts(
     ];
     let mut table = Table::new("", &columns);
     let common = common_stop(plan);
+    let target = common_target(plan);
+    // Who measures is told where it may be somebody else.
+    let has_tools = plan.cases.iter().any(|case| case.by != "assay");
     let nobody = String::new();
     let hosts: Vec<&String> =
         hosts.iter().chain(std::iter::repeat(&nobody)).take(plan.cases.len()).collect();
@@ -58,13 +61,17 @@ fn with_hosts(
         table.rows.push(vec![
             ladder_name(&cases).unwrap_or_else(|| case.id.clone()).into(),
             hosts.clone().into(),
-            case.by.clone().into(),
-            ladder(&cases).unwrap_or_else(|| resolved(case)).into(),
+            (if has_tools { case.by.as_str() } else { "" }).into(),
+            ladder(&cases).unwrap_or_else(|| resolved(case, target.is_none())).into(),
             stop.into(),
             time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),
         ]);
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
+    if let Some(target) = target {
+        let facts = vec![(word("plan-files-and-devices").to_owned(), target)];
+        document.blocks.push(Block::Facts(Facts { title: None, tone: Tone::Plain, facts }));
+    }
     for omitted in &plan.omitted {
         let Said { text, advice } = words::omitted(omitted);
         let benchmark = &omitted.benchmark;
@@ -109,6 +116,22 @@ fn common_stop(plan: &Plan) -> Option<String> {
     plan.cases.iter().all(|case| stop(&case.stopping) == first).then_some(first)
 }
 
+/// The files and devices of all cases that have some, where these are the same: a path in every row leaves no room for
+/// what differs.
+fn common_target(plan: &Plan) -> Option<String> {
+    let mut targets = plan.cases.iter().filter_map(|case| {
+        if let Workload::Storage(test) = &case.workload {
+            Some(storage::targets(&test.workload))
+        } else if let Workload::Files(test) = &case.workload {
+            Some(storage::folders(test))
+        } else {
+            None
+        }
+    });
+    let first = targets.next()?;
+    targets.all(|it| it == first).then_some(first)
+}
+
 fn stopping_rule(common: Option<&str>) -> String {
     say!("plan-stops-at", stop = common.unwrap_or(word("plan-stop-as-shown")))
 }
@@ -124,9 +147,10 @@ fn stop(stopping: &Stopping) -> String {
     format!("±{}, {often}", percent(100.0 * stopping.target))
 }
 
-/// What a case was resolved to; one that needs no words of its own is told by its dimensions.
-fn resolved(case: &Case) -> String {
-    own_words(case).unwrap_or_else(|| {
+/// What a case was resolved to; one that needs no words of its own is told by its dimensions. Targets are `named` where
+/// they are not the same everywhere.
+fn resolved(case: &Case, named: bool) -> String {
+    own_words(case, named).unwrap_or_else(|| {
         let asked = case.workload.dimensions(&case.by);
         let reported = asked.iter().map(|(name, value)| {
             let value = joined(&display(*name, value));
@@ -136,7 +160,7 @@ fn resolved(case: &Case) -> String {
     })
 }
 
-fn own_words(Case { workload, pair, .. }: &Case) -> Option<String> {
+fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> {
     Some(if let Workload::Stream(work) = workload {
         let domains: Vec<String> = work.domains.iter().map(domain).collect();
         let times = grouped(&work.cache_multiple.to_string());
@@ -160,9 +184,9 @@ fn own_words(Case { workload, pair, .. }: &Case) -> Option<String> {
     } else if let Workload::Mpi(work) = workload {
         mpi(work, pair.as_ref())
     } else if let Workload::Storage(test) = workload {
-        storage::test_phrase(test)
+        storage::test_phrase(test, named)
     } else if let Workload::Files(test) = workload {
-        storage::files_phrase(test)
+        storage::files_phrase(test, named)
     } else {
         return None;
     })

@@ -53,8 +53,9 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
     document
 }
 
-/// A case of a suite in words: what comes before, the workload, and how often it is measured.
-pub(super) fn test_phrase(test: &StorageTest) -> String {
+/// A case of a suite in words: what comes before, the workload, and how often it is measured. Its targets are
+/// `named` where nothing else names them.
+pub(super) fn test_phrase(test: &StorageTest, named: bool) -> String {
     let before = match test.precondition_passes {
         0 => None,
         passes => Some(say!("plan-preconditioned", n = passes)),
@@ -64,12 +65,12 @@ pub(super) fn test_phrase(test: &StorageTest) -> String {
         Course::Rounds(rule) => Some(say!("plan-rounds", n = rule.most_rounds.to_string())),
         Course::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
     };
-    let parts = before.into_iter().chain([phrase(test)]).chain(course);
+    let parts = before.into_iter().chain([phrase(test, named)]).chain(course);
     parts.collect::<Vec<_>>().join("; ")
 }
 
-/// One operation on a file tree in words.
-pub(super) fn files_phrase(test: &FileTest) -> String {
+/// One operation on a file tree in words; likewise with its folders.
+pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
     let work = &test.workload;
     let stream = |(tree, stream): (&FileTree, &FileStream)| {
         let directories = tree.directories().unwrap_or(u64::MAX);
@@ -88,7 +89,8 @@ pub(super) fn files_phrase(test: &FileTest) -> String {
             FileOrder::Random | FileOrder::Skewed(_) => word("plan-at-random"),
         };
         let threads = say!("threads", n = stream.threads);
-        format!("{}: {what}, {order}, {threads}, {}", test.name, tree.anchor.display())
+        let folder = if named { format!(", {}", tree.anchor.display()) } else { String::new() };
+        format!("{}: {what}, {order}, {threads}{folder}", test.name)
     };
     let rate = match work.load {
         FileLoad::Open { per_s, .. } => Some(quantity(per_s, Unit::IoPerSecond, 3)),
@@ -98,8 +100,16 @@ pub(super) fn files_phrase(test: &FileTest) -> String {
     streams.chain(rate).collect::<Vec<_>>().join("; ")
 }
 
+/// The folders of a case.
+pub(super) fn folders(test: &FileTest) -> String {
+    let mut folders: Vec<String> =
+        test.workload.trees.iter().map(|tree| tree.anchor.display().to_string()).collect();
+    folders.dedup();
+    folders.join(", ")
+}
+
 /// The workload of a case in words, without its targets' sizes.
-fn phrase(test: &StorageTest) -> String {
+fn phrase(test: &StorageTest, named: bool) -> String {
     let (plan, workload) = (StoragePlan { phases: Vec::new() }, &test.workload);
     let load = match (&test.point, &workload.load) {
         // Which share it is, the other points of the curve will tell.
@@ -109,13 +119,13 @@ fn phrase(test: &StorageTest) -> String {
         (_, load) => self::load(load, &plan),
     };
     let parts = [
-        streams(workload),
-        targets(workload),
-        say!("attribute-in-flight", n = in_flight(workload).to_string()),
-        load,
-        time(&workload.timing, 0.0),
+        Some(streams(workload)),
+        named.then(|| targets(workload)),
+        Some(say!("attribute-in-flight", n = in_flight(workload).to_string())),
+        Some(load),
+        Some(time(&workload.timing, 0.0)),
     ];
-    parts.join("; ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn totals(plan: &StoragePlan) -> Vec<(String, String)> {
@@ -257,7 +267,7 @@ fn sizes(sizes: &[SizeShare]) -> String {
     sizes.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn targets(workload: &StorageWorkload) -> String {
+pub(super) fn targets(workload: &StorageWorkload) -> String {
     if workload.engine == EngineChoice::Null {
         return word("plan-no-target").to_owned();
     }

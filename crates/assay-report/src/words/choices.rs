@@ -11,7 +11,7 @@ use assay_model::plan::{Missing, Omitted};
 use assay_model::quantity::Unit;
 use assay_model::trust::Distrust;
 
-use super::{Said, reported};
+use super::{Said, hosts, reported};
 use crate::locale as units;
 use crate::locale::{fixed, word};
 
@@ -74,12 +74,45 @@ fn missing(missing: Missing) -> Said {
     }
 }
 
+/// The option that gives it, where an option does.
+const fn option(missing: Missing) -> Option<&'static str> {
+    match missing {
+        Missing::Host => Some("--to HOST"),
+        Missing::Target => Some("--target DIR"),
+        Missing::Mpi => Some("--mpi PREFIX"),
+        Missing::Domain
+        | Missing::Memory
+        | Missing::Tool
+        | Missing::Library
+        | Missing::RdmaDevice => None,
+    }
+}
+
+/// The benchmarks that were left out, those that one option gives together: `network.tcp, network.icmp (--to HOST)`.
+#[must_use]
+pub fn left_out(omitted: &[Omitted]) -> String {
+    let mut kinds: Vec<(Missing, Vec<&str>)> = Vec::new();
+    for Omitted { benchmark, reason, .. } in omitted {
+        match kinds.iter_mut().find(|(known, _)| option(*known) == option(*reason)) {
+            Some((_, names)) if names.contains(&benchmark.as_str()) => {}
+            Some((_, names)) => names.push(benchmark),
+            None => kinds.push((*reason, vec![benchmark])),
+        }
+    }
+    let text = |(reason, names): &(Missing, Vec<&str>)| {
+        let option = option(*reason).map(|it| format!(" (`{it}`)")).unwrap_or_default();
+        names.join(", ") + &option
+    };
+    kinds.iter().map(text).collect::<Vec<_>>().join("; ")
+}
+
 /// What was left out for want of that, and on which hosts, where others have it.
 #[must_use]
 pub fn omitted(omitted: &Omitted) -> Said {
     let mut said = missing(omitted.reason);
     if !omitted.hosts.is_empty() {
-        let _ = write!(said.text, " ({})", omitted.hosts.join(", "));
+        let names: Vec<&str> = omitted.hosts.iter().map(String::as_str).collect();
+        let _ = write!(said.text, " ({})", hosts(&names));
     }
     said
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
 use assay_model::facts::HostFacts;
 use assay_model::limit::{Basis, Limit};
@@ -183,6 +184,75 @@ fn each_of_several_hosts_answers_for_itself() {
     assert_eq!(rows.count(), alone, "{text}");
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 80 && text.lines().count() <= 19, "{text}");
+}
+
+/// The worst is named by what it is: a host, a pair of hosts, or either where rows differ.
+#[test]
+fn the_worst_of_many_has_its_own_column() {
+    let of = |kinds: &[(&str, bool)]| {
+        let mut summary = network::network();
+        let hosts = ["north1", "north2", "east1"];
+        let of_host = |(metric, is_pair): (&str, bool), at: usize| {
+            let goodput = summary.results.iter().find(|it| it.metric == metric);
+            let mut estimate = goodput.unwrap().clone();
+            estimate.host = hosts[at].to_owned();
+            estimate.parameters.insert(Attribute::Host, hosts[at].into());
+            if is_pair {
+                estimate.parameters.insert(Attribute::Peer, hosts[(at + 1) % 3].into());
+            }
+            estimate.median *= 1.0 + at as f64;
+            estimate
+        };
+        let each =
+            |kind: &(&str, bool)| (0..3).map(|at| of_host(*kind, at)).collect::<Vec<_>>();
+        summary.results = kinds.iter().flat_map(each).collect();
+        let options = text::Options { width: 200, ..text::Options::default() };
+        text::document(&build::answer(&summary, None), &options)
+    };
+    let header = |text: &str| {
+        let line = text.lines().find(|line| line.contains("what")).unwrap();
+        let names = line.split("  ").map(str::trim).filter(|name| !name.is_empty());
+        names.map(str::to_owned).nth(2).unwrap()
+    };
+    let pairs = of(&[("goodput", true), ("round_trip", true)]);
+    assert_eq!(header(&pairs), "worst pair", "{pairs}");
+    assert!(
+        pairs.contains("(north1 → north2)") && pairs.contains("(east1 → north1)"),
+        "{pairs}"
+    );
+    let hosts = of(&[("goodput", false), ("round_trip", false)]);
+    assert_eq!(header(&hosts), "worst host", "{hosts}");
+    assert!(hosts.contains("(north1)") && hosts.contains("(east1)"), "{hosts}");
+    let both = of(&[("goodput", true), ("round_trip", false)]);
+    assert_eq!(header(&both), "worst", "{both}");
+}
+
+/// What is doubtful on many hosts alike takes one line, in the report and on the first screen.
+#[test]
+fn doubts_about_many_hosts_are_said_together() {
+    let mut summary = guest::quick();
+    let on = |host: usize, doubt: Doubt| {
+        let (host, doubt) = (format!("h{host}"), Box::new(doubt));
+        Doubt::OnHost { host, doubt }
+    };
+    summary.warnings = (1..=100).map(|host| on(host, Doubt::AnotherAssay)).collect();
+    let loads =
+        (1..=100).map(|host| on(host, Doubt::OtherLoad { load: 0.5 + host as f64 / 100.0 }));
+    summary.warnings.extend(loads);
+    let options = text::Options { width: 200, ..text::Options::default() };
+    let report = text::document(&build::run(&summary, None), &options);
+    let about = |what: &str| {
+        let lines = report.lines().filter(|line| line.contains(what));
+        lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
+    };
+    let another = about("another assay is measuring");
+    assert!(another.len() == 1 && another[0].contains(": h[1-100] (100): "), "{report}");
+    let loads = about("the load average was");
+    assert_eq!(loads.len(), 4, "{report}");
+    assert!(loads[3].ends_with("… and on 96 more hosts: h[5-100]"), "{report}");
+    let reasons = build::distrusted(&summary);
+    let of_all = "h[1-100] (100): another assay is measuring";
+    assert!(reasons[0].starts_with(of_all), "{reasons:?}");
 }
 
 #[test]

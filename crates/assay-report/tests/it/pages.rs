@@ -354,6 +354,34 @@ fn a_target_names_its_host_once() {
     assert!(lines.len() == 3 && lines[1..].iter().all(rest), "{lines:?}");
 }
 
+/// One is measured, several are: in the languages whose verbs know.
+#[test]
+fn several_hosts_were_measured() {
+    let summary = |names: &[&str]| {
+        let mut summary = crate::storage::volume();
+        let host = HostFacts::default();
+        let named = |name: &&str| HostFacts { name: (*name).to_owned(), ..host.clone() };
+        summary.hosts = names.iter().map(named).collect();
+        summary
+    };
+    for (locale, one, several) in [
+        (Locale::En, "near1 was measured with ", "near1, far1 were measured with "),
+        (Locale::De, "near1 wurde mit ", "near1, far1 wurden mit "),
+        (Locale::Es, "near1 se midió con ", "near1, far1 se midieron con "),
+        (Locale::Ja, "near1 を ", "near1, far1 を "),
+    ] {
+        Language::of(locale).write(|| {
+            for (names, intro) in [(&["near1"][..], one), (&["near1", "far1"], several)] {
+                let summary = summary(names);
+                let subject = build::subject(std::slice::from_ref(&summary));
+                let page = build::learn(&subject, &[&summary], &[]);
+                let page = learn::document(&page, None).0;
+                assert!(page.contains(intro), "{intro}\n{page}");
+            }
+        });
+    }
+}
+
 /// A folder is in the commands once, in whichever order its files were measured.
 #[test]
 fn a_command_is_given_once() {

@@ -91,7 +91,7 @@ fn goodput(to: &str) -> Workload {
 }
 
 fn side<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
-    Condition { name, runs }
+    Condition { name, runs, places: &[] }
 }
 
 /// Runs whose medians are these.
@@ -274,6 +274,19 @@ fn what_else_differs_is_listed() {
         two(Aspect::Order, "first", "later"),
     ];
     assert_eq!(of(&a, &b), expected);
+    // The clock was set back before the second condition: how they came is what the store knows.
+    for (later, run) in b.iter_mut().chain(&mut a).enumerate() {
+        run.started.started = format!("2026-01-01T00:00:0{later}Z");
+    }
+    let order = |places: [&[usize]; 2]| {
+        let [a, b] = [("a", &a), ("b", &b)].map(|(name, runs)| side(name, runs));
+        let (a, b) =
+            (Condition { places: places[0], ..a }, Condition { places: places[1], ..b });
+        let found = compare(a, b, 0.02).differences.pop().unwrap();
+        (found.aspect, found.a, found.b)
+    };
+    assert_eq!(order([&[], &[]]), two(Aspect::Order, "later", "first"));
+    assert_eq!(order([&[3, 4], &[5, 9]]), two(Aspect::Order, "first", "later"));
     // Each has the loop that the other has as well, taken by itself.
     assert_eq!(of(&a[..1], &b[1..])[1], two(Aspect::Loop, "avx2", "avx512"));
 }

@@ -12,7 +12,7 @@ use crate::arguments::{CompareArguments, Format};
 use crate::expected;
 use crate::failure::{REGRESSION, UNDECIDED};
 use crate::page::Page;
-use crate::stored;
+use crate::stored::{self, InOrder};
 use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
@@ -31,7 +31,7 @@ pub(crate) fn compare(
         stored::runs(&typed.store, (&typed.a, host), terminal)?,
         stored::runs(&typed.store, (&typed.b, host), terminal)?,
     );
-    apart(&a, &b)?;
+    apart(&a.runs, &b.runs)?;
     let (mut first, mut second) = (condition(&typed.a, &a)?, condition(&typed.b, &b)?);
     if first.name == second.name {
         (first.name, second.name) = (&typed.a, &typed.b);
@@ -64,7 +64,8 @@ fn against(
 }
 
 /// The label that all runs share, or what was typed.
-fn condition<'a>(typed: &'a str, runs: &'a [Run]) -> Result<Condition<'a>, Failure> {
+fn condition<'a>(typed: &'a str, all: &'a InOrder) -> Result<Condition<'a>, Failure> {
+    let InOrder { runs, places } = all;
     let Some(first) = runs.first() else {
         return Err(Failure::usage(format!("`{typed}` names no run")));
     };
@@ -75,7 +76,7 @@ fn condition<'a>(typed: &'a str, runs: &'a [Run]) -> Result<Condition<'a>, Failu
     }
     let label = first.started.label.as_deref();
     let shared = label.filter(|_| runs.iter().all(|run| run.started.label.as_deref() == label));
-    Ok(Condition { name: shared.unwrap_or(typed), runs })
+    Ok(Condition { name: shared.unwrap_or(typed), runs, places })
 }
 
 /// A run among several that is compared with itself says that nothing differs.

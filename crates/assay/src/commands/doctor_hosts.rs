@@ -10,6 +10,7 @@ use assay_fleet::remote::{HostFailure, Program, Via};
 use assay_fleet::slurm::{Allocation, SlurmError};
 use assay_model::facts::difference::{Compared, Difference, differences};
 use assay_model::finding::Finding;
+use assay_model::host_names;
 use assay_model::path_text;
 use assay_report::build::{self, Host, Unreached};
 use assay_report::words;
@@ -125,7 +126,7 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
         }
     });
     let (examined, unreached) = sorted(names, &answers);
-    let shown = build::hosts(&examined, &unreached, &hosts::compact);
+    let shown = build::hosts(&examined, &unreached, &host_names::compact);
     page::publish(|| shown, || document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })

@@ -11,6 +11,7 @@ use assay_fleet::remote::agents;
 use assay_fleet::remote::controller::Course;
 use assay_kernels::{clock, heap};
 use assay_model::doubt::Doubt;
+use assay_model::host_names;
 use assay_model::plan::expand;
 use assay_model::suite::{Request, Suite};
 use assay_model::summary::Summary;
@@ -190,7 +191,8 @@ fn drain<'s>(
     let mut hosts: Vec<&str> = lost.chain(others).collect();
     let mut seen = BTreeSet::new();
     hosts.retain(|host| seen.insert(*host));
-    let line = if hosts.is_empty() { String::new() } else { hosts::compact(&hosts) + "\n" };
+    let line =
+        if hosts.is_empty() { String::new() } else { host_names::compact(&hosts) + "\n" };
     output_file::write(file, &line)
 }
 
@@ -232,7 +234,7 @@ fn show(
         terminal.print(&page::json(&document)?);
     } else {
         let compact = |hosts: &Vec<String>| {
-            hosts::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
+            host_names::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
         };
         let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
         let text = terminal.text(&build::fleet_plan(&planned.plan, &hosts, &lost));

@@ -56,7 +56,10 @@ fn show(
     runs: &[Vec<Run>; 2],
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let side = |index: usize| Condition { name: &conditions[index].name, runs: &runs[index] };
+    let side = |index: usize| {
+        let (name, runs) = (conditions[index].name.as_str(), runs[index].as_slice());
+        Condition { name, runs, places: &[] }
+    };
     let comparison = compare(side(0), side(1), typed.turns.margin);
     if !typed.measuring.events {
         page(&comparison, |page| page.publish(&typed.measuring.page, terminal))?;

@@ -74,16 +74,21 @@ fn a_signal_ends_the_run_in_good_order() {
 /// Repetitions of a transfer, and intervals of I/O, are samples that are finished.
 #[test]
 fn what_was_finished_of_one_case_is_kept() {
-    for (words, metric) in [
+    // All at once: each waits for the same time.
+    let begun = [
         (&["net", "throughput", "--for", "60s"][..], "goodput"),
         (&["storage", "read", "--engine", "null", "--for", "60s"], "rate"),
         (&["linpack", "--n", "2000", "--budget", "60s"], "rmax"),
-    ] {
+    ]
+    .map(|(words, metric)| {
         let world = World::new();
         let mut command = world.command(words);
-        let mut child = command.args(["--by", "assay"]).stderr(Stdio::piped()).spawn().unwrap();
-        // Long enough for one repetition of seven seconds on any machine.
-        std::thread::sleep(std::time::Duration::from_secs(9));
+        let child = command.args(["--by", "assay"]).stderr(Stdio::piped()).spawn().unwrap();
+        (words, metric, world, child)
+    });
+    // Long enough for one repetition of seven seconds on any machine, also with three at work.
+    std::thread::sleep(std::time::Duration::from_secs(12));
+    for (words, metric, world, mut child) in begun {
         signal(&child, "INT");
         assert_eq!(child.wait().unwrap().code(), Some(4));
         let document = world.json(&["show", "latest", "--json"]);

@@ -8,22 +8,11 @@ use assay_model::summary::{RunHead, Summary};
 use super::words;
 use crate::document::{Document, Tone};
 use crate::locale::word;
-use crate::units;
+use crate::{units, words as catalogue};
 
 pub(in crate::build) fn title(summary: &Summary) -> String {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
-    words::title(&summary.run.suite, &named(&hosts))
-}
-
-/// More hosts than there is room for: the first and the last, and how many there are.
-pub(in crate::build) fn named(hosts: &[&str]) -> String {
-    const ROOM: usize = 4;
-    match hosts {
-        [first, .., last] if hosts.len() > ROOM => {
-            format!("{first} … {last} ({})", hosts.len())
-        }
-        _ => hosts.join(", "),
-    }
+    words::title(&summary.run.suite, &catalogue::hosts(&hosts))
 }
 
 /// One line for each kind of machine.
@@ -40,7 +29,7 @@ pub(in crate::build) fn machines(document: &mut Document, tone: Tone, summary: &
     for (line, hosts) in lines {
         let line = match summary.hosts.len() {
             1 => line,
-            _ => format!("{}: {line}", named(&hosts)),
+            _ => format!("{}: {line}", catalogue::hosts(&hosts)),
         };
         document.paragraph(tone, line);
     }

@@ -25,8 +25,16 @@ pub(super) struct Notes {
 struct Group {
     id: String,
     advice: String,
-    /// Each distinct text with the results it is about; none when it is about the whole run.
-    texts: Vec<(String, Vec<Subject>)>,
+    texts: Vec<Text>,
+}
+
+/// What is doubtful.
+struct Text {
+    said: String,
+    /// Those of several hosts that it is about, where it is about no result.
+    hosts: Vec<String>,
+    /// The results it is about; none when it is about the whole run.
+    subjects: Vec<Subject>,
 }
 
 /// Metrics of one case.
@@ -77,7 +85,9 @@ impl Notes {
     }
 
     fn put(&mut self, doubt: &Doubt, subject: Option<Subject>) {
-        let Said { text: said, advice } = catalogue::doubt(doubt);
+        let Said { text, advice } = catalogue::doubt(doubt);
+        let of_host = catalogue::of_host(doubt).filter(|_| subject.is_none());
+        let (host, said) = of_host.map_or((None, text), |(host, said)| (Some(host), said));
         let same = |group: &Group| group.id == doubt.id() && group.advice == advice;
         let index = self.groups.iter().position(same).unwrap_or_else(|| {
             let id = doubt.id().to_owned();
@@ -85,32 +95,42 @@ impl Notes {
             self.groups.len() - 1
         });
         let group = &mut self.groups[index];
-        let at = group.texts.iter().position(|(text, _)| *text == said);
-        let at = at.unwrap_or_else(|| {
-            group.texts.push((said, vec![]));
+        let is_it = |text: &Text| text.said == said && text.hosts.is_empty() == host.is_none();
+        let at = group.texts.iter().position(is_it).unwrap_or_else(|| {
+            group.texts.push(Text { said, hosts: vec![], subjects: vec![] });
             group.texts.len() - 1
         });
+        let text = &mut group.texts[at];
+        text.hosts.extend(host.map(str::to_owned));
         if let Some(subject) = subject {
-            concern(&mut group.texts[at].1, subject);
+            concern(&mut text.subjects, subject);
         }
     }
 }
 
 impl Group {
     fn lines(&self) -> Vec<String> {
-        let line = |(text, subjects): &(String, Vec<Subject>)| {
-            if subjects.is_empty() {
-                text.clone()
-            } else {
-                format!("{}: {text}", some(subjects))
-            }
-        };
-        let mut lines: Vec<String> = self.texts.iter().take(SHOWN).map(line).collect();
-        let left = self.texts.len().saturating_sub(SHOWN);
-        if left > 0 {
-            lines.push(words::and_more(left));
+        let (shown, left) = self.texts.split_at(self.texts.len().min(SHOWN));
+        let mut lines: Vec<String> = shown.iter().map(Text::line).collect();
+        let hosts: Vec<&str> =
+            left.iter().flat_map(|text| &text.hosts).map(String::as_str).collect();
+        match lines.last_mut() {
+            Some(last) if !hosts.is_empty() => *last = catalogue::on_more_hosts(last, &hosts),
+            _ if !left.is_empty() => lines.push(words::and_more(left.len())),
+            _ => {}
         }
         lines
+    }
+}
+
+impl Text {
+    fn line(&self) -> String {
+        let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
+        match (hosts.as_slice(), self.subjects.as_slice()) {
+            ([], []) => self.said.clone(),
+            ([], subjects) => format!("{}: {}", some(subjects), self.said),
+            (hosts, _) => format!("{}: {}", catalogue::hosts(hosts), self.said),
+        }
     }
 }
 

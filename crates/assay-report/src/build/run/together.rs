@@ -19,6 +19,9 @@ use crate::words::resource;
 /// take, and the interval in which streams look at the clock.
 const TOGETHER_S: f64 = 0.1;
 
+/// Hosts that a sentence names.
+const SHOWN: usize = 4;
+
 /// What each host was busy with, case by case.
 pub(super) fn add(document: &mut Document, summary: &Summary) {
     let columns = [
@@ -149,6 +152,9 @@ pub(in crate::build) fn saturated(summary: &Summary) -> Option<String> {
     }
     let mut said: Vec<(f64, String)> = hosts.into_values().collect();
     said.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let said: Vec<String> = said.into_iter().map(|(_, said)| said).collect();
+    let more = said.len().saturating_sub(SHOWN);
+    let more = (more > 0).then(|| say!("and-more", n = more));
+    let said: Vec<String> =
+        said.into_iter().take(SHOWN).map(|(_, said)| said).chain(more).collect();
     (!said.is_empty()).then(|| say!("answer-saturated", hosts = said.join(", ")))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use assay_model::summary::CaseFailure;
 
 use crate::locale::{fixed, word};
-use crate::units;
+use crate::{units, words as catalogue};
 
 /// Fewer samples than this give no interval: 2⁻⁵ is more than 5 %.
 const SAMPLES_FOR_INTERVAL: u32 = 6;
@@ -187,11 +187,14 @@ pub(super) fn skipped(n: usize, cases: &str) -> String {
 /// Hosts are missing altogether, or from some of the cases.
 pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
     let hosts: BTreeSet<&str> = failures.iter().map(|it| it.host.as_str()).collect();
+    let hosts: Vec<&str> = hosts.into_iter().collect();
+    // Where none is named there may be several.
+    let n = if hosts.len() == 1 { 1_usize } else { 2 };
     let hosts = match hosts.len() {
         0 => String::new(),
-        _ => format!(" ({})", hosts.into_iter().collect::<Vec<_>>().join(", ")),
+        _ => format!(" ({})", catalogue::hosts(&hosts)),
     };
-    say!("status-partial", hosts = hosts)
+    say!("status-partial", n = n, hosts = hosts)
 }
 
 /// How far a run came that is not complete: `interrupted` or `unfinished`.

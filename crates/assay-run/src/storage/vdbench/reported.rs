@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub(super) const COURSE: &str = "course.json";
 
 /// One thing that happened; the words for people belong to whoever prints.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "told", rename_all = "kebab-case")]
 pub enum Reported {
     /// A file is being written fully, before the first run.
@@ -31,6 +31,11 @@ pub enum Reported {
         host: String,
         /// What it said.
         text: String,
+    },
+    /// Something about a host is doubtful.
+    Doubted {
+        /// The host, and what.
+        doubt: Doubt,
     },
     /// A command of the parameter file is started.
     Command {
@@ -70,18 +75,14 @@ impl Reported {
 
     /// What is said at once of a doubt about a host.
     pub(super) fn doubted(doubt: &Doubt) -> Option<Self> {
-        let Doubt::OnHost { host, doubt } = doubt else { return None };
-        let Doubt::ClockStepped { seconds } = **doubt else { return None };
-        let text = format!(
-            "its clock was set by {seconds:+.1} s meanwhile. What was measured goes by another clock and counts; see \
-             what sets it there: timedatectl, chronyc tracking"
-        );
-        Some(Self::Noted { host: host.clone(), text })
+        let Doubt::OnHost { doubt: on_host, .. } = doubt else { return None };
+        let is_said = matches!(**on_host, Doubt::ClockStepped { .. });
+        is_said.then(|| Self::Doubted { doubt: doubt.clone() })
     }
 }
 
 /// What happened around one run.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Course {
     /// Since the run before it.
     pub before: Vec<Reported>,

@@ -125,6 +125,34 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
     assert_eq!([latest("latest"), latest("latest~1")], ["next", "set"]);
 }
 
+/// The second condition is measured after the first, and begins two hours before it by the clock.
+#[test]
+fn what_is_compared_comes_in_the_order_in_which_it_was_measured() {
+    let test = "what_is_compared_comes_in_the_order_in_which_it_was_measured";
+    let Some(library) = faketime(test) else { return };
+    let world = World::in_memory();
+    let here = by_clock(&world, &library, "clock.here");
+    let here = here.iter().map(|it| it.split_once('=').unwrap());
+    for (label, by_s) in [("before", 0), ("after", -7200)] {
+        set(&world, "clock.here", by_s);
+        for _ in 0..2 {
+            let words = ["linpack", "--n", "64", "--budget", "1s", "--quiet", "--label", label];
+            let mut command = world.command(&words);
+            assert!(command.envs(here.clone()).output().unwrap().status.success());
+        }
+    }
+    let compared = world.command(&["compare", "before", "after", "--json"]).output().unwrap();
+    let compared: Value = serde_json::from_slice(&compared.stdout).unwrap();
+    let listed = world.json(&["list", "--json"]);
+    let listed = listed["runs"].as_array().unwrap().iter().rev();
+    let listed: Vec<&Value> = listed.map(|run| &run["id"]).collect();
+    let ids = |side: &str| compared[side]["runs"].as_array().unwrap().clone();
+    assert!(listed.into_iter().eq([ids("a"), ids("b")].concat().iter()), "{compared:#}");
+    let differences = compared["differences"].as_array().unwrap();
+    let order = differences.iter().find(|it| it["a"] == "first");
+    assert!(order.is_some_and(|it| it["b"] == "later"), "{compared:#}");
+}
+
 #[test]
 fn vdbench_names_a_host_whose_clock_is_set_meanwhile() {
     let test = "vdbench_names_a_host_whose_clock_is_set_meanwhile";
@@ -156,9 +184,10 @@ fn vdbench_names_a_host_whose_clock_is_set_meanwhile() {
     }
     let said = said.join("\n");
     assert!(running.wait().unwrap().success(), "{said}");
-    let about = said.lines().find(|line| line.contains("its clock was set by -3600"));
+    let about =
+        said.lines().find(|line| line.contains("the system clock was stepped by -3600"));
     assert!(about.is_some_and(|it| it.contains("vm2") && it.contains("timedatectl")), "{said}");
-    assert!(!said.contains("vm1: its clock"), "{said}");
+    assert!(!said.contains("vm1: the system clock"), "{said}");
     let document = world.json(&["show", "--json"]);
     let steps = steps(&document);
     assert!(

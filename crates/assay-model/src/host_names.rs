@@ -1,0 +1,59 @@
+//! Hosts by their names, in few words.
+
+use std::collections::BTreeMap;
+
+/// The hosts as a short list, which `--hosts` reads back: names that differ in their last number make a range.
+#[must_use]
+pub fn compact(hosts: &[&str]) -> String {
+    /// What stands before the number, how wide it is written, and what stands behind it.
+    type Kin<'a> = (&'a str, usize, &'a str);
+    let mut kin: BTreeMap<Kin<'_>, Vec<u64>> = BTreeMap::new();
+    let mut order: Vec<Result<Kin<'_>, &str>> = Vec::new();
+    for host in hosts {
+        let found = numbered(host);
+        let place = found.map_or(Err(*host), |(family, _)| Ok(family));
+        if let Some((family, number)) = found {
+            kin.entry(family).or_default().push(number);
+        }
+        if !order.contains(&place) {
+            order.push(place);
+        }
+    }
+    let texts = order.into_iter().map(|place| match place {
+        Err(host) => host.to_owned(),
+        Ok(family) => family_text(family, kin.remove(&family).unwrap_or_default()),
+    });
+    texts.collect::<Vec<_>>().join(",")
+}
+
+/// A name around its last number, if that has a width of its own: `n007.site` → (`n`, 3, `.site`) and 7.
+fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
+    let end = host.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let start = host[..end]
+        .rfind(|c: char| !c.is_ascii_digit())
+        .map_or(0, |at| at + host[at..].chars().next().map_or(1, char::len_utf8));
+    // An address of the Internet is no member of a family, and a number alone is no name.
+    let is_name = host.starts_with(|c: char| c.is_alphabetic()) && !host.contains(':');
+    let digits = &host[start..end];
+    let width = if digits.starts_with('0') { digits.len() } else { 0 };
+    let number = digits.parse().ok().filter(|_| is_name)?;
+    Some(((&host[..start], width, &host[end..]), number))
+}
+
+fn family_text((before, width, behind): (&str, usize, &str), mut numbers: Vec<u64>) -> String {
+    numbers.sort_unstable();
+    let stretches = numbers.chunk_by(|one, next| one + 1 == *next).map(|stretch| {
+        let (first, last) = (stretch[0], stretch[stretch.len() - 1]);
+        if first == last {
+            format!("{first:0width$}")
+        } else {
+            format!("{first:0width$}-{last:0width$}")
+        }
+    });
+    let text = stretches.collect::<Vec<_>>().join(",");
+    if numbers.len() > 1 {
+        format!("{before}[{text}]{behind}")
+    } else {
+        format!("{before}{text}{behind}")
+    }
+}
