@@ -158,9 +158,12 @@ fn rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
     text.lines().filter(|line| line.contains(begins)).collect()
 }
 
+/// The exit code, and what went wrong, where the program says so.
 fn exit(text: &str) -> String {
     let found = text.lines().find_map(|line| line.strip_prefix("exit "));
-    format!("exit code {}", found.unwrap_or("none"))
+    let why = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    format!("exit code {}{why}", found.unwrap_or("none"))
 }
 
 /// How often was looked, and how often somebody listened.

@@ -18,8 +18,8 @@ const SIGNAL_EVERY: u64 = 32;
 pub(super) const RECEIVES: u64 = 512;
 /// Polls between two looks at the clock and at who wants to stop.
 const PATIENT_POLLS: u32 = 1 << 14;
-/// Longer than a queue pair repeats a packet before it gives up (8 × 2 × 67 ms and more), and than any
-/// message of 8 MiB takes.
+/// Longer than a queue pair repeats a packet before it gives up (7 timeouts of 67 ms, each up to four times as long:
+/// InfiniBand 1.4, 9.7.6.1.3), and than any message of 8 MiB takes.
 const PATIENCE_S: u64 = 30;
 
 /// What is done.
