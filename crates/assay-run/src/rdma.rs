@@ -68,7 +68,7 @@ pub enum TestError {
     WrongContents { bytes: u64 },
     #[error("none of the datagrams of {bytes} B arrived")]
     NothingArrived { bytes: u64 },
-    #[error("the far end, {peer}, has gone: {source}")]
+    #[error("the far end, {peer}, has gone")]
     Gone { peer: String, source: RdmaError },
     #[error("perftest at the far end: {reason}")]
     Perftest { reason: String, advice: &'static str },
@@ -170,7 +170,9 @@ fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, R
         queue_pairs: load.queue_pairs,
         most_bytes: most_bytes.max(8),
         depth: Endpoint::room(load.depth),
-        inline_bytes: device.inline_bytes,
+        inline_bytes: device
+            .inline_bytes
+            .unwrap_or_else(|| load.connection.usual_inline_bytes(load.test)),
     })
 }
 

@@ -120,7 +120,8 @@ const SAID: [(&str, &[&str]); 16] = [
     (
         "bad peer",
         &[
-            "has gone: a work request ended with status 12, transport retry counter exceeded",
+            "has gone",
+            "a work request ended with status 12, transport retry counter exceeded",
             "why it ended",
             "exit 4",
         ],
