@@ -18,7 +18,7 @@ const QUEUE_KEY: u32 = 0x1111_1111;
 /// Timeout of a packet 4.096 µs × 2¹⁴ = 67 ms: perftest's.
 const TIMEOUT: u8 = 14;
 /// How often it is sent again, which is counted anew with every answer. perftest has 7, which network cards count, too
-/// (ibv_modify_qp(3), `retry_cnt`), and which to software RoCE is without end (Linux: `rxe_comp.c`, `COMPST_ERROR_RETRY`):
+/// (`ibv_modify_qp(3)`, `retry_cnt`), and which to software RoCE is without end (Linux: `rxe_comp.c`, `COMPST_ERROR_RETRY`):
 /// a far end that does not answer would never have a status. On cards 6 give up one timeout earlier.
 const RETRIES: u8 = 6;
 /// 7 = for ever: a receiver that is not ready yet is waited for, 0.64 ms each time.
