@@ -41,7 +41,7 @@ budget = \"4s\"
 benchmark = \"rdma.read_lat\"
 SUITE
 fleet() {
-  timeout 200 /lab/assay run \"$@\" --quiet --hosts n1,n2 --via 'ip netns exec {host}' --format csv --store /tmp/store
+  timeout 400 /lab/assay run \"$@\" --quiet --host-deadline 300s --hosts n1,n2 --via 'ip netns exec {host}' --format csv --store /tmp/store
   echo \"exit $?\"
 }
 # Who listens, in either namespace. Both processors spin in the measurement: more than a look a second would be in its way.
@@ -102,7 +102,9 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             "without a device",
             "no row, exit code 4",
             exit(bare),
-            bare.contains("exit 4") && rows(bare, "rdma.send_lat,half").is_empty(),
+            bare.contains("exit 4")
+                && bare.contains("there is no RDMA device")
+                && rows(bare, "rdma.send_lat,half").is_empty(),
         ),
         figure(
             "n1:n2, rows of 4 sizes and of reads",
@@ -158,9 +160,12 @@ fn rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
     text.lines().filter(|line| line.contains(begins)).collect()
 }
 
+/// The exit code, and what went wrong, where the program says so.
 fn exit(text: &str) -> String {
     let found = text.lines().find_map(|line| line.strip_prefix("exit "));
-    format!("exit code {}", found.unwrap_or("none"))
+    let why = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
+    let why = why.map_or_else(String::new, |why| format!(": {why}"));
+    format!("exit code {}{why}", found.unwrap_or("none"))
 }
 
 /// How often was looked, and how often somebody listened.
@@ -181,7 +186,7 @@ mod tests {
     fn what_is_missing_is_wrong() {
         let sizes = "1,n1,rdma.send_lat,half_round_trip,assay\n".repeat(4);
         let good = format!(
-            "x\n== no device\nexit 4\n== pairs\n{sizes}rdma.read_lat,latency\nexit 0\n\
+            "x\n== no device\nwhy: there is no RDMA device\nexit 4\n== pairs\n{sizes}rdma.read_lat,latency\nexit 0\n\
              looks 12 listening 0\n== ring\nrdma.read_lat,latency\nrdma.read_lat,latency\nexit 0\n\
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
              exit 0\nlooks 9 listening 3\n"
@@ -190,6 +195,7 @@ mod tests {
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("exit 4", "exit 0", "without a device"),
+            ("why: there is no RDMA device", "why: n1: no answer", "without a device"),
             (
                 "rdma.send_lat,half_round_trip,assay\n",
                 "",

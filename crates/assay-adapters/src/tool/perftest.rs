@@ -67,8 +67,8 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
         work.test,
         RdmaTest::ReadLatency | RdmaTest::ReadBandwidth | RdmaTest::AtomicLatency
     );
-    if sends {
-        say("-I", work.device.inline_bytes.to_string());
+    if let Some(bytes) = work.device.inline_bytes.filter(|_| sends) {
+        say("-I", bytes.to_string());
     }
     let device = &work.device;
     let numbers = [
@@ -243,7 +243,7 @@ mod tests {
         };
         assert_eq!(
             words(RdmaTest::SendLatency, "ib_send_lat"),
-            "-F -c RC -n 1000 -s 2 -I 0 -x 1 -p 4000 -d rxe0 10.0.0.5"
+            "-F -c RC -n 1000 -s 2 -x 1 -p 4000 -d rxe0 10.0.0.5"
         );
         assert_eq!(
             words(RdmaTest::ReadBandwidth, "ib_read_bw"),

@@ -108,14 +108,15 @@ impl Call {
         &self.over
     }
 
-    /// Says something to the other end.
+    /// Says something to the other end. That it hangs up on hearing it is no failure: of a last word that is the answer,
+    /// and it may be here before this returns.
     ///
     /// # Errors
     /// [`CallError::Over`].
     pub fn say(&self, message: &impl Serialize) -> Result<(), CallError> {
         let text = serde_json::to_string(message).map_err(|source| self.foreign(source))?;
-        let is_said = self.put(Content::Message(text));
-        if is_said && !self.is_over() { Ok(()) } else { Err(self.ended()) }
+        let is_said = !self.is_over() && self.put(Content::Message(text));
+        if is_said { Ok(()) } else { Err(self.ended()) }
     }
 
     /// Waits for what the other end says next.
@@ -220,5 +221,59 @@ impl Line {
             over.fetch_or(!stays, Ordering::Relaxed);
             stays
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{self, PipeWriter, Write};
+
+    use super::super::Request;
+    use super::super::agent::serve;
+    use super::super::frame;
+    use super::*;
+
+    /// The way to the other end, which hangs up on the first message, before that is through.
+    struct Hasty {
+        letters: Option<PipeWriter>,
+        over: Arc<Mutex<Option<Arc<AtomicBool>>>>,
+    }
+
+    impl Write for Hasty {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            if String::from_utf8_lossy(bytes).contains("\"message\"")
+                && let Some(mut letters) = self.letters.take()
+            {
+                frame::write(&mut letters, &letter(Content::Over)).unwrap();
+                let over = lock(&self.over).clone().unwrap();
+                while !over.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn letter(content: Content) -> Request {
+        Request::Letter(Letter { host: "n2".to_owned(), number: 0, is_callers: true, content })
+    }
+
+    #[test]
+    fn a_last_word_is_said_though_the_other_end_hangs_up_on_it_at_once() {
+        let (input, mut letters) = io::pipe().unwrap();
+        frame::write(&mut letters, &letter(Content::Begin("a subject".to_owned()))).unwrap();
+        let over = Arc::new(Mutex::new(None));
+        let output = Hasty { letters: Some(letters), over: Arc::clone(&over) };
+        let (told, said) = mpsc::channel();
+        let attend = move |call: Call| {
+            *lock(&over) = Some(Arc::clone(call.over()));
+            told.send(["last", "too late"].map(|word| call.say(&word).is_ok())).unwrap();
+        };
+        serve(input, output, (|| 0, Duration::MAX), |_, _| {}, attend).unwrap();
+        assert_eq!(said.recv().unwrap(), [true, false]);
     }
 }

@@ -15,9 +15,12 @@ use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 /// The key of every datagram's queue pair: any number that both ends know, without the top bit, which is
 /// for privileged ones (InfiniBand 1.4, 10.2.5).
 const QUEUE_KEY: u32 = 0x1111_1111;
-/// Timeout of a packet 4.096 µs × 2¹⁴ = 67 ms, and how often it is sent again: perftest's.
+/// Timeout of a packet 4.096 µs × 2¹⁴ = 67 ms: perftest's.
 const TIMEOUT: u8 = 14;
-const RETRIES: u8 = 7;
+/// How often it is sent again, which is counted anew with every answer. perftest has 7, which network cards count, too
+/// (`ibv_modify_qp(3)`, `retry_cnt`), and which to software RoCE is without end (Linux: `rxe_comp.c`, `COMPST_ERROR_RETRY`):
+/// a far end that does not answer would never have a status. On cards 6 give up one timeout earlier.
+const RETRIES: u8 = 6;
 /// 7 = for ever: a receiver that is not ready yet is waited for, 0.64 ms each time.
 const NOT_READY_RETRIES: u8 = 7;
 const NOT_READY_TIMER: u8 = 12;

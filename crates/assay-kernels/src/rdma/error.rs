@@ -161,7 +161,7 @@ const fn completion_advice(code: u32) -> &'static str {
         5 => "an earlier error has ended the queue pair; the far end's message says more",
         // Transport retry counter exceeded.
         12 => {
-            "the far end does not answer: it has ended, its GID or path MTU is another (-x, -m), or the network drops RoCE (UDP port 4791)"
+            "the far end does not answer: it has ended, a link on the way is down, its GID or path MTU is another (-x, -m), or the network drops RoCE (UDP port 4791)"
         }
         // Receiver not ready.
         13 => {

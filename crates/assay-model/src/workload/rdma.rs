@@ -58,9 +58,9 @@ pub struct RdmaDevice {
     /// Path MTU in bytes; `None` = the port's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// Messages up to this size are copied into the request, where the device can.
-    #[serde(default)]
-    pub inline_bytes: u32,
+    /// Messages up to this size are copied into the request, where the device can; `None` = perftest's size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inline_bytes: Option<u32>,
 }
 
 /// Kind of connection.
@@ -74,6 +74,25 @@ pub enum RdmaConnection {
 }
 
 impl RdmaConnection {
+    /// Messages up to this size perftest copies into the request unless told otherwise: where they are sent one by one
+    /// (perftest 4.5: `DEF_INLINE_SEND_RC_UC_XRC`, `DEF_INLINE_SEND_UD`, `DEF_INLINE_WRITE`).
+    #[must_use]
+    pub const fn usual_inline_bytes(self, test: RdmaTest) -> u32 {
+        match (test, self) {
+            (RdmaTest::SendLatency, Self::Rc) => 236,
+            (RdmaTest::SendLatency, Self::Ud) => 188,
+            (RdmaTest::WriteLatency, _) => 220,
+            (
+                RdmaTest::SendBandwidth
+                | RdmaTest::WriteBandwidth
+                | RdmaTest::ReadLatency
+                | RdmaTest::ReadBandwidth
+                | RdmaTest::AtomicLatency,
+                _,
+            ) => 0,
+        }
+    }
+
     /// The name as it is stored.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use assay_fleet::remote::calls::Call;
 use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::workload::RdmaDevice;
 
 use super::wire::{Hello, Line, Message, Seen};
@@ -85,7 +86,7 @@ fn take_part(
     if let Err(error) = &served {
         let reason = match error {
             TestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
-            other => other.to_string(),
+            other => CaseFailure::causes(other).join(": "),
         };
         // It may have gone already.
         let _ = line.say(&Message::Failed { reason, advice: error.failure().advice() });

@@ -47,9 +47,9 @@ pub(crate) struct RdmaArguments {
     /// Path MTU in bytes: 256, 512, 1024, 2048 or 4096 [default: the port's]
     #[arg(short, long, value_name = "BYTES", value_parser = mtu)]
     pub(crate) mtu: Option<u32>,
-    /// Copy messages up to this size into the request, if the device can
-    #[arg(short = 'I', long, value_name = "BYTES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(..=4096))]
-    pub(crate) inline_size: u32,
+    /// Copy messages up to this size into the request, if the device can [default: send-lat 236, UD 188; write-lat 220]
+    #[arg(short = 'I', long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=4096))]
+    pub(crate) inline_size: Option<u32>,
     /// Bandwidth: requests in flight [default: 128]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=65_536))]
     pub(crate) tx_depth: Option<u64>,
