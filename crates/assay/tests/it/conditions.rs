@@ -176,7 +176,9 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
         [&["run", "tiny.toml", "--budget", "1s", "--label", "one,two", "--json"], &switch[..]];
     let course = ["--turns", "6", "--control", "--seed", "4", "--margin", "99%"];
     let words = [&words.concat(), &course[..]].concat();
-    let outcome = world.assay(&words).succeeded();
+    let outcome = world.assay(&words);
+    // A busy machine may leave it open whether two that are the same are.
+    assert!([0, 6].contains(&outcome.code), "{outcome:?}");
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     for runs in [&document["a"]["runs"], &document["b"]["runs"], &document["control"]] {
         assert_eq!(runs.as_array().unwrap().len(), 3, "{document}");
@@ -198,8 +200,8 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
         "a command for every change, and the first condition at the end"
     );
     // The runs are stored with their places: to compare them later is the same.
-    let later =
-        world.assay(&["compare", "one", "two", "--margin", "99%", "--json"]).succeeded();
+    let later = world.assay(&["compare", "one", "two", "--margin", "99%", "--json"]);
+    assert_eq!(later.code, outcome.code, "{later:?}");
     let later: serde_json::Value = serde_json::from_str(&later.out).unwrap();
     assert_eq!((&later["pairs"], &later["design"]), (&document["pairs"], &"turns".into()));
 }
