@@ -1,5 +1,6 @@
 //! Where an RDMA device hangs, as sysfs shows it.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use crate::cpu_list;
@@ -21,6 +22,34 @@ pub fn place(root: &Root, device: Option<&str>) -> Option<(u32, BTreeSet<u32>)> 
     let cpus =
         cpu_list::parse(&root.text(&format!("sys/devices/system/node/node{node}/cpulist"))?)?;
     (!cpus.is_empty()).then_some((node, cpus))
+}
+
+/// The device and port that a question goes to which names none, or only one of the two: with an active link, of InfiniBand
+/// before Ethernet, the fastest, the first by name. Nodes have cards of both kinds, and what programs of many
+/// nodes talk over is InfiniBand. `None` where the kernel lists no such device.
+#[must_use]
+pub fn choose(root: &Root, name: Option<&str>, port: Option<u8>) -> Option<(String, u8)> {
+    let devices = root.names(CLASS).into_iter().filter(|it| name.is_none_or(|name| name == it));
+    let ports = devices.flat_map(|device| {
+        let numbers = root.numbered(&format!("{CLASS}/{device}/ports"), "");
+        let numbers = numbers.into_iter().filter_map(|it| u8::try_from(it).ok());
+        let asked = numbers.filter(|it| port.is_none_or(|port| port == *it));
+        asked.map(|number| (device.clone(), number)).collect::<Vec<_>>()
+    });
+    ports.min_by_key(|(device, port)| {
+        let of = |what: &str| {
+            root.text(&format!("{CLASS}/{device}/ports/{port}/{what}")).unwrap_or_default()
+        };
+        let is_active = of("state").ends_with("ACTIVE");
+        let is_infiniband = of("link_layer") == "InfiniBand";
+        (!is_active, !is_infiniband, Reverse(megabits_per_s(&of("rate"))))
+    })
+}
+
+/// `200 Gb/sec (4X HDR)`, `2.5 Gb/sec (1X SDR)`; 0 where it says something else.
+fn megabits_per_s(rate: &str) -> u64 {
+    let gigabits = rate.split_whitespace().next().and_then(|it| it.parse::<f64>().ok());
+    gigabits.map_or(0, |it| (it * 1e3) as u64)
 }
 
 #[cfg(test)]
@@ -45,5 +74,29 @@ mod tests {
         assert_eq!(place(&root, Some("mlx5_1")), Some((1, BTreeSet::from([2, 3]))));
         assert_eq!(place(&root, Some("rxe0")), None, "software hangs nowhere");
         assert_eq!(place(&root, None), None, "the first one hangs on no node in particular");
+    }
+
+    #[test]
+    fn without_a_name_it_is_the_fastest_active_infiniband() {
+        let tree = tempfile::tempdir().unwrap();
+        let port = |device: &str, port: u8, said: [&str; 3]| {
+            let folder =
+                tree.path().join(format!("sys/class/infiniband/{device}/ports/{port}"));
+            fs::create_dir_all(&folder).unwrap();
+            for (file, text) in ["state", "link_layer", "rate"].into_iter().zip(said) {
+                fs::write(folder.join(file), format!("{text}\n")).unwrap();
+            }
+        };
+        let root = Root::at(tree.path());
+        assert_eq!(choose(&root, None, None), None);
+        port("mlx5_an0", 1, ["4: ACTIVE", "Ethernet", "400 Gb/sec (4X NDR)"]);
+        assert_eq!(choose(&root, None, None), Some(("mlx5_an0".into(), 1)));
+        port("mlx5_ib0", 1, ["1: DOWN", "InfiniBand", "400 Gb/sec (4X NDR)"]);
+        port("mlx5_ib0", 2, ["4: ACTIVE", "InfiniBand", "200 Gb/sec (4X HDR)"]);
+        port("mlx5_ib1", 1, ["4: ACTIVE", "InfiniBand", "2.5 Gb/sec (1X SDR)"]);
+        assert_eq!(choose(&root, None, None), Some(("mlx5_ib0".into(), 2)));
+        assert_eq!(choose(&root, None, Some(1)), Some(("mlx5_ib1".into(), 1)));
+        assert_eq!(choose(&root, Some("mlx5_an0"), None), Some(("mlx5_an0".into(), 1)));
+        assert_eq!(choose(&root, Some("mlx4_0"), None), None);
     }
 }

@@ -96,10 +96,11 @@ pub(crate) fn run_with(
 ) -> Result<(), Failure> {
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
     let load = Load::of(work);
+    let device = chosen(&work.device);
     // Memory lies where it is first touched: by this thread.
-    let beside = Beside::device(&work.device);
-    let mut end = open(&work.device, &load, most_bytes)
-        .map_err(|error| TestError::from(error).failure())?;
+    let beside = Beside::device(&device);
+    let mut end =
+        open(&device, &load, most_bytes).map_err(|error| TestError::from(error).failure())?;
     let (mut line, _loopback) = reach_far_end(work, pair).map_err(|error| error.failure())?;
     join(work, &mut end, &mut line, cancel).map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
@@ -154,6 +155,14 @@ impl Load {
         let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
         Pass { operation, depth, both: self.both, bytes, iterations: self.iterations }
     }
+}
+
+/// The same with the names of what was left open. A device that is not there keeps its name, and the library says that.
+fn chosen(device: &RdmaDevice) -> RdmaDevice {
+    let found =
+        rdma_device::choose(&Root::machine(), device.name.as_deref(), device.device_port);
+    let Some((name, port)) = found else { return device.clone() };
+    RdmaDevice { name: Some(name), device_port: Some(port), ..device.clone() }
 }
 
 fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, RdmaError> {

@@ -207,7 +207,7 @@ impl HostFailure {
 mod tests {
     use super::*;
 
-    /// Words of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server are from its source.
+    /// Words of kubectl 1.28, a kubelet 1.33 and containerd 1.6; those of an API server are written from memory.
     #[test]
     fn what_kubectl_says_has_its_own_remedies() {
         for (said, helps) in [

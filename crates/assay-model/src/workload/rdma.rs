@@ -46,10 +46,10 @@ const fn is_one(count: &u32) -> bool {
 /// The device of one end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RdmaDevice {
-    /// Its name; `None` = the first.
+    /// Its name; `None` = one with an active link, of InfiniBand first, then the fastest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its port, from 1; `None` = the first.
+    /// Its port, from 1; `None` = likewise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_port: Option<u8>,
     /// Index of its address; `None` = one of RoCE v2.

@@ -14,7 +14,8 @@ use assay_model::workload::RdmaDevice;
 
 use super::wire::{Hello, Line, Message, Seen};
 use super::{
-    A_SIZE, Beside, Load, MOST_BYTES, PATIENCE, TestError, connect, open, outcome, perftest,
+    A_SIZE, Beside, Load, MOST_BYTES, PATIENCE, TestError, chosen, connect, open, outcome,
+    perftest,
 };
 use crate::network::control::{self, Control};
 use crate::network::error::NetworkError;
@@ -82,7 +83,7 @@ fn take_part(
     (device, program): (&RdmaDevice, Option<&Path>),
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
-    let served = converse(line, (device, program), cancel);
+    let served = converse(line, (&chosen(device), program), cancel);
     if let Err(error) = &served {
         let reason = match error {
             TestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),

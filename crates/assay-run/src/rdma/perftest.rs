@@ -18,7 +18,7 @@ use assay_model::workload::{RdmaDevice, RdmaWorkload};
 
 use super::far_end::{Loopback, Served, same_version};
 use super::wire::{Line, Message, Perftest};
-use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, TestError, reach};
+use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, TestError, chosen, reach};
 use crate::network::error::NetworkError;
 
 /// How long a program of perftest's may take until it listens, and to end when its client has.
@@ -78,6 +78,7 @@ impl Peer {
             to: Some(host),
             port: Some(port),
             sizes: vec![bytes],
+            device: chosen(&work.device),
             ..RdmaWorkload::clone(work)
         };
         Ok(Self { line, _loopback: loopback, work })

@@ -35,7 +35,7 @@ pub(crate) struct RdmaArguments {
     /// Number of messages of each size [default: 1000; write-bw: 5000]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=100_000_000))]
     pub(crate) iters: Option<u64>,
-    /// RDMA device, like mlx5_0 [default: the first]
+    /// RDMA device, like mlx5_0 [default: one with an active link, InfiniBand first, then the fastest]
     #[arg(short = 'd', long, value_name = "DEVICE")]
     pub(crate) ib_dev: Option<String>,
     /// Port of the device
