@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::benchmark::{Benchmark, RdmaTest};
+use crate::benchmark::Benchmark;
 use crate::quantity::Bytes;
 
 mod files;
 mod mpi;
 mod network;
 pub mod placement;
+mod rdma;
 mod read;
 mod storage;
 
@@ -17,6 +18,7 @@ pub use files::{FileStep, FilesRequest, Needs};
 pub use mpi::{MpiPlacement, MpiRequest};
 pub use network::{NetworkRequest, Protocol};
 pub use placement::{Placement, PlacementError};
+pub use rdma::RdmaRequest;
 pub use read::{SuiteError, busy_poll_us, did_you_mean, read};
 pub use storage::{Order, StorageRequest, TargetRequest};
 
@@ -143,13 +145,7 @@ pub enum Request {
     /// `mpi.latency`, `mpi.bw` …
     Mpi(MpiRequest),
     /// `rdma.send_lat`, `rdma.write_bw` …
-    Rdma {
-        /// Which.
-        test: RdmaTest,
-        /// Smallest and largest message, and every doubling of the smallest between them; `None` = one size, as
-        /// perftest does.
-        sizes: Option<(Bytes, Bytes)>,
-    },
+    Rdma(RdmaRequest),
 }
 
 impl Request {
@@ -170,7 +166,7 @@ impl Request {
             Self::Storage(_) => Benchmark::Storage,
             Self::Files(_) => Benchmark::StorageFiles,
             Self::Mpi(asked) => Benchmark::Mpi(asked.test),
-            Self::Rdma { test, .. } => Benchmark::Rdma(*test),
+            Self::Rdma(asked) => Benchmark::Rdma(asked.test),
         }
     }
 }

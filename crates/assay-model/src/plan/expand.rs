@@ -3,15 +3,18 @@
 use thiserror::Error;
 
 use super::{Case, Missing, Omitted, Pair, Plan, Stopping};
-use crate::benchmark::{Benchmark, RdmaTest};
+use crate::benchmark::Benchmark;
 use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
 use crate::seed;
-use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
+use crate::suite::{
+    InstructionSets, Measure, MpiPlacement, Placement, RdmaRequest, Request, Suite,
+};
 use crate::workload::{
     CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
-    PeakFlopsWorkload, RdmaWorkload, StreamWorkload, Workload, usual_line_bytes,
+    PeakFlopsWorkload, RdmaConnection, RdmaWorkload, StreamWorkload, Workload,
+    usual_line_bytes,
 };
 
 mod domains;
@@ -277,8 +280,8 @@ fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
             let here = asked.questions.iter().all(|question| question.to.is_none());
             here.then_some(Missing::Host)
         }
-        Request::Rdma { .. } if !choices.has_rdma => Some(Missing::RdmaDevice),
-        Request::Rdma { .. } if choices.to.is_none() && choices.pairs.is_none() => {
+        Request::Rdma(_) if !choices.has_rdma => Some(Missing::RdmaDevice),
+        Request::Rdma(_) if choices.to.is_none() && choices.pairs.is_none() => {
             Some(Missing::Host)
         }
         Request::Storage(asked) if asked.targets.is_empty() => Some(Missing::Target),
@@ -426,22 +429,33 @@ fn workloads(
             mpi::resolve(asked, host, &MpiChoices { hosts, ..choices.mpi.clone() })
         }
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
-        Request::Rdma { test, sizes } => rdma(*test, *sizes, choices.to.clone()),
+        Request::Rdma(asked) => rdma(asked, choices.to.clone()),
     }
 }
 
 /// One test with its messages.
-fn rdma(
-    test: RdmaTest,
-    sizes: Option<(Bytes, Bytes)>,
-    to: Option<String>,
-) -> Result<Vec<Named>, PlanError> {
+fn rdma(asked: &RdmaRequest, to: Option<String>) -> Result<Vec<Named>, PlanError> {
     /// What the far end takes at most.
     const MOST: Bytes = Bytes(1 << 30);
-    let mut work = RdmaWorkload::usual(test, to);
-    if let Some((from, to)) = sizes {
-        if to > MOST {
-            return Err(PlanError::SizeBeyond { what: "a message", given: to, most: MOST });
+    /// The largest path MTU there is, and one that every link has (InfiniBand 1.4, 9.3.2 and 14.2.5.6).
+    const DATAGRAM: Bytes = Bytes(4096);
+    const DATAGRAM_ANYWHERE: u64 = 1024;
+    let mut work = RdmaWorkload::usual(asked.test, to);
+    work.connection = asked.connection;
+    work.iterations = asked.iterations.unwrap_or(work.iterations);
+    work.depth = asked.depth.unwrap_or(work.depth);
+    (work.queue_pairs, work.both) = (asked.queue_pairs, asked.both);
+    let is_datagram = asked.connection == RdmaConnection::Ud;
+    if is_datagram && asked.test.is_bandwidth() {
+        work.sizes = vec![DATAGRAM_ANYWHERE];
+    }
+    let (what, most) = match is_datagram {
+        true => ("a datagram", DATAGRAM),
+        false => ("a message", MOST),
+    };
+    if let Some((from, to)) = asked.sizes {
+        if to > most {
+            return Err(PlanError::SizeBeyond { what, given: to, most });
         }
         let least = from.0.max(1);
         if to.0 < least {

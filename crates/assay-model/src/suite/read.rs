@@ -11,13 +11,14 @@ use toml::de::{DeTable, DeValue};
 use super::{
     InstructionSets, LinpackSize, Measure, Origin, Placement, Protocol, Request, Suite,
 };
-use crate::benchmark::{Asks, Benchmark, RdmaTest};
+use crate::benchmark::{Asks, Benchmark};
 use crate::near::nearest;
 use crate::quantity::{self, Bytes, Quantity, Unit};
 
 mod files;
 mod mpi;
 mod network;
+mod rdma;
 mod storage;
 
 pub use network::busy_poll_us;
@@ -125,7 +126,7 @@ const fn request_keys(asks: Asks) -> &'static [&'static str] {
         Asks::Storage => storage::KEYS,
         Asks::Files => files::KEYS,
         Asks::Mpi => &["placement", "ranks", "from", "to"],
-        Asks::Rdma => &["from", "to"],
+        Asks::Rdma => rdma::KEYS,
     }
 }
 
@@ -138,7 +139,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         return mpi::request(test, table);
     }
     if let Benchmark::Rdma(test) = benchmark {
-        return rdma(test, table);
+        return rdma::request(test, table);
     }
     Ok(match benchmark.definition().asks {
         Asks::Nothing | Asks::Mpi | Asks::Rdma => Request::Machine(benchmark),
@@ -169,15 +170,6 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
         Asks::Storage => storage::request(table)?,
         Asks::Files => files::request(table)?,
     })
-}
-
-/// Without sizes one, as perftest does; with either bound what its `-a` has beyond the other.
-fn rdma(test: RdmaTest, table: &Table<'_>) -> Result<Request, SuiteError> {
-    const ALL: (Bytes, Bytes) = (Bytes(2), Bytes(8 << 20));
-    let bounds = (table.optional("from", size)?, table.optional("to", size)?);
-    let is_one = bounds == (None, None);
-    let sizes = (bounds.0.unwrap_or(ALL.0), bounds.1.unwrap_or(ALL.1));
-    Ok(Request::Rdma { test, sizes: (!is_one).then_some(sizes) })
 }
 
 fn linpack_size(table: &Table<'_>) -> Result<LinpackSize, SuiteError> {

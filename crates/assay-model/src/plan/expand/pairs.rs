@@ -44,5 +44,5 @@ pub struct PairTurn {
 /// Whether it is asked between two hosts wherever there are two.
 #[must_use]
 pub const fn goes_out(request: &Request) -> bool {
-    matches!(request, Request::Network(_) | Request::Rdma { .. })
+    matches!(request, Request::Network(_) | Request::Rdma(_))
 }

@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::benchmark::RdmaTest;
 use crate::facts::{Cache, Cpu, NumaNode};
 use crate::suite::{FileStep, FilesRequest, LinpackSize, Request};
 use crate::workload::file_set::FileWorkload;
@@ -498,9 +499,18 @@ fn trees_of_files_are_made_before_what_needs_them() {
 
 #[test]
 fn rdma_has_one_size_or_every_doubling_of_the_first() {
+    let asked = RdmaRequest {
+        test: RdmaTest::SendLatency,
+        sizes: None,
+        connection: RdmaConnection::Rc,
+        iterations: None,
+        depth: None,
+        queue_pairs: 1,
+        both: false,
+    };
     let request = |from, to| {
         let sizes = Some((Bytes(from), Bytes(to)));
-        Request::Rdma { test: RdmaTest::SendLatency, sizes }
+        Request::Rdma(RdmaRequest { sizes, ..asked.clone() })
     };
     let sizes = |request| {
         let plan = plan("assay", request).map_err(|error| error.to_string())?;
@@ -508,7 +518,7 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
         let Workload::Rdma(work) = &case.workload else { panic!("{case:?}") };
         Ok::<_, String>((case.id.clone(), work.sizes.clone()))
     };
-    let one = Request::Rdma { test: RdmaTest::SendLatency, sizes: None };
+    let one = Request::Rdma(asked.clone());
     assert_eq!(sizes(one), Ok(("rdma.send_lat/loopback/rc".to_owned(), vec![2])));
     let (id, all) = sizes(request(2, 8 << 20)).unwrap();
     assert_eq!(id, "rdma.send_lat/loopback/rc/2-8388608B");
@@ -516,6 +526,26 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
     assert_eq!((all.len(), all[0], all[22]), (23, 2, 8 << 20));
     assert_eq!(sizes(request(3, 13)).unwrap().1, [3, 6, 12]);
     assert_eq!(sizes(request(0, 1)).unwrap().1, [1]);
+    let many = RdmaRequest {
+        test: RdmaTest::WriteBandwidth,
+        depth: Some(16),
+        queue_pairs: 4,
+        both: true,
+        ..asked.clone()
+    };
+    assert_eq!(
+        sizes(Request::Rdma(many)).unwrap().0,
+        "rdma.write_bw/loopback/rc/depth=16/queue-pairs=4/both"
+    );
+    let datagrams = |test, sizes| {
+        let connection = RdmaConnection::Ud;
+        Request::Rdma(RdmaRequest { test, sizes, connection, ..asked.clone() })
+    };
+    assert_eq!(sizes(datagrams(RdmaTest::SendBandwidth, None)).unwrap().1, [1024]);
+    assert_eq!(
+        sizes(datagrams(RdmaTest::SendLatency, Some((Bytes(2), Bytes(8192))))).unwrap_err(),
+        "a datagram is too large: 8 KiB given, at most 4 KiB possible"
+    );
     for (from, to, expected) in [
         (4, 2, "the largest message is too small: 2 B given, at least 4 B needed"),
         (2, 2 << 30, "a message is too large: 2 GiB given, at most 1 GiB possible"),
