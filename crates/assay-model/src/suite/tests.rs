@@ -107,14 +107,32 @@ fn refuses_with_place_and_help() {
             with("benchmark = \"memory.stream\"\nbytes = 5"),
             expect!["a size needs its unit | at `5` | like `\"64MiB\"`"],
         ),
-        (with("benchmark = \"rdma.atomic_lat\"\nfrom = \"2B\""), expect!["unknown key `from` | at `from` | known are: benchmark, by, share, interval, optional"]),
-        (with("benchmark = \"rdma.send_lat\"\nqueue-pairs = 4"), expect!["latency is measured one by one | at `4` | leave `queue-pairs` out"]),
-        (with("benchmark = \"rdma.write_bw\"\nconnection = \"ud\""), expect![[r#"datagrams carry messages only: `rdma.send_…` | at `"ud"` | leave `connection` out"#]]),
+        (
+            with("benchmark = \"rdma.atomic_lat\"\nfrom = \"2B\""),
+            expect![
+                "unknown key `from` | at `from` | known are: benchmark, by, share, interval, optional"
+            ],
+        ),
+        (
+            with("benchmark = \"rdma.send_lat\"\nqueue-pairs = 4"),
+            expect!["latency is measured one by one | at `4` | leave `queue-pairs` out"],
+        ),
+        (
+            with("benchmark = \"rdma.write_bw\"\nconnection = \"ud\""),
+            expect![[
+                r#"datagrams carry messages only: `rdma.send_…` | at `"ud"` | leave `connection` out"#
+            ]],
+        ),
         (
             with("benchmark = \"rdma.send_bw\"\nconnection = \"ud\"\nboth-directions = true"),
-            expect!["datagrams are counted where they arrive, one way | at `true` | leave `both-directions` out"],
+            expect![
+                "datagrams are counted where they arrive, one way | at `true` | leave `both-directions` out"
+            ],
         ),
-        (with("benchmark = \"rdma.send_bw\"\nin-flight = 1"), expect!["a number from 2 to 65536 is wanted here | at `1` | "]),
+        (
+            with("benchmark = \"rdma.send_bw\"\nin-flight = 1"),
+            expect!["a number from 2 to 65536 is wanted here | at `1` | "],
+        ),
         (
             with("benchmark = \"compute.linpack\"\nn = 0"),
             expect!["a whole number of at least 1 is wanted here | at `0` | "],
