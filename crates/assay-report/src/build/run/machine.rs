@@ -1,8 +1,10 @@
 //! All facts about the hosts, for the reader who wants to know whether runs can be compared.
 
-use assay_model::facts::{CpuFacts, HostFacts};
-use assay_model::quantity::Unit;
+use std::collections::BTreeMap;
 
+use assay_model::facts::{CpuFacts, HostFacts};
+use assay_model::host_names;
+use assay_model::quantity::Unit;
 use assay_model::summary::Summary;
 
 use crate::document::{Block, Details, Document, Facts, Tone};
@@ -10,33 +12,44 @@ use crate::locale::{grouped, word};
 use crate::units::{quantity, size};
 
 pub(super) fn add(document: &mut Document, summary: &Summary) {
-    let blocks: Vec<Block> = summary.hosts.iter().flat_map(host).collect();
+    let blocks = hosts(&summary.hosts);
     if !blocks.is_empty() {
         let details = Details { title: word("details-machine").to_owned(), blocks };
         document.blocks.push(Block::Details(details));
     }
 }
 
-fn host(host: &HostFacts) -> Vec<Block> {
-    let list = |title: &str, facts: Vec<(String, String)>| {
-        let title = Some(format!("{}: {}", host.name, word(title)));
-        Block::Facts(Facts { title, tone: Tone::Plain, facts })
+type Named = Vec<(String, String)>;
+
+/// Part by part; hosts of which the same is true share a block, since hundreds of nodes are of a few kinds.
+fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
+    let named = |map: &BTreeMap<String, String>| -> Named {
+        map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     };
-    let named = |map: &std::collections::BTreeMap<String, String>| {
-        map.iter().map(|(name, value)| (name.clone(), value.clone())).collect::<Vec<_>>()
-    };
-    let parts = [
-        ("machine-hardware", [processor(&host.cpu), topology(host)].concat()),
-        ("machine-system", system(host)),
-        ("machine-settings", named(&host.settings)),
-        ("machine-mitigations", named(&host.mitigations)),
-        ("machine-versions", named(&host.versions)),
+    let parts: [(&str, &dyn Fn(&HostFacts) -> Named); 5] = [
+        ("machine-hardware", &|host| [processor(&host.cpu), topology(host)].concat()),
+        ("machine-system", &system),
+        ("machine-settings", &|host| named(&host.settings)),
+        ("machine-mitigations", &|host| named(&host.mitigations)),
+        ("machine-versions", &|host| named(&host.versions)),
     ];
-    parts
-        .into_iter()
-        .filter(|(_, facts)| !facts.is_empty())
-        .map(|(title, facts)| list(title, facts))
-        .collect()
+    let mut blocks = Vec::new();
+    for (title, facts) in parts {
+        let mut kinds: Vec<(Named, Vec<&str>)> = Vec::new();
+        for host in hosts {
+            let found = facts(host);
+            match kinds.iter_mut().find(|(known, _)| *known == found) {
+                Some((_, names)) => names.push(&host.name),
+                None => kinds.push((found, vec![&host.name])),
+            }
+        }
+        kinds.retain(|(facts, _)| !facts.is_empty());
+        blocks.extend(kinds.into_iter().map(|(facts, names)| {
+            let title = Some(format!("{}: {}", host_names::compact(&names), word(title)));
+            Block::Facts(Facts { title, tone: Tone::Plain, facts })
+        }));
+    }
+    blocks
 }
 
 /// Facts that are known; what is not visible is left out.
@@ -111,4 +124,29 @@ fn system(host: &HostFacts) -> Vec<(String, String)> {
         ("fact-memory-limit-of-the-control-group", bytes(host.limits.memory_available_bytes)),
         ("fact-fingerprint", Some(host.fingerprint.clone())),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_which_the_same_is_true_share_a_block() {
+        let host = |number: u32| HostFacts {
+            name: format!("n{number}"),
+            versions: [(
+                "kernel".to_owned(),
+                if number == 7 { "6.2" } else { "6.1" }.to_owned(),
+            )]
+            .into(),
+            ..HostFacts::default()
+        };
+        let all: Vec<HostFacts> = (1..=200).map(host).collect();
+        let titles = hosts(&all).into_iter().filter_map(|block| match block {
+            Block::Facts(facts) => facts.title,
+            _ => None,
+        });
+        let expected = ["n[1-200]: hardware", "n[1-6,8-200]: versions", "n7: versions"];
+        assert_eq!(titles.collect::<Vec<_>>(), expected);
+    }
 }

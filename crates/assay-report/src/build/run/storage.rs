@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
+use assay_model::host_names::compact;
 use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
@@ -503,6 +504,11 @@ fn times(factor: f64) -> String {
     format!("{}\u{a0}×", units::quantity(factor, Unit::Ratio, digits))
 }
 
+/// Of hundreds of hosts each may have a place of its own; all of them are in the JSON.
+const MOST_SENTENCES: usize = 12;
+/// More hosts than these are a range.
+const MOST_NAMES: usize = 3;
+
 /// Where it went and how, each sentence once with the tests it is about where they differ: with the host alone where it is
 /// about all tests of it.
 fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
@@ -519,22 +525,28 @@ fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<Str
         true => format!("{sentence}."),
         false => format!("{sentence} ({}).", names(&about, tests).join(", ")),
     };
-    reported.into_iter().map(line).collect()
+    let more = reported.len().saturating_sub(MOST_SENTENCES);
+    let lines = reported.into_iter().take(MOST_SENTENCES).map(line);
+    lines.chain((more > 0).then(|| format!("{}.", say!("and-more", n = more)))).collect()
 }
 
-/// What a sentence about these of all tests is about, each once.
+/// What a sentence about these of all tests is about, each once; many hosts as ranges.
 fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
     let (here, everywhere) = (by_host(about.iter().copied()), by_host(all.iter()));
-    let mut names = Vec::new();
+    let (mut hosts, mut names) = (Vec::new(), Vec::new());
     for test in about {
         let host = test.text(Attribute::Host);
         let whole = host.filter(|it| here.get(it) == everywhere.get(it));
+        let known = if whole.is_some() { &mut hosts } else { &mut names };
         let name = whole.unwrap_or_else(|| test.label());
-        if !names.contains(&name) {
-            names.push(name);
+        if !known.contains(&name) {
+            known.push(name);
         }
     }
-    names
+    if hosts.len() > MOST_NAMES {
+        hosts = vec![compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())];
+    }
+    [hosts, names].concat()
 }
 
 /// How many tests are of each host.
