@@ -20,13 +20,14 @@ pub(super) fn add(document: &mut Document, summary: &Summary) {
 }
 
 type Named = Vec<(String, String)>;
+type Facet<'f> = &'f dyn Fn(&HostFacts) -> Named;
 
 /// Part by part; hosts of which the same is true share a block, since hundreds of nodes are of a few kinds.
 fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
     let named = |map: &BTreeMap<String, String>| -> Named {
         map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
     };
-    let parts: [(&str, &dyn Fn(&HostFacts) -> Named); 5] = [
+    let parts: [(&str, Facet<'_>); 5] = [
         ("machine-hardware", &|host| [processor(&host.cpu), topology(host)].concat()),
         ("machine-system", &system),
         ("machine-settings", &|host| named(&host.settings)),
