@@ -34,9 +34,9 @@ pub mod controller;
 mod failure;
 pub mod frame;
 mod line;
-mod murmur;
 mod program;
 pub mod relay;
+mod stderr;
 
 pub use calls::Letter;
 pub use failure::HostFailure;

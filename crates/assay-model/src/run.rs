@@ -114,7 +114,7 @@ pub struct SeriesRecord {
 
 impl SeriesRecord {
     /// No more comes: gives back the memory that was kept for it, of which a thousand hosts have much.
-    fn is_whole(&mut self) {
+    fn shrink(&mut self) {
         self.samples.shrink_to_fit();
         self.distributions.shrink_to_fit();
         self.counts.shrink_to_fit();
@@ -255,7 +255,7 @@ impl Run {
             RunEvent::CaseFinished { case, stopped } => {
                 self.with(&case, |record| {
                     record.end = Some(CaseEnd::Finished(stopped));
-                    record.series.iter_mut().for_each(SeriesRecord::is_whole);
+                    record.series.iter_mut().for_each(SeriesRecord::shrink);
                 });
             }
             RunEvent::CaseFailed { case, failure, because, host: Some(host) } => {

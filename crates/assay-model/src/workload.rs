@@ -15,7 +15,9 @@ pub mod storage;
 
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
-pub use rdma::{RdmaConnection, RdmaDevice, RdmaWorkload};
+pub use rdma::{
+    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaWorkload,
+};
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -17,10 +17,10 @@ use super::relay::RelayAsked;
 use super::{Reply, Request, frame};
 use crate::resource_limits;
 
-/// Handfuls of messages that wait to be heard; who speaks faster than that waits, too.
+/// Batches of messages that wait to be heard; who speaks faster than that waits, too.
 const WAITING: usize = 512;
-/// Messages of a handful. Events come by the thousand when a case ends, and handing on costs more than reading them.
-const HANDFUL: usize = 8;
+/// Messages of a batch. Events come by the thousand when a case ends, and handing on costs more than reading them.
+const BATCH: usize = 8;
 /// Of a thread that reads one pipe and hands on what it hears.
 const STACK: usize = 512 << 10;
 /// Time in which agents end where the user waits for it: they have handed over what they had by then.
@@ -62,7 +62,7 @@ pub trait Hosts {
 }
 
 /// What was heard of hosts, in the order of each.
-type Handful = Vec<(usize, Heard)>;
+type Batch = Vec<(usize, Heard)>;
 type Input = Arc<Mutex<Option<ChildStdin>>>;
 
 /// Where what is said to a host goes.
@@ -100,8 +100,8 @@ impl Way {
 /// Agents over processes of their own, or behind relays that are.
 pub(super) struct Agents<'s> {
     clock: fn() -> u64,
-    heard: Receiver<Handful>,
-    /// What is left of the last handful.
+    heard: Receiver<Batch>,
+    /// What is left of the last batch; at first the hosts that nobody could be made to listen to.
     left: vec::IntoIter<(usize, Heard)>,
     ways: Vec<Way>,
     /// The pipes of this machine.
@@ -164,20 +164,21 @@ pub(super) fn under_way<T>(
     let over = AtomicBool::new(false);
     let is_wanted = course.cancel;
     let course = Course { cancel: &over, ..*course };
+    let mut left = Batch::new();
     thread::scope(|scope| {
         for target in targets {
             let speaker = Speaker { target, clock, course: &course, heard: speaking.clone() };
-            let (lines, doors, lost) = (&lines, &doors, speaker.clone());
+            let (lines, doors, silent) = (&lines, &doors, speaker.clone());
             let thread = thread::Builder::new().stack_size(STACK);
             if thread.spawn_scoped(scope, move || speaker.work(lines, doors)).is_err() {
-                lost.lost(HostFailure::NoThread, false);
+                left.extend(silent.losses(HostFailure::NoThread));
             }
         }
         drop(speaking);
         let mut agents = Agents {
             clock,
             heard,
-            left: Vec::new().into_iter(),
+            left: left.into_iter(),
             ways,
             inputs,
             lines: &lines,
@@ -296,7 +297,7 @@ struct Speaker<'s, 'h> {
     target: Target<'h>,
     clock: fn() -> u64,
     course: &'s Course<'s>,
-    heard: SyncSender<Handful>,
+    heard: SyncSender<Batch>,
 }
 
 impl Speaker<'_, '_> {
@@ -309,34 +310,27 @@ impl Speaker<'_, '_> {
             self.listen(ends, line)
         };
         if let Err(failure) = line::talk_to(self.target.name, self.course, lines, &talk) {
-            self.lost(failure, true);
+            self.report(self.losses(failure));
         }
     }
 
-    /// Every host that is reached through it is gone. Before anybody listens it may not wait to be heard.
-    fn lost(&self, failure: HostFailure, may_wait: bool) {
+    /// Every host that is reached through it is gone.
+    fn losses(&self, failure: HostFailure) -> Batch {
         let Target { name, first, hosts, is_relay, .. } = &self.target;
-        let report = |number: usize, failure| {
-            let lost = vec![(first + number, Heard::Lost(failure))];
-            match may_wait {
-                true => self.heard.send(lost).is_ok(),
-                false => self.heard.try_send(lost).is_ok(),
-            }
-        };
         if !is_relay {
-            report(0, failure);
-            return;
+            return vec![(*first, Heard::Lost(failure))];
         }
         let source = Arc::new(failure);
-        (0..hosts.len()).for_each(|number| {
+        let lost = |number: usize| {
             let relay =
                 HostFailure::Relay { relay: (*name).clone(), source: Arc::clone(&source) };
-            report(number, relay);
-        });
+            (first + number, Heard::Lost(relay))
+        };
+        (0..hosts.len()).map(lost).collect()
     }
 
     /// `false` when nobody listens any more.
-    fn report(&self, heard: Handful) -> bool {
+    fn report(&self, heard: Batch) -> bool {
         heard.is_empty() || self.heard.send(heard).is_ok()
     }
 
@@ -369,7 +363,7 @@ impl Speaker<'_, '_> {
                 Ok(said) => heard.extend(said),
                 Err(failure) => break Err(failure),
             }
-            if heard.len() >= HANDFUL || !frame::is_there(output.buffer()) {
+            if heard.len() >= BATCH || !frame::is_complete(output.buffer()) {
                 is_heard = self.report(std::mem::take(&mut heard));
             }
         };

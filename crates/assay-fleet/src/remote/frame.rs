@@ -65,7 +65,7 @@ pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<T, FrameError> 
 }
 
 /// Whether a whole message has come already, so that reading it waits for nothing.
-pub fn is_there(buffered: &[u8]) -> bool {
+pub fn is_complete(buffered: &[u8]) -> bool {
     buffered.split_first_chunk().is_some_and(|(length, text)| {
         usize::try_from(u32::from_be_bytes(*length)).is_ok_and(|bytes| text.len() >= bytes)
     })
@@ -87,7 +87,7 @@ mod tests {
         let mut pipe = Vec::new();
         write(&mut pipe, &("one", 1)).unwrap();
         write(&mut pipe, &("two", 2)).unwrap();
-        assert!(!is_there(&pipe[..13]) && is_there(&pipe[..14]) && !is_there(b"\0\0"));
+        assert!(!is_complete(&pipe[..13]) && is_complete(&pipe[..14]) && !is_complete(b"\0\0"));
         let mut reader = &pipe[..];
         assert_eq!(read::<(String, i32)>(&mut reader).unwrap(), ("one".to_owned(), 1));
         assert_eq!(read::<(String, i32)>(&mut reader).unwrap(), ("two".to_owned(), 2));

@@ -13,7 +13,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 use super::controller::Course;
 use super::failure::HostFailure;
-use super::murmur::{self, Murmur};
+use super::stderr::{self, Tail};
 use super::{Program, Reply, VERSION, Via, agent, bootstrap, frame};
 
 /// Time in which an agent ends when its pipe is closed.
@@ -87,7 +87,7 @@ pub(super) struct Ends {
     pub(super) input: ChildStdin,
     pub(super) output: BufReader<ChildStdout>,
     /// The end of what it wrote on its standard error.
-    said: Murmur,
+    said: Tail,
 }
 
 /// All lines of a controller.
@@ -199,7 +199,7 @@ fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure
     let (Some(input), Some(output), Some(errors)) = pipes else {
         return Err(HostFailure::Closed);
     };
-    let said = murmur::of(errors).map_err(not_started)?;
+    let said = stderr::listen_to(errors).map_err(not_started)?;
     Ok((line, Ends { input, output: BufReader::new(output), said }))
 }
 

@@ -12,9 +12,9 @@ use crate::suite::{
     InstructionSets, Measure, MpiPlacement, Placement, RdmaRequest, Request, Suite,
 };
 use crate::workload::{
-    CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
-    PeakFlopsWorkload, RdmaConnection, RdmaWorkload, StreamWorkload, Workload,
-    usual_line_bytes,
+    CopyWorkload, DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, Domain, LatencyWorkload,
+    LinpackWorkload, MpiHosts, MpiPreset, PeakFlopsWorkload, RdmaConnection, RdmaWorkload,
+    StreamWorkload, Workload, usual_line_bytes,
 };
 
 mod domains;
@@ -437,9 +437,6 @@ fn workloads(
 fn rdma(asked: &RdmaRequest, to: Option<String>) -> Result<Vec<Named>, PlanError> {
     /// What the far end takes at most.
     const MOST: Bytes = Bytes(1 << 30);
-    /// The largest path MTU there is, and one that every link has (InfiniBand 1.4, 9.3.2 and 14.2.5.6).
-    const DATAGRAM: Bytes = Bytes(4096);
-    const DATAGRAM_ANYWHERE: u64 = 1024;
     let mut work = RdmaWorkload::usual(asked.test, to);
     work.connection = asked.connection;
     work.iterations = asked.iterations.unwrap_or(work.iterations);
@@ -447,10 +444,10 @@ fn rdma(asked: &RdmaRequest, to: Option<String>) -> Result<Vec<Named>, PlanError
     (work.queue_pairs, work.both) = (asked.queue_pairs, asked.both);
     let is_datagram = asked.connection == RdmaConnection::Ud;
     if is_datagram && asked.test.is_bandwidth() {
-        work.sizes = vec![DATAGRAM_ANYWHERE];
+        work.sizes = vec![u64::from(DATAGRAM_BYTES_ANYWHERE)];
     }
     let (what, most) = match is_datagram {
-        true => ("a datagram", DATAGRAM),
+        true => ("a datagram", Bytes(u64::from(DATAGRAM_BYTES))),
         false => ("a message", MOST),
     };
     if let Some((from, to)) = asked.sizes {

@@ -258,3 +258,11 @@ fn a_measure_knows_where_its_keys_stand() {
         assert_eq!(&text[origin.span_of(keys)], expected);
     }
 }
+
+#[test]
+fn datagrams_have_no_size_that_no_link_carries() {
+    let text = "name = \"x\"\n[[measure]]\nbenchmark = \"rdma.send_lat\"\nconnection = \"ud\"\nfrom = \"64B\"";
+    let suite = read(text).unwrap();
+    let Request::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
+    assert_eq!(asked.sizes, Some((Bytes(64), Bytes(1024))));
+}

@@ -63,6 +63,11 @@ pub struct RdmaDevice {
     pub inline_bytes: Option<u32>,
 }
 
+/// What a datagram holds on Ethernet of 1500 B.
+pub const DATAGRAM_BYTES_ANYWHERE: u32 = 1024;
+/// What a datagram holds at most on any device.
+pub const DATAGRAM_BYTES: u32 = 4096;
+
 /// Kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,7 +4,9 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::RdmaTest;
-use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaWorkload};
+use assay_model::workload::{
+    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaWorkload,
+};
 use assay_run::failure::Failure;
 use assay_run::rdma::{MOST_BYTES, PORT};
 use clap::{Args, ValueEnum};
@@ -13,10 +15,6 @@ use assay_console::options::KeepArguments;
 
 /// perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;
-/// What a datagram holds on Ethernet of 1500 B.
-const DATAGRAM_BYTES_ANYWHERE: u32 = 1024;
-/// What a datagram holds at most on any device.
-const DATAGRAM_BYTES: u64 = 4096;
 
 #[derive(Debug, Args)]
 pub(crate) struct RdmaArguments {
@@ -193,7 +191,7 @@ impl RdmaArguments {
         }
         if self.all {
             let most = if is_datagram {
-                u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE)).min(DATAGRAM_BYTES)
+                u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE).min(DATAGRAM_BYTES))
             } else {
                 u64::MAX
             };

@@ -186,6 +186,18 @@ fn a_host_of_another_kind_gets_the_program_that_was_named_for_it() {
     assert!(code == Some(2) && said.contains("no program of Linux"), "{said}");
 }
 
+/// What `doctor` says of hosts behind the world's `via.sh`, one of which cannot be asked.
+fn refused_by_the_first(world: &World, program: &Path, hosts: &str) -> Value {
+    let output = Command::new(program)
+        .args(["doctor", "--hosts", hosts, "--via", "sh via.sh {host}", "--json"])
+        .current_dir(world.path("."))
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
 #[test]
 fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
     let world = World::new();
@@ -207,14 +219,7 @@ fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
         mounts.join(" && ")
     );
     world.write("via.sh", &script);
-    let output = Command::new(&copy)
-        .args(["doctor", "--hosts", "full,roomy", "--via", "sh via.sh {host}", "--json"])
-        .current_dir(world.path("."))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = refused_by_the_first(&world, &copy, "full,roomy");
     let failure = &document["hosts"][0]["failure"];
     assert_eq!(failure["id"], "not-copied", "{failure}");
     assert!(failure["advice"].as_str().unwrap().contains("free space"), "{failure}");

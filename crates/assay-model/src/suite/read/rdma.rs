@@ -7,17 +7,14 @@ use super::storage::{flag, one_of};
 use super::{Read, SuiteError, Table, Value, count, size, wrong};
 use crate::benchmark::RdmaTest;
 use crate::quantity::Bytes;
-use crate::workload::RdmaConnection;
+use crate::workload::{DATAGRAM_BYTES_ANYWHERE, RdmaConnection};
 
 pub(super) const KEYS: &[&str] =
     &["from", "to", "messages", "connection", "in-flight", "queue-pairs", "both-directions"];
 
-/// Without sizes one, as perftest does; with either bound what its `-a` has beyond the other.
+/// Without sizes one, as perftest does; with either bound what its `-a` has beyond the other,
+/// of datagrams what every link carries.
 pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, SuiteError> {
-    const ALL: (Bytes, Bytes) = (Bytes(2), Bytes(8 << 20));
-    let bounds = (table.optional("from", size)?, table.optional("to", size)?);
-    let is_one = bounds == (None, None);
-    let sizes = (bounds.0.unwrap_or(ALL.0), bounds.1.unwrap_or(ALL.1));
     if !test.is_bandwidth() {
         let many = ["in-flight", "queue-pairs", "both-directions"];
         refuse(table, &many, "latency is measured one by one")?;
@@ -32,6 +29,13 @@ pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, Suit
         let one_way = "datagrams are counted where they arrive, one way";
         refuse(table, &["both-directions"], one_way)?;
     }
+    let most = match connection {
+        RdmaConnection::Rc => Bytes(8 << 20),
+        RdmaConnection::Ud => Bytes(u64::from(DATAGRAM_BYTES_ANYWHERE)),
+    };
+    let (from, to) = (table.optional("from", size)?, table.optional("to", size)?);
+    let is_one = from.is_none() && to.is_none();
+    let sizes = (from.unwrap_or(Bytes(2)), to.unwrap_or(most));
     Ok(Request::Rdma(RdmaRequest {
         test,
         sizes: (!is_one).then_some(sizes),

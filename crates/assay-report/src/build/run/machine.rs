@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use assay_model::facts::{CpuFacts, HostFacts};
-use assay_model::host_names;
 use assay_model::quantity::Unit;
 use assay_model::summary::Summary;
 
 use crate::document::{Block, Details, Document, Facts, Tone};
 use crate::locale::{grouped, word};
 use crate::units::{quantity, size};
+use crate::words;
 
 pub(super) fn add(document: &mut Document, summary: &Summary) {
     let blocks = hosts(&summary.hosts);
@@ -46,7 +46,7 @@ fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
         }
         kinds.retain(|(facts, _)| !facts.is_empty());
         blocks.extend(kinds.into_iter().map(|(facts, names)| {
-            let title = Some(format!("{}: {}", host_names::compact(&names), word(title)));
+            let title = Some(format!("{}: {}", words::hosts(&names), word(title)));
             Block::Facts(Facts { title, tone: Tone::Plain, facts })
         }));
     }
@@ -147,7 +147,8 @@ mod tests {
             Block::Facts(facts) => facts.title,
             _ => None,
         });
-        let expected = ["n[1-200]: hardware", "n[1-6,8-200]: versions", "n7: versions"];
+        let expected =
+            ["n[1-200] (200): hardware", "n[1-6,8-200] (199): versions", "n7: versions"];
         assert_eq!(titles.collect::<Vec<_>>(), expected);
     }
 }

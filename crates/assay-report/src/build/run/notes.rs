@@ -114,10 +114,13 @@ impl Group {
         let mut lines: Vec<String> = shown.iter().map(Text::line).collect();
         let hosts: Vec<&str> =
             left.iter().flat_map(|text| &text.hosts).map(String::as_str).collect();
+        let is_of_hosts = |text: &Text| !text.hosts.is_empty();
         match lines.last_mut() {
-            Some(last) if !hosts.is_empty() => *last = catalogue::on_more_hosts(last, &hosts),
-            _ if !left.is_empty() => lines.push(words::and_more(left.len())),
-            _ => {}
+            _ if left.is_empty() => {}
+            Some(last) if self.texts[SHOWN - 1..].iter().all(is_of_hosts) => {
+                *last = catalogue::on_more_hosts(last, &hosts);
+            }
+            _ => lines.push(words::and_more(left.len())),
         }
         lines
     }
@@ -256,4 +259,25 @@ fn some(subjects: &[Subject]) -> String {
         shown.push(words::and_more(subjects.len() - SHOWN));
     }
     shown.join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_is_counted_as_what_it_is() {
+        let of_host = |number: usize| Text {
+            said: format!("load {number}"),
+            hosts: vec![format!("h{number}")],
+            subjects: vec![],
+        };
+        let group = |texts| Group { id: String::new(), advice: String::new(), texts };
+        let last = |texts| group(texts).lines().pop().unwrap();
+        let many: Vec<Text> = (1..=9).map(of_host).collect();
+        assert_eq!(last(many), "h4: load 4 … and on 5 more hosts: h[5-9]");
+        let whole = Text { said: "all".to_owned(), hosts: vec![], subjects: vec![] };
+        let mixed: Vec<Text> = (1..=5).map(of_host).chain([whole]).collect();
+        assert_eq!(last(mixed), words::and_more(2));
+    }
 }

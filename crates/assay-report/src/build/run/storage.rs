@@ -7,7 +7,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
-use assay_model::host_names::compact;
 use assay_model::limit::Basis;
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
@@ -17,7 +16,7 @@ use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{fixed, word};
 use crate::precision::{self, Prefixes};
-use crate::units;
+use crate::{units, words as catalogue};
 
 /// The metrics of one case.
 #[derive(Default)]
@@ -506,8 +505,6 @@ fn times(factor: f64) -> String {
 
 /// Of hundreds of hosts each may have a place of its own; all of them are in the JSON.
 const MOST_SENTENCES: usize = 12;
-/// More hosts than these are a range.
-const MOST_NAMES: usize = 3;
 
 /// Where it went and how, each sentence once with the tests it is about where they differ: with the host alone where it is
 /// about all tests of it.
@@ -543,10 +540,11 @@ fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
             known.push(name);
         }
     }
-    if hosts.len() > MOST_NAMES {
-        hosts = vec![compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())];
+    if !hosts.is_empty() {
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        names.insert(0, catalogue::hosts(&hosts));
     }
-    [hosts, names].concat()
+    names
 }
 
 /// How many tests are of each host.

@@ -3,12 +3,11 @@
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use serde_json::Value;
 
-use super::{examined, key, served, ssh_is_here};
+use super::{examined, key, refused_by_the_first, served, ssh_is_here};
 use crate::network::link::run;
 use crate::program::World;
 
@@ -165,14 +164,7 @@ fn a_host_that_cannot_start_the_program_says_why() {
         "via.sh",
         "rm -f other-assay; export LD_LIBRARY_PATH=$PWD PATH=/usr/bin:/bin; shift; exec \"$@\"\n",
     );
-    let output = Command::new(&copy)
-        .args(["doctor", "--hosts", "vm1", "--via", "sh via.sh {host}", "--json"])
-        .current_dir(world.path("."))
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document = refused_by_the_first(&world, &copy, "vm1");
     let failure = &document["hosts"][0]["failure"];
     assert_eq!(failure["id"], "program-does-not-start", "{failure:#}");
     assert!(failure["reason"].as_str().unwrap().contains("libm.so.6"), "{failure:#}");

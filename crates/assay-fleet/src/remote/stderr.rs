@@ -20,27 +20,27 @@ const KEPT: usize = 4096;
 const STACK: usize = 128 << 10;
 
 /// The end of what came through a pipe, shared with who listens to it until that closes.
-pub(super) type Murmur = Arc<Mutex<Vec<u8>>>;
+pub(super) type Tail = Arc<Mutex<Vec<u8>>>;
 
 struct Listener {
     /// Whom the kernel wakes the thread for (epoll(7)): others may be added while it waits.
     ready: OwnedFd,
-    heard: Mutex<BTreeMap<u64, (ChildStderr, Murmur)>>,
+    heard: Mutex<BTreeMap<u64, (ChildStderr, Tail)>>,
 }
 
 static LISTENER: Mutex<Option<Arc<Listener>>> = Mutex::new(None);
 
 /// Listens to a pipe from now on.
-pub(super) fn of(pipe: ChildStderr) -> io::Result<Murmur> {
+pub(super) fn listen_to(pipe: ChildStderr) -> io::Result<Tail> {
     let listener = Listener::get()?;
-    let murmur = Murmur::default();
+    let tail = Tail::default();
     let mut heard = lock(&listener.heard);
     let number = u64::try_from(pipe.as_raw_fd()).unwrap_or_default();
     let data = epoll::EventData::new_u64(number);
     epoll::add(&listener.ready, &pipe, data, epoll::EventFlags::IN)?;
-    heard.insert(number, (pipe, Arc::clone(&murmur)));
+    heard.insert(number, (pipe, Arc::clone(&tail)));
     drop(heard);
-    Ok(murmur)
+    Ok(tail)
 }
 
 impl Listener {
@@ -71,10 +71,10 @@ impl Listener {
     /// The kernel has said that something is there, or that the pipe has closed: this does not wait.
     fn hear(&self, number: u64) {
         let mut heard = lock(&self.heard);
-        let Some((pipe, murmur)) = heard.get_mut(&number) else { return };
+        let Some((pipe, tail)) = heard.get_mut(&number) else { return };
         let mut chunk = [0; 1024];
         if let Ok(read @ 1..) = pipe.read(&mut chunk) {
-            let mut kept = lock(murmur);
+            let mut kept = lock(tail);
             kept.extend_from_slice(&chunk[..read]);
             let surplus = kept.len().saturating_sub(KEPT);
             kept.drain(..surplus);
@@ -98,16 +98,16 @@ mod tests {
             let text = format!("head -c 100000 /dev/zero >&2; echo said {number} >&2");
             let child = Command::new("sh").args(["-c", &text]).stderr(Stdio::piped()).spawn();
             let mut child = child.unwrap();
-            let murmur = of(child.stderr.take().unwrap()).unwrap();
-            (child, murmur)
+            let tail = listen_to(child.stderr.take().unwrap()).unwrap();
+            (child, tail)
         };
         let all: Vec<_> = (0..20).map(say).collect();
-        for (number, (mut child, murmur)) in all.into_iter().enumerate() {
+        for (number, (mut child, tail)) in all.into_iter().enumerate() {
             child.wait().unwrap();
-            while Arc::strong_count(&murmur) > 1 {
+            while Arc::strong_count(&tail) > 1 {
                 thread::sleep(Duration::from_millis(1));
             }
-            let kept = lock(&murmur);
+            let kept = lock(&tail);
             assert_eq!(kept.len(), KEPT);
             assert!(kept.ends_with(format!("said {number}\n").as_bytes()));
         }
