@@ -200,8 +200,12 @@ impl Listening<'_> {
     }
 
     fn say_rest(&mut self) {
-        self.failures.rest().iter().for_each(|line| self.terminal.note(line));
+        self.say_failures();
         self.doubts.rest().into_iter().for_each(|line| self.say_doubt(line));
+    }
+
+    fn say_failures(&mut self) {
+        self.failures.rest().iter().for_each(|line| self.terminal.note(line));
     }
 
     fn say_doubt(&mut self, line: String) {
@@ -213,7 +217,6 @@ impl Listening<'_> {
 
     fn show(&mut self, event: &RunEvent, at_s: f64) {
         match event {
-            RunEvent::CaseStarted { .. } => self.say_rest(),
             RunEvent::RunStarted(started) => {
                 self.is_single = started.plan.cases.len() == 1;
                 *self.known() = Progress::of(&started.plan);
@@ -223,9 +226,10 @@ impl Listening<'_> {
                 }
             }
             // A point that no curve needs any more: nothing was done.
-            RunEvent::CaseFinished { stopped: Stopped::NotNeeded, .. } => self.say_rest(),
+            RunEvent::CaseFinished { stopped: Stopped::NotNeeded, .. } => self.say_failures(),
+            // Doubts wait: hosts that are done one after another have the same ones.
             RunEvent::CaseFinished { case, .. } => {
-                self.say_rest();
+                self.say_failures();
                 let value = self.known().value_of(case);
                 if !self.is_quiet && !self.terminal.is_live() {
                     let done = match value {
