@@ -1,34 +1,28 @@
 //! The near end of a run: many hosts under way at once, heard in the order in which they speak.
 
 use std::process::ChildStdin;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 use std::vec;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use super::controller::{AT_ONCE, Course};
 use super::failure::HostFailure;
-use super::line::{self, Ends, Line, Lines, lock};
-use super::relay::RelayAsked;
-use super::{Reply, Request, frame};
+use super::line::{self, Lines, lock};
+use super::listener::Listener;
+use super::{Reply, Request, endings, frame};
 use crate::resource_limits;
 
-/// Batches of messages that wait to be heard; who speaks faster than that waits, too.
-const WAITING: usize = 512;
-/// Messages of a batch. Events come by the thousand when a case ends, and handing on costs more than reading them.
-const BATCH: usize = 8;
-/// Of a thread that reads one pipe and hands on what it hears.
+/// Batches that wait to be heard, each of what was read of a pipe at once; who speaks faster than that waits, too.
+const WAITING: usize = 64;
+/// Of a thread that starts agents, or hears them.
 const STACK: usize = 512 << 10;
 /// Time in which agents end where the user waits for it: they have handed over what they had by then.
 const HASTE: Duration = Duration::from_millis(300);
-/// How often an agent that speaks hears that this end is there.
-const WORD: Duration = Duration::from_secs(1);
 /// How often lines are looked at that may have fallen silent.
-const ROUND: Duration = Duration::from_millis(50);
+pub(super) const ROUND: Duration = Duration::from_millis(50);
 
 /// What is heard of a host.
 #[derive(Debug)]
@@ -62,8 +56,8 @@ pub trait Hosts {
 }
 
 /// What was heard of hosts, in the order of each.
-type Batch = Vec<(usize, Heard)>;
-type Input = Arc<Mutex<Option<ChildStdin>>>;
+pub(super) type Batch = Vec<(usize, Heard)>;
+pub(super) type Input = Arc<Mutex<Option<ChildStdin>>>;
 
 /// Where what is said to a host goes.
 #[derive(Clone)]
@@ -107,7 +101,8 @@ pub(super) struct Agents<'s> {
     /// The pipes of this machine.
     inputs: Vec<Input>,
     lines: &'s Lines,
-    doors: &'s Doors,
+    /// The number of the next that is to be started.
+    next: &'s AtomicUsize,
     over: &'s AtomicBool,
     looked: Instant,
 }
@@ -157,24 +152,30 @@ pub(super) fn under_way<T>(
 ) -> T {
     resource_limits::raise_open_files();
     let (speaking, heard) = mpsc::sync_channel(WAITING);
+    let (ending, endings) = mpsc::channel();
     let lines = Lines::default();
-    let doors = Doors { free: Mutex::new(Some(AT_ONCE)), freed: Condvar::new() };
     let (targets, ways) = targets(hosts, course.relays);
     let inputs: Vec<Input> = targets.iter().map(|it| Arc::clone(&it.input)).collect();
-    let over = AtomicBool::new(false);
+    let (next, over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let is_wanted = course.cancel;
     let course = Course { cancel: &over, ..*course };
-    let mut left = Batch::new();
+    let listener = Listener::new((clock, &course), speaking.clone(), ending);
     thread::scope(|scope| {
-        for target in targets {
-            let speaker = Speaker { target, clock, course: &course, heard: speaking.clone() };
-            let (lines, doors, silent) = (&lines, &doors, speaker.clone());
-            let thread = thread::Builder::new().stack_size(STACK);
-            if thread.spawn_scoped(scope, move || speaker.work(lines, doors)).is_err() {
-                left.extend(silent.losses(HostFailure::NoThread));
-            }
-        }
-        drop(speaking);
+        let is_heard = listener.as_ref().is_ok_and(|listener| {
+            let (course, over) = (&course, &over);
+            let attend = move || endings::attend(&endings, &speaking, (course, over));
+            let listen = move || listener.listen(over);
+            let start = || start_each(&targets, &next, listener, &lines);
+            let thread = || thread::Builder::new().stack_size(STACK);
+            let is_started = |_: &usize| thread().spawn_scoped(scope, start).is_ok();
+            // Those that run take over the hosts of one that cannot be started.
+            thread().spawn_scoped(scope, attend).is_ok()
+                && thread().spawn_scoped(scope, listen).is_ok()
+                && (0..targets.len().min(AT_ONCE)).take_while(is_started).count() > 0
+        });
+        let nobody = if is_heard { &[][..] } else { &targets };
+        let left: Batch =
+            nobody.iter().flat_map(|it| it.losses(HostFailure::NoThread)).collect();
         let mut agents = Agents {
             clock,
             heard,
@@ -182,7 +183,7 @@ pub(super) fn under_way<T>(
             ways,
             inputs,
             lines: &lines,
-            doors: &doors,
+            next: &next,
             over: &over,
             looked: Instant::now(),
         };
@@ -192,6 +193,19 @@ pub(super) fn under_way<T>(
     })
 }
 
+/// Starts one after another, beside others that do the same: more at a time would only keep each other from being done
+/// before their deadlines, which begin with their start.
+fn start_each<'h>(
+    targets: &[Target<'h>],
+    next: &AtomicUsize,
+    listener: &Listener<'_, 'h>,
+    lines: &Lines,
+) {
+    while let Some(target) = targets.get(next.fetch_add(1, Ordering::Relaxed)) {
+        listener.start(target, lines);
+    }
+}
+
 impl Agents<'_> {
     pub(super) const fn ways(&self) -> &Vec<Way> {
         &self.ways
@@ -199,9 +213,10 @@ impl Agents<'_> {
 
     /// Every agent ends as its pipe closes; what has not ended by then is ended, sooner where the user waits for it.
     fn end(self, is_wanted: &AtomicBool) {
-        let Self { heard, inputs, lines, doors, over, .. } = self;
+        let Self { heard, inputs, lines, next, over, .. } = self;
         drop(heard);
-        doors.close();
+        // Nobody else is to start. Half of what there is leaves room for those who count on.
+        next.store(usize::MAX / 2, Ordering::Relaxed);
         inputs.iter().for_each(|input| drop(lock(input).take()));
         let patience =
             if is_wanted.load(Ordering::Relaxed) { HASTE } else { line::LAST_SECOND };
@@ -216,13 +231,30 @@ impl Agents<'_> {
 
 /// What a process of this machine leads to.
 #[derive(Clone)]
-struct Target<'h> {
-    name: &'h String,
+pub(super) struct Target<'h> {
+    pub(super) name: &'h String,
     /// The hosts that are reached through it, by the number of the first; it is one of them unless it is a relay.
-    first: usize,
-    hosts: &'h [String],
-    is_relay: bool,
-    input: Input,
+    pub(super) first: usize,
+    pub(super) hosts: &'h [String],
+    pub(super) is_relay: bool,
+    pub(super) input: Input,
+}
+
+impl Target<'_> {
+    /// Every host that is reached through it is gone.
+    pub(super) fn losses(&self, failure: HostFailure) -> Batch {
+        let Target { name, first, hosts, is_relay, .. } = self;
+        if !is_relay {
+            return vec![(*first, Heard::Lost(failure))];
+        }
+        let source = Arc::new(failure);
+        let lost = |number: usize| {
+            let relay =
+                HostFailure::Relay { relay: (*name).clone(), source: Arc::clone(&source) };
+            (first + number, Heard::Lost(relay))
+        };
+        (0..hosts.len()).map(lost).collect()
+    }
 }
 
 /// Every host by itself, or equal parts of them behind each relay; and by host the way to it.
@@ -240,157 +272,4 @@ fn targets<'h>(hosts: &'h [String], relays: &'h [String]) -> (Vec<Target<'h>>, V
         targets.push(Target { name, first, hosts, is_relay, input });
     }
     (targets, ways)
-}
-
-/// Hosts that may start at the same time. Beyond that they would only keep each other from being done before their
-/// deadlines, which begin with their start.
-struct Doors {
-    /// `None` once nobody is to start any more.
-    free: Mutex<Option<usize>>,
-    freed: Condvar,
-}
-
-/// Held while a host starts.
-struct Door<'d>(&'d Doors);
-
-impl Doors {
-    /// `None` where everything ends before it is a host's turn.
-    fn enter(&self) -> Option<Door<'_>> {
-        let free = self.freed.wait_while(lock(&self.free), |free| *free == Some(0));
-        let mut free = free.unwrap_or_else(PoisonError::into_inner);
-        *free = Some((*free)? - 1);
-        Some(Door(self))
-    }
-
-    fn close(&self) {
-        *lock(&self.free) = None;
-        self.freed.notify_all();
-    }
-}
-
-impl Drop for Door<'_> {
-    fn drop(&mut self) {
-        let mut free = lock(&self.0.free);
-        *free = free.map(|free| free + 1);
-        self.0.freed.notify_one();
-    }
-}
-
-/// Says that this end is there, from the thread that listens: an agent hears it whatever the others wait for. Who is spoken to
-/// just now hears enough, and nothing may wait here: the agent may itself be waiting until it is listened to.
-fn say_alive(input: &Input) {
-    let Ok(mut input) = input.try_lock() else { return };
-    let Some(input) = input.as_mut() else { return };
-    // A pipe that can be written takes a page at least (pipe(7)), and this is a few bytes.
-    let mut way = [PollFd::new(input, PollFlags::OUT)];
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-    let is_free = poll(&mut way, Some(&now)).is_ok_and(|ready| ready > 0);
-    if is_free && way[0].revents().contains(PollFlags::OUT) {
-        // Who reads no more is heard to be gone.
-        drop(frame::write(input, &Request::Alive));
-    }
-}
-
-/// What is heard from one process.
-#[derive(Clone)]
-struct Speaker<'s, 'h> {
-    target: Target<'h>,
-    clock: fn() -> u64,
-    course: &'s Course<'s>,
-    heard: SyncSender<Batch>,
-}
-
-impl Speaker<'_, '_> {
-    /// Starts the process when it is its turn, and listens to it until it ends.
-    fn work(&self, lines: &Lines, doors: &Doors) {
-        let Some(door) = doors.enter() else { return };
-        let door = Mutex::new(Some(door));
-        let talk = |ends, line: &Line| {
-            drop(lock(&door).take());
-            self.listen(ends, line)
-        };
-        if let Err(failure) = line::talk_to(self.target.name, self.course, lines, &talk) {
-            self.report(self.losses(failure));
-        }
-    }
-
-    /// Every host that is reached through it is gone.
-    fn losses(&self, failure: HostFailure) -> Batch {
-        let Target { name, first, hosts, is_relay, .. } = &self.target;
-        if !is_relay {
-            return vec![(*first, Heard::Lost(failure))];
-        }
-        let source = Arc::new(failure);
-        let lost = |number: usize| {
-            let relay =
-                HostFailure::Relay { relay: (*name).clone(), source: Arc::clone(&source) };
-            (first + number, Heard::Lost(relay))
-        };
-        (0..hosts.len()).map(lost).collect()
-    }
-
-    /// `false` when nobody listens any more.
-    fn report(&self, heard: Batch) -> bool {
-        heard.is_empty() || self.heard.send(heard).is_ok()
-    }
-
-    /// Hands on what is said until it ends.
-    fn listen(&self, ends: Ends, line: &Line) -> Result<(), HostFailure> {
-        let Ends { mut input, mut output, .. } = ends;
-        let Target { first, hosts, is_relay, input: kept, .. } = &self.target;
-        if *is_relay {
-            let (hosts, via) = (hosts.to_vec(), self.course.via.clone());
-            let asked = RelayAsked { hosts, via, deadline: self.course.deadline };
-            frame::write(&mut input, &Request::Relay(asked)).map_err(HostFailure::of_pipe)?;
-        }
-        *lock(kept) = Some(input);
-        let mut spoke = Instant::now();
-        let joined = (!is_relay).then_some((*first, Heard::Joined));
-        let mut is_heard = self.report(joined.into_iter().collect());
-        let mut heard = Vec::new();
-        let outcome = loop {
-            if !is_heard {
-                break Ok(());
-            }
-            let said = frame::read(&mut output).map_err(HostFailure::of_pipe);
-            let at_ns = (self.clock)();
-            if spoke.elapsed() >= WORD {
-                spoke = Instant::now();
-                say_alive(kept);
-            }
-            line.lives_until(Instant::now() + self.course.deadline);
-            match said.and_then(|reply| self.understand(reply, at_ns)) {
-                Ok(said) => heard.extend(said),
-                Err(failure) => break Err(failure),
-            }
-            if heard.len() >= BATCH || !frame::is_complete(output.buffer()) {
-                is_heard = self.report(std::mem::take(&mut heard));
-            }
-        };
-        self.report(heard);
-        drop(lock(kept).take());
-        line.let_end();
-        outcome
-    }
-
-    /// What a reply says of which host; nothing where it only says that somebody is there.
-    fn understand(
-        &self,
-        reply: Reply,
-        at_ns: u64,
-    ) -> Result<Option<(usize, Heard)>, HostFailure> {
-        let Target { name, first, hosts, is_relay, .. } = &self.target;
-        Ok(match reply {
-            // Heard by the deadline alone: who is busy for minutes does not find thousands of them waiting.
-            Reply::Alive => None,
-            Reply::Of(number, passed) if *is_relay && number < hosts.len() => {
-                Some((first + number, passed.heard(name, at_ns)))
-            }
-            Reply::Failed { reason, advice } if *is_relay => {
-                return Err(HostFailure::Refused { reason, advice });
-            }
-            _ if *is_relay => None,
-            reply => Some((*first, Heard::Said { reply: Box::new(reply), at_ns })),
-        })
-    }
 }

@@ -52,23 +52,32 @@ pub fn write(pipe: &mut impl Write, message: &impl Serialize) -> Result<(), Fram
 pub fn read<T: DeserializeOwned>(pipe: &mut impl Read) -> Result<T, FrameError> {
     let mut length = [0; 4];
     pipe.read_exact(&mut length).map_err(broken)?;
-    let bytes = u32::from_be_bytes(length);
-    if bytes > MAXIMUM_BYTES {
-        return Err(FrameError::TooLong { bytes });
-    }
+    let length = length_of(length)?;
     let mut text = Vec::new();
-    let read = pipe.take(u64::from(bytes)).read_to_end(&mut text).map_err(broken)?;
-    if read < bytes as usize {
+    let read = pipe.take(length as u64).read_to_end(&mut text).map_err(broken)?;
+    if read < length {
         return Err(FrameError::Closed);
     }
     serde_json::from_slice(&text).map_err(FrameError::Foreign)
 }
 
-/// Whether a whole message has come already, so that reading it waits for nothing.
-pub fn is_complete(buffered: &[u8]) -> bool {
-    buffered.split_first_chunk().is_some_and(|(length, text)| {
-        usize::try_from(u32::from_be_bytes(*length)).is_ok_and(|bytes| text.len() >= bytes)
-    })
+/// The first message of what has been received so far, and the bytes that it took; `None` where more of it is still to come.
+///
+/// # Errors
+/// As [`read`], but that nothing is closed here.
+pub fn first<T: DeserializeOwned>(received: &[u8]) -> Result<Option<(T, usize)>, FrameError> {
+    let Some((length, text)) = received.split_first_chunk() else { return Ok(None) };
+    let length = length_of(*length)?;
+    let Some(text) = text.get(..length) else { return Ok(None) };
+    let message = serde_json::from_slice(text).map_err(FrameError::Foreign)?;
+    Ok(Some((message, size_of::<u32>() + length)))
+}
+
+fn length_of(length: [u8; 4]) -> Result<usize, FrameError> {
+    let bytes = u32::from_be_bytes(length);
+    let is_allowed = bytes <= MAXIMUM_BYTES;
+    let length = usize::try_from(bytes).ok().filter(|_| is_allowed);
+    length.ok_or(FrameError::TooLong { bytes })
 }
 
 fn broken(error: io::Error) -> FrameError {
@@ -87,7 +96,12 @@ mod tests {
         let mut pipe = Vec::new();
         write(&mut pipe, &("one", 1)).unwrap();
         write(&mut pipe, &("two", 2)).unwrap();
-        assert!(!is_complete(&pipe[..13]) && is_complete(&pipe[..14]) && !is_complete(b"\0\0"));
+        for cut in 0..14 {
+            assert_eq!(first::<(String, i32)>(&pipe[..cut]).unwrap(), None);
+        }
+        let whole = Some((("one".to_owned(), 1), 14));
+        assert_eq!(first(&pipe[..14]).unwrap(), whole);
+        assert_eq!(first(&pipe).unwrap(), whole);
         let mut reader = &pipe[..];
         assert_eq!(read::<(String, i32)>(&mut reader).unwrap(), ("one".to_owned(), 1));
         assert_eq!(read::<(String, i32)>(&mut reader).unwrap(), ("two".to_owned(), 2));
@@ -101,7 +115,9 @@ mod tests {
         }
         let noise = read::<String>(&mut &b"Welcome to vm1\n"[..]);
         assert!(matches!(noise, Err(FrameError::TooLong { .. })), "{noise:?}");
-        let other = read::<String>(&mut &b"\0\0\0\x02{}"[..]);
-        assert!(matches!(other, Err(FrameError::Foreign(_))), "{other:?}");
+        assert!(matches!(first::<String>(b"Welc"), Err(FrameError::TooLong { .. })));
+        let other = b"\0\0\0\x02{}";
+        assert!(matches!(read::<String>(&mut &other[..]), Err(FrameError::Foreign(_))));
+        assert!(matches!(first::<String>(other), Err(FrameError::Foreign(_))));
     }
 }

@@ -19,10 +19,6 @@ use super::{Program, Reply, VERSION, Via, agent, bootstrap, frame};
 /// Time in which an agent ends when its pipe is closed.
 pub(super) const LAST_SECOND: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether a process has ended: less and less often, since a thousand may be ending.
-const SHORTEST_NAP: Duration = Duration::from_millis(5);
-const LONGEST_NAP: Duration = Duration::from_millis(160);
-
 /// One process is collected at a time. The kernel takes its entries of `/proc` away then, and spins until whoever else is at
 /// them has finished (`shrink_dcache_parent`): a thousand threads that did so together kept those others from running.
 static REAPING: Mutex<()> = Mutex::new(());
@@ -41,13 +37,20 @@ impl Line {
         *lock(&self.end) = end;
     }
 
-    /// Waits until its process has ended by itself, for as long as an agent may take.
-    pub(super) fn let_end(&self) {
-        let over = Instant::now() + LAST_SECOND;
-        let mut nap = SHORTEST_NAP;
-        while Instant::now() < over && self.runs() {
-            thread::sleep(nap);
-            nap = LONGEST_NAP.min(2 * nap);
+    /// Why it failed, with what it said last.
+    pub(super) fn explain(
+        &self,
+        failure: HostFailure,
+        said: &Tail,
+        course: &Course<'_>,
+    ) -> HostFailure {
+        let said = last_line(&lock(said));
+        match failure {
+            _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
+            _ if self.is_late.load(Ordering::Relaxed) => {
+                HostFailure::Silent { seconds: course.deadline.as_secs(), said }
+            }
+            failure => failure.explained(said),
         }
     }
 
@@ -56,7 +59,7 @@ impl Line {
         Pid::from_child(&lock(&self.child))
     }
 
-    fn runs(&self) -> bool {
+    pub(super) fn runs(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT | WaitIdOptions::NOHANG;
         matches!(waitid(WaitId::Pid(self.id()), options), Ok(None))
     }
@@ -87,7 +90,7 @@ pub(super) struct Ends {
     pub(super) input: ChildStdin,
     pub(super) output: BufReader<ChildStdout>,
     /// The end of what it wrote on its standard error.
-    said: Tail,
+    pub(super) said: Tail,
 }
 
 /// All lines of a controller.
@@ -107,12 +110,15 @@ pub(super) fn cut_late(lines: &Lines, cancel: &AtomicBool) {
     });
 }
 
+/// What is done with an agent that runs.
+type Talk<'t, T> = dyn Fn(Ends, &Arc<Line>) -> Result<T, HostFailure> + 't;
+
 /// Starts an agent on a host and talks to it; `talk` is given its pipes after its first word.
 pub(super) fn talk_to<T>(
     host: &str,
     course: &Course<'_>,
     lines: &Lines,
-    talk: &dyn Fn(Ends, &Line) -> Result<T, HostFailure>,
+    talk: &Talk<'_, T>,
 ) -> Result<T, HostFailure> {
     let end = Instant::now() + course.deadline;
     let attempt = |program: &Program, is_copied| {
@@ -130,17 +136,10 @@ pub(super) fn talk_to<T>(
             // it, unless something in the background still holds that pipe.
             let over = Instant::now() + LAST_SECOND;
             let is_waited = || !course.cancel.load(Ordering::Relaxed) && Instant::now() < over;
-            while Arc::strong_count(&said) > 1 && is_waited() {
+            while stderr::is_open(&said) && is_waited() {
                 thread::sleep(Duration::from_millis(5));
             }
-            let said = last_line(&lock(&said));
-            match failure {
-                _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
-                _ if line.is_late.load(Ordering::Relaxed) => {
-                    HostFailure::Silent { seconds: course.deadline.as_secs(), said }
-                }
-                failure => failure.explained(said),
-            }
+            line.explain(failure, &said, course)
         })
     };
     // A program of the same size in the same place may still be another build.
@@ -178,7 +177,7 @@ fn greet(
 }
 
 /// Starts the transport with a shell at its end.
-fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure> {
+pub(super) fn open(host: &str, via: &Via, end: Instant) -> Result<(Line, Ends), HostFailure> {
     let words = via.words(host);
     let not_started = |source| HostFailure::Start { program: words[0].clone(), source };
     let mut child = Command::new(&words[0])

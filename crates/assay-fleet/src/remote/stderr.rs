@@ -22,6 +22,11 @@ const STACK: usize = 128 << 10;
 /// The end of what came through a pipe, shared with who listens to it until that closes.
 pub(super) type Tail = Arc<Mutex<Vec<u8>>>;
 
+/// Whether more may come through its pipe.
+pub(super) fn is_open(tail: &Tail) -> bool {
+    Arc::strong_count(tail) > 1
+}
+
 struct Listener {
     /// Whom the kernel wakes the thread for (epoll(7)): others may be added while it waits.
     ready: OwnedFd,
@@ -104,7 +109,7 @@ mod tests {
         let all: Vec<_> = (0..20).map(say).collect();
         for (number, (mut child, tail)) in all.into_iter().enumerate() {
             child.wait().unwrap();
-            while Arc::strong_count(&tail) > 1 {
+            while is_open(&tail) {
                 thread::sleep(Duration::from_millis(1));
             }
             let kept = lock(&tail);

@@ -1,0 +1,67 @@
+//! Agents whose pipes have closed: each may take a moment to end and to say why, and nobody waits for another meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+use super::agents::{Batch, ROUND, Target};
+use super::controller::Course;
+use super::failure::HostFailure;
+use super::line::{LAST_SECOND, Line};
+use super::stderr::{self, Tail};
+
+/// How often it is looked who has ended.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// An agent that is about to end.
+pub(super) struct Ending<'h> {
+    target: Target<'h>,
+    line: Arc<Line>,
+    said: Tail,
+    pub(super) failure: HostFailure,
+    since: Instant,
+}
+
+impl<'h> Ending<'h> {
+    pub(super) fn new(
+        target: Target<'h>,
+        line: Arc<Line>,
+        said: Tail,
+        failure: HostFailure,
+    ) -> Self {
+        Self { target, line, said, failure, since: Instant::now() }
+    }
+
+    /// What it says when it ends comes a moment after its pipe has closed, unless something in the background still holds
+    /// that pipe.
+    fn is_over(&self) -> bool {
+        self.since.elapsed() >= LAST_SECOND
+            || !(stderr::is_open(&self.said) || self.line.runs())
+    }
+}
+
+/// Waits for them, ends those that do not end by themselves, and reports each, until everything is over.
+pub(super) fn attend<'h>(
+    coming: &Receiver<Ending<'h>>,
+    heard: &SyncSender<Batch>,
+    (course, over): (&Course<'_>, &AtomicBool),
+) {
+    let mut under_way: Vec<Ending<'h>> = Vec::new();
+    while !over.load(Ordering::Relaxed) {
+        let wait = if under_way.is_empty() { ROUND } else { LOOK };
+        match coming.recv_timeout(wait) {
+            Ok(one) => under_way.push(one),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        under_way.extend(coming.try_iter());
+        for ended in under_way.extract_if(.., |it| it.is_over()) {
+            let Ending { target, line, said, failure, .. } = ended;
+            let losses = target.losses(line.explain(failure, &said, course));
+            drop(line);
+            // Nobody listens any more where everything is being ended.
+            let _is_heard = heard.send(losses);
+        }
+    }
+}
