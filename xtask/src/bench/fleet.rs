@@ -182,12 +182,6 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
         ("CPU", many(|row| row.cpu), Some(1.0), "CPU, since one thread hears all of them"),
         ("open files", many(|row| row.files as f64), open, "allowed (hard limit of a process)"),
         (
-            "threads",
-            many(|row| row.threads as f64),
-            number("/proc/sys/kernel/threads-max"),
-            "allowed (kernel.threads-max)",
-        ),
-        (
             "processes",
             10_000.0,
             number("/proc/sys/kernel/pid_max"),
@@ -213,8 +207,8 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
     if let Some((name, ..)) = first {
         paragraphs.push(format!(
             "What is nearest to its limit, and breaks first, is **{name}**. Straight lines through 100 and 1,000 \
-             agents without relays; nobody has measured ten thousand. Relays take over open files, threads, \
-             processes and the copies of the program; what is heard and stored stays with the coordinator."
+             agents without relays; nobody has measured ten thousand. Relays take over open files, processes \
+             and the copies of the program; what is heard and stored stays with the coordinator."
         ));
     }
     paragraphs

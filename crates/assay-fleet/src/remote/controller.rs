@@ -10,7 +10,7 @@ use super::line::{self, Ends, Lines};
 use super::{Examined, Program, Reply, Request, Via, frame};
 use crate::resource_limits;
 
-/// Hosts that are talked to at the same time: each takes a process, three pipes and two small threads here.
+/// Hosts that are talked to at the same time: each takes a process, three pipes and a small thread here.
 pub(super) const AT_ONCE: usize = 256;
 
 /// How hosts are reached, and how long they may take.
