@@ -170,7 +170,7 @@ fn cases(
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
     let known = RefCell::new(bind::Known::of(&execution.plan));
-    let rates = bind::trial(&execution.plan, execution.cancel);
+    let rates = bind::rates(&execution.plan, execution.cancel);
     known.borrow_mut().outlook.learn(rates);
     if let Some(words) = execution.plan.hurry() {
         log.note(None, &words);

@@ -12,8 +12,8 @@ use assay_model::plan::{Case, Plan};
 use assay_model::quantity::Unit;
 use assay_model::workload::Workload;
 
-use crate::recorder::TOLERANCE;
-
+/// As much beyond a budget, as a share of it, is worth no word beforehand.
+pub(crate) const TOLERANCE: f64 = 0.2;
 /// As much of its time a case may take to choose its loops.
 const CHOOSING_SHARE: f64 = 0.5;
 /// STREAM's three arrays.
@@ -134,21 +134,18 @@ impl Rates {
             let worked_s = bytes * (self.fill_s + self.check_s) + walks * array * self.walk_s;
             touch_s(bytes, threads) + worked_s / threads
         };
-        match workload {
-            Workload::Stream(work) => {
-                let threads: usize = work.domains.iter().map(|it| it.cpus.len()).sum();
-                let array = work.bytes_per_array as f64 * work.domains.len() as f64;
-                walked(array, ARRAYS_WALKED, threads.max(1) as f64)
-            }
-            Workload::Copy(work) => {
-                let threads = work.domain.cpus.len().max(1) as f64;
-                walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
-            }
-            Workload::Latency(work) => {
-                let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
-                touch_s(work.bytes as f64, 1.0) + lines * self.line_s
-            }
-            _ => 0.0,
+        if let Workload::Stream(work) = workload {
+            let threads: usize = work.domains.iter().map(|it| it.cpus.len()).sum();
+            let array = work.bytes_per_array as f64 * work.domains.len() as f64;
+            walked(array, ARRAYS_WALKED, threads.max(1) as f64)
+        } else if let Workload::Copy(work) = workload {
+            let threads = work.domain.cpus.len().max(1) as f64;
+            walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
+        } else if let Workload::Latency(work) = workload {
+            let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
+            touch_s(work.bytes as f64, 1.0) + lines * self.line_s
+        } else {
+            0.0
         }
     }
 }

@@ -22,15 +22,12 @@ use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
 use crate::log::Log;
-use crate::outlook::Outlook;
+use crate::outlook::{Outlook, TOLERANCE};
 use crate::sink::{Gate, Second};
 
 mod lately;
 
 use lately::Lately;
-
-/// As much beyond a budget, as a share of it, is worth no word beforehand.
-pub(crate) const TOLERANCE: f64 = 0.2;
 
 /// Why a case ended without a result.
 #[derive(Debug)]

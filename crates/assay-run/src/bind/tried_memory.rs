@@ -1,4 +1,4 @@
-//! A trial of memory before the first case of a run that needs much of it: what bytes and lines take here.
+//! Memory is tried before the first case of a run that needs much of it: what bytes and lines take here.
 //!
 //! Nothing of it is a result.
 
@@ -15,21 +15,24 @@ use crate::outlook::Rates;
 /// Of each array, and of the chain: beyond the private caches, and a few tenths of a second for all of it.
 const ARRAY_BYTES: usize = 32 << 20;
 const CHAIN_BYTES: usize = 64 << 20;
-/// Cases with less than this are over as soon as a trial would be.
-const WORTH_A_TRIAL_BYTES: u64 = 256 << 20;
+/// Cases with less than this are over as soon as trying would be.
+const WORTH_TRYING_BYTES: u64 = 256 << 20;
 
 /// What memory takes on the CPU that the plan uses first; `None` where no case has much of it, or where it fails, which
 /// the case then says.
-pub(crate) fn trial(plan: &Plan, cancel: &AtomicBool) -> Option<Rates> {
+pub(crate) fn rates(plan: &Plan, cancel: &AtomicBool) -> Option<Rates> {
     let cpu = plan.cases.iter().filter(|case| case.by == "assay").find_map(|case| {
-        let bytes = match &case.workload {
-            Workload::Stream(work) => work.bytes_per_array * work.domains.len() as u64,
-            Workload::Copy(work) => work.bytes_per_array,
-            Workload::Latency(work) => work.bytes,
-            _ => 0,
+        let bytes = if let Workload::Stream(work) = &case.workload {
+            work.bytes_per_array * work.domains.len() as u64
+        } else if let Workload::Copy(work) = &case.workload {
+            work.bytes_per_array
+        } else if let Workload::Latency(work) = &case.workload {
+            work.bytes
+        } else {
+            0
         };
         let cpu = case.workload.cpus().first().copied();
-        cpu.filter(|_| bytes >= WORTH_A_TRIAL_BYTES)
+        cpu.filter(|_| bytes >= WORTH_TRYING_BYTES)
     })? as usize;
     let (touch_s, fill_s, walk_s, check_s) = arrays(cpu, cancel)?;
     Some(Rates { touch_s, fill_s, walk_s, check_s, line_s: line(cpu, cancel)? })
