@@ -164,7 +164,6 @@ said-laying-out = úplný zápis { $path } ({ $size })
 said-and-more = { $first } a další: { $n }
 said-block-device = blokové zařízení { $device }
 said-mounted = { $kind } na { $device }, připojeno v { $point }
-said-choosing-takes = výběr nejrychlejších smyček trvá asi { $choosing }, mimo rozpočet { $budget }
 said-back-to = zpět k { $condition }: { $command }
 said-back-within = může to trvat až { $minutes } minut; ukončení nyní ponechá { $condition }
 said-settling = { $condition }: ustálení

@@ -392,6 +392,7 @@ distrust-above-limit = nad svým limitem
 distrust-one-sample = jediný vzorek
 distrust-no-interval = příliš málo vzorků
 distrust-wide-interval = interval je ±{ $width }
+distrust-wide = interval je širší než ±{ $width }
 distrust-wider-than-value = interval je širší než hodnota
 verdict-impossible = nemožné: { $why }
 verdict-unsure = nejisté: { $why }

@@ -255,6 +255,8 @@ plan-preconditioned = { $n ->
 }
 plan-rounds = in Runden bis zum stationären Zustand, höchstens { $n }
 plan-search = dann die höchste Rate, die { $goal } einhält
+plan-shares = danach { $shares } dieser Rate
+plan-points-near-the-knee = danach Punkte nahe dem Knick: { $n }
 plan-near-the-knee = ein Anteil nahe am Knick
 plan-directories = { $n ->
     [one] { $n } Verzeichnis

@@ -160,7 +160,6 @@ said-laying-out = { $path } wird vollständig geschrieben ({ $size })
 said-and-more = { $first } und { $n } weitere
 said-block-device = das Blockgerät { $device }
 said-mounted = { $kind } auf { $device }, eingehängt in { $point }
-said-choosing-takes = die schnellsten Schleifen auszuwählen dauert etwa { $choosing }, neben dem Budget von { $budget }
 said-back-to = zurück zu { $condition }: { $command }
 said-back-within = es kann bis zu { $minutes } Minuten dauern; jetzt zu beenden lässt { $condition } bestehen
 said-settling = { $condition }: pendelt sich ein

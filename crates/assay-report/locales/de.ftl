@@ -384,6 +384,7 @@ distrust-above-limit = über der Grenze
 distrust-one-sample = ein einziger Messwert
 distrust-no-interval = zu wenige Messwerte
 distrust-wide-interval = das Intervall ist ±{ $width }
+distrust-wide = das Intervall ist breiter als ±{ $width }
 distrust-wider-than-value = das Intervall ist breiter als der Wert
 verdict-impossible = unmöglich: { $why }
 verdict-unsure = unsicher: { $why }

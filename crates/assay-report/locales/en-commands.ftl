@@ -273,6 +273,11 @@ plan-preconditioned = { $n ->
 }
 plan-rounds = in rounds until steady state, at most { $n }
 plan-search = then the maximum rate that meets { $goal }
+plan-shares = then { $shares } of the maximum rate
+plan-points-near-the-knee = { $n ->
+    [one] then { $n } point near the knee
+   *[other] then { $n } points near the knee
+}
 plan-near-the-knee = a share near the knee
 plan-directories = { $n ->
     [one] { $n } directory

@@ -397,6 +397,7 @@ distrust-above-limit = above its limit
 distrust-one-sample = one sample
 distrust-no-interval = too few samples
 distrust-wide-interval = the interval is ±{ $width }
+distrust-wide = the interval is wider than ±{ $width }
 distrust-wider-than-value = the interval is wider than the value
 verdict-impossible = impossible: { $why }
 verdict-unsure = unsure: { $why }

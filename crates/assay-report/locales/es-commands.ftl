@@ -251,6 +251,8 @@ plan-sizes = { $low } a { $high }, { $n } tamaños
 plan-preconditioned = preacondicionado, escrituras completas: { $n }
 plan-rounds = por rondas hasta el estado estacionario, { $n } como mucho
 plan-search = después la tasa máxima que cumple { $goal }
+plan-shares = después { $shares } de esa tasa
+plan-points-near-the-knee = después puntos cerca del codo: { $n }
 plan-near-the-knee = una parte cercana al codo
 plan-directories = { $n ->
     [one] { $n } directorio

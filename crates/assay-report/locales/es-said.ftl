@@ -166,7 +166,6 @@ said-laying-out = escribiendo por completo { $path } ({ $size })
 said-and-more = { $first } y { $n } más
 said-block-device = dispositivo de bloques { $device }
 said-mounted = { $kind } en { $device }, montado en { $point }
-said-choosing-takes = elegir los bucles más rápidos tarda unos { $choosing }, además del presupuesto de { $budget }
 said-back-to = de vuelta a { $condition }: { $command }
 said-back-within = puede tardar hasta { $minutes } minutos; terminar ahora deja activo { $condition }
 said-settling = { $condition }: en estabilización

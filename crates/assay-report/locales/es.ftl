@@ -384,6 +384,7 @@ distrust-above-limit = por encima de su límite
 distrust-one-sample = una sola muestra
 distrust-no-interval = muy pocas muestras
 distrust-wide-interval = el intervalo es de ±{ $width }
+distrust-wide = el intervalo supera ±{ $width }
 distrust-wider-than-value = el intervalo es más ancho que el valor
 verdict-impossible = imposible: { $why }
 verdict-unsure = incierto: { $why }

@@ -251,6 +251,8 @@ plan-sizes = { $low } à { $high }, { $n } tailles
 plan-preconditioned = préconditionné, écritures complètes : { $n }
 plan-rounds = par tours jusqu’au régime permanent, { $n } au plus
 plan-search = puis le débit maximal qui tient { $goal }
+plan-shares = puis { $shares } de ce débit
+plan-points-near-the-knee = puis points près du coude : { $n }
 plan-near-the-knee = une part proche du coude
 plan-directories = { $n ->
     [one] { $n } répertoire

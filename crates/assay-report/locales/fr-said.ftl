@@ -166,7 +166,6 @@ said-laying-out = écriture complète de { $path } ({ $size })
 said-and-more = { $first } et { $n } de plus
 said-block-device = périphérique bloc { $device }
 said-mounted = { $kind } sur { $device }, monté sur { $point }
-said-choosing-takes = le choix des boucles les plus rapides prend environ { $choosing }, en plus du budget de { $budget }
 said-back-to = retour à { $condition } : { $command }
 said-back-within = cela peut prendre jusqu’à { $minutes } minutes ; arrêter maintenant laisse { $condition } en place
 said-settling = { $condition } : stabilisation

@@ -383,6 +383,7 @@ distrust-above-limit = au-dessus de sa limite
 distrust-one-sample = un seul échantillon
 distrust-no-interval = trop peu d’échantillons
 distrust-wide-interval = l’intervalle est de ±{ $width }
+distrust-wide = l’intervalle dépasse ±{ $width }
 distrust-wider-than-value = l’intervalle est plus large que la valeur
 verdict-impossible = impossible : { $why }
 verdict-unsure = incertain : { $why }

@@ -343,6 +343,7 @@ distrust-above-limit = 上限を超えている
 distrust-one-sample = サンプルが一つだけ
 distrust-no-interval = サンプルが少なすぎる
 distrust-wide-interval = 区間が ±{ $width }
+distrust-wide = 区間が ±{ $width } より広い
 distrust-wider-than-value = 区間が値より広い
 verdict-impossible = 不可能：{ $why }
 verdict-unsure = 不確か：{ $why }

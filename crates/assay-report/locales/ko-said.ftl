@@ -148,7 +148,6 @@ said-laying-out = { $path } 전체 쓰는 중({ $size })
 said-and-more = { $first } 외 { $n }개
 said-block-device = 블록 장치 { $device }
 said-mounted = { $device }의 { $kind }, 마운트 위치 { $point }
-said-choosing-takes = 가장 빠른 루프를 고르는 데 예산 { $budget } 외에 약 { $choosing }이(가) 걸립니다
 said-back-to = { $condition }(으)로 복귀: { $command }
 said-back-within = 최대 { $minutes }분이 걸릴 수 있으며, 지금 끝내면 { $condition } 상태로 남습니다
 said-settling = { $condition }: 안정화 대기 중

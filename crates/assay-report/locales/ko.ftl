@@ -343,6 +343,7 @@ distrust-above-limit = 한계를 초과함
 distrust-one-sample = 표본이 하나뿐임
 distrust-no-interval = 표본이 너무 적음
 distrust-wide-interval = 구간이 ±{ $width }
+distrust-wide = 구간이 ±{ $width }보다 넓음
 distrust-wider-than-value = 구간이 값보다 넓음
 verdict-impossible = 불가능: { $why }
 verdict-unsure = 불확실: { $why }

@@ -164,7 +164,6 @@ said-laying-out = запись { $path } целиком ({ $size })
 said-and-more = { $first } и ещё { $n }
 said-block-device = блочное устройство { $device }
 said-mounted = { $kind } на { $device }, смонтировано в { $point }
-said-choosing-takes = выбор самых быстрых циклов занимает около { $choosing } сверх бюджета { $budget }
 said-back-to = обратно к { $condition }: { $command }
 said-back-within = это может занять до { $minutes } минут; если завершить сейчас, останется { $condition }
 said-settling = { $condition }: ожидание стабилизации

@@ -401,6 +401,7 @@ distrust-above-limit = выше предела
 distrust-one-sample = всего один замер
 distrust-no-interval = слишком мало замеров
 distrust-wide-interval = интервал ±{ $width }
+distrust-wide = интервал шире ±{ $width }
 distrust-wider-than-value = интервал шире самого значения
 verdict-impossible = невозможно: { $why }
 verdict-unsure = ненадёжно: { $why }

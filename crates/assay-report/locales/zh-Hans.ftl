@@ -343,6 +343,7 @@ distrust-above-limit = 超出上限
 distrust-one-sample = 只有一个样本
 distrust-no-interval = 样本过少
 distrust-wide-interval = 区间为 ±{ $width }
+distrust-wide = 区间宽于 ±{ $width }
 distrust-wider-than-value = 区间比数值还宽
 verdict-impossible = 不可能：{ $why }
 verdict-unsure = 不确定：{ $why }

@@ -11,8 +11,8 @@ mod hosts;
 mod phrase;
 
 pub use choices::{
-    aspect, basis, difference, distrust, engine_reason, factors, knee, left_out, omitted,
-    resource, shown, verdict, verdict_on,
+    aspect, basis, difference, distrust, distrust_alike, engine_reason, factors, knee,
+    left_out, omitted, resource, shown, verdict, verdict_on,
 };
 pub use doubt::doubt;
 pub use failure::failure;

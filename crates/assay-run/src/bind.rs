@@ -14,6 +14,7 @@ mod rdma;
 mod storage;
 mod stream;
 mod tool;
+mod tried_memory;
 
 use std::cell::RefCell;
 
@@ -33,6 +34,7 @@ pub(crate) use clock::characterise_clock;
 pub(crate) use known::Known;
 use network::By;
 pub(crate) use tool::record_once as record;
+pub(crate) use tried_memory::rates;
 
 /// What is the same for all cases of a run.
 pub(crate) struct Surroundings<'a> {

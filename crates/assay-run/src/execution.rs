@@ -12,10 +12,7 @@ use assay_model::event::{
     Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped, Turn,
 };
 use assay_model::facts::{HostFacts, HostState};
-use assay_model::phrase;
-use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Plan};
-use assay_model::quantity::Unit;
 use assay_model::run::Run;
 use assay_model::workload::Workload;
 use assay_store::{Store, StoreError};
@@ -24,7 +21,7 @@ use jiff::Timestamp;
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::pauses::Pauses;
-use crate::recorder::{CaseError, CaseState, Recorder, TOLERANCE};
+use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::{Gate, Sink};
 use crate::storage::options::RunOptions;
 use crate::tools::Tools;
@@ -172,14 +169,15 @@ fn cases(
     pauses: &Pauses,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
-    let known = RefCell::new(bind::Known::default());
-    let mut outlook = Outlook::of(&execution.plan);
+    let known = RefCell::new(bind::Known::of(&execution.plan));
+    let rates = bind::rates(&execution.plan, execution.cancel);
+    known.borrow_mut().outlook.learn(rates);
     if let Some(words) = execution.plan.hurry() {
         log.note(None, &words);
     }
     for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
         let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
-        if let Some(words) = outlook.before(group, elapsed_s) {
+        if let Some(words) = known.borrow_mut().outlook.look(elapsed_s) {
             log.note(None, &words);
         }
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
@@ -200,56 +198,6 @@ fn cases(
     Ok(status)
 }
 
-/// How long a run will take, so that a budget that cannot be kept is said before it is over.
-struct Outlook {
-    budget_s: f64,
-    /// What the cases that have not begun need.
-    left_s: f64,
-    is_said: bool,
-}
-
-impl Outlook {
-    /// As far beyond its budget a run may come without a word, however short it is.
-    const TOLERANCE_S: f64 = 3.0;
-
-    fn of(plan: &Plan) -> Self {
-        let left_s = plan.cases.iter().map(needed_s).sum();
-        Self { budget_s: plan.budget_s, left_s, is_said: false }
-    }
-
-    /// Some cases begin: what is to be said about the time of all, once.
-    fn before(&mut self, group: &[Case], elapsed_s: f64) -> Option<Phrase> {
-        let total_s = elapsed_s + self.left_s;
-        self.left_s -= group.iter().map(needed_s).sum::<f64>();
-        let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
-        let is_late = total_s > self.budget_s + spare_s && !self.is_said;
-        self.is_said |= is_late;
-        let budget_s = self.budget_s;
-        is_late.then(|| {
-            phrase!(
-                "run-over-budget",
-                "the run takes about {time} instead of the {budget} of its budget",
-                time = Phrase::roughly(total_s, Unit::Second),
-                budget = Phrase::roughly(budget_s, Unit::Second),
-            )
-        })
-    }
-}
-
-/// Seconds that a case takes: its share, or what it was told to measure for.
-fn needed_s(case: &Case) -> f64 {
-    let timing = if let Workload::Storage(test) = &case.workload {
-        Some(&test.workload.timing)
-    } else if let Workload::Files(test) = &case.workload {
-        Some(&test.workload.timing)
-    } else {
-        None
-    };
-    let told_s = timing.and_then(|it| Some(it.warmup_s + it.duration_s?));
-    // Once at least, however little time there is.
-    case.stopping.budget_s.max(told_s.or(case.repetition_s()).unwrap_or(0.0))
-}
-
 fn alone(
     case: &Case,
     execution: &Execution<'_>,
@@ -266,6 +214,8 @@ fn alone(
         storage: execution.storage,
     };
     let outcome = bind::measure(case, &surroundings, known, &mut recorder);
+    let spent_s = recorder.elapsed_s();
+    known.borrow_mut().outlook.has_spent(&case.id, spent_s, true);
     if matches!(outcome, Err(CaseError::Interrupted)) {
         keep(case, &mut state, log)?;
     }
@@ -335,54 +285,6 @@ fn end(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_budget_that_cannot_be_kept_is_said_once_and_before() {
-        let workload = Workload::Latency(assay_model::workload::LatencyWorkload {
-            cpu: 0,
-            bytes: 4096,
-            line_bytes: 64,
-        });
-        let stopping = assay_model::plan::Stopping {
-            target: 0.01,
-            repetitions: 3,
-            preparations: 3,
-            budget_s: 20.0,
-        };
-        let case = |id: &str| Case {
-            id: id.to_owned(),
-            by: "assay".to_owned(),
-            workload: workload.clone(),
-            pair: None,
-            stopping,
-        };
-        let plan = Plan {
-            suite: "test".into(),
-            budget_s: 60.0,
-            seed: None,
-            cases: ["a", "b", "c"].map(case).to_vec(),
-            omitted: vec![],
-        };
-        for (elapsed_s, expected) in [
-            ([0.0, 20.0, 40.0], [None; 3]),
-            ([0.0, 31.0, 51.0], [None; 3]),
-            ([0.0, 80.0, 100.0], [None, Some("about 120 s instead of the 60 s"), None]),
-        ] {
-            let mut outlook = Outlook::of(&plan);
-            for ((case, elapsed_s), expected) in
-                plan.cases.chunks(1).zip(elapsed_s).zip(expected)
-            {
-                let words = outlook.before(case, elapsed_s);
-                assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
-                assert!(
-                    words
-                        .map(|it| it.to_string())
-                        .unwrap_or_default()
-                        .contains(expected.unwrap_or(""))
-                );
-            }
-        }
-    }
 
     #[test]
     fn a_run_far_over_its_budget_says_so() {

@@ -17,6 +17,7 @@ mod measuring;
 pub mod mpi;
 pub mod mpi_installations;
 pub mod network;
+mod outlook;
 mod pauses;
 mod presence;
 pub mod question;

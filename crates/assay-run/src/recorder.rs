@@ -22,14 +22,12 @@ use assay_stats::stopping::{self, Next, Spent};
 
 use crate::failure::Failure;
 use crate::log::Log;
+use crate::outlook::{Outlook, TOLERANCE};
 use crate::sink::{Gate, Second};
 
 mod lately;
 
 use lately::Lately;
-
-/// As much beyond a budget, as a share of it, is worth no word beforehand.
-pub(crate) const TOLERANCE: f64 = 0.2;
 
 /// Why a case ended without a result.
 #[derive(Debug)]
@@ -344,6 +342,15 @@ impl<'a, 't> Recorder<'a, 't> {
         let budget_s = self.budget_s();
         if beyond_s > TOLERANCE * budget_s {
             self.note(&words(Phrase::roughly(budget_s, Unit::Second)));
+        }
+    }
+
+    /// Says what is known by now about the time of the whole run, where that is news.
+    pub(crate) fn look_out(&mut self, outlook: &mut Outlook) {
+        let elapsed_s = clock::seconds_between(self.run_started_ns, clock::now_ns());
+        outlook.has_spent(&self.state.case.id, self.elapsed_s(), false);
+        if let Some(words) = outlook.look(elapsed_s) {
+            self.log.note(None, &words);
         }
     }
 

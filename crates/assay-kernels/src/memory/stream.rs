@@ -47,6 +47,18 @@ struct Contest {
     condense: fn(Vec<f64>) -> f64,
 }
 
+impl Contest {
+    /// The same with passes of this share of their length.
+    fn hurried(&self, share: f64) -> Self {
+        Self { window_s: self.window_s * share, ..*self }
+    }
+
+    /// Seconds with so many kernels.
+    fn takes_s(&self, kernels: usize) -> f64 {
+        self.rounds as f64 * kernels as f64 * self.window_s
+    }
+}
+
 /// All styles of the widest instruction set. Passes are long beside the start of a team, tens of microseconds, and short
 /// beside a budget: there are 32 of them for every operation.
 const QUALIFYING: Contest = Contest { rounds: 2, window_s: 0.005, condense: minimum };
@@ -58,6 +70,8 @@ const FINAL: Contest = Contest { rounds: 5, window_s: 0.01, condense: median };
 const PARTS_TO_ESTIMATE: usize = 8;
 /// The least part of each array that one such pass walks.
 const LEAST_WINDOW_BYTES: usize = 16 << 20;
+/// Stages of touching pages, between which is said how far it is.
+const STAGES: usize = 16;
 
 /// What to measure on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,7 +105,14 @@ impl Stream {
     /// # Errors
     /// [`StreamError`]: a CPU that cannot be had, memory that cannot be had, arrays with less than one
     /// cache line per member; `cancel`, which is looked at while pages are touched.
-    pub fn prepare(config: &StreamConfig, cancel: &AtomicBool) -> Result<Self, StreamError> {
+    ///
+    /// `touched` hears again and again which share of the pages was touched, after the last of them 1: what that takes
+    /// nobody knows beforehand, least of all in a guest whose host has to find the memory.
+    pub fn prepare(
+        config: &StreamConfig,
+        cancel: &AtomicBool,
+        touched: &mut dyn FnMut(f64),
+    ) -> Result<Self, StreamError> {
         let team = TimedTeam::new(&config.cpus).map_err(StreamError::StartTeam)?;
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let arrays = Arrays::map(config.bytes_per_array, team.members(), advice)?;
@@ -101,7 +122,10 @@ impl Stream {
         if !config.source_cpus.is_empty() {
             stream.place_source(&config.source_cpus)?;
         }
-        stream.touch(cancel);
+        for stage in 0..STAGES {
+            stream.touch(stage, cancel);
+            touched((stage + 1) as f64 / STAGES as f64);
+        }
         if cancel.load(Ordering::Relaxed) {
             return Err(StreamError::Cancelled);
         }
@@ -111,10 +135,11 @@ impl Stream {
 
     /// Every member touches its parts first, a page at a time: the kernel zeroes them, which takes seconds for arrays of
     /// gigabytes. To fill them is a pass at the speed of memory.
-    fn touch(&mut self, cancel: &AtomicBool) {
+    fn touch(&mut self, stage: usize, cancel: &AtomicBool) {
         const ELEMENTS_PER_PAGE: usize = 4096 / size_of::<f64>();
         const PAGES_PER_LOOK: usize = 1 << 10;
-        let parts: Vec<_> = self.arrays.parts().into_iter().map(Mutex::new).collect();
+        let parts = self.arrays.parts().into_iter().map(|part| part.window(stage, STAGES));
+        let parts: Vec<_> = parts.map(Mutex::new).collect();
         self.team.team().run(|member| {
             let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
             let arrays = [&mut *part.a, &mut *part.b, &mut *part.c];
@@ -220,23 +245,35 @@ impl Stream {
     /// that a disturbance that lasts longer than a round changes nothing.
     ///
     /// Where a pass would take long, each walks another part of the arrays: a part that is walked again has left every
-    /// cache meanwhile, since all of them together are as large as the arrays are.
+    /// cache meanwhile, since all of them together are as large as the arrays are. In less than [`Stream::choosing_s`] the
+    /// passes are as much shorter as arrays allow: what wins may then be a little slower than the best.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
     pub fn pick_best(
         &mut self,
         operation: Operation,
+        within_s: f64,
         cancel: &AtomicBool,
     ) -> Result<&'static KernelInfo, StreamError> {
+        let haste = (within_s / Self::choosing_s(operation)).min(1.0);
+        let (qualifying, last) = (QUALIFYING.hurried(haste), FINAL.hurried(haste));
         let all = Self::kernels(operation);
         let widest: Vec<_> =
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
-        let mut styles = self.ranked(operation, &widest, &QUALIFYING, cancel)?;
+        let mut styles = self.ranked(operation, &widest, &qualifying, cancel)?;
         styles.truncate(FINALISTS);
         let of_a_finalist = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
         let left: Vec<_> = all.into_iter().filter(of_a_finalist).collect();
-        Ok(self.ranked(operation, &left, &FINAL, cancel)?[0])
+        Ok(self.ranked(operation, &left, &last, cancel)?[0])
+    }
+
+    /// Seconds that [`Stream::pick_best`] takes for arrays of many windows, where it has the time.
+    pub fn choosing_s(operation: Operation) -> f64 {
+        let all = Self::kernels(operation);
+        let widest = all.iter().filter(|info| info.isa == all[0].isa).count();
+        let finals = FINALISTS.min(widest) * all.len() / widest;
+        QUALIFYING.takes_s(widest) + FINAL.takes_s(finals)
     }
 
     /// The kernels, the fastest first.

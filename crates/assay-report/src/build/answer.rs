@@ -17,6 +17,8 @@ use crate::{precision, words};
 
 /// Rows that fit the first screen beside the machine, the verdict and the next steps.
 const ROWS: usize = 12;
+/// Rows of which each has room for its reasons and a bar; where there are more, letters stand for reasons.
+const ROWS_WITH_REASONS: usize = 6;
 /// Letters of a bar from nothing to the limit.
 const BAR: usize = 10;
 /// An I/O of this size or more is asked for its bandwidth, a smaller one for its rate.
@@ -168,13 +170,18 @@ pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     head::machines(&mut document, Tone::Quiet, summary);
     let (tone, fate) = head::fate(summary, run);
     document.paragraph(tone, fate);
-    let reasons = distrusted(summary);
-    if !reasons.is_empty() {
-        document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = reasons.join("; ")));
+    let whole = distrusted(summary);
+    if !whole.is_empty() {
+        document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = whole.join("; ")));
     }
     let rows = of_all_hosts(rows(summary));
+    let reasons = reasons(&rows);
     if !rows.is_empty() {
-        document.blocks.push(Block::Table(table(&rows)));
+        document.blocks.push(Block::Table(table(&rows, &reasons)));
+    }
+    if !reasons.is_empty() {
+        let told = reasons.iter().enumerate().map(|(nth, why)| format!("{}: {why}", mark(nth)));
+        document.paragraph(Tone::Quiet, told.collect::<Vec<_>>().join("; "));
     }
     if rows.len() > ROWS {
         document.paragraph(Tone::Quiet, say!("and-more", n = rows.len() - ROWS));
@@ -264,7 +271,25 @@ fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
     }
 }
 
-fn table(rows: &[OfHosts<'_>]) -> Table {
+/// What letters stand for; empty where every row has room for its own words.
+fn reasons(rows: &[OfHosts<'_>]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    if rows.len() <= ROWS_WITH_REASONS {
+        return reasons;
+    }
+    for row in rows.iter().take(ROWS) {
+        let why = row.middle.distrust.map(words::distrust_alike);
+        reasons.extend(why.filter(|why| !reasons.contains(why)));
+    }
+    reasons
+}
+
+/// The letter of the nth reason; there are five kinds of them.
+fn mark(nth: usize) -> char {
+    ('a'..='z').nth(nth).unwrap_or('z')
+}
+
+fn table(rows: &[OfHosts<'_>], reasons: &[String]) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
         (word("column-value"), Align::Right),
@@ -274,8 +299,9 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
         (word("column-verdict"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
+    let share = if rows.len() <= ROWS_WITH_REASONS { bar } else { units::percent };
     for OfHosts { middle: row, worst } in rows.iter().take(ROWS) {
-        let (tone, verdict) = verdict(row);
+        let (tone, verdict) = verdict(row, reasons);
         // How far hosts lie apart says more of them than how well the middle one is known.
         let interval = match worst {
             Some(_) => String::new(),
@@ -290,16 +316,19 @@ fn table(rows: &[OfHosts<'_>]) -> Table {
             precision::value(row.estimate).into(),
             worst.unwrap_or_default().into(),
             interval.into(),
-            row.estimate.percent_of_limit.map(bar).unwrap_or_default().into(),
+            row.estimate.percent_of_limit.map(share).unwrap_or_default().into(),
             Cell { text: verdict, tone, ..Cell::default() },
         ]);
     }
     table.without_empty_columns()
 }
 
-fn verdict(row: &Row<'_>) -> (Tone, String) {
+fn verdict(row: &Row<'_>, reasons: &[String]) -> (Tone, String) {
     if let Some(distrust) = row.distrust {
-        return (Tone::Doubt, words::verdict_on(distrust));
+        let alike = words::distrust_alike(distrust);
+        let letter = reasons.iter().position(|why| *why == alike).map(mark);
+        let why = letter.map_or_else(|| words::distrust(distrust), String::from);
+        return (Tone::Doubt, words::verdict_on(distrust, &why));
     }
     let is_rate = row.estimate.better == Better::Higher;
     match row.estimate.percent_of_limit {

@@ -4,6 +4,7 @@ use assay_model::facts::HostFacts;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Pair, Plan, Stopping};
 use assay_model::quantity::Unit;
+use assay_model::workload::storage::CurvePoint;
 use assay_model::workload::{Domain, MpiWorkload, NetworkQuestion, NetworkWorkload, Workload};
 
 use super::hosts::{Unreached, unreached_hosts};
@@ -62,7 +63,9 @@ fn with_hosts(
             ladder_name(&cases).unwrap_or_else(|| case.id.clone()).into(),
             hosts.clone().into(),
             (if has_tools { case.by.as_str() } else { "" }).into(),
-            ladder(&cases).unwrap_or_else(|| resolved(case, target.is_none())).into(),
+            ladder(&cases, target.is_none())
+                .unwrap_or_else(|| resolved(case, target.is_none()))
+                .into(),
             stop.into(),
             time(cases.iter().map(|case| case.stopping.budget_s).sum()).into(),
         ]);
@@ -85,22 +88,46 @@ fn with_hosts(
     document
 }
 
-/// Whether two cases differ in the size of their working set alone: there are dozens of them, and one row says it.
+/// Whether two cases differ in the size of their working set alone, or are of one response curve: there are dozens of
+/// them, and one row says it.
 fn is_of_a_ladder(a: &Case, b: &Case) -> bool {
+    let alike = a.by == b.by && stop(&a.stopping) == stop(&b.stopping);
+    if let (Workload::Storage(one), Workload::Storage(other)) = (&a.workload, &b.workload) {
+        let is_next =
+            one.point.is_some() && !matches!(other.point, None | Some(CurvePoint::Maximum));
+        return alike && is_next && curve(a) == curve(b);
+    }
     let (Workload::Latency(one), Workload::Latency(other)) = (&a.workload, &b.workload) else {
         return false;
     };
-    one.cpu == other.cpu && a.by == b.by && stop(&a.stopping) == stop(&b.stopping)
+    alike && one.cpu == other.cpu
 }
 
-/// What the names of several have in common: `memory.latency/bytes=`, and what stands for the rest.
+/// The name of the response curve that a case is a point of.
+fn curve(case: &Case) -> &str {
+    case.id.rsplit_once('/').map_or(case.id.as_str(), |(curve, _)| curve)
+}
+
+/// What the names of several have in common, `memory.latency/bytes=`, `storage/RndRead/`, and what stands for the rest.
 fn ladder_name(cases: &[&Case]) -> Option<String> {
+    if let [first, _, ..] = cases
+        && let Workload::Storage(_) = first.workload
+    {
+        return Some(format!("{}/…", curve(first)));
+    }
     let (name, _) = cases.first().filter(|_| cases.len() > 1)?.id.rsplit_once('=')?;
     Some(format!("{name}=…"))
 }
 
-fn ladder(cases: &[&Case]) -> Option<String> {
+fn ladder(cases: &[&Case], named: bool) -> Option<String> {
     let [first, .., last] = cases else { return None };
+    if let Workload::Storage(maximum) = &first.workload {
+        let tests = cases.iter().filter_map(|case| {
+            if let Workload::Storage(test) = &case.workload { Some(&**test) } else { None }
+        });
+        let shares = storage::shares(&tests.collect::<Vec<_>>());
+        return Some(format!("{}; {shares}", storage::test_phrase(maximum, named)));
+    }
     let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
     else {
         return None;
@@ -121,7 +148,7 @@ fn common_stop(plan: &Plan) -> Option<String> {
 fn common_target(plan: &Plan) -> Option<String> {
     let mut targets = plan.cases.iter().filter_map(|case| {
         if let Workload::Storage(test) = &case.workload {
-            Some(storage::targets(&test.workload))
+            Some(storage::places(&test.workload))
         } else if let Workload::Files(test) = &case.workload {
             Some(storage::folders(test))
         } else {

@@ -118,9 +118,11 @@ fn phrase(test: &StorageTest, named: bool) -> String {
         }
         (_, load) => self::load(load, &plan),
     };
+    let is_synced = workload.targets.iter().any(|it| it.sync_at_end);
     let parts = [
         Some(streams(workload)),
         named.then(|| targets(workload)),
+        (is_synced && !named).then(|| word("plan-fsync-at-the-end").to_owned()),
         Some(say!("attribute-in-flight", n = in_flight(workload).to_string())),
         Some(load),
         Some(time(&workload.timing, 0.0)),
@@ -278,6 +280,30 @@ pub(super) fn targets(workload: &StorageWorkload) -> String {
         text = format!("{text} {}", say!("and-more", n = more));
     }
     text
+}
+
+/// The same without how they are written to, which is a matter of the case.
+pub(super) fn places(workload: &StorageWorkload) -> String {
+    let mut workload = workload.clone();
+    workload.targets.iter_mut().for_each(|it| it.sync_at_end = false);
+    targets(&workload)
+}
+
+/// The shares of a curve's maximum rate that these are, in words.
+pub(super) fn shares(tests: &[&StorageTest]) -> String {
+    let mut percents = Vec::new();
+    let mut bends = 0u64;
+    for test in tests {
+        match test.point {
+            Some(CurvePoint::Share { percent }) => percents.push(self::percent(percent)),
+            Some(CurvePoint::Bend { .. }) => bends += 1,
+            Some(CurvePoint::Maximum) | None => {}
+        }
+    }
+    let shares = say!("plan-shares", shares = percents.join(", "));
+    let knee = say!("plan-points-near-the-knee", n = bends);
+    let parts = [(!percents.is_empty()).then_some(shares), (bends > 0).then_some(knee)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn target(target: &StorageTarget) -> String {

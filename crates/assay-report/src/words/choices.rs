@@ -9,7 +9,7 @@ use assay_model::environment::Aspect;
 use assay_model::limit::{Basis, Rpeak};
 use assay_model::plan::{Missing, Omitted};
 use assay_model::quantity::Unit;
-use assay_model::trust::Distrust;
+use assay_model::trust::{Distrust, WIDEST};
 
 use super::{Said, hosts, reported};
 use crate::locale as units;
@@ -131,10 +131,20 @@ pub fn distrust(distrust: Distrust) -> String {
     }
 }
 
-/// The same as the verdict on a value: `unsure: one sample`.
+/// The same where the width of an interval is told elsewhere.
 #[must_use]
-pub fn verdict_on(found: Distrust) -> String {
-    let why = distrust(found);
+pub fn distrust_alike(found: Distrust) -> String {
+    match found {
+        Distrust::WideInterval { width } if width.is_finite() && width <= 1.0 => {
+            say!("distrust-wide", width = units::percent(100.0 * WIDEST))
+        }
+        other => distrust(other),
+    }
+}
+
+/// The verdict on a value, `unsure: one sample`, with these words for why.
+#[must_use]
+pub fn verdict_on(found: Distrust, why: &str) -> String {
     match found {
         Distrust::AboveLimit => say!("verdict-impossible", why = why),
         Distrust::OneSample | Distrust::NoInterval | Distrust::WideInterval { .. } => {

@@ -8,8 +8,11 @@ use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
 use assay_model::facts::HostFacts;
 use assay_model::limit::{Basis, Limit};
+use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
 use assay_model::run::Run;
+use assay_model::suite::read;
 use assay_model::summary::Summary;
+use assay_model::workload::Workload;
 use assay_report::build;
 use assay_report::document::Document;
 use assay_report::locale::{Language, Locale};
@@ -156,6 +159,66 @@ fn the_answer_fits_the_first_screen() {
         assert!(widest <= 80, "{name}: {text}");
         compare(&format!("{name}.answer.txt"), &text);
     }
+}
+
+/// A response curve is one row of a plan, and a file that one case syncs is no other file.
+#[test]
+fn a_curve_is_one_row_of_a_plan() {
+    let suite = read(
+        r#"name = "x"
+[[measure]]
+benchmark = "storage"
+name = "a"
+path = "/data/x"
+operation = "read"
+curve = [10, 50]
+"#,
+    )
+    .unwrap();
+    let choices = Choices {
+        by: vec!["assay".into()],
+        measurers: &[Measurer { name: "assay", takes: |_| true }],
+        budget_s: None,
+        to: None,
+        mpi: MpiChoices::default(),
+        seed: 7,
+        pairs: None,
+        has_rdma: false,
+    };
+    let mut plan = expand(&suite, &node::host(), &choices).unwrap();
+    for case in plan.cases.iter_mut().take(1) {
+        let Workload::Storage(test) = &mut case.workload else { panic!("{case:?}") };
+        test.workload.targets.iter_mut().for_each(|it| it.sync_at_end = true);
+    }
+    let document = build::plan(&plan, &node::host());
+    let text = text::document(&document, &text::Options { width: 80, ..Default::default() });
+    let rows = text.lines().filter(|line| line.contains("storage/"));
+    assert_eq!(rows.count(), 1, "{text}");
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        words.contains("fsync at the end") && words.contains("then 10.0 %, 50.0 %"),
+        "{text}"
+    );
+}
+
+/// Many topics in doubt: each has one line, and what letters stand for is said once.
+#[test]
+fn many_answers_have_a_line_each() {
+    let mut summary = guest::quick();
+    summary.results.extend(network::network().results);
+    summary.results.extend(storage::volume().results);
+    for (nth, it) in summary.results.iter_mut().enumerate() {
+        let half = it.median.abs() * [0.2, 0.3, 3.0][nth % 3];
+        it.ci = (nth % 4 > 0).then_some([it.median - half, it.median + half]);
+    }
+    let options = text::Options { width: 80, ..text::Options::default() };
+    let text = text::document(&build::answer(&summary, None), &options);
+    let rows = text.lines().filter(|line| line.contains("unsure: ")).count();
+    assert!((7..=12).contains(&rows) && text.lines().count() <= rows + 17, "{text}");
+    assert!(
+        text.contains("a: ") && text.contains("the interval is wider than ±10.0 %"),
+        "{text}"
+    );
 }
 
 #[test]

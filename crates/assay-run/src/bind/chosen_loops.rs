@@ -4,7 +4,7 @@
 
 use std::cell::RefCell;
 
-use assay_kernels::memory::stream::{Operation, StreamConfig};
+use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError};
 use assay_model::attribute::Attribute;
 
 use super::Known;
@@ -61,6 +61,21 @@ pub(super) fn winners<'a, 't>(
     recorder.has_chosen_since(began_s);
     known.borrow_mut().chosen_loops.add(arrays, recorder.case_id(), &winners);
     Ok(winners)
+}
+
+/// Arrays to walk. What touching them takes is told while it goes on: nothing else tells how long the run will be.
+pub(super) fn arrays(
+    config: &StreamConfig,
+    known: &RefCell<Known>,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Stream, StreamError> {
+    let bytes = 3.0 * config.bytes_per_array as f64;
+    let began_s = recorder.elapsed_s();
+    Stream::prepare(config, recorder.cancel(), &mut |share| {
+        let outlook = &mut known.borrow_mut().outlook;
+        outlook.has_touched(share * bytes, recorder.elapsed_s() - began_s);
+        recorder.look_out(outlook);
+    })
 }
 
 /// Which thread comes first makes no difference to what is fastest.

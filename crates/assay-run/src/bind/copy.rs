@@ -11,6 +11,7 @@ use assay_model::workload::CopyWorkload;
 
 use super::{Known, chosen_loops};
 use crate::measuring::{self, Measurement, Turns};
+use crate::outlook::choosing_each_s;
 use crate::recorder::{CaseError, Recorder};
 
 /// Copies again and again with the kernel that won at first.
@@ -31,8 +32,8 @@ fn turn(
     let config = config(work);
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream =
-                Stream::prepare(&config, recorder.cancel()).map_err(|error| failed(&error))?;
+            let mut stream = chosen_loops::arrays(&config, known, recorder)
+                .map_err(|error| failed(&error))?;
             if let Some(kernel) = *winner {
                 return Ok((stream, kernel));
             }
@@ -73,7 +74,8 @@ fn win(
 ) -> Result<&'static str, CaseError> {
     let asked = (arrays, &[Operation::Copy][..]);
     let winners = chosen_loops::winners(asked, known, recorder, |recorder| {
-        let best = stream.pick_best(Operation::Copy, recorder.cancel());
+        let within_s = choosing_each_s(recorder.budget_s(), 1);
+        let best = stream.pick_best(Operation::Copy, within_s, recorder.cancel());
         best.map(|it| vec![(Operation::Copy, it.name)]).map_err(|error| failed(&error))
     })?;
     Ok(winners[0].1)

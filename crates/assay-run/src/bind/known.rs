@@ -7,10 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use assay_dialects::wire::iperf3;
 use assay_model::failure::{Failure, Lack};
-use assay_model::plan::Case;
+use assay_model::plan::{Case, Plan};
 use assay_model::workload::{MpiWorkload, NetworkQuestion, NetworkWorkload};
 
 use crate::bind::chosen_loops::ChosenLoops;
+use crate::outlook::Outlook;
 use crate::recorder::CaseError;
 
 /// What is known of all hosts of a run.
@@ -24,9 +25,16 @@ pub(crate) struct Known {
     launches: BTreeMap<(String, String, u32), f64>,
     /// The fastest loops of STREAM.
     pub(in crate::bind) chosen_loops: ChosenLoops,
+    /// How long all of it takes.
+    pub(crate) outlook: Outlook,
 }
 
 impl Known {
+    /// Nothing but the plan.
+    pub(crate) fn of(plan: &Plan) -> Self {
+        Self { outlook: Outlook::of(plan), ..Self::default() }
+    }
+
     /// Remembers what the outcome of a case, or of one of its turns, says about its host.
     pub(crate) fn learn<T>(&mut self, case: &Case, outcome: &Result<T, CaseError>) {
         let Some((work, to)) =

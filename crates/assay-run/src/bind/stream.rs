@@ -8,14 +8,12 @@ use assay_model::attribute::Attribute;
 use assay_model::entry::Key;
 use assay_model::event::Stopped;
 use assay_model::failure::Area;
-use assay_model::phrase;
-use assay_model::phrase::Phrase;
-use assay_model::quantity::Unit;
 use assay_model::workload::{Domain, StreamWorkload};
 
 use super::chosen_loops::Winners;
 use super::{Known, chosen_loops};
 use crate::measuring::{self, Measurement, Turns};
+use crate::outlook::choosing_each_s;
 use crate::recorder::{CaseError, Recorder};
 
 /// Repeats all six operations in turn; every domain has its own clock. The loops that win are kept for all preparations
@@ -33,7 +31,7 @@ fn turn(
 ) -> Result<Option<Stopped>, CaseError> {
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {
-            let mut stream = Stream::prepare(&config(work), recorder.cancel())
+            let mut stream = chosen_loops::arrays(&config(work), known, recorder)
                 .map_err(|error| failed(&error))?;
             if winners.is_empty() {
                 *winners = win(work, &mut stream, known, recorder)?;
@@ -86,31 +84,12 @@ fn win(
 }
 
 fn choose(stream: &mut Stream, recorder: &mut Recorder<'_, '_>) -> Result<Winners, CaseError> {
-    let began_s = recorder.elapsed_s();
-    let mut winners = Winners::new();
-    for operation in Operation::ALL {
-        let kernel =
-            stream.pick_best(operation, recorder.cancel()).map_err(|error| failed(&error))?;
-        if winners.is_empty() {
-            let choosing_s = Operation::ALL.len() as f64 * (recorder.elapsed_s() - began_s);
-            foretell(choosing_s, recorder);
-        }
-        winners.push((operation, kernel.name));
-    }
-    Ok(winners)
-}
-
-/// Choosing has no budget of its own; where CPUs are contended it can take longer than what it is for.
-fn foretell(choosing_s: f64, recorder: &mut Recorder<'_, '_>) {
-    recorder.foretell(choosing_s - recorder.budget_s(), |budget| {
-        let choosing = Phrase::roughly(choosing_s, Unit::Second);
-        phrase!(
-            "choosing-takes",
-            "choosing the fastest loops takes about {choosing}, beside the budget of {budget}",
-            choosing = choosing,
-            budget = budget,
-        )
-    });
+    let each_s = choosing_each_s(recorder.budget_s(), Operation::ALL.len());
+    let pick = |operation| {
+        let kernel = stream.pick_best(operation, each_s, recorder.cancel());
+        kernel.map(|it| (operation, it.name)).map_err(|error| failed(&error))
+    };
+    Operation::ALL.into_iter().map(pick).collect()
 }
 
 fn learn(stream: &Stream, recorder: &mut Recorder<'_, '_>) {

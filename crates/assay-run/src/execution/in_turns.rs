@@ -6,6 +6,7 @@
 
 use std::cell::RefCell;
 
+use assay_kernels::clock;
 use assay_model::event::{RunEvent, Status};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -83,11 +84,20 @@ pub(super) fn measure(
             let name = present.case.id.as_str();
             let turn = phrase!("preparation", "preparation {n}", n = turn.to_string());
             log.progress(&Phrase::list(", ", [name.into(), turn]));
+            let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
+            if let Some(words) = known.borrow_mut().outlook.look(elapsed_s) {
+                log.note(None, &words);
+            }
             let state = &mut present.state;
             let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);
             let outcome = (present.turns)(&mut recorder);
+            let spent_s = recorder.elapsed_s();
             recorder.pause();
-            known.borrow_mut().learn(present.case, &outcome);
+            let is_over = !matches!(outcome, Ok(None));
+            let mut learning = known.borrow_mut();
+            learning.outlook.has_spent(&present.case.id, spent_s, is_over);
+            learning.learn(present.case, &outcome);
+            drop(learning);
             match outcome.transpose() {
                 None => left.push(present),
                 Some(Err(CaseError::Interrupted)) => {

@@ -16,6 +16,8 @@ use super::pass::{SCALAR, WRITTEN};
 const EXTREMES: std::ops::Range<f64> = 1e-100..1e100;
 /// Half a unit in the last place of 1: the relative error of one rounding.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
+/// Elements between two looks at whether all of them were right.
+const CHECKED_TOGETHER: usize = 512;
 
 /// The two coefficients of an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -89,11 +91,24 @@ impl Expected {
             [('a', self.a, &*part.a), ('b', self.b, &*part.b), ('c', self.c, &*part.c)];
         for (array, coefficients, elements) in arrays {
             let values = coefficients.values();
-            for (index, &found) in (part.first..).zip(elements) {
-                let expected = values[pattern(index)];
-                if !agree(found, expected, self.tolerance()) {
-                    return Err(StreamError::WrongContents { array, index, expected, found });
+            let bounds = values.map(|value| self.tolerance() * value.abs());
+            let is_right = |(index, &found): (usize, &f64)| {
+                let pattern = pattern(index);
+                agree(found, values[pattern], bounds[pattern])
+            };
+            for (first, block) in
+                (part.first..).step_by(CHECKED_TOGETHER).zip(elements.chunks(CHECKED_TOGETHER))
+            {
+                // No branch for every element: three times as fast.
+                let of_block = || (first..).zip(block);
+                if of_block().fold(true, |so_far, element| so_far & is_right(element)) {
+                    continue;
                 }
+                let (index, &found) = of_block()
+                    .find(|element| !is_right(*element))
+                    .expect("one of the block is wrong");
+                let expected = values[pattern(index)];
+                return Err(StreamError::WrongContents { array, index, expected, found });
             }
         }
         Ok(())
@@ -110,7 +125,8 @@ impl Expected {
     ) -> Result<(), StreamError> {
         let elements = part.elements as f64;
         let expected = self.a.uniform * elements + self.a.patterned * part.sum as f64;
-        if agree(found, expected, self.tolerance() + elements * ROUNDING) {
+        let bound = (self.tolerance() + elements * ROUNDING) * expected.abs();
+        if agree(found, expected, bound) {
             Ok(())
         } else {
             Err(StreamError::WrongSum { thread, expected, found })
@@ -147,6 +163,6 @@ fn pattern(index: usize) -> usize {
 
 /// False also when either is not a number.
 #[inline]
-fn agree(found: f64, expected: f64, tolerance: f64) -> bool {
-    (found - expected).abs() <= tolerance * expected.abs()
+fn agree(found: f64, expected: f64, bound: f64) -> bool {
+    (found - expected).abs() <= bound
 }

@@ -15,7 +15,7 @@ fn prepare(elements: usize, threads: usize) -> Stream {
         source_cpus: vec![],
         huge_pages: false,
     };
-    Stream::prepare(&config, &NEVER).unwrap()
+    Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap()
 }
 
 /// Sizes around every border: a line, a block, a page, two and eight walks, parts rounded to pages.
@@ -155,7 +155,7 @@ fn kernels_are_found_by_name_for_what_they_can_do() {
     for operation in Operation::ALL {
         let names: Vec<_> = Stream::kernels(operation).iter().map(|info| info.name).collect();
         assert!(names.contains(&"portable"));
-        let best = stream.pick_best(operation, &AtomicBool::new(false)).unwrap();
+        let best = stream.pick_best(operation, 0.01, &NEVER).unwrap();
         assert!(names.contains(&best.name));
         // What choosing left is none of a measurement's contents.
         stream.repetition(operation, best.name).unwrap();
@@ -183,7 +183,7 @@ fn what_cannot_be_had_is_an_error() {
     let prepare = |cpus, bytes_per_array| {
         let source_cpus = vec![];
         let config = StreamConfig { cpus, bytes_per_array, source_cpus, huge_pages: true };
-        Stream::prepare(&config, &NEVER)
+        Stream::prepare(&config, &NEVER, &mut |_| {})
     };
     assert!(matches!(prepare(vec![], 4096), Err(StreamError::StartTeam(_))));
     assert!(matches!(prepare(vec![8191], 4096), Err(StreamError::StartTeam(_))));
@@ -200,7 +200,7 @@ fn what_nobody_wants_is_not_prepared() {
         source_cpus: vec![],
         huge_pages: false,
     };
-    let cancelled = Stream::prepare(&config, &AtomicBool::new(true));
+    let cancelled = Stream::prepare(&config, &AtomicBool::new(true), &mut |_| {});
     assert!(matches!(cancelled, Err(StreamError::Cancelled)));
 }
 
@@ -214,7 +214,7 @@ fn a_source_that_lies_elsewhere_is_copied_right_and_damage_is_found() {
         source_cpus: theirs,
         huge_pages: false,
     };
-    let mut stream = Stream::prepare(&config, &NEVER).unwrap();
+    let mut stream = Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap();
     let kernel = Stream::kernels(Operation::Copy)[0].name;
     stream.repetition(Operation::Copy, kernel).unwrap();
     stream.verify().unwrap();

@@ -1,0 +1,80 @@
+//! Memory is tried before the first case of a run that needs much of it: what bytes and lines take here.
+//!
+//! Nothing of it is a result.
+
+use std::sync::atomic::AtomicBool;
+
+use assay_kernels::clock;
+use assay_kernels::memory::latency::{Latency, LatencyConfig};
+use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, bytes_moved};
+use assay_model::plan::Plan;
+use assay_model::workload::{Workload, usual_line_bytes};
+
+use crate::outlook::Rates;
+
+/// Of each array, and of the chain: beyond the private caches, and a few tenths of a second for all of it.
+const ARRAY_BYTES: usize = 32 << 20;
+const CHAIN_BYTES: usize = 64 << 20;
+/// Cases with less than this are over as soon as trying would be.
+const WORTH_TRYING_BYTES: u64 = 256 << 20;
+
+/// What memory takes on the CPU that the plan uses first; `None` where no case has much of it, or where it fails, which
+/// the case then says.
+pub(crate) fn rates(plan: &Plan, cancel: &AtomicBool) -> Option<Rates> {
+    let cpu = plan.cases.iter().filter(|case| case.by == "assay").find_map(|case| {
+        let bytes = if let Workload::Stream(work) = &case.workload {
+            work.bytes_per_array * work.domains.len() as u64
+        } else if let Workload::Copy(work) = &case.workload {
+            work.bytes_per_array
+        } else if let Workload::Latency(work) = &case.workload {
+            work.bytes
+        } else {
+            0
+        };
+        let cpu = case.workload.cpus().first().copied();
+        cpu.filter(|_| bytes >= WORTH_TRYING_BYTES)
+    })? as usize;
+    let (touch_s, fill_s, walk_s, check_s) = arrays(cpu, cancel)?;
+    Some(Rates { touch_s, fill_s, walk_s, check_s, line_s: line(cpu, cancel)? })
+}
+
+/// Seconds for a byte to touch, to fill, to walk and to check.
+fn arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64)> {
+    let config = StreamConfig {
+        cpus: vec![cpu],
+        bytes_per_array: ARRAY_BYTES,
+        source_cpus: Vec::new(),
+        huge_pages: true,
+    };
+    let (began_s, mut touched_s) = (now_s(), 0.0);
+    let mut stream = Stream::prepare(&config, cancel, &mut |_| touched_s = now_s()).ok()?;
+    let filled_s = now_s();
+    let mut walked_bytes = 0;
+    for operation in Operation::ALL {
+        let kernel = Stream::kernels(operation).first()?.name;
+        stream.repetition(operation, kernel).ok()?;
+        walked_bytes += bytes_moved(operation, ARRAY_BYTES);
+    }
+    let walked_s = now_s();
+    stream.verify().ok()?;
+    let bytes = (3 * ARRAY_BYTES) as f64;
+    Some((
+        (touched_s - began_s) / bytes,
+        (filled_s - touched_s) / bytes,
+        (walked_s - filled_s) / walked_bytes as f64,
+        (now_s() - walked_s) / bytes,
+    ))
+}
+
+/// Seconds for a line to link and to check it before and after.
+fn line(cpu: usize, cancel: &AtomicBool) -> Option<f64> {
+    let line_bytes = usual_line_bytes() as usize;
+    let config = LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true };
+    let began_s = now_s();
+    Latency::prepare(&config, cancel).ok()?.verify(cancel).ok()?;
+    Some((now_s() - began_s) * line_bytes as f64 / CHAIN_BYTES as f64)
+}
+
+fn now_s() -> f64 {
+    clock::seconds_between(0, clock::now_ns())
+}

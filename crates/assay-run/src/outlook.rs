@@ -1,0 +1,285 @@
+//! How long a run will take, so that a budget that cannot be kept is said before it is over.
+//!
+//! Calculates from the plan, from rates that were measured on this machine and from what cases took so far. Never
+//! measures, and never says anything itself.
+
+use std::collections::BTreeMap;
+
+use assay_kernels::memory::stream::{Operation, Stream};
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::plan::{Case, Plan};
+use assay_model::quantity::Unit;
+use assay_model::workload::Workload;
+
+/// As much beyond a budget, as a share of it, is worth no word beforehand.
+pub(crate) const TOLERANCE: f64 = 0.2;
+/// As much of its time a case may take to choose its loops.
+const CHOOSING_SHARE: f64 = 0.5;
+/// STREAM's three arrays.
+const ARRAYS: f64 = 3.0;
+/// Arrays that the six operations name, each counted once: 2 + 2 + 3 + 3 + 1 + 1.
+const ARRAYS_WALKED: f64 = 12.0;
+const ARRAYS_COPIED: f64 = 2.0;
+
+/// What memory takes here, in seconds for a byte and one thread where nothing else is said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rates {
+    /// To touch what this run has not had yet, by all threads that do: the system has to find it, and in a guest the host.
+    pub(crate) touch_s: f64,
+    pub(crate) fill_s: f64,
+    pub(crate) walk_s: f64,
+    pub(crate) check_s: f64,
+    /// For a line of a chain of dependent loads, to link and to check it.
+    pub(crate) line_s: f64,
+}
+
+/// The time of a run, as far as it can be told.
+#[derive(Debug, Default)]
+pub(crate) struct Outlook {
+    budget_s: f64,
+    cases: Vec<Case>,
+    rates: Option<Rates>,
+    /// Most that was touched at one time so far.
+    touched_bytes: f64,
+    /// What cases took that have begun, and whether they have ended.
+    spent: BTreeMap<String, (f64, bool)>,
+    said_s: Option<f64>,
+}
+
+impl Outlook {
+    /// As far beyond its budget a run may come without a word, however short it is.
+    const TOLERANCE_S: f64 = 2.0;
+
+    pub(crate) fn of(plan: &Plan) -> Self {
+        Self { budget_s: plan.budget_s, cases: plan.cases.clone(), ..Self::default() }
+    }
+
+    /// Memory was tried.
+    pub(crate) fn learn(&mut self, rates: Option<Rates>) {
+        self.rates = rates.or(self.rates);
+    }
+
+    /// A case has touched so many bytes. Those that others had before tell nothing of what new ones take.
+    pub(crate) fn has_touched(&mut self, bytes: f64, seconds: f64) {
+        if bytes <= self.touched_bytes {
+            return;
+        }
+        self.touched_bytes = bytes;
+        if let Some(rates) = &mut self.rates {
+            rates.touch_s = seconds / bytes;
+        }
+    }
+
+    /// A case has had so much of the machine so far.
+    pub(crate) fn has_spent(&mut self, case: &str, spent_s: f64, is_over: bool) {
+        self.spent.insert(case.to_owned(), (spent_s, is_over));
+    }
+
+    /// What is to be said about the time of the run: once, and again where it turns out to be another by a fifth.
+    pub(crate) fn look(&mut self, elapsed_s: f64) -> Option<Phrase> {
+        let total_s = elapsed_s + self.left_s();
+        let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
+        let is_news =
+            self.said_s.is_none_or(|said_s| (total_s - said_s).abs() > TOLERANCE * said_s);
+        if total_s <= self.budget_s + spare_s || !is_news {
+            return None;
+        }
+        self.said_s = Some(total_s);
+        Some(phrase!(
+            "run-over-budget",
+            "the run takes about {time} instead of the {budget} of its budget",
+            time = Phrase::roughly(total_s, Unit::Second),
+            budget = Phrase::roughly(self.budget_s, Unit::Second),
+        ))
+    }
+
+    /// Seconds that cases need which have not ended. Memory that one has given back is there for the next.
+    fn left_s(&self) -> f64 {
+        let (mut left_s, mut had_bytes) = (0.0, 0.0f64);
+        let mut chosen: Vec<(Vec<u32>, u64)> = Vec::new();
+        for case in &self.cases {
+            let loops = arrays(&case.workload);
+            let chooses_s = match loops {
+                Some((cpus, bytes)) if !chosen.contains(&(cpus.clone(), bytes)) => {
+                    chosen.push((cpus, bytes));
+                    choosing_s(case)
+                }
+                _ => 0.0,
+            };
+            let least_s =
+                self.rates.map_or(0.0, |it| it.least_s(&case.workload, &mut had_bytes));
+            let needs_s = needed_s(case).max(least_s) + chooses_s;
+            left_s += match self.spent.get(&case.id) {
+                Some((_, true)) => 0.0,
+                Some((spent_s, false)) => (needs_s - spent_s).max(0.0),
+                None => needs_s,
+            };
+        }
+        left_s
+    }
+}
+
+impl Rates {
+    /// Seconds of one preparation, one repetition and one check, where memory decides them. `had_bytes` were touched before.
+    fn least_s(&self, workload: &Workload, had_bytes: &mut f64) -> f64 {
+        let mut touch_s = |bytes: f64, threads: f64| {
+            let new = (bytes - *had_bytes).max(0.0);
+            *had_bytes = had_bytes.max(bytes);
+            // What was given back is only written with zeros.
+            new * self.touch_s + (bytes - new) * self.fill_s / threads
+        };
+        let mut walked = |array: f64, walks: f64, threads: f64| {
+            let bytes = ARRAYS * array;
+            let worked_s = bytes * (self.fill_s + self.check_s) + walks * array * self.walk_s;
+            touch_s(bytes, threads) + worked_s / threads
+        };
+        if let Workload::Stream(work) = workload {
+            let threads: usize = work.domains.iter().map(|it| it.cpus.len()).sum();
+            let array = work.bytes_per_array as f64 * work.domains.len() as f64;
+            walked(array, ARRAYS_WALKED, threads.max(1) as f64)
+        } else if let Workload::Copy(work) = workload {
+            let threads = work.domain.cpus.len().max(1) as f64;
+            walked(work.bytes_per_array as f64, ARRAYS_COPIED, threads)
+        } else if let Workload::Latency(work) = workload {
+            let lines = work.bytes as f64 / f64::from(work.line_bytes.max(1));
+            touch_s(work.bytes as f64, 1.0) + lines * self.line_s
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Whose loops are chosen, and how large the arrays are that they walk.
+fn arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
+    let Workload::Stream(work) = workload else { return None };
+    let mut cpus: Vec<u32> = work.domains.iter().flat_map(|it| it.cpus.clone()).collect();
+    cpus.sort_unstable();
+    Some((cpus, work.bytes_per_array * work.domains.len() as u64))
+}
+
+/// Seconds that a case gives to choosing: what it takes, or a share of its time.
+fn choosing_s(case: &Case) -> f64 {
+    let full_s: f64 = Operation::ALL.into_iter().map(Stream::choosing_s).sum();
+    full_s.min(CHOOSING_SHARE * case.stopping.budget_s)
+}
+
+/// The same for one of its operations of `count`.
+pub(crate) fn choosing_each_s(budget_s: f64, count: usize) -> f64 {
+    CHOOSING_SHARE * budget_s / count as f64
+}
+
+/// Seconds that a case takes: its share, or what it was told to measure for.
+fn needed_s(case: &Case) -> f64 {
+    let timing = if let Workload::Storage(test) = &case.workload {
+        Some(&test.workload.timing)
+    } else if let Workload::Files(test) = &case.workload {
+        Some(&test.workload.timing)
+    } else {
+        None
+    };
+    let told_s = timing.and_then(|it| Some(it.warmup_s + it.duration_s?));
+    // Once at least, however little time there is.
+    case.stopping.budget_s.max(told_s.or(case.repetition_s()).unwrap_or(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::plan::Stopping;
+    use assay_model::workload::{Domain, LatencyWorkload, StreamWorkload};
+
+    use super::*;
+
+    fn case(id: &str, workload: Workload, budget_s: f64) -> Case {
+        let stopping = Stopping { target: 0.01, repetitions: 3, preparations: 3, budget_s };
+        Case { id: id.into(), by: "assay".into(), workload, pair: None, stopping }
+    }
+
+    fn chain(bytes: u64) -> Workload {
+        Workload::Latency(LatencyWorkload { cpu: 0, bytes, line_bytes: 64 })
+    }
+
+    fn stream(cpus: &[u32], bytes_per_array: u64) -> Workload {
+        let domain = Domain { placement: "node".into(), cpus: cpus.to_vec() };
+        Workload::Stream(StreamWorkload {
+            domains: vec![domain],
+            bytes_per_array,
+            cache_multiple: 4.0,
+        })
+    }
+
+    fn outlook(budget_s: f64, cases: Vec<Case>) -> Outlook {
+        Outlook { budget_s, cases, ..Outlook::default() }
+    }
+
+    #[test]
+    fn a_budget_that_cannot_be_kept_is_said_once_and_before() {
+        for (elapsed_s, expected) in [
+            ([0.0, 20.0, 40.0], [None; 3]),
+            ([0.0, 31.0, 51.0], [None; 3]),
+            ([0.0, 80.0, 100.0], [None, Some("about 120 s instead of the 60 s"), None]),
+            (
+                [0.0, 80.0, 160.0],
+                [
+                    None,
+                    Some("about 120 s instead of the 60 s"),
+                    Some("about 180 s instead of the 60 s"),
+                ],
+            ),
+        ] {
+            let cases = ["a", "b", "c"].map(|id| case(id, chain(4096), 20.0));
+            let mut outlook = outlook(60.0, cases.to_vec());
+            for ((case, elapsed_s), expected) in cases.iter().zip(elapsed_s).zip(expected) {
+                let words = outlook.look(elapsed_s).map(|it| it.to_string());
+                assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
+                assert!(words.unwrap_or_default().contains(expected.unwrap_or("")));
+                outlook.has_spent(&case.id, 20.0, true);
+            }
+        }
+    }
+
+    /// 1 ns for a byte touched, a tenth to fill, a hundredth to walk, a twentieth to check; 100 ns for a line.
+    const RATES: Rates =
+        Rates { touch_s: 1e-9, fill_s: 1e-10, walk_s: 1e-11, check_s: 5e-11, line_s: 1e-7 };
+
+    #[test]
+    fn memory_costs_what_its_bytes_do() {
+        let giga = 1_000_000_000;
+        let mut had_bytes = 0.0;
+        let mut least_s = |workload: &Workload| RATES.least_s(workload, &mut had_bytes);
+        // 3 GB touched, filled and checked by two threads, 12 GB walked.
+        let first_s = 3.0 + (0.3 + 0.15 + 0.12) / 2.0;
+        // Their memory is there already: filled with zeros instead of touched.
+        let second_s = 0.3 + 0.3 + 0.15 + 0.12;
+        for (workload, expected_s) in [
+            (stream(&[0, 1], giga), first_s),
+            (stream(&[0], giga), second_s),
+            (chain(giga), 0.1 + giga as f64 / 64.0 * 1e-7),
+        ] {
+            let found_s = least_s(&workload);
+            assert!((found_s - expected_s).abs() < 1e-9, "{found_s} {expected_s}");
+        }
+    }
+
+    #[test]
+    fn what_touching_takes_is_told_while_it_goes_on() {
+        let giga = 1_000_000_000;
+        let cases =
+            vec![case("a", stream(&[0], giga), 4.0), case("b", stream(&[0], giga), 4.0)];
+        let mut outlook = outlook(8.0, cases);
+        outlook.learn(Some(RATES));
+        // 3.57 s and as much as they are given, and time for choosing, once for both.
+        let choosing_s = outlook.left_s() - 8.0;
+        assert!(choosing_s > 0.0 && choosing_s <= 2.0, "{choosing_s}");
+        assert_eq!(outlook.look(0.0), None);
+        outlook.has_touched(0.1e9, 0.7);
+        outlook.has_spent("a", 0.7, false);
+        // 21 s to touch all of it.
+        assert!((outlook.left_s() - (21.57 + 4.0 + choosing_s - 0.7)).abs() < 1e-9);
+        let words = outlook.look(0.7).unwrap().to_string();
+        assert!(words.contains("instead of the 8.0 s"), "{words}");
+        outlook.has_touched(0.2e9, 1.4);
+        outlook.has_spent("a", 1.4, false);
+        assert_eq!(outlook.look(1.4), None, "nothing new");
+    }
+}
