@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_fleet::remote::calls::{Call, CallError};
 use assay_kernels::rdma::Card;
 use assay_model::benchmark::RdmaTest;
-use assay_model::workload::RdmaConnection;
+use assay_model::workload::{RdmaConnection, RdmaDevice};
 use serde::{Deserialize, Serialize};
 
 use super::TestError;
@@ -60,6 +60,8 @@ pub(super) struct Hello {
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
+    /// The far end's device, where agents talk; any other far end has its own options.
+    pub(super) device: RdmaDevice,
     pub(super) card: Names,
 }
 
@@ -83,6 +85,8 @@ pub(super) struct Perftest {
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
+    /// As in [`Hello`].
+    pub(super) device: RdmaDevice,
 }
 
 /// A [`Card`] as it travels.
@@ -146,6 +150,11 @@ impl Line {
             peer: "this process".to_owned(),
             carrier: Carrier::Thread(to, from),
         })
+    }
+
+    /// Whether both ends are agents of one run, of which the leading one says which device the other takes.
+    pub(super) const fn is_between_agents(&self) -> bool {
+        matches!(self.carrier, Carrier::Agents(_))
     }
 
     pub(super) fn peer(&self) -> &str {
@@ -270,6 +279,7 @@ mod tests {
                 depth: 1,
                 queue_pairs: 2,
                 both: false,
+                device: RdmaDevice { gid_index: Some(3), ..RdmaDevice::default() },
                 card: (&card).into(),
             })),
         ] {
