@@ -330,11 +330,13 @@ fn linpack_fits_memory_and_budget() {
         assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
     }
     // Emulated, the same CPUs would take hours for those of the budget.
-    let mut host = host();
-    host.system.virtualization = Some("qemu".to_owned());
-    let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
-    let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
-    assert_eq!(plan.cases[0].id, "compute.linpack/n=576");
+    for layers in ["qemu", "qemu, docker"] {
+        let mut host = host();
+        host.system.virtualization = Some(layers.to_owned());
+        let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
+        let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
+        assert_eq!(plan.cases[0].id, "compute.linpack/n=576", "{layers}");
+    }
 }
 
 #[test]
