@@ -182,9 +182,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             "UD, and 4 queue pairs both ways",
             "a row each, exit code 0",
             format!("{}, {}, {}", ud.len(), write.len(), exit(ways)),
-            ud == [["ud", "", ""]]
-                && write == [["rc", "4", "both"]]
-                && ways.contains("exit 0"),
+            ud == [["ud", "", ""]] && write == [["rc", "4", "both"]] && ways.contains("exit 0"),
         ),
         Figure::is(
             "path MTU of datagrams; GID and path MTU of writes",
@@ -252,7 +250,8 @@ fn cells<'s, const N: usize>(
 
 /// The GID, where one was asked for, and the path MTU that a test used.
 fn used(text: &str, metric: &str) -> String {
-    let names = ["parameters.asked_gid_index", "parameters.gid_index", "parameters.path_mtu_bytes"];
+    let names =
+        ["parameters.asked_gid_index", "parameters.gid_index", "parameters.path_mtu_bytes"];
     match &cells(text, metric, names)[..] {
         [["", _, mtu]] => (*mtu).to_owned(),
         [[_, gid, mtu]] => format!("{gid}, {mtu}"),
