@@ -241,6 +241,7 @@ mod tests {
             address: 0,
             source: 0,
             key: 0,
+            reads: 0,
         };
         Message::Hello(Box::new(Hello {
             assay: assay.to_owned(),

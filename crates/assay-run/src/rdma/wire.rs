@@ -100,21 +100,23 @@ pub(super) struct Names {
     address: u64,
     source: u64,
     key: u32,
+    reads: u8,
 }
 
 impl From<&Card> for Names {
     fn from(card: &Card) -> Self {
-        let Card { lid, sequence, gid, mtu, address, source, key, .. } = *card;
-        Self { lid, numbers: card.numbers.clone(), sequence, gid, mtu, address, source, key }
+        let Card { lid, sequence, gid, mtu, address, source, key, reads, .. } = *card;
+        let numbers = card.numbers.clone();
+        Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
     }
 }
 
 impl From<Names> for Card {
     fn from(names: Names) -> Self {
-        let Names { lid, numbers, sequence, gid, mtu, address, source, key } = names;
+        let Names { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
         // Of anything else there is no code, and nothing is divided by it.
         let mtu = mtu.clamp(256, 4096);
-        Self { lid, numbers, sequence, gid, mtu, address, source, key }
+        Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
     }
 }
 
@@ -260,6 +262,7 @@ mod tests {
             address: u64::MAX,
             source: 1,
             key: 2,
+            reads: 128,
         };
         assert_eq!(Card::from(Names::from(&card)), card);
         for message in [
@@ -343,6 +346,7 @@ mod tests {
             address: 0,
             source: 0,
             key: 0,
+            reads: 0,
         };
         assert_eq!(Card::from(Names::from(&card)).mtu, 256);
     }
