@@ -138,13 +138,9 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     let bare = section(said, "no device")?;
     let pairs = section(said, "pairs")?;
     let ring = section(said, "ring")?;
-    let [ways, per_host] = [section(said, "ways")?, section(said, "per host")?];
-    let wrong = section(said, "wrong")?;
-    let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
-    let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
     let perftest = section(said, "perftest")?;
     let [without_port, with_port] = [listening(pairs)?, listening(perftest)?];
-    Ok(vec![
+    let mut figures = vec![
         figure(
             "without a device",
             "no row, exit code 4",
@@ -179,6 +175,38 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             rows(ring, "rdma.read_lat,latency").len() == 2 && ring.contains("exit 0"),
         ),
         figure(
+            "perftest beside it, rows",
+            "2, of both, exit code 0",
+            format!("{}, {}", rows(perftest, "rdma.send_lat,half").len(), exit(perftest)),
+            rows(perftest, "rdma.send_lat,half").len() == 2
+                && perftest.contains(",ib_send_lat,6.06")
+                && perftest.contains("exit 0"),
+        ),
+        // It listens for less than the time between two looks: not to have seen it decides nothing.
+        Figure {
+            holds: (with_port.1 > 0).then_some(true),
+            ..figure(
+                "perftest's port, seen the same way",
+                "at least once",
+                format!("{} in {} looks", with_port.1, with_port.0),
+                true,
+            )
+        },
+    ];
+    // Before those of perftest, as they are measured.
+    let perftest = figures.len() - 2;
+    figures.splice(perftest..perftest, ways_of_suites(said)?);
+    Ok(figures)
+}
+
+/// What suites and fleet files ask for.
+fn ways_of_suites(said: &str) -> Result<[Figure; 4]> {
+    let [ways, per_host] = [section(said, "ways")?, section(said, "per host")?];
+    let wrong = section(said, "wrong")?;
+    let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
+    let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
+    Ok([
+        figure(
             "UD, and 4 queue pairs both ways",
             "a row each, exit code 0",
             format!("{}, {}, {}", ud.len(), write.len(), exit(ways)),
@@ -203,24 +231,6 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             format!("{}, {}", rows(per_host, "rdma.read_lat,latency").len(), exit(per_host)),
             rows(per_host, "rdma.read_lat,latency").len() == 1 && per_host.contains("exit 0"),
         ),
-        figure(
-            "perftest beside it, rows",
-            "2, of both, exit code 0",
-            format!("{}, {}", rows(perftest, "rdma.send_lat,half").len(), exit(perftest)),
-            rows(perftest, "rdma.send_lat,half").len() == 2
-                && perftest.contains(",ib_send_lat,6.06")
-                && perftest.contains("exit 0"),
-        ),
-        // It listens for less than the time between two looks: not to have seen it decides nothing.
-        Figure {
-            holds: (with_port.1 > 0).then_some(true),
-            ..figure(
-                "perftest's port, seen the same way",
-                "at least once",
-                format!("{} in {} looks", with_port.1, with_port.0),
-                true,
-            )
-        },
     ])
 }
 
