@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,7 +30,7 @@ mod storage;
 mod topology;
 mod volume;
 
-/// The page that is written when all scenarios were run.
+/// The page that is written after each scenario.
 const PAGE: &str = "docs/laboratory.md";
 
 /// Something that is measured in a guest and has a known truth.
@@ -138,36 +139,27 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             return Ok(());
         }
     };
-    let mut page = Page::new("The laboratory", "cargo xtask lab");
-    page.paragraph(
-        "Measurements in small virtual machines under software emulation: their speed means nothing, and \
-         each has a truth of its own. \"Wrong\" is beyond the tolerance.",
-    );
     let chosen: Vec<&Scenario> =
         SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)).collect();
-    let mut found = side_by_side(&chosen, |it| it.carry_out(root, &image, it.deadline));
-    let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+    // Two may end at the same time.
+    let page = Mutex::new(());
+    let found = side_by_side(&chosen, |it| -> Result<Found> {
+        let found = it.carry_out(root, &image, it.deadline)?;
+        let _alone = page.lock().expect("errors are passed on");
+        write_page(root, it, &found)?;
+        println!("lab: {} is written to {PAGE}", it.name);
+        Ok(found)
+    });
     let (mut wrong, mut broken) = (0, Vec::new());
-    for scenario in SCENARIOS {
-        let at = found.iter().position(|(name, _)| *name == scenario.name);
-        match at.map(|at| found.swap_remove(at).1) {
-            Some(Ok(found)) => {
-                wrong += found.count_of_wrong();
-                scenario.write(&found, &mut page);
-                continue;
-            }
-            Some(Err(error)) => {
+    for (name, found) in found {
+        match found {
+            Ok(found) => wrong += found.count_of_wrong(),
+            Err(error) => {
                 println!("lab: {error:#}");
-                broken.push(scenario.name);
+                broken.push(name);
             }
-            None => {}
-        }
-        if let Some(text) = kept(&before, scenario.title) {
-            page.heading(scenario.title);
-            page.paragraph(text);
         }
     }
-    page.write(root, PAGE)?;
     match (wrong, &broken[..]) {
         (0, []) => Ok(()),
         (count, []) => bail!("{count} figures are wrong, see above"),
@@ -178,6 +170,25 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             )
         }
     }
+}
+
+/// Writes the page with a new section of one scenario, so that one that is stopped takes nothing from those before it.
+fn write_page(root: &Path, of: &Scenario, found: &Found) -> Result<()> {
+    let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
+    let mut page = Page::new("The laboratory", "cargo xtask lab");
+    page.paragraph(
+        "Measurements in small virtual machines under software emulation: their speed means nothing, and \
+         each has a truth of its own. \"Wrong\" is beyond the tolerance.",
+    );
+    for scenario in SCENARIOS {
+        if scenario.name == of.name {
+            scenario.write(found, &mut page);
+        } else if let Some(text) = kept(&before, scenario.title) {
+            page.heading(scenario.title);
+            page.paragraph(text);
+        }
+    }
+    page.save(root, PAGE)
 }
 
 /// Carries scenarios out, a busy one beside one that waits, and then one after another those that must be alone.
@@ -425,6 +436,24 @@ mod tests {
         names.sort_unstable();
         expected.sort_unstable();
         assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn each_scenario_is_written_when_it_has_ended_and_takes_nothing_from_others() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join("docs")).unwrap();
+        let found = |reported: &str| {
+            let figures = vec![Figure::is("x", "1", reported.to_owned())];
+            Found { figures, taken: Duration::ZERO, load: "0.00".to_owned() }
+        };
+        for (at, reported) in [(2, "2"), (0, "1"), (2, "1")] {
+            write_page(root.path(), &SCENARIOS[at], &found(reported)).unwrap();
+        }
+        let text = fs::read_to_string(root.path().join(PAGE)).unwrap();
+        let places = [0, 2].map(|at| text.find(SCENARIOS[at].title).unwrap());
+        assert!(places[0] < places[1], "in the order of the table: {text}");
+        assert_eq!(text.matches("| x | 1 | 1 | holds |").count(), 2, "{text}");
+        assert!(!text.contains("WRONG"), "{text}");
     }
 
     #[test]

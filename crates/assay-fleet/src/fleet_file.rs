@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use assay_model::run::ALL_HOSTS;
+use assay_model::workload::RdmaDevice;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -26,6 +27,8 @@ pub struct FleetHost {
     pub labels: Vec<String>,
     /// Whether it is only the other end of pairs, and measures nothing by itself.
     pub is_far_end: bool,
+    /// Its RDMA device in pairs, as far as it is named.
+    pub rdma: RdmaDevice,
 }
 
 impl FleetHost {
@@ -67,6 +70,12 @@ struct Entry {
     #[serde(default)]
     labels: Vec<Spanned<String>>,
     role: Option<Role>,
+    #[serde(rename = "rdma-device")]
+    rdma_device: Option<Spanned<String>>,
+    #[serde(rename = "rdma-port")]
+    rdma_port: Option<u8>,
+    #[serde(rename = "rdma-gid-index")]
+    rdma_gid_index: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Deserialize)]
@@ -126,12 +135,26 @@ fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError
         let help = "give each host a table of its own, or write {host} where its name goes";
         return Err(wrong(address, message, help));
     }
+    if let Some(device) = &entry.rdma_device
+        && !RdmaDevice::is_name(device.get_ref())
+    {
+        let message = format!("{:?} is no name of an RDMA device", device.get_ref());
+        let help = "`ls /sys/class/infiniband` on that host shows them";
+        return Err(wrong(device, message, help));
+    }
+    let rdma = RdmaDevice {
+        name: entry.rdma_device.as_ref().map(|it| it.get_ref().clone()),
+        device_port: entry.rdma_port,
+        gid_index: entry.rdma_gid_index.map(u32::from),
+        ..RdmaDevice::default()
+    };
     let via = entry.via.as_ref().or(file.via.as_ref());
     let host = |name: String| FleetHost {
         via: via.map(|via| via.get_ref().clone()),
         address: entry.address.as_ref().map(|it| it.get_ref().replace("{host}", &name)),
         labels: entry.labels.iter().map(|label| label.get_ref().clone()).collect(),
         is_far_end: entry.role == Some(Role::FarEnd),
+        rdma: rdma.clone(),
         name,
     };
     Ok(names.into_iter().map(host).collect())
@@ -186,7 +209,12 @@ mod tests {
                 let via = it.via.as_deref().unwrap_or("-");
                 let address = it.address.as_deref().unwrap_or("-");
                 let role = if it.is_far_end { " far-end" } else { "" };
-                format!("{} | {via} | {address} | {}{role}", it.name, it.labels.join(" "))
+                let RdmaDevice { name, device_port, gid_index, .. } = &it.rdma;
+                let rdma = match it.rdma.is_open() {
+                    true => String::new(),
+                    false => format!(" | {name:?} {device_port:?} {gid_index:?}"),
+                };
+                format!("{} | {via} | {address} | {}{role}{rdma}", it.name, it.labels.join(" "))
             })
             .collect();
         assert_eq!(
@@ -194,7 +222,7 @@ mod tests {
             [
                 "north1 | ssh -o BatchMode=yes {host} | north1.data.example | near north",
                 "north2 | ssh -o BatchMode=yes {host} | north2.data.example | near north",
-                "east1 | ssh -o BatchMode=yes -J gate {host} | 192.0.2.31 | far east",
+                "east1 | ssh -o BatchMode=yes -J gate {host} | 192.0.2.31 | far east | Some(\"mlx5_ib0\") None Some(3)",
                 "sink | ssh -o BatchMode=yes {host} | - |  far-end",
             ]
         );
@@ -207,7 +235,7 @@ mod tests {
             ("host = 3", "1:8: invalid type: integer `3`, expected a sequence"),
             (
                 "[[host]]\nnam = \"a\"",
-                "2:1: unknown field `nam`, expected one of `name`, `via`, `address`, `labels`, `role`",
+                "2:1: unknown field `nam`, expected one of `name`, `via`, `address`, `labels`, `role`, `rdma-device`, `rdma-port`, `rdma-gid-index`",
             ),
             (
                 "[[host]]\nname = \"a\"\nrole = \"king\"",
@@ -215,6 +243,14 @@ mod tests {
             ),
             ("[[host]]\nvia = \"ssh {host}\"", "1:1: missing field `name`"),
             ("[[host]]\nname = \"a[1-2]\"\n[[host]]\nname = \"a2\"", "4:8: a2 is named twice"),
+            (
+                "[[host]]\nname = \"a\"\nrdma-device = \"../mlx5_0\"",
+                "3:15: \"../mlx5_0\" is no name of an RDMA device",
+            ),
+            (
+                "[[host]]\nname = \"a\"\nrdma-gid-index = 256",
+                "3:18: invalid value: integer `256`, expected u8",
+            ),
             (
                 "[[host]]\nname = \"a\"\nvia = \"sudo\"",
                 "3:7: it does not say where the host's name goes: write {host}, as in 'ssh {host}'",

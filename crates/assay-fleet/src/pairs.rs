@@ -164,6 +164,8 @@ impl Rounds {
                 name: name(round, &self.hosts),
                 round: u32::try_from(number).ok()?,
                 together: u32::try_from(round.len()).ok()?,
+                own: self.hosts[host].rdma.clone(),
+                far: self.hosts[*peer].rdma.clone(),
             })
         };
         let turns = self.rounds.iter().enumerate().filter_map(turn).collect();
@@ -221,6 +223,8 @@ fn one(
 
 #[cfg(test)]
 mod tests {
+    use assay_model::workload::RdmaDevice;
+
     use super::*;
 
     fn hosts(names: &str) -> Vec<FleetHost> {
@@ -291,6 +295,7 @@ mod tests {
     fn each_host_is_told_what_it_begins() {
         let mut hosts = hosts("a b c d");
         hosts[1].address = Some("192.0.2.2".to_owned());
+        hosts[1].rdma.name = Some("mlx5_ib0".to_owned());
         let rounds = Rounds::parse("c:d,a:b+d:c", &hosts).unwrap();
         let of_a = rounds.of_host(0).unwrap();
         let turn = PairTurn {
@@ -299,6 +304,8 @@ mod tests {
             name: "a:b+1".to_owned(),
             round: 1,
             together: 2,
+            own: RdmaDevice::default(),
+            far: hosts[1].rdma.clone(),
         };
         assert_eq!(
             of_a,

@@ -258,6 +258,12 @@ attributes! {
     Threads, "threads", Dimension, Kind::Plain;
     /// Kind of connection of RDMA: `rc`, `ud`.
     Connection, "connection", Identity, Kind::Plain;
+    /// The RDMA device that was asked for, and its port: `mlx5_0:1`.
+    AskedDevice, "asked_device", Identity, Kind::Plain;
+    /// The index of its address that was asked for.
+    AskedGidIndex, "asked_gid_index", Identity, Kind::Plain;
+    /// The path MTU that was asked for.
+    AskedPathMtuBytes, "asked_path_mtu_bytes", Identity, Kind::Size;
     /// Connections side by side.
     Streams, "streams", Identity, Kind::Plain;
     /// I/O in flight on each target.

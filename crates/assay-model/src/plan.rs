@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::workload::Workload;
+use crate::workload::{RdmaDevice, Workload};
 
 pub mod expand;
 mod outlook;
@@ -88,6 +88,12 @@ pub struct Pair {
     pub round: u32,
     /// Pairs of that round.
     pub together: u32,
+    /// The RDMA device of this end, where the fleet file names one.
+    #[serde(default, skip_serializing_if = "RdmaDevice::is_open")]
+    pub own: RdmaDevice,
+    /// That of the peer, likewise.
+    #[serde(default, skip_serializing_if = "RdmaDevice::is_open")]
+    pub far: RdmaDevice,
 }
 
 /// When a case has been repeated often enough.

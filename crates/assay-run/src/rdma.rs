@@ -44,6 +44,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a leading end may take for one size: it reports its own end, and the connection closes.
 const A_SIZE: Duration = Duration::from_secs(24 * 3600);
 
+/// The other host of a pair: the conversation with its agent, and its device as far as that is named.
+pub(crate) struct Partner {
+    pub(crate) call: Call,
+    pub(crate) device: RdmaDevice,
+}
+
 /// What happens while a test goes on.
 #[derive(Debug)]
 pub enum Observed<'a> {
@@ -90,10 +96,11 @@ pub fn run(
 /// The same with the other host of a pair, where there is one.
 pub(crate) fn run_with(
     work: &RdmaWorkload,
-    pair: Option<Call>,
+    pair: Option<Partner>,
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Observed<'_>) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let far = pair.as_ref().map(|it| it.device.clone()).unwrap_or_default();
     let most_bytes = work.sizes.iter().copied().max().unwrap_or(1);
     let load = Load::of(work);
     let device = chosen(&work.device);
@@ -102,7 +109,7 @@ pub(crate) fn run_with(
     let mut end =
         open(&device, &load, most_bytes).map_err(|error| TestError::from(error).failure())?;
     let (mut line, _loopback) = reach_far_end(work, pair).map_err(|error| error.failure())?;
-    join(work, &mut end, &mut line, cancel).map_err(|error| error.failure())?;
+    join((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
     observe(Observed::Joined(&Joined::of(&end, work, node)))?;
     let began_ns = clock::now_ns();
@@ -228,10 +235,10 @@ fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestErro
 /// The way to the far end, and that itself where it is in this process.
 fn reach_far_end(
     work: &RdmaWorkload,
-    pair: Option<Call>,
+    pair: Option<Partner>,
 ) -> Result<(Line, Option<Loopback>), TestError> {
     match (pair, &work.to) {
-        (Some(call), _) => Ok((Line::between_agents(call), None)),
+        (Some(partner), _) => Ok((Line::between_agents(partner.call), None)),
         (None, Some(host)) => Ok((reach(host, work.port.unwrap_or(PORT))?, None)),
         (None, None) => {
             let (own, line) = Loopback::start(&work.device, None);
@@ -248,7 +255,7 @@ fn reach(host: &str, port: u16) -> Result<Line, TestError> {
 
 /// Says what is wanted, and connects the queue pairs of both ends.
 fn join(
-    work: &RdmaWorkload,
+    (work, far): (&RdmaWorkload, RdmaDevice),
     end: &mut Endpoint,
     line: &mut Line,
     cancel: &AtomicBool,
@@ -262,6 +269,7 @@ fn join(
         depth: work.depth,
         queue_pairs: work.queue_pairs,
         both: work.both,
+        device: far,
         card: (&end.card).into(),
     })))?;
     match line.hear("its answer", PATIENCE, cancel)? {

@@ -72,10 +72,14 @@ impl Page {
 
     /// Writes the page to a path of the repository and prints it.
     pub(crate) fn write(&self, root: &Path, path: &str) -> Result<()> {
-        fs::write(root.join(path), &self.text)
-            .with_context(|| format!("cannot write {path}"))?;
+        self.save(root, path)?;
         println!("{}\nwritten to {path}", self.text);
         Ok(())
+    }
+
+    /// Writes the page to a path of the repository.
+    pub(crate) fn save(&self, root: &Path, path: &str) -> Result<()> {
+        fs::write(root.join(path), &self.text).with_context(|| format!("cannot write {path}"))
     }
 }
 

@@ -12,7 +12,8 @@ pub(super) const SCENARIO: Scenario = Scenario {
     title: "RDMA between the hosts of a run, without a port",
     about: "Two network namespaces as hosts. First they have no link, not even to each other, and share a device of \
             software RoCE: what queue pairs have to tell each other can only go over assay's own pipes, and nobody listens on \
-            a TCP port in either. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
+            a TCP port in either. A suite asks for datagrams, four queue pairs both ways, a GID and path MTU; a fleet file names the \
+            device of each host in place of the suite's. Then a link, over which perftest's ends find each other by TCP; its server shows that who \
             listens is seen.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::Busy,
@@ -40,8 +41,39 @@ budget = \"4s\"
 [[measure]]
 benchmark = \"rdma.read_lat\"
 SUITE
+cat > /tmp/ways.toml <<'SUITE'
+name = \"ways\"
+budget = \"6s\"
+[[measure]]
+benchmark = \"rdma.send_lat\"
+connection = \"ud\"
+path-mtu = \"512B\"
+[[measure]]
+benchmark = \"rdma.write_bw\"
+queue-pairs = 4
+both-directions = true
+in-flight = 16
+messages = 200
+device = \"rxe0\"
+gid-index = 0
+path-mtu = \"256B\"
+SUITE
+cat > /tmp/fleet.toml <<'FLEET'
+via = \"ip netns exec {host}\"
+[[host]]
+name = \"n[1-2]\"
+rdma-device = \"rxe0\"
+FLEET
+cat > /tmp/wrong.toml <<'SUITE'
+name = \"wrong\"
+budget = \"2s\"
+[[measure]]
+benchmark = \"rdma.read_lat\"
+device = \"mlx5_0\"
+SUITE
+hosts=n1,n2
 fleet() {
-  timeout 400 /lab/assay run \"$@\" --quiet --host-deadline 300s --hosts n1,n2 --via 'ip netns exec {host}' --format csv --store /tmp/store
+  timeout 400 /lab/assay run \"$@\" --quiet --host-deadline 300s --hosts $hosts --via 'ip netns exec {host}' --format csv --store /tmp/store
   echo \"exit $?\"
 }
 # Who listens, in either namespace. Both processors spin in the measurement: more than a look a second would be in its way.
@@ -73,6 +105,14 @@ echo '== pairs'
 watched fleet /tmp/one.toml --pairs n1:n2
 echo '== ring'
 fleet /tmp/ring.toml --matrix ring
+echo '== ways'
+fleet /tmp/ways.toml --pairs n1:n2
+echo '== wrong'
+fleet /tmp/wrong.toml --pairs n1:n2
+echo '== per host'
+hosts=/tmp/fleet.toml
+fleet /tmp/wrong.toml --pairs n1:n2
+hosts=n1,n2
 ip link add eth0 netns n1 type veth peer name eth0 netns n2
 for at in 1 2; do
   ip -n n$at addr add 198.18.0.$at/24 dev eth0
@@ -91,13 +131,16 @@ watched fleet /tmp/two.toml --pairs n1:n2 --by assay,ib_send_lat
 ",
 );
 
+const UD: &str = "rdma.send_lat,half_round_trip";
+const WRITE: &str = "rdma.write_bw,bandwidth";
+
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let bare = section(said, "no device")?;
     let pairs = section(said, "pairs")?;
     let ring = section(said, "ring")?;
     let perftest = section(said, "perftest")?;
     let [without_port, with_port] = [listening(pairs)?, listening(perftest)?];
-    Ok(vec![
+    let mut figures = vec![
         figure(
             "without a device",
             "no row, exit code 4",
@@ -149,6 +192,45 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
                 true,
             )
         },
+    ];
+    // Before those of perftest, as they are measured.
+    let perftest = figures.len() - 2;
+    figures.splice(perftest..perftest, ways_of_suites(said)?);
+    Ok(figures)
+}
+
+/// What suites and fleet files ask for.
+fn ways_of_suites(said: &str) -> Result<[Figure; 4]> {
+    let [ways, per_host] = [section(said, "ways")?, section(said, "per host")?];
+    let wrong = section(said, "wrong")?;
+    let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
+    let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
+    Ok([
+        figure(
+            "UD, and 4 queue pairs both ways",
+            "a row each, exit code 0",
+            format!("{}, {}, {}", ud.len(), write.len(), exit(ways)),
+            ud == [["ud", "", ""]] && write == [["rc", "4", "both"]] && ways.contains("exit 0"),
+        ),
+        Figure::is(
+            "path MTU of datagrams; GID and path MTU of writes",
+            "512; 0, 256",
+            format!("{}; {}", used(ways, UD), used(ways, WRITE)),
+        ),
+        figure(
+            "a device that no host has",
+            "no row, named, exit code 4",
+            exit(wrong),
+            wrong.contains("exit 4")
+                && wrong.contains("mlx5_0")
+                && rows(wrong, "rdma.read_lat,latency").is_empty(),
+        ),
+        figure(
+            "the same where the fleet file names theirs, rows",
+            "1, exit code 0",
+            format!("{}, {}", rows(per_host, "rdma.read_lat,latency").len(), exit(per_host)),
+            rows(per_host, "rdma.read_lat,latency").len() == 1 && per_host.contains("exit 0"),
+        ),
     ])
 }
 
@@ -158,6 +240,33 @@ fn figure(what: &str, truth: &str, reported: String, holds: bool) -> Figure {
 
 fn rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
     text.lines().filter(|line| line.contains(begins)).collect()
+}
+
+/// The columns of each row of a metric.
+fn cells<'s, const N: usize>(
+    text: &'s str,
+    metric: &str,
+    names: [&str; N],
+) -> Vec<[&'s str; N]> {
+    let Some(head) = text.lines().find(|line| line.starts_with("run,host,")) else {
+        return Vec::new();
+    };
+    let place = |name| head.split(',').position(|it| it == name);
+    let of_row = |row: &&'s str| {
+        names.map(|name| place(name).and_then(|at| row.split(',').nth(at)).unwrap_or_default())
+    };
+    rows(text, metric).iter().map(of_row).collect()
+}
+
+/// The GID, where one was asked for, and the path MTU that a test used.
+fn used(text: &str, metric: &str) -> String {
+    let names =
+        ["parameters.asked_gid_index", "parameters.gid_index", "parameters.path_mtu_bytes"];
+    match &cells(text, metric, names)[..] {
+        [["", _, mtu]] => (*mtu).to_owned(),
+        [[_, gid, mtu]] => format!("{gid}, {mtu}"),
+        _ => "no row".to_owned(),
+    }
 }
 
 /// The exit code, and what went wrong, where the program says so.
@@ -185,9 +294,15 @@ mod tests {
     #[test]
     fn what_is_missing_is_wrong() {
         let sizes = "1,n1,rdma.send_lat,half_round_trip,assay\n".repeat(4);
+        let columns = "run,host,benchmark,metric,parameters.connection,parameters.streams,parameters.direction,\
+                       parameters.asked_gid_index,parameters.gid_index,parameters.path_mtu_bytes";
         let good = format!(
             "x\n== no device\nwhy: there is no RDMA device\nexit 4\n== pairs\n{sizes}rdma.read_lat,latency\nexit 0\n\
              looks 12 listening 0\n== ring\nrdma.read_lat,latency\nrdma.read_lat,latency\nexit 0\n\
+             == ways\n{columns}\n1,n1,rdma.send_lat,half_round_trip,ud,,,,1,512\n\
+             1,n1,rdma.write_bw,bandwidth,rc,4,both,0,0,256\nexit 0\n\
+             == wrong\nwhy: there is no RDMA device mlx5_0\nexit 4\n\
+             == per host\nrdma.read_lat,latency\nexit 0\n\
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
              exit 0\nlooks 9 listening 3\n"
         );
@@ -205,6 +320,15 @@ mod tests {
             ("looks 12 listening 0", "looks 2 listening 0", "ports that listen meanwhile"),
             ("listening 3", "listening 0", "perftest's port, seen the same way"),
             (",6.06", "", "perftest beside it, rows"),
+            (",rc,4,both", ",rc,4,", "UD, and 4 queue pairs both ways"),
+            (",0,0,256", ",0,1,256", "path MTU of datagrams; GID and path MTU of writes"),
+            (",1,512", ",1,1024", "path MTU of datagrams; GID and path MTU of writes"),
+            ("mlx5_0", "rxe0", "a device that no host has"),
+            (
+                "per host\nrdma.read_lat,latency",
+                "per host\n",
+                "the same where the fleet file names theirs, rows",
+            ),
         ] {
             assert_eq!(wrong(&good.replacen(from, to, 1)), [expected], "{from}");
         }

@@ -26,8 +26,6 @@ const NOT_READY_RETRIES: u8 = 7;
 const NOT_READY_TIMER: u8 = 12;
 /// Hops that a RoCE packet may make; all that fit.
 const HOP_LIMIT: u8 = 255;
-/// Reads and atomics in flight, where the device can do more: perftest's.
-const READS_LIMIT: i32 = 16;
 /// Slots of memory begin at multiples of this: a cache line of every machine.
 const ALIGNMENT: usize = 128;
 
@@ -82,6 +80,8 @@ pub struct Card {
     pub source: u64,
     /// The key for both.
     pub key: u32,
+    /// Reads and atomic operations that it answers at once.
+    pub reads: u8,
 }
 
 /// One end.
@@ -111,8 +111,8 @@ pub struct Endpoint {
     /// What the other end has to know.
     pub card: Card,
     port: u8,
-    /// Reads that the device answers and asks at once.
-    reads: (u8, u8),
+    /// Reads that the device asks at once.
+    reads: u8,
 }
 
 impl Endpoint {
@@ -148,7 +148,8 @@ impl Endpoint {
         let inline_bytes = made.make_queues(wanted)?;
         let (numbers, key) = made.names(&memory)?;
         let address = memory.as_ptr() as u64;
-        let reads = |limit: i32| limit.clamp(0, READS_LIMIT) as u8;
+        // As many as the device can, as perftest has it (`ctx_set_out_reads`): 16 on network cards, 128 on software RoCE.
+        let reads = |limit: i32| limit.clamp(0, u8::MAX.into()) as u8;
         let card = Card {
             lid: state.lid,
             numbers,
@@ -159,6 +160,7 @@ impl Endpoint {
             address: address + slot_bytes as u64 + HEADER_BYTES as u64,
             source: address,
             key,
+            reads: reads(limits.reads_in),
         };
         let endpoint = Self {
             made,
@@ -176,7 +178,7 @@ impl Endpoint {
             inline_bytes,
             card,
             port: wanted.port,
-            reads: (reads(limits.reads_in), reads(limits.reads_out)),
+            reads: reads(limits.reads_out),
         };
         endpoint.initialise()?;
         Ok(endpoint)
@@ -215,7 +217,7 @@ impl Endpoint {
             state.path_mtu = path_mtu.ilog2() - 7;
             state.far_number = number;
             state.receive_number = far.sequence;
-            state.far_reads = self.reads.0;
+            state.far_reads = self.card.reads;
             state.not_ready_timer = NOT_READY_TIMER;
             state.way = way;
             mask |= abi::MASK_AV | abi::MASK_PATH_MTU | abi::MASK_FAR_NUMBER;
@@ -232,7 +234,8 @@ impl Endpoint {
             state.timeout = TIMEOUT;
             state.retries = RETRIES;
             state.not_ready_retries = NOT_READY_RETRIES;
-            state.reads = self.reads.1;
+            // What the far end does not expect it refuses.
+            state.reads = self.reads.min(far.reads);
             mask |= abi::MASK_TIMEOUT | abi::MASK_RETRY | abi::MASK_RNR_RETRY | abi::MASK_READS;
         }
         self.modify(at, &mut state, mask)

@@ -8,13 +8,10 @@ use crate::facts::HostFacts;
 use crate::mpi_installation::MpiInstallation;
 use crate::quantity::Bytes;
 use crate::seed;
-use crate::suite::{
-    InstructionSets, Measure, MpiPlacement, Placement, RdmaRequest, Request, Suite,
-};
+use crate::suite::{InstructionSets, Measure, MpiPlacement, Placement, Request, Suite};
 use crate::workload::{
-    CopyWorkload, DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, Domain, LatencyWorkload,
-    LinpackWorkload, MpiHosts, MpiPreset, PeakFlopsWorkload, RdmaConnection, RdmaWorkload,
-    StreamWorkload, Workload, usual_line_bytes,
+    CopyWorkload, Domain, LatencyWorkload, LinpackWorkload, MpiHosts, MpiPreset,
+    PeakFlopsWorkload, StreamWorkload, Workload, usual_line_bytes,
 };
 
 mod domains;
@@ -22,6 +19,7 @@ mod files;
 mod mpi;
 mod network;
 mod pairs;
+mod rdma;
 mod sizes;
 mod storage;
 
@@ -355,6 +353,8 @@ fn paired(case: Case, turn: &PairTurn, rounds: u32, id: String) -> Case {
         question: 0,
         round: turn.round,
         together: turn.together,
+        own: turn.own.clone(),
+        far: turn.far.clone(),
     };
     let (workload, _) = case.workload.aimed(&turn.peer);
     Case { id, workload, stopping, pair: Some(pair), ..case }
@@ -429,42 +429,8 @@ fn workloads(
             mpi::resolve(asked, host, &MpiChoices { hosts, ..choices.mpi.clone() })
         }
         Request::Mpi(asked) => mpi::resolve(asked, host, &choices.mpi),
-        Request::Rdma(asked) => rdma(asked, choices.to.clone()),
+        Request::Rdma(asked) => rdma::resolve(asked, choices.to.clone()),
     }
-}
-
-/// One test with its messages.
-fn rdma(asked: &RdmaRequest, to: Option<String>) -> Result<Vec<Named>, PlanError> {
-    /// What the far end takes at most.
-    const MOST: Bytes = Bytes(1 << 30);
-    let mut work = RdmaWorkload::usual(asked.test, to);
-    work.connection = asked.connection;
-    work.iterations = asked.iterations.unwrap_or(work.iterations);
-    work.depth = asked.depth.unwrap_or(work.depth);
-    (work.queue_pairs, work.both) = (asked.queue_pairs, asked.both);
-    let is_datagram = asked.connection == RdmaConnection::Ud;
-    if is_datagram && asked.test.is_bandwidth() {
-        work.sizes = vec![u64::from(DATAGRAM_BYTES_ANYWHERE)];
-    }
-    let (what, most) = match is_datagram {
-        true => ("a datagram", Bytes(u64::from(DATAGRAM_BYTES))),
-        false => ("a message", MOST),
-    };
-    if let Some((from, to)) = asked.sizes {
-        if to > most {
-            return Err(PlanError::SizeBeyond { what, given: to, most });
-        }
-        let least = from.0.max(1);
-        if to.0 < least {
-            let (given, minimum) = (format!("{} B", to.0), format!("{least} B"));
-            let what = "the largest message";
-            return Err(PlanError::TooSmall { what, given, minimum });
-        }
-        let doubled = |bytes: &u64| Some(2 * bytes);
-        work.sizes =
-            std::iter::successors(Some(least), doubled).take_while(|it| *it <= to.0).collect();
-    }
-    Ok(vec![(work.name(), Workload::Rdma(work))])
 }
 
 /// Every ordered pair of NUMA nodes; where there is one, of last-level caches; where there is one, itself.

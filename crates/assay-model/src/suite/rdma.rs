@@ -2,7 +2,7 @@
 
 use crate::benchmark::RdmaTest;
 use crate::quantity::Bytes;
-use crate::workload::RdmaConnection;
+use crate::workload::{RdmaConnection, RdmaDevice};
 
 /// One test between two hosts, or over loopback.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,4 +22,6 @@ pub struct RdmaRequest {
     pub queue_pairs: u32,
     /// Whether both ends send at the same time.
     pub both: bool,
+    /// Which device, and how it is used, at both ends of a pair of hosts.
+    pub device: RdmaDevice,
 }

@@ -3,6 +3,7 @@
 use expect_test::{Expect, expect};
 
 use super::*;
+use crate::workload::RdmaDevice;
 
 fn check(text: &str, expected: &Expect) {
     let shown = match read(text) {
@@ -128,6 +129,22 @@ fn refuses_with_place_and_help() {
             expect![
                 "datagrams are counted where they arrive, one way | at `true` | leave `both-directions` out"
             ],
+        ),
+        (
+            with("benchmark = \"rdma.send_bw\"\ndevice = \"-d\""),
+            expect![[
+                r#"this is no name of an RDMA device | at `"-d"` | `ls /sys/class/infiniband` shows them"#
+            ]],
+        ),
+        (
+            with("benchmark = \"rdma.send_bw\"\ngid-index = 256"),
+            expect!["a number from 0 to 255 is wanted here | at `256` | "],
+        ),
+        (
+            with("benchmark = \"rdma.send_bw\"\npath-mtu = \"1500B\""),
+            expect![[
+                r#"a path MTU is one of 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB | at `"1500B"` | "#
+            ]],
         ),
         (
             with("benchmark = \"rdma.send_bw\"\nin-flight = 1"),
@@ -265,4 +282,20 @@ fn datagrams_have_no_size_that_no_link_carries() {
     let suite = read(text).unwrap();
     let Request::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
     assert_eq!(asked.sizes, Some((Bytes(64), Bytes(1024))));
+}
+
+#[test]
+fn rdma_names_a_device_and_how_it_is_used() {
+    let text = "name = \"x\"\n[[measure]]\nbenchmark = \"rdma.send_lat\"\nconnection = \"ud\"\nfrom = \"2B\"\n\
+                device = \"mlx5_ib0\"\ndevice-port = 2\ngid-index = 0\npath-mtu = \"4KiB\"";
+    let suite = read(text).unwrap();
+    let Request::Rdma(asked) = &suite.measures[0].request else { panic!("{suite:?}") };
+    let device = RdmaDevice {
+        name: Some("mlx5_ib0".to_owned()),
+        device_port: Some(2),
+        gid_index: Some(0),
+        mtu_bytes: Some(4096),
+        inline_bytes: None,
+    };
+    assert_eq!((&asked.device, asked.sizes), (&device, Some((Bytes(2), Bytes(4096)))));
 }

@@ -63,6 +63,49 @@ pub struct RdmaDevice {
     pub inline_bytes: Option<u32>,
 }
 
+impl RdmaDevice {
+    /// Path MTU in bytes that there are (InfiniBand 1.4, 9.7.1.2).
+    pub const PATH_MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
+
+    /// Whether a device may be called so: as a folder of sysfs, and of no more than 63 characters (`IBV_SYSFS_NAME_MAX`).
+    #[must_use]
+    pub fn is_name(text: &str) -> bool {
+        let is_usual = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
+        (1..64).contains(&text.len())
+            && text.chars().all(is_usual)
+            && !text.starts_with(['-', '.'])
+    }
+
+    /// Whether everything is left to assay.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What is left open here as `other` has it. A port or an index of another device's is not taken: they mean
+    /// that device.
+    #[must_use]
+    pub fn or(&self, other: &Self) -> Self {
+        let is_other = self.name.is_some() && self.name != other.name;
+        let of_device = if is_other { &Self::default() } else { other };
+        Self {
+            name: self.name.clone().or_else(|| other.name.clone()),
+            device_port: self.device_port.or(of_device.device_port),
+            gid_index: self.gid_index.or(of_device.gid_index),
+            mtu_bytes: self.mtu_bytes.or(other.mtu_bytes),
+            inline_bytes: self.inline_bytes.or(other.inline_bytes),
+        }
+    }
+
+    /// The device that was asked for, with its port as UCX writes it: `mlx5_0:2`. Port 1 alone says nothing: nearly every
+    /// device has only that.
+    fn asked(&self) -> Option<String> {
+        let port = self.device_port.map(|it| format!(":{it}")).unwrap_or_default();
+        let name = self.name.clone().unwrap_or_default() + &port;
+        (!matches!(name.as_str(), "" | ":1")).then_some(name)
+    }
+}
+
 /// What a datagram holds on Ethernet of 1500 B.
 pub const DATAGRAM_BYTES_ANYWHERE: u32 = 1024;
 /// What a datagram holds at most on any device.
@@ -148,7 +191,17 @@ impl RdmaWorkload {
             [first, .., last] => format!("/{first}-{last}B"),
             _ => String::new(),
         };
-        format!("{to}/{}{depth}{pairs}{both}{sizes}", self.connection.name())
+        let number = |it: Option<u32>| it.map(|it| it.to_string());
+        let asked = [
+            ("device", self.device.asked()),
+            ("gid-index", number(self.device.gid_index)),
+            ("path-mtu", number(self.device.mtu_bytes)),
+        ];
+        let device: String = asked
+            .into_iter()
+            .filter_map(|(key, value)| Some(format!("/{key}={}", value?)))
+            .collect();
+        format!("{to}/{}{depth}{pairs}{both}{device}{sizes}", self.connection.name())
     }
 
     pub(super) fn dimensions(&self) -> Attributes {
@@ -163,6 +216,56 @@ impl RdmaWorkload {
         if self.both {
             dimensions.insert(Attribute::Direction, "both".into());
         }
+        let asked = [
+            (Attribute::AskedDevice, self.device.asked().map(Into::into)),
+            (Attribute::AskedGidIndex, self.device.gid_index.map(Into::into)),
+            (Attribute::AskedPathMtuBytes, self.device.mtu_bytes.map(Into::into)),
+        ];
+        dimensions.extend(asked.into_iter().filter_map(|(name, value)| Some((name, value?))));
         dimensions
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_open_is_as_the_other_has_it_but_for_what_means_another_device() {
+        let device = |name: &str, port, gid_index, mtu_bytes| RdmaDevice {
+            name: (!name.is_empty()).then(|| name.to_owned()),
+            device_port: port,
+            gid_index,
+            mtu_bytes,
+            inline_bytes: None,
+        };
+        let suite = device("mlx5_0", Some(2), Some(3), Some(1024));
+        for (own, expected) in [
+            (device("", None, None, None), suite.clone()),
+            (
+                device("mlx5_ib0", None, Some(1), None),
+                device("mlx5_ib0", None, Some(1), Some(1024)),
+            ),
+            (device("mlx5_0", None, None, None), suite.clone()),
+            (device("", None, Some(5), None), device("mlx5_0", Some(2), Some(5), Some(1024))),
+        ] {
+            assert_eq!(own.or(&suite), expected, "{own:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_that_of_a_folder_and_of_no_option() {
+        for (name, is_one) in [
+            ("mlx5_0", true),
+            ("rxe0", true),
+            ("rocep1s0f0v1", true),
+            ("bnxt_re-bond0", true),
+            ("", false),
+            ("-d", false),
+            ("..", false),
+            ("a/b", false),
+        ] {
+            assert_eq!(RdmaDevice::is_name(name), is_one, "{name}");
+        }
     }
 }

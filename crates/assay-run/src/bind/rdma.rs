@@ -6,7 +6,7 @@ use std::path::Path;
 
 use assay_adapters::invocation::{Found, Request};
 use assay_adapters::tool::Tool;
-use assay_fleet::remote::calls::{Call, CallError};
+use assay_fleet::remote::calls::CallError;
 use assay_model::attribute::Attribute;
 use assay_model::entry::Span;
 use assay_model::event::Stopped;
@@ -17,7 +17,7 @@ use super::tool;
 use crate::fleet::pairs::{self, PairEnd};
 use crate::measuring::{self, Turns};
 use crate::network::error::NetworkError;
-use crate::rdma::{self, Observed, Peer, TestError};
+use crate::rdma::{self, Observed, Partner, Peer, TestError};
 use crate::recorder::{CaseError, Recorder};
 
 pub(super) fn turns(work: &RdmaWorkload) -> Turns<'_> {
@@ -28,7 +28,7 @@ fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<()
     // Pairs that share the network measure at the same time.
     recorder.gate()?;
     let mut entries = Vec::new();
-    let pair = call(recorder)?;
+    let (work, pair) = (&on_device(work, recorder), partner(work, recorder)?);
     let tested = rdma::run_with(work, pair, recorder.cancel(), &mut |observed| {
         entries.extend(match observed {
             Observed::Joined(joined) => joined.entries(),
@@ -41,19 +41,31 @@ fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<()
     Ok(())
 }
 
-/// The conversation with the other host of the case's pair; `None` where the case has none.
-fn call(recorder: &mut Recorder<'_, '_>) -> Result<Option<Call>, CaseError> {
-    let Some(peer) = recorder.pair().map(|pair| pair.peer.clone()) else { return Ok(None) };
+/// The same with the device that the fleet file names for this end of a pair.
+fn on_device(work: &RdmaWorkload, recorder: &Recorder<'_, '_>) -> RdmaWorkload {
+    let own = recorder.pair().map(|pair| pair.own.or(&work.device));
+    RdmaWorkload { device: own.unwrap_or_else(|| work.device.clone()), ..work.clone() }
+}
+
+/// The other host of the case's pair; `None` where the case has none.
+fn partner(
+    work: &RdmaWorkload,
+    recorder: &mut Recorder<'_, '_>,
+) -> Result<Option<Partner>, CaseError> {
+    let Some(pair) = recorder.pair() else { return Ok(None) };
+    let (device, peer) = (pair.far.or(&work.device), pair.peer.clone());
     let gone = || failed(&NetworkError::Call(CallError::Over { peer }).into());
-    recorder.call_peer(pairs::RDMA).ok_or_else(gone).map(Some)
+    let call = recorder.call_peer(pairs::RDMA).ok_or_else(gone)?;
+    Ok(Some(Partner { call, device }))
 }
 
 /// The same for perftest, whose own ends talk over TCP: with an address of that host that was reached.
-fn call_for_perftest(
+fn partner_for_perftest(
+    work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Option<(Call, IpAddr)>, CaseError> {
+) -> Result<Option<(Partner, IpAddr)>, CaseError> {
     let proven = PairEnd::of(recorder).map_err(|error| failed(&error.into()))?;
-    Ok(call(recorder)?.zip(proven.map(|it| it.address.ip())))
+    Ok(partner(work, recorder)?.zip(proven.map(|it| it.address.ip())))
 }
 
 fn failed(error: &TestError) -> CaseError {
@@ -72,14 +84,15 @@ pub(super) fn by_perftest(
     recorder.learn(Attribute::FarEnd, "perftest");
     let path = if work.to.is_none() { "loopback" } else { "network" };
     recorder.learn(Attribute::Path, path);
+    let work = on_device(work, recorder);
     for repetition in 0..case.stopping.repetitions.max(1) {
         let round_s = recorder.elapsed_s();
         for bytes in &work.sizes {
             recorder.gate()?;
             let began_s = recorder.elapsed_s();
-            let pair = call_for_perftest(recorder)?;
+            let pair = partner_for_perftest(&work, recorder)?;
             let program = Path::new(&found.path);
-            let peer = Peer::start((work, *bytes), pair, program, recorder.cancel())
+            let peer = Peer::start((&work, *bytes), pair, program, recorder.cancel())
                 .map_err(|error| failed(&error))?;
             let workload = Workload::Rdma(peer.work.clone());
             let request =

@@ -88,7 +88,7 @@ fn keys_of(error: &PlanError) -> &'static [&'static str] {
         PlanError::NoSuchMeasurer { .. } => &["by"],
         PlanError::TooLarge { .. } => &["array-size", "n", "memory", "to"],
         PlanError::TooSmall { .. } | PlanError::SizeBeyond { .. } => {
-            &["bs", "array-size", "message-size", "size", "from"]
+            &["bs", "array-size", "message-size", "size", "to", "from"]
         }
         PlanError::Zero { .. } | PlanError::Beyond { .. } => {
             &["depth", "threads", "streams", "n", "bs"]

@@ -83,7 +83,7 @@ fn take_part(
     (device, program): (&RdmaDevice, Option<&Path>),
     cancel: &AtomicBool,
 ) -> Result<Served, TestError> {
-    let served = converse(line, (&chosen(device), program), cancel);
+    let served = converse(line, (device, program), cancel);
     if let Err(error) = &served {
         let reason = match error {
             TestError::Verbs(RdmaError::NoDevice) => "it has no RDMA device".to_owned(),
@@ -117,8 +117,9 @@ fn converse(
         queue_pairs: hello.queue_pairs,
         both: hello.both,
     };
-    let _beside = Beside::device(device);
-    let mut end = open(device, &load, most_bytes)?;
+    let device = taken(line, device, &hello.device);
+    let _beside = Beside::device(&device);
+    let mut end = open(&device, &load, most_bytes)?;
     connect(line, &mut end, hello.card)?;
     line.say(&Message::Welcome { card: (&end.card).into() })?;
     for bytes in &hello.sizes {
@@ -131,6 +132,11 @@ fn converse(
     }
     let (peer, device) = (line.peer().to_owned(), end.device.clone());
     Ok(Served { peer, device, sizes: hello.sizes.len() })
+}
+
+/// The device of this end, with the names of what was left open. A leading end that came over the network chooses none.
+pub(super) fn taken(line: &Line, own: &RdmaDevice, asked: &RdmaDevice) -> RdmaDevice {
+    if line.is_between_agents() { chosen(&own.or(asked)) } else { chosen(own) }
 }
 
 fn one(
@@ -235,6 +241,7 @@ mod tests {
             address: 0,
             source: 0,
             key: 0,
+            reads: 0,
         };
         Message::Hello(Box::new(Hello {
             assay: assay.to_owned(),
@@ -245,6 +252,7 @@ mod tests {
             depth: 1,
             queue_pairs: 1,
             both: false,
+            device: RdmaDevice::default(),
             card: (&card).into(),
         }))
     }

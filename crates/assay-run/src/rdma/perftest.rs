@@ -11,14 +11,13 @@ use std::time::{Duration, Instant};
 
 use assay_adapters::tool::perftest_arguments;
 use assay_fleet::process::{self, Command, Completed, ProcessError};
-use assay_fleet::remote::calls::Call;
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::workload::{RdmaDevice, RdmaWorkload};
 
-use super::far_end::{Loopback, Served, same_version};
+use super::far_end::{Loopback, Served, same_version, taken};
 use super::wire::{Line, Message, Perftest};
-use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, TestError, chosen, reach};
+use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, Partner, TestError, chosen, reach};
 use crate::network::error::NetworkError;
 
 /// How long a program of perftest's may take until it listens, and to end when its client has.
@@ -27,8 +26,9 @@ const LOOK: Duration = Duration::from_millis(20);
 const BY_HAND: &str = "run it by hand with the same device, port and GID (-d, -i, -x)";
 const PACKAGE: &str = "install perftest at both ends (Debian: `apt install perftest`)";
 
-/// The other host of a pair: the conversation with its agent, and its address for what perftest says over TCP.
-pub(crate) type OfPair = (Call, IpAddr);
+/// The other host of a pair: the conversation with its agent, its device as far as that is named, and its address
+/// for what perftest says over TCP.
+pub(crate) type OfPair = (Partner, IpAddr);
 
 /// The far end with perftest's server, for one run of its client.
 pub(crate) struct Peer {
@@ -50,9 +50,10 @@ impl Peer {
         if !has_devices() {
             return Err(RdmaError::NoDevice.into());
         }
+        let far = pair.as_ref().map(|(partner, _)| partner.device.clone()).unwrap_or_default();
         let (mut line, host, loopback) = match (pair, &work.to) {
-            (Some((call, address)), _) => {
-                (Line::between_agents(call), address.to_string(), None)
+            (Some((partner, address)), _) => {
+                (Line::between_agents(partner.call), address.to_string(), None)
             }
             (None, Some(host)) => (reach(host, work.port.unwrap_or(PORT))?, host.clone(), None),
             (None, None) => {
@@ -69,6 +70,7 @@ impl Peer {
             depth: work.depth,
             queue_pairs: work.queue_pairs,
             both: work.both,
+            device: far,
         })))?;
         let port = match line.hear("the start of perftest", PATIENCE, cancel)? {
             Message::Listening { port } => port,
@@ -107,6 +109,7 @@ pub(super) fn serve(
         return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
     }
     let name = format!("ib_{}", asked.test.name());
+    let device = &taken(line, device, &asked.device);
     let found = program.map(Path::to_owned).or_else(|| process::find_executable(&name));
     let missing =
         || TestError::Perftest { reason: format!("{name} is not installed"), advice: PACKAGE };

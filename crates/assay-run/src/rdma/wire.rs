@@ -8,7 +8,7 @@ use std::time::Duration;
 use assay_fleet::remote::calls::{Call, CallError};
 use assay_kernels::rdma::Card;
 use assay_model::benchmark::RdmaTest;
-use assay_model::workload::RdmaConnection;
+use assay_model::workload::{RdmaConnection, RdmaDevice};
 use serde::{Deserialize, Serialize};
 
 use super::TestError;
@@ -60,6 +60,8 @@ pub(super) struct Hello {
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
+    /// The far end's device, where agents talk; any other far end has its own options.
+    pub(super) device: RdmaDevice,
     pub(super) card: Names,
 }
 
@@ -83,6 +85,8 @@ pub(super) struct Perftest {
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
+    /// As in [`Hello`].
+    pub(super) device: RdmaDevice,
 }
 
 /// A [`Card`] as it travels.
@@ -96,21 +100,23 @@ pub(super) struct Names {
     address: u64,
     source: u64,
     key: u32,
+    reads: u8,
 }
 
 impl From<&Card> for Names {
     fn from(card: &Card) -> Self {
-        let Card { lid, sequence, gid, mtu, address, source, key, .. } = *card;
-        Self { lid, numbers: card.numbers.clone(), sequence, gid, mtu, address, source, key }
+        let Card { lid, sequence, gid, mtu, address, source, key, reads, .. } = *card;
+        let numbers = card.numbers.clone();
+        Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
     }
 }
 
 impl From<Names> for Card {
     fn from(names: Names) -> Self {
-        let Names { lid, numbers, sequence, gid, mtu, address, source, key } = names;
+        let Names { lid, numbers, sequence, gid, mtu, address, source, key, reads } = names;
         // Of anything else there is no code, and nothing is divided by it.
         let mtu = mtu.clamp(256, 4096);
-        Self { lid, numbers, sequence, gid, mtu, address, source, key }
+        Self { lid, numbers, sequence, gid, mtu, address, source, key, reads }
     }
 }
 
@@ -146,6 +152,11 @@ impl Line {
             peer: "this process".to_owned(),
             carrier: Carrier::Thread(to, from),
         })
+    }
+
+    /// Whether both ends are agents of one run, of which the leading one says which device the other takes.
+    pub(super) const fn is_between_agents(&self) -> bool {
+        matches!(self.carrier, Carrier::Agents(_))
     }
 
     pub(super) fn peer(&self) -> &str {
@@ -251,6 +262,7 @@ mod tests {
             address: u64::MAX,
             source: 1,
             key: 2,
+            reads: 128,
         };
         assert_eq!(Card::from(Names::from(&card)), card);
         for message in [
@@ -270,6 +282,7 @@ mod tests {
                 depth: 1,
                 queue_pairs: 2,
                 both: false,
+                device: RdmaDevice { gid_index: Some(3), ..RdmaDevice::default() },
                 card: (&card).into(),
             })),
         ] {
@@ -333,6 +346,7 @@ mod tests {
             address: 0,
             source: 0,
             key: 0,
+            reads: 0,
         };
         assert_eq!(Card::from(Names::from(&card)).mtu, 256);
     }

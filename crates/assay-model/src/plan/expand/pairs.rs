@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::suite::Request;
+use crate::workload::RdmaDevice;
 
 /// The pairs in which a host begins, in a run of several hosts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,12 @@ pub struct PairTurn {
     pub round: u32,
     /// Pairs of the round.
     pub together: u32,
+    /// The RDMA device of this host, where the fleet file names one.
+    #[serde(default)]
+    pub own: RdmaDevice,
+    /// That of the peer, likewise.
+    #[serde(default)]
+    pub far: RdmaDevice,
 }
 
 /// Whether it is asked between two hosts wherever there are two.

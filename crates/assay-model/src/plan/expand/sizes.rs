@@ -126,8 +126,10 @@ fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
     presumed_peak(host) / 3.0 * cores as f64
 }
 
+/// Also in a container there: `qemu, docker`.
 fn is_emulated(host: &HostFacts) -> bool {
-    host.system.virtualization.as_deref() == Some(EMULATOR)
+    let layers = host.system.virtualization.as_deref().unwrap_or_default();
+    layers.split(", ").any(|layer| layer == EMULATOR)
 }
 
 /// Of one core, in FLOP/s: two pipes of the widest vectors at the nominal clock. An emulated one has none of that.

@@ -5,8 +5,9 @@ use expect_test::{Expect, expect};
 use super::*;
 use crate::benchmark::RdmaTest;
 use crate::facts::{Cache, Cpu, NumaNode};
-use crate::suite::{FileStep, FilesRequest, LinpackSize, Request};
+use crate::suite::{FileStep, FilesRequest, LinpackSize, RdmaRequest, Request};
 use crate::workload::file_set::FileWorkload;
+use crate::workload::{RdmaConnection, RdmaDevice};
 
 mod mpi;
 
@@ -329,11 +330,13 @@ fn linpack_fits_memory_and_budget() {
         assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
     }
     // Emulated, the same CPUs would take hours for those of the budget.
-    let mut host = host();
-    host.system.virtualization = Some("qemu".to_owned());
-    let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
-    let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
-    assert_eq!(plan.cases[0].id, "compute.linpack/n=576");
+    for layers in ["qemu", "qemu, docker"] {
+        let mut host = host();
+        host.system.virtualization = Some(layers.to_owned());
+        let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
+        let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
+        assert_eq!(plan.cases[0].id, "compute.linpack/n=576", "{layers}");
+    }
 }
 
 #[test]
@@ -507,6 +510,7 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
         depth: None,
         queue_pairs: 1,
         both: false,
+        device: RdmaDevice::default(),
     };
     let request = |from, to| {
         let sizes = Some((Bytes(from), Bytes(to)));
@@ -545,6 +549,25 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
     assert_eq!(
         sizes(datagrams(RdmaTest::SendLatency, Some((Bytes(2), Bytes(8192))))).unwrap_err(),
         "a datagram is too large: 8 KiB given, at most 4 KiB possible"
+    );
+    let device = RdmaDevice {
+        name: Some("mlx5_1".to_owned()),
+        gid_index: Some(3),
+        mtu_bytes: Some(512),
+        ..RdmaDevice::default()
+    };
+    let on_device = RdmaRequest {
+        test: RdmaTest::SendBandwidth,
+        connection: RdmaConnection::Ud,
+        device,
+        ..asked.clone()
+    };
+    let id = "rdma.send_bw/loopback/ud/depth=128/device=mlx5_1/gid-index=3/path-mtu=512";
+    assert_eq!(sizes(Request::Rdma(on_device.clone())), Ok((id.to_owned(), vec![512])));
+    let too_large = RdmaRequest { sizes: Some((Bytes(2), Bytes(1024))), ..on_device };
+    assert_eq!(
+        sizes(Request::Rdma(too_large)).unwrap_err(),
+        "a datagram is too large: 1 KiB given, at most 512 B possible"
     );
     for (from, to, expected) in [
         (4, 2, "the largest message is too small: 2 B given, at least 4 B needed"),

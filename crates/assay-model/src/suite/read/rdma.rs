@@ -4,16 +4,27 @@ use std::ops::RangeInclusive;
 
 use super::super::{RdmaRequest, Request};
 use super::storage::{flag, one_of};
-use super::{Read, SuiteError, Table, Value, count, size, wrong};
+use super::{Read, SuiteError, Table, Value, count, number, size, text_value, wrong};
 use crate::benchmark::RdmaTest;
 use crate::quantity::Bytes;
-use crate::workload::{DATAGRAM_BYTES_ANYWHERE, RdmaConnection};
+use crate::workload::{DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice};
 
-pub(super) const KEYS: &[&str] =
-    &["from", "to", "messages", "connection", "in-flight", "queue-pairs", "both-directions"];
+pub(super) const KEYS: &[&str] = &[
+    "from",
+    "to",
+    "messages",
+    "connection",
+    "in-flight",
+    "queue-pairs",
+    "both-directions",
+    "device",
+    "device-port",
+    "gid-index",
+    "path-mtu",
+];
 
 /// Without sizes one, as perftest does; with either bound what its `-a` has beyond the other,
-/// of datagrams what every link carries.
+/// of datagrams what every link carries, or the path MTU that is given.
 pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, SuiteError> {
     if !test.is_bandwidth() {
         let many = ["in-flight", "queue-pairs", "both-directions"];
@@ -29,9 +40,12 @@ pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, Suit
         let one_way = "datagrams are counted where they arrive, one way";
         refuse(table, &["both-directions"], one_way)?;
     }
+    let device = device(table)?;
     let most = match connection {
         RdmaConnection::Rc => Bytes(8 << 20),
-        RdmaConnection::Ud => Bytes(u64::from(DATAGRAM_BYTES_ANYWHERE)),
+        RdmaConnection::Ud => {
+            Bytes(u64::from(device.mtu_bytes.unwrap_or(DATAGRAM_BYTES_ANYWHERE)))
+        }
     };
     let (from, to) = (table.optional("from", size)?, table.optional("to", size)?);
     let is_one = from.is_none() && to.is_none();
@@ -44,7 +58,45 @@ pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, Suit
         depth: table.optional("in-flight", between(2..=65_536))?.map(u64::from),
         queue_pairs: table.optional("queue-pairs", between(1..=16_384))?.unwrap_or(1),
         both: table.optional("both-directions", flag)?.unwrap_or(false),
+        device,
     }))
+}
+
+/// What names a device, and how it is used.
+fn device(table: &Table<'_>) -> Result<RdmaDevice, SuiteError> {
+    // Eight bits (`ibv_qp_attr.port_num`), as the index of a GID has (`ibv_global_route.sgid_index`).
+    let port = |value: &Value<'_>| between(1..=255)(value).map(|it| it as u8);
+    Ok(RdmaDevice {
+        name: table.optional("device", name)?,
+        device_port: table.optional("device-port", port)?,
+        gid_index: table.optional("gid-index", index)?,
+        mtu_bytes: table.optional("path-mtu", path_mtu)?,
+        inline_bytes: None,
+    })
+}
+
+/// As a folder below `/sys/class/infiniband` is called.
+fn name(value: &Value<'_>) -> Read<String> {
+    let name = text_value(value)?;
+    if RdmaDevice::is_name(&name) {
+        return Ok(name);
+    }
+    let help = Some("`ls /sys/class/infiniband` shows them".to_owned());
+    Err(wrong(value, "this is no name of an RDMA device", help))
+}
+
+/// From 0, which [`between`] does not know.
+fn index(value: &Value<'_>) -> Read<u32> {
+    let found = number(value).filter(|it| (0.0..256.0).contains(it) && it.fract() <= 0.0);
+    let wanted = || wrong(value, "a number from 0 to 255 is wanted here", None);
+    found.map(|it| it as u32).ok_or_else(wanted)
+}
+
+fn path_mtu(value: &Value<'_>) -> Read<u32> {
+    let Bytes(bytes) = size(value)?;
+    let known = u32::try_from(bytes).ok().filter(|it| RdmaDevice::PATH_MTUS.contains(it));
+    let message = "a path MTU is one of 256 B, 512 B, 1 KiB, 2 KiB and 4 KiB";
+    known.ok_or_else(|| wrong(value, message, None))
 }
 
 fn refuse(table: &Table<'_>, keys: &[&str], because: &str) -> Result<(), SuiteError> {

@@ -5,6 +5,7 @@ use crate::benchmark::MpiTest;
 use crate::mpi_installation::{MpiInstallation, MpiStarter};
 use crate::mpi_outcome::MpiAbi;
 use crate::suite::MpiRequest;
+use crate::workload::RdmaDevice;
 
 fn installation(key: &str, starter: MpiStarter, abi: MpiAbi) -> MpiInstallation {
     MpiInstallation {
@@ -209,6 +210,8 @@ fn pairs_of_hosts_have_a_rank_each_where_a_suite_asks_for_it() {
         name: format!("a:{peer}"),
         round,
         together: 1,
+        own: RdmaDevice::default(),
+        far: RdmaDevice::default(),
     };
     let turns = vec![turn("b", 0), turn("c", 1)];
     let pairs =

@@ -1,0 +1,108 @@
+//! The machine that qemu's user emulation shows: it hands the files of this one through, which describe another processor.
+//!
+//! `-L` has qemu look up every path below a folder before it takes the machine's own (qemu's manual, "Command line
+//! options" of user mode). That folder holds links to what is there, and files of its own for what differs.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+const CPUS: &str = "sys/devices/system/cpu";
+/// As large as last-level caches may be; an array has four times that.
+const MOST_KIB: u64 = 1024;
+/// What Linux says of such a processor (arch/arm64/kernel/cpuinfo.c), and that it is emulated: qemu's own name for that.
+const CPUINFO: &str = "processor\t: 0\nmodel name\t: QEMU TCG, aarch64\nBogoMIPS\t: 100.00\n\
+    Features\t: fp asimd\nCPU implementer\t: 0x00\nCPU architecture: 8\n";
+
+/// Fills the folder: the far root's files, and the processor's description.
+pub(super) fn describe(folder: &Path, far_root: &Path) -> Result<()> {
+    links(far_root, folder)?;
+    own_folder(folder, "proc")?;
+    own_file(&folder.join("proc/cpuinfo"), CPUINFO)?;
+    own_folder(folder, CPUS)?;
+    for cpu in names(&Path::new("/").join(CPUS))? {
+        let caches = format!("{CPUS}/{cpu}/cache");
+        let is_cpu = cpu.strip_prefix("cpu").is_some_and(|it| it.parse::<u32>().is_ok());
+        if !is_cpu || !Path::new("/").join(&caches).exists() {
+            continue;
+        }
+        own_folder(folder, &format!("{CPUS}/{cpu}"))?;
+        own_folder(folder, &caches)?;
+        for index in names(&Path::new("/").join(&caches))? {
+            let cache = format!("{caches}/{index}");
+            let size = fs::read_to_string(format!("/{cache}/size")).unwrap_or_default();
+            if kib(&size).is_some_and(|it| it > MOST_KIB) {
+                own_folder(folder, &cache)?;
+                own_file(&folder.join(&cache).join("size"), &format!("{MOST_KIB}K\n"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// `491520K`, as sysfs writes it.
+fn kib(size: &str) -> Option<u64> {
+    size.trim().strip_suffix('K')?.parse().ok()
+}
+
+/// A folder of the machine with links to what is in it, in place of a link to itself.
+fn own_folder(folder: &Path, path: &str) -> Result<()> {
+    let own = folder.join(path);
+    if own.is_symlink() {
+        fs::remove_file(&own)?;
+    }
+    fs::create_dir_all(&own)?;
+    links(&Path::new("/").join(path), &own)
+}
+
+fn own_file(file: &Path, text: &str) -> Result<()> {
+    if file.is_symlink() {
+        fs::remove_file(file)?;
+    }
+    Ok(fs::write(file, text)?)
+}
+
+fn links(from: &Path, to: &Path) -> Result<()> {
+    for name in names(from)? {
+        symlink(from.join(&name), to.join(&name))?;
+    }
+    Ok(())
+}
+
+fn names(folder: &Path) -> Result<Vec<String>> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot list {}", folder.display()))?;
+    let names = entries.flatten().filter_map(|it| it.file_name().into_string().ok());
+    Ok(names.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_cache_is_large_and_everything_else_is_there() {
+        let (folder, far_root) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(far_root.path().join("lib")).unwrap();
+        describe(folder.path(), far_root.path()).unwrap();
+        assert!(folder.path().join("lib").exists());
+        let cpus = folder.path().join(CPUS);
+        assert_eq!(
+            fs::read_to_string(cpus.join("online")).unwrap(),
+            fs::read_to_string(Path::new("/").join(CPUS).join("online")).unwrap()
+        );
+        for cpu in names(&cpus).unwrap() {
+            let caches = cpus.join(cpu).join("cache");
+            let Ok(found) = names(&caches) else { continue };
+            for index in found.iter().filter(|it| it.starts_with("index")) {
+                let size = fs::read_to_string(caches.join(index).join("size")).unwrap();
+                assert!(kib(&size).unwrap() <= MOST_KIB, "{index}: {size}");
+                assert!(caches.join(index).join("level").exists());
+            }
+        }
+        let cpuinfo = fs::read_to_string(folder.path().join("proc/cpuinfo")).unwrap();
+        assert!(cpuinfo.contains("QEMU TCG"), "{cpuinfo}");
+    }
+}
