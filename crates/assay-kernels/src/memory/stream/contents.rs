@@ -99,7 +99,7 @@ impl Expected {
             for (first, block) in
                 (part.first..).step_by(CHECKED_TOGETHER).zip(elements.chunks(CHECKED_TOGETHER))
             {
-                // No branch for every element: three times as fast.
+                // No branch for every element, so that the compiler may compare several at once.
                 let of_block = || (first..).zip(block);
                 if of_block().fold(true, |so_far, element| so_far & is_right(element)) {
                     continue;
