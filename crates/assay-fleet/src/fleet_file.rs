@@ -1,6 +1,7 @@
 //! The fleet file: hosts with their transports, addresses, roles and labels, in TOML.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU8;
 use std::ops::Range;
 
 use assay_model::run::ALL_HOSTS;
@@ -73,7 +74,7 @@ struct Entry {
     #[serde(rename = "rdma-device")]
     rdma_device: Option<Spanned<String>>,
     #[serde(rename = "rdma-port")]
-    rdma_port: Option<u8>,
+    rdma_port: Option<NonZeroU8>,
     #[serde(rename = "rdma-gid-index")]
     rdma_gid_index: Option<u8>,
 }
@@ -144,7 +145,7 @@ fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError
     }
     let rdma = RdmaDevice {
         name: entry.rdma_device.as_ref().map(|it| it.get_ref().clone()),
-        device_port: entry.rdma_port,
+        device_port: entry.rdma_port.map(NonZeroU8::get),
         gid_index: entry.rdma_gid_index.map(u32::from),
         ..RdmaDevice::default()
     };
@@ -246,6 +247,10 @@ mod tests {
             (
                 "[[host]]\nname = \"a\"\nrdma-device = \"../mlx5_0\"",
                 "3:15: \"../mlx5_0\" is no name of an RDMA device",
+            ),
+            (
+                "[[host]]\nname = \"a\"\nrdma-port = 0",
+                "3:13: invalid value: integer `0`, expected a nonzero u8",
             ),
             (
                 "[[host]]\nname = \"a\"\nrdma-gid-index = 256",
