@@ -256,18 +256,21 @@ fn is_free(input: &ChildStdin) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc::{self, RecvTimeoutError};
+    use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 
     use super::super::{Clocks, Program, Via};
     use super::*;
 
-    /// What is heard through a queue of one place, beside why it ends, of a transport that hands a file on in two parts.
-    fn heard_of(text: &[u8]) -> (Vec<Heard>, HostFailure) {
+    /// Has a transport of this script, whose host is a file with the text, listened to through a queue of one place.
+    fn listening<T>(
+        script: &str,
+        text: &[u8],
+        body: impl FnOnce(&Receiver<Batch>, &Receiver<Ending<'_>>, &Tail) -> T,
+    ) -> T {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("text");
         std::fs::write(&file, text).unwrap();
         let name = file.display().to_string();
-        let script = "sh -c 'head -c 700 {host}; sleep 0.1; tail -c +701 {host}'";
         let via = Via::parse(script).unwrap();
         let program = Program::running().unwrap();
         let (cancel, over) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -285,10 +288,21 @@ mod tests {
         let (ending, endings) = mpsc::channel();
         let listener = Listener::new((|| 5, &course), speaking, ending).unwrap();
         let (line, ends) = line::open(&name, &via, Instant::now() + deadline).unwrap();
-        let mut said = Vec::new();
-        let failure = thread::scope(|scope| {
+        let said = Arc::clone(&ends.said);
+        thread::scope(|scope| {
             scope.spawn(|| listener.listen(&over));
             listener.admit(&target, ends, &Arc::new(line)).unwrap();
+            let outcome = body(&heard, &endings, &said);
+            over.store(true, Ordering::Relaxed);
+            outcome
+        })
+    }
+
+    /// What is heard of a transport that hands a text on in two parts, beside why it ends.
+    fn heard_of(text: &[u8]) -> (Vec<Heard>, HostFailure) {
+        let script = "sh -c 'head -c 700 {host}; sleep 0.1; tail -c +701 {host}'";
+        let mut said = Vec::new();
+        let failure = listening(script, text, |heard, endings, _| {
             let failure = loop {
                 match endings.recv_timeout(Duration::from_millis(5)) {
                     Ok(ending) => break ending.failure,
@@ -296,10 +310,9 @@ mod tests {
                     Err(RecvTimeoutError::Disconnected) => unreachable!(),
                 }
             };
-            over.store(true, Ordering::Relaxed);
+            said.extend(heard.try_iter().flatten());
             failure
         });
-        said.extend(heard.try_iter().flatten());
         assert!(said.iter().all(|(number, _)| *number == 7));
         (said.into_iter().map(|(_, heard)| heard).collect(), failure)
     }
@@ -323,6 +336,20 @@ mod tests {
         });
         assert!(said.eq(&replies) && matches!(heard[0], Heard::Joined));
         assert!(matches!(failure, HostFailure::Closed), "{failure:?}");
+    }
+
+    #[test]
+    fn who_is_not_heard_is_told_that_this_end_is_there() {
+        // What it is told it writes on its standard error.
+        let script = "sh -c 'cat {host} & cat >&2'";
+        listening(script, &clocks().1, |_, _, said| {
+            let is_told = || lock(said).windows(7).any(|word| word == b"\"alive\"");
+            let end = Instant::now() + Duration::from_secs(60);
+            while !is_told() {
+                assert!(Instant::now() < end, "nothing was said");
+                thread::sleep(Duration::from_millis(10));
+            }
+        });
     }
 
     #[test]
