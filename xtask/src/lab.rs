@@ -32,6 +32,8 @@ mod volume;
 
 /// The page that is written after each scenario.
 const PAGE: &str = "docs/laboratory.md";
+/// Its last section, written when all were run.
+const WHOLE: &str = "All of them";
 
 /// Something that is measured in a guest and has a known truth.
 struct Scenario {
@@ -65,8 +67,16 @@ enum Place {
     /// In guests of these machines on one network, all with one script, which knows them by `$guest`: 1, 2 …
     /// What the first one prints counts.
     Guests(&'static [Machine], &'static str),
-    /// Beside the guests: prepares and measures on this machine, and prints as a guest's script does.
-    Here(fn(&Path, &Path, Duration) -> Result<String>),
+    /// Beside the guests: measures on this machine and prints as a guest's script does.
+    Here(Here),
+}
+
+/// What is carried out with nothing but the project's folder and the laboratory's cache.
+struct Here {
+    /// Installs and compiles, before any scenario begins: no measurement has a compiler beside it, and none
+    /// is killed because one was slow.
+    prepare: fn(&Path, &Path) -> Result<()>,
+    carry_out: fn(&Path, &Path, Duration) -> Result<String>,
 }
 
 /// What a guest has beyond what all have.
@@ -132,6 +142,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     if let Some(name) = names.iter().find(|name| SCENARIOS.iter().all(|it| it.name != **name)) {
         bail!("no such scenario: {name}; there are {}", known());
     }
+    let began = Instant::now();
     let image = match ready(root)? {
         Ok(image) => image,
         Err(reason) => {
@@ -139,18 +150,37 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             return Ok(());
         }
     };
-    let chosen: Vec<&Scenario> =
-        SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)).collect();
+    let (mut chosen, mut broken) = (Vec::new(), Vec::new());
+    for it in SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
+        match it.prepare(root, &image) {
+            Ok(()) => chosen.push(it),
+            Err(error) => {
+                println!("lab: {error:#}");
+                broken.push(it.name);
+            }
+        }
+    }
+    let ready_after = began.elapsed();
     // Two may end at the same time.
     let page = Mutex::new(());
     let found = side_by_side(&chosen, |it| -> Result<Found> {
         let found = it.carry_out(root, &image, it.deadline)?;
         let _alone = page.lock().expect("errors are passed on");
-        write_page(root, it, &found)?;
+        write_page(root, it.title, |page| it.write(&found, page))?;
         println!("lab: {} is written to {PAGE}", it.name);
         Ok(found)
     });
-    let (mut wrong, mut broken) = (0, Vec::new());
+    let whole = format!(
+        "Made ready in {} s, {} scenarios carried out in {} s.",
+        ready_after.as_secs(),
+        found.len(),
+        (began.elapsed() - ready_after).as_secs()
+    );
+    println!("lab: {whole}");
+    if found.len() == SCENARIOS.len() {
+        write_page(root, WHOLE, |page| page.paragraph(&whole))?;
+    }
+    let mut wrong = 0;
     for (name, found) in found {
         match found {
             Ok(found) => wrong += found.count_of_wrong(),
@@ -172,42 +202,70 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     }
 }
 
-/// Writes the page with a new section of one scenario, so that one that is stopped takes nothing from those before it.
-fn write_page(root: &Path, of: &Scenario, found: &Found) -> Result<()> {
+/// Writes the page with one new section, so that a scenario that is stopped takes nothing from those before it.
+fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Result<()> {
     let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let mut page = Page::new("The laboratory", "cargo xtask lab");
     page.paragraph(
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
          each has a truth of its own. \"Wrong\" is beyond the tolerance.",
     );
-    for scenario in SCENARIOS {
-        if scenario.name == of.name {
-            scenario.write(found, &mut page);
-        } else if let Some(text) = kept(&before, scenario.title) {
-            page.heading(scenario.title);
-            page.paragraph(text);
+    let mut section = Some(section);
+    for heading in SCENARIOS.iter().map(|it| it.title).chain([WHOLE]) {
+        let new = section.take_if(|_| heading == title);
+        let old = kept(&before, heading);
+        if new.is_some() || old.is_some() {
+            page.heading(heading);
+        }
+        match (new, old) {
+            (Some(write), _) => write(&mut page),
+            (None, Some(text)) => page.paragraph(text),
+            (None, None) => {}
         }
     }
     page.save(root, PAGE)
 }
 
 /// Carries scenarios out, a busy one beside one that waits, and then one after another those that must be alone.
+/// When no busy one is left, two that wait are beside each other.
 fn side_by_side<'s, T: Send>(
     chosen: &[&'s Scenario],
     carry_out: impl Fn(&'s Scenario) -> T + Sync,
 ) -> Vec<(&'static str, T)> {
-    let in_turn = |manner| {
-        let of_manner = chosen.iter().copied().filter(move |it| it.manner == manner);
-        of_manner.map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
+    let (busy, waiting, alone) = (
+        Queue::of(chosen, Manner::Busy),
+        Queue::of(chosen, Manner::Waiting),
+        Queue::of(chosen, Manner::Alone),
+    );
+    let in_turn = |queues: &[&Queue<'s>]| {
+        let next = || queues.iter().find_map(|queue| queue.next());
+        std::iter::from_fn(next).map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
-        let waiting = scope.spawn(|| in_turn(Manner::Waiting));
-        let mut done = in_turn(Manner::Busy);
-        done.extend(waiting.join().expect("errors are passed on"));
+        let beside = scope.spawn(|| in_turn(&[&waiting]));
+        let mut done = in_turn(&[&busy, &waiting]);
+        done.extend(beside.join().expect("errors are passed on"));
         done
     });
-    done.extend(in_turn(Manner::Alone));
+    done.extend(in_turn(&[&alone]));
     done
+}
+
+/// Scenarios of one manner that have not begun.
+struct Queue<'s>(Mutex<Vec<&'s Scenario>>);
+
+impl<'s> Queue<'s> {
+    fn of(chosen: &[&'s Scenario], manner: Manner) -> Self {
+        let mut left: Vec<_> =
+            chosen.iter().copied().filter(|it| it.manner == manner).collect();
+        left.sort_by_key(|it| it.deadline);
+        Self(Mutex::new(left))
+    }
+
+    /// The one that may take longest: what is begun last is then short, and ends beside another.
+    fn next(&self) -> Option<&'s Scenario> {
+        self.0.lock().expect("nobody panics while taking one").pop()
+    }
 }
 
 /// What a page has below a heading, as far as the next one.
@@ -230,7 +288,10 @@ pub(crate) fn run_in_ci(root: &Path, tally: &mut Tally) -> Result<()> {
             let began = Instant::now();
             let left = || LONGEST_IN_CI.saturating_sub(began.elapsed());
             side_by_side(&chosen, |it| {
-                it.verdict(|| it.carry_out(root, &image, it.deadline.min(left())))
+                it.verdict(|| {
+                    it.prepare(root, &image)?;
+                    it.carry_out(root, &image, it.deadline.min(left()))
+                })
             })
         }
         Err(reason) => {
@@ -254,6 +315,14 @@ fn ready(root: &Path) -> Result<Result<image::Image, String>> {
 }
 
 impl Scenario {
+    fn prepare(&self, root: &Path, image: &image::Image) -> Result<()> {
+        match &self.place {
+            Place::Here(here) => (here.prepare)(root, image.cache()?)
+                .with_context(|| format!("scenario {} cannot be made ready", self.name)),
+            Place::Guest(..) | Place::Guests(..) => Ok(()),
+        }
+    }
+
     /// Carries it out, keeps what was said, and prints the rows.
     fn carry_out(
         &self,
@@ -271,11 +340,7 @@ impl Scenario {
             Place::Guests(machines, script) => {
                 guest::run(root, image, (machines, script), deadline)
             }
-            Place::Here(carry_out) => {
-                // A build outlives a new recipe of the image.
-                let cache = image.folder.parent().context("the image has no folder")?;
-                carry_out(root, cache, deadline)
-            }
+            Place::Here(here) => (here.carry_out)(root, image.cache()?, deadline),
         };
         let said = said.with_context(|| format!("scenario {}", self.name))?;
         let kept = image.folder.join(format!("{}.said", self.name));
@@ -290,9 +355,8 @@ impl Scenario {
         Ok(found)
     }
 
-    /// Its section of the page.
+    /// Its section of the page, without the heading.
     fn write(&self, found: &Found, page: &mut Page) {
-        page.heading(self.title);
         page.paragraph(self.about);
         let rows: Vec<Vec<String>> = found.figures.iter().map(Figure::row).collect();
         page.table(&["what", "truth", "reported", ""], &rows);
@@ -424,12 +488,19 @@ mod tests {
             others.push(scenario.manner);
             drop(others);
             thread::yield_now();
-            under_way.lock().unwrap().retain(|it| *it != scenario.manner);
+            let mut under_way = under_way.lock().unwrap();
+            let own = under_way.iter().position(|it| *it == scenario.manner).unwrap();
+            under_way.remove(own);
             (scenario.manner, beside)
         });
         for (name, (manner, beside)) in &found {
-            assert!(!beside.contains(manner), "{name} beside {beside:?}");
-            assert!(*manner != Manner::Alone || beside.is_empty(), "{name} beside {beside:?}");
+            let allowed: &[Manner] = match manner {
+                Manner::Alone => &[],
+                Manner::Busy => &[Manner::Waiting],
+                Manner::Waiting => &[Manner::Busy, Manner::Waiting],
+            };
+            assert!(beside.len() < 2, "{name} beside {beside:?}");
+            assert!(beside.iter().all(|it| allowed.contains(it)), "{name} beside {beside:?}");
         }
         let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
         let mut expected: Vec<&str> = all.iter().map(|it| it.name).collect();
@@ -447,13 +518,46 @@ mod tests {
             Found { figures, taken: Duration::ZERO, load: "0.00".to_owned() }
         };
         for (at, reported) in [(2, "2"), (0, "1"), (2, "1")] {
-            write_page(root.path(), &SCENARIOS[at], &found(reported)).unwrap();
+            let scenario = &SCENARIOS[at];
+            write_page(root.path(), scenario.title, |page| {
+                scenario.write(&found(reported), page);
+            })
+            .unwrap();
         }
         let text = fs::read_to_string(root.path().join(PAGE)).unwrap();
         let places = [0, 2].map(|at| text.find(SCENARIOS[at].title).unwrap());
         assert!(places[0] < places[1], "in the order of the table: {text}");
         assert_eq!(text.matches("| x | 1 | 1 | holds |").count(), 2, "{text}");
         assert!(!text.contains("WRONG"), "{text}");
+    }
+
+    #[test]
+    fn one_that_waits_is_begun_beside_another_when_no_busy_one_is_left() {
+        let waiting: Vec<&Scenario> =
+            SCENARIOS.iter().filter(|it| it.manner == Manner::Waiting).collect();
+        let both = std::sync::Barrier::new(2);
+        // Both lanes meet in the first two, or this test would not end.
+        let met = Mutex::new(0);
+        let found = side_by_side(&waiting, |_| {
+            let turn = {
+                let mut met = met.lock().unwrap();
+                *met += 1;
+                *met
+            };
+            if turn <= 2 {
+                both.wait();
+            }
+        });
+        assert_eq!(found.len(), waiting.len());
+    }
+
+    #[test]
+    fn the_one_that_may_take_longest_is_begun_first() {
+        let all: Vec<&Scenario> = SCENARIOS.iter().collect();
+        let queue = Queue::of(&all, Manner::Waiting);
+        let order: Vec<Duration> =
+            std::iter::from_fn(|| queue.next()).map(|it| it.deadline).collect();
+        assert!(order.len() > 1 && order.is_sorted_by(|a, b| a >= b), "{order:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use super::{Figure, Manner, Place, Scenario, document, image, section};
+use super::{Figure, Here, Manner, Place, Scenario, document, image, section};
 use crate::{command, packages};
 
 mod machine;
@@ -23,7 +23,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             alone (Neoverse N1) and once with SVE, for which assay has no kernels. Kernels compare their results with \
             plain loops; speeds mean nothing. `assay run quick` is unchanged; what the kernel's files say of the processor is \
             what qemu emulates, with caches of 1 MiB at most: arrays are four times as large, and emulated loops over large ones take too long.",
-    place: Place::Here(carry_out),
+    place: Place::Here(Here { prepare, carry_out }),
     manner: Manner::Busy,
     deadline: Duration::from_secs(900),
     judge,
@@ -43,32 +43,50 @@ const PROCESSORS: [(&str, &str); 2] =
 /// emulation has.
 const TESTED: [&str; 2] = ["compute::", "memory::"];
 
-/// Compiles and runs all; prints sections as a guest does.
-fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
+/// Compiles all that is run.
+fn prepare(root: &Path, cache: &Path) -> Result<()> {
     packages::install(root, packages::FOR_LAB_ARM)?;
     let began = Instant::now();
-    let folder = cache.join("arm");
-    fs::create_dir_all(&folder)?;
-    let seen = tempfile::tempdir_in(&folder)?;
-    machine::describe(seen.path(), Path::new(FAR_ROOT))?;
-    let build = Build { root, folder, seen: seen.path().to_owned() };
+    let build = Build::below(root, cache);
+    fs::create_dir_all(&build.folder)?;
     let compiler = build.compiler()?;
     let cargo = || build.cargo(compiler.as_deref());
-    let tests = tests(&mut cargo())?;
+    fs::copy(tests(&mut cargo())?, build.tests())?;
     command::run(cargo().args(["build", "--quiet", "--package", "assay", "--target", TARGET]))?;
-    println!("lab: compiled after {:.0} s", began.elapsed().as_secs_f64());
+    println!("lab: compiled for aarch64 in {:.0} s", began.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// Runs all; prints sections as a guest does.
+fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
+    let build = Build::below(root, cache);
+    let seen = tempfile::tempdir_in(&build.folder)?;
+    machine::describe(seen.path(), Path::new(FAR_ROOT))?;
     let mut said = String::new();
     for (name, processor) in PROCESSORS {
-        said.push_str(&["\n== kernels ", name, "\n"].concat());
-        said.push_str(&build.emulated(processor, &tests, &TESTED, deadline)?);
+        said.push_str(
+            &[
+                "
+== kernels ",
+                name,
+                "
+",
+            ]
+            .concat(),
+        );
+        let program = (seen.path(), &*build.tests());
+        said.push_str(&emulated(root, processor, program, &TESTED, deadline)?);
     }
     let store = tempfile::tempdir_in(&build.folder)?;
-    let program = build.target().join(TARGET).join("debug/assay");
+    let program = (seen.path(), &*build.target().join(TARGET).join("debug/assay"));
     let folder = store.path().display().to_string();
     let words = ["run", "quick", "--quiet", "--json", "--store", &folder];
-    said.push_str("\n== quick\n");
-    said.push_str(&build.emulated(PROCESSORS[1].1, &program, &words, deadline)?);
-    println!("lab: ended after {:.0} s", began.elapsed().as_secs_f64());
+    said.push_str(
+        "
+== quick
+",
+    );
+    said.push_str(&emulated(root, PROCESSORS[1].1, program, &words, deadline)?);
     Ok(said)
 }
 
@@ -76,13 +94,20 @@ fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
 struct Build<'r> {
     root: &'r Path,
     folder: PathBuf,
-    /// What the emulated program finds below `/`, where that differs from this machine.
-    seen: PathBuf,
 }
 
-impl Build<'_> {
+impl<'r> Build<'r> {
+    fn below(root: &'r Path, cache: &Path) -> Self {
+        Self { root, folder: cache.join("arm") }
+    }
+
     fn target(&self) -> PathBuf {
         self.folder.join("target")
+    }
+
+    /// The program with the kernels' tests, which cargo names by a hash.
+    fn tests(&self) -> PathBuf {
+        self.folder.join("tests")
     }
 
     /// What compiles for aarch64 in place of the toolchain's own compiler; `None` where that can.
@@ -121,33 +146,35 @@ impl Build<'_> {
         let mut command = command::cargo(self.root);
         command
             .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
-            .env("CARGO_TARGET_DIR", self.target());
+            .env("CARGO_TARGET_DIR", self.target())
+            // Nobody debugs it, and it is a third of what is compiled and linked.
+            .env("CARGO_PROFILE_DEV_DEBUG", "none");
         if let Some(compiler) = compiler {
             command.env("RUSTC", compiler);
         }
         command
     }
+}
 
-    /// What a program of the other kind prints; how it ended is part of it.
-    fn emulated(
-        &self,
-        processor: &str,
-        program: &Path,
-        words: &[&str],
-        deadline: Duration,
-    ) -> Result<String> {
-        let output = command::capture(
-            command::at_root(self.root, "timeout")
-                .arg(deadline.as_secs().to_string())
-                .args([EMULATOR, "-cpu", processor, "-L"])
-                .args([&*self.seen, program])
-                .args(words),
-        )?;
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        let ended =
-            output.status.code().map_or_else(|| "a signal".to_owned(), |it| it.to_string());
-        Ok(format!("{}{}\nended with {ended}\n", text(&output.stdout), text(&output.stderr)))
-    }
+/// What a program of the other kind prints that finds this below `/` where it differs from this machine; how it
+/// ended is part of it.
+fn emulated(
+    root: &Path,
+    processor: &str,
+    (seen, program): (&Path, &Path),
+    words: &[&str],
+    deadline: Duration,
+) -> Result<String> {
+    let output = command::capture(
+        command::at_root(root, "timeout")
+            .arg(deadline.as_secs().to_string())
+            .args([EMULATOR, "-cpu", processor, "-L"])
+            .args([seen, program])
+            .args(words),
+    )?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let ended = output.status.code().map_or_else(|| "a signal".to_owned(), |it| it.to_string());
+    Ok(format!("{}{}\nended with {ended}\n", text(&output.stdout), text(&output.stderr)))
 }
 
 /// The program that holds the kernels' own tests.

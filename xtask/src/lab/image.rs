@@ -112,6 +112,13 @@ pub(crate) struct Image {
     pub(crate) folder: PathBuf,
 }
 
+impl Image {
+    /// What outlives a new recipe of the image.
+    pub(crate) fn cache(&self) -> Result<&Path> {
+        self.folder.parent().context("the image has no folder")
+    }
+}
+
 /// The image, made if it is not there yet.
 pub(crate) fn ready(root: &Path) -> Result<Image> {
     let kernel = kernel_package(root)?;
