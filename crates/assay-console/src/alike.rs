@@ -1,6 +1,7 @@
 //! What is said of several hosts alike, while it comes: of the first at once, of the others together. Never prints, and
 //! never reads a clock.
 
+use assay_model::host_names;
 use assay_report::words;
 
 /// Where nothing new came for so long, the others are said.
@@ -56,7 +57,9 @@ impl Alike {
     /// A line of each kind for all that wait.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let line = |kind: &mut Kind| {
-            let others = std::mem::take(&mut kind.others);
+            let mut others = std::mem::take(&mut kind.others);
+            // They came as they were done.
+            host_names::sort(&mut others, |(host, _)| host);
             match others.as_slice() {
                 [] => None,
                 [(_, line)] => Some(line.clone()),
@@ -94,6 +97,10 @@ mod tests {
         ];
         assert_eq!(said, expected);
         assert_eq!(alike.rest(), Vec::<String>::new());
+        for host in ["h10", "h9", "a-2"] {
+            alike.hear("load", host, String::new(), 2.0);
+        }
+        assert_eq!(alike.rest(), ["h1: load 1 … and on 3 more hosts: a-2, h9, h10"]);
         // Of one alone its own words are said, and of the first whatever comes later.
         assert_eq!(alike.hear("load", "h7", "h7: load 7".into(), 3.0), None);
         assert_eq!(alike.rest(), ["h7: load 7"]);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use assay_model::doubt::Doubt;
-use assay_model::event::{RunEvent, Stopped};
+use assay_model::event::{RunEvent, Status, Stopped};
 use assay_model::phrase::Phrase;
 use assay_report::progress::{self, Progress};
 use assay_report::words::{self, sentence};
@@ -173,7 +173,10 @@ impl Sink for Silently {
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
         match event {
             RunEvent::RunStarted(started) => self.run.clone_from(&started.run),
-            RunEvent::RunFinished { .. } if self.stores => {
+            // What failed says so itself, and is nothing to look at.
+            RunEvent::RunFinished { status, .. }
+                if self.stores && *status != Status::Failed =>
+            {
                 self.stored.push(std::mem::take(&mut self.run));
             }
             _ => {}

@@ -26,6 +26,29 @@ pub fn compact(hosts: &[&str]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
+/// Puts `n2` before `n10`: names by their letters, and the numbers within them by their values.
+pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &str) {
+    items.sort_by(|one, other| in_pieces(name(one)).cmp(in_pieces(name(other))));
+}
+
+/// Letters and numbers in turn. Numbers are compared by their lengths without leading zeros first.
+fn in_pieces(name: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let stretches = name.as_bytes().chunk_by(move |a, b| is_digit(a) == is_digit(b));
+    let mut at = 0;
+    stretches.map(move |stretch| {
+        let piece = &name[at..at + stretch.len()];
+        at += stretch.len();
+        match is_digit(&stretch[0]) {
+            true => {
+                let value = piece.trim_start_matches('0');
+                (1 + value.len(), value)
+            }
+            false => (0, piece),
+        }
+    })
+}
+
 /// A name around its last number, if that has a width of its own: `n007.site` → (`n`, 3, `.site`) and 7.
 fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
     let end = host.rfind(|c: char| c.is_ascii_digit())? + 1;

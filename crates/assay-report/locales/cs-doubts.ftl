@@ -79,7 +79,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = změřte znovu: vlákna, která na takové CPU patří, se o jiné dělila s ostatními
 doubt-clock-stepped = systémové hodiny byly mezitím posunuty o { $step }
-    .advice = doby trvání a pořadí událostí se měří jinými hodinami, které nikdo nenastavuje, a platí; zjistěte, co nastavuje systémové hodiny: `timedatectl`, `chronyc tracking`
+    .advice = doby trvání a pořadí událostí pocházejí z jiných hodin, které nikdo nenastavuje, a platí; zjistěte, co nastavuje systémové hodiny: `timedatectl`, `chronyc tracking`
 doubt-over-budget = běh trval { $elapsed } při rozpočtu { $budget }: každý případ se změří alespoň jednou a oficiální nástroj sám rozhoduje, jak dlouho poběží
     .advice = zvolte méně případů v souboru sady, nebo méně nástrojů pomocí `--by`
 unsteady-too-few = kol bylo příliš málo, nebo v nich neproběhlo žádné I/O
@@ -107,8 +107,8 @@ doubt-measured-once = { $by } měří jen jednou a ustálený stav nehledá
     .advice = nechte v témže běhu nejprve měřit assay: ustálený stav, který najde, platí pro oba
 doubt-other-binding = ranky byly přiděleny na CPU { $bound } místo požadovaných { $asked }, po jednom na každé
     .advice = spouštěč nebo jeho konfigurace je přiděluje jinak: uvedené umístění není to, které se měřilo
-doubt-one-kernel = oba hostitelé běží na jednom jádře: knihovna MPI mohla místo sítě použít jejich paměť
-    .advice = uveďte hostitele, který je jiným strojem, nebo knihovně zakažte sdílenou paměť: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+doubt-one-kernel = oba hostitelé běží na jednom jádře systému: knihovna MPI mohla místo sítě použít jejich paměť
+    .advice = uveďte hostitele na jiném stroji, nebo knihovně zakažte sdílenou paměť: UCX_TLS=^shm, I_MPI_FABRICS=ofi
 doubt-unbound-ranks = ranků nepřidělených na jedno CPU: { $unbound } z { $ranks }, z toho se přesunulo: { $moved }
     .advice = přidělte je spouštěčem: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = virtuální funkce { $function } přenesla { $share } toho, co během testu přeneslo { $device }

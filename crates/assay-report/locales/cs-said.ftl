@@ -15,28 +15,31 @@ said-frequency = aktuální frekvence CPU
 said-range = { $low } až { $high }
 said-nominal-hidden = jmenovitá frekvence není vidět
 said-nominal = jmenovitá { $frequency }
-said-throttling = počítadlo tepelného omezení
-said-throttled-cpu = { $n } od spuštění, na CPU s největším počtem
+said-throttling = čítač tepelných omezení
+said-throttled-cpu = { $n } od startu, na CPU s největším počtem
 said-idle-states = seznam stavů nečinnosti
 said-siblings = která CPU jsou vlákny jednoho jádra
 said-threads-several = více vláken na jádro
 said-threads-one = jedno vlákno na jádro
 said-cpus-present = seznam přítomných CPU
-said-cpus-online = { $some } z { $all } zapnuto
-said-cpus-offline = vypnuto: { $cpus }
+said-cpus-online = { $some } z { $all } online
+said-cpus-offline = offline: { $cpus }
 said-cpus-usable = CPU { $some } z { $all }
 said-microcode = skutečná verze mikrokódu procesoru
 said-about-device = tato vlastnost síťového zařízení
 said-half-duplex = poloviční duplex
 said-firmware = firmware { $version }
-said-receive-checksum = kontrolní součet při příjmu
-said-send-checksum = kontrolní součet při odesílání
+said-receive-checksum = ověřování kontrolního součtu při příjmu
+said-send-checksum = počítání kontrolního součtu při odesílání
 said-off-fixed = vypnuto (nelze změnit)
 said-ring-receive = příjem { $now } z nejvýše { $most }
 said-ring-send = odesílání { $now } z nejvýše { $most }
 said-channels = přijímací fronty: { $now } z nejvýše { $most }, počet CPU: { $cpus }
 said-adaptive = adaptivní
-said-coalescing = příjem po { $receive } nebo po počtu paketů { $packets }, odesílání po { $send }
+said-coalescing = příjem po { $receive } nebo po { $packets ->
+    [one] { $packets } paketu
+   *[other] { $packets } paketech
+}, odesílání po { $send }
 said-function = přes virtuální funkci { $function }
 said-no-function = bez virtuální funkce
 said-queues = { $n ->
@@ -61,11 +64,11 @@ said-group-throttling = počet pozastavení řídicí skupiny
 said-throttled-group = pozastavení od vzniku skupiny: { $n }
 said-left = ve skupině zbývá { $size }
 said-unlimited = bez omezení
-said-load-average = průměrné zatížení
+said-load-average = průměrná zátěž
 said-load = { $load } za poslední minutu
 said-busy = { $processes } jednoho CPU
 said-stolen-time = odebraný čas CPU
-said-stolen = { $share } od spuštění ({ $time })
+said-stolen = { $share } od startu ({ $time })
 said-pressure = údaje o čekání (PSI)
 said-waited = { $share } z posledních { $time }
 said-last-level = velikost mezipaměti poslední úrovně
@@ -82,9 +85,9 @@ said-numa-nodes = { $n ->
    *[other] { $n } uzlů NUMA
 }
 said-sockets = { $n ->
-    [one] { $n } patice
-    [few] { $n } patice
-   *[other] { $n } patic
+    [one] { $n } soket
+    [few] { $n } sokety
+   *[other] { $n } soketů
 }
 said-page-cache = v mezipaměti { $cached }, k zápisu { $dirty }
 said-no-swap = { $value }, bez účinku: odkládací prostor není
@@ -97,7 +100,7 @@ said-modules = { $n ->
 said-launcher = spouštěč MPI v PATH
 said-library-none = LD_LIBRARY_PATH žádnou neuvádí; spouštěč je v { $folder }
 said-unknown-make = neznámá implementace
-said-library-and-launcher = { $make } v { $folder }, spouštěč v { $bin } patří k { $launcher }
+said-library-and-launcher = { $make } v { $folder }, spouštěč v { $bin }: { $launcher }
 said-user = uživatel { $user }
 said-neither = žádné zařízení RDMA ani taková proměnná
 said-variables-alone = { $variables }, ale žádné zařízení RDMA
@@ -111,7 +114,7 @@ said-this-machine = { $to } je tento stroj: loopback
 said-unknown-device = neznámé zařízení
 said-over = { $to } přes { $device }
 said-no-echo = { $path }: bez odpovědi na echo
-said-round-trip = doba oběhu { $time }
+said-round-trip = doba odezvy { $time }
 said-path-mtu = MTU cesty mimo loopback
 said-path-mtu-without-socket = MTU cesty (bez soketu ICMP)
 said-would-send = { $device } by posílalo { $size }
@@ -124,10 +127,10 @@ said-rdma-device = zařízení RDMA
 said-rdma-rate = rychlost aktivního portu karty
 said-one-lane = běží jen jedna linka spoje
 said-faster-port = jiný port stejné karty má { $rate }
-said-rdma-errors = počítadlo chyb zařízení RDMA
+said-rdma-errors = čítač chyb zařízení RDMA
 said-grew = { $counter } o { $n }
 said-moving = roste: { $counters }
-said-counters = počítadel: { $n }, všechna { $none }
+said-counters = čítačů: { $n }, všechny { $none }
 said-still = beze změny; od spuštění zařízení: { $counters }
 said-rdma-firmware = firmware zařízení RDMA
 said-rdma-pcie = spoj PCIe zařízení RDMA
@@ -151,11 +154,14 @@ said-misses = nesplněno
 said-unclear = nejasné
 said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
-said-plan-in-a-hurry = { $few } z { $all } případů má během { $budget } čas na méně než { $least } opakování; stačilo by { $needed }
+said-plan-in-a-hurry = u { $few } z { $all ->
+    [one] { $all } případu
+   *[other] { $all } případů
+} stačí { $budget } jen na méně než { $least } opakování; potřeba by bylo { $needed }
 said-preparation = příprava { $n }
-said-other-make = { $path } je jiné implementace než { $launcher }, který tento proces spustil
+said-other-make = { $path } je jiné implementace než spouštěč { $launcher }, který tento proces spustil
 said-not-served = { $path } je Open MPI a srun nemá pokyn ji obsluhovat: `--mpi=pmix`
-said-served-in-part = { $path } je Intel MPI a { $launcher } z MPICH, který tento proces spustil, ji obsluhuje jen v některých verzích: když selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI
+said-served-in-part = { $path } je Intel MPI a spouštěč { $launcher } z MPICH, který tento proces spustil, ji obsluhuje jen v některých verzích: pokud selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI
 said-removing = odstraňuje se, co bylo vytvořeno pro běh
 said-files-left = zůstaly soubory vytvořené pro běh; odstraní je `assay storage clean`
 said-preconditioning = { $test }, příprava zápisem { $pass } z { $all }
@@ -166,9 +172,9 @@ said-block-device = blokové zařízení { $device }
 said-mounted = { $kind } na { $device }, připojeno v { $point }
 said-back-to = zpět k { $condition }: { $command }
 said-back-within = může to trvat až { $minutes } minut; ukončení nyní ponechá { $condition }
-said-settling = { $condition }: ustálení
+said-settling = { $condition }: čeká se na ustálení
 said-to-condition = k { $condition }: { $command }
 said-order = pořadí je vylosováno z `--seed` { $seed }
-said-turn = kolo { $turn } z { $all }: { $condition }
+said-turn = běh { $turn } z { $all }: { $condition }
 said-as-control = ještě jednou, pro kontrolu
-said-hosts-answered = odpovědělo { $some } z { $all } hostitelů
+said-hosts-answered = odpověděli hostitelé: { $some } z { $all }

@@ -78,7 +78,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = erneut messen: Threads, die für eine solche CPU bestimmt waren, teilten sich eine andere
 doubt-clock-stepped = die Systemuhr wurde zwischendurch um { $step } gestellt
-    .advice = Dauern und Reihenfolge stammen von einer anderen Uhr, die niemand stellt, und stimmen; nachsehen, was die Systemuhr stellt: `timedatectl`, `chronyc tracking`
+    .advice = Dauern und die Reihenfolge der Ereignisse stammen von einer anderen Uhr, die niemand stellt, und stimmen; nachsehen, was die Systemuhr stellt: `timedatectl`, `chronyc tracking`
 doubt-over-budget = der Lauf dauerte { $elapsed } bei einem Budget von { $budget }: Jeder Fall wird mindestens einmal gemessen, und ein offizielles Programm bestimmt selbst, wie lange es braucht
     .advice = weniger Fälle in einer Suite-Datei wählen, oder weniger Programme mit `--by`
 unsteady-too-few = es gab zu wenige Runden oder Runden ganz ohne I/O

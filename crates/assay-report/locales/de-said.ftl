@@ -25,7 +25,7 @@ said-cpus-present = die Liste der vorhandenen CPUs
 said-cpus-online = { $some } von { $all } online
 said-cpus-offline = offline: { $cpus }
 said-cpus-usable = CPUs { $some } von { $all }
-said-microcode = der wirkliche Stand des Prozessor-Microcodes
+said-microcode = der wirkliche Stand des Mikrocodes im Prozessor
 said-about-device = diese Eigenschaft eines Netzwerkgeräts
 said-half-duplex = Halbduplex
 said-firmware = Firmware { $version }
@@ -34,9 +34,12 @@ said-send-checksum = Prüfsumme beim Senden
 said-off-fixed = aus (nicht änderbar)
 said-ring-receive = Empfang { $now } von höchstens { $most }
 said-ring-send = Senden { $now } von höchstens { $most }
-said-channels = { $now } von höchstens { $most } Empfangswarteschlangen für { $cpus } CPUs
+said-channels = Empfangswarteschlangen: { $now } von höchstens { $most }, CPUs: { $cpus }
 said-adaptive = adaptiv
-said-coalescing = Empfang nach { $receive } oder { $packets } Paketen, Senden nach { $send }
+said-coalescing = Empfang nach { $receive } oder { $packets ->
+    [one] { $packets } Paket
+   *[other] { $packets } Paketen
+}, Senden nach { $send }
 said-function = über die virtuelle Funktion { $function }
 said-no-function = ohne virtuelle Funktion
 said-queues = { $n ->
@@ -45,25 +48,28 @@ said-queues = { $n ->
 }
 said-queues-spread = davon mit RPS verteilt: { $n }
 said-interrupts = { $n ->
-    [one] { $n } Interrupt auf den CPUs { $cpus }
+    [one] { $n } Interrupt auf CPU { $cpus }
    *[other] { $n } Interrupts auf den CPUs { $cpus }
 }
 said-interrupts-near = { $some } von { $all } Interrupts auf dem eigenen Knoten { $node }
 said-product = ein Produktname
-said-clock-source = die Taktquelle
+said-clock-source = die Zeitquelle
 said-vulnerabilities = die Liste der Schwachstellen
 said-mitigated = { $some } entschärft{ $these }, { $others } verwundbar{ $those }, von { $all } bekannten
 said-no-parameter = kein Parameter, der Ergebnisse beeinflusst
-said-parameters-tuning = nur Abstimmung: { $parameters }
+said-parameters-tuning = nur Feinabstimmung: { $parameters }
 said-all-processes = die Liste aller Prozesse
 said-running = läuft
 said-not-running = läuft nicht
-said-quota = Zeit für { $quota } CPUs auf { $cpus } CPUs
-said-group-throttling = wie oft die Kontrollgruppe gedrosselt wurde
+said-quota = Zeit für { $quota } CPUs auf { $cpus ->
+    [one] { $cpus } CPU
+   *[other] { $cpus } CPUs
+}
+said-group-throttling = wie oft die Control Group gedrosselt wurde
 said-throttled-group = { $n }-mal, seit es die Gruppe gibt
 said-left = { $size } in der Gruppe übrig
 said-unlimited = unbegrenzt
-said-load-average = die mittlere Last
+said-load-average = die Systemlast (Load Average)
 said-load = { $load } in der letzten Minute
 said-busy = { $processes } einer CPU
 said-stolen-time = die entzogene CPU-Zeit
@@ -93,7 +99,7 @@ said-modules = { $n ->
 said-launcher = ein MPI-Launcher im PATH
 said-library-none = LD_LIBRARY_PATH nennt keine; der Launcher liegt in { $folder }
 said-unknown-make = eine unbekannte Implementierung
-said-library-and-launcher = { $make } in { $folder }, der Launcher in { $bin } gehört zu { $launcher }
+said-library-and-launcher = { $make } in { $folder }, der Launcher in { $bin }: { $launcher }
 said-user = Benutzer { $user }
 said-neither = kein RDMA-Gerät und keine solche Variable
 said-variables-alone = { $variables }, aber kein RDMA-Gerät
@@ -145,26 +151,35 @@ said-rounds-differ = die letzten unterscheiden sich um { $range } und ändern si
 said-keeps = eingehalten
 said-misses = verfehlt
 said-unclear = unklar
-said-tried = { $asked } verlangt, { $reached } erreicht, { $late } der I/O zu spät: { $verdict }
+said-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os verspätet: { $verdict }
 said-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
-said-plan-in-a-hurry = { $few } von { $all } Fällen haben in { $budget } Zeit für weniger als { $least } Wiederholungen; { $needed } würden genügen
+said-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
+    [one] { $all } Fall
+   *[other] { $all } Fällen
+} für weniger als { $least } Wiederholungen; { $needed } würden genügen
 said-preparation = Vorbereitung { $n }
-said-other-make = { $path } stammt von einer anderen Implementierung als { $launcher }, der diesen Prozess gestartet hat
-said-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, sie zu bedienen: `--mpi=pmix`
-said-served-in-part = { $path } ist Intel MPI, und MPICHs { $launcher }, der diesen Prozess gestartet hat, bedient sie nur in manchen Versionen: wo `MPI_Init` scheitert, mit dem `mpiexec.hydra` von Intel MPI starten
+said-other-make = { $path } stammt von einer anderen Implementierung als der Launcher { $launcher }, der diesen Prozess gestartet hat
+said-not-served = { $path } ist Open MPI, und srun wurde nicht angewiesen, es zu bedienen: `--mpi=pmix`
+said-served-in-part = { $path } ist Intel MPI, und der Launcher { $launcher } von MPICH, der diesen Prozess gestartet hat, bedient es nur in manchen Versionen: wo `MPI_Init` scheitert, mit dem `mpiexec.hydra` von Intel MPI starten
 said-removing = was für den Lauf angelegt wurde, wird entfernt
 said-files-left = für den Lauf angelegte Dateien sind übrig; `assay storage clean` entfernt sie
 said-preconditioning = { $test }, Vorkonditionierung { $pass } von { $all }
 said-preconditioning-shuffled = { $test }, Vorkonditionierung in zufälliger Reihenfolge
 said-laying-out = { $path } wird vollständig geschrieben ({ $size })
-said-and-more = { $first } und { $n } weitere
+said-and-more = { $first } und { $n ->
+    [one] { $n } weiteres
+   *[other] { $n } weitere
+}
 said-block-device = das Blockgerät { $device }
 said-mounted = { $kind } auf { $device }, eingehängt in { $point }
 said-back-to = zurück zu { $condition }: { $command }
-said-back-within = es kann bis zu { $minutes } Minuten dauern; jetzt zu beenden lässt { $condition } bestehen
+said-back-within = es kann bis zu { $minutes } Minuten dauern; ein Abbruch jetzt lässt { $condition } bestehen
 said-settling = { $condition }: pendelt sich ein
 said-to-condition = zu { $condition }: { $command }
 said-order = die Reihenfolge ist aus `--seed` { $seed } gelost
-said-turn = Durchgang { $turn } von { $all }: { $condition }
+said-turn = Lauf { $turn } von { $all }: { $condition }
 said-as-control = noch einmal, zur Kontrolle
-said-hosts-answered = { $some } von { $all } Hosts haben geantwortet
+said-hosts-answered = { $some } von { $all } Hosts { $some ->
+    [one] hat
+   *[other] haben
+} geantwortet

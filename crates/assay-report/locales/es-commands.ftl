@@ -129,7 +129,7 @@ attribute-passes = { $n } pasadas antes
 
 ## What results are told apart by
 dimension-host = host
-dimension-peer = host par
+dimension-peer = otro host
 dimension-to = hacia
 dimension-placement = ubicación
 dimension-source = origen
@@ -144,12 +144,12 @@ dimension-file-bytes = tamaño de archivo
 dimension-levels = niveles
 dimension-direction = sentido
 dimension-bytes = tamaño
-dimension-bytes-per-array = tamaño del arreglo
+dimension-bytes-per-array = tamaño del vector
 dimension-n = N
 dimension-cpu = CPU
-dimension-instruction-set = juego de instrucciones
+dimension-instruction-set = conjunto de instrucciones
 dimension-mpi = MPI
-dimension-prefix = directorio de instalación
+dimension-prefix = prefijo
 dimension-abi = ABI
 dimension-ranks = rangos
 dimension-preset = método
@@ -186,11 +186,11 @@ dimension-target-index = número de destino
 dimension-member = miembro
 dimension-stage = etapa
 dimension-stretch = tramo
-dimension-timed = qué se cronometra
+dimension-timed = cronometrado
 
 ## The doctor
 doctor-title = Configuración de { $host } para medir
-doctor-counts = Comprobaciones: { $all }; con desviación { $bad }, según lo esperado { $good }, no observables aquí { $hidden }, ilegibles { $unread }.
+doctor-counts = Comprobaciones: { $all }; con desviación: { $bad }, según lo esperado: { $good }, no observables aquí: { $hidden }, ilegibles: { $unread }.
 doctor-no-change = No se cambió nada. Decida usted sobre cada cambio mostrado.
 doctor-no-deviation = No se encontraron desviaciones.
 doctor-deviations = Desviaciones
@@ -254,8 +254,11 @@ plan-sizes = { $low } a { $high }, { $n } tamaños
 plan-preconditioned = preacondicionado, escrituras completas: { $n }
 plan-rounds = por rondas hasta el estado estacionario, { $n } como mucho
 plan-search = después la tasa máxima que cumple { $goal }
-plan-shares = después { $shares } de esa tasa
-plan-points-near-the-knee = después puntos cerca del codo: { $n }
+plan-shares = después { $shares } de la tasa máxima
+plan-points-near-the-knee = { $n ->
+    [one] después { $n } punto cerca del codo
+   *[other] después { $n } puntos cerca del codo
+}
 plan-near-the-knee = una parte cercana al codo
 plan-directories = { $n ->
     [one] { $n } directorio

@@ -78,7 +78,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = volver a medir: los hilos que corresponden a una de esas CPU compartieron otra con los demás
 doubt-clock-stepped = el reloj del sistema se ajustó { $step } entretanto
-    .advice = las duraciones y el orden de los sucesos son de otro reloj que nada ajusta y siguen siendo correctos; vea qué ajusta el reloj del sistema: `timedatectl`, `chronyc tracking`
+    .advice = las duraciones y el orden de los eventos proceden de un reloj que nadie ajusta y siguen siendo correctos; ver qué ajusta el reloj del sistema: `timedatectl`, `chronyc tracking`
 doubt-over-budget = la ejecución tardó { $elapsed } con un presupuesto de { $budget }: cada caso se mide al menos una vez, y una herramienta oficial decide por sí misma cuánto tarda
     .advice = elegir menos casos en un archivo de suite, o menos herramientas con `--by`
 unsteady-too-few = hubo muy pocas rondas, o rondas sin ninguna E/S
@@ -106,7 +106,7 @@ doubt-measured-once = { $by } mide una sola vez, sin buscar un estado estacionar
 doubt-other-binding = los rangos quedaron asignados a las CPU { $bound } en vez de las solicitadas { $asked }, uno en cada una
     .advice = el lanzador o su configuración los asigna de otro modo: la ubicación indicada no es la que se midió
 doubt-one-kernel = ambos hosts comparten un mismo kernel: la biblioteca MPI puede haber usado su memoria en vez de la red
-    .advice = indique un host que sea otra máquina, o haga que la biblioteca no use la memoria compartida: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = indicar un host que sea otra máquina, o hacer que la biblioteca no use la memoria compartida: UCX_TLS=^shm, I_MPI_FABRICS=ofi
 doubt-unbound-ranks = { $unbound } de { $ranks } rangos no están fijados a una sola CPU, y { $moved } de ellos se movieron
     .advice = fijarlos con el lanzador: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = por la función virtual { $function } pasó el { $share } de lo que pasó por { $device } durante la prueba
@@ -233,7 +233,7 @@ missing-tool = no se encontró ninguna herramienta que lo mida
 missing-library = no se encontró la biblioteca que debe usar
     .advice = instale la biblioteca o quítela de la suite
 missing-rdma-device = no se encontró ningún dispositivo RDMA
-    .advice = cargue el controlador de la tarjeta de red (`rdma link` muestra los dispositivos) o añada RoCE por software: `rdma link add rxe0 type rxe netdev eth0`
+    .advice = cargar el controlador de la tarjeta de red (`rdma link` lista los dispositivos) o añadir RoCE por software: `rdma link add rxe0 type rxe netdev eth0`
 doubt-worse-than-pairs = { $from } a { $to } es peor que los demás pares: { $value } frente a una mediana de { $median } en { $pairs } pares ({ $change }); el azar por sí solo no lo explica
     .advice = compare con los pares que comparten uno de sus hosts: ¿es un host o el camino entre ambos? `assay doctor --to HOST` examina la ruta
 doubt-worse-than-peers = { $host } es peor que los demás: { $value } frente a una mediana de { $median } en { $hosts } hosts ({ $change }); el azar por sí solo no lo explica

@@ -1,7 +1,7 @@
 # What the doctor saw and what is said while a run goes on; the English is where it is said (`phrase!`).
 said-field-of = { $field } de { $file }
 said-holds = { $file } contiene { $text }
-said-hidden-in-guest = { $what }: no visible en esta máquina virtual o contenedor ({ $layer })
+said-hidden-in-guest = { $what }: no visible en este invitado o contenedor ({ $layer })
 said-hidden-on-host = { $what }: no visible en este host
 said-none = ninguno
 said-governor = gobernador de cpufreq
@@ -16,7 +16,7 @@ said-range = { $low } a { $high }
 said-nominal-hidden = la frecuencia nominal no es visible
 said-nominal = nominal { $frequency }
 said-throttling = contador de limitación térmica
-said-throttled-cpu = { $n } desde el arranque, en la CPU con más
+said-throttled-cpu = { $n } desde el arranque, en la CPU que más tiene
 said-idle-states = lista de estados de reposo
 said-siblings = qué CPU son hilos de un mismo núcleo
 said-threads-several = varios hilos por núcleo
@@ -36,7 +36,10 @@ said-ring-receive = recepción { $now } de { $most } como máximo
 said-ring-send = envío { $now } de { $most } como máximo
 said-channels = colas de recepción: { $now } de { $most } como máximo, para { $cpus } CPU
 said-adaptive = adaptativa
-said-coalescing = recepción tras { $receive } o { $packets } paquetes, envío tras { $send }
+said-coalescing = recepción tras { $receive } o { $packets ->
+    [one] { $packets } paquete
+   *[other] { $packets } paquetes
+}, envío tras { $send }
 said-function = por la función virtual { $function }
 said-no-function = sin función virtual
 said-queues = { $n ->
@@ -59,7 +62,7 @@ said-all-processes = lista de todos los procesos
 said-running = en ejecución
 said-not-running = no está en ejecución
 said-quota = tiempo de { $quota } CPU en { $cpus } CPU
-said-group-throttling = veces que se limitó el grupo de control
+said-group-throttling = número de veces que se limitó el grupo de control
 said-throttled-group = limitaciones desde que existe el grupo: { $n }
 said-left = quedan { $size } en el grupo
 said-unlimited = sin límite
@@ -87,7 +90,7 @@ said-sockets = { $n ->
    *[other] { $n } zócalos
 }
 said-page-cache = { $cached } en caché; { $dirty } por escribir
-said-no-swap = { $value }, sin efecto: no hay swap
+said-no-swap = { $value }, sin efecto: no hay espacio de intercambio
 said-memory-modules = descripción verosímil de los módulos de memoria
 said-modules = { $n ->
     [one] { $n } módulo
@@ -111,7 +114,7 @@ said-unknown-device = un dispositivo desconocido
 said-over = { $to } por { $device }
 said-no-echo = { $path }: sin respuesta de eco
 said-round-trip = ida y vuelta { $time }
-said-path-mtu = MTU de la ruta más allá de loopback
+said-path-mtu = MTU de la ruta más allá del loopback
 said-path-mtu-without-socket = MTU de la ruta (sin socket ICMP)
 said-would-send = { $device } enviaría { $size }
 said-packets-vanish = pasan { $carried } y los paquetes mayores desaparecen sin aviso; se suponían { $believed }
@@ -137,25 +140,31 @@ said-pcie = { $link } de { $most }: { $rate }
 said-below-port = menos que los { $rate } del puerto
 said-no-gid = no tiene GID de { $version }
 said-alone = solo { $what }
-said-gid = GID { $index } ({ $kind }, uno de { $n } de { $version })
+said-gid = GID { $index } ({ $kind }, { $n ->
+    [one] el único de { $version }
+   *[other] uno de los { $n } de { $version }
+})
 said-rdma-mtu = por { $device } con { $own }: MTU de la ruta { $path }
 said-no-nfs = no hay ningún volumen NFS montado
 said-one-domain = solo hay un dominio: la matriz tiene una celda
-said-solve-over-budget = una resolución con N = { $n } tarda al menos { $least }, y su presupuesto es { $budget }
-said-launch-over-budget = un lanzamiento de { $case } tarda al menos { $least }, y su presupuesto es { $budget }
+said-solve-over-budget = una resolución con N = { $n } tarda al menos { $least }, y su presupuesto es de { $budget }
+said-launch-over-budget = un lanzamiento de { $case } tarda al menos { $least }, y su presupuesto es de { $budget }
 said-beside-budget = eso tarda unos { $time }, aparte del presupuesto de { $budget }
 said-written-first = { $path } se escribe antes por completo: { $size }
 said-writing = escribiendo { $path } { $share }
 said-round = ronda { $n }: { $rate }
 said-rounds-differ = las últimas difieren un { $range } y cambian un { $slope }
-said-keeps = se cumple
-said-misses = no se cumple
-said-unclear = indeciso
-said-tried = { $asked } pedidas, { $reached } alcanzadas, { $late } de las E/S tarde: { $verdict }
+said-keeps = cumplido
+said-misses = incumplido
+said-unclear = dudoso
+said-tried = { $asked } solicitados, { $reached } alcanzados, { $late } de las E/S con retraso: { $verdict }
 said-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $budget } de su presupuesto
-said-plan-in-a-hurry = { $few } de { $all } casos tienen tiempo para menos de { $least } repeticiones en { $budget }; bastarían { $needed }
+said-plan-in-a-hurry = { $few ->
+    [one] { $few } de { $all } casos solo tiene
+   *[other] { $few } de { $all } casos solo tienen
+} tiempo para menos de { $least } repeticiones en { $budget }; bastarían { $needed }
 said-preparation = preparación { $n }
-said-other-make = { $path } es de otra implementación que { $launcher }, que inició este proceso
+said-other-make = { $path } no es de la misma implementación que { $launcher }, que inició este proceso
 said-not-served = { $path } es Open MPI, y a srun no se le indicó que la atienda: `--mpi=pmix`
 said-served-in-part = { $path } es Intel MPI, y { $launcher } de MPICH, que inició este proceso, la atiende solo en algunas versiones: si falla `MPI_Init`, iniciar con el `mpiexec.hydra` de Intel MPI
 said-removing = eliminando lo creado para la ejecución
@@ -173,4 +182,4 @@ said-to-condition = hacia { $condition }: { $command }
 said-order = el orden se sortea con `--seed` { $seed }
 said-turn = turno { $turn } de { $all }: { $condition }
 said-as-control = otra vez, como control
-said-hosts-answered = respondieron { $some } de { $all } hosts
+said-hosts-answered = hosts que han respondido: { $some } de { $all }

@@ -8,11 +8,13 @@ interval-of-level = intervalo del { $level }
 no-interval = ninguno
 no-value = sin valor
 full-stop = .
+list-separator = {", "}
+detail-separator = {", "}
 seed = semilla { $seed }
 and-more = y { $n } más
 on-more-hosts = { $n ->
-    [one] … y en { $n } host más: { $hosts }
-   *[other] … y en { $n } hosts más: { $hosts }
+    [one] … y en { $n } host más: { $hosts }
+   *[other] … y en { $n } hosts más: { $hosts }
 }
 one-and-two = { $one } y { $two }
 what-by = { $what }, medido por { $by }
@@ -60,6 +62,7 @@ working-set = conjunto de trabajo
 time-per-load = tiempo por carga dependiente
 beyond-caches = memoria
 knee = codo
+rate-max = máx.
 up-to-the-knee = hasta el codo
 beyond-the-knee = más allá del codo
 provisioned = aprovisionado: { $limit }
@@ -229,8 +232,8 @@ cases-skipped = { $n ->
 }
 status-failed = { $reported }; véase { $heading }.
 failed-likewise = { $n ->
-    [one] { $n } caso más falló del mismo modo: { $cases }
-   *[other] { $n } casos más fallaron del mismo modo: { $cases }
+    [one] { $n } caso más falló del mismo modo: { $cases }
+   *[other] { $n } casos más fallaron del mismo modo: { $cases }
 }
 skipped-because = { $n ->
     [one] { $n } caso se omitió por ello: { $cases }
@@ -242,7 +245,7 @@ status-partial = La ejecución es parcial: { $n ->
    *[other] faltan hosts{ $hosts }
 }. Lo que midieron los demás cuenta.
 status-interrupted = La ejecución se interrumpió{ $reached }; los casos terminados son válidos.
-status-interrupted-at-once = La ejecución se interrumpió antes de terminar su primer caso.
+status-interrupted-at-once = La ejecución se interrumpió antes de que terminara su primer caso.
 status-unfinished = La ejecución quedó incompleta{ $reached }: assay se interrumpió o sigue en marcha. Los casos terminados son válidos.
 statistics = Los valores son medianas. Los intervalos de confianza proceden de estadísticos de orden y no suponen ninguna distribución, o, con menos de { $least } muestras efectivas, de la t de Student; con menos de { $least } muestras no hay intervalo. n es el número de muestras tras el calentamiento y, entre paréntesis, el de muestras efectivas si están correlacionadas.
 statistics-version = Versión de la estadística: { $version }.

@@ -55,10 +55,10 @@ hosts-measuring = { $n ->
     [one] { $n } hôte
    *[other] { $n } hôtes
 }
-host-examined = { $done } sur { $all } : { $host } : examiné
-host-no-answer = { $done } sur { $all } : { $host } : pas de réponse
+host-examined = { $done } sur { $all } : { $host } : examiné
+host-no-answer = { $done } sur { $all } : { $host } : pas de réponse
 slurm-waiting = en attente de nœuds de Slurm
-slurm-gave = Slurm a attribué { $nodes }, job { $job }
+slurm-gave = Slurm a attribué { $nodes }, travail { $job }
 imported-measurements = { $n ->
     [one] { $n } mesure
    *[other] { $n } mesures
@@ -83,7 +83,7 @@ history-others = { $n } de cette métrique, à distinguer avec `--where`
 history-explanation = Un changement est trouvé par { $method } avec { $permutations } permutations (graine { $seed }) : au plus { $risk } d’entre elles séparent aussi nettement les exécutions, et il dépasse { $margin }. Entre deux changements, les exécutions sont supposées ne différer que par hasard.
 history-plot = { $metric } au fil des exécutions
 history-changed = Changements de niveau : { $n }.
-history-drawn = Un point par exécution, dans l’ordre de leur lancement ; la ligne est le niveau.
+history-drawn = Un point par exécution, dans l’ordre de leur lancement ; la ligne est le niveau.
 column-from-run = depuis l’exécution
 column-since = depuis
 column-before = avant
@@ -170,7 +170,7 @@ dimension-precondition-passes = passages avant
 dimension-goal = objectif
 dimension-point = point
 dimension-percent-of-max = part du maximum
-dimension-step = pas
+dimension-step = étape
 dimension-requested-rate = débit demandé
 dimension-copy = copie
 dimension-seconds = secondes
@@ -184,9 +184,9 @@ dimension-engine = moteur
 dimension-stream = flux
 dimension-target-index = numéro de cible
 dimension-member = membre
-dimension-stage = étape
-dimension-stretch = intervalle de temps
-dimension-timed = mesure prise sur
+dimension-stage = stade
+dimension-stretch = tranche de temps
+dimension-timed = chronométré
 
 ## The doctor
 doctor-title = Configuration de { $host } pour les mesures
@@ -254,8 +254,11 @@ plan-sizes = { $low } à { $high }, { $n } tailles
 plan-preconditioned = préconditionné, écritures complètes : { $n }
 plan-rounds = par tours jusqu’au régime permanent, { $n } au plus
 plan-search = puis le débit maximal qui tient { $goal }
-plan-shares = puis { $shares } de ce débit
-plan-points-near-the-knee = puis points près du coude : { $n }
+plan-shares = puis { $shares } du débit maximal
+plan-points-near-the-knee = { $n ->
+    [one] puis { $n } point près du coude
+   *[other] puis { $n } points près du coude
+}
 plan-near-the-knee = une part proche du coude
 plan-directories = { $n ->
     [one] { $n } répertoire

@@ -78,7 +78,7 @@ doubt-cpus-taken = { $n ->
 }
     .advice = mesurer à nouveau : les threads destinés à un tel CPU en ont partagé un autre avec le reste
 doubt-clock-stepped = l’horloge système a été décalée de { $step } entre-temps
-    .advice = les durées et l’ordre des événements viennent d’une horloge que rien ne règle et restent justes ; voyez ce qui règle l’horloge système : `timedatectl`, `chronyc tracking`
+    .advice = les durées et l’ordre des événements viennent d’une horloge que rien ne règle et restent justes ; voir ce qui règle l’horloge système : `timedatectl`, `chronyc tracking`
 doubt-over-budget = l’exécution a pris { $elapsed } pour un budget de { $budget } : chaque cas est mesuré au moins une fois, et un outil officiel décide lui-même de sa durée
     .advice = choisir moins de cas dans un fichier de suite, ou moins d’outils avec `--by`
 unsteady-too-few = il y a eu trop peu de tours, ou des tours sans aucune E/S
@@ -105,8 +105,8 @@ doubt-measured-once = { $by } ne mesure qu’une fois, sans rechercher de régim
     .advice = laisser assay mesurer d’abord dans la même exécution : le régime permanent qu’il trouve vaut pour les deux
 doubt-other-binding = les rangs étaient liés aux CPU { $bound } au lieu de { $asked } demandés, un par CPU
     .advice = le lanceur ou sa configuration les lie autrement : ce n’est pas le placement nommé qui a été mesuré
-doubt-one-kernel = les deux hôtes partagent un même noyau : la bibliothèque MPI a pu passer par leur mémoire au lieu du réseau
-    .advice = indiquez un hôte qui soit une autre machine, ou interdisez la mémoire partagée à la bibliothèque : UCX_TLS=^shm, I_MPI_FABRICS=ofi
+doubt-one-kernel = les deux hôtes partagent un même noyau : la bibliothèque MPI a pu passer par leur mémoire au lieu du réseau
+    .advice = indiquer un hôte qui soit une autre machine, ou interdire la mémoire partagée à la bibliothèque : UCX_TLS=^shm, I_MPI_FABRICS=ofi
 doubt-unbound-ranks = { $unbound } rangs sur { $ranks } ne sont pas liés à un seul CPU, dont { $moved } ont migré
     .advice = les lier avec le lanceur : `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = la fonction virtuelle { $function } a transporté { $share } de ce que { $device } a transporté pendant le test
@@ -233,7 +233,7 @@ missing-tool = aucun outil qui mesure cela n’a été trouvé
 missing-library = la bibliothèque à utiliser est introuvable
     .advice = installez la bibliothèque, ou retirez-la de la suite
 missing-rdma-device = aucun périphérique RDMA n’a été trouvé
-    .advice = chargez le pilote de la carte réseau (`rdma link` liste les périphériques), ou ajoutez RoCE en logiciel : `rdma link add rxe0 type rxe netdev eth0`
+    .advice = charger le pilote de la carte réseau (`rdma link` liste les périphériques), ou ajouter RoCE en logiciel : `rdma link add rxe0 type rxe netdev eth0`
 doubt-worse-than-pairs = { $from } vers { $to } est moins bon que les autres paires : { $value } contre une médiane de { $median } sur { $pairs } paires ({ $change }) ; le hasard seul ne l’explique pas
     .advice = comparez avec les paires qui partagent un de ses hôtes : est-ce un hôte ou le chemin entre les deux ? `assay doctor --to HOST` examine le chemin
 doubt-worse-than-peers = { $host } est moins bon que ses pairs : { $value } contre une médiane de { $median } sur { $hosts } hôtes ({ $change }) ; le hasard seul ne l’explique pas

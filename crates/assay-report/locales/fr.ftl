@@ -8,11 +8,13 @@ interval-of-level = intervalle à { $level }
 no-interval = aucun
 no-value = aucune valeur
 full-stop = .
+list-separator = {", "}
+detail-separator = {", "}
 seed = graine { $seed }
 and-more = et { $n } de plus
 on-more-hosts = { $n ->
-    [one] … et sur { $n } autre hôte : { $hosts }
-   *[other] … et sur { $n } autres hôtes : { $hosts }
+    [one] … et sur { $n } autre hôte : { $hosts }
+   *[other] … et sur { $n } autres hôtes : { $hosts }
 }
 one-and-two = { $one } et { $two }
 what-by = { $what }, mesuré par { $by }
@@ -60,6 +62,7 @@ working-set = ensemble de travail
 time-per-load = temps par chargement dépendant
 beyond-caches = mémoire
 knee = coude
+rate-max = max.
 up-to-the-knee = jusqu’au coude
 beyond-the-knee = au-delà du coude
 provisioned = provisionné : { $limit }
@@ -229,15 +232,15 @@ cases-skipped = { $n ->
 }
 status-failed = { $reported } ; voir { $heading }.
 failed-likewise = { $n ->
-    [one] { $n } autre cas a échoué de la même façon : { $cases }
-   *[other] { $n } autres cas ont échoué de la même façon : { $cases }
+    [one] { $n } autre cas a échoué de la même façon : { $cases }
+   *[other] { $n } autres cas ont échoué de la même façon : { $cases }
 }
 skipped-because = { $n ->
     [one] { $n } cas a été omis pour cette raison : { $cases }
    *[other] { $n } cas ont été omis pour cette raison : { $cases }
 }
 reached = {" "}après { $finished } cas sur { $planned }
-status-partial = L’exécution est partielle : { $n ->
+status-partial = L’exécution est partielle : { $n ->
     [one] un hôte manque{ $hosts }
    *[other] des hôtes manquent{ $hosts }
 }. Ce que les autres ont mesuré compte.
@@ -390,8 +393,8 @@ verdict-unsure = incertain : { $why }
 answer-doubted = { $some } valeurs sur { $all } sont douteuses, d’abord { $first } ({ $why })
 answer-untrusted = non fiable : { $reasons }
 answer-worse = { $n ->
-    [one] Moins bon que les autres hôtes : { $hosts }
-   *[other] Moins bons que les autres hôtes : { $hosts }
+    [one] Moins bon que les autres hôtes : { $hosts }
+   *[other] Moins bons que les autres hôtes : { $hosts }
 }
 answer-omitted = non mesuré : { $benchmarks }
 verdict-slow = lent : moins de la moitié de sa limite

@@ -60,7 +60,7 @@ doubt-paused = assay가 { $time } 동안 { $n }번 멈춤: 일시 중지되었�
 doubt-cpus-taken = assay가 CPU { $cpus }({ $n }개)을(를) 더는 사용할 수 없었음: 오프라인이 되었거나 cpuset 또는 선호도에서 제외됨
     .advice = 다시 측정하십시오. 그 CPU에 속한 스레드가 다른 CPU를 나머지와 함께 사용했습니다
 doubt-clock-stepped = 도중에 시스템 시각이 { $step } 조정됨
-    .advice = 소요 시간과 사건의 순서는 아무것도 조정하지 않는 다른 클록으로 재므로 정확합니다. 무엇이 시스템 시각을 조정하는지 확인하세요: `timedatectl`, `chronyc tracking`
+    .advice = 소요 시간과 이벤트의 순서는 조정되지 않는 다른 클록으로 재므로 정확합니다. 무엇이 시스템 시각을 조정하는지 확인하십시오: `timedatectl`, `chronyc tracking`
 doubt-over-budget = 실행에 { $elapsed } 걸림, 예산은 { $budget }: 모든 사례는 적어도 한 번 측정되며, 공식 도구는 소요 시간을 스스로 결정함
     .advice = 스위트 파일에서 사례를 줄이거나 `--by`로 도구를 줄이십시오
 unsteady-too-few = 라운드가 너무 적었거나 I/O가 없는 라운드가 있었음
@@ -84,7 +84,7 @@ doubt-measured-once = { $by } 도구는 한 번만 측정하며 정상 상태를
     .advice = 같은 실행에서 assay가 먼저 측정하게 하십시오. assay가 확인한 정상 상태는 둘 모두에 해당합니다
 doubt-other-binding = 랭크가 CPU { $bound }에 바인딩됨, 요청은 { $asked }에 하나씩
     .advice = 런처나 그 설정이 다르게 바인딩합니다. 측정된 것은 표시된 배치가 아닙니다
-doubt-one-kernel = 두 호스트가 한 커널에서 실행됨: MPI 라이브러리가 네트워크 대신 메모리를 사용했을 수 있음
+doubt-one-kernel = 두 호스트가 한 커널에서 실행됨: MPI 라이브러리가 네트워크 대신 두 호스트의 메모리를 사용했을 수 있음
     .advice = 다른 머신인 호스트를 지정하거나 라이브러리가 공유 메모리를 쓰지 않게 하십시오: UCX_TLS=^shm, I_MPI_FABRICS=ofi
 doubt-unbound-ranks = 랭크 { $ranks }개 중 { $unbound }개가 하나의 CPU에 바인딩되지 않았고, 그중 { $moved }개가 이동함
     .advice = 런처로 바인딩하십시오: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)

@@ -29,14 +29,18 @@ said-microcode = настоящая версия микрокода процес
 said-about-device = это свойство сетевого устройства
 said-half-duplex = полудуплекс
 said-firmware = прошивка { $version }
-said-receive-checksum = контрольная сумма при приёме
-said-send-checksum = контрольная сумма при отправке
+said-receive-checksum = вычисление контрольной суммы при приёме
+said-send-checksum = вычисление контрольной суммы при отправке
 said-off-fixed = выключено (не меняется)
 said-ring-receive = приём { $now } из { $most }
 said-ring-send = отправка { $now } из { $most }
 said-channels = очередей приёма: { $now } из { $most }, ЦП: { $cpus }
 said-adaptive = адаптивно
-said-coalescing = приём через { $receive } или пакетов: { $packets }, отправка через { $send }
+said-coalescing = приём через { $receive } или { $packets ->
+    [one] { $packets } пакет
+    [few] { $packets } пакета
+   *[other] { $packets } пакетов
+}, отправка через { $send }
 said-function = через виртуальную функцию { $function }
 said-no-function = без виртуальной функции
 said-queues = { $n ->
@@ -46,7 +50,7 @@ said-queues = { $n ->
 }
 said-queues-spread = распределяется через RPS: { $n }
 said-interrupts = прерываний: { $n }, на ЦП { $cpus }
-said-interrupts-near = прерываний на своём узле { $node }: { $some } из { $all }
+said-interrupts-near = прерываний на своём узле NUMA { $node }: { $some } из { $all }
 said-product = название изделия
 said-clock-source = источник времени
 said-vulnerabilities = список уязвимостей
@@ -61,12 +65,12 @@ said-group-throttling = сколько раз останавливали кон�
 said-throttled-group = остановок с создания группы: { $n }
 said-left = в группе осталось { $size }
 said-unlimited = без ограничения
-said-load-average = средняя загрузка
+said-load-average = средняя нагрузка
 said-load = { $load } за последнюю минуту
 said-busy = { $processes } одного ЦП
 said-stolen-time = отнятое время ЦП
 said-stolen = { $share } с момента загрузки ({ $time })
-said-pressure = сведения о простоях (PSI)
+said-pressure = сведения о нехватке ресурсов (PSI)
 said-waited = { $share } последних { $time }
 said-last-level = размер кэша последнего уровня
 said-memory-free = свободно { $free }, нужно { $needed } (кэш последнего уровня: { $caches })
@@ -107,7 +111,7 @@ said-at-most = не больше { $size }
 said-under-way = { $speed } × { $round_trip } = { $under_way } в пути, для этого нужно { $needed }
 said-nobody = { $range }: никому
 said-path = путь
-said-this-machine = { $to }: это сама машина, loopback
+said-this-machine = { $to } — эта же машина: loopback
 said-unknown-device = неизвестное устройство
 said-over = { $to } через { $device }
 said-no-echo = { $path }: эхо-ответа нет
@@ -133,7 +137,7 @@ said-rdma-firmware = прошивка устройства RDMA
 said-rdma-pcie = канал PCIe устройства RDMA
 said-pcie = { $link } из { $most }: { $rate }
 said-below-port = меньше { $rate } порта
-said-no-gid = нет GID { $version }
+said-no-gid = без GID { $version }
 said-alone = только { $what }
 said-gid = GID { $index } ({ $kind }, всего { $version }: { $n })
 said-rdma-mtu = через { $device } с { $own }: MTU пути { $path }
@@ -146,16 +150,19 @@ said-written-first = { $path } сначала записывается цели�
 said-writing = запись { $path } { $share }
 said-round = раунд { $n }: { $rate }
 said-rounds-differ = последние различаются на { $range } и меняются на { $slope }
-said-keeps = соблюдает
-said-misses = не соблюдает
+said-keeps = выполнено
+said-misses = не выполнено
 said-unclear = неясно
-said-tried = задано { $asked }, достигнуто { $reached }, опоздало { $late } операций: { $verdict }
+said-tried = запрошено { $asked }, достигнуто { $reached }, с опозданием { $late } операций: { $verdict }
 said-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
-said-plan-in-a-hurry = за { $budget } в { $few } из { $all } случаев помещается меньше { $least } повторов; хватило бы { $needed }
+said-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
+    [one] { $all } случая
+   *[other] { $all } случаев
+} помещается меньше { $least } повторов; хватило бы { $needed }
 said-preparation = подготовка { $n }
-said-other-make = { $path } другой реализации, чем { $launcher }, которая запустила этот процесс
+said-other-make = { $path } другой реализации, чем программа запуска этого процесса ({ $launcher })
 said-not-served = { $path }: это Open MPI, а srun не велено её обслуживать: `--mpi=pmix`
-said-served-in-part = { $path }: это Intel MPI, а { $launcher } из MPICH, которая запустила этот процесс, обслуживает её лишь в некоторых версиях: если `MPI_Init` завершается ошибкой, запускайте через `mpiexec.hydra` из Intel MPI
+said-served-in-part = { $path }: это Intel MPI, а программа запуска { $launcher } из MPICH, запустившая этот процесс, обслуживает её лишь в некоторых версиях: если `MPI_Init` завершается ошибкой, запускайте через `mpiexec.hydra` из Intel MPI
 said-removing = удаление созданного для прогона
 said-files-left = остались файлы, созданные для прогона; их удалит `assay storage clean`
 said-preconditioning = { $test }, предварительная подготовка { $pass } из { $all }
@@ -169,6 +176,6 @@ said-back-within = это может занять до { $minutes } минут; 
 said-settling = { $condition }: ожидание стабилизации
 said-to-condition = к { $condition }: { $command }
 said-order = порядок получен из `--seed` { $seed }
-said-turn = очередь { $turn } из { $all }: { $condition }
+said-turn = прогон { $turn } из { $all }: { $condition }
 said-as-control = ещё раз, для контроля
 said-hosts-answered = ответили узлы: { $some } из { $all }

@@ -8,6 +8,8 @@ interval-of-level = интервал { $level }
 no-interval = нет
 no-value = нет значения
 full-stop = .
+list-separator = {", "}
+detail-separator = {", "}
 seed = начальное число { $seed }
 and-more = и ещё { $n }
 on-more-hosts = { $n ->
@@ -66,6 +68,7 @@ working-set = рабочий набор
 time-per-load = время зависимой загрузки
 beyond-caches = память
 knee = перегиб
+rate-max = макс.
 up-to-the-knee = до перегиба
 beyond-the-knee = за перегибом
 provisioned = выделено: { $limit }
@@ -237,10 +240,10 @@ cases-skipped = { $n ->
 }
 status-failed = { $reported }; см. раздел «{ $heading }».
 failed-likewise = { $n ->
-    [one] Так же не удался ещё { $n } случай: { $cases }
-    [few] Так же не удались ещё { $n } случая: { $cases }
-    [many] Так же не удались ещё { $n } случаев: { $cases }
-   *[other] Так же не удались ещё { $n } случая: { $cases }
+    [one] Таким же сбоем завершился ещё { $n } случай: { $cases }
+    [few] Таким же сбоем завершились ещё { $n } случая: { $cases }
+    [many] Таким же сбоем завершились ещё { $n } случаев: { $cases }
+   *[other] Таким же сбоем завершились ещё { $n } случая: { $cases }
 }
 skipped-because = { $n ->
     [one] Из-за этого пропущен { $n } случай: { $cases }

@@ -13,7 +13,7 @@ mod plan;
 mod run;
 mod storage;
 
-pub use answer::{Row, answer, distrusted, rows};
+pub use answer::{MOST_ROWS, Row, answer, distrusted, rows};
 pub use comparison::comparison;
 pub use findings::findings;
 pub use headlines::{headlines, representative};

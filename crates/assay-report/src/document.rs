@@ -13,6 +13,9 @@ pub struct Document {
     pub title: String,
     /// What it consists of, in order.
     pub blocks: Vec<Block>,
+    /// Whether it is to fit a screen: a terminal gets it without a rule below its title, and paragraphs without
+    /// empty lines between them.
+    pub is_dense: bool,
 }
 
 /// One part of a report.
@@ -312,7 +315,7 @@ impl Document {
     /// A document without blocks.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), blocks: Vec::new() }
+        Self { title: title.into(), blocks: Vec::new(), is_dense: false }
     }
 
     /// Appends the heading of a section.

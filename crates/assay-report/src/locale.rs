@@ -22,6 +22,16 @@ pub(crate) use unit::symbol;
 #[cfg(test)]
 mod tests;
 
+/// What stands between the parts of a list.
+pub(crate) fn comma() -> &'static str {
+    word("list-separator")
+}
+
+/// A thing and what tells it apart: `Triad, node`.
+pub(crate) fn detailed(what: &str, by: &str) -> String {
+    [what, by].join(word("detail-separator"))
+}
+
 /// The languages of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Locale {

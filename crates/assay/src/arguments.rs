@@ -350,13 +350,13 @@ pub(crate) struct MeasuringArguments {
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
     /// Only these topics, by the first word of a check, like memory or network [default: all]
-    #[arg(value_name = "TOPIC", conflicts_with = "several")]
+    #[arg(value_name = "TOPIC")]
     pub(crate) topics: Vec<String>,
     /// Also list what is as expected and what cannot be observed
     #[arg(long, conflicts_with = "several")]
     pub(crate) all: bool,
     /// Exit with 4 if a deviation skews or invalidates measurements
-    #[arg(long, conflicts_with = "several")]
+    #[arg(long)]
     pub(crate) strict: bool,
     /// No progress
     #[arg(short, long)]

@@ -4,6 +4,7 @@ use assay_claims::reference::Claim;
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
+use assay_report::document::Document;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render, words};
 use assay_run::failure::Failure;
@@ -16,6 +17,11 @@ use crate::listening::{LOOKING, Listening};
 use crate::page::{self, Page, json};
 use crate::terminal::Terminal;
 use crate::{signals, stored};
+
+/// Lines of a terminal as it comes.
+const SCREEN: usize = 24;
+/// Fewer rows than these are no answer.
+const FEWEST_ROWS: usize = 4;
 
 /// What options alone ask, without a suite of the user's.
 pub(crate) fn of_options<'a>(suite: &'a Suite, typed: &MeasuringArguments) -> Question<'a> {
@@ -176,8 +182,9 @@ pub(crate) fn present(
     if typed.events {
         return Ok(());
     }
+    let steps = next_steps(summary, extent, terminal.width);
     let document = match (typed.page.format(), extent) {
-        (Format::Text, Extent::Answer) => build::answer(summary, Some(run)),
+        (Format::Text, Extent::Answer) => on_one_screen(summary, run, &steps, terminal),
         _ => build::run(summary, Some(run)),
     };
     let page = Page {
@@ -188,9 +195,19 @@ pub(crate) fn present(
     };
     page.publish(&typed.page, terminal)?;
     if typed.page.format() == Format::Text {
-        terminal.print(&next_steps(summary, extent, terminal.width));
+        terminal.print(&steps);
     }
     Ok(())
+}
+
+/// The answer with as many rows as a screen has room for above `steps`, or with a few where nothing helps.
+fn on_one_screen(summary: &Summary, run: &Run, steps: &str, terminal: &Terminal) -> Document {
+    let document = |rows| build::answer(summary, Some(run), rows);
+    let fits = |document: &Document| {
+        terminal.text(document).lines().count() + steps.lines().count() <= SCREEN
+    };
+    let mut fewer = (FEWEST_ROWS + 1..=build::MOST_ROWS).rev().map(document);
+    fewer.find(fits).unwrap_or_else(|| document(FEWEST_ROWS))
 }
 
 /// What a user may want to do with the run that just ended.

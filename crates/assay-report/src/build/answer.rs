@@ -12,13 +12,15 @@ use super::run::context::{metric_name, number, section_of, text};
 use super::run::{head, network, notes, together};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::{precision, words};
 
-/// Rows that fit the first screen beside the machine, the verdict and the next steps.
-const ROWS: usize = 12;
+/// Rows that a screen has room for at the most, beside the machine, the verdict and the next steps.
+pub const MOST_ROWS: usize = 12;
 /// Rows of which each has room for its reasons and a bar; where there are more, letters stand for reasons.
 const ROWS_WITH_REASONS: usize = 6;
+/// Columns of a line of text on a terminal of 80.
+const LINE: usize = 78;
 /// Letters of a bar from nothing to the limit.
 const BAR: usize = 10;
 /// An I/O of this size or more is asked for its bandwidth, a smaller one for its rate.
@@ -72,7 +74,7 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
         let label = question(benchmark, &headline_label(name, estimate));
         let joined = |apart: Vec<String>| {
             let parts = std::iter::once(label.clone());
-            parts.chain(apart.into_iter().filter(|_| several)).collect::<Vec<_>>().join(", ")
+            parts.chain(apart.into_iter().filter(|_| several)).collect::<Vec<_>>().join(comma())
         };
         let apart: Vec<String> = told_apart(estimate).into_iter().collect();
         let host = text(estimate, Attribute::Host);
@@ -163,28 +165,29 @@ fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
     rows.into_iter().map(|row| (row.label, row.distrust)).collect()
 }
 
-/// The answer as a page that fits a screen of 80 columns and 24 lines. `run` says how far an interrupted one came.
+/// The answer on a page for the first screen, with at most so many `rows`. `run` says how far an interrupted one came.
 #[must_use]
-pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
+pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize) -> Document {
     let mut document = Document::new(head::title(summary));
-    head::machines(&mut document, Tone::Quiet, summary);
+    document.is_dense = true;
+    head::machines(&mut document, Tone::Quiet, summary, LINE);
     let (tone, fate) = head::fate(summary, run);
     document.paragraph(tone, fate);
     let whole = distrusted(summary);
     if !whole.is_empty() {
         document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = whole.join("; ")));
     }
-    let rows = of_all_hosts(rows(summary));
-    let reasons = reasons(&rows);
-    if !rows.is_empty() {
-        document.blocks.push(Block::Table(table(&rows, &reasons)));
+    let (shown, left_out) = shown(of_all_hosts(self::rows(summary)), rows);
+    let reasons = reasons(&shown);
+    if !shown.is_empty() {
+        document.blocks.push(Block::Table(table(&shown, &reasons)));
     }
     if !reasons.is_empty() {
         let told = reasons.iter().enumerate().map(|(nth, why)| format!("{}: {why}", mark(nth)));
         document.paragraph(Tone::Quiet, told.collect::<Vec<_>>().join("; "));
     }
-    if rows.len() > ROWS {
-        document.paragraph(Tone::Quiet, say!("and-more", n = rows.len() - ROWS));
+    if left_out > 0 {
+        document.paragraph(Tone::Quiet, say!("and-more", n = left_out));
     }
     let worse = worse(summary);
     if !worse.is_empty() {
@@ -202,6 +205,13 @@ pub fn answer(summary: &Summary, run: Option<&Run>) -> Document {
     }
     notes::add_failures(&mut document, summary);
     document
+}
+
+/// As many as there is room for, and how many are left out.
+fn shown(mut all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, usize) {
+    let left_out = all.len().saturating_sub(rows);
+    all.truncate(rows);
+    (all, left_out)
 }
 
 /// What one screen has of several hosts: of each question the middle one and the worst.
@@ -263,7 +273,7 @@ fn worse(summary: &Summary) -> Vec<&str> {
 /// What the worst of the rows are.
 fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
     let is_pair = |it: &Estimate| network::pairs::name(it).is_some();
-    let mut worst = rows.iter().take(ROWS).filter_map(|row| row.worst);
+    let mut worst = rows.iter().filter_map(|row| row.worst);
     match (worst.clone().any(is_pair), worst.all(is_pair)) {
         (false, _) => "column-worst-host",
         (true, true) => "column-worst-pair",
@@ -277,7 +287,7 @@ fn reasons(rows: &[OfHosts<'_>]) -> Vec<String> {
     if rows.len() <= ROWS_WITH_REASONS {
         return reasons;
     }
-    for row in rows.iter().take(ROWS) {
+    for row in rows {
         let why = row.middle.distrust.map(words::distrust_alike);
         reasons.extend(why.filter(|why| !reasons.contains(why)));
     }
@@ -300,7 +310,7 @@ fn table(rows: &[OfHosts<'_>], reasons: &[String]) -> Table {
     ];
     let mut table = Table::new("", &columns);
     let share = if rows.len() <= ROWS_WITH_REASONS { bar } else { units::percent };
-    for OfHosts { middle: row, worst } in rows.iter().take(ROWS) {
+    for OfHosts { middle: row, worst } in rows {
         let (tone, verdict) = verdict(row, reasons);
         // How far hosts lie apart says more of them than how well the middle one is known.
         let interval = match worst {

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::run::context::{metric_name, text};
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::word;
+use crate::locale::{comma, detailed, word};
 use crate::{precision, units, words as catalogue};
 
 mod forest;
@@ -61,7 +61,7 @@ fn runs(ids: &[String]) -> String {
             let which = say!("from-to", first = first, last = last);
             say!("compare-runs", n = ids.len().to_string(), which = which)
         }
-        _ => say!("compare-runs", n = ids.len().to_string(), which = ids.join(", ")),
+        _ => say!("compare-runs", n = ids.len().to_string(), which = ids.join(comma())),
     }
 }
 
@@ -75,7 +75,7 @@ fn counts(comparison: &Comparison) -> String {
         });
     let reported: Vec<String> = all.into_iter().flatten().collect();
     let (a, b) = (&comparison.a.name, &comparison.b.name);
-    say!("compare-result", a = a, b = b, reported = reported.join(", "))
+    say!("compare-result", a = a, b = b, reported = reported.join(comma()))
 }
 
 fn explanation(comparison: &Comparison) -> String {
@@ -149,7 +149,7 @@ fn case(estimate: &Estimate) -> String {
     let asked = identity::words(&estimate.parameters);
     // It is among the parameters of runs with several hosts.
     let host = text(estimate, Attribute::Host);
-    host.into_iter().chain([asked]).collect::<Vec<_>>().join(", ")
+    host.into_iter().chain([asked]).collect::<Vec<_>>().join(comma())
 }
 
 /// What each condition reached of its limit, where both are known.
@@ -220,6 +220,6 @@ fn alone(comparison: &Comparison, it: &Unmatched) -> String {
         words if words.is_empty() => it.case.clone(),
         words => words,
     };
-    let what = format!("{} {}, {case}", it.benchmark, it.metric);
+    let what = detailed(&format!("{} {}", it.benchmark, it.metric), &case);
     say!("compare-alone", what = what, side = &side.name)
 }

@@ -9,7 +9,7 @@ use super::run::words;
 use crate::document::{
     Align, Axis, Block, Cell, Document, Facts, Line, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::{units, words as catalogue};
 
 /// Significant digits of values, which may differ by parts of a percent.
@@ -172,7 +172,7 @@ fn changes(history: &History) -> Table {
     for change in &history.changes {
         let since = history.points.get(change.point).map(|point| minute(&point.started));
         let beside = history.environment.iter().filter(|it| it.point == change.point);
-        let beside = beside.map(what).collect::<Vec<_>>().join(", ");
+        let beside = beside.map(what).collect::<Vec<_>>().join(comma());
         let is = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
         let tone = if change.is_better { Tone::Plain } else { Tone::Bad };
         let is = Cell { text: is.to_owned(), tone, ..Cell::default() };
@@ -233,7 +233,7 @@ fn runs(history: &History) -> Table {
                 .map(|it| units::percent(100.0 * point.median / it))
                 .unwrap_or_default()
                 .into(),
-            notes.collect::<Vec<_>>().join(", ").into(),
+            notes.collect::<Vec<_>>().join(comma()).into(),
         ]);
     }
     table.without_empty_columns()

@@ -3,6 +3,7 @@
 //!
 //! Numbers keep the columns and the decimals of the tool and are not grouped, as there; intervals have a column of their own.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use assay_model::attribute::{Attribute, Value};
@@ -19,7 +20,7 @@ use super::representative;
 use super::run::context::{number, text};
 use super::run::{published, together, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{date, decimal, grouped, symbol, word};
+use crate::locale::{comma, date, decimal, detailed, grouped, symbol, word};
 use crate::{precision, units, words as catalogue};
 
 /// Decimals that perftest and the OSU benchmarks print.
@@ -70,7 +71,7 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
             tools.push(estimate.tool.name.clone());
         }
     }
-    let tool = tools.join(", ");
+    let tool = tools.join(comma());
     let n = number_of(subject, summaries);
     document.paragraph(Tone::Plain, say!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline(subject, &all, summaries);
@@ -145,7 +146,7 @@ fn close(document: &mut Document, summaries: &[&Summary]) {
     document.paragraph(Tone::Plain, words::statistics(first.statistics));
     let mut dates: Vec<String> = summaries.iter().map(|it| date(&it.run.started)).collect();
     dates.dedup();
-    document.paragraph(Tone::Plain, say!("learn-dates", dates = dates.join(", ")));
+    document.paragraph(Tone::Plain, say!("learn-dates", dates = dates.join(comma())));
     document.heading(word("learn-heading-commands"));
     let mut commands: Vec<String> = Vec::new();
     for summary in summaries {
@@ -162,6 +163,15 @@ fn close(document: &mut Document, summaries: &[&Summary]) {
         }
     }
     document.blocks.push(Block::Preformatted(commands.join("\n")));
+}
+
+/// As a shell takes it for one word (POSIX.1-2024, Shell Command Language, 2.2).
+fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+=[]".contains(c);
+    match text.chars().all(is_plain) && !text.is_empty() {
+        true => text.into(),
+        false => format!("'{}'", text.replace('\'', r"'\''")).into(),
+    }
 }
 
 /// What repeats a run: once for each host that it measured the way to and each folder that it measured.
@@ -181,7 +191,7 @@ fn own_commands(summary: &Summary) -> Vec<String> {
         _ => path,
     };
     let hosts = named(Attribute::To).into_iter().filter(|it| it != "loopback");
-    let hosts = hosts.map(|it| format!(" --to {it}"));
+    let hosts = hosts.map(|it| format!(" --to {}", shell_word(&it)));
     // What others measured may be called anything.
     let targets = named(Attribute::Target).into_iter().filter(|it| it.starts_with('/'));
     let mut folders: Vec<String> = Vec::new();
@@ -190,7 +200,7 @@ fn own_commands(summary: &Summary) -> Vec<String> {
             folders.push(folder);
         }
     }
-    let folders = folders.into_iter().map(|it| format!(" --target {it}"));
+    let folders = folders.into_iter().map(|it| format!(" --target {}", shell_word(&it)));
     let suite = &summary.run.suite;
     let commands: Vec<String> =
         hosts.chain(folders).map(|of| format!("assay run {suite}{of}")).collect();
@@ -205,7 +215,7 @@ fn impossible(document: &mut Document, all: &[&Estimate]) {
             estimate.warnings.iter().filter(|it| matches!(it, Doubt::OutOfOrder { .. }))
         {
             let size = text(estimate, Attribute::Bytes).unwrap_or_default();
-            let line = format!("{size}, {}", catalogue::doubt(doubt).text);
+            let line = detailed(&size, &catalogue::doubt(doubt).text);
             if !reported.contains(&line) {
                 reported.push(line);
             }
@@ -289,8 +299,8 @@ fn row(name: String, shown: String, estimates: &[&Estimate]) -> Vec<Cell> {
     let intervals: Vec<String> =
         estimates.iter().filter_map(|it| precision::interval(it)).collect();
     let shares = estimates.iter().filter_map(|it| it.percent_of_limit).map(units::percent);
-    let shares = shares.collect::<Vec<_>>().join(", ");
-    vec![name.into(), shown.into(), intervals.join(", ").into(), shares.into()]
+    let shares = shares.collect::<Vec<_>>().join(comma());
+    vec![name.into(), shown.into(), intervals.join(comma()).into(), shares.into()]
 }
 
 /// The whole node, and from the lowest to the highest of its domains.
@@ -330,7 +340,7 @@ fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
         .map(|peak| in_gflops(&Estimate { median: peak, ci: None, ..rmax.clone() }));
     let peak = reported.map(|it| format!("{it} (Rpeak)"));
     let shown = [peak, Some(format!("{} (Rmax)", in_gflops(rmax)))];
-    let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(comma());
     Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))
 }
 
@@ -362,7 +372,7 @@ fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
     });
     let found: Vec<&Estimate> = latency.into_iter().chain(&in_bits).collect();
     let shown: Vec<String> = found.iter().map(|it| value(it)).collect();
-    (!found.is_empty()).then(|| row(word("learn-rdma").to_owned(), shown.join(", "), &found))
+    (!found.is_empty()).then(|| row(word("learn-rdma").to_owned(), shown.join(comma()), &found))
 }
 
 /// One row for each tool and target: the largest bandwidth that was read, and that was written.
@@ -396,7 +406,7 @@ fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
         };
         let both: Vec<&Estimate> = read.into_iter().chain(write).collect();
         let name = match here {
-            (tool, Some(group)) if both[0].is_of_hosts() => format!("{tool}, {group}"),
+            (tool, Some(group)) if both[0].is_of_hosts() => detailed(&tool, &group),
             (tool, Some(target)) => say!("learn-storage", tool = tool, target = target),
             (tool, None) => tool,
         };

@@ -6,7 +6,7 @@ use assay_model::event::Status;
 use assay_model::quantity::Quantity;
 
 use crate::document::{Align, Block, Cell, Document, Note, Table, Tone};
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::units;
 
 /// One stored run, as the list shows it.
@@ -132,5 +132,5 @@ fn values(headlines: &[(&str, Quantity)]) -> String {
         let is_said = at > 0 && headlines[at - 1].0 == *label;
         units::joined(&if is_said { written } else { format!("{label} {written}") })
     };
-    headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(", ")
+    headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(comma())
 }

@@ -13,7 +13,7 @@ use assay_model::workload::storage::{
 };
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::word;
+use crate::locale::{comma, detailed, word};
 use crate::units::{percent, quantity, size};
 
 /// Targets that are named; of more only the number is reported.
@@ -105,7 +105,7 @@ pub(super) fn folders(test: &FileTest) -> String {
     let mut folders: Vec<String> =
         test.workload.trees.iter().map(|tree| tree.anchor.display().to_string()).collect();
     folders.dedup();
-    folders.join(", ")
+    folders.join(comma())
 }
 
 /// The workload of a case in words, without its targets' sizes.
@@ -114,7 +114,7 @@ fn phrase(test: &StorageTest, named: bool) -> String {
     let load = match (&test.point, &workload.load) {
         // Which share it is, the other points of the curve will tell.
         (Some(CurvePoint::Bend { .. }), Load::ShareOf { arrivals, .. }) => {
-            format!("{}, {}", word("plan-near-the-knee"), law(*arrivals))
+            detailed(word("plan-near-the-knee"), law(*arrivals))
         }
         (_, load) => self::load(load, &plan),
     };
@@ -217,7 +217,7 @@ fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
         (stream.sync_every > 0)
             .then(|| say!("plan-fsync-every", n = stream.sync_every.to_string())),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
 }
 
 fn pattern(pattern: &AccessPattern) -> String {
@@ -266,7 +266,7 @@ fn sizes(sizes: &[SizeShare]) -> String {
         };
         if sizes.len() > 1 { format!("{range} ({})", percent(100.0 * it.share)) } else { range }
     };
-    sizes.iter().map(one).collect::<Vec<_>>().join(", ")
+    sizes.iter().map(one).collect::<Vec<_>>().join(comma())
 }
 
 pub(super) fn targets(workload: &StorageWorkload) -> String {
@@ -274,7 +274,7 @@ pub(super) fn targets(workload: &StorageWorkload) -> String {
         return word("plan-no-target").to_owned();
     }
     let named = workload.targets.iter().take(NAMED).map(target);
-    let mut text = named.collect::<Vec<_>>().join(", ");
+    let mut text = named.collect::<Vec<_>>().join(comma());
     if workload.targets.len() > NAMED {
         let more = (workload.targets.len() - NAMED).to_string();
         text = format!("{text} {}", say!("and-more", n = more));
@@ -300,7 +300,7 @@ pub(super) fn shares(tests: &[&StorageTest]) -> String {
             Some(CurvePoint::Maximum) | None => {}
         }
     }
-    let shares = say!("plan-shares", shares = percents.join(", "));
+    let shares = say!("plan-shares", shares = percents.join(comma()));
     let knee = say!("plan-points-near-the-knee", n = bends);
     let parts = [(!percents.is_empty()).then_some(shares), (bends > 0).then_some(knee)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
@@ -320,7 +320,11 @@ fn target(target: &StorageTarget) -> String {
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let path = target.path.display();
-    if parts.is_empty() { path.to_string() } else { format!("{path} ({})", parts.join(", ")) }
+    if parts.is_empty() {
+        path.to_string()
+    } else {
+        format!("{path} ({})", parts.join(comma()))
+    }
 }
 
 fn load(load: &Load, plan: &StoragePlan) -> String {
@@ -328,7 +332,7 @@ fn load(load: &Load, plan: &StoragePlan) -> String {
         Load::Closed => word("plan-closed-loop").to_owned(),
         Load::Balanced => word("plan-in-given-shares").to_owned(),
         Load::Open { rate_per_s, arrivals } => {
-            format!("{}, {}", quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
+            detailed(&quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
         }
         Load::Capped { bytes_per_s } => {
             say!("plan-at-most", value = quantity(*bytes_per_s, Unit::BytePerSecond, 4))
@@ -339,7 +343,7 @@ fn load(load: &Load, plan: &StoragePlan) -> String {
                 .get(*phase)
                 .map_or(word("plan-maximum-rate"), |it| it.name.as_str());
             let share = say!("plan-share-of", share = percent(*share), what = of);
-            format!("{share}, {}", law(*arrivals))
+            detailed(&share, law(*arrivals))
         }
     }
 }
@@ -360,5 +364,5 @@ fn time(timing: &StorageTiming, pause_before_s: f64) -> String {
         Some(timing.duration_s.map_or_else(|| word("plan-until-done").to_owned(), seconds)),
         timing.stop_after_bytes.map(|bytes| say!("plan-at-most", value = size(bytes))),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
 }

@@ -156,11 +156,20 @@ const fn align(align: &Align) -> &'static str {
     }
 }
 
-/// The class of a cell: the side of its column, its tone, and whether it is one word.
+/// The class of a cell: the side of its column, its tone, and whether it is one word or a long text.
 fn class(cell: &Cell, column: &Align) -> String {
-    let whole = if is_whole(&cell.text) { " whole" } else { "" };
-    format!("{} {}{whole}", align(column), tone(&cell.tone))
+    let extent = if is_whole(&cell.text) {
+        " whole"
+    } else if *column == Align::Left && cell.text.chars().count() > LONG {
+        " long"
+    } else {
+        ""
+    };
+    format!("{} {}{extent}", align(column), tone(&cell.tone))
 }
+
+/// Letters of a text that a narrow screen would break into more than two lines.
+const LONG: usize = 20;
 
 /// Letters of a date with its time, and of a run.
 const LONGEST_WHOLE: usize = 24;

@@ -39,11 +39,14 @@ pub fn document(document: &Document, options: &Options) -> String {
     let mut lines = wrap(&document.title, options.width);
     let rule = lines.iter().map(|line| columns(line)).max().unwrap_or(0).min(options.width);
     lines = lines.iter().map(|line| writer.bold(line)).collect();
-    lines.push("═".repeat(rule));
+    if !document.is_dense {
+        lines.push("═".repeat(rule));
+    }
     for block in &document.blocks {
+        let is_close = document.is_dense && matches!(block, Block::Paragraph(_));
         let block = writer.block(block);
         if !block.is_empty() {
-            lines.push(String::new());
+            lines.extend((!is_close).then(String::new));
             lines.extend(block);
         }
     }

@@ -13,7 +13,7 @@ use assay_model::trust::{Distrust, WIDEST};
 
 use super::{Said, hosts, reported};
 use crate::locale as units;
-use crate::locale::{fixed, word};
+use crate::locale::{comma, fixed, word};
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -101,7 +101,7 @@ pub fn left_out(omitted: &[Omitted]) -> String {
     }
     let text = |(reason, names): &(Missing, Vec<&str>)| {
         let option = option(*reason).map(|it| format!(" (`{it}`)")).unwrap_or_default();
-        names.join(", ") + &option
+        names.join(comma()) + &option
     };
     kinds.iter().map(text).collect::<Vec<_>>().join("; ")
 }

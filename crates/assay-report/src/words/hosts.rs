@@ -4,6 +4,7 @@ use assay_model::doubt::Doubt;
 use assay_model::host_names::compact;
 
 use super::doubt;
+use crate::locale::comma;
 
 /// Hosts that are named one by one; of more there are ranges.
 const NAMED: usize = 4;
@@ -14,7 +15,7 @@ const ROOM: usize = 40;
 #[must_use]
 pub fn hosts(names: &[&str]) -> String {
     match names.len() {
-        0..=NAMED => names.join(", "),
+        0..=NAMED => names.join(comma()),
         n => format!("{} ({n})", short(names)),
     }
 }
@@ -27,7 +28,7 @@ fn short(names: &[&str]) -> String {
             let is_short = ranges.chars().count() <= ROOM;
             if is_short { ranges } else { format!("{first} … {last}") }
         }
-        _ => names.join(", "),
+        _ => names.join(comma()),
     }
 }
 

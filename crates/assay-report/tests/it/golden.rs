@@ -153,7 +153,7 @@ fn the_answer_fits_the_first_screen() {
         ("network", network::network()),
         ("volume", storage::volume()),
     ] {
-        let text = text::document(&build::answer(&summary, None), &options);
+        let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
         assert!(text.lines().count() <= 19, "{name}: {text}");
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{name}: {text}");
@@ -212,12 +212,18 @@ fn many_answers_have_a_line_each() {
         it.ci = (nth % 4 > 0).then_some([it.median - half, it.median + half]);
     }
     let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None), &options);
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
     let rows = text.lines().filter(|line| line.contains("unsure: ")).count();
     assert!((7..=12).contains(&rows) && text.lines().count() <= rows + 17, "{text}");
     assert!(
         text.contains("a: ") && text.contains("the interval is wider than ±10.0 %"),
         "{text}"
+    );
+    // Fewer rows need fewer letters, and what is left out is counted.
+    let fewer = text::document(&build::answer(&summary, None, 7), &options);
+    assert!(
+        fewer.lines().count() <= 19 && fewer.contains(&format!("and {} more", rows - 7)),
+        "{fewer}"
     );
 }
 
@@ -242,7 +248,7 @@ fn each_of_several_hosts_answers_for_itself() {
     assert!(!build::distrusted(&summary).is_empty());
     // One screen has a row for each question all the same.
     let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None), &options);
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
     let rows = text.lines().filter(|line| line.contains("(vm1)") || line.contains("(vm2)"));
     assert_eq!(rows.count(), alone, "{text}");
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
@@ -270,7 +276,7 @@ fn the_worst_of_many_has_its_own_column() {
             |kind: &(&str, bool)| (0..3).map(|at| of_host(*kind, at)).collect::<Vec<_>>();
         summary.results = kinds.iter().flat_map(each).collect();
         let options = text::Options { width: 200, ..text::Options::default() };
-        text::document(&build::answer(&summary, None), &options)
+        text::document(&build::answer(&summary, None, build::MOST_ROWS), &options)
     };
     let header = |text: &str| {
         let line = text.lines().find(|line| line.contains("what")).unwrap();

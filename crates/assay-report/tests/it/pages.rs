@@ -368,7 +368,7 @@ fn several_hosts_were_measured() {
         (Locale::En, "near1 was measured with ", "near1, far1 were measured with "),
         (Locale::De, "near1 wurde mit ", "near1, far1 wurden mit "),
         (Locale::Es, "near1 se midió con ", "near1, far1 se midieron con "),
-        (Locale::Ja, "near1 を ", "near1, far1 を "),
+        (Locale::Ja, "near1 を ", "near1、far1 を "),
     ] {
         Language::of(locale).write(|| {
             for (names, intro) in [(&["near1"][..], one), (&["near1", "far1"], several)] {
@@ -392,4 +392,7 @@ fn a_command_is_given_once() {
     summary.results.truncate(3);
     let page = learn::document(&build::learn("disk", &[&summary], &[]), None).0;
     assert_eq!(page.matches("--target /a").count(), 1, "{page}");
+    summary.results[0].parameters.insert(Attribute::Target, "/the disk's/x".into());
+    let page = learn::document(&build::learn("disk", &[&summary], &[]), None).0;
+    assert!(page.contains(r"--target '/the disk'\''s'"), "{page}");
 }

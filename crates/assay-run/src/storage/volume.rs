@@ -144,6 +144,12 @@ impl Volume {
     }
 }
 
+/// A new name right in `/` is more likely a volume that nobody mounted than a file, as one in `/mnt` is.
+fn new_at_the_root(path: &Path) -> Option<PathBuf> {
+    let root = Path::new("/");
+    is_volume_to_be(path, root).then(|| path.to_path_buf())
+}
+
 /// A new name right in `/mnt` is more likely a volume whose folder nobody made than a file, unless assay chose the name.
 fn is_volume_to_be(path: &Path, point: &Path) -> bool {
     path.parent() == Some(point) && !path.exists() && !path.ends_with(aim::NAME)
@@ -163,7 +169,8 @@ impl Volumes {
         if options.target_on_root || is_device {
             return Ok(());
         }
-        let Some(point) = mounts::missing(&self.mounts, &self.configured, path) else {
+        let missing = mounts::missing(&self.mounts, &self.configured, path);
+        let Some(point) = missing.or_else(|| new_at_the_root(path)) else {
             return Ok(());
         };
         if self.wakes(path) {

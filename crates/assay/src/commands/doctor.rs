@@ -27,12 +27,10 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
         round_trip_s: typed.round_trip,
         link_bit_per_s: typed.rate.map(|rate| rate as f64),
     })?;
-    keep_topics(&mut found.findings, &typed.topics)?;
+    keep_topics(&mut [&mut found.findings], &typed.topics)?;
     let shown = build::findings(&found.host.name, &found.findings, typed.all);
     found.findings = doctor_hosts::in_english(&found.findings);
     page::publish(|| shown, || &found, &typed.page, terminal)?;
-    let matters =
-        |it: &Finding| it.outcome == Outcome::Deviates && it.severity > Severity::Note;
     let is_bad = typed.strict && found.findings.iter().any(matters);
     Ok(if is_bad { exit_code(Kind::Measurement) } else { 0 })
 }
@@ -42,15 +40,26 @@ fn topic(finding: &Finding) -> &str {
     finding.id.split('.').next().unwrap_or_default()
 }
 
-fn keep_topics(findings: &mut Vec<Finding>, topics: &[String]) -> Result<(), Failure> {
-    let known: BTreeSet<&str> = findings.iter().map(topic).collect();
-    if let Some(unknown) = topics.iter().find(|asked| !known.contains(asked.as_str())) {
+/// What `--strict` refuses.
+pub(super) fn matters(finding: &Finding) -> bool {
+    finding.outcome == Outcome::Deviates && finding.severity > Severity::Note
+}
+
+/// Leaves what was asked about; a topic may be known on one of several machines only.
+pub(super) fn keep_topics(
+    machines: &mut [&mut Vec<Finding>],
+    topics: &[String],
+) -> Result<(), Failure> {
+    let known: BTreeSet<&str> = machines.iter().flat_map(|it| it.iter()).map(topic).collect();
+    if let Some(unknown) = topics.iter().find(|asked| !known.contains(asked.as_str()))
+        && !machines.is_empty()
+    {
         let known: Vec<&str> = known.into_iter().collect();
         return Err(Failure::usage(format!("there is no topic `{unknown}`"))
             .advise(did_you_mean(unknown, &known)));
     }
     let is_asked = |it: &Finding| topics.iter().any(|asked| asked == topic(it));
-    findings.retain(|it| topics.is_empty() || is_asked(it));
+    machines.iter_mut().for_each(|it| it.retain(|it| topics.is_empty() || is_asked(it)));
     Ok(())
 }
 

@@ -17,6 +17,7 @@ use assay_report::words;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use super::doctor::{keep_topics, matters};
 use crate::arguments::DoctorArguments;
 use crate::arguments::hosts::HostsArguments;
 use crate::failure::exit_code;
@@ -116,7 +117,7 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     let deadline = Duration::from_secs_f64(typed.hosts.host_deadline);
     let course = Course { via, program, relays: &[], deadline, cancel: &cancel };
     let mut done = 0;
-    let answers = controller::ask(names, &course, &mut |name, answer| {
+    let mut answers = controller::ask(names, &course, &mut |name, answer| {
         done += 1;
         let said = if answer.is_ok() { "host-examined" } else { "host-no-answer" };
         if !typed.quiet {
@@ -125,11 +126,15 @@ pub(super) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
             terminal.note(&said);
         }
     });
+    let found = answers.iter_mut().flatten().map(|it| &mut it.examined.findings);
+    keep_topics(&mut found.collect::<Vec<_>>(), &typed.topics)?;
     let (examined, unreached) = sorted(names, &answers);
+    let is_bad =
+        typed.strict && examined.iter().any(|it| it.compared.findings.iter().any(matters));
     let shown = build::hosts(&examined, &unreached, &host_names::compact);
     page::publish(|| shown, || document(names, &answers), &typed.page, terminal)?;
     let is_whole = answers.iter().all(Result::is_ok);
-    Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
+    Ok(if is_whole && !is_bad { 0 } else { exit_code(Kind::Measurement) })
 }
 
 type Answers = [Result<Answer, HostFailure>];

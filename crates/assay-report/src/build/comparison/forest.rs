@@ -4,6 +4,7 @@ use assay_model::comparison::{Comparison, Pair, Verdict};
 
 use super::{case, order, ratio_range, shown_ratio, tone, what};
 use crate::document::{Forest, Ratio};
+use crate::locale::comma;
 use crate::units;
 
 /// More rows than this are left to the table: those that decide come first.
@@ -27,7 +28,7 @@ pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
             None => shown_ratio(value),
         };
         let name = [what(&pair.a), case(&pair.a)].into_iter().filter(|it| !it.is_empty());
-        let (name, interval) = (name.collect::<Vec<_>>().join(", "), pair.ratio_ci);
+        let (name, interval) = (name.collect::<Vec<_>>().join(comma()), pair.ratio_ci);
         Some(Ratio { name, value, interval, shown, tone: tone(pair.verdict) })
     };
     let rows: Vec<Ratio> = pairs.iter().filter_map(row).collect();

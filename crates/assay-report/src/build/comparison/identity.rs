@@ -3,7 +3,7 @@
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 
 use crate::build::run::words as run_words;
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::units;
 use crate::words::dimension;
 
@@ -12,7 +12,7 @@ pub(in crate::build) fn words(attributes: &Attributes) -> String {
     let reported = attributes
         .iter()
         .filter(|(name, _)| name.row().role == Role::Identity || **name == Attribute::Threads);
-    reported.filter_map(|(name, value)| one(*name, value)).collect::<Vec<_>>().join(", ")
+    reported.filter_map(|(name, value)| one(*name, value)).collect::<Vec<_>>().join(comma())
 }
 
 fn one(name: Attribute, value: &Value) -> Option<String> {

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::{case, order, ratio_cells, tone, what};
 use crate::build::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::word;
+use crate::locale::{detailed, word};
 use crate::{precision, words as catalogue};
 
 /// Beside each condition; its meaning follows the table.
@@ -94,8 +94,8 @@ fn item(pair: &Pair) -> String {
     match (pair.a.metric.as_str(), network::pairs::name(&pair.a)) {
         // What arrived is the table's own subject.
         ("goodput", None) => network::item(&pair.a),
-        ("goodput", Some(hosts)) => format!("{hosts}, {}", network::item(&pair.a)),
-        _ => format!("{}, {}", what(&pair.a), case(&pair.a)),
+        ("goodput", Some(hosts)) => detailed(&hosts, &network::item(&pair.a)),
+        _ => detailed(&what(&pair.a), &case(&pair.a)),
     }
 }
 

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 
 use super::{digits, number, of, qualified, text};
 use crate::document::{Align, Cell, Table};
-use crate::locale::{grouped, in_percent, size, symbol, word};
+use crate::locale::{detailed, grouped, in_percent, size, symbol, word};
 use crate::{precision, units};
 
 /// The page of a volume whose service level sells throughput by quota.
@@ -111,7 +111,7 @@ fn kind(estimate: &Estimate) -> (String, String, String) {
     let what = match of(Attribute::Operation).as_str() {
         "read" => one(1.0, true),
         "write" => one(1.0, false),
-        _ => format!("{}, {}", one(reads, true), one(1.0 - reads, false)),
+        _ => detailed(&one(reads, true), &one(1.0 - reads, false)),
     };
     let what = say!("learn-test", what = what, size = bytes);
     (what, place(estimate).unwrap_or_default(), estimate.tool.name.clone())

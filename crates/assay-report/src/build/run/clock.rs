@@ -7,7 +7,7 @@ use assay_model::summary::Summary;
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::units::{percent, quantity};
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
@@ -21,7 +21,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     let clock = &host.clock;
     if clock.name.is_empty() {
         // Another tool measured, on a machine that nothing is known of.
-        let files = run.raw.keys().map(String::as_str).collect::<Vec<_>>().join(", ");
+        let files = run.raw.keys().map(String::as_str).collect::<Vec<_>>().join(comma());
         document.paragraph(Tone::Quiet, words::imported(&files));
         return;
     }

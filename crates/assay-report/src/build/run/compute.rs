@@ -8,7 +8,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::word;
+use crate::locale::{comma, detailed, word};
 use crate::precision::Prefixes;
 use crate::{units, words as catalogue};
 
@@ -88,7 +88,7 @@ fn case(context: &Context<'_>, estimate: &Estimate) -> String {
         context.place(estimate),
         text(estimate, Attribute::InstructionSet).unwrap_or_default(),
     ];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(comma())
 }
 
 /// Whether it is a linear system that was solved.
@@ -122,7 +122,7 @@ fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String
         let precision = if estimate.metric == "fp32" { "FP32" } else { "FP64" };
         let name = match case(context, estimate) {
             case if case.is_empty() => precision.to_owned(),
-            case => format!("{precision}, {case}"),
+            case => detailed(precision, &case),
         };
         let fact = (name, format!("{value} = {factors}"));
         if !facts.iter().any(|(_, known)| *known == fact.1) {

@@ -7,20 +7,29 @@ use assay_model::summary::{RunHead, Summary};
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::{units, words as catalogue};
+
+/// Places of parts that a line can spare.
+const PRODUCT: usize = 5;
+const KERNEL: usize = 6;
 
 pub(in crate::build) fn title(summary: &Summary) -> String {
     let hosts: Vec<&str> = summary.hosts.iter().map(|host| host.name.as_str()).collect();
     words::title(&summary.run.suite, &catalogue::hosts(&hosts))
 }
 
-/// One line for each kind of machine.
-pub(in crate::build) fn machines(document: &mut Document, tone: Tone, summary: &Summary) {
+/// One line for each kind of machine; where it has more than `room` columns, without what most readers can spare.
+pub(in crate::build) fn machines(
+    document: &mut Document,
+    tone: Tone,
+    summary: &Summary,
+    room: usize,
+) {
     // Hosts that are the same machine in this line share it.
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for host in &summary.hosts {
-        let line = host_line(host);
+        let line = host_line(host, room);
         match lines.iter_mut().find(|(known, _)| *known == line) {
             Some((_, hosts)) => hosts.push(&host.name),
             None => lines.push((line, vec![&host.name])),
@@ -36,7 +45,7 @@ pub(in crate::build) fn machines(document: &mut Document, tone: Tone, summary: &
 }
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
-    machines(document, Tone::Plain, summary);
+    machines(document, Tone::Plain, summary, usize::MAX);
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));
     // The user's own words, in the user's own language.
@@ -80,29 +89,35 @@ fn date_and_time(rfc3339: &str) -> (&str, &str) {
     start.and_then(|start| start.split_once('T')).unwrap_or(("", rfc3339))
 }
 
-/// The machine in one line: processor, cores, caches, memory, kernel, hypervisor.
-fn host_line(host: &HostFacts) -> String {
-    let mut parts = vec![host.cpu.model.clone(), cores(host)];
-    parts.extend(last_level(host));
-    if host.memory.total_bytes > 0 {
-        let size = units::quantity(
-            host.memory.total_bytes as f64,
-            assay_model::quantity::Unit::Byte,
-            3,
-        );
-        parts.push(say!("host-memory", size = size));
+/// The machine in one line: processor, cores, caches, memory, kernel, product, hypervisor. The kernel and the product go
+/// where there is no room for all.
+fn host_line(host: &HostFacts, room: usize) -> String {
+    let system = &host.system;
+    let memory = (host.memory.total_bytes > 0).then(|| {
+        let bytes = host.memory.total_bytes as f64;
+        let size = units::quantity(bytes, assay_model::quantity::Unit::Byte, 3);
+        say!("host-memory", size = size)
+    });
+    let kernel = Some(&system.kernel).filter(|it| !it.is_empty());
+    let mut parts = [
+        Some(host.cpu.model.clone()),
+        Some(cores(host)),
+        last_level(host),
+        memory,
+        system.virtualization.as_ref().map(|by| say!("host-guest", hypervisor = by)),
+        system.product.clone(),
+        kernel.map(|it| say!("host-kernel", kernel = it)),
+    ];
+    let line = |parts: &[Option<String>]| {
+        let known = parts.iter().flatten().filter(|part| !part.is_empty());
+        known.map(String::as_str).collect::<Vec<_>>().join(comma())
+    };
+    for spare in [KERNEL, PRODUCT] {
+        if line(&parts).chars().count() > room {
+            parts[spare] = None;
+        }
     }
-    parts.extend(
-        Some(&host.system.kernel)
-            .filter(|it| !it.is_empty())
-            .map(|it| say!("host-kernel", kernel = it)),
-    );
-    parts.extend(host.system.product.clone());
-    parts.extend(
-        host.system.virtualization.as_ref().map(|by| say!("host-guest", hypervisor = by)),
-    );
-    parts.retain(|part| !part.is_empty());
-    parts.join(", ")
+    line(&parts)
 }
 
 fn cores(host: &HostFacts) -> String {

@@ -14,7 +14,7 @@ use super::{rows, words};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -89,7 +89,7 @@ fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
     };
     let reported: Vec<String> =
         (0..3).filter(differs).filter_map(|i| parts(estimate)[i].clone()).collect();
-    if reported.is_empty() { word("column-latency").to_owned() } else { reported.join(", ") }
+    if reported.is_empty() { word("column-latency").to_owned() } else { reported.join(comma()) }
 }
 
 fn bands(levels: &[(u8, u64)]) -> Vec<Band> {

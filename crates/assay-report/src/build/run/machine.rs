@@ -7,7 +7,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Summary;
 
 use crate::document::{Block, Details, Document, Facts, Tone};
-use crate::locale::{grouped, word};
+use crate::locale::{comma, grouped, word};
 use crate::units::{quantity, size};
 use crate::words;
 
@@ -94,7 +94,7 @@ fn topology(host: &HostFacts) -> Vec<(String, String)> {
             "fact-cpus",
             Some(say!("cpus-on-cores", cpus = host.topology.cpus.len(), cores = cores)),
         ),
-        ("fact-caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(", "))),
+        ("fact-caches", Some(kinds.iter().map(cache).collect::<Vec<_>>().join(comma()))),
         ("fact-numa-nodes", Some(host.topology.numa.len().to_string())),
         ("fact-memory", Some(quantity(host.memory.total_bytes as f64, Unit::Byte, 4))),
         (

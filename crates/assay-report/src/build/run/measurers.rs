@@ -7,7 +7,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, section_of, text};
 use super::{network, rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{fixed, word};
+use crate::locale::{detailed, fixed, word};
 use crate::{precision, units};
 
 /// Attributes of storage that assay sets for every measurer: absent is a value, too.
@@ -117,5 +117,5 @@ fn test(estimate: &Estimate) -> Option<String> {
     let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase))?;
     let point =
         text(estimate, Attribute::PercentOfMax).or_else(|| text(estimate, Attribute::Point));
-    Some(point.map_or_else(|| test.clone(), |point| format!("{test}, {point}")))
+    Some(point.map_or_else(|| test.clone(), |point| detailed(&test, &point)))
 }

@@ -9,7 +9,7 @@ use super::context::{Context, metric_name, number, text};
 use super::network::pairs;
 use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, HeatMap, Table, Tone};
-use crate::locale::{fixed, symbol, word};
+use crate::locale::{comma, detailed, fixed, symbol, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -109,7 +109,7 @@ fn maps(groups: &[Group<'_>]) -> Vec<HeatMap> {
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
-            .join(", ")
+            .join(comma())
     };
     pairs::maps(&all, &item)
 }
@@ -150,7 +150,7 @@ impl<'a> Group<'a> {
             .into_iter()
             .flatten()
             .collect::<Vec<_>>()
-            .join(", ")
+            .join(comma())
     }
 
     /// Sizes, ascending; one without a number where messages have none.
@@ -190,10 +190,10 @@ impl<'a> Group<'a> {
         let mut title = format!("{first}{rest} ({id})");
         // Files of other tools do not say everything.
         if !self.place.is_empty() {
-            title = format!("{title}, {}", self.place);
+            title = detailed(&title, &self.place);
         }
         if !self.ranks.is_empty() {
-            title = format!("{title}, {}", say!("ranks", ranks = &self.ranks));
+            title = detailed(&title, &say!("ranks", ranks = &self.ranks));
         }
         title
     }
@@ -224,8 +224,8 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     let names = group.columns();
     let is_bandwidth = group.estimates.iter().all(|it| it.unit == Unit::BytePerSecond);
     let headings = names.iter().flat_map(|name| {
-        let bits = is_bandwidth.then(|| format!("{name}, {}", symbol("Gbit/s")));
-        let share = format!("{name}, {}", word("column-of-limit"));
+        let bits = is_bandwidth.then(|| detailed(name, &symbol("Gbit/s")));
+        let share = detailed(name, word("column-of-limit"));
         std::iter::once(group.heading(name)).chain(bits).chain([share])
     });
     let headings: Vec<String> = headings.collect();
@@ -327,7 +327,7 @@ fn who(groups: &[Group<'_>]) -> Table {
     let mut table = Table::new(word("table-mpi-libraries"), &columns);
     for (who, places) in found {
         let mut row: Vec<Cell> = who.into_iter().map(Cell::from).collect();
-        row.push(places.join(", ").into());
+        row.push(places.join(comma()).into());
         table.rows.push(row);
     }
     table.without_empty_columns()

@@ -11,7 +11,7 @@ use super::context::{domains, metric_name, text};
 use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
-use crate::locale::word;
+use crate::locale::{comma, detailed, word};
 use crate::words::{self as catalogue, Said};
 
 /// Results named with one text, and texts named under one note.
@@ -229,7 +229,7 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
     // Ranks of MPI are on several hosts, and their label says so.
     let host = text(estimate, Attribute::Host).filter(|_| label.is_none());
     let parts = [host, label, domains(estimate), bytes, equations, test];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
 }
 
 impl Subject {
@@ -246,10 +246,10 @@ impl Subject {
         let metrics = match self.metrics.as_slice() {
             [one] => one.clone(),
             [one, two] => say!("one-and-two", one = one, two = two),
-            _ if self.case.is_empty() => self.metrics.join(", "),
+            _ if self.case.is_empty() => self.metrics.join(comma()),
             _ => return self.case.clone(),
         };
-        if self.case.is_empty() { metrics } else { format!("{metrics}, {}", self.case) }
+        if self.case.is_empty() { metrics } else { detailed(&metrics, &self.case) }
     }
 }
 

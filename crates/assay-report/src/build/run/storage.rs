@@ -14,7 +14,7 @@ use assay_model::summary::Estimate;
 use super::context::{self, Context, number, section_of, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{fixed, word};
+use crate::locale::{comma, detailed, fixed, word};
 use crate::precision::{self, Prefixes};
 use crate::{units, words as catalogue};
 
@@ -207,7 +207,7 @@ impl<'a> Test<'a> {
         let test = test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default();
         // It is among the parameters of runs with several hosts.
         match self.text(Attribute::Host) {
-            Some(host) => format!("{host}, {test}"),
+            Some(host) => detailed(&host, &test),
             None => test,
         }
     }
@@ -215,8 +215,8 @@ impl<'a> Test<'a> {
     fn name(&self) -> String {
         let test = self.label();
         match (self.text(Attribute::Point), self.number(Attribute::PercentOfMax)) {
-            (Some(point), _) => format!("{test}, {point}"),
-            (None, Some(percent)) => format!("{test}, {}", units::percent(percent)),
+            (Some(point), _) => detailed(&test, &point),
+            (None, Some(percent)) => detailed(&test, &units::percent(percent)),
             (None, None) => test,
         }
     }
@@ -330,7 +330,7 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
         let by = read.measurer(context);
         let share = share.unwrap_or_default().into();
         let what = match read.text(Attribute::Host) {
-            Some(host) => format!("{host}, {}", found.0),
+            Some(host) => detailed(&host, &found.0),
             None => found.0,
         };
         table.rows.push(vec![what.into(), shown(read), shown(write), share, by]);
@@ -520,7 +520,7 @@ fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<Str
     let only = reported.len() == 1;
     let line = |(sentence, about): (String, Vec<&Test<'_>>)| match only {
         true => format!("{sentence}."),
-        false => format!("{sentence} ({}).", names(&about, tests).join(", ")),
+        false => format!("{sentence} ({}).", names(&about, tests).join(comma())),
     };
     let more = reported.len().saturating_sub(MOST_SENTENCES);
     let lines = reported.into_iter().take(MOST_SENTENCES).map(line);

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::precision::Prefixes;
 use crate::{units, words as catalogue};
 
@@ -177,7 +177,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         let threads = number(estimate, Attribute::Threads)
             .map(|threads| words::threads(threads as usize));
         let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
-        let how = [threads, arrays].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        let how = [threads, arrays].into_iter().flatten().collect::<Vec<_>>().join(comma());
         let place = context.place(estimate);
         match groups.iter_mut().find(|(known, _)| *known == how) {
             Some((_, places)) if places.contains(&place) => {}

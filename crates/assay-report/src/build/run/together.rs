@@ -11,7 +11,7 @@ use assay_model::summary::{Estimate, Summary};
 use super::context::number;
 use super::rows::percent;
 use crate::document::{Align, Block, Details, Document, Table};
-use crate::locale::{fixed, in_percent, word};
+use crate::locale::{comma, fixed, in_percent, word};
 use crate::units::quantity;
 use crate::words::resource;
 
@@ -156,5 +156,5 @@ pub(in crate::build) fn saturated(summary: &Summary) -> Option<String> {
     let more = (more > 0).then(|| say!("and-more", n = more));
     let said: Vec<String> =
         said.into_iter().take(SHOWN).map(|(_, said)| said).chain(more).collect();
-    (!said.is_empty()).then(|| say!("answer-saturated", hosts = said.join(", ")))
+    (!said.is_empty()).then(|| say!("answer-saturated", hosts = said.join(comma())))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::summary::CaseFailure;
 
-use crate::locale::{fixed, word};
+use crate::locale::{comma, detailed, fixed, word};
 use crate::{units, words as catalogue};
 
 /// Fewer samples than this give no interval: 2⁻⁵ is more than 5 %.
@@ -40,7 +40,7 @@ pub(super) fn times(
         None => say!("run-from", run = run, started = started),
     };
     let seed = seed.map(|seed| say!("seed", seed = seed.to_string()));
-    [Some(times), seed].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    [Some(times), seed].into_iter().flatten().collect::<Vec<_>>().join(comma())
 }
 
 pub(in crate::build) fn interval(level: Option<f64>) -> String {
@@ -122,7 +122,7 @@ pub(super) fn no_memory_limit(modules_listed: bool, guest: Option<&str>) -> Stri
 }
 
 pub(super) fn domains(count: usize, class: &str, mode: &str) -> String {
-    format!("{count} × {class}, {mode}")
+    detailed(&format!("{count} × {class}"), mode)
 }
 
 pub(super) fn scaling_title(metric: &str) -> String {
@@ -144,7 +144,7 @@ pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
     match granted.len() {
         0 => word("huge-pages-refused").to_owned(),
         n if n == all => word("huge-pages-granted").to_owned(),
-        _ => say!("huge-pages-some", sizes = granted.join(", ")),
+        _ => say!("huge-pages-some", sizes = granted.join(comma())),
     }
 }
 
@@ -158,7 +158,7 @@ pub(super) fn linpack(n: &str, threads: &str, blas: &str, residual: &str) -> Str
         filled(blas).then(|| say!("products-by", blas = blas)),
         filled(residual).then(|| say!("scaled-residual", residual = residual, bound = BOUND)),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ") + word("full-stop")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(comma()) + word("full-stop")
 }
 
 pub(super) fn ratio(first: &str, second: &str) -> String {
@@ -171,7 +171,8 @@ pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
         n => Some(say!("cases-skipped", n = n)),
     };
     let failed = say!("cases-failed", n = failed);
-    let reported = [Some(failed), skipped].into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let reported =
+        [Some(failed), skipped].into_iter().flatten().collect::<Vec<_>>().join(comma());
     say!("status-failed", reported = reported, heading = word("heading-failures"))
 }
 

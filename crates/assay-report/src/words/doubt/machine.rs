@@ -3,7 +3,7 @@
 use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
 
-use crate::locale::{fixed, grouped};
+use crate::locale::{comma, fixed, grouped};
 use crate::locale::{in_percent as percent_of, quantity, with_symbol};
 use crate::words::{Said, in_percent, reported};
 
@@ -41,7 +41,7 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             }
         }
         Doubt::CpusTaken { ref cpus } => {
-            let names = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            let names = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(comma());
             reported!("doubt-cpus-taken", n = cpus.len(), cpus = names)
         }
         Doubt::ClockStepped { seconds: step } => {

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::{case_and_end, item};
 use crate::build::run::rows;
 use crate::document::{Axis, Plot, Point, Scale, Series};
-use crate::locale::word;
+use crate::locale::{detailed, word};
 use crate::{precision, units};
 
 /// More curves than this nobody tells apart.
@@ -99,7 +99,7 @@ pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
             let points = shares(series_of(run, it)?);
             let name = match case_and_end(it) {
                 case if case.is_empty() => super::what(it),
-                case => format!("{}, {case}", super::what(it)),
+                case => detailed(&super::what(it), &case),
             };
             Some(Series { name, points })
         })

@@ -12,14 +12,17 @@ use super::{Test, Times, share_title};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::locale::{grouped, word};
+use crate::locale::{comma, detailed, grouped, word};
 use crate::precision::{self, Prefixes};
 use crate::{units, words};
 
-/// What the rate of a closed loop is called, as Vdbench has it in its curves.
-const MAXIMUM: &str = "max";
 /// Names of percentiles; none = the median.
 const CURVES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
+
+/// What the rate of a closed loop is called: Vdbench's `max`, in the reader's language.
+fn maximum() -> &'static str {
+    word("rate-max")
+}
 
 /// The points of each curve, in order of appearance.
 pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
@@ -102,7 +105,7 @@ pub(super) fn add(
     let Some(first) = points.first() else { return };
     let host = first.any().filter(|_| context.several_hosts).map(|it| it.host.clone());
     let name: Vec<String> = host.into_iter().chain(first.text(Attribute::Test)).collect();
-    let name = name.join(", ");
+    let name = name.join(comma());
     let by = first.measurer(context).text;
     let what =
         if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };
@@ -151,10 +154,10 @@ fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
 /// `max`, `50 %`, `80 %, knee`.
 fn asked(point: &Test<'_>) -> String {
     let Some(percent) = point.number(Attribute::PercentOfMax) else {
-        return MAXIMUM.to_owned();
+        return maximum().to_owned();
     };
     let percent = units::in_percent(&grouped(&percent.to_string()));
-    if is_knee(point) { format!("{percent}, {}", word("knee")) } else { percent }
+    if is_knee(point) { detailed(&percent, word("knee")) } else { percent }
 }
 
 /// `5.85 kIO/s ±14 %`: without its interval where there is little room.
@@ -260,7 +263,7 @@ fn closed(points: &[&Test<'_>]) -> Option<Series> {
     let (rate, latency) = (test.rate?, test.latency?);
     let point = Point { x: rate.median, y: latency.median, interval: None };
     precision::is_positive(point.y)
-        .then(|| Series { name: MAXIMUM.to_owned(), points: vec![point] })
+        .then(|| Series { name: maximum().to_owned(), points: vec![point] })
 }
 
 fn bands(points: &[&Test<'_>]) -> Vec<Band> {

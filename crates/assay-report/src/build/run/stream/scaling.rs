@@ -7,7 +7,7 @@ use assay_model::summary::Estimate;
 use super::super::context::{metric_name, number, text};
 use super::super::{rows, words};
 use crate::document::{Axis, Plot, Point, Scale, Series};
-use crate::locale::word;
+use crate::locale::{comma, word};
 use crate::{precision, units};
 
 /// The metrics that are drawn; the others lie close to them and would only hide them.
@@ -45,7 +45,7 @@ pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
 }
 
 fn names(series: &[Series]) -> String {
-    series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>().join(", ")
+    series.iter().map(|series| series.name.as_str()).collect::<Vec<_>>().join(comma())
 }
 
 fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
