@@ -108,7 +108,7 @@ doubt-measured-once = { $by } měří jen jednou a ustálený stav nehledá
 doubt-other-binding = ranky byly přiděleny na CPU { $bound } místo požadovaných { $asked }, po jednom na každé
     .advice = spouštěč nebo jeho konfigurace je přiděluje jinak: uvedené umístění není to, které se měřilo
 doubt-one-kernel = oba hostitelé běží na jednom jádře systému: knihovna MPI mohla místo sítě použít jejich paměť
-    .advice = uveďte hostitele na jiném stroji, nebo knihovně zakažte sdílenou paměť: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = uveďte hostitele na jiném stroji, nebo knihovně zakažte sdílenou paměť: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = ranků nepřidělených na jedno CPU: { $unbound } z { $ranks }, z toho se přesunulo: { $moved }
     .advice = přidělte je spouštěčem: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = virtuální funkce { $function } přenesla { $share } toho, co během testu přeneslo { $device }

@@ -96,10 +96,19 @@ said-modules = { $n ->
     [one] { $n } Modul
    *[other] { $n } Module
 }
-said-launcher = ein MPI-Launcher im PATH
+said-no-launcher = kein MPI-Launcher im PATH
 said-library-none = LD_LIBRARY_PATH nennt keine; der Launcher liegt in { $folder }
 said-unknown-make = eine unbekannte Implementierung
 said-library-and-launcher = { $make } in { $folder }, der Launcher in { $bin }: { $launcher }
+said-no-mpi = kein MPI im PATH oder in den üblichen Ordnern
+said-launcher-alone = ein Launcher ohne Bibliothek in { $place }
+said-make-in = { $make } in { $place }
+said-mpich-or-intel = MPICH oder Intel MPI
+said-standard-abi = MPI der Standard-ABI
+said-no-mpi-module = kein Umgebungsmodul eines MPI
+said-modules-stale = keines führt zu einem Ziel: { $stale }
+said-modules-some-stale = { $sound }; ins Leere führen: { $stale }
+said-no-file = keine Datei
 said-user = Benutzer { $user }
 said-neither = kein RDMA-Gerät und keine solche Variable
 said-variables-alone = { $variables }, aber kein RDMA-Gerät

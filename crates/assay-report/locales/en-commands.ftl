@@ -37,7 +37,7 @@ progress-failed-on = { $case } failed on { $host }: { $why }
 progress-warning = warning: { $what }
 progress-help = help: { $what }
 progress-left = { $time } left
-progress-over = { $time } over
+progress-over = { $time } over plan
 progress-late = { $left } left, { $late } longer than planned
 progress-cpu = { $share } CPU
 progress-finishing = finishing
@@ -57,7 +57,7 @@ hosts-measuring = { $n ->
 }
 host-examined = { $done } of { $all }: { $host }: examined
 host-no-answer = { $done } of { $all }: { $host }: no answer
-slurm-waiting = waiting for nodes of Slurm
+slurm-waiting = waiting for Slurm to give nodes
 slurm-gave = Slurm gave { $nodes } as job { $job }
 imported-measurements = { $n ->
     [one] { $n } measurement
@@ -166,7 +166,7 @@ dimension-read-share = share of reads
 dimension-pattern = pattern
 dimension-target = target
 dimension-page-cache = page cache
-dimension-precondition-passes = passes before
+dimension-precondition-passes = precondition passes
 dimension-goal = goal
 dimension-point = point
 dimension-percent-of-max = share of the maximum
@@ -186,7 +186,7 @@ dimension-target-index = target number
 dimension-member = member
 dimension-stage = stage
 dimension-stretch = stretch
-dimension-timed = timed
+dimension-timed = what was timed
 
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
@@ -357,7 +357,7 @@ held-reached = reached
 held-missed = missed
 held-conflict = sources differ
 held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
-references-nothing = nothing that was published of { $name } was measured here
+references-nothing = none of the figures published for { $name } was measured here
 
 ## Stored runs held against what was written
 verify-sound = sound, { $n } raw outputs

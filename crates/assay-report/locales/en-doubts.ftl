@@ -103,8 +103,8 @@ doubt-measured-once = { $by } measures once, without looking for a steady state
     .advice = let assay measure first in the same run: the steady state it finds holds for both
 doubt-other-binding = the ranks were bound to CPUs { $bound }; { $asked } were requested, one each
     .advice = the launcher or its configuration binds differently: the placement named is not what was measured
-doubt-one-kernel = both hosts run on one kernel: the MPI library may have used their memory instead of the network
-    .advice = name a host that is another machine, or let the library leave shared memory alone: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+doubt-one-kernel = both hosts run on one kernel: the MPI library may have used shared memory instead of the network
+    .advice = name a host that is another machine, or keep the library from using shared memory: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } of { $ranks } ranks are not bound to one CPU, and { $moved } of them moved
     .advice = bind them through the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = the virtual function { $function } carried { $share } of what { $device } carried during the test

@@ -85,7 +85,7 @@ doubt-measured-once = { $by } は一度だけ測定し、定常状態を確認�
 doubt-other-binding = ランクは CPU { $bound } にバインドされました。要求は { $asked } に一つずつでした
     .advice = ランチャーまたはその設定が別のバインドをしています。測定されたのは表示の配置ではありません
 doubt-one-kernel = 両方のホストが一つのカーネル上で動いています。MPI ライブラリはネットワークではなく両ホストのメモリを使った可能性があります
-    .advice = 別のマシンであるホストを指定するか、ライブラリに共有メモリを使わせないでください：UCX_TLS=^shm、I_MPI_FABRICS=ofi
+    .advice = 別のマシンであるホストを指定するか、ライブラリに共有メモリを使わせないでください：`UCX_TLS=^shm`、`I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $ranks } ランク中 { $unbound } ランクが単一の CPU にバインドされておらず、うち { $moved } ランクが移動しました
     .advice = ランチャーでバインドしてください：`-bind-to core` (MPICH)、`--bind-to core` (Open MPI)、`I_MPI_PIN=1` (Intel MPI)、`--cpu-bind=cores` (srun)
 doubt-function-bypassed = テスト中に { $device } が運んだ通信のうち、仮想機能（VF）{ $function } を通ったのは { $share } です

@@ -85,7 +85,7 @@ doubt-measured-once = { $by } 도구는 한 번만 측정하며 정상 상태를
 doubt-other-binding = 랭크가 CPU { $bound }에 바인딩됨, 요청은 { $asked }에 하나씩
     .advice = 런처나 그 설정이 다르게 바인딩합니다. 측정된 것은 표시된 배치가 아닙니다
 doubt-one-kernel = 두 호스트가 한 커널에서 실행됨: MPI 라이브러리가 네트워크 대신 두 호스트의 메모리를 사용했을 수 있음
-    .advice = 다른 머신인 호스트를 지정하거나 라이브러리가 공유 메모리를 쓰지 않게 하십시오: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = 다른 머신인 호스트를 지정하거나 라이브러리가 공유 메모리를 쓰지 않게 하십시오: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = 랭크 { $ranks }개 중 { $unbound }개가 하나의 CPU에 바인딩되지 않았고, 그중 { $moved }개가 이동함
     .advice = 런처로 바인딩하십시오: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = 테스트 동안 { $device }의 트래픽 중 가상 함수(VF) { $function }을(를) 거친 것은 { $share }임

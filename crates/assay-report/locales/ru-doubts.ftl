@@ -118,7 +118,7 @@ doubt-measured-once = { $by } измеряет один раз и не ищет 
 doubt-other-binding = ранги были привязаны к ЦП { $bound } вместо запрошенных { $asked }, по одному на каждый
     .advice = программа запуска или её настройка привязывает иначе: измерено не то размещение, которое названо
 doubt-one-kernel = оба узла работают на одном ядре ОС: библиотека MPI могла использовать их память вместо сети
-    .advice = укажите узел на другой машине или запретите библиотеке общую память: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = укажите узел на другой машине или запретите библиотеке общую память: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = рангов без привязки к одному ЦП: { $unbound } из { $ranks }, из них перемещались: { $moved }
     .advice = привяжите их программой запуска: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = через виртуальную функцию { $function } прошло { $share } того, что прошло через { $device } за время теста

@@ -49,7 +49,7 @@ impl Plan {
         (!lacks.is_empty() && self.cases.len() > 1).then(|| {
             phrase!(
                 "plan-in-a-hurry",
-                "{few} of {all} cases have time for fewer than {least} repetitions within {budget}; {needed} would be enough",
+                "within {budget}, {few} of {all} cases get fewer than {least} repetitions; {needed} would be enough",
                 few = lacks.len(),
                 all = self.cases.len(),
                 least = FEWEST_REPETITIONS,

@@ -112,7 +112,7 @@ fn refused(what: &str, causes: &[String]) -> Said {
     Said::new(format!("{what}: {causes}"), advice)
 }
 
-/// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: missed`.
+/// `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late: missed`.
 fn tried(last: TriedRate) -> String {
     let rate = |value| quantity(value, Unit::IoPerSecond, 4);
     say!(
