@@ -234,7 +234,8 @@ fn a_path_carries_what_this_end_believes_or_is_told_apart() {
     };
     check(id, router, Outcome::Deviates, "1500 B gets through; eth7 would send 9000 B");
     let hole = |it: &mut Scene| it.path().carried_mtu_bytes = Some(1500);
-    let reported = "1500 B gets through, larger packets vanish without a word; 9000 B was assumed";
+    let reported =
+        "1500 B gets through, larger packets vanish without a word; 9000 B was assumed";
     check(id, hole, Outcome::Deviates, reported);
     let silent = |it: &mut Scene| it.path().carried_mtu_bytes = None;
     check(id, silent, Outcome::Ok, "9000 B assumed, not proven");
