@@ -221,6 +221,7 @@ hosts-alike = Nic: hostitelé jsou nastaveni stejně.
 ## Plans
 plan-title = Plán sady { $suite }
 plan-nothing-run = Nic nebylo spuštěno.
+plan-cases-beyond = Případů: { $n }, s časovým rozpočtem { $time }.
 plan-cases = Případů: { $n }, nejvýše za { $time }.
 column-resolved-to = znamená
 column-stops-at = končí při

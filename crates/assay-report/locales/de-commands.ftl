@@ -225,6 +225,7 @@ hosts-alike = Nichts: Diese Hosts sind gleich eingerichtet.
 ## Plans
 plan-title = Plan der Suite { $suite }
 plan-nothing-run = Nichts wurde ausgeführt.
+plan-cases-beyond = Fälle: { $n }, mit einem Zeitbudget von { $time }.
 plan-cases = Fälle: { $n }, in höchstens { $time }.
 column-resolved-to = aufgelöst zu
 column-stops-at = endet bei

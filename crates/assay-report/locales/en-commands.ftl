@@ -240,6 +240,10 @@ hosts-alike = Nothing: these hosts are configured alike.
 ## Plans
 plan-title = Plan of suite { $suite }
 plan-nothing-run = Nothing was run.
+plan-cases-beyond = { $n ->
+    [one] { $n } case with a time budget of { $time }.
+   *[other] { $n } cases with a time budget of { $time }.
+}
 plan-cases = { $n ->
     [one] { $n } case in at most { $time }.
    *[other] { $n } cases in at most { $time }.

@@ -225,6 +225,7 @@ hosts-alike = Nada: estos hosts están configurados igual.
 ## Plans
 plan-title = Plan de la suite { $suite }
 plan-nothing-run = No se ejecutó nada.
+plan-cases-beyond = Casos: { $n }, con un presupuesto de tiempo de { $time }.
 plan-cases = Casos: { $n }, en { $time } como mucho.
 column-resolved-to = se resuelve en
 column-stops-at = se detiene en

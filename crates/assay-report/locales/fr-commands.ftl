@@ -225,6 +225,7 @@ hosts-alike = Rien : ces hôtes sont configurés de même.
 ## Plans
 plan-title = Plan de la suite { $suite }
 plan-nothing-run = Rien n’a été exécuté.
+plan-cases-beyond = Cas : { $n }, pour un budget de temps de { $time }.
 plan-cases = Cas : { $n }, en { $time } au plus.
 column-resolved-to = résolu en
 column-stops-at = s’arrête à

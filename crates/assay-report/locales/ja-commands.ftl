@@ -213,6 +213,7 @@ hosts-alike = なし：これらのホストの設定は同じです。
 ## Plans
 plan-title = スイート { $suite } の計画
 plan-nothing-run = 何も実行していません。
+plan-cases-beyond = ケース：{ $n }、時間予算は { $time }。
 plan-cases = ケース：{ $n }、長くとも { $time }。
 column-resolved-to = 解決結果
 column-stops-at = 停止基準

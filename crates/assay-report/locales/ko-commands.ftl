@@ -213,6 +213,7 @@ hosts-alike = 없음: 이 호스트들은 같게 설정되어 있습니다.
 ## Plans
 plan-title = 스위트 { $suite }의 계획
 plan-nothing-run = 아무것도 실행하지 않았습니다.
+plan-cases-beyond = 사례: { $n }, 시간 예산 { $time }.
 plan-cases = 사례: { $n }, 길어야 { $time }.
 column-resolved-to = 해석
 column-stops-at = 멈춤 기준

@@ -220,6 +220,7 @@ hosts-alike = Ничего: узлы настроены одинаково.
 ## Plans
 plan-title = План набора { $suite }
 plan-nothing-run = Ничего не запускалось.
+plan-cases-beyond = Случаев: { $n }, бюджет времени — { $time }.
 plan-cases = Случаев: { $n }, не дольше { $time }.
 column-resolved-to = означает
 column-stops-at = до

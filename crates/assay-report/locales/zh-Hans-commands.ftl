@@ -213,6 +213,7 @@ hosts-alike = 无：这些主机配置一致。
 ## Plans
 plan-title = 套件 { $suite } 的计划
 plan-nothing-run = 没有运行任何内容。
+plan-cases-beyond = 用例：{ $n } 个，时间预算为 { $time }。
 plan-cases = 用例：{ $n } 个，至多 { $time }。
 column-resolved-to = 解析为
 column-stops-at = 停止于

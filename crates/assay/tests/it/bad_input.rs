@@ -296,6 +296,21 @@ fn a_suite_file_that_is_wrong_is_3() {
     }
 }
 
+/// A tool that is named and measures none of it was meant for something else, installed or not.
+#[test]
+fn a_tool_that_measures_nothing_of_it_is_refused() {
+    for words in ["stream --by vdbench", "linpack --by assay,vdbench", "linpack --by assay,ping"] {
+        let tool = words.rsplit([',', ' ']).next().unwrap();
+        let words: Vec<&str> = words.split(' ').chain(["--dry-run"]).collect();
+        let err = World::new().assay(&words).failed_with(2).err;
+        assert!(err.contains(&format!("{tool} measures nothing of what")), "{words:?}\n{err}");
+        assert!(!err.contains("apt install"), "{words:?}\n{err}");
+    }
+    let world = World::new();
+    let all = ["storage", "read", "--engine", "null", "--by", "all", "--dry-run"];
+    world.assay(&all).succeeded();
+}
+
 #[test]
 fn a_store_that_cannot_be_used_is_4() {
     let world = World::new();
@@ -351,6 +366,7 @@ fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
     for (measure, more, code, line) in [
         ("memory.stream\"\n", "placement = \"numa:99\"", 3, "mine.toml:5:1"),
         ("memory.stream\"\n", "threads = 99999", 3, "mine.toml:5:1"),
+        ("memory.latency\"\nto = \"1MiB\"\n", "from = \"1\"", 3, "mine.toml:6:1"),
         ("memory.stream\"\n", "by = \"nobody\"", 3, "mine.toml:5:1"),
         ("compute.linpack\"\nn = 64\n", "blas = \"no-such-library\"", 4, "mine.toml:6:1"),
         (storage, "bs = \"1000B\"\npath = \".\"", 4, "mine.toml:7:1"),
@@ -367,7 +383,7 @@ fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
         let optional =
             format!("{text}optional = true\n[[measure]]\nbenchmark = \"memory.latency\"\n");
         world.write("mine.toml", &optional);
-        let is_of_this_machine = !measure.contains("path");
+        let is_of_this_machine = !measure.contains("path") && !measure.contains("from");
         if is_of_this_machine {
             let out = world.assay(words).succeeded().out;
             assert!(out.contains("Left out: "), "{measure}\n{out}");
