@@ -81,6 +81,7 @@ impl Suite {
     pub fn joined(suites: &[Self]) -> Self {
         let mut names: Vec<&str> = Vec::new();
         let mut measures: Vec<Measure> = Vec::new();
+        let mut budget_s: f64 = suites.iter().map(|suite| suite.budget_s).sum();
         for suite in suites {
             if !names.contains(&suite.name.as_str()) {
                 names.push(&suite.name);
@@ -90,12 +91,14 @@ impl Suite {
                 let seconds = measure.share * suite.budget_s / shares;
                 match measures.iter_mut().find(|known| known.asks_as(measure)) {
                     // Asked twice, it is measured once.
-                    Some(known) => known.share = known.share.max(seconds),
+                    Some(known) => {
+                        budget_s -= known.share.min(seconds);
+                        known.share = known.share.max(seconds);
+                    }
                     None => measures.push(Measure { share: seconds, ..measure.clone() }),
                 }
             }
         }
-        let budget_s = measures.iter().map(|measure| measure.share).sum();
         Self { name: names.join("+"), title: String::new(), budget_s, measures }
     }
 }

@@ -246,6 +246,7 @@ plan-on-hosts = na hostitelích { $hosts }
 plan-one-on = jeden z nich na { $host }
 plan-on-hosts-of-file = na hostitelích ze souboru { $file }
 plan-started-by = spouští { $launcher }
+plan-messages-of = zprávy o velikosti { $size }
 plan-messages = zprávy od { $low } do { $high }
 plan-sizes = { $low } až { $high }, velikostí: { $n }
 plan-preconditioned = předem připraveno, úplných zápisů: { $n }

@@ -251,6 +251,7 @@ plan-on-hosts = auf den Hosts { $hosts }
 plan-one-on = einer davon auf { $host }
 plan-on-hosts-of-file = auf den Hosts der Datei { $file }
 plan-started-by = gestartet von { $launcher }
+plan-messages-of = Nachrichten von { $size }
 plan-messages = Nachrichten von { $low } bis { $high }
 plan-sizes = { $low } bis { $high }, { $n } Größen
 plan-preconditioned = { $n ->

@@ -272,6 +272,7 @@ plan-on-hosts = on hosts { $hosts }
 plan-one-on = one of them on { $host }
 plan-on-hosts-of-file = on hosts of the file { $file }
 plan-started-by = started by { $launcher }
+plan-messages-of = messages of { $size }
 plan-messages = messages of { $low } to { $high }
 plan-sizes = { $low } to { $high }, { $n } sizes
 plan-preconditioned = { $n ->

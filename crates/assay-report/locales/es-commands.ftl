@@ -250,6 +250,7 @@ plan-on-hosts = en los hosts { $hosts }
 plan-one-on = uno de ellos en { $host }
 plan-on-hosts-of-file = en los hosts del archivo { $file }
 plan-started-by = iniciados por { $launcher }
+plan-messages-of = mensajes de { $size }
 plan-messages = mensajes de { $low } a { $high }
 plan-sizes = { $low } a { $high }, { $n } tamaños
 plan-preconditioned = preacondicionado, escrituras completas: { $n }

@@ -250,6 +250,7 @@ plan-on-hosts = sur les hôtes { $hosts }
 plan-one-on = dont un sur { $host }
 plan-on-hosts-of-file = sur les hôtes du fichier { $file }
 plan-started-by = lancés par { $launcher }
+plan-messages-of = messages de { $size }
 plan-messages = messages de { $low } à { $high }
 plan-sizes = { $low } à { $high }, { $n } tailles
 plan-preconditioned = préconditionné, écritures complètes : { $n }

@@ -238,6 +238,7 @@ plan-on-hosts = ホスト { $hosts }
 plan-one-on = 一つは { $host } 上
 plan-on-hosts-of-file = ファイル { $file } のホスト
 plan-started-by = { $launcher } で起動
+plan-messages-of = メッセージ { $size }
 plan-messages = メッセージ { $low }～{ $high }
 plan-sizes = { $low }～{ $high }、{ $n } 種のサイズ
 plan-preconditioned = プリコンディショニング：全体を { $n } 回書き込み

@@ -238,6 +238,7 @@ plan-on-hosts = 호스트 { $hosts }
 plan-one-on = 그중 하나는 { $host }에
 plan-on-hosts-of-file = 파일 { $file }의 호스트
 plan-started-by = { $launcher }(으)로 시작
+plan-messages-of = 메시지 { $size }
 plan-messages = 메시지 { $low } ~ { $high }
 plan-sizes = { $low } ~ { $high }, 크기 { $n }가지
 plan-preconditioned = 사전 조건화: 전체 쓰기 { $n }회

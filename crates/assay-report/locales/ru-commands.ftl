@@ -245,6 +245,7 @@ plan-on-hosts = на узлах { $hosts }
 plan-one-on = один из них на { $host }
 plan-on-hosts-of-file = на узлах из файла { $file }
 plan-started-by = запуск через { $launcher }
+plan-messages-of = сообщения по { $size }
 plan-messages = сообщения от { $low } до { $high }
 plan-sizes = от { $low } до { $high }, размеров: { $n }
 plan-preconditioned = предварительная подготовка, полных перезаписей: { $n }

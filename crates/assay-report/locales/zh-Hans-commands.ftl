@@ -238,6 +238,7 @@ plan-on-hosts = 主机 { $hosts }
 plan-one-on = 其中一个在 { $host } 上
 plan-on-hosts-of-file = 文件 { $file } 中的主机
 plan-started-by = 由 { $launcher } 启动
+plan-messages-of = 消息 { $size }
 plan-messages = 消息 { $low } 至 { $high }
 plan-sizes = { $low } 至 { $high }，{ $n } 种大小
 plan-preconditioned = 预处理：完整写入 { $n } 遍

@@ -319,7 +319,10 @@ mod tests {
             let mut outlook = outlook(budget_s, vec![case("a", workload, budget_s)]);
             let words = outlook.look(0.0).map(|it| it.to_string());
             assert_eq!(words.is_some(), expected.is_some(), "{words:?}");
-            assert!(words.as_deref().unwrap_or("").contains(expected.unwrap_or("")), "{words:?}");
+            assert!(
+                words.as_deref().unwrap_or("").contains(expected.unwrap_or("")),
+                "{words:?}"
+            );
         }
     }
 

@@ -235,8 +235,9 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
     let failure = Failure::new(kind, format!("{whose}{error}"));
     match error {
         expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
-        expand::PlanError::TooManyThreads { cores, .. } => failure
-            .advise(format!("ask for at most {cores}, or leave the number out")),
+        expand::PlanError::TooManyThreads { cores, .. } => {
+            failure.advise(format!("ask for at most {cores}, or leave the number out"))
+        }
         expand::PlanError::TooLarge { .. } => {
             failure.advise("ask for less, or leave the size out to have it chosen")
         }

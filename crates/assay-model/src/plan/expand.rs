@@ -274,9 +274,9 @@ fn is_possible(
     match reason {
         Some(reason) => omit(benchmark.to_owned(), reason),
         // The others measure it.
-        None => absent
-            .iter()
-            .for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool)),
+        None => {
+            absent.iter().for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool))
+        }
     }
     Ok(reason.is_none())
 }
@@ -346,7 +346,8 @@ fn measure_cases(
     choices: &Choices<'_>,
     budget_s: f64,
 ) -> Result<Vec<Case>, PlanError> {
-    if let Some(name) = absent_measurers(measure, choices).first().filter(|_| !measure.optional) {
+    if let Some(name) = absent_measurers(measure, choices).first().filter(|_| !measure.optional)
+    {
         let found: Vec<&str> = choices.measurers.iter().map(|it| it.name).collect();
         let (name, found) = (name.to_string(), found.join(", "));
         return Err(PlanError::NoSuchMeasurer { name, found });
@@ -443,9 +444,8 @@ fn measurers(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer> {
 
 /// The others.
 fn absent_measurers<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> Vec<&'a str> {
-    let is_here = |name: &&str| {
-        *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name)
-    };
+    let is_here =
+        |name: &&str| *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name);
     let asked = asked(measure, choices).iter().map(String::as_str);
     asked.filter(|name| !is_here(name)).collect()
 }

@@ -9,7 +9,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    InstructionSets, LinpackSize, MOST_MEMORY, Measure, Origin, Placement, Protocol, Request, Suite,
+    InstructionSets, LinpackSize, MOST_MEMORY, Measure, Origin, Placement, Protocol, Request,
+    Suite,
 };
 use crate::benchmark::{Asks, Benchmark};
 use crate::near::nearest;
@@ -97,7 +98,9 @@ fn measure(value: &Value<'_>, whole: &Arc<str>) -> Result<Measure, SuiteError> {
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", share)?.unwrap_or(1.0),
-        target: table.optional("interval", ratio("interval", 1.0))?.unwrap_or(benchmark.definition().target),
+        target: table
+            .optional("interval", ratio("interval", 1.0))?
+            .unwrap_or(benchmark.definition().target),
         optional: table.optional("optional", storage::flag)?.unwrap_or(false),
         request: request(benchmark, &table)?,
         origin: Some(Origin {
@@ -346,8 +349,8 @@ fn share(value: &Value<'_>) -> Read<f64> {
 fn ratio(key: &'static str, most: f64) -> impl Fn(&Value<'_>) -> Read<f64> {
     move |value| {
         let text = number(value).map_or_else(|| text_value(value), |it| Ok(it.to_string()))?;
-        let ratio = quantity::share(&text)
-            .map_err(|error| wrong(value, error.to_string(), None))?;
+        let ratio =
+            quantity::share(&text).map_err(|error| wrong(value, error.to_string(), None))?;
         let is_within = ratio > 0.0 && ratio <= most;
         is_within.then_some(ratio).ok_or_else(|| {
             let most = most * 100.0;

@@ -71,7 +71,9 @@ fn refuses_with_place_and_help() {
     for (text, expected) in [
         (
             String::new(),
-            expect!["the file is empty | at `` | `assay help suites` shows how a suite is written"],
+            expect![
+                "the file is empty | at `` | `assay help suites` shows how a suite is written"
+            ],
         ),
         (
             "name = \"x\"".to_owned(),
@@ -253,11 +255,15 @@ fn refuses_with_place_and_help() {
 /// A share means in a suite what it means on the command line.
 #[test]
 fn shares_are_read_as_on_the_command_line() {
-    for (typed, expected) in [("\"80%\"", 0.8), ("80", 0.8), ("0.8", 0.8), ("2", 0.02), ("1.5", 0.015)] {
-        let text =
-            format!("name = \"x\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nmemory = {typed}\n");
+    for (typed, expected) in
+        [("\"80%\"", 0.8), ("80", 0.8), ("0.8", 0.8), ("2", 0.02), ("1.5", 0.015)]
+    {
+        let text = format!(
+            "name = \"x\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nmemory = {typed}\n"
+        );
         let suite = read(&text).unwrap();
-        let Request::Linpack { size: LinpackSize::Memory(share), .. } = suite.measures[0].request
+        let Request::Linpack { size: LinpackSize::Memory(share), .. } =
+            suite.measures[0].request
         else {
             panic!("{suite:?}")
         };

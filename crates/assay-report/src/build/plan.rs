@@ -274,7 +274,11 @@ fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
     let what = format!("{} ({})", work.mpi.label(), file_name(&work.mpi.library));
     let sizes = work.test.has_sizes().then(|| {
         let [low, high] = [work.from_bytes, work.to_bytes].map(size);
-        format!("; {}", say!("plan-messages", low = low, high = high))
+        let of = match work.from_bytes == work.to_bytes {
+            true => say!("plan-messages-of", size = low),
+            false => say!("plan-messages", low = low, high = high),
+        };
+        format!("; {of}")
     });
     format!("{what}: {}{}", parts.join(comma()), sizes.unwrap_or_default())
 }

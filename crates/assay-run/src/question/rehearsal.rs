@@ -71,7 +71,12 @@ pub(super) fn check(
             // Nobody who was requested measures it: others are left.
             Err(PlanError::Nothing { .. }) => {}
             Err(PlanError::NoSuchMeasurer { name, .. })
-                if is_idle(&name, if measure.by.is_empty() { suite } else { &alone }, host, choices) =>
+                if is_idle(
+                    &name,
+                    if measure.by.is_empty() { suite } else { &alone },
+                    host,
+                    choices,
+                ) =>
             {
                 return Err(at_line(idle(&name, question), (measure, &["by"]), question));
             }
@@ -120,7 +125,8 @@ fn is_idle(name: &str, suite: &Suite, host: &HostFacts, choices: &Choices<'_>) -
 }
 
 fn idle(name: &str, question: &Question<'_>) -> Failure {
-    let text = format!("{name} measures nothing of what suite {} asks for", question.suite.name);
+    let text =
+        format!("{name} measures nothing of what suite {} asks for", question.suite.name);
     Failure::new(question.blame, text)
         .advise("leave it out")
         .advise("`assay help tools` says what each tool measures")

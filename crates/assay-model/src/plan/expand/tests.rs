@@ -275,7 +275,10 @@ fn what_can_be_done_without_is_left_out_for_its_own_reason() {
         crate::suite::read(&text).unwrap()
     };
     for (keys, expected) in [
-        ("by = [\"assay\", \"likwid-bench\"]", ("memory.stream/likwid-bench", Missing::Tool, 30.0)),
+        (
+            "by = [\"assay\", \"likwid-bench\"]",
+            ("memory.stream/likwid-bench", Missing::Tool, 30.0),
+        ),
         ("by = \"likwid-bench\"", ("memory.stream", Missing::Tool, 60.0)),
         ("threads = 9", ("memory.stream", Missing::Cores, 60.0)),
         ("placement = \"numa:9\"", ("memory.stream", Missing::Domain, 60.0)),

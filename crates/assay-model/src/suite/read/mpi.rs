@@ -11,9 +11,11 @@ pub(super) fn request(test: MpiTest, table: &Table<'_>) -> Read<Request> {
         MpiPattern::Pairs | MpiPattern::All => MpiPlacement::Node,
     };
     let refused = |key: &str, why: &str| match table.get(key) {
-        Some(value) => {
-            Err(wrong(value, format!("mpi.{} {why}", test.name()), Some(format!("leave `{key}` out"))))
-        }
+        Some(value) => Err(wrong(
+            value,
+            format!("mpi.{} {why}", test.name()),
+            Some(format!("leave `{key}` out")),
+        )),
         None => Ok(()),
     };
     if test.pattern() == MpiPattern::Pair {
