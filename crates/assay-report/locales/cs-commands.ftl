@@ -221,6 +221,7 @@ hosts-alike = Nic: hostitelé jsou nastaveni stejně.
 ## Plans
 plan-title = Plán sady { $suite }
 plan-nothing-run = Nic nebylo spuštěno.
+plan-cases-beyond = Případů: { $n }, s časovým rozpočtem { $time }.
 plan-cases = Případů: { $n }, nejvýše za { $time }.
 column-resolved-to = znamená
 column-stops-at = končí při
@@ -245,6 +246,7 @@ plan-on-hosts = na hostitelích { $hosts }
 plan-one-on = jeden z nich na { $host }
 plan-on-hosts-of-file = na hostitelích ze souboru { $file }
 plan-started-by = spouští { $launcher }
+plan-messages-of = zprávy o velikosti { $size }
 plan-messages = zprávy od { $low } do { $high }
 plan-sizes = { $low } až { $high }, velikostí: { $n }
 plan-preconditioned = předem připraveno, úplných zápisů: { $n }

@@ -162,6 +162,7 @@ said-keeps = splněno
 said-misses = nesplněno
 said-unclear = nejasné
 said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
+said-measures-alone = žádný nainstalovaný nástroj nic z toho neměří: assay měří sám
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
 said-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu

@@ -225,6 +225,7 @@ hosts-alike = Nichts: Diese Hosts sind gleich eingerichtet.
 ## Plans
 plan-title = Plan der Suite { $suite }
 plan-nothing-run = Nichts wurde ausgeführt.
+plan-cases-beyond = Fälle: { $n }, mit einem Zeitbudget von { $time }.
 plan-cases = Fälle: { $n }, in höchstens { $time }.
 column-resolved-to = aufgelöst zu
 column-stops-at = endet bei
@@ -250,6 +251,7 @@ plan-on-hosts = auf den Hosts { $hosts }
 plan-one-on = einer davon auf { $host }
 plan-on-hosts-of-file = auf den Hosts der Datei { $file }
 plan-started-by = gestartet von { $launcher }
+plan-messages-of = Nachrichten von { $size }
 plan-messages = Nachrichten von { $low } bis { $high }
 plan-sizes = { $low } bis { $high }, { $n } Größen
 plan-preconditioned = { $n ->

@@ -161,6 +161,7 @@ said-keeps = eingehalten
 said-misses = verfehlt
 said-unclear = unklar
 said-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os verspätet: { $verdict }
+said-measures-alone = kein installiertes Programm misst etwas davon: assay misst allein
 said-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
 said-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Fall

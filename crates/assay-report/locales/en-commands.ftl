@@ -240,6 +240,10 @@ hosts-alike = Nothing: these hosts are configured alike.
 ## Plans
 plan-title = Plan of suite { $suite }
 plan-nothing-run = Nothing was run.
+plan-cases-beyond = { $n ->
+    [one] { $n } case with a time budget of { $time }.
+   *[other] { $n } cases with a time budget of { $time }.
+}
 plan-cases = { $n ->
     [one] { $n } case in at most { $time }.
    *[other] { $n } cases in at most { $time }.
@@ -268,6 +272,7 @@ plan-on-hosts = on hosts { $hosts }
 plan-one-on = one of them on { $host }
 plan-on-hosts-of-file = on hosts of the file { $file }
 plan-started-by = started by { $launcher }
+plan-messages-of = messages of { $size }
 plan-messages = messages of { $low } to { $high }
 plan-sizes = { $low } to { $high }, { $n } sizes
 plan-preconditioned = { $n ->

@@ -225,6 +225,7 @@ hosts-alike = Nada: estos hosts están configurados igual.
 ## Plans
 plan-title = Plan de la suite { $suite }
 plan-nothing-run = No se ejecutó nada.
+plan-cases-beyond = Casos: { $n }, con un presupuesto de tiempo de { $time }.
 plan-cases = Casos: { $n }, en { $time } como mucho.
 column-resolved-to = se resuelve en
 column-stops-at = se detiene en
@@ -249,6 +250,7 @@ plan-on-hosts = en los hosts { $hosts }
 plan-one-on = uno de ellos en { $host }
 plan-on-hosts-of-file = en los hosts del archivo { $file }
 plan-started-by = iniciados por { $launcher }
+plan-messages-of = mensajes de { $size }
 plan-messages = mensajes de { $low } a { $high }
 plan-sizes = { $low } a { $high }, { $n } tamaños
 plan-preconditioned = preacondicionado, escrituras completas: { $n }

@@ -225,6 +225,7 @@ hosts-alike = Rien : ces hôtes sont configurés de même.
 ## Plans
 plan-title = Plan de la suite { $suite }
 plan-nothing-run = Rien n’a été exécuté.
+plan-cases-beyond = Cas : { $n }, pour un budget de temps de { $time }.
 plan-cases = Cas : { $n }, en { $time } au plus.
 column-resolved-to = résolu en
 column-stops-at = s’arrête à
@@ -249,6 +250,7 @@ plan-on-hosts = sur les hôtes { $hosts }
 plan-one-on = dont un sur { $host }
 plan-on-hosts-of-file = sur les hôtes du fichier { $file }
 plan-started-by = lancés par { $launcher }
+plan-messages-of = messages de { $size }
 plan-messages = messages de { $low } à { $high }
 plan-sizes = { $low } à { $high }, { $n } tailles
 plan-preconditioned = préconditionné, écritures complètes : { $n }

@@ -213,6 +213,7 @@ hosts-alike = なし：これらのホストの設定は同じです。
 ## Plans
 plan-title = スイート { $suite } の計画
 plan-nothing-run = 何も実行していません。
+plan-cases-beyond = ケース：{ $n }、時間予算は { $time }。
 plan-cases = ケース：{ $n }、長くとも { $time }。
 column-resolved-to = 解決結果
 column-stops-at = 停止基準
@@ -237,6 +238,7 @@ plan-on-hosts = ホスト { $hosts }
 plan-one-on = 一つは { $host } 上
 plan-on-hosts-of-file = ファイル { $file } のホスト
 plan-started-by = { $launcher } で起動
+plan-messages-of = メッセージ { $size }
 plan-messages = メッセージ { $low }～{ $high }
 plan-sizes = { $low }～{ $high }、{ $n } 種のサイズ
 plan-preconditioned = プリコンディショニング：全体を { $n } 回書き込み

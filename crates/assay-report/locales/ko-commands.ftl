@@ -213,6 +213,7 @@ hosts-alike = 없음: 이 호스트들은 같게 설정되어 있습니다.
 ## Plans
 plan-title = 스위트 { $suite }의 계획
 plan-nothing-run = 아무것도 실행하지 않았습니다.
+plan-cases-beyond = 사례: { $n }, 시간 예산 { $time }.
 plan-cases = 사례: { $n }, 길어야 { $time }.
 column-resolved-to = 해석
 column-stops-at = 멈춤 기준
@@ -237,6 +238,7 @@ plan-on-hosts = 호스트 { $hosts }
 plan-one-on = 그중 하나는 { $host }에
 plan-on-hosts-of-file = 파일 { $file }의 호스트
 plan-started-by = { $launcher }(으)로 시작
+plan-messages-of = 메시지 { $size }
 plan-messages = 메시지 { $low } ~ { $high }
 plan-sizes = { $low } ~ { $high }, 크기 { $n }가지
 plan-preconditioned = 사전 조건화: 전체 쓰기 { $n }회

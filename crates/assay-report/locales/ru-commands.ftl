@@ -220,6 +220,7 @@ hosts-alike = Ничего: узлы настроены одинаково.
 ## Plans
 plan-title = План набора { $suite }
 plan-nothing-run = Ничего не запускалось.
+plan-cases-beyond = Случаев: { $n }, бюджет времени — { $time }.
 plan-cases = Случаев: { $n }, не дольше { $time }.
 column-resolved-to = означает
 column-stops-at = до
@@ -244,6 +245,7 @@ plan-on-hosts = на узлах { $hosts }
 plan-one-on = один из них на { $host }
 plan-on-hosts-of-file = на узлах из файла { $file }
 plan-started-by = запуск через { $launcher }
+plan-messages-of = сообщения по { $size }
 plan-messages = сообщения от { $low } до { $high }
 plan-sizes = от { $low } до { $high }, размеров: { $n }
 plan-preconditioned = предварительная подготовка, полных перезаписей: { $n }

@@ -213,6 +213,7 @@ hosts-alike = 无：这些主机配置一致。
 ## Plans
 plan-title = 套件 { $suite } 的计划
 plan-nothing-run = 没有运行任何内容。
+plan-cases-beyond = 用例：{ $n } 个，时间预算为 { $time }。
 plan-cases = 用例：{ $n } 个，至多 { $time }。
 column-resolved-to = 解析为
 column-stops-at = 停止于
@@ -237,6 +238,7 @@ plan-on-hosts = 主机 { $hosts }
 plan-one-on = 其中一个在 { $host } 上
 plan-on-hosts-of-file = 文件 { $file } 中的主机
 plan-started-by = 由 { $launcher } 启动
+plan-messages-of = 消息 { $size }
 plan-messages = 消息 { $low } 至 { $high }
 plan-sizes = { $low } 至 { $high }，{ $n } 种大小
 plan-preconditioned = 预处理：完整写入 { $n } 遍

@@ -14,6 +14,11 @@ use crate::locale::{in_percent, quantity, scientific};
 /// What failed and why, and what to do about it.
 #[must_use]
 pub fn failure(failure: &Failure) -> Said {
+    let Said { text, advice } = said(failure);
+    Said::new(refusal::plain(&text), advice)
+}
+
+fn said(failure: &Failure) -> Said {
     match failure {
         Failure::NoSamples => reported!("failure-no-samples"),
         Failure::NoFiniteSample { metric } => {

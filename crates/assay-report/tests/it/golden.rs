@@ -78,7 +78,7 @@ fn commands_in_other_languages() {
                 small::listing(),
                 small::findings(),
                 small::hosts(),
-                build::plan(&small::plan(), &HostFacts::default()),
+                build::plan(&small::plan(), &[], false),
             ]
             .into_iter()
             .chain([build::comparison(&conditions::accelerated_networking())])
@@ -190,7 +190,7 @@ curve = [10, 50]
         let Workload::Storage(test) = &mut case.workload else { panic!("{case:?}") };
         test.workload.targets.iter_mut().for_each(|it| it.sync_at_end = true);
     }
-    let document = build::plan(&plan, &node::host());
+    let document = build::plan(&plan, &[], false);
     let text = text::document(&document, &text::Options { width: 80, ..Default::default() });
     let rows = text.lines().filter(|line| line.contains("storage/"));
     assert_eq!(rows.count(), 1, "{text}");
@@ -418,7 +418,7 @@ fn small_documents() {
     check_document("listing", &small::listing());
     check_document("findings", &small::findings());
     check_document("hosts", &small::hosts());
-    check_document("plan", &build::plan(&small::plan(), &HostFacts::default()));
+    check_document("plan", &build::plan(&small::plan(), &[], false));
     check_document("methods", &build::methods());
     check_document("raw", &small::raw());
 }
