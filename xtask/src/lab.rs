@@ -14,14 +14,15 @@ use serde_json::Value;
 
 use crate::bench::machine;
 use crate::bench::page::Page;
-use crate::test::{self, Tally, Verdict};
 use crate::{command, packages};
+pub(crate) use in_ci::run as run_in_ci;
 
 mod arm;
 mod cluster;
 mod errors;
 pub(crate) mod guest;
 pub(crate) mod image;
+mod in_ci;
 mod network;
 mod rdma;
 mod rdma_pairs;
@@ -130,12 +131,6 @@ const SCENARIOS: &[Scenario] = &[
     cluster::SCENARIO,
 ];
 
-/// Those that CI runs: each row with a truth that no slow machine can move, and held with twenty programs waiting for two
-/// processors. The others need time (`rdma-pairs`, `volume`, `cluster`, `arm`) or a quiet machine (`rdma`, `storage`, `topology`).
-const IN_CI: &[&str] = &["storage-errors", "rdma-ways", "network"];
-/// How long CI waits for them.
-const LONGEST_IN_CI: Duration = Duration::from_secs(600);
-
 /// Runs the named scenarios, or all of them, and writes the page: what was not run keeps its section.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
@@ -152,6 +147,10 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     };
     let (mut chosen, mut broken) = (Vec::new(), Vec::new());
     for it in SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
+        if let Some(reason) = it.impossible() {
+            println!("SKIPPED {}: {reason}", it.name);
+            continue;
+        }
         match it.prepare(root, &image) {
             Ok(()) => chosen.push(it),
             Err(error) => {
@@ -275,35 +274,6 @@ fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     Some(text.trim())
 }
 
-/// Runs those of CI and counts them as tests. One fails for a row that is wrong, and for a script that twice does not
-/// end well; what is undecided, or not through in time, is no failure.
-pub(crate) fn run_in_ci(root: &Path, tally: &mut Tally) -> Result<()> {
-    let named = |name: &&str| SCENARIOS.iter().find(|it| it.name == *name);
-    let chosen: Vec<_> = IN_CI.iter().filter_map(named).collect();
-    if chosen.is_empty() {
-        return Ok(());
-    }
-    let verdicts = match ready(root)? {
-        Ok(image) => {
-            let began = Instant::now();
-            let left = || LONGEST_IN_CI.saturating_sub(began.elapsed());
-            side_by_side(&chosen, |it| {
-                it.verdict(|| {
-                    it.prepare(root, &image)?;
-                    it.carry_out(root, &image, it.deadline.min(left()))
-                })
-            })
-        }
-        Err(reason) => {
-            chosen.iter().map(|it| (it.name, Verdict::Skipped(reason.clone()))).collect()
-        }
-    };
-    for (name, verdict) in verdicts {
-        tally.add(&format!("{}{name}", test::LAB), verdict);
-    }
-    Ok(())
-}
-
 /// The image and the program, or why no guest can run here.
 fn ready(root: &Path) -> Result<Result<image::Image, String>> {
     packages::install(root, packages::FOR_LAB)?;
@@ -315,6 +285,19 @@ fn ready(root: &Path) -> Result<Result<image::Image, String>> {
 }
 
 impl Scenario {
+    /// Why this machine has no room for its guests.
+    fn impossible(&self) -> Option<String> {
+        guest::lacks_memory(self.machines(), guest::available_mib()?)
+    }
+
+    fn machines(&self) -> &[Machine] {
+        match &self.place {
+            Place::Guest(machine, _) => std::slice::from_ref(machine),
+            Place::Guests(machines, _) => machines,
+            Place::Here(_) => &[],
+        }
+    }
+
     fn prepare(&self, root: &Path, image: &image::Image) -> Result<()> {
         match &self.place {
             Place::Here(here) => (here.prepare)(root, image.cache()?)
@@ -333,12 +316,8 @@ impl Scenario {
         println!("-- {}: {}", self.name, self.title);
         let (began, load) = (Instant::now(), machine::load());
         let said = match &self.place {
-            Place::Guest(machine, script) => {
-                let machines = std::slice::from_ref(machine);
-                guest::run(root, image, (machines, script), deadline)
-            }
-            Place::Guests(machines, script) => {
-                guest::run(root, image, (machines, script), deadline)
+            Place::Guest(_, script) | Place::Guests(_, script) => {
+                guest::run(root, image, (self.machines(), script), deadline)
             }
             Place::Here(here) => (here.carry_out)(root, image.cache()?, deadline),
         };
@@ -365,23 +344,6 @@ impl Scenario {
             "Carried out in {} s; load of the machine before: {load}.",
             taken.as_secs()
         ));
-    }
-
-    fn verdict(&self, mut carry_out: impl FnMut() -> Result<Found>) -> Verdict {
-        let found = carry_out().or_else(|error| {
-            println!("lab: {}: {error:#}", self.name);
-            // A second try would be late, too.
-            if error.is::<guest::Late>() { Err(error) } else { carry_out() }
-        });
-        match found {
-            Ok(found) if found.count_of_wrong() > 0 => Verdict::Fails,
-            Ok(_) => Verdict::Holds,
-            Err(error) if error.is::<guest::Late>() => Verdict::Skipped(format!("{error:#}")),
-            Err(error) => {
-                println!("lab: {}: {error:#}", self.name);
-                Verdict::Fails
-            }
-        }
     }
 }
 
@@ -440,43 +402,6 @@ fn rows(judged: Result<Vec<Figure>>, is_meant: fn(Option<bool>) -> bool) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ci_names_scenarios_that_there_are() {
-        for name in IN_CI {
-            assert!(SCENARIOS.iter().any(|it| it.name == *name), "{name}");
-        }
-    }
-
-    #[test]
-    fn only_what_is_wrong_fails() {
-        let found = |holds: &[Option<bool>]| {
-            let figure = |&holds| Figure { holds, ..Figure::is("", "", String::new()) };
-            let figures = holds.iter().map(figure).collect();
-            Found { figures, taken: Duration::ZERO, load: String::new() }
-        };
-        for (rows, expected) in [
-            (&[Some(true), None][..], Verdict::Holds),
-            (&[None], Verdict::Holds),
-            (&[Some(true), Some(false)], Verdict::Fails),
-        ] {
-            assert_eq!(SCENARIOS[0].verdict(|| Ok(found(rows))), expected, "{rows:?}");
-        }
-        let mut tries = 0;
-        let mut at_last = |good: usize| {
-            tries += 1;
-            if tries == good { Ok(found(&[Some(true)])) } else { bail!("it hung") }
-        };
-        assert_eq!(SCENARIOS[0].verdict(|| at_last(2)), Verdict::Holds);
-        assert_eq!(SCENARIOS[0].verdict(|| at_last(9)), Verdict::Fails);
-        let mut tries = 0;
-        let verdict = SCENARIOS[0].verdict(|| {
-            tries += 1;
-            Err(guest::Late("it did not end".to_owned())).context("scenario x")
-        });
-        assert!(matches!(verdict, Verdict::Skipped(_)), "{verdict:?}");
-        assert_eq!(tries, 1);
-    }
 
     #[test]
     fn each_is_carried_out_once_and_nothing_beside_one_that_must_be_alone() {
