@@ -159,13 +159,14 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             }
         }
     }
+    let program = program(root)?;
     let ready_after = began.elapsed();
     // Two may end at the same time.
     let page = Mutex::new(());
     let found = side_by_side(&chosen, |it| -> Result<Found> {
         let found = it.carry_out(root, &image, it.deadline)?;
         let _alone = page.lock().expect("errors are passed on");
-        write_page(root, it.title, |page| it.write(&found, page))?;
+        write_page(root, it.title, |page| it.write(&found, &program, page))?;
         println!("lab: {} is written to {PAGE}", it.name);
         Ok(found)
     });
@@ -177,7 +178,9 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     );
     println!("lab: {whole}");
     if found.len() == SCENARIOS.len() {
-        write_page(root, WHOLE, |page| page.paragraph(&whole))?;
+        write_page(root, WHOLE, |page| {
+            page.paragraph(&format!("{whole} Recorded {program}."))
+        })?;
     }
     let mut wrong = 0;
     for (name, found) in found {
@@ -199,6 +202,19 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             )
         }
     }
+}
+
+/// When a section is recorded, and with which program: a page is worth as much as the reader can find what it is about.
+fn program(root: &Path) -> Result<String> {
+    let said = |program: &str, words: &[&str]| -> Result<String> {
+        Ok(command::output(command::at_root(root, program).args(words))?.trim().to_owned())
+    };
+    let day = said("date", &["-u", "+%F"])?;
+    let commit = said("git", &["log", "-1", "--format=%h of %cs"])?;
+    // Pages are no part of the program, and this one changes while it is written.
+    let changed = said("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
+    let beyond = if changed.is_empty() { "" } else { " and changes that are not committed" };
+    Ok(format!("on {day} with assay at commit {commit}{beyond}"))
 }
 
 /// Writes the page with one new section, so that a scenario that is stopped takes nothing from those before it.
@@ -335,13 +351,13 @@ impl Scenario {
     }
 
     /// Its section of the page, without the heading.
-    fn write(&self, found: &Found, page: &mut Page) {
+    fn write(&self, found: &Found, program: &str, page: &mut Page) {
         page.paragraph(self.about);
         let rows: Vec<Vec<String>> = found.figures.iter().map(Figure::row).collect();
         page.table(&["what", "truth", "reported", ""], &rows);
         let Found { taken, load, .. } = found;
         page.paragraph(&format!(
-            "Carried out in {} s; load of the machine before: {load}.",
+            "Recorded {program}. Carried out in {} s; load of the machine before: {load}.",
             taken.as_secs()
         ));
     }
@@ -445,7 +461,7 @@ mod tests {
         for (at, reported) in [(2, "2"), (0, "1"), (2, "1")] {
             let scenario = &SCENARIOS[at];
             write_page(root.path(), scenario.title, |page| {
-                scenario.write(&found(reported), page);
+                scenario.write(&found(reported), "on a day", page);
             })
             .unwrap();
         }
@@ -454,6 +470,17 @@ mod tests {
         assert!(places[0] < places[1], "in the order of the table: {text}");
         assert_eq!(text.matches("| x | 1 | 1 | holds |").count(), 2, "{text}");
         assert!(!text.contains("WRONG"), "{text}");
+        assert_eq!(text.matches("Recorded on a day.").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_section_names_the_program_and_the_day() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let program = program(root).unwrap();
+        let (day, commit) = program.split_once(" with assay at commit ").unwrap();
+        assert_eq!(day.trim_start_matches("on ").split('-').count(), 3, "{program}");
+        let hash = commit.split(' ').next().unwrap();
+        assert!(hash.len() >= 7 && u128::from_str_radix(hash, 16).is_ok(), "{program}");
     }
 
     #[test]

@@ -52,7 +52,9 @@ pub(crate) fn lacks_memory(machines: &[Machine], available_mib: u64) -> Option<S
     let needed_mib: u64 =
         machines.iter().map(|it| u64::from(it.memory_mib) + BESIDE_MEMORY_MIB).sum();
     (needed_mib > available_mib).then(|| {
-        format!("its guests need {needed_mib} MiB of memory, and {available_mib} MiB are available")
+        format!(
+            "its guests need {needed_mib} MiB of memory, and {available_mib} MiB are available"
+        )
     })
 }
 
@@ -375,9 +377,12 @@ mod tests {
     #[test]
     fn a_machine_without_room_is_named() {
         let two = [Machine::PLAIN; 2];
-        for (machines, available_mib, is_possible) in
-            [(&two[..1], 1280, true), (&two[..1], 1279, false), (&two, 2000, false), (&[], 0, true)]
-        {
+        for (machines, available_mib, is_possible) in [
+            (&two[..1], 1280, true),
+            (&two[..1], 1279, false),
+            (&two, 2000, false),
+            (&[], 0, true),
+        ] {
             let reason = lacks_memory(machines, available_mib);
             assert_eq!(reason.is_none(), is_possible, "{available_mib}: {reason:?}");
         }

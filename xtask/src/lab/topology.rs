@@ -98,10 +98,8 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     let streams = document(section(said, "stream")?)?;
     figures.push(marked(&streams));
     figures.extend(of_streams(&streams)?);
-    figures.push(affinity(
-        &document(section(said, "plan of two")?)?,
-        section(said, "allowed")?,
-    ));
+    figures
+        .push(affinity(&document(section(said, "plan of two")?)?, section(said, "allowed")?));
     figures.extend(linpack(section(said, "linpack")?)?);
     Ok(figures)
 }
@@ -229,9 +227,8 @@ fn affinity(plan: &Value, allowed: &str) -> Figure {
     // A thread that is bound to several CPUs is none of a team.
     let seen: BTreeSet<u64> =
         allowed.lines().filter_map(|line| line.trim().parse().ok()).collect();
-    let shown = |cpus: &BTreeSet<u64>| {
-        cpus.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
-    };
+    let shown =
+        |cpus: &BTreeSet<u64>| cpus.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     Figure {
         what: "CPUs that threads of STREAM are bound to, by the kernel".to_owned(),
         truth: format!("{}: the plan's", shown(&planned)),
@@ -338,8 +335,16 @@ mod tests {
                 "cases of STREAM that failed",
             ),
             ("emulated-cpu", "other-load", "doubts about the run"),
-            ("\n8\n9\n", "\n8\n10\n", "CPUs that threads of STREAM are bound to, by the kernel"),
-            ("0\n0-15\n1\n8\n9\n", "0-15\n", "CPUs that threads of STREAM are bound to, by the kernel"),
+            (
+                "\n8\n9\n",
+                "\n8\n10\n",
+                "CPUs that threads of STREAM are bound to, by the kernel",
+            ),
+            (
+                "0\n0-15\n1\n8\n9\n",
+                "0-15\n",
+                "CPUs that threads of STREAM are bound to, by the kernel",
+            ),
             ("\"threads\":16", "\"threads\":8", "threads of LINPACK"),
             ("took 10.0 50.0", "took 10.0 70.0", "LINPACK on them"),
         ] {
@@ -355,7 +360,10 @@ mod tests {
         // A look may miss a case.
         let missed = said().replace("\n8\n9\n", "\n8\n");
         let open = rows(judge(&missed), |holds| holds.is_none());
-        assert_eq!(open, ["Triad of the node", "CPUs that threads of STREAM are bound to, by the kernel"]);
+        assert_eq!(
+            open,
+            ["Triad of the node", "CPUs that threads of STREAM are bound to, by the kernel"]
+        );
         // The peak alone is none.
         assert_eq!(
             wrong(&said().replace("\"rmax\"", "\"fp32\"")),
