@@ -20,6 +20,12 @@ const NOT_IN_CI: &[(&str, &str)] = &[
 /// A guest is lost now and then where others want the processors; what hangs does so again.
 const TRIES: usize = 2;
 
+/// Who is left out, and why, for the page.
+pub(super) fn left_out() -> String {
+    let named = NOT_IN_CI.iter().map(|(name, reason)| format!("`{name}`: {reason}"));
+    format!("CI runs all but {}.", named.collect::<Vec<_>>().join("; "))
+}
+
 /// Runs them and counts them as tests. One fails for a row that is wrong, and for one that twice does not end well or in
 /// time; a row that is undecided is no failure.
 pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
@@ -85,6 +91,7 @@ mod tests {
             assert!(!reason.is_empty(), "{name}");
         }
         assert_eq!(chosen().len() + NOT_IN_CI.len(), SCENARIOS.len());
+        assert!(NOT_IN_CI.iter().all(|(name, _)| left_out().contains(name)), "{}", left_out());
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             remedy. Figures mean nothing here and are left out.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::Busy,
-    deadline: Duration::from_secs(900),
+    deadline: Duration::from_secs(600),
     judge,
 };
 
