@@ -17,7 +17,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             listens is seen shows `rpcbind`, for 5 s and looked for in the same way.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::Busy,
-    deadline: Duration::from_secs(600),
+    deadline: Duration::from_secs(900),
     judge,
 };
 
