@@ -14,14 +14,15 @@ use serde_json::Value;
 
 use crate::bench::machine;
 use crate::bench::page::Page;
-use crate::test::{self, Tally, Verdict};
 use crate::{command, packages};
+pub(crate) use in_ci::run as run_in_ci;
 
 mod arm;
 mod cluster;
 mod errors;
 pub(crate) mod guest;
 pub(crate) mod image;
+mod in_ci;
 mod network;
 mod rdma;
 mod rdma_pairs;
@@ -130,12 +131,6 @@ const SCENARIOS: &[Scenario] = &[
     cluster::SCENARIO,
 ];
 
-/// Those that CI runs: each row with a truth that no slow machine can move, and held with twenty programs waiting for two
-/// processors. The others need time (`rdma-pairs`, `volume`, `cluster`, `arm`) or a quiet machine (`rdma`, `storage`, `topology`).
-const IN_CI: &[&str] = &["storage-errors", "rdma-ways", "network"];
-/// How long CI waits for them.
-const LONGEST_IN_CI: Duration = Duration::from_secs(600);
-
 /// Runs the named scenarios, or all of them, and writes the page: what was not run keeps its section.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
@@ -152,6 +147,10 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     };
     let (mut chosen, mut broken) = (Vec::new(), Vec::new());
     for it in SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
+        if let Some(reason) = it.impossible() {
+            println!("SKIPPED {}: {reason}", it.name);
+            continue;
+        }
         match it.prepare(root, &image) {
             Ok(()) => chosen.push(it),
             Err(error) => {
@@ -160,13 +159,14 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             }
         }
     }
+    let program = program(root)?;
     let ready_after = began.elapsed();
     // Two may end at the same time.
     let page = Mutex::new(());
     let found = side_by_side(&chosen, |it| -> Result<Found> {
         let found = it.carry_out(root, &image, it.deadline)?;
         let _alone = page.lock().expect("errors are passed on");
-        write_page(root, it.title, |page| it.write(&found, page))?;
+        write_page(root, it.title, |page| it.write(&found, &program, page))?;
         println!("lab: {} is written to {PAGE}", it.name);
         Ok(found)
     });
@@ -178,7 +178,9 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     );
     println!("lab: {whole}");
     if found.len() == SCENARIOS.len() {
-        write_page(root, WHOLE, |page| page.paragraph(&whole))?;
+        write_page(root, WHOLE, |page| {
+            page.paragraph(&format!("{whole} Recorded {program}."))
+        })?;
     }
     let mut wrong = 0;
     for (name, found) in found {
@@ -202,14 +204,28 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     }
 }
 
+/// When a section is recorded, and with which program: a page is worth as much as the reader can find what it is about.
+fn program(root: &Path) -> Result<String> {
+    let said = |program: &str, words: &[&str]| -> Result<String> {
+        Ok(command::output(command::at_root(root, program).args(words))?.trim().to_owned())
+    };
+    let day = said("date", &["-u", "+%F"])?;
+    let commit = said("git", &["log", "-1", "--format=%h of %cs"])?;
+    // Pages are no part of the program, and this one changes while it is written.
+    let changed = said("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
+    let beyond = if changed.is_empty() { "" } else { " and changes that are not committed" };
+    Ok(format!("on {day} with assay at commit {commit}{beyond}"))
+}
+
 /// Writes the page with one new section, so that a scenario that is stopped takes nothing from those before it.
 fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Result<()> {
     let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let mut page = Page::new("The laboratory", "cargo xtask lab");
     page.paragraph(
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
-         each has a truth of its own. \"Wrong\" is beyond the tolerance.",
+         each has a truth of its own. \"Wrong\" is beyond the tolerance, and what is neither is undecided.",
     );
+    page.paragraph(&in_ci::left_out());
     let mut section = Some(section);
     for heading in SCENARIOS.iter().map(|it| it.title).chain([WHOLE]) {
         let new = section.take_if(|_| heading == title);
@@ -275,35 +291,6 @@ fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     Some(text.trim())
 }
 
-/// Runs those of CI and counts them as tests. One fails for a row that is wrong, and for a script that twice does not
-/// end well; what is undecided, or not through in time, is no failure.
-pub(crate) fn run_in_ci(root: &Path, tally: &mut Tally) -> Result<()> {
-    let named = |name: &&str| SCENARIOS.iter().find(|it| it.name == *name);
-    let chosen: Vec<_> = IN_CI.iter().filter_map(named).collect();
-    if chosen.is_empty() {
-        return Ok(());
-    }
-    let verdicts = match ready(root)? {
-        Ok(image) => {
-            let began = Instant::now();
-            let left = || LONGEST_IN_CI.saturating_sub(began.elapsed());
-            side_by_side(&chosen, |it| {
-                it.verdict(|| {
-                    it.prepare(root, &image)?;
-                    it.carry_out(root, &image, it.deadline.min(left()))
-                })
-            })
-        }
-        Err(reason) => {
-            chosen.iter().map(|it| (it.name, Verdict::Skipped(reason.clone()))).collect()
-        }
-    };
-    for (name, verdict) in verdicts {
-        tally.add(&format!("{}{name}", test::LAB), verdict);
-    }
-    Ok(())
-}
-
 /// The image and the program, or why no guest can run here.
 fn ready(root: &Path) -> Result<Result<image::Image, String>> {
     packages::install(root, packages::FOR_LAB)?;
@@ -315,6 +302,19 @@ fn ready(root: &Path) -> Result<Result<image::Image, String>> {
 }
 
 impl Scenario {
+    /// Why this machine has no room for its guests.
+    fn impossible(&self) -> Option<String> {
+        guest::lacks_memory(self.machines(), guest::available_mib()?)
+    }
+
+    fn machines(&self) -> &[Machine] {
+        match &self.place {
+            Place::Guest(machine, _) => std::slice::from_ref(machine),
+            Place::Guests(machines, _) => machines,
+            Place::Here(_) => &[],
+        }
+    }
+
     fn prepare(&self, root: &Path, image: &image::Image) -> Result<()> {
         match &self.place {
             Place::Here(here) => (here.prepare)(root, image.cache()?)
@@ -333,12 +333,8 @@ impl Scenario {
         println!("-- {}: {}", self.name, self.title);
         let (began, load) = (Instant::now(), machine::load());
         let said = match &self.place {
-            Place::Guest(machine, script) => {
-                let machines = std::slice::from_ref(machine);
-                guest::run(root, image, (machines, script), deadline)
-            }
-            Place::Guests(machines, script) => {
-                guest::run(root, image, (machines, script), deadline)
+            Place::Guest(_, script) | Place::Guests(_, script) => {
+                guest::run(root, image, (self.machines(), script), deadline)
             }
             Place::Here(here) => (here.carry_out)(root, image.cache()?, deadline),
         };
@@ -356,32 +352,15 @@ impl Scenario {
     }
 
     /// Its section of the page, without the heading.
-    fn write(&self, found: &Found, page: &mut Page) {
+    fn write(&self, found: &Found, program: &str, page: &mut Page) {
         page.paragraph(self.about);
         let rows: Vec<Vec<String>> = found.figures.iter().map(Figure::row).collect();
         page.table(&["what", "truth", "reported", ""], &rows);
         let Found { taken, load, .. } = found;
         page.paragraph(&format!(
-            "Carried out in {} s; load of the machine before: {load}.",
+            "Recorded {program}. Carried out in {} s; load of the machine before: {load}.",
             taken.as_secs()
         ));
-    }
-
-    fn verdict(&self, mut carry_out: impl FnMut() -> Result<Found>) -> Verdict {
-        let found = carry_out().or_else(|error| {
-            println!("lab: {}: {error:#}", self.name);
-            // A second try would be late, too.
-            if error.is::<guest::Late>() { Err(error) } else { carry_out() }
-        });
-        match found {
-            Ok(found) if found.count_of_wrong() > 0 => Verdict::Fails,
-            Ok(_) => Verdict::Holds,
-            Err(error) if error.is::<guest::Late>() => Verdict::Skipped(format!("{error:#}")),
-            Err(error) => {
-                println!("lab: {}: {error:#}", self.name);
-                Verdict::Fails
-            }
-        }
     }
 }
 
@@ -442,43 +421,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ci_names_scenarios_that_there_are() {
-        for name in IN_CI {
-            assert!(SCENARIOS.iter().any(|it| it.name == *name), "{name}");
-        }
-    }
-
-    #[test]
-    fn only_what_is_wrong_fails() {
-        let found = |holds: &[Option<bool>]| {
-            let figure = |&holds| Figure { holds, ..Figure::is("", "", String::new()) };
-            let figures = holds.iter().map(figure).collect();
-            Found { figures, taken: Duration::ZERO, load: String::new() }
-        };
-        for (rows, expected) in [
-            (&[Some(true), None][..], Verdict::Holds),
-            (&[None], Verdict::Holds),
-            (&[Some(true), Some(false)], Verdict::Fails),
-        ] {
-            assert_eq!(SCENARIOS[0].verdict(|| Ok(found(rows))), expected, "{rows:?}");
-        }
-        let mut tries = 0;
-        let mut at_last = |good: usize| {
-            tries += 1;
-            if tries == good { Ok(found(&[Some(true)])) } else { bail!("it hung") }
-        };
-        assert_eq!(SCENARIOS[0].verdict(|| at_last(2)), Verdict::Holds);
-        assert_eq!(SCENARIOS[0].verdict(|| at_last(9)), Verdict::Fails);
-        let mut tries = 0;
-        let verdict = SCENARIOS[0].verdict(|| {
-            tries += 1;
-            Err(guest::Late("it did not end".to_owned())).context("scenario x")
-        });
-        assert!(matches!(verdict, Verdict::Skipped(_)), "{verdict:?}");
-        assert_eq!(tries, 1);
-    }
-
-    #[test]
     fn each_is_carried_out_once_and_nothing_beside_one_that_must_be_alone() {
         let under_way = std::sync::Mutex::new(Vec::new());
         let all: Vec<&Scenario> = SCENARIOS.iter().collect();
@@ -520,7 +462,7 @@ mod tests {
         for (at, reported) in [(2, "2"), (0, "1"), (2, "1")] {
             let scenario = &SCENARIOS[at];
             write_page(root.path(), scenario.title, |page| {
-                scenario.write(&found(reported), page);
+                scenario.write(&found(reported), "on a day", page);
             })
             .unwrap();
         }
@@ -529,6 +471,17 @@ mod tests {
         assert!(places[0] < places[1], "in the order of the table: {text}");
         assert_eq!(text.matches("| x | 1 | 1 | holds |").count(), 2, "{text}");
         assert!(!text.contains("WRONG"), "{text}");
+        assert_eq!(text.matches("Recorded on a day.").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn a_section_names_the_program_and_the_day() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let program = program(root).unwrap();
+        let (day, commit) = program.split_once(" with assay at commit ").unwrap();
+        assert_eq!(day.trim_start_matches("on ").split('-').count(), 3, "{program}");
+        let hash = commit.split(' ').next().unwrap();
+        assert!(hash.len() >= 7 && u128::from_str_radix(hash, 16).is_ok(), "{program}");
     }
 
     #[test]

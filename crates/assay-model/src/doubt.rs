@@ -199,6 +199,8 @@ pub enum Doubt {
     },
     /// Another assay was measuring.
     AnotherAssay,
+    /// The processor is a program: QEMU without KVM carries out every instruction itself.
+    EmulatedCpu,
     /// The process or the machine stood still meanwhile.
     Paused {
         /// How often.
@@ -536,6 +538,7 @@ impl Doubt {
             Self::FrequencyDrop { .. } => "frequency-drop",
             Self::OtherLoad { .. } => "other-load",
             Self::AnotherAssay => "another-assay",
+            Self::EmulatedCpu => "emulated-cpu",
             Self::Paused { .. } => "paused",
             Self::CpusTaken { .. } => "cpus-taken",
             Self::ClockStepped { .. } => "clock-stepped",

@@ -197,6 +197,14 @@ pub struct HostState {
 }
 
 impl HostFacts {
+    /// Whether the processor is a program, also in a container there (`qemu, docker`): no speed of it says anything
+    /// about a machine.
+    #[must_use]
+    pub fn is_emulated(&self) -> bool {
+        let layers = self.system.virtualization.as_deref().unwrap_or_default();
+        layers.split(", ").any(|layer| layer == EMULATOR)
+    }
+
     /// Memory that a measurement may take, in bytes: what is free, capped by the control group.
     #[must_use]
     pub fn usable_bytes(&self) -> u64 {

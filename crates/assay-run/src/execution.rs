@@ -122,6 +122,7 @@ pub(crate) fn begin<'t>(
     };
     let mut log = open(started, beginning.store, sink)?;
     log.add(RunEvent::HostJoined(Box::new(joined)))?;
+    log.doubts(beginning.host.is_emulated().then_some(Doubt::EmulatedCpu))?;
     Ok(log)
 }
 

@@ -15,7 +15,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             result.",
     place: Place::Guest(MACHINE, SCRIPT),
     manner: Manner::Busy,
-    deadline: Duration::from_secs(600),
+    deadline: Duration::from_secs(300),
     judge,
 };
 

@@ -17,6 +17,7 @@ const PACKAGES: &[&str] = &[
     "dash",
     "dmsetup",
     "ibverbs-providers",
+    "ioping",
     "iproute2",
     "libc-bin",
     "libgcc-s1",

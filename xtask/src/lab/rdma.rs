@@ -12,13 +12,16 @@ pub(super) const SCENARIO: Scenario = Scenario {
     name: "rdma",
     title: "RDMA over software RoCE, beside perftest",
     about: "Both ends in one guest, over `rdma_rxe` on a veth pair, each on a processor of its own, in turns: nine \
-            rounds of a run each (from 1 KiB on six, other tests one). `t_typical` of messages is to be within 10 % of \
-            perftest's: the median of the rounds' ratios, and with it the interval that holds it with 95 % (sign test). An \
-            interval that ends beyond 10 % tells nothing: then the guest disturbs both by more than is to be shown. Other \
-            tests are shown beside it. assay compares the contents of every size.",
+            rounds of a run each (from 1 KiB on six, bandwidths and atomics five). `t_typical` of messages, datagrams, writes \
+            and reads is to be within 10 % of perftest's: the median of the rounds' ratios, and with it the interval that \
+            holds it with 95 % (sign test). An interval that ends beyond 10 % tells nothing: then the guest disturbs both by \
+            more than is to be shown. Whatever it tells, a median beyond 1.6 times perftest's, or below 1/1.6, is wrong where \
+            perftest's own rounds differ by less: a direction, a queue pair or half a round trip that is counted twice is a \
+            factor of two. For bandwidths, which depend on when who polls, that is the only bound. assay compares the \
+            contents of every size.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::Alone,
-    deadline: Duration::from_secs(900),
+    deadline: Duration::from_secs(700),
     judge,
 };
 
@@ -83,30 +86,35 @@ assay() {
   timeout 60 taskset -c 0 /lab/assay rdma $name -d rxe0 -x 1 -c $2 $size -n $4 127.0.0.1 --no-store || cat /tmp/far
   wait
 }
-for bytes in 2 64 1024 4096; do
-  messages=500; [ $bytes = 4096 ] && messages=100
-  rounds='1 2 3 4 5 6'; [ $bytes -lt 1024 ] && rounds=\"$rounds 7 8 9\"
-  for round in $rounds; do
-    perftest send_lat RC $bytes $messages
-    assay send_lat RC $bytes $messages
+# test, connection, bytes, messages, rounds
+turns() {
+  for round in $(seq $5); do
+    perftest $1 $2 $3 $4
+    assay $1 $2 $3 $4
   done
-done
-perftest send_lat UD 64 100
-assay send_lat UD 64 100
-perftest read_lat RC 2 200
-assay read_lat RC 2 200
-perftest atomic_lat RC 8 200
-assay atomic_lat RC 8 200
-for test in write_lat send_bw write_bw read_bw; do
-  bytes=2; case $test in *_bw) bytes=16384;; esac
-  perftest $test RC $bytes 100
-  assay $test RC $bytes 100
-done
+}
+turns send_lat RC 2 500 9
+turns send_lat RC 64 500 9
+turns send_lat RC 1024 500 6
+turns send_lat RC 4096 100 6
+turns send_lat UD 64 300 9
+turns send_lat UD 1024 300 6
+turns write_lat RC 2 500 9
+turns write_lat RC 4096 100 6
+turns read_lat RC 2 300 9
+turns read_lat RC 4096 100 6
+turns atomic_lat RC 8 200 5
+turns send_bw RC 16384 100 5
+turns send_bw UD 1024 500 5
+turns write_bw RC 16384 100 5
+turns read_bw RC 16384 100 5
 ",
 );
 
 /// How far a median may be from perftest's, up to 4 KiB.
 const TOLERANCE: f64 = 0.10;
+/// Beyond this factor something is counted twice, or once where it is twice; noise alone was 1.3 on a busy machine.
+const GROSS: f64 = 1.6;
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let mut found: BTreeMap<(String, &str), Vec<Option<f64>>> = BTreeMap::new();
@@ -170,24 +178,35 @@ fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<Option<f64>>>) -> Res
     let mut ratios: Vec<f64> =
         rounds.filter_map(|(ours, theirs)| Some((*ours)? / (*theirs)?)).collect();
     let Some(ratio) = median(&mut ratios) else { bail!("{test}: no round has both") };
-    let spread = match spread(&mut given(&theirs)) {
-        0.0 => String::new(),
-        spread => format!(", whose runs differ by {:.0} %", spread * 100.0),
+    let restless = apart(&given(&theirs));
+    let differ = match restless {
+        1.0 => String::new(),
+        times => format!(", whose runs differ by {:.0} %", (times - 1.0) * 100.0),
     };
-    let within = interval(&ratios);
+    let is_rate = test.contains("_bw") || test.starts_with("atomic");
+    let within = interval(&ratios).filter(|_| !is_rate);
     let shown_interval =
         within.map_or(String::new(), |(from, to)| format!(", {from:.2} to {to:.2}"));
-    let decides = test.starts_with("send_lat RC");
+    let bound = if is_rate { format!(", within {GROSS} times") } else { String::new() };
     Ok(Figure {
         what,
-        truth: format!("{} by perftest{spread}", shown(test, typical)),
+        truth: format!("{} by perftest{differ}{bound}", shown(test, typical)),
         reported: format!(
             "{} ({ratio:.2} of it{shown_interval}, {} rounds)",
             shown(test, own),
             ratios.len()
         ),
-        holds: within.filter(|_| decides).and_then(is_near),
+        holds: match (is_roughly(ratio, restless), is_rate) {
+            (Some(false), _) => Some(false),
+            (roughly, true) => roughly,
+            (_, false) => within.and_then(is_near),
+        },
     })
+}
+
+/// Whether a median is what perftest's is but for the noise; `None` where perftest's own runs are as far apart.
+fn is_roughly(ratio: f64, restless: f64) -> Option<bool> {
+    (restless < GROSS).then_some((1.0 / GROSS..=GROSS).contains(&ratio))
 }
 
 /// Whether an interval lies within the tolerance; `None` where it lies across its end.
@@ -225,10 +244,10 @@ fn shown(test: &str, value: f64) -> String {
     }
 }
 
-/// The range of the runs over their median: what the guest alone does.
-fn spread(values: &mut [f64]) -> f64 {
-    let Some(median) = median(values) else { return 0.0 };
-    values.last().zip(values.first()).map_or(0.0, |(last, first)| (last - first) / median)
+/// The largest of the runs over the smallest: what the guest alone does.
+fn apart(values: &[f64]) -> f64 {
+    let largest = values.iter().copied().fold(f64::MIN, f64::max);
+    largest / values.iter().copied().fold(f64::MAX, f64::min)
 }
 
 fn median(values: &mut [f64]) -> Option<f64> {
@@ -271,6 +290,37 @@ mod tests {
             .map(|ours| [table("perftest", "10"), table("assay", ours)].concat());
         let restless = [none.to_owned(), restless.concat()].concat();
         assert_eq!(judge(&restless).unwrap()[1].holds, None);
+    }
+
+    #[test]
+    fn what_is_counted_twice_is_wrong_however_restless_the_guest() {
+        const RATES: &str = " #bytes #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 2 1000 0.00 VALUE 0.1\n---\n";
+        let none =
+            "x\n== no device\nassay: there is no RDMA device\nhelp: rdma link add\nexit 4\n";
+        let steady = ["10", "10", "10"];
+        for (test, table, theirs, ours, expected) in [
+            ("write_bw RC 2", RATES, steady, ["12", "8", "10"], Some(true)),
+            ("write_bw RC 2", RATES, steady, ["20", "20", "20"], Some(false)),
+            ("write_bw RC 2", RATES, steady, ["5", "5", "5"], Some(false)),
+            // perftest does the same to itself.
+            ("write_bw RC 2", RATES, ["10", "20", "10"], ["20", "20", "20"], None),
+            ("atomic_lat RC 8", TABLE, steady, ["11", "12", "13"], Some(true)),
+            ("atomic_lat RC 8", TABLE, steady, ["20", "20", "20"], Some(false)),
+            // Three rounds have no interval, but a factor of two is one.
+            ("read_lat RC 2", TABLE, steady, ["11", "12", "13"], None),
+            ("read_lat RC 2", TABLE, steady, ["20", "20", "20"], Some(false)),
+        ] {
+            let round = |(theirs, ours): (&str, &str)| {
+                let of = |by, value| {
+                    let table = table.replace("VALUE", value).replace("TYPICAL", value);
+                    format!("\n== {by} {test}\n{table}")
+                };
+                [of("perftest", theirs), of("assay", ours)].concat()
+            };
+            let said: String = theirs.into_iter().zip(ours).map(round).collect();
+            let figures = judge(&[none, &said].concat()).unwrap();
+            assert_eq!(figures[1].holds, expected, "{test} {ours:?}");
+        }
     }
 
     #[test]

@@ -138,6 +138,9 @@ impl RdmaError {
             Self::Refused { call: "ibv_reg_mr", .. } => {
                 "memory that may be locked is bounded: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"
             }
+            Self::Refused { call: "ibv_modify_qp", .. } => {
+                "the GIDs of the two ends may be of different kinds, IPv4 and IPv6: choose with -x; the kernel's messages (`dmesg`) may say more"
+            }
             Self::Refused { .. } => {
                 "read access to /dev/infiniband/uverbs* and the kernel's messages (`dmesg`) show why"
             }

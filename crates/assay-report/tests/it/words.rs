@@ -47,6 +47,7 @@ fn of_the_machine() -> Vec<Doubt> {
         Doubt::FrequencyDrop { before_hz: 3e9, after_hz: 2e9 },
         Doubt::OtherLoad { load: 1.8 },
         Doubt::AnotherAssay,
+        Doubt::EmulatedCpu,
         Doubt::Paused { times: 1, seconds: 2.5, suspended_s: 0.0 },
         Doubt::Paused { times: 2, seconds: 60.0, suspended_s: 60.0 },
         Doubt::CpusTaken { cpus: vec![1] },

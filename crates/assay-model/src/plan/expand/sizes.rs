@@ -1,7 +1,7 @@
 //! Chooses and checks sizes: STREAM's arrays, the latency ladder, LINPACK's equations.
 
 use super::PlanError;
-use crate::facts::{EMULATOR, HostFacts};
+use crate::facts::HostFacts;
 use crate::quantity::Bytes;
 use crate::suite::{LinpackSize, MOST_MEMORY};
 
@@ -122,19 +122,13 @@ fn block_multiple(n: u64) -> u64 {
 
 /// A rough idea of the speed of so many cores in FLOP/s, to choose a duration and nothing else: a third of their peak.
 fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
-    let cores = if is_emulated(host) { cores.min(CORES_BENEATH) } else { cores };
+    let cores = if host.is_emulated() { cores.min(CORES_BENEATH) } else { cores };
     presumed_peak(host) / 3.0 * cores as f64
-}
-
-/// Also in a container there: `qemu, docker`.
-fn is_emulated(host: &HostFacts) -> bool {
-    let layers = host.system.virtualization.as_deref().unwrap_or_default();
-    layers.split(", ").any(|layer| layer == EMULATOR)
 }
 
 /// Of one core, in FLOP/s: two pipes of the widest vectors at the nominal clock. An emulated one has none of that.
 pub(in crate::plan) fn presumed_peak(host: &HostFacts) -> f64 {
-    if is_emulated(host) {
+    if host.is_emulated() {
         return 3.0 * EMULATED_FLOPS;
     }
     let has = |flag: &str| host.cpu.flags.iter().any(|have| have == flag);

@@ -34,6 +34,7 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         ),
         Doubt::OtherLoad { load } => reported!("doubt-other-load", load = fixed(load, 2)),
         Doubt::AnotherAssay => reported!("doubt-another-assay"),
+        Doubt::EmulatedCpu => reported!("doubt-emulated-cpu"),
         Doubt::Paused { times, seconds: stood, suspended_s } => {
             match suspended_s > 0.5 * stood {
                 true => reported!("doubt-suspended", time = seconds(suspended_s, 1)),

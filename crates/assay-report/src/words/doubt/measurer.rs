@@ -51,6 +51,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::FrequencyDrop { .. }
         | Doubt::OtherLoad { .. }
         | Doubt::AnotherAssay
+        | Doubt::EmulatedCpu
         | Doubt::HostLost { .. }
         | Doubt::WorseThanPeers { .. }
         | Doubt::HostSaturated { .. }
