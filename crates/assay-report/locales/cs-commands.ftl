@@ -156,6 +156,7 @@ dimension-connection = spojení
 dimension-asked-device = zařízení
 dimension-asked-gid-index = index GID
 dimension-asked-path-mtu-bytes = MTU cesty
+dimension-service-level = úroveň služby
 dimension-streams = datové toky
 dimension-depth = hloubka
 dimension-read-share = podíl čtení

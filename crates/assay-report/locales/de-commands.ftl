@@ -160,6 +160,7 @@ dimension-connection = Verbindung
 dimension-asked-device = Gerät
 dimension-asked-gid-index = GID-Index
 dimension-asked-path-mtu-bytes = Pfad-MTU
+dimension-service-level = Service-Level
 dimension-streams = Datenströme
 dimension-depth = Tiefe
 dimension-read-share = Leseanteil

@@ -160,6 +160,7 @@ dimension-connection = connection
 dimension-asked-device = device
 dimension-asked-gid-index = GID index
 dimension-asked-path-mtu-bytes = path MTU
+dimension-service-level = service level
 dimension-streams = streams
 dimension-depth = depth
 dimension-read-share = share of reads

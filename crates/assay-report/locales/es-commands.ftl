@@ -160,6 +160,7 @@ dimension-connection = conexión
 dimension-asked-device = dispositivo
 dimension-asked-gid-index = índice del GID
 dimension-asked-path-mtu-bytes = MTU de la ruta
+dimension-service-level = nivel de servicio
 dimension-streams = flujos
 dimension-depth = profundidad
 dimension-read-share = proporción de lecturas

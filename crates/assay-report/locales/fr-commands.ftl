@@ -160,6 +160,7 @@ dimension-connection = connexion
 dimension-asked-device = périphérique
 dimension-asked-gid-index = indice du GID
 dimension-asked-path-mtu-bytes = MTU du chemin
+dimension-service-level = niveau de service
 dimension-streams = flux
 dimension-depth = profondeur
 dimension-read-share = part des lectures

@@ -148,6 +148,7 @@ dimension-connection = 接続
 dimension-asked-device = デバイス
 dimension-asked-gid-index = GID 番号
 dimension-asked-path-mtu-bytes = 経路 MTU
+dimension-service-level = サービスレベル
 dimension-streams = ストリーム数
 dimension-depth = 深さ
 dimension-read-share = 読み取り比率

@@ -148,6 +148,7 @@ dimension-connection = 연결
 dimension-asked-device = 장치
 dimension-asked-gid-index = GID 인덱스
 dimension-asked-path-mtu-bytes = 경로 MTU
+dimension-service-level = 서비스 수준
 dimension-streams = 스트림 수
 dimension-depth = 깊이
 dimension-read-share = 읽기 비율

@@ -155,6 +155,7 @@ dimension-connection = соединение
 dimension-asked-device = устройство
 dimension-asked-gid-index = индекс GID
 dimension-asked-path-mtu-bytes = MTU пути
+dimension-service-level = уровень обслуживания
 dimension-streams = потоки данных
 dimension-depth = глубина
 dimension-read-share = доля чтений

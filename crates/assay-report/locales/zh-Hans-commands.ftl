@@ -148,6 +148,7 @@ dimension-connection = 连接
 dimension-asked-device = 设备
 dimension-asked-gid-index = GID 索引
 dimension-asked-path-mtu-bytes = 路径 MTU
+dimension-service-level = 服务级别
 dimension-streams = 流数
 dimension-depth = 深度
 dimension-read-share = 读占比
