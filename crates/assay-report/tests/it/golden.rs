@@ -296,6 +296,32 @@ fn the_worst_of_many_has_its_own_column() {
     assert_eq!(header(&both), "worst", "{both}");
 }
 
+/// A host that sends to several others has a pair with each: its best one does not stand for them.
+#[test]
+fn every_pair_answers_for_itself() {
+    let mut summary = network::network();
+    let goodput = summary.results.iter().find(|it| it.metric == "goodput").unwrap().clone();
+    let hosts = ["w1", "w2", "w3"];
+    let ends = hosts.iter().flat_map(|from| hosts.map(|to| (*from, to)));
+    let ends = ends.filter(|(from, to)| from != to);
+    let of_pair = |(nth, (from, to)): (usize, (&str, &str))| {
+        let mut estimate = goodput.clone();
+        from.clone_into(&mut estimate.host);
+        estimate.parameters.insert(Attribute::Host, from.into());
+        estimate.parameters.insert(Attribute::Peer, to.into());
+        estimate.median = 1e9 * (1 + nth) as f64;
+        estimate
+    };
+    summary.results = ends.enumerate().map(of_pair).collect();
+    let rows = build::rows(&summary);
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    assert!(rows[0].label.ends_with("w1 → w2"), "{}", rows[0].label);
+    let options = text::Options { width: 80, ..text::Options::default() };
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
+    let row = text.lines().find(|line| line.contains("TCP, send  ")).unwrap();
+    assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
+}
+
 /// What is doubtful on many hosts alike takes one line, in the report and on the first screen.
 #[test]
 fn doubts_about_many_hosts_are_said_together() {
