@@ -11,6 +11,9 @@ const TAIL: usize = 2;
 const RULE: &str =
     "---------------------------------------------------------------------------------------\n";
 
+/// The head of a table of times.
+const TIMES: &str = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n";
+
 /// A row of a latency table, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyRow {
@@ -88,18 +91,56 @@ pub struct BandwidthRow {
     pub bytes: u64,
     /// Messages.
     pub iterations: u64,
+    /// Payload per second of the fastest window; `None` where it is not wanted, which is printed as perftest does
+    /// with `-N`: 0.00.
+    pub peak_bytes_per_s: Option<f64>,
     /// Payload per second of the whole.
     pub bytes_per_s: f64,
+    /// What rates are printed in.
+    pub unit: RateUnit,
+}
+
+/// What rates are printed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RateUnit {
+    /// 2²⁰ B/s.
+    Mebibytes,
+    /// 10⁹ bit/s, with `--report_gbits`.
+    Gigabits,
+}
+
+impl RateUnit {
+    const fn bytes_per_s(self) -> f64 {
+        match self {
+            Self::Mebibytes => 1_048_576.0,
+            Self::Gigabits => 125_000_000.0,
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Mebibytes => "MiB/sec",
+            Self::Gigabits => "Gb/sec",
+        }
+    }
 }
 
 impl std::fmt::Display for BandwidthRow {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { bytes, iterations, .. } = self;
-        let mebibytes = self.bytes_per_s / f64::from(1 << 20);
+        let Self { bytes, iterations, unit, .. } = self;
+        let average = self.bytes_per_s / unit.bytes_per_s();
+        let peak = self.peak_bytes_per_s.unwrap_or(0.0) / unit.bytes_per_s();
         let millions = self.bytes_per_s / *bytes as f64 * 1e-6;
+        // Below 0.1 Gb/s two places would say nothing (`REPORT_FMT_EXT`).
+        if *unit == RateUnit::Gigabits && average < 0.1 {
+            return writeln!(
+                f,
+                " {bytes:<7}    {iterations}           {peak:<7.6}            {average:<7.6}            {millions:<7.6}"
+            );
+        }
         writeln!(
             f,
-            " {bytes:<7}    {iterations:<10}       {mebibytes:<7.2}\t\t   {millions:<7.6}"
+            " {bytes:<7}    {iterations:<10}       {peak:<7.2}            {average:<7.2}\t\t     {millions:<7.6}"
         )
     }
 }
@@ -111,8 +152,8 @@ pub struct Head {
     pub title: String,
     /// Lines of names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// Whether it is a table of rates.
-    pub is_bandwidth: bool,
+    /// What rates are printed in; `None` = it is a table of times.
+    pub rates: Option<RateUnit>,
 }
 
 impl std::fmt::Display for Head {
@@ -121,14 +162,39 @@ impl std::fmt::Display for Head {
         for (name, value) in &self.facts {
             writeln!(lines, " {name:<15} : {value}")?;
         }
-        let columns = match self.is_bandwidth {
-            true => " #bytes     #iterations    BW average[MiB/sec]   MsgRate[Mpps]\n",
-            false => {
-                " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n"
-            }
+        let columns = match self.rates.map(RateUnit::name) {
+            Some(unit) => format!(
+                " #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
+            ),
+            None => TIMES.to_owned(),
         };
         write!(f, "{RULE}                    {}\n{lines}{RULE}{columns}", self.title)
     }
+}
+
+/// The results of one size in full, with the head of its row, as perftest prints them with `-U` in their order, or
+/// with `-H` sorted and without the tail; of as many times as its row is of.
+#[must_use]
+pub fn listed(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
+    let (_, timed) = times_ns.split_last().unwrap_or((&0, &[]));
+    let mut kept = timed.to_vec();
+    if sorted {
+        kept.sort_unstable();
+        kept.truncate(kept.len().saturating_sub(TAIL));
+    }
+    let mut text = String::from("#, usec\n");
+    for (at, ns) in kept.iter().enumerate() {
+        // Six digits, as `%g` has.
+        let us = *ns as f64 * 1e-3 / f64::from(divisor);
+        let places = (5 - us.log10().floor().clamp(0.0, 5.0) as i32) as usize;
+        let figure = format!("{us:.places$}");
+        let figure = match figure.contains('.') {
+            true => figure.trim_end_matches('0').trim_end_matches('.'),
+            false => &figure,
+        };
+        let _ = writeln!(text, "{}, {figure}", at + 1);
+    }
+    text + RULE + TIMES
 }
 
 /// The line below a table.
@@ -162,6 +228,53 @@ mod tests {
             assert_eq!(LatencyRow::of(2, &vec![1000; n], 2), None, "{n}");
         }
         assert!(LatencyRow::of(2, &[1000; 5], 2).is_some());
+    }
+
+    #[test]
+    fn rates_are_laid_out_as_perftest_does() {
+        let row = |peak_bytes_per_s, bytes_per_s, unit| {
+            let (bytes, iterations) = (65_536, 1000);
+            BandwidthRow { bytes, iterations, peak_bytes_per_s, bytes_per_s, unit }.to_string()
+        };
+        let mebi = 1_048_576.0;
+        // By `REPORT_FMT` and `REPORT_FMT_EXT` of perftest 26.
+        for (printed, expected) in [
+            (
+                row(Some(2000.0 * mebi), 1000.0 * mebi, RateUnit::Mebibytes),
+                " 65536      1000             2000.00            1000.00\t\t     0.016000\n",
+            ),
+            (
+                row(None, 1000.0 * mebi, RateUnit::Mebibytes),
+                " 65536      1000             0.00               1000.00\t\t     0.016000\n",
+            ),
+            (
+                row(Some(25e9), 12.5e9, RateUnit::Gigabits),
+                " 65536      1000             200.00             100.00 \t\t     0.190735\n",
+            ),
+            (
+                row(Some(2.5e6), 1.25e6, RateUnit::Gigabits),
+                " 65536      1000           0.020000            0.010000            0.000019\n",
+            ),
+        ] {
+            assert_eq!(printed, expected);
+        }
+        for (unit, name) in [(RateUnit::Mebibytes, "MiB/sec"), (RateUnit::Gigabits, "Gb/sec")] {
+            let head = Head { title: String::new(), facts: vec![], rates: Some(unit) };
+            let columns = format!(
+                " #bytes     #iterations    BW peak[{name}]    BW average[{name}]   MsgRate[Mpps]\n"
+            );
+            assert!(head.to_string().ends_with(&columns), "{head}");
+        }
+    }
+
+    #[test]
+    fn all_results_are_listed_in_their_order_or_sorted_without_the_tail() {
+        let times_ns = [5000, 1000, 4_000_000, 2468, 3000, 1];
+        let unsorted = listed(&times_ns, 2, false);
+        let expected = "#, usec\n1, 2.5\n2, 0.5\n3, 2000\n4, 1.234\n5, 1.5\n";
+        assert_eq!(unsorted, format!("{expected}{RULE}{TIMES}"));
+        let sorted = listed(&times_ns, 1, true);
+        assert!(sorted.starts_with("#, usec\n1, 1\n2, 2.468\n3, 3\n-----"), "{sorted}");
     }
 
     #[test]

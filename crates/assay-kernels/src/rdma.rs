@@ -10,11 +10,14 @@ mod device;
 mod endpoint;
 mod error;
 mod flow;
+mod held;
+mod limits;
 mod made;
 mod passes;
+mod peak;
 
 pub use device::has_devices;
-pub use endpoint::{Card, Connection, Endpoint, Wanted};
-pub use error::RdmaError;
+pub use endpoint::{Card, Connection, Endpoint, Tuning, Wanted};
+pub use error::{Bounded, RdmaError};
 pub use flow::Carried;
 pub use passes::{Mark, Operation, Pass};

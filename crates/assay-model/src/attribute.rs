@@ -465,6 +465,12 @@ attributes! {
     InlineBytes, "inline_bytes", Fact, Kind::Plain;
     /// What serves at the far end.
     FarEnd, "far_end", Fact, Kind::Plain;
+    /// The far end's RDMA device with its port, which that end has chosen: `mlx5_0:1`.
+    FarDevice, "far_device", Fact, Kind::Plain;
+    /// Index of that device's address.
+    FarGidIndex, "far_gid_index", Fact, Kind::Plain;
+    /// What was asked of RDMA queue pairs beyond the dimensions: `receives=64 timeout=18`.
+    RdmaOptions, "rdma_options", Fact, Kind::Plain;
     /// Largest packet of the path, as TCP found it.
     PathMtuBytes, "path_mtu_bytes", Fact, Kind::Plain;
     /// Bytes handed to the kernel at once.

@@ -15,12 +15,12 @@ use assay_fleet::rdma_device;
 use assay_fleet::remote::calls::Call;
 use assay_fleet::root::Root;
 use assay_kernels::rdma::{
-    Card, Connection, Endpoint, Operation, Pass, RdmaError, Wanted, has_devices,
+    Card, Connection, Endpoint, Operation, Pass, RdmaError, Tuning, Wanted, has_devices,
 };
 use assay_kernels::{clock, pin};
 use assay_model::benchmark::RdmaTest;
 use assay_model::failure::{Area, Failure as CaseFailure};
-use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaWorkload};
+use assay_model::workload::{RdmaConnection, RdmaDevice, RdmaTuning, RdmaWorkload};
 
 use crate::failure::Failure;
 use crate::network::control::Control;
@@ -33,7 +33,7 @@ pub use outcome::{Joined, Rates, Size, Values};
 pub(crate) use perftest::Peer;
 
 use far_end::Loopback;
-use wire::{Hello, Line, Message, Names};
+use wire::{Chosen, Hello, Line, Message, Names};
 
 /// The port that perftest's programs use, too: a far end is one or the other.
 pub const PORT: u16 = 18_515;
@@ -109,9 +109,10 @@ pub(crate) fn run_with(
     let mut end =
         open(&device, &load, most_bytes).map_err(|error| TestError::from(error).failure())?;
     let (mut line, _loopback) = reach_far_end(work, pair).map_err(|error| error.failure())?;
-    join((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
+    let far =
+        join((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
-    observe(Observed::Joined(&Joined::of(&end, work, node)))?;
+    observe(Observed::Joined(&Joined::of(&end, (work, far), node)))?;
     let began_ns = clock::now_ns();
     for bytes in &work.sizes {
         let pass = load.pass(*bytes);
@@ -137,12 +138,15 @@ struct Load {
     depth: u64,
     queue_pairs: u32,
     both: bool,
+    moderation: Option<u64>,
+    warms_up: bool,
 }
 
 impl Load {
     const fn of(work: &RdmaWorkload) -> Self {
-        let RdmaWorkload { test, connection, iterations, depth, queue_pairs, both, .. } = *work;
-        Self { test, connection, iterations, depth, queue_pairs, both }
+        let RdmaWorkload { test, connection, iterations, depth, queue_pairs, .. } = *work;
+        let RdmaWorkload { both, moderation, warms_up, .. } = *work;
+        Self { test, connection, iterations, depth, queue_pairs, both, moderation, warms_up }
     }
 
     const fn connection(&self) -> Connection {
@@ -160,7 +164,19 @@ impl Load {
             RdmaTest::AtomicLatency => Operation::FetchAdd,
         };
         let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
-        Pass { operation, depth, both: self.both, bytes, iterations: self.iterations }
+        let (both, iterations, moderation) = (self.both, self.iterations, self.moderation);
+        Pass { operation, depth, both, bytes, iterations, moderation }
+    }
+
+    /// What goes before a size and is not counted: as many as are in flight, of this end alone (perftest:
+    /// `perform_warm_up`). Only what the far end's device answers by itself can go without its knowledge.
+    fn warm_up(&self, pass: &Pass) -> Option<Pass> {
+        let is_alone = matches!(pass.operation, Operation::Write | Operation::Read);
+        (self.warms_up && is_alone && pass.depth > 1).then_some(Pass {
+            both: false,
+            iterations: pass.depth,
+            ..*pass
+        })
     }
 }
 
@@ -186,10 +202,22 @@ fn open(device: &RdmaDevice, load: &Load, most_bytes: u64) -> Result<Endpoint, R
         queue_pairs: load.queue_pairs,
         most_bytes: most_bytes.max(8),
         depth: Endpoint::room(load.depth),
+        receives: device.tuning.receives.unwrap_or(Endpoint::RECEIVES),
         inline_bytes: device
             .inline_bytes
             .unwrap_or_else(|| load.connection.usual_inline_bytes(load.test)),
+        tuning: tuning(&device.tuning),
     })
+}
+
+fn tuning(asked: &RdmaTuning) -> Tuning {
+    let usual = Tuning::default();
+    Tuning {
+        service_level: asked.service_level.unwrap_or(usual.service_level),
+        traffic_class: asked.traffic_class.unwrap_or(usual.traffic_class),
+        timeout: asked.timeout.unwrap_or(usual.timeout),
+        reads: asked.reads.or(usual.reads),
+    }
 }
 
 /// The calling thread on the CPUs of the NUMA node that a device hangs on; where it was before, once dropped.
@@ -253,13 +281,13 @@ fn reach(host: &str, port: u16) -> Result<Line, TestError> {
     Ok(Line::over_tcp(Control::new(stream, address.to_string())?))
 }
 
-/// Says what is wanted, and connects the queue pairs of both ends.
+/// Says what is wanted, and connects the queue pairs of both ends: what the far end has chosen for itself.
 fn join(
     (work, far): (&RdmaWorkload, RdmaDevice),
     end: &mut Endpoint,
     line: &mut Line,
     cancel: &AtomicBool,
-) -> Result<(), TestError> {
+) -> Result<Chosen, TestError> {
     line.say(&Message::Hello(Box::new(Hello {
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         test: work.test,
@@ -269,13 +297,31 @@ fn join(
         depth: work.depth,
         queue_pairs: work.queue_pairs,
         both: work.both,
+        moderation: work.moderation,
         device: far,
         card: (&end.card).into(),
     })))?;
     match line.hear("its answer", PATIENCE, cancel)? {
-        Message::Welcome { card } => connect(line, end, card),
+        Message::Welcome { card, chosen } => connect(line, end, card).map(|()| chosen),
         other => Err(line.unexpected(other)),
     }
+}
+
+/// This end's part of a size, with what goes before it.
+fn lead(
+    end: &mut Endpoint,
+    (load, pass): (&Load, &Pass),
+    cancel: &AtomicBool,
+) -> Result<Values, RdmaError> {
+    if let Some(before) = load.warm_up(pass) {
+        end.carry(&before, true, cancel)?;
+    }
+    if pass.depth == 1 {
+        return end.lead_one_by_one(pass, cancel).map(Values::Times);
+    }
+    let carried = end.carry(pass, true, cancel)?;
+    let peaks = carried.peak.into_iter().collect();
+    Ok(Values::Marks(Rates { own: carried.sent, peaks, ..Rates::default() }))
 }
 
 /// One size: both prepare, this end leads, both check.
@@ -294,13 +340,7 @@ fn size(
         // The far end writes into memory that is prepared by now.
         line.say(&Message::Ready)?;
     }
-    let measured = if pass.depth > 1 {
-        end.carry(pass, true, cancel)
-            .map(|carried| Values::Marks(Rates { own: carried.sent, ..Rates::default() }))
-    } else {
-        end.lead_one_by_one(pass, cancel).map(Values::Times)
-    };
-    let mut values = match measured {
+    let mut values = match lead(end, (load, pass), cancel) {
         Ok(values) => values,
         Err(error) => {
             // What the far end has to say about it, if it has, tells more.

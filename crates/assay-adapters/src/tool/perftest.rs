@@ -74,6 +74,12 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
         ("-x", device.gid_index.map(u64::from)),
         ("-m", device.mtu_bytes.map(u64::from)),
         ("-p", work.port.map(u64::from)),
+        ("-Q", work.moderation),
+        ("-r", device.tuning.receives.map(u64::from)),
+        ("-S", device.tuning.service_level.map(u64::from)),
+        ("-u", device.tuning.timeout.map(u64::from)),
+        ("-o", device.tuning.reads.map(u64::from)),
+        ("--tclass", device.tuning.traffic_class.map(u64::from)),
     ];
     for (option, number) in numbers {
         if let Some(number) = number {
@@ -85,6 +91,9 @@ pub fn arguments(work: &RdmaWorkload, bytes: u64) -> Vec<String> {
     }
     if work.both {
         words.push("-b".to_owned());
+    }
+    if work.warms_up {
+        words.push("--perform_warm_up".to_owned());
     }
     words
 }

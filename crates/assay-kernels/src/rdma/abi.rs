@@ -187,22 +187,43 @@ pub(super) struct Completion {
 #[derive(Clone, Copy)]
 pub(super) struct DeviceLimits {
     pub(super) firmware: [u8; 64],
-    rest: [u64; 10],
+    names: [u64; 5],
+    version: u32,
+    pub(super) queue_pairs: i32,
+    /// Requests of a queue pair, of each kind.
+    pub(super) requests: i32,
+    abilities: [i32; 4],
+    pub(super) completions: i32,
+    regions: [i32; 2],
     pub(super) reads_in: i32,
     between: [i32; 2],
     pub(super) reads_out: i32,
-    end: [u64; 9],
+    rest: [i32; 16],
+    partitions: u16,
+    delay: u8,
+    pub(super) ports: u8,
+    end: [u8; 4],
 }
 
 impl DeviceLimits {
     pub(super) const fn new() -> Self {
         Self {
             firmware: [0; 64],
-            rest: [0; 10],
+            names: [0; 5],
+            version: 0,
+            queue_pairs: 0,
+            requests: 0,
+            abilities: [0; 4],
+            completions: 0,
+            regions: [0; 2],
             reads_in: 0,
             between: [0; 2],
             reads_out: 0,
-            end: [0; 9],
+            rest: [0; 16],
+            partitions: 0,
+            delay: 0,
+            ports: 0,
+            end: [0; 4],
         }
     }
 }
@@ -318,6 +339,10 @@ const _: () = {
     assert!(size_of::<DeviceLimits>() == 232);
     assert!(offset_of!(DeviceLimits, reads_in) == 144);
     assert!(offset_of!(DeviceLimits, reads_out) == 156);
+    assert!(offset_of!(DeviceLimits, queue_pairs) == 108);
+    assert!(offset_of!(DeviceLimits, requests) == 112);
+    assert!(offset_of!(DeviceLimits, completions) == 132);
+    assert!(offset_of!(DeviceLimits, ports) == 227);
     assert!(size_of::<PortState>() >= 52 && offset_of!(PortState, lid) == 34);
     assert!(offset_of!(PortState, width) == 43 && offset_of!(PortState, link_layer) == 46);
     assert!(size_of::<QueuePairAsked>() == 64);

@@ -1,5 +1,6 @@
 //! One end of a connection: a device, registered memory, and queue pairs; owns all of them.
 
+use std::cell::Cell;
 use std::ffi::CStr;
 use std::ptr;
 
@@ -9,14 +10,14 @@ use super::abi::{
 };
 use super::device::{List, calls};
 use super::error::RdmaError;
+use super::held::Held;
+use super::limits;
 use super::made::{Made, Poll, PostReceive, PostSend, access, done, refused};
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
 /// The key of every datagram's queue pair: any number that both ends know, without the top bit, which is
 /// for privileged ones (InfiniBand 1.4, 10.2.5).
 const QUEUE_KEY: u32 = 0x1111_1111;
-/// Timeout of a packet 4.096 µs × 2¹⁴ = 67 ms: perftest's.
-const TIMEOUT: u8 = 14;
 /// How often it is sent again, which is counted anew with every answer. perftest has 7, which network cards count, too
 /// (`ibv_modify_qp(3)`, `retry_cnt`), and which to software RoCE is without end (Linux: `rxe_comp.c`, `COMPST_ERROR_RETRY`):
 /// a far end that does not answer would never have a status. On cards 6 give up one timeout earlier.
@@ -57,8 +58,32 @@ pub struct Wanted<'a> {
     pub most_bytes: u64,
     /// Requests that may be in flight on each.
     pub depth: u32,
+    /// Memory for so many messages is handed to the device before the first arrives, of each queue pair.
+    pub receives: u32,
     /// Messages up to this size are copied into the request; the device may allow fewer.
     pub inline_bytes: u32,
+    /// What is left to the device's user.
+    pub tuning: Tuning,
+}
+
+/// How packets go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Tuning {
+    /// Service level (InfiniBand; on RoCE the priority), at most 15.
+    pub service_level: u8,
+    /// Traffic class of the global route header; on RoCE DSCP and ECN.
+    pub traffic_class: u8,
+    /// After 4.096 µs × 2 to the power of this a packet counts as lost; 0 = never.
+    pub timeout: u8,
+    /// Reads and atomic operations that are under way at once; `None` = as many as the device can.
+    pub reads: Option<u8>,
+}
+
+impl Default for Tuning {
+    /// perftest's: a packet counts as lost after 67 ms.
+    fn default() -> Self {
+        Self { service_level: 0, traffic_class: 0, timeout: 14, reads: None }
+    }
 }
 
 /// What an end tells the other.
@@ -93,6 +118,10 @@ pub struct Endpoint {
     pub(super) made: Made,
     pub(super) memory: Mapping,
     slot_bytes: usize,
+    /// Size of the largest message.
+    pub(super) most_bytes: u64,
+    /// What the device holds for messages, of each queue pair.
+    pub(super) held: Vec<Cell<Held>>,
     pub(super) connection: Connection,
     pub(super) far: Option<Card>,
     poll: Poll,
@@ -110,7 +139,9 @@ pub struct Endpoint {
     pub inline_bytes: u32,
     /// What the other end has to know.
     pub card: Card,
-    port: u8,
+    /// The device's port.
+    pub port: u8,
+    tuning: Tuning,
     /// Reads that the device asks at once.
     reads: u8,
 }
@@ -126,6 +157,7 @@ impl Endpoint {
         let (device, at) = devices.find(wanted.device)?;
         let mut made = Made::of_device(calls()?, at)?;
         let limits = made.limits()?;
+        limits::check(&device, &limits, wanted)?;
         let state = made.port(wanted.port)?;
         check_port(&device, wanted.port, &state)?;
         let port_mtu = 128 << state.active_mtu.clamp(1, 5);
@@ -166,6 +198,11 @@ impl Endpoint {
             made,
             memory,
             slot_bytes,
+            most_bytes: wanted.most_bytes,
+            held: vec![
+                Cell::new(Held::new(wanted.receives.max(1).into(), wanted.connection));
+                wanted.queue_pairs.max(1) as usize
+            ],
             connection: wanted.connection,
             far: None,
             poll,
@@ -178,7 +215,8 @@ impl Endpoint {
             inline_bytes,
             card,
             port: wanted.port,
-            reads: reads(limits.reads_out),
+            tuning: wanted.tuning,
+            reads: wanted.tuning.reads.unwrap_or_else(|| reads(limits.reads_out)),
         };
         endpoint.initialise()?;
         Ok(endpoint)
@@ -231,7 +269,7 @@ impl Endpoint {
         };
         let mut mask = abi::MASK_STATE | abi::MASK_SQ_PSN;
         if is_connected {
-            state.timeout = TIMEOUT;
+            state.timeout = self.tuning.timeout;
             state.retries = RETRIES;
             state.not_ready_retries = NOT_READY_RETRIES;
             // What the far end does not expect it refuses.
@@ -279,7 +317,9 @@ impl Endpoint {
             gid: far.gid,
             own_gid: global.unwrap_or(0) as u8,
             hop_limit: HOP_LIMIT,
+            traffic_class: self.tuning.traffic_class,
             lid: far.lid,
+            service_level: self.tuning.service_level,
             is_global: u8::from(global.is_some()),
             port: self.port,
             ..Way::default()

@@ -48,6 +48,28 @@ pub enum RdmaError {
         /// What there is.
         found: String,
     },
+    /// A port that the device does not have.
+    #[error("{device} has no port {asked}; it has {ports}, counted from 1")]
+    NoSuchPort {
+        /// The device.
+        device: String,
+        /// What was requested.
+        asked: u8,
+        /// How many it has.
+        ports: u8,
+    },
+    /// More than the device can.
+    #[error("{asked} {what} are more than {device} has room for: {most}", what = what.words())]
+    BeyondDevice {
+        /// The device.
+        device: String,
+        /// What of.
+        what: Bounded,
+        /// What was requested.
+        asked: u64,
+        /// The device's limit.
+        most: u64,
+    },
     /// A port that carries nothing.
     #[error("port {port} of {device} is not active: {state}")]
     PortDown {
@@ -126,6 +148,47 @@ pub enum RdmaError {
     Interrupted,
 }
 
+/// What a device has a limit for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bounded {
+    /// Connections.
+    QueuePairs,
+    /// Of one queue pair.
+    Requests,
+    /// Of one queue pair.
+    Receives,
+    /// Of all queue pairs.
+    Completions,
+    /// Of all queue pairs.
+    Arrivals,
+    /// Under way at once.
+    Reads,
+}
+
+impl Bounded {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::QueuePairs => "queue pairs",
+            Self::Requests => "requests in flight on a queue pair",
+            Self::Receives => "messages to receive on a queue pair",
+            Self::Completions => "requests in flight on all queue pairs",
+            Self::Arrivals => "messages to receive on all queue pairs",
+            Self::Reads => "reads under way at once",
+        }
+    }
+
+    const fn advice(self) -> &'static str {
+        match self {
+            Self::QueuePairs => "give at most that number with -q",
+            Self::Requests => "give at most that number with -t",
+            Self::Receives => "give at most that number with -r",
+            Self::Completions => "give less with -t or -q: their product is meant",
+            Self::Arrivals => "give less with -r or -q: their product is meant",
+            Self::Reads => "give at most that number with -o, or leave it out",
+        }
+    }
+}
+
 impl RdmaError {
     /// What to do about it.
     #[must_use]
@@ -144,6 +207,8 @@ impl RdmaError {
                 "install the library's drivers (Debian: `apt install ibverbs-providers`; Red Hat: `dnf install libibverbs`), in a container as well, and see that this user may open /dev/infiniband/uverbs*"
             }
             Self::NoSuchDevice { .. } => "name one of those with -d",
+            Self::NoSuchPort { .. } => "name one of those with -i",
+            Self::BeyondDevice { what, .. } => what.advice(),
             Self::PortDown { .. } => {
                 "bring the link up (`ip link set DEV up` for RoCE, a subnet manager for InfiniBand), or name another port with -i"
             }

@@ -5,7 +5,8 @@ use std::sync::atomic::AtomicBool;
 use super::abi::{self, Piece, SendRequest};
 use super::endpoint::{Connection, Endpoint};
 use super::error::RdmaError;
-use super::passes::{Mark, Operation, Pass, Patience, RECEIVES, receive_request};
+use super::passes::{Mark, Operation, Pass, Patience};
+use super::peak::peak;
 use crate::clock;
 
 /// Requests in flight of which one is signalled, as perftest moderates its completions.
@@ -29,6 +30,8 @@ pub struct Carried {
     pub received: Vec<Mark>,
     /// Messages that came in.
     pub arrived: u64,
+    /// The fastest window of what this end sent, or of datagrams received: so many messages in so many ns.
+    pub peak: Option<Mark>,
 }
 
 /// One queue pair's part.
@@ -52,7 +55,7 @@ impl Endpoint {
     ) -> Result<Carried, RdmaError> {
         let mut flow = Flow::new(self, pass, leads);
         flow.run(cancel)?;
-        Ok(flow.carried)
+        Ok(flow.over())
     }
 }
 
@@ -63,7 +66,6 @@ struct Flow<'e> {
     lanes: Vec<Lane>,
     /// Held for the requests, which point to it.
     _piece: Box<Piece>,
-    sink: Piece,
     every: u64,
     /// Messages between two marks.
     between: u64,
@@ -73,6 +75,8 @@ struct Flow<'e> {
     start_ns: u64,
     /// Of the first and the last message that came in.
     arrivals_ns: (u64, u64),
+    /// What had been posted when what was sent was noted.
+    posted: Vec<u64>,
     carried: Carried,
 }
 
@@ -87,7 +91,7 @@ impl<'e> Flow<'e> {
         };
         let lanes: Vec<Lane> = (0..end.made.queue_pairs.len()).map(lane).collect();
         let all = pass.iterations * lanes.len() as u64;
-        let every = MODERATION.min(pass.depth.div_ceil(2)).max(1);
+        let every = every(pass);
         let (sends, receives) = (leads || pass.both, end.receives(pass, leads));
         let between = between(all, every);
         let most = (all / between) as usize + 1;
@@ -97,7 +101,6 @@ impl<'e> Flow<'e> {
             pass: *pass,
             lanes,
             _piece: piece,
-            sink: end.sink_piece(pass.bytes),
             every,
             between,
             to_send: if sends { all } else { 0 },
@@ -105,7 +108,12 @@ impl<'e> Flow<'e> {
             done: 0,
             start_ns: 0,
             arrivals_ns: (0, 0),
-            carried: Carried { sent: marks(sends), received: marks(receives), arrived: 0 },
+            posted: Vec::with_capacity(if sends { most } else { 0 }),
+            carried: Carried {
+                sent: marks(sends),
+                received: marks(receives),
+                ..Carried::default()
+            },
         }
     }
 
@@ -140,6 +148,16 @@ impl<'e> Flow<'e> {
         Ok(())
     }
 
+    /// What was seen, with its fastest window.
+    fn over(mut self) -> Carried {
+        let received: Vec<u64> = self.carried.received.iter().map(|mark| mark.done).collect();
+        self.carried.peak = match self.to_send {
+            0 => peak(&self.carried.received, &received),
+            _ => peak(&self.carried.sent, &self.posted),
+        };
+        self.carried
+    }
+
     /// Posts what has room on a queue pair.
     #[inline]
     fn fill(&mut self, at: usize) -> Result<(), RdmaError> {
@@ -169,6 +187,7 @@ impl<'e> Flow<'e> {
         let before = self.carried.sent.last().map_or(0, |mark| mark.done);
         if self.done - before >= self.between || self.done == self.to_send {
             self.carried.sent.push(Mark { done: self.done, at_ns });
+            self.posted.push(self.lanes.iter().map(|lane| lane.posted).sum());
         }
         self.fill(at)?;
         Ok(true)
@@ -181,13 +200,11 @@ impl<'e> Flow<'e> {
         let at = found.id as usize;
         let lane = &mut self.lanes[at];
         lane.received += 1;
-        // Of datagrams some may be lost: those behind them need the room all the same.
-        let is_datagram = self.end.connection == Connection::Ud;
-        if lane.received + RECEIVES <= self.pass.iterations || is_datagram {
-            self.end.receive(at, &mut receive_request(&mut self.sink, at))?;
-        }
+        // A datagram of the pass before, after all, would be one too many.
+        let to_come = self.pass.iterations.saturating_sub(lane.received);
+        self.end.took(at, to_come)?;
         self.carried.arrived += 1;
-        if is_datagram {
+        if self.end.connection == Connection::Ud {
             self.note_datagram();
         }
         Ok(true)
@@ -219,6 +236,14 @@ impl<'e> Flow<'e> {
     }
 }
 
+/// Of how many requests one is signalled; of those in flight at least one is.
+fn every(pass: &Pass) -> u64 {
+    match pass.moderation {
+        Some(asked) => asked.min(pass.depth).max(1),
+        None => MODERATION.min(pass.depth.div_ceil(2)).max(1),
+    }
+}
+
 /// Messages from one mark to the next: those of a completion, and of a long pass more.
 fn between(all: u64, every: u64) -> u64 {
     every.max(all.div_ceil(MOST_MARKS))
@@ -235,6 +260,22 @@ impl Pass {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_those_in_flight_one_is_always_signalled() {
+        for (depth, moderation, expected) in [
+            (128, None, 64),
+            (1024, None, 100),
+            (2, None, 1),
+            (128, Some(100), 100),
+            (128, Some(1024), 128),
+            (128, Some(0), 1),
+        ] {
+            let (operation, both) = (Operation::Send, false);
+            let pass = Pass { operation, depth, both, bytes: 2, iterations: 5, moderation };
+            assert_eq!(every(&pass), expected, "{depth} {moderation:?}");
+        }
+    }
 
     #[test]
     fn what_the_far_end_asks_for_is_no_memory_of_this_end() {

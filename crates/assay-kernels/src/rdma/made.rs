@@ -11,7 +11,6 @@ use super::calls::Calls;
 use super::device::is_routable;
 use super::endpoint::{Connection, Wanted};
 use super::error::RdmaError;
-use super::passes::RECEIVES;
 use crate::mapping::Mapping;
 
 pub(super) type Poll = unsafe extern "C" fn(*mut CompletionQueue, i32, *mut Completion) -> i32;
@@ -170,7 +169,8 @@ impl Made {
     pub(super) fn make_queues(&mut self, wanted: &Wanted<'_>) -> Result<u32, RdmaError> {
         let count = wanted.queue_pairs.max(1);
         let sends = wanted.depth.max(1);
-        let entries = [sends, RECEIVES as u32].map(|each| each.saturating_mul(count) as i32);
+        let receives = wanted.receives.max(1);
+        let entries = [sends, receives].map(|each| each.saturating_mul(count) as i32);
         for (queue, entries) in
             [&mut self.send_queue, &mut self.receive_queue].into_iter().zip(entries)
         {
@@ -188,7 +188,8 @@ impl Made {
         }
         let mut inline_bytes = wanted.inline_bytes;
         for _ in 0..count {
-            inline_bytes = self.queue_pair(wanted.connection, sends, inline_bytes)?;
+            inline_bytes =
+                self.queue_pair(wanted.connection, (sends, receives), inline_bytes)?;
         }
         Ok(inline_bytes)
     }
@@ -196,7 +197,7 @@ impl Made {
     fn queue_pair(
         &mut self,
         connection: Connection,
-        sends: u32,
+        (sends, receives): (u32, u32),
         mut inline_bytes: u32,
     ) -> Result<u32, RdmaError> {
         let kind = match connection {
@@ -211,7 +212,7 @@ impl Made {
                 shared: ptr::null_mut(),
                 capacity: Capacity {
                     sends,
-                    receives: RECEIVES as u32,
+                    receives,
                     send_pieces: 1,
                     receive_pieces: 1,
                     inline_bytes,

@@ -13,9 +13,6 @@ use crate::clock;
 
 /// Sends of a ping-pong of which one is signalled: completions of the others are not reported.
 const SIGNAL_EVERY: u64 = 32;
-/// Memory for messages that is handed to the device before the first arrives, of each queue pair:
-/// perftest's `rx_depth`.
-pub(super) const RECEIVES: u64 = 512;
 /// Polls between two looks at the clock and at who wants to stop.
 const PATIENT_POLLS: u32 = 1 << 14;
 /// Longer than a queue pair repeats a packet before it gives up (7 timeouts of 67 ms, each up to four times as long:
@@ -51,6 +48,9 @@ pub struct Pass {
     pub bytes: u64,
     /// How many on each queue pair.
     pub iterations: u64,
+    /// One of so many requests is completed with a notice (perftest's `cq_mod`); `None` = of 100, or of half of those in
+    /// flight.
+    pub moderation: Option<u64>,
 }
 
 /// So many were complete so many ns after the first was posted, or after the first had arrived.
@@ -63,6 +63,10 @@ pub struct Mark {
 }
 
 impl Endpoint {
+    /// Memory for so many messages is handed to the device before the first arrives, of each queue pair, unless
+    /// told otherwise: perftest's `DEF_RX_SEND`.
+    pub const RECEIVES: u32 = 512;
+
     /// Queue pairs for passes of this depth hold so many requests.
     #[must_use]
     pub fn room(depth: u64) -> u32 {
@@ -80,15 +84,47 @@ impl Endpoint {
         }
         self.sink(bytes).fill(0);
         if self.receives(pass, leads) {
-            let mut piece = self.sink_piece(pass.bytes);
-            for at in 0..self.made.queue_pairs.len() {
-                for _ in 0..pass.iterations.min(RECEIVES) {
-                    self.receive(at, &mut receive_request(&mut piece, at))?;
+            self.forget_late_datagrams()?;
+            for at in 0..self.held.len() {
+                for _ in 0..self.held[at].get().missing(pass.iterations) {
+                    self.give(at)?;
                 }
             }
         }
         fence(Ordering::SeqCst);
         Ok(())
+    }
+
+    /// Those of the pass before that came when they were given up are none of the next.
+    fn forget_late_datagrams(&self) -> Result<(), RdmaError> {
+        while self.connection == Connection::Ud
+            && let Some(found) = self.poll(self.made.receive_queue)?
+        {
+            let mut held = self.held[found.id as usize].get();
+            held.take(0);
+            self.held[found.id as usize].set(held);
+        }
+        Ok(())
+    }
+
+    /// Hands memory for one message to the device, which has room for the largest: datagrams leave some for the next
+    /// size.
+    fn give(&self, at: usize) -> Result<(), RdmaError> {
+        let mut piece = self.sink_piece(self.most_bytes);
+        self.receive(at, &mut receive_request(&mut piece, at))?;
+        let mut held = self.held[at].get();
+        held.give();
+        self.held[at].set(held);
+        Ok(())
+    }
+
+    /// A message has come at a queue pair, where so many are still to come.
+    #[inline]
+    pub(super) fn took(&self, at: usize, to_come: u64) -> Result<(), RdmaError> {
+        let mut held = self.held[at].get();
+        let gives = held.take(to_come);
+        self.held[at].set(held);
+        if gives { self.give(at) } else { Ok(()) }
     }
 
     /// Leads a pass of depth 1: the time of every round trip or operation in ns, in order.
@@ -326,10 +362,7 @@ impl<'e> Turn<'e> {
     fn receive(&mut self) -> Result<(), RdmaError> {
         self.end.wait(self.end.made.receive_queue, &mut self.patience)?;
         self.received += 1;
-        if self.received + RECEIVES <= self.iterations {
-            self.end.receive(0, &mut receive_request(&mut self.pieces[1], 0))?;
-        }
-        Ok(())
+        self.end.took(0, self.iterations - self.received)
     }
 
     /// Sends a message whose last byte counts.
@@ -415,7 +448,7 @@ impl<'c> Patience<'c> {
     }
 }
 
-pub(super) const fn receive_request(piece: &mut Piece, at: usize) -> ReceiveRequest {
+const fn receive_request(piece: &mut Piece, at: usize) -> ReceiveRequest {
     ReceiveRequest { id: at as u64, next: std::ptr::null_mut(), pieces: piece, piece_count: 1 }
 }
 

@@ -144,7 +144,7 @@ const SEND_BANDWIDTH: Definition = row(
     "\
 One end keeps a number of sends in flight (128 unless told otherwise), one of 64 with a completion, and \
 the other receives them. Bytes over the time from before the first send to the last completion, as \
-perftest's average; its peak is not imitated, as it is the luckiest of all windows. Where both ends send, \
+perftest's average; its peak, the luckiest of all windows, stands in perftest's table only. Where both ends send, \
 the rates of both are added. Of datagrams (UD) those count that arrived, over the receiver's time from the \
 first to the last; the others are lost.",
     RATES_AND_LOSS,

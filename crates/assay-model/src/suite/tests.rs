@@ -343,7 +343,7 @@ fn rdma_names_a_device_and_how_it_is_used() {
         device_port: Some(2),
         gid_index: Some(0),
         mtu_bytes: Some(4096),
-        inline_bytes: None,
+        ..RdmaDevice::default()
     };
     assert_eq!((&asked.device, asked.sizes), (&device, Some((Bytes(2), Bytes(4096)))));
 }

@@ -29,6 +29,12 @@ pub struct RdmaWorkload {
     /// Whether both ends send at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub both: bool,
+    /// One of so many requests has a notice of completion; `None` = of 100, or of half of those in flight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moderation: Option<u64>,
+    /// Whether as many requests as are in flight go before the first of each size and are not counted.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub warms_up: bool,
     /// Which device, and how it is used.
     #[serde(flatten)]
     pub device: RdmaDevice,
@@ -61,6 +67,44 @@ pub struct RdmaDevice {
     /// Messages up to this size are copied into the request, where the device can; `None` = perftest's size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline_bytes: Option<u32>,
+    /// What is left to the device's user.
+    #[serde(flatten)]
+    pub tuning: RdmaTuning,
+}
+
+/// How one end's queue pairs are made; all that is open is as perftest has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RdmaTuning {
+    /// Memory for so many messages is given to the device before the first arrives; `None` = 512.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub receives: Option<u32>,
+    /// Service level, at most 15; `None` = 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub service_level: Option<u8>,
+    /// Traffic class; `None` = 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub traffic_class: Option<u8>,
+    /// A packet counts as lost after 4.096 µs × 2 to the power of this; `None` = 14.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u8>,
+    /// Reads and atomic operations under way at once; `None` = as many as the device can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u8>,
+}
+
+impl RdmaTuning {
+    /// What is not left open, by name.
+    #[must_use]
+    pub fn asked(&self) -> Vec<(&'static str, u64)> {
+        let all = [
+            ("receives", self.receives.map(u64::from)),
+            ("service-level", self.service_level.map(u64::from)),
+            ("traffic-class", self.traffic_class.map(u64::from)),
+            ("timeout", self.timeout.map(u64::from)),
+            ("reads", self.reads.map(u64::from)),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    }
 }
 
 impl RdmaDevice {
@@ -94,6 +138,13 @@ impl RdmaDevice {
             gid_index: self.gid_index.or(of_device.gid_index),
             mtu_bytes: self.mtu_bytes.or(other.mtu_bytes),
             inline_bytes: self.inline_bytes.or(other.inline_bytes),
+            tuning: RdmaTuning {
+                receives: self.tuning.receives.or(other.tuning.receives),
+                service_level: self.tuning.service_level.or(other.tuning.service_level),
+                traffic_class: self.tuning.traffic_class.or(other.tuning.traffic_class),
+                timeout: self.tuning.timeout.or(other.tuning.timeout),
+                reads: self.tuning.reads.or(other.tuning.reads),
+            },
         }
     }
 
@@ -172,8 +223,21 @@ impl RdmaWorkload {
             connection: RdmaConnection::Rc,
             queue_pairs: 1,
             both: false,
+            moderation: None,
+            warms_up: false,
             device: RdmaDevice::default(),
         }
+    }
+
+    /// What was asked of it beyond what its name and its dimensions tell, as `receives=64 timeout=18`.
+    #[must_use]
+    pub fn options(&self) -> Option<String> {
+        let moderation = self.moderation.map(|count| format!("moderation={count}"));
+        let warm_up = self.warms_up.then(|| "warm-up".to_owned());
+        let tuning = self.device.tuning.asked().into_iter();
+        let tuning = tuning.map(|(name, value)| format!("{name}={value}"));
+        let all: Vec<String> = tuning.chain(moderation).chain(warm_up).collect();
+        (!all.is_empty()).then(|| all.join(" "))
     }
 
     /// What distinguishes it within its benchmark, for identifiers of cases.
@@ -237,7 +301,7 @@ mod tests {
             device_port: port,
             gid_index,
             mtu_bytes,
-            inline_bytes: None,
+            ..RdmaDevice::default()
         };
         let suite = device("mlx5_0", Some(2), Some(3), Some(1024));
         for (own, expected) in [
@@ -251,6 +315,25 @@ mod tests {
         ] {
             assert_eq!(own.or(&suite), expected, "{own:?}");
         }
+    }
+
+    #[test]
+    fn what_is_asked_for_is_stored_and_named_and_what_is_not_takes_no_place() {
+        let usual = RdmaWorkload::usual(RdmaTest::ReadBandwidth, None);
+        let stored = serde_json::to_value(&usual).unwrap();
+        assert!(
+            stored.get("timeout").is_none() && stored.get("warms_up").is_none(),
+            "{stored}"
+        );
+        let tuning = RdmaTuning { reads: Some(4), timeout: Some(18), ..RdmaTuning::default() };
+        let mut asked = RdmaWorkload { moderation: Some(1), warms_up: true, ..usual.clone() };
+        asked.device.tuning = tuning;
+        let stored = serde_json::to_value(&asked).unwrap();
+        assert_eq!(stored["timeout"], 18, "{stored}");
+        assert_eq!(serde_json::from_value::<RdmaWorkload>(stored).unwrap(), asked);
+        assert_eq!(usual.options(), None);
+        let said = asked.options();
+        assert_eq!(said.as_deref(), Some("timeout=18 reads=4 moderation=1 warm-up"));
     }
 
     #[test]

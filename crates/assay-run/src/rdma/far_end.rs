@@ -12,7 +12,7 @@ use assay_kernels::rdma::{Endpoint, Pass, RdmaError, has_devices};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::workload::RdmaDevice;
 
-use super::wire::{Hello, Line, Message, Seen};
+use super::wire::{Chosen, Hello, Line, Message, Seen};
 use super::{
     A_SIZE, Beside, Load, MOST_BYTES, PATIENCE, TestError, chosen, connect, open, outcome,
     perftest,
@@ -116,12 +116,15 @@ fn converse(
         depth: hello.depth,
         queue_pairs: hello.queue_pairs,
         both: hello.both,
+        moderation: hello.moderation,
+        // What goes before a size is the leading end's alone.
+        warms_up: false,
     };
     let device = taken(line, device, &hello.device);
     let _beside = Beside::device(&device);
     let mut end = open(&device, &load, most_bytes)?;
     connect(line, &mut end, hello.card)?;
-    line.say(&Message::Welcome { card: (&end.card).into() })?;
+    line.say(&Message::Welcome { card: (&end.card).into(), chosen: Chosen::of(&end) })?;
     for bytes in &hello.sizes {
         let pass = load.pass(*bytes);
         one(line, &mut end, &pass, cancel)?;
@@ -157,6 +160,7 @@ fn one(
         sent: outcome::thinned(&carried.sent),
         received: outcome::thinned(&carried.received),
         arrived: carried.arrived,
+        peak: carried.peak.map(|window| (window.done, window.at_ns)),
     });
     match line.hear("the end of a size", A_SIZE, cancel)? {
         Message::Done => {}
@@ -173,6 +177,7 @@ fn check(line: &Line, hello: &Hello) -> Result<(), TestError> {
     let are_counts = hello.iterations > 0
         && (1..=MOST_DEPTH).contains(&hello.depth)
         && (1..=MOST_QUEUE_PAIRS).contains(&hello.queue_pairs)
+        && hello.moderation.is_none_or(|count| (1..=MOST_DEPTH).contains(&count))
         // Requests are numbered with so many bits.
         && hello.iterations < 1 << 40;
     if are_sizes && are_counts {
@@ -252,6 +257,7 @@ mod tests {
             depth: 1,
             queue_pairs: 1,
             both: false,
+            moderation: None,
             device: RdmaDevice::default(),
             card: (&card).into(),
         }))

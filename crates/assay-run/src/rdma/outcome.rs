@@ -32,6 +32,10 @@ pub struct Joined {
     pub inline_bytes: u32,
     /// Whether the far end is in this process.
     pub is_loopback: bool,
+    /// The far end's device with its port, `mlx5_0:1`, and the index of its address: that end's own choice.
+    pub far: (String, Option<u32>),
+    /// What was asked for beyond the dimensions.
+    pub options: Option<String>,
     /// Messages of each size.
     pub iterations: u64,
     /// The NUMA node that the device hangs on, where this end then runs.
@@ -67,8 +71,15 @@ pub struct Rates {
     pub own: Vec<Mark>,
     /// Of the far end's, where both send.
     pub far: Vec<Mark>,
+    /// The fastest window of each end that sends, or of datagrams that arrived: so many messages in so many ns.
+    pub peaks: Vec<Mark>,
     /// Datagrams that did not arrive.
     pub lost: Option<Count>,
+}
+
+/// Messages per second until a mark.
+fn rate(mark: &Mark) -> Option<f64> {
+    (mark.at_ns > 0).then(|| mark.done as f64 / (mark.at_ns as f64 * 1e-9))
 }
 
 /// Some of the marks, the last among them: so many as there are parts.
@@ -85,14 +96,17 @@ impl Rates {
         pass: &Pass,
         (connection, sent): (Connection, u64),
     ) {
-        let marks = |all: &[(u64, u64)]| {
+        let marks = |all: &[(u64, u64)]| -> Vec<Mark> {
             all.iter().map(|(done, at_ns)| Mark { done: *done, at_ns: *at_ns }).collect()
         };
+        let window = marks(seen.peak.as_slice()).into_iter();
         if pass.both {
             self.far = marks(&seen.sent);
+            self.peaks.extend(window.clone());
         }
         if pass.loses(connection) {
             self.own = marks(&seen.received);
+            self.peaks = window.collect();
             let part = sent.saturating_sub(seen.arrived);
             self.lost = Some(Count { part, whole: sent });
         }
@@ -100,17 +114,25 @@ impl Rates {
 
     /// Messages per second of the whole, of both ends together.
     fn per_s(&self) -> Option<f64> {
-        let of = |marks: &[Mark]| {
-            let last = marks.last().filter(|mark| mark.at_ns > 0)?;
-            Some(last.done as f64 / (last.at_ns as f64 * 1e-9))
-        };
-        let far = if self.far.is_empty() { 0.0 } else { of(&self.far)? };
-        Some(of(&self.own)? + far)
+        let far = if self.far.is_empty() { 0.0 } else { rate(self.far.last()?)? };
+        Some(rate(self.own.last()?)? + far)
+    }
+
+    /// The same of the fastest window, as perftest adds them where both ends send; `None` where no time passed in one.
+    fn peak_per_s(&self) -> Option<f64> {
+        if self.peaks.is_empty() {
+            return None;
+        }
+        self.peaks.iter().map(rate).sum()
     }
 }
 
 impl Joined {
-    pub(super) fn of(end: &Endpoint, work: &RdmaWorkload, node: Option<u32>) -> Self {
+    pub(super) fn of(
+        end: &Endpoint,
+        (work, far): (&RdmaWorkload, wire::Chosen),
+        node: Option<u32>,
+    ) -> Self {
         Self {
             device: end.device.clone(),
             firmware: end.firmware.clone(),
@@ -119,6 +141,8 @@ impl Joined {
             mtu_bytes: end.card.mtu,
             inline_bytes: end.inline_bytes,
             is_loopback: work.to.is_none(),
+            far: (format!("{}:{}", far.device, far.port), far.gid_index),
+            options: work.options(),
             iterations: work.iterations,
             node,
             huge_pages: end.huge_share(),
@@ -135,6 +159,7 @@ impl Joined {
             Entry::Fact(Attribute::Device, self.device.as_str().into()),
             Entry::Fact(Attribute::LinkLayer, link.into()),
             Entry::Fact(Attribute::FarEnd, "assay".into()),
+            Entry::Fact(Attribute::FarDevice, self.far.0.as_str().into()),
             Entry::Fact(Attribute::PathMtuBytes, self.mtu_bytes.into()),
             Entry::Fact(Attribute::InlineBytes, self.inline_bytes.into()),
             Entry::Fact(Attribute::Iterations, self.iterations.into()),
@@ -145,6 +170,10 @@ impl Joined {
         let node = self.node.map(|node| Entry::Fact(Attribute::DeviceNode, node.into()));
         let huge = self.huge_pages.map(|share| Entry::Fact(Attribute::HugePages, share.into()));
         entries.extend(node.into_iter().chain(huge));
+        let far_index = self.far.1.map(|it| Entry::Fact(Attribute::FarGidIndex, it.into()));
+        let options = self.options.as_deref();
+        let options = options.map(|it| Entry::Fact(Attribute::RdmaOptions, it.into()));
+        entries.extend(far_index.into_iter().chain(options));
         entries
             .extend(self.gid_index.map(|index| Entry::Fact(Attribute::GidIndex, index.into())));
         entries
@@ -157,6 +186,13 @@ impl Size {
     pub fn bytes_per_s(&self) -> Option<f64> {
         let Values::Marks(rates) = &self.values else { return None };
         Some(rates.per_s()? * self.bytes as f64)
+    }
+
+    /// The same of the fastest window.
+    #[must_use]
+    pub fn peak_bytes_per_s(&self) -> Option<f64> {
+        let Values::Marks(rates) = &self.values else { return None };
+        Some(rates.peak_per_s()? * self.bytes as f64)
     }
 
     /// All values, and those that an interval comes from.
@@ -254,7 +290,8 @@ mod tests {
         assert!((moved - 64_000.0).abs() < 1e-3, "{moved}");
         assert!((parts[0].0 / parts[15].0 - 2.0).abs() < 1e-9);
         // The far end sends as much at the same time.
-        let values = Values::Marks(Rates { own: marks.clone(), far: marks, lost: None });
+        let (own, far) = (marks.clone(), marks);
+        let values = Values::Marks(Rates { own, far, ..Rates::default() });
         let both = Size { bytes: 100, seconds: (0.0, 1.0), values };
         let (one, two) = (size.bytes_per_s().unwrap(), both.bytes_per_s().unwrap());
         assert!((two / one - 2.0).abs() < 1e-9);
@@ -272,20 +309,29 @@ mod tests {
     #[test]
     fn of_datagrams_only_those_that_arrived_count() {
         let sent = vec![Mark { done: 1000, at_ns: 1000 }];
-        let seen = wire::Seen { sent: vec![], received: vec![(899, 2000)], arrived: 900 };
+        let received = vec![(899, 2000)];
+        let peak = Some((100, 100));
+        let seen = wire::Seen { sent: vec![], received, arrived: 900, peak };
         let pass = Pass {
             operation: Operation::Send,
             depth: 128,
             both: false,
             bytes: 1000,
             iterations: 1000,
+            moderation: None,
         };
-        for (connection, per_s, lost) in [
-            (Connection::Ud, 899.0 / 2e-6, Some(Count { part: 100, whole: 1000 })),
-            (Connection::Rc, 1000.0 / 1e-6, None),
+        let both = Pass { both: true, ..pass };
+        let lost = Some(Count { part: 100, whole: 1000 });
+        for (connection, pass, per_s, peak_per_s, lost) in [
+            // Where datagrams arrive is the far end, and its fastest window counts.
+            (Connection::Ud, pass, 899.0 / 2e-6, 1e9, lost),
+            (Connection::Rc, pass, 1000.0 / 1e-6, 2e9, None),
+            (Connection::Rc, both, 1000.0 / 1e-6, 3e9, None),
         ] {
-            let mut rates = Rates { own: sent.clone(), ..Rates::default() };
+            let peaks = vec![Mark { done: 200, at_ns: 100 }];
+            let mut rates = Rates { own: sent.clone(), peaks, ..Rates::default() };
             rates.complete(&seen, &pass, (connection, 1000));
+            assert!((rates.peak_per_s().unwrap() / peak_per_s - 1.0).abs() < 1e-9, "{pass:?}");
             assert!((rates.per_s().unwrap() / per_s - 1.0).abs() < 1e-9, "{connection:?}");
             assert_eq!(rates.lost, lost);
         }

@@ -149,6 +149,8 @@ impl Server {
             connection: asked.connection,
             queue_pairs: asked.queue_pairs,
             both: asked.both,
+            moderation: None,
+            warms_up: false,
             device: device.clone(),
         };
         let mut command = Command::new(program);

@@ -6,7 +6,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
 use assay_fleet::remote::calls::{Call, CallError};
-use assay_kernels::rdma::Card;
+use assay_kernels::rdma::{Card, Endpoint};
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{RdmaConnection, RdmaDevice};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,11 @@ pub(super) enum Message {
     /// The leading end: what is wanted.
     Hello(Box<Hello>),
     /// The far end takes part.
-    Welcome { card: Names },
+    Welcome {
+        card: Names,
+        /// What it has chosen for itself.
+        chosen: Chosen,
+    },
     /// It does not, or no more.
     Failed { reason: String, advice: String },
     /// The far end has prepared the next size; where both send, the leading end says so, too.
@@ -60,9 +64,24 @@ pub(super) struct Hello {
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
+    pub(super) moderation: Option<u64>,
     /// The far end's device, where agents talk; any other far end has its own options.
     pub(super) device: RdmaDevice,
     pub(super) card: Names,
+}
+
+/// The far end's device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Chosen {
+    pub(super) device: String,
+    pub(super) port: u8,
+    pub(super) gid_index: Option<u32>,
+}
+
+impl Chosen {
+    pub(super) fn of(end: &Endpoint) -> Self {
+        Self { device: end.device.clone(), port: end.port, gid_index: end.gid_index }
+    }
 }
 
 /// What the far end has seen of a pass: `(how many, ns)`.
@@ -71,6 +90,8 @@ pub(super) struct Seen {
     pub(super) sent: Vec<(u64, u64)>,
     pub(super) received: Vec<(u64, u64)>,
     pub(super) arrived: u64,
+    /// The fastest window of what it sent, or of datagrams received.
+    pub(super) peak: Option<(u64, u64)>,
 }
 
 /// What perftest's server is to take part in: its client's own words.
@@ -270,9 +291,17 @@ mod tests {
             Message::Checked { is_right: false, seen: None },
             Message::Checked {
                 is_right: true,
-                seen: Some(Seen { sent: vec![(1, 2)], received: vec![], arrived: 3 }),
+                seen: Some(Seen {
+                    sent: vec![(1, 2)],
+                    received: vec![],
+                    arrived: 3,
+                    peak: Some((1, 1)),
+                }),
             },
-            Message::Welcome { card: (&card).into() },
+            Message::Welcome {
+                card: (&card).into(),
+                chosen: Chosen { device: "rxe0".to_owned(), port: 1, gid_index: None },
+            },
             Message::Hello(Box::new(Hello {
                 assay: "0.1.0".to_owned(),
                 test: RdmaTest::ReadLatency,
@@ -282,6 +311,7 @@ mod tests {
                 depth: 1,
                 queue_pairs: 2,
                 both: false,
+                moderation: Some(100),
                 device: RdmaDevice { gid_index: Some(3), ..RdmaDevice::default() },
                 card: (&card).into(),
             })),

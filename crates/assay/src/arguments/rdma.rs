@@ -1,11 +1,14 @@
 //! What may be typed after `rdma`: perftest's own options.
 
+pub(crate) mod refused;
+
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{
-    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaWorkload,
+    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaTuning,
+    RdmaWorkload,
 };
 use assay_run::failure::Failure;
 use assay_run::rdma::{MOST_BYTES, PORT};
@@ -27,8 +30,8 @@ pub(crate) struct RdmaArguments {
     /// All sizes from 2 B to 8 MiB
     #[arg(short, long, conflicts_with = "size")]
     pub(crate) all: bool,
-    /// Size of a message in bytes [default: 2 for latency, 65536 for bandwidth]
-    #[arg(short, long, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(1..=MOST_BYTES))]
+    /// Size of a message in bytes, or as 64K or 1M [default: 2 for latency, 65536 for bandwidth]
+    #[arg(short, long, value_name = "BYTES", value_parser = size)]
     pub(crate) size: Option<u64>,
     /// Number of messages of each size [default: 1000; write-bw: 5000]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=100_000_000))]
@@ -37,7 +40,7 @@ pub(crate) struct RdmaArguments {
     #[arg(short = 'd', long, value_name = "DEVICE")]
     pub(crate) ib_dev: Option<String>,
     /// Port of the device
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) ib_port: u8,
     /// Index of the GID [default: a RoCE v2 address, of IPv4 if there is one]
     #[arg(short = 'x', long, value_name = "N", value_parser = clap::value_parser!(u32).range(..256))]
@@ -46,27 +49,41 @@ pub(crate) struct RdmaArguments {
     #[arg(short, long, value_name = "BYTES", value_parser = mtu)]
     pub(crate) mtu: Option<u32>,
     /// Copy messages up to this size into the request, if the device can [default: send-lat 236, UD 188; write-lat 220]
-    #[arg(short = 'I', long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=4096))]
+    #[arg(short = 'I', long, alias = "inline_size", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=4096))]
     pub(crate) inline_size: Option<u32>,
     /// Bandwidth: requests in flight [default: 128]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=65_536))]
     pub(crate) tx_depth: Option<u64>,
+    /// send-lat, send-bw: memory for so many messages is given to the device before the first arrives [default: 512]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_384))]
+    pub(crate) rx_depth: Option<u32>,
+    /// Bandwidth: one of so many requests has a notice of completion [default: 100, or half of those in flight]
+    #[arg(short = 'Q', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub(crate) cq_mod: Option<u64>,
+    /// Reads and atomic operations under way at once [default: as many as both devices can]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub(crate) outs: Option<u8>,
+    /// Service level, on RoCE the priority, from 0 to 15
+    #[arg(short = 'S', long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=15))]
+    pub(crate) sl: Option<u8>,
+    /// Traffic class of packets with a GID; on RoCE DSCP × 4
+    #[arg(long, value_name = "N")]
+    pub(crate) tclass: Option<u8>,
+    /// A packet counts as lost after 4.096 µs × 2 to the power of N; 0 = never [default: 14, which is 67 ms]
+    #[arg(short = 'u', long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=31))]
+    pub(crate) qp_timeout: Option<u8>,
     /// Bandwidth: connections side by side
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16_384))]
     pub(crate) qp: u32,
     /// Bandwidth: both ends send at the same time, and their rates are added
     #[arg(short, long)]
     pub(crate) bidirectional: bool,
-    /// Kind of connection; UD for send-lat and send-bw
-    #[arg(
-        short,
-        long,
-        value_enum,
-        ignore_case = true,
-        value_name = "RC|UD",
-        default_value = "rc"
-    )]
-    pub(crate) connection: ConnectionName,
+    /// write-bw, read-bw: as many requests as are in flight go before each size, and are not counted
+    #[arg(long = "perform_warm_up")]
+    pub(crate) perform_warm_up: bool,
+    /// Kind of connection: RC is reliable and connected, UD are datagrams, for send-lat and send-bw
+    #[arg(short, long, value_name = "RC|UD", default_value = "RC", value_parser = connection)]
+    pub(crate) connection: RdmaConnection,
     /// TCP port of the far end, for what both ends tell each other
     #[arg(short, long, default_value_t = PORT)]
     pub(crate) port: u16,
@@ -74,11 +91,29 @@ pub(crate) struct RdmaArguments {
     #[arg(short = 'B', long, value_name = "ADDRESS", conflicts_with = "host")]
     pub(crate) bind: Option<IpAddr>,
     /// Without a host: serve one test after another until interrupted
-    #[arg(long, visible_alias = "run_infinitely", conflicts_with_all = ["host", "loopback"])]
+    #[arg(long, conflicts_with_all = ["host", "loopback"])]
     pub(crate) forever: bool,
     /// Measure this machine with itself: both ends in this process
     #[arg(long, conflicts_with_all = ["host", "bind"])]
     pub(crate) loopback: bool,
+    /// Atomic operation: FETCH_AND_ADD
+    #[arg(short = 'A', long = "atomic_type", value_name = "TYPE", value_parser = atomic)]
+    pub(crate) atomic_type: Option<()>,
+    /// Latency: print every result, in its order
+    #[arg(short = 'U', long)]
+    pub(crate) report_unsorted: bool,
+    /// Latency: print every result, sorted, without the two slowest
+    #[arg(short = 'H', long, alias = "report-histogrm")]
+    pub(crate) report_histogram: bool,
+    /// Bandwidth: print Gb/s instead of MiB/s
+    #[arg(long = "report_gbits")]
+    pub(crate) report_gbits: bool,
+    /// Bandwidth: print no peak (0.00)
+    #[arg(short = 'N', long = "noPeak")]
+    pub(crate) no_peak: bool,
+    /// Changes nothing: the frequency of the CPU is in no result
+    #[arg(short = 'F', long = "CPU-freq")]
+    pub(crate) cpu_freq: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
@@ -111,14 +146,6 @@ pub(crate) enum TestName {
     AtomicLat,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ConnectionName {
-    /// Reliable, connected
-    Rc,
-    /// Datagrams
-    Ud,
-}
-
 impl TestName {
     pub(crate) const fn test(self) -> RdmaTest {
         match self {
@@ -142,6 +169,13 @@ impl RdmaArguments {
             gid_index: self.gid_index,
             mtu_bytes: self.mtu,
             inline_bytes: self.inline_size,
+            tuning: RdmaTuning {
+                receives: self.rx_depth,
+                service_level: self.sl,
+                traffic_class: self.tclass,
+                timeout: self.qp_timeout,
+                reads: self.outs,
+            },
         }
     }
 
@@ -153,10 +187,66 @@ impl RdmaArguments {
         self.out_json_file.as_deref().or(usual)
     }
 
+    /// What goes with some tests only, and would change nothing with the others.
+    fn check(&self, test: RdmaTest) -> Result<(), Failure> {
+        use RdmaTest::{AtomicLatency, ReadBandwidth, ReadLatency, WriteBandwidth};
+        let is_many = self.tx_depth.is_some() || self.qp > 1 || self.bidirectional;
+        let is_rate = self.cq_mod.is_some() || self.no_peak || self.report_gbits;
+        let is_list = self.report_unsorted || self.report_histogram;
+        let reads = matches!(test, ReadLatency | ReadBandwidth | AtomicLatency);
+        let receives = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
+        let is_alone = matches!(test, WriteBandwidth | ReadBandwidth);
+        let is_bandwidth = test.is_bandwidth();
+        let rules = [
+            (
+                is_many && !is_bandwidth,
+                "latency is measured one by one",
+                "-t, -q and -b go with the tests of bandwidth",
+            ),
+            (
+                is_rate && !is_bandwidth,
+                "a test of latency has no rate",
+                "-Q, -N and --report_gbits go with the tests of bandwidth",
+            ),
+            (
+                is_list && is_bandwidth,
+                "a test of bandwidth has no times of single messages",
+                "-U and -H go with the tests of latency",
+            ),
+            (
+                self.outs.is_some() && !reads,
+                "only reads and atomic operations are bounded by -o",
+                "-o goes with read-lat, read-bw and atomic-lat",
+            ),
+            (
+                self.rx_depth.is_some() && !receives,
+                "only messages need memory to be received in",
+                "-r goes with send-lat and send-bw",
+            ),
+            (
+                self.inline_size.is_some() && reads,
+                "reads and atomic operations send nothing to copy into a request",
+                "leave -I out",
+            ),
+            (
+                self.atomic_type.is_some() && test != AtomicLatency,
+                "there is no atomic operation in this test",
+                "-A goes with atomic-lat",
+            ),
+            (
+                self.perform_warm_up && !is_alone,
+                "only what the far end's device answers by itself can be done without being counted",
+                "--perform_warm_up goes with write-bw and read-bw",
+            ),
+        ];
+        let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
+        broken.map_or(Ok(()), |(_, why, advice)| Err(Failure::usage(why).advise(advice)))
+    }
+
     /// What is measured with the far end.
     pub(crate) fn workload(&self) -> Result<RdmaWorkload, Failure> {
         let test = self.test.test();
-        let is_datagram = self.connection == ConnectionName::Ud;
+        let is_datagram = self.connection == RdmaConnection::Ud;
         let sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
         if is_datagram && !sends {
             return Err(Failure::usage(
@@ -174,11 +264,7 @@ impl RdmaArguments {
                 Failure::usage("atomic operations have 8 bytes").advise("leave out -a and -s")
             );
         }
-        let is_many = self.tx_depth.is_some() || self.qp > 1 || self.bidirectional;
-        if is_many && !test.is_bandwidth() {
-            return Err(Failure::usage("latency is measured one by one")
-                .advise("-t, -q and -b go with the tests of bandwidth"));
-        }
+        self.check(test)?;
         let mut work = RdmaWorkload::usual(test, self.host.clone());
         if is_datagram && test.is_bandwidth() {
             // The default of the others does not fit a datagram; perftest takes the path MTU, too.
@@ -201,9 +287,48 @@ impl RdmaArguments {
         work.port = self.host.is_some().then_some(self.port);
         work.iterations = self.iters.unwrap_or(work.iterations);
         work.depth = self.tx_depth.unwrap_or(work.depth);
-        work.connection = if is_datagram { RdmaConnection::Ud } else { RdmaConnection::Rc };
+        work.connection = self.connection;
+        work.moderation = self.cq_mod;
+        work.warms_up = self.perform_warm_up;
         work.device = self.device();
         Ok(work)
+    }
+}
+
+/// perftest's: a number, or one of K or M.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, factor) = match text.as_bytes().last() {
+        Some(b'K') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
+        _ => (text, 1),
+    };
+    let bytes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(factor));
+    let wanted =
+        || format!("it is a number from 1 to {MOST_BYTES}, or one with K or M, like 64K");
+    bytes.filter(|bytes| (1..=MOST_BYTES).contains(bytes)).ok_or_else(wanted)
+}
+
+fn connection(text: &str) -> Result<RdmaConnection, String> {
+    match text.to_uppercase().as_str() {
+        "RC" => Ok(RdmaConnection::Rc),
+        "UD" => Ok(RdmaConnection::Ud),
+        "UC" => Err("what is lost over UC leaves no notice at the end that sends; \
+                     RC is reliable, and of UD what arrives is counted"
+            .to_owned()),
+        "XRC" | "DC" | "SRD" | "RAWETH" => {
+            Err("it is of some devices alone; RC and UD are of all".to_owned())
+        }
+        _ => Err("it is RC or UD".to_owned()),
+    }
+}
+
+fn atomic(text: &str) -> Result<(), String> {
+    match text {
+        "FETCH_AND_ADD" => Ok(()),
+        "CMP_AND_SWAP" => Err("additions are measured, whose sum shows that none was lost; \
+                               FETCH_AND_ADD is what perftest measures unless told otherwise"
+            .to_owned()),
+        _ => Err("it is FETCH_AND_ADD".to_owned()),
     }
 }
 

@@ -20,6 +20,7 @@ use assay_report::render::text::{beside, folded};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory, Parser as _};
 
+use crate::arguments::rdma;
 use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
@@ -181,7 +182,8 @@ fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
-    let (why, instead) = reason(command, option)?;
+    let of_rdma = || (command == "rdma").then(|| rdma::refused::reason(option))?;
+    let (why, instead) = reason(command, option).or_else(of_rdma)?;
     let failure = Failure::usage(format!("`assay {command}` does not take {option}"));
     Some(failure.explain(why).advise(instead))
 }

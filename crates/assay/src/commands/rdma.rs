@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_adapters::perftest_text::{self, Column};
-use assay_dialects::perftest::{self, BandwidthRow, Head, LatencyRow};
+use assay_dialects::perftest::{self, BandwidthRow, Head, LatencyRow, RateUnit};
 use assay_model::benchmark::RdmaTest;
 use assay_model::event::Stopped;
 use assay_model::run::Run;
@@ -51,13 +51,18 @@ pub(crate) fn rdma(
     let mut reported = String::new();
     let tested = rdma::run(&work, cancel, &mut |observed| {
         let (entries, line) = match observed {
-            Observed::Joined(joined) => (joined.entries(), head(&work, joined).to_string()),
+            Observed::Joined(joined) => {
+                (joined.entries(), head(typed, &work, joined).to_string())
+            }
             Observed::Size(size) => {
                 reported.push_str(&own(&work, size));
-                (size.entries(work.test), row(&work, size))
+                (size.entries(work.test), row(typed, &work, size))
             }
         };
         if !typed.json {
+            if let Observed::Size(size) = observed {
+                terminal.print(&listed(typed, &work, size));
+            }
             terminal.print(&line);
         }
         printed.push_str(&line);
@@ -97,7 +102,9 @@ pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, 
 
 /// What `--out_json` of perftest writes since 24.01, but with all sizes: one object, or a list of them.
 fn perftest_json(printed: &str) -> Result<String, Failure> {
-    const NAMES: [(Column, &str, f64); 12] = [
+    // In the unit of the table.
+    let unit = if printed.contains("[Gb/sec]") { 8e-9 } else { 1.0 / 1_048_576.0 };
+    let names: [(Column, &str, f64); 12] = [
         (Column::Bytes, "MsgSize", 1.0),
         (Column::Iterations, "n_iterations", 1.0),
         (Column::Min, "t_min", 1e6),
@@ -107,15 +114,15 @@ fn perftest_json(printed: &str) -> Result<String, Failure> {
         (Column::Deviation, "t_stdev", 1e6),
         (Column::P99, "percentile_99", 1e6),
         (Column::P999, "percentile_99.9", 1e6),
-        (Column::PeakRate, "BW_peak", 1.0 / 1_048_576.0),
-        (Column::Rate, "BW_average", 1.0 / 1_048_576.0),
+        (Column::PeakRate, "BW_peak", unit),
+        (Column::Rate, "BW_average", unit),
         (Column::MessageRate, "MsgRate", 1e-6),
     ];
     let rows = perftest_text::rows(printed).map_err(|error| {
         Failure::measurement("the table cannot be read again").because(&error)
     })?;
     let object = |row: &perftest_text::Row| {
-        let fields = NAMES.iter().filter_map(|(column, name, factor)| {
+        let fields = names.iter().filter_map(|(column, name, factor)| {
             // As many digits as were printed.
             let value = (row.get(column)? * factor * 1e6).round() / 1e6;
             let is_count = matches!(column, Column::Bytes | Column::Iterations);
@@ -184,17 +191,7 @@ fn unserved(error: &TestError) -> Failure {
 }
 
 /// What stands above the table, in perftest's words.
-fn head(work: &RdmaWorkload, joined: &Joined) -> Head {
-    let both = if work.both { "Bidirectional " } else { "" };
-    let title = match work.test {
-        RdmaTest::SendLatency => "Send Latency Test",
-        RdmaTest::SendBandwidth => "Send BW Test",
-        RdmaTest::WriteLatency => "RDMA_Write Latency Test",
-        RdmaTest::WriteBandwidth => "RDMA_Write BW Test",
-        RdmaTest::ReadLatency => "RDMA_Read Latency Test",
-        RdmaTest::ReadBandwidth => "RDMA_Read BW Test",
-        RdmaTest::AtomicLatency => "Atomic FETCH_AND_ADD Latency Test",
-    };
+fn head(typed: &RdmaArguments, work: &RdmaWorkload, joined: &Joined) -> Head {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
     let facts = vec![
@@ -208,12 +205,38 @@ fn head(work: &RdmaWorkload, joined: &Joined) -> Head {
         ("Max inline data", format!("{}[B]", joined.inline_bytes)),
         ("Data ex. method", "assay over TCP".to_owned()),
     ];
-    let title = format!("{both}{title}");
-    Head { title, facts, is_bandwidth: work.test.is_bandwidth() }
+    let rates = work.test.is_bandwidth().then(|| rate_unit(typed));
+    Head { title: title(work), facts, rates }
+}
+
+/// perftest's: the verb, both directions, what is measured (`ctx_print_test_info`).
+fn title(work: &RdmaWorkload) -> String {
+    let verb = match work.test {
+        RdmaTest::SendLatency | RdmaTest::SendBandwidth => "Send",
+        RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => "RDMA_Write",
+        RdmaTest::ReadLatency | RdmaTest::ReadBandwidth => "RDMA_Read",
+        RdmaTest::AtomicLatency => "Atomic FETCH_AND_ADD",
+    };
+    let both = if work.both { "Bidirectional " } else { "" };
+    let what = if work.test.is_bandwidth() { "BW" } else { "Latency" };
+    format!("{verb} {both}{what} Test")
+}
+
+const fn rate_unit(typed: &RdmaArguments) -> RateUnit {
+    if typed.report_gbits { RateUnit::Gigabits } else { RateUnit::Mebibytes }
+}
+
+/// Every result of a size, where that is wanted.
+fn listed(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
+    let Values::Times(times_ns) = &size.values else { return String::new() };
+    let divisor = if work.test.is_halved() { 2 } else { 1 };
+    let kinds = [(typed.report_unsorted, false), (typed.report_histogram, true)];
+    let wanted = kinds.into_iter().filter(|(is_wanted, _)| *is_wanted);
+    wanted.map(|(_, sorted)| perftest::listed(times_ns, divisor, sorted)).collect()
 }
 
 /// A size as perftest prints it.
-fn row(work: &RdmaWorkload, size: &Size) -> String {
+fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     match &size.values {
         Values::Times(times_ns) => {
             let divisor = if work.test.is_halved() { 2 } else { 1 };
@@ -221,9 +244,13 @@ fn row(work: &RdmaWorkload, size: &Size) -> String {
             row.map_or_else(String::new, |row| row.to_string())
         }
         Values::Marks(_) => {
-            let bytes_per_s = size.bytes_per_s().unwrap_or(f64::NAN);
-            let row =
-                BandwidthRow { bytes: size.bytes, iterations: work.iterations, bytes_per_s };
+            let row = BandwidthRow {
+                bytes: size.bytes,
+                iterations: work.iterations,
+                peak_bytes_per_s: size.peak_bytes_per_s().filter(|_| !typed.no_peak),
+                bytes_per_s: size.bytes_per_s().unwrap_or(f64::NAN),
+                unit: rate_unit(typed),
+            };
             row.to_string()
         }
     }
@@ -259,7 +286,7 @@ mod tests {
         let head = Head {
             title: "Send Latency Test".to_owned(),
             facts: vec![("Device", "rxe0".to_owned()), ("Mtu", "1024[B]".to_owned())],
-            is_bandwidth: false,
+            rates: None,
         };
         let times: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
         let row = LatencyRow::of(2, &times, 2).unwrap();
@@ -275,5 +302,44 @@ mod tests {
         let read: Value = serde_json::from_str(&all).unwrap();
         assert_eq!(read["results"][1]["MsgSize"], 2);
         assert!(perftest_json("nothing").is_err());
+    }
+
+    #[test]
+    fn rates_have_perftests_names_in_the_unit_of_the_table() {
+        for (unit, peak, average) in
+            [(RateUnit::Mebibytes, 119.21, 59.6), (RateUnit::Gigabits, 1.0, 0.5)]
+        {
+            let head =
+                Head { title: "Send BW Test".to_owned(), facts: vec![], rates: Some(unit) };
+            let row = BandwidthRow {
+                bytes: 1000,
+                iterations: 1000,
+                peak_bytes_per_s: Some(125e6),
+                bytes_per_s: 62.5e6,
+                unit,
+            };
+            let read: Value =
+                serde_json::from_str(&perftest_json(&format!("{head}{row}")).unwrap()).unwrap();
+            let results = &read["results"];
+            assert_eq!(
+                (&results["BW_peak"], &results["BW_average"]),
+                (&peak.into(), &average.into())
+            );
+            assert_eq!(results["MsgRate"], 0.0625);
+        }
+    }
+
+    #[test]
+    fn a_title_is_perftests() {
+        for (test, both, expected) in [
+            (RdmaTest::SendLatency, false, "Send Latency Test"),
+            (RdmaTest::WriteBandwidth, false, "RDMA_Write BW Test"),
+            (RdmaTest::WriteBandwidth, true, "RDMA_Write Bidirectional BW Test"),
+            (RdmaTest::SendBandwidth, true, "Send Bidirectional BW Test"),
+            (RdmaTest::AtomicLatency, false, "Atomic FETCH_AND_ADD Latency Test"),
+        ] {
+            let work = RdmaWorkload { both, ..RdmaWorkload::usual(test, None) };
+            assert_eq!(title(&work), expected);
+        }
     }
 }

@@ -100,6 +100,50 @@ fn without_a_device_it_says_what_is_missing_and_what_to_do() {
 }
 
 #[test]
+fn what_perftest_takes_is_taken_as_far_as_a_device() {
+    if has_device("what_perftest_takes_is_taken_as_far_as_a_device") {
+        return;
+    }
+    let world = World::new();
+    for words in [
+        &[
+            "rdma",
+            "send-lat",
+            "-F",
+            "-H",
+            "-U",
+            "-S",
+            "3",
+            "-u",
+            "18",
+            "-r",
+            "64",
+            "-c",
+            "ud",
+            "--inline_size=0",
+        ][..],
+        &[
+            "rdma",
+            "write-bw",
+            "-F",
+            "-N",
+            "--report_gbits",
+            "-Q",
+            "1",
+            "--perform_warm_up",
+            "-s",
+            "64K",
+        ],
+        &["rdma", "read-lat", "-o", "4", "--tclass", "106", "--report-histogrm"],
+        &["rdma", "atomic-lat", "-A", "FETCH_AND_ADD", "--CPU-freq"],
+    ] {
+        let host = [words, &["127.0.0.1"]].concat();
+        let reported = world.assay(&host).failed_with(4).err;
+        assert!(reported.contains("there is no RDMA device on this machine"), "{reported}");
+    }
+}
+
+#[test]
 fn what_a_test_cannot_do_is_refused_with_the_reason() {
     let world = World::new();
     for (words, expected) in [
@@ -112,6 +156,30 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "send-bw", "-q", "0"], "16384"),
         (&["rdma", "send-lat", "-m", "1000"], "256, 512, 1024, 2048 and 4096"),
         (&["rdma", "send-lat", "-a", "-s", "2"], "cannot be used with"),
+        (&["rdma", "send-lat", "-i", "0", "127.0.0.1"], "1..=255"),
+        (&["rdma", "send-lat", "-s", "2G"], "like 64K"),
+        (&["rdma", "send-bw", "-c", "UC"], "leaves no notice"),
+        (&["rdma", "send-bw", "-c", "DC"], "RC and UD are of all"),
+        (&["rdma", "atomic-lat", "-A", "CMP_AND_SWAP"], "additions are measured"),
+        (&["rdma", "send-lat", "-A", "FETCH_AND_ADD"], "no atomic operation in this test"),
+        (&["rdma", "send-lat", "-N"], "has no rate"),
+        (&["rdma", "send-lat", "-Q", "1"], "has no rate"),
+        (&["rdma", "send-bw", "-U"], "no times of single messages"),
+        (&["rdma", "send-bw", "-o", "4"], "bounded by -o"),
+        (&["rdma", "write-bw", "-r", "4"], "memory to be received in"),
+        (&["rdma", "read-bw", "-I", "4"], "nothing to copy"),
+        (&["rdma", "send-bw", "--perform_warm_up"], "write-bw and read-bw"),
+        (&["rdma", "send-lat", "-S", "16"], "0..=15"),
+        // perftest's own options, by their names.
+        (&["rdma", "send-bw", "--run_infinitely"], "--forever keeps the far end"),
+        (&["rdma", "send-bw", "-R"], "not by the RDMA connection manager"),
+        (&["rdma", "send-lat", "-C"], "does not take -C"),
+        (&["rdma", "send-bw", "-D", "10"], "-n N, with N = seconds"),
+        (&["rdma", "send-bw", "--duration=10"], "does not take --duration"),
+        (&["rdma", "send-bw", "-e"], "both ends spin"),
+        (&["rdma", "send-bw", "-l", "16"], "posted one by one"),
+        (&["rdma", "send-bw", "--use_cuda=0"], "never in that of an accelerator"),
+        (&["rdma", "send-bw", "-W", "counters/x"], "assay doctor rdma"),
     ] {
         let reported = world.assay(words).failed_with(2).err;
         assert!(reported.contains(expected), "{words:?}: {reported}");

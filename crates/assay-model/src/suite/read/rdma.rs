@@ -71,7 +71,7 @@ fn device(table: &Table<'_>) -> Result<RdmaDevice, SuiteError> {
         device_port: table.optional("device-port", port)?,
         gid_index: table.optional("gid-index", index)?,
         mtu_bytes: table.optional("path-mtu", path_mtu)?,
-        inline_bytes: None,
+        ..RdmaDevice::default()
     })
 }
 
