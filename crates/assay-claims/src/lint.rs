@@ -13,6 +13,8 @@ mod direction;
 mod laws;
 mod names;
 mod numbers;
+mod order;
+mod relations;
 pub mod sarif;
 mod units;
 
@@ -114,6 +116,7 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<Finding> {
     numbers::check(&mut lint, &page);
     names::check(&mut lint, &page);
     laws::check(&mut lint, &page);
+    relations::check(&mut lint, &page);
     if let Some(source) = source {
         against::check(&mut lint, &page, &Page::read(source));
     }
@@ -205,6 +208,16 @@ fn only_figure(cell: &Text) -> Option<Figure> {
     let figure = found.pop()?;
     let rest = cell.text.trim().len();
     (found.is_empty() && figure.number.1 - figure.number.0 == rest).then_some(figure)
+}
+
+/// The only figure of a cell, with its unit and "about" and nothing else.
+fn alone(cell: &Text) -> Option<Figure> {
+    let mut found = figures(&cell.text);
+    let figure = found.pop().filter(|_| found.is_empty())?;
+    let before = cell.text[..figure.number.0].trim();
+    let end = figure.unit.as_ref().map_or(0, |unit| unit.at.1).max(figure.number.1);
+    let is_mark = before.is_empty() || figure.is_about && before.chars().count() == 1;
+    (is_mark && cell.text[end..].trim().is_empty()).then_some(figure)
 }
 
 /// A column of a table whose cells below the heading are figures alone.

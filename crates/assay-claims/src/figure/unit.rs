@@ -370,8 +370,8 @@ pub fn of_heading(text: &str) -> Option<Printed> {
         let is_value = before.ends_with(|c: char| c.is_ascii_digit());
         !is_value && (is_enclosed || is_alone || !is_word)
     };
-    let found = places.filter_map(|(at, _)| unit_in(text, at)).filter(is_named);
-    found.last()
+    let mut found = places.filter_map(|(at, _)| unit_in(text, at)).filter(is_named);
+    found.next_back()
 }
 
 /// Whether a unit of this kind and size stands anywhere in a text, at whatever distance.

@@ -170,5 +170,5 @@ pub(super) fn against(lint: &mut Lint<'_>, text: &Text, source: &Text) {
 pub(super) fn begins_with_direction(text: &str) -> bool {
     let small = text.to_lowercase();
     let begins = |word: &&str| small.starts_with(*word);
-    READS.iter().chain(&WRITES).any(|word| begins(word))
+    READS.iter().chain(&WRITES).any(begins)
 }

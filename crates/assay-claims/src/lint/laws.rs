@@ -2,24 +2,15 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Column, Lint, Rule, at, columns, direction};
+use super::{Column, Lint, Rule, at, columns, direction, order};
 use crate::figure::Figure;
 use crate::page::{Page, Table};
 
-/// Parts of headings: what must not be less than what, and the law in words.
-const ORDER: [(&[&str], &[&str], &str); 6] = [
-    (&["t_min"], &["t_avg"], "min ≤ mean"),
-    (&["t_min"], &["t_typical"], "min ≤ typical"),
-    (&["t_avg"], &["t_max"], "mean ≤ max"),
-    (&["t_typical"], &["t_max"], "typical ≤ max"),
-    (&["p50", "median"], &["p99"], "median ≤ p99"),
-    (&["min"], &["max"], "min ≤ max"),
-];
 pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
     for table in &page.tables {
         whole(lint, table);
         let columns = columns(table);
-        order(lint, &columns);
+        order::check(lint, table);
         bits(lint, &columns);
         eightfold(lint, &columns);
         curve(lint, &columns);
@@ -40,26 +31,6 @@ fn whole(lint: &mut Lint<'_>, table: &Table) {
             heading.len()
         );
         lint.add(Rule::Table, (start, start + 1), message);
-    }
-}
-
-fn order(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
-    let find = |words: &[&str]| {
-        columns.iter().find(|column| {
-            let heading = column.heading.text.to_lowercase();
-            let heading = heading.trim();
-            words.iter().any(|word| heading.split(['[', ' ', '(']).next() == Some(*word))
-        })
-    };
-    for (less, more, law) in ORDER {
-        let (Some(less), Some(more)) = (find(less), find(more)) else { continue };
-        for ((_, low), (cell, high)) in less.cells.iter().zip(&more.cells) {
-            // A decimal comma may have been taken for a group.
-            if low.value > high.value {
-                let message = format!("{law} is broken: {} > {}", low.value, high.value);
-                lint.add(Rule::Impossible, at(cell, high.number), message);
-            }
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Lint, Rule, at, columns};
-use crate::figure::{Figure, figures};
+use crate::figure::{Figure, figures, is_without_blanks};
 use crate::page::{Page, Table, Text};
 
 pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
@@ -116,18 +116,11 @@ fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
     }
     let tildes: Vec<usize> = text.text.match_indices('~').map(|(at, _)| at).collect();
     for pair in tildes.windows(2) {
-        let between = &text.text[pair[0]..pair[1]];
-        let is_listed =
-            between.contains([',', '/', ';', '·', '、', '，', '；']) && !between.contains("/s");
-        let is_listed = is_listed || between.contains([',', ';', '、', '，', '；']);
-        // In a sentence words stand between two figures, whatever the language.
-        let is_word = |it: &&str| {
-            it.chars().filter(|c| c.is_alphabetic()).count() > 1 && !it.contains('/')
-        };
-        let is_listed = is_listed || between.split_whitespace().filter(is_word).count() > 2;
         let next = all.partition_point(|it| it.number.0 < pair[0]);
-        let has_figure = all.get(next).is_some_and(|it| it.number.0 < pair[1]);
-        if has_figure && !is_listed {
+        let figure = all.get(next).filter(|it| it.number.0 < pair[1]);
+        let end = |it: &Figure| it.unit.as_ref().map_or(0, |unit| unit.at.1).max(it.number.1);
+        let between = figure.and_then(|it| text.text.get(end(it)..pair[1]));
+        if between.is_some_and(|between| !is_list(between)) {
             let message =
                 "two figures with ~ and nothing between them: the second mark reads as a range";
             lint.add(Rule::Qualifier, at(text, (pair[1], pair[1] + 1)), message.to_owned());
@@ -142,6 +135,25 @@ fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
             lint.add_fix(Rule::Qualifier, here, message, Some("~".to_owned()));
         }
     }
+}
+
+/// Whether what stands between two figures separates them: a comma, or words as a sentence has them.
+fn is_list(between: &str) -> bool {
+    if between.contains([',', ';', '/', '·', '、', '，', '；']) {
+        return true;
+    }
+    // A name in brackets belongs to the figure before.
+    let outside = between.split('(').enumerate().map(|(number, part)| {
+        let inner = if number == 0 { None } else { part.split_once(')') };
+        inner.map_or(part, |(_, behind)| behind)
+    });
+    let letters = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count();
+    let words = |word: &str| match word.chars().next() {
+        // Two letters are a word where words have no blanks between them.
+        Some(first) if is_without_blanks(first) => letters(word) / 2,
+        _ => usize::from(letters(word) > 1),
+    };
+    outside.flat_map(str::split_whitespace).map(words).sum::<usize>() >= 2
 }
 
 /// A fraction governs the genitive singular in Russian.

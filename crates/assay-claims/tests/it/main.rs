@@ -4,4 +4,5 @@
 
 mod against;
 mod hosts;
+mod laws;
 mod lint;

@@ -1,0 +1,216 @@
+//! Columns of one thing whose statistics have an order: min ≤ mean ≤ max, whatever language their headings are in.
+
+use super::{Lint, Rule, alone, at};
+use crate::figure::{Figure, is_without_blanks, of_heading};
+use crate::page::{Table, Text};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Statistic {
+    Min,
+    Mean,
+    Median,
+    /// What perftest calls a median.
+    Typical,
+    Max,
+    /// With its share in percent.
+    Percentile(f64),
+}
+
+/// Words of headings, in small letters, each the whole word.
+const WORDS: [(Statistic, &[&str]); 5] = [
+    (
+        Statistic::Min,
+        &[
+            "min",
+            "minimum",
+            "t_min",
+            "мин",
+            "минимум",
+            "minimo",
+            "mínimo",
+            "minimal",
+            "최소",
+            "최솟값",
+            "最小",
+            "最小値",
+            "最小值",
+        ],
+    ),
+    (
+        Statistic::Mean,
+        &[
+            "avg",
+            "mean",
+            "average",
+            "t_avg",
+            "среднее",
+            "средняя",
+            "moyenne",
+            "průměr",
+            "mittel",
+            "mittelwert",
+            "durchschnitt",
+            "media",
+            "promedio",
+            "평균",
+            "平均",
+            "平均値",
+            "平均值",
+        ],
+    ),
+    (
+        Statistic::Median,
+        &[
+            "median",
+            "médiane",
+            "медиана",
+            "medián",
+            "mediana",
+            "중앙값",
+            "中央値",
+            "中位数",
+            "中位數",
+        ],
+    ),
+    (Statistic::Typical, &["t_typical", "typical"]),
+    (
+        Statistic::Max,
+        &[
+            "max",
+            "maximum",
+            "peak",
+            "t_max",
+            "макс",
+            "максимум",
+            "massimo",
+            "máximo",
+            "maximal",
+            "최대",
+            "최댓값",
+            "最大",
+            "最大値",
+            "最大值",
+        ],
+    ),
+];
+
+impl Statistic {
+    fn of(word: &str) -> Option<Self> {
+        let known = WORDS.iter().find(|(_, words)| words.contains(&word)).map(|(it, _)| *it);
+        known.or_else(|| {
+            let share: f64 = word.strip_prefix('p')?.parse().ok()?;
+            (0.0..=100.0).contains(&share).then_some(Self::Percentile(share))
+        })
+    }
+
+    fn word(self) -> String {
+        match self {
+            Self::Min => "min".to_owned(),
+            Self::Mean => "mean".to_owned(),
+            Self::Median => "median".to_owned(),
+            Self::Typical => "typical".to_owned(),
+            Self::Max => "max".to_owned(),
+            Self::Percentile(share) => format!("p{share}"),
+        }
+    }
+
+    /// Whether the first is at most the second, of whatever values. A mean may be beyond any percentile.
+    fn is_at_most(self, other: Self) -> bool {
+        let share = |it| match it {
+            Self::Min => Some(0.0),
+            Self::Median | Self::Typical => Some(50.0),
+            Self::Percentile(share) => Some(share),
+            Self::Max => Some(100.0),
+            Self::Mean => None,
+        };
+        match (share(self), share(other)) {
+            (Some(a), Some(b)) => a < b,
+            (Some(a), None) => a <= 0.0,
+            (None, Some(b)) => b >= 100.0,
+            (None, None) => false,
+        }
+    }
+}
+
+/// The only statistic that a heading names, and the rest of it, which says of what.
+fn statistic(heading: &str) -> Option<(Statistic, String)> {
+    let small = heading.to_lowercase();
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut found, mut rest) = (None, String::new());
+    // `p99.9` has a point, and `max.` ends with one.
+    for word in small.split(|c: char| !is_part(c) && c != '.') {
+        let word = word.trim_matches('.');
+        match Statistic::of(word) {
+            Some(_) if found.is_some() => return None,
+            Some(statistic) => found = Some(statistic),
+            None => rest.extend(word.chars().chain([' '])),
+        }
+    }
+    // A language without blanks has the statistic at the end or at the beginning of its word.
+    let found = found.or_else(|| {
+        let of_word = |word: &&str| word.starts_with(is_without_blanks);
+        let words =
+            WORDS.iter().flat_map(|(it, words)| words.iter().map(move |word| (*it, *word)));
+        let within = words.filter(|(_, word)| of_word(word) && small.contains(word));
+        let (statistic, word) = within.max_by_key(|(_, word)| word.len())?;
+        rest = rest.replacen(word, "", 1);
+        Some(statistic)
+    });
+    Some((found?, rest.split_whitespace().collect::<Vec<_>>().join(" ")))
+}
+
+/// A column of one statistic of something.
+struct Column {
+    number: usize,
+    statistic: Statistic,
+    what: String,
+    /// What its unit is worth, where its heading has one.
+    factor: f64,
+}
+
+pub(super) fn check(lint: &mut Lint<'_>, table: &Table) {
+    let Some((heading, rows)) = table.rows.split_first() else { return };
+    let column = |(number, heading): (usize, &Text)| {
+        let (statistic, what) = statistic(&heading.text)?;
+        let factor = of_heading(&heading.text).map_or(1.0, |unit| unit.factor);
+        Some(Column { number, statistic, what, factor })
+    };
+    // A heading of hundreds of columns is nobody's table of statistics.
+    let columns: Vec<Column> = heading.iter().enumerate().filter_map(column).take(64).collect();
+    let is_of_one = |less: &Column, more: &Column| {
+        less.what == more.what && less.statistic.is_at_most(more.statistic)
+    };
+    for row in rows {
+        for less in &columns {
+            for more in columns.iter().filter(|more| is_of_one(less, more)) {
+                pair(lint, row, less, more);
+            }
+        }
+    }
+}
+
+fn pair(lint: &mut Lint<'_>, row: &[Text], less: &Column, more: &Column) {
+    let cell = |column: &Column| {
+        let cell = row.get(column.number)?;
+        let figure = alone(cell)?;
+        let [value, other] = lint.marks.meant(&figure);
+        // A value that may be another a thousand times as large proves nothing.
+        let is_known = value.to_bits() == other.to_bits();
+        let factor = figure.unit.as_ref().map_or(column.factor, |unit| unit.factor);
+        is_known.then_some((cell, value * factor, figure))
+    };
+    let (Some((_, low, first)), Some((cell, high, second))) = (cell(less), cell(more)) else {
+        return;
+    };
+    let kind = |it: &Figure| it.unit.as_ref().map(|unit| unit.unit);
+    // Each is rounded by itself; digits alike are rounded alike.
+    let is_alike = first.decimals == second.decimals && first.unit == second.unit;
+    let rounding = |it: &Figure, value: f64| it.rounding() * value;
+    let tolerance = rounding(&first, low) + rounding(&second, high);
+    let tolerance = if is_alike || first.unit.is_none() { 0.0 } else { tolerance };
+    if kind(&first) == kind(&second) && low > high + tolerance {
+        let (less, more) = (less.statistic.word(), more.statistic.word());
+        let message = format!("{less} ≤ {more} is broken: {} > {}", first.value, second.value);
+        lint.add(Rule::Impossible, at(cell, second.number), message);
+    }
+}

@@ -1,0 +1,188 @@
+//! Figures of one row or one sentence that belong together: peak and reached, rate and latency, two units of one
+//! value.
+
+use assay_model::quantity::Unit;
+
+use super::{Lint, Rule, alone, at};
+use crate::figure::{Figure, figures, of_heading};
+use crate::page::{Page, Table, Text};
+
+/// What a conversion in brackets is confused with: powers of 1000 and of 1024. What is further away is another
+/// value, like a burst.
+const CONFUSED: f64 = 1.15;
+/// More columns are nobody's table of results.
+const MOST_COLUMNS: usize = 64;
+/// "About" says so much less.
+const ABOUT: f64 = 0.01;
+
+pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
+    for table in &page.tables {
+        peak_of_columns(lint, table);
+        in_flight(lint, table);
+    }
+    for text in page.texts() {
+        let found = figures(&text.text);
+        peak_of_text(lint, text, &found);
+        conversions(lint, text, &found);
+    }
+}
+
+fn beyond_peak(lint: &mut Lint<'_>, reached: (&Text, &Figure), peak: &Figure) {
+    let (text, figure) = reached;
+    let base = |it: &Figure| {
+        it.unit.as_ref().map(|unit| lint.marks.meant(it).map(|it| it * unit.factor))
+    };
+    let (Some(rmax), Some(rpeak)) = (base(figure), base(peak)) else { return };
+    let about = if figure.is_about || peak.is_about { ABOUT } else { 0.0 };
+    if rmax.iter().all(|rmax| rpeak.iter().all(|rpeak| *rmax > rpeak * (1.0 + about))) {
+        let message = format!("Rmax ≤ Rpeak is broken: {} > {}", figure.value, peak.value);
+        lint.add(Rule::Impossible, at(text, figure.number), message);
+    }
+}
+
+/// `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`: each name belongs to the figure at its place.
+fn peak_of_text(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
+    let is_rate =
+        |it: &&Figure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::FlopPerSecond);
+    let rates: Vec<&Figure> = all.iter().filter(is_rate).collect();
+    let [first, second] = rates.as_slice() else { return };
+    let small = text.text.to_lowercase();
+    let (Some(peak), Some(reached)) = (small.find("rpeak"), small.find("rmax")) else { return };
+    if small.matches("rpeak").count() + small.matches("rmax").count() > 2 {
+        return;
+    }
+    let (peak, reached) = if peak < reached { (first, second) } else { (second, first) };
+    beyond_peak(lint, (text, reached), peak);
+}
+
+fn column(table: &Table, is_it: impl Fn(&str) -> bool) -> Option<usize> {
+    table.rows.first()?.iter().position(|heading| is_it(&heading.text.to_lowercase()))
+}
+
+/// The figure of a cell with the unit of its own or of its column.
+fn figure_of(table: &Table, row: &[Text], number: usize) -> Option<Figure> {
+    let mut figure = alone(row.get(number)?)?;
+    let heading = table.rows.first()?.get(number)?;
+    figure.unit = figure.unit.or_else(|| of_heading(&heading.text));
+    Some(figure)
+}
+
+fn peak_of_columns(lint: &mut Lint<'_>, table: &Table) {
+    let of = |name: &'static str| column(table, |heading| heading.contains(name));
+    let (Some(peak), Some(reached)) = (of("rpeak"), of("rmax")) else { return };
+    for row in table.rows.iter().skip(1) {
+        if let (Some(peak), Some(figure), Some(cell)) =
+            (figure_of(table, row, peak), figure_of(table, row, reached), row.get(reached))
+        {
+            beyond_peak(lint, (cell, &figure), &peak);
+        }
+    }
+}
+
+/// Rates and latencies are rounded, and some tools count neither from the same moment.
+const TOLERANCE: f64 = 0.1;
+const DEPTHS: [&str; 6] =
+    ["in flight", "in-flight", "queue depth", "iodepth", "outstanding", "depth"];
+const MEANS: [&str; 7] = ["mean", "avg", "average", "moyen", "сред", "平均", "평균"];
+
+/// Little's law: as many are in flight as start in the mean time that one takes, so that the depth bounds rate ×
+/// mean latency. A percentile says nothing about it.
+fn in_flight(lint: &mut Lint<'_>, table: &Table) {
+    let is_depth =
+        |it: &str| DEPTHS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
+    let is_mean = |it: &str| {
+        let before_unit = it.split(['[', '(']).next().unwrap_or_default();
+        MEANS.iter().any(|word| it.contains(word)) || before_unit.trim() == "latency"
+    };
+    let (Some(depth), Some(latency)) = (column(table, is_depth), column(table, is_mean)) else {
+        return;
+    };
+    for row in table.rows.iter().skip(1) {
+        let of = |unit: Unit, number: usize| {
+            let figure = figure_of(table, row, number)?;
+            let printed = figure.unit.as_ref().filter(|it| it.unit == unit)?;
+            Some(certain(lint, &figure)? * printed.factor)
+        };
+        let rates: Vec<(f64, &Text)> = (0..row.len().min(MOST_COLUMNS))
+            .filter_map(|number| Some((of(Unit::IoPerSecond, number)?, &row[number])))
+            .collect();
+        let most = row.get(depth).and_then(alone).filter(|it| it.unit.is_none());
+        let most = most.and_then(|it| certain(lint, &it));
+        // Two rates in a row cannot be told apart.
+        let ([(rate, cell)], Some(latency), Some(most)) =
+            (rates.as_slice(), of(Unit::Second, latency), most)
+        else {
+            continue;
+        };
+        let needed = rate * latency;
+        if most > 0.0 && needed > most * (1.0 + TOLERANCE) {
+            let message = format!(
+                "rate × latency would be {needed:.1} in flight, and there are {most} (Little's law)"
+            );
+            let place = whole(cell);
+            lint.add(Rule::Impossible, at(cell, place), message);
+        }
+    }
+}
+
+/// The value of a figure that can mean only one.
+fn certain(lint: &Lint<'_>, figure: &Figure) -> Option<f64> {
+    let [value, other] = lint.marks.meant(figure);
+    (value.to_bits() == other.to_bits()).then_some(value)
+}
+
+fn whole(text: &Text) -> (usize, usize) {
+    let start = text.text.len() - text.text.trim_start().len();
+    (start, text.text.trim_end().len().max(start))
+}
+
+/// `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)`: one value in two units.
+fn conversions(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
+    for pair in all.windows(2) {
+        let [a, b] = pair else { continue };
+        let (Some(first), Some(second)) = (&a.unit, &b.unit) else { continue };
+        let between = text.text.get(first.at.1..b.number.0).unwrap_or_default();
+        let between = between.trim().trim_end_matches(['~', '≈', ' ']);
+        let is_equal = matches!(between, "=" | "＝")
+            || between.is_empty() && is_equated(text, first.at.1, b.number.0);
+        let is_bracketed = matches!(between, "(" | "（")
+            && text.text[second.at.1..].trim_start().starts_with([')', '）']);
+        let bits = |unit: Unit| match unit {
+            Unit::BytePerSecond => Some((Unit::BitPerSecond, 8.0)),
+            other => Some((other, 1.0)),
+        };
+        let (Some((kind, eight)), Some((other, octet))) = (bits(first.unit), bits(second.unit))
+        else {
+            continue;
+        };
+        if kind != other || first.is_same(second) || !(is_equal || is_bracketed) {
+            continue;
+        }
+        let about = if a.is_about || b.is_about { ABOUT } else { 0.0 };
+        // One of them was made from the other.
+        let tolerance = a.rounding().max(b.rounding()) + about + 1e-9;
+        let ratios = lint.marks.meant(a).map(|a| {
+            lint.marks
+                .meant(b)
+                .map(|b| (a * first.factor * eight) / (b * second.factor * octet))
+        });
+        let ratios = ratios.as_flattened();
+        let is_right = ratios.iter().any(|it| (it - 1.0).abs() <= tolerance);
+        let is_near = ratios.iter().any(|it| (1.0 / CONFUSED..CONFUSED).contains(it));
+        if !is_right && (is_equal || is_near) {
+            let right = ratios[0] * b.value;
+            let digits = b.decimals.clamp(1, 12);
+            let message = format!(
+                "`{}` would be {right:.digits$} {}",
+                &text.text[a.number.0..first.at.1],
+                second.text
+            );
+            lint.add(Rule::Impossible, at(text, b.number), message);
+        }
+    }
+}
+
+/// `≈` alone says "equal" and "about".
+fn is_equated(text: &Text, from: usize, to: usize) -> bool {
+    text.text.get(from..to).is_some_and(|it| it.contains('≈'))
+}

@@ -1,0 +1,101 @@
+//! What cannot come from one measurement, and rows beside it that are right and raise nothing.
+
+use std::fmt::Write as _;
+
+use assay_claims::lint::{Rule, lint};
+
+/// What is impossible of a page, as it is printed.
+fn impossible(text: &str) -> Vec<String> {
+    let found = lint(text, None);
+    let found = found.iter().filter(|it| it.rule == Rule::Impossible);
+    found.map(|it| text[it.start..it.end].to_owned()).collect()
+}
+
+fn check(cases: &[(&str, &[&str])]) {
+    let mut wrong = String::new();
+    for (text, expected) in cases {
+        let found = impossible(text);
+        if found != *expected {
+            writeln!(wrong, "{text}: {found:?}, not {expected:?}").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A table of one heading and one row.
+fn table(heading: &str, row: &str) -> String {
+    let rule = "-|".repeat(heading.matches('|').count() - 1);
+    format!("{heading}\n|{rule}\n{row}\n")
+}
+
+#[test]
+fn statistics_have_an_order_under_any_heading() {
+    let mut wrong = String::new();
+    for (heading, row, expected) in [
+        ("| size | min | mean | max |", "| 8 | 2.0 | 1.5 | 3.0 |", &["1.5"][..]),
+        ("| size | min | mean | max |", "| 8 | 1.5 | 2.0 | 3.0 |", &[]),
+        ("| Minimum [µs] | Average [µs] | Maximum [µs] |", "| 1 | 9 | 8 |", &["8"]),
+        ("| min | median | p99 | max |", "| 1 µs | 4 µs | 3 µs | 9 µs |", &["3"]),
+        ("| min | median | p99 | max |", "| 1 µs | 900 µs | 1.2 ms | 9 ms |", &[]),
+        ("| p50 | p90 | p99.9 |", "| 5 | 7 | 6 |", &["6"]),
+        // A mean is beyond the 99th percentile where a few are very late.
+        ("| median | mean | p99 | max |", "| 1 | 50 | 3 | 5000 |", &[]),
+        ("| мин | среднее | макс |", "| 3 | 2 | 4 |", &["2"]),
+        ("| 最小値 | 平均 | 最大値 |", "| 3 | 4 | 2 |", &["2"]),
+        ("| 읽기 최소 | 읽기 평균 |", "| 3 | 2 |", &["2"]),
+        ("| BW peak[MB/sec] | BW average[MB/sec] |", "| 900 | 1000 |", &["900"]),
+        // Of two different things.
+        ("| min latency | max throughput |", "| 12 | 5 |", &[]),
+        ("| read min | write max |", "| 12 | 5 |", &[]),
+        ("| min latency (max rate) | max latency |", "| 12 | 5 |", &[]),
+    ] {
+        let found = impossible(&table(heading, row));
+        if found != expected {
+            writeln!(wrong, "{heading} {row}: {found:?}, not {expected:?}").unwrap();
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn what_is_reached_is_below_the_peak() {
+    check(&[
+        ("4 TeraFLOPS (Rpeak, FP64), 8 TeraFLOPS (Rmax, FP32)", &["8"]),
+        ("~1,000 GigaFLOPS (Rpeak), ~860 GigaFLOPS (Rmax)", &[]),
+        ("~1 TFLOPS (Rpeak), ~1 TFLOPS (Rmax)", &[]),
+        ("Rmax is 860 GFLOP/s and Rpeak 1 TFLOP/s", &[]),
+        (&table("| n | Rmax [GFLOP/s] | Rpeak [GFLOP/s] |", "| 9 | 100 | 96 |"), &["100"]),
+        (&table("| n | Rmax | Rpeak |", "| 9 | 91 GFLOP/s | 96 GFLOP/s |"), &[]),
+    ]);
+}
+
+#[test]
+fn no_more_are_in_flight_than_the_depth() {
+    let heading = "| in flight | rate [IOPS] | latency [ms] |";
+    let percentile = "| in flight | rate | p99 |";
+    check(&[
+        (&table(heading, "| 4 | 3500 | 1.14 |"), &[]),
+        (&table(heading, "| 4 | 5000 | 1.30 |"), &["5000"]),
+        // An open loop has fewer.
+        (&table(heading, "| 64 | 3500 | 1.14 |"), &[]),
+        (&table(percentile, "| 4 | 5000 IOPS | 9 ms |"), &[]),
+        (&table("| queue depth | rate | mean |", "| 8 | 25 kIO/s | 990 µs |"), &["25 kIO/s"]),
+    ]);
+}
+
+#[test]
+fn two_units_of_one_value_agree() {
+    check(&[
+        ("757,820.9 MB/s = ~740 GB/s", &["740"]),
+        ("757,820.9 MB/s = ~760 GB/s", &[]),
+        ("4,500 MiB/s (4.39 GiB/s)", &[]),
+        ("4.5 GiB/s (4,500 MiB/s)", &["4,500"]),
+        ("16 Gbit/s = 2000 MB/s", &[]),
+        ("16 Gbit/s = 2000 MiB/s", &["2000"]),
+        ("100 Gbit/s (12.5 GB/s)", &[]),
+        // A burst beside what is sustained, and what each part has.
+        ("125 MB/s (1 GB/s)", &[]),
+        ("260 GB/s (32-33 GB/s per CCX)", &[]),
+        ("1 TiB (1024 GiB)", &[]),
+    ]);
+}
