@@ -443,6 +443,8 @@ attributes! {
     HostDoneAfter, "host_done_after", Fact, TIME;
     /// How the far end is reached: `loopback`, `network`.
     Path, "path", Fact, Kind::Plain;
+    /// Size of all targets together.
+    TargetBytes, "target_bytes", Fact, Kind::Size;
     /// Kind of file system that the targets are on; `none` = a block device.
     FileSystem, "file_system", Fact, Kind::Plain;
     /// The device that carried the traffic, or that the targets are on.
@@ -566,6 +568,26 @@ impl Attribute {
         Self::ALL.iter().copied().find(|attribute| attribute.name() == name)
     }
 }
+
+/// What results of two runs must share to be about the same: beside what [`Role::Identity`] marks, whether there was a
+/// network at all, and the rate that was asked for, in which hosts of one run may differ.
+#[must_use]
+pub fn identity(attributes: &Attributes) -> Attributes {
+    // These rates follow from what was measured before.
+    let is_found = [Attribute::PercentOfMax, Attribute::Goal, Attribute::Step];
+    let is_found = is_found.iter().any(|name| attributes.contains_key(name));
+    let is_shared = |(name, value): &(&Attribute, &Value)| match name {
+        // Older runs and imported ones do not say that they used a network.
+        Attribute::Path => value.text() == Some(LOOPBACK),
+        Attribute::RequestedRate => !is_found,
+        name => name.row().role == Role::Identity,
+    };
+    let shared = attributes.iter().filter(is_shared);
+    shared.map(|(name, value)| (*name, value.clone())).collect()
+}
+
+/// The [`Attribute::Path`] of what never left its host.
+pub const LOOPBACK: &str = "loopback";
 
 #[cfg(test)]
 mod tests {

@@ -35,6 +35,16 @@ pub enum Aspect {
     Loop,
     /// How I/O was handed to the kernel, by benchmark and metric.
     Engine,
+    /// The host at the other end of a network, as the user named it.
+    FarEnd,
+    /// Congestion control of TCP.
+    Congestion,
+    /// Size of what storage I/O goes to, in bytes.
+    FileSize,
+    /// Kind of file system below it.
+    FileSystem,
+    /// The device that carried the traffic, or that targets are on.
+    Device,
     /// Runnable tasks before a run.
     Load,
     /// Share of the CPU time that the hypervisor took during a run.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::thread;
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::attribute::{Attribute, Attributes, Value, identity};
 use assay_model::benchmark::{Benchmark, Better};
 use assay_model::comparison::{
     Comparison, Design, Only, Pair, SCHEMA, Side, Unmatched, Verdict,
@@ -210,7 +210,7 @@ pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
 }
 
 /// Which host is at the other end of a network is not part of the question.
-fn question(record: &CaseRecord) -> String {
+pub(crate) fn question(record: &CaseRecord) -> String {
     let case = &record.case;
     match case.workload.network() {
         Some(work) => {
@@ -219,13 +219,6 @@ fn question(record: &CaseRecord) -> String {
         }
         None => case.id.clone(),
     }
-}
-
-/// What two results must share to be about the same.
-#[must_use]
-pub fn identity(attributes: &Attributes) -> Attributes {
-    let of_identity = attributes.iter().filter(|(name, _)| name.row().role == Role::Identity);
-    of_identity.map(|(name, value)| (*name, value.clone())).collect()
 }
 
 /// 4 and 4.0 are the same value.

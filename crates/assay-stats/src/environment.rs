@@ -7,6 +7,8 @@ use assay_model::comparison::{Design, Difference};
 use assay_model::environment::{Aspect, Environment};
 use assay_model::run::Run;
 
+use crate::compare::question;
+
 /// Runnable tasks before a run: half a CPU more is other work.
 const LOAD: f64 = 0.5;
 /// Share of the CPU time that was stolen: where doubts about a run begin, too.
@@ -36,28 +38,61 @@ pub fn of(run: &Run) -> Environment {
     let settings = facts.settings.iter();
     found
         .extend(settings.map(|(name, value)| ((Aspect::Setting, name.clone()), value.clone())));
-    found.extend(code(run));
+    found.extend(of_cases(run));
     found
 }
 
-/// The loops and engines that ran.
-fn code(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
+/// What every case has by itself, and where it says so.
+const OF_CASES: [(Aspect, Attribute); 7] = [
+    (Aspect::Loop, Attribute::Kernel),
+    (Aspect::Engine, Attribute::Engine),
+    (Aspect::FarEnd, Attribute::To),
+    (Aspect::Congestion, Attribute::Congestion),
+    (Aspect::FileSize, Attribute::TargetBytes),
+    (Aspect::FileSystem, Attribute::FileSystem),
+    (Aspect::Device, Attribute::Device),
+];
+
+/// Whether every case has its own.
+pub(crate) fn is_of_cases(aspect: Aspect) -> bool {
+    OF_CASES.iter().any(|(it, _)| *it == aspect)
+}
+
+/// Whether it is the same for most cases, so that it is named once and not with each of them.
+const fn is_named_once(aspect: Aspect) -> bool {
+    matches!(
+        aspect,
+        Aspect::FarEnd
+            | Aspect::Congestion
+            | Aspect::FileSize
+            | Aspect::FileSystem
+            | Aspect::Device
+    )
+}
+
+/// What the cases had: their loops, engines, far ends, files.
+fn of_cases(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
     run.finished_cases().flat_map(|record| {
+        let question = question(record);
         record.series.iter().flat_map(move |series| {
-            let reported = |name| {
+            let reported = |name: Attribute| {
                 let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
                 let on_host = host.and_then(|host| record.facts_on.get(host));
                 let found = [Some(&series.facts), on_host, Some(&record.facts)];
                 let found = found.into_iter().flatten().chain([&series.dimensions]);
-                found.into_iter().find_map(|it| it.get(&name).and_then(Value::text))
+                found.into_iter().find_map(|it| shown(it.get(&name)?))
             };
-            let of = format!("{} {}", record.case.id, series.metric);
-            let all = [(Aspect::Loop, Attribute::Kernel), (Aspect::Engine, Attribute::Engine)];
-            let found = all
-                .map(|(aspect, name)| Some(((aspect, of.clone()), reported(name)?.to_owned())));
+            let of = format!("{question} {}", series.metric);
+            let found =
+                OF_CASES.map(|(aspect, name)| Some(((aspect, of.clone()), reported(name)?)));
             found.into_iter().flatten()
         })
     })
+}
+
+fn shown(value: &Value) -> Option<String> {
+    let number = || value.number().map(|number| number.to_string());
+    value.text().map(str::to_owned).or_else(number)
 }
 
 /// What differs between the runs of two conditions although nobody asked for it. Of runs of the same place the clock says
@@ -73,8 +108,11 @@ pub fn differences(
         let other = of_b.get(key).filter(|other| *other != values)?;
         let [a, b] =
             [values, other].map(|it| it.iter().cloned().collect::<Vec<_>>().join(", "));
-        Some(Difference { aspect: key.0, of: key.1.clone(), a, b })
+        let of = if is_named_once(key.0) { String::new() } else { key.1.clone() };
+        Some(Difference { aspect: key.0, of, a, b })
     });
+    let mut named: Vec<Difference> = named.collect();
+    named.dedup();
     let measured = [(Aspect::Load, load as fn(&Run) -> _, LOAD), (Aspect::Steal, steal, STEAL)];
     let measured = measured.into_iter().filter_map(|(aspect, of, reports)| {
         let (a, b) = (middle(a, of)?, middle(b, of)?);
@@ -82,7 +120,7 @@ pub fn differences(
         let [a, b] = [a, b].map(|value| format!("{value:.3}"));
         is_different.then_some(Difference { aspect, of: String::new(), a, b })
     });
-    named.chain(measured).chain(order([a, b], design, place)).collect()
+    named.into_iter().chain(measured).chain(order([a, b], design, place)).collect()
 }
 
 /// Every value that the runs of a condition have.

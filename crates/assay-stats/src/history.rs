@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use assay_model::attribute::{Attribute, Value};
+use assay_model::attribute::{Attribute, Value, identity};
 use assay_model::benchmark::Better;
 use assay_model::environment::{Aspect, Environment};
 use assay_model::history::{Change, History, Method, Point, SCHEMA, Turnover};
@@ -11,7 +11,7 @@ use assay_model::run::Run;
 use assay_model::summary::Estimate;
 
 use crate::change_points::{self, NAME, PERMUTATIONS, RISK};
-use crate::compare::{Key, identified, identity};
+use crate::compare::{Key, identified, question};
 use crate::quantile::{self, LEVEL};
 use crate::{METHOD, environment, shift};
 
@@ -116,13 +116,12 @@ fn point((run, estimate, _): &Found<'_>) -> Point {
     }
 }
 
-/// Of loops and engines only those of the result itself.
+/// Of what cases have only that of the result itself.
 fn surroundings(run: &Run, estimate: &Estimate) -> Environment {
-    let own = format!("{} {}", estimate.case, estimate.metric);
-    let is_about = |(aspect, of): &(Aspect, String)| match aspect {
-        Aspect::Loop | Aspect::Engine => *of == own,
-        _ => true,
-    };
+    let case = run.cases.iter().find(|record| record.case.id == estimate.case);
+    let own = format!("{} {}", case.map(question).unwrap_or_default(), estimate.metric);
+    let is_about =
+        |(aspect, of): &(Aspect, String)| !environment::is_of_cases(*aspect) || *of == own;
     environment::of(run).into_iter().filter(|(key, _)| is_about(key)).collect()
 }
 

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::comparison::{Difference, Verdict};
 use assay_model::doubt::Resource;
 use assay_model::engine_choice::EngineReason;
@@ -14,6 +15,7 @@ use assay_model::trust::{Distrust, WIDEST};
 use super::{Said, hosts, reported};
 use crate::locale as units;
 use crate::locale::{comma, fixed, word};
+use crate::units::display;
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -217,6 +219,14 @@ pub fn difference(difference: &Difference) -> String {
             say!("differ", what = what, a = a, b = b)
         }
         Aspect::Order => say!("differ-order", what = what, a = a, b = b),
+        Aspect::FileSize => {
+            let size = |text: &str| {
+                let known = text.parse().ok().map(Value::Number);
+                known.map(|it| display(Attribute::TargetBytes, &it))
+            };
+            let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
+            say!("differ", what = what, a = a, b = b)
+        }
         _ => say!("differ", what = what, a = a, b = b),
     }
 }
@@ -236,6 +246,11 @@ pub fn aspect(aspect: Aspect, of: &str) -> String {
         Aspect::HostCount => "aspect-host-count",
         Aspect::Loop => return say!("aspect-loop", of = of),
         Aspect::Engine => return say!("aspect-engine", of = of),
+        Aspect::FarEnd => "aspect-far-end",
+        Aspect::Congestion => "aspect-congestion",
+        Aspect::FileSize => "aspect-file-size",
+        Aspect::FileSystem => "aspect-file-system",
+        Aspect::Device => "aspect-device",
         Aspect::Load => "aspect-load",
         Aspect::Steal => "aspect-steal",
         Aspect::Order => "aspect-order",

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use assay_fleet::block_device;
+use assay_fleet::{block_device, capacity};
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
 use assay_model::attribute::Attribute;
@@ -15,7 +15,9 @@ use assay_model::entry::Entry;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::workload::file_set::{FilePlan, FileWorkload};
-use assay_model::workload::storage::{EngineChoice, StoragePlan, StorageWorkload};
+use assay_model::workload::storage::{
+    EngineChoice, StoragePlan, StorageTarget, StorageWorkload,
+};
 
 use super::aim;
 use super::options::RunOptions;
@@ -75,7 +77,15 @@ pub fn reported(storage: &StoragePlan, files: &FilePlan) -> Vec<Phrase> {
 /// The same about one workload, as it is stored.
 #[must_use]
 pub fn facts(workload: &StorageWorkload) -> Vec<Entry> {
-    facts_of(used(workload))
+    let size = |target: &StorageTarget| {
+        let there = || capacity::size(&target.path).ok().flatten();
+        target.size_bytes.or_else(there)
+    };
+    let opened = workload.targets.iter().filter(|_| opens(workload));
+    let total: Option<u64> = opened.map(size).sum();
+    let total = total.filter(|bytes| *bytes > 0);
+    let total = total.map(|bytes| Entry::Fact(Attribute::TargetBytes, bytes.into()));
+    facts_of(used(workload)).into_iter().chain(total).collect()
 }
 
 /// The same about one workload on trees.
@@ -104,9 +114,13 @@ fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<Entry> {
         .collect()
 }
 
+const fn opens(workload: &StorageWorkload) -> bool {
+    !matches!(workload.engine, EngineChoice::Null)
+}
+
 /// What a workload opens.
 fn used(workload: &StorageWorkload) -> impl Iterator<Item = &Path> {
-    let targets = workload.targets.iter().filter(|_| workload.engine != EngineChoice::Null);
+    let targets = workload.targets.iter().filter(|_| opens(workload));
     targets.map(|target| target.path.as_path())
 }
 

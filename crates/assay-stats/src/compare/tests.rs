@@ -164,9 +164,14 @@ fn questions_are_matched_whatever_host_they_went_to() {
     let one = |run| side("it", std::slice::from_ref(run));
     let same = compare(one(&a), one(&b), 0.02);
     assert_eq!((same.pairs.len(), same.unmatched.len()), (1, 0));
-    let (aspect, a_host, b_host) = (Aspect::Host, "one".to_owned(), "two".to_owned());
-    let of = String::new();
-    assert_eq!(same.differences, [Difference { aspect, of, a: a_host, b: b_host }]);
+    let differ = |aspect, a: &str, b: &str| {
+        Difference { aspect, of: String::new(), a: a.to_owned(), b: b.to_owned() }
+    };
+    let expected = [
+        differ(Aspect::Host, "one", "two"),
+        differ(Aspect::FarEnd, "10.0.0.1", "10.0.0.2"),
+    ];
+    assert_eq!(same.differences, expected);
     let other = compare(one(&a), one(&c), 0.02);
     let sides: Vec<Only> = other.unmatched.iter().map(|it| it.only).collect();
     assert_eq!(
@@ -177,6 +182,61 @@ fn questions_are_matched_whatever_host_they_went_to() {
     );
     let shared: Vec<&str> = other.unmatched[0].identity.keys().map(|it| it.name()).collect();
     assert_eq!(shared, ["direction", "streams", "copy"], "neither the host nor the time");
+}
+
+/// Neither asks the same: what never left its host and what crossed a network, a fixed rate and as much as possible.
+#[test]
+fn what_was_asked_differently_is_not_matched() {
+    let (path, rate) = (Attribute::Path, Attribute::RequestedRate);
+    let is_matched = |a: &[(Attribute, Value)], b: &[(Attribute, Value)]| {
+        let [a, b] = [a, b].map(|facts| {
+            let mut run = runs(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
+            run.cases[0].facts.extend(facts.iter().cloned());
+            [run]
+        });
+        compare(side("a", &a), side("b", &b), 0.02).pairs.len() == 1
+    };
+    let [loopback, network] = [[(path, "loopback".into())], [(path, "network".into())]];
+    let at = |per_s: f64| [(rate, Value::Number(per_s))];
+    let share = |per_s: f64| [(rate, per_s.into()), (Attribute::PercentOfMax, 50.0.into())];
+    for (a, b, expected) in [
+        (&loopback[..], &network[..], false),
+        (&loopback, &[], false),
+        // Runs of other tools and of older versions do not say so.
+        (&network, &[], true),
+        (&at(2000.0), &[], false),
+        (&at(2000.0), &at(4000.0), false),
+        (&at(2000.0), &[(rate, Value::Integer(2000))], true),
+        // What a share of the maximum amounts to is found.
+        (&share(2000.0), &share(4000.0), true),
+    ] {
+        assert_eq!(is_matched(a, b), expected, "{a:?} {b:?}");
+    }
+}
+
+/// Of many cases that have the same, once.
+#[test]
+fn what_cases_had_besides_is_listed() {
+    let of = |facts: &[(Attribute, Value)]| {
+        let mut run = runs(&goodput("10.0.0.1"), "goodput", &[100.0]).remove(0);
+        let mut second = run.cases[0].series[0].clone();
+        second.metric = "retransmits".into();
+        run.cases[0].series.push(second);
+        run.cases[0].facts.extend(facts.iter().cloned());
+        [run]
+    };
+    for (name, a, b, aspect) in [
+        (Attribute::Congestion, "reno".into(), "bbr".into(), Aspect::Congestion),
+        (Attribute::FileSystem, "ext4".into(), "tmpfs".into(), Aspect::FileSystem),
+        (Attribute::Device, "eth0".into(), "eth1".into(), Aspect::Device),
+        (Attribute::TargetBytes, Value::Integer(16), Value::Integer(64), Aspect::FileSize),
+    ] {
+        let shown = |it: &Value| it.text().map_or_else(|| it.number().unwrap().to_string(), str::to_owned);
+        let expected = Difference { aspect, of: String::new(), a: shown(&a), b: shown(&b) };
+        let [a, b] = [of(&[(name, a)]), of(&[(name, b)])];
+        let found = compare(side("a", &a), side("b", &b), 0.02).differences;
+        assert_eq!(found, [expected]);
+    }
 }
 
 #[test]

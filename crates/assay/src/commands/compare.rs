@@ -108,7 +108,10 @@ pub(super) fn page<T>(comparison: &Comparison, publish: impl FnOnce(Page<'_>) ->
 pub(super) fn code_of(comparison: &Comparison) -> Result<u8, Failure> {
     if comparison.pairs.is_empty() {
         return Err(Failure::usage("the two have nothing in common to compare")
-            .advise("compare runs of the same suite; `assay list` shows them"));
+            .advise(
+                "compare runs of the same suite; `assay list` shows them. loopback is not compared with a \
+                 network, nor a fixed rate with another one or with as much as possible",
+            ));
     }
     Ok(match comparison.conclusion() {
         Conclusion::Regression => REGRESSION,

@@ -1,6 +1,6 @@
 //! What distinguishes the cases of one metric, in few words: what `compare` matches by.
 
-use assay_model::attribute::{Attribute, Attributes, Role, Value};
+use assay_model::attribute::{Attribute, Attributes, Value, identity};
 
 use crate::build::run::words as run_words;
 use crate::locale::{comma, word};
@@ -9,9 +9,10 @@ use crate::words::dimension;
 
 /// `node, 8 threads`; empty where nothing needs telling apart.
 pub(in crate::build) fn words(attributes: &Attributes) -> String {
+    let shared = identity(attributes);
     let reported = attributes
         .iter()
-        .filter(|(name, _)| name.row().role == Role::Identity || **name == Attribute::Threads);
+        .filter(|(name, _)| shared.contains_key(name) || **name == Attribute::Threads);
     reported.filter_map(|(name, value)| one(*name, value)).collect::<Vec<_>>().join(comma())
 }
 

@@ -460,6 +460,7 @@ fn percentile(estimate: &Estimate, name: &str) -> Option<f64> {
 fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     let columns = [
         (word("column-test"), Align::Left),
+        (word("column-target-size"), Align::Right),
         (word("column-block"), Align::Right),
         (word("column-depth"), Align::Right),
         (word("column-threads"), Align::Right),
@@ -482,6 +483,7 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
         let headroom = test.number(Attribute::GeneratorHeadroom).map(times);
         table.rows.push(vec![
             test.name().into(),
+            shown(Attribute::TargetBytes),
             shown(Attribute::Bytes),
             shown(Attribute::Depth),
             shown(Attribute::Threads),
