@@ -11,6 +11,7 @@ pub mod job_file;
 pub mod listening;
 pub mod options;
 pub mod output_file;
+mod pulse;
 pub mod signals;
 pub mod storage_plan;
 pub mod stored;

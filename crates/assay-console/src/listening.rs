@@ -7,6 +7,7 @@ use std::time::Instant;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, Status, Stopped};
 use assay_model::phrase::Phrase;
+use assay_model::trust;
 use assay_report::progress::{self, Progress};
 use assay_report::words::{self, sentence};
 use assay_run::failure::{Failure, Kind};
@@ -37,6 +38,10 @@ pub struct Listening<'t> {
     held: Vec<String>,
     /// Cases that failed on a host, whose reasons have been said there.
     told: BTreeSet<String>,
+    /// Whether a report follows on the same screen that begins with why it is not to be relied on.
+    is_reported: bool,
+    /// Whether anything has been measured.
+    has_measured: bool,
     /// Doubts about several hosts, and cases that failed on them.
     doubts: Alike,
     failures: Alike,
@@ -55,15 +60,23 @@ impl<'t> Listening<'t> {
             is_lost: false,
             held: Vec::new(),
             told: BTreeSet::new(),
+            is_reported: false,
+            has_measured: false,
             doubts: Alike::default(),
             failures: Alike::default(),
         }
     }
 
+    /// A report follows on the same screen: what it begins with need not be said when the run ends.
+    #[must_use]
+    pub fn reported(self, is_reported: bool) -> Self {
+        Self { is_reported, ..self }
+    }
+
     /// Something is looked for before there is a run; `message` is one of the catalogue's.
     pub fn before(terminal: &mut Terminal, message: &str, is_quiet: bool) {
         // Who does not look on need not wait for the catalogue.
-        if !is_quiet && terminal.is_live() {
+        if !is_quiet && terminal.is_watched() {
             Self::before_saying(terminal, words::message(message));
         }
     }
@@ -228,6 +241,10 @@ impl Listening<'_> {
                     self.terminal.begin_progress(&self.progress, self.began);
                 }
             }
+            RunEvent::CaseStarted { .. } => self.has_measured = true,
+            // Before anything is measured there is time to stop.
+            RunEvent::Doubt { case: None, doubt }
+                if self.is_reported && self.has_measured && trust::is_contention(doubt) => {}
             // A point that no curve needs any more: nothing was done.
             RunEvent::CaseFinished { stopped: Stopped::NotNeeded, .. } => self.say_failures(),
             // Doubts wait: hosts that are done one after another have the same ones.

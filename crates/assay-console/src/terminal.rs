@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use assay_kernels::standard_output;
 use assay_model::plain;
@@ -15,12 +15,18 @@ use console::Term;
 
 use crate::failure::render as render_failure;
 use crate::foot::{Foot, Handle};
+use crate::pulse::Pulse;
 use assay_run::failure::Failure;
 
 /// Width of what is not shown on a terminal.
 const PLAIN_WIDTH: usize = 100;
 /// Longer lines are hard to read, whatever the terminal offers.
 const WIDEST: usize = 120;
+
+/// Who waits at a terminal that cannot be drawn on sees a line that often.
+const ON_TERMINAL: Duration = Duration::from_secs(2);
+/// Whatever keeps what is written elsewhere keeps few of them.
+const ELSEWHERE: Duration = Duration::from_secs(30);
 
 /// The lines that are drawn just now, for whoever has no terminal at hand: a signal comes at any time.
 static DRAWN: Mutex<Option<Handle>> = Mutex::new(None);
@@ -44,6 +50,8 @@ pub struct Terminal {
     /// Whether somebody reads standard output on a terminal.
     is_shown: bool,
     progress: Option<Foot>,
+    /// The same where nothing can be drawn.
+    pulse: Option<Pulse>,
     /// Whether standard error is a terminal that can be drawn on.
     is_live: bool,
     /// Why the first part of a result could not be written.
@@ -60,6 +68,7 @@ impl Terminal {
             width: if shown { columns.clamp(40, WIDEST) } else { PLAIN_WIDTH },
             is_shown: shown,
             progress: None,
+            pulse: None,
             is_live: io::stderr().is_terminal() && !is_dumb(),
             unwritten: None,
         }
@@ -116,6 +125,7 @@ impl Terminal {
             Some(foot) => foot.beneath(|| to_stderr(text)),
             None => to_stderr(text),
         }
+        self.pulse.iter().for_each(Pulse::defer);
     }
 
     /// Writes what only people need, where they read along.
@@ -147,6 +157,16 @@ impl Terminal {
         self.note(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
     }
 
+    /// Whether somebody looks on while something goes on.
+    pub fn is_watched(&self) -> bool {
+        io::stderr().is_terminal()
+    }
+
+    /// Whether somebody reads results on a terminal.
+    pub const fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
     /// Whether what goes on is drawn, again and again; elsewhere there are lines.
     pub const fn is_live(&self) -> bool {
         self.is_live
@@ -155,10 +175,19 @@ impl Terminal {
     /// Shows how far a run is that began at `began`.
     pub fn begin_progress(&mut self, known: &Arc<Mutex<Progress>>, began: Instant) {
         self.end_progress();
+        let known = Arc::clone(known);
         if !self.is_live {
+            let (is_terminal, columns) = (io::stderr().is_terminal(), Term::stderr().size().1);
+            let (every, width) = match is_terminal {
+                true => (ON_TERMINAL, usize::from(columns).saturating_sub(1)),
+                false => (ELSEWHERE, PLAIN_WIDTH),
+            };
+            self.pulse = Some(Pulse::new(every, move || {
+                let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+                to_stderr(&known.plain_line(began.elapsed().as_secs_f64(), width));
+            }));
             return;
         }
-        let known = Arc::clone(known);
         let foot = Foot::new(Box::new(move || {
             let (height, width) = Term::stderr().size();
             let width = usize::from(width).saturating_sub(1);
@@ -176,6 +205,7 @@ impl Terminal {
     /// Takes the line away that says how far a run is.
     pub fn end_progress(&mut self) {
         self.progress = None;
+        self.pulse = None;
     }
 }
 

@@ -54,17 +54,20 @@ impl Distrust {
 
 /// What others did to the machine during the whole run, so that all of it is in doubt.
 pub fn contention(summary: &Summary) -> impl Iterator<Item = &Doubt> {
-    let is_contention = |doubt: &&Doubt| {
-        let of_host = if let Doubt::OnHost { doubt, .. } = doubt { doubt } else { *doubt };
-        matches!(
-            of_host,
-            Doubt::Steal { .. }
-                | Doubt::CpuPressure { .. }
-                | Doubt::Throttled { .. }
-                | Doubt::AnotherAssay
-                | Doubt::Paused { .. }
-                | Doubt::CpusTaken { .. }
-        )
-    };
-    summary.warnings.iter().filter(is_contention)
+    summary.warnings.iter().filter(|doubt| is_contention(doubt))
+}
+
+/// Whether a doubt is about what others did to the machine.
+#[must_use]
+pub fn is_contention(doubt: &Doubt) -> bool {
+    let of_host = if let Doubt::OnHost { doubt, .. } = doubt { doubt } else { doubt };
+    matches!(
+        of_host,
+        Doubt::Steal { .. }
+            | Doubt::CpuPressure { .. }
+            | Doubt::Throttled { .. }
+            | Doubt::AnotherAssay
+            | Doubt::Paused { .. }
+            | Doubt::CpusTaken { .. }
+    )
 }

@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = Běhy
 list-empty = Zatím nejsou žádné běhy.
+list-no-match = Zadání neodpovídá žádný běh; uloženo běhů: { $n }.
 list-unreadable = Nečitelné
 list-unreadable-advice = jeho složku lze smazat; nic jiného na ní nezávisí
 column-run = běh
@@ -63,7 +64,7 @@ slurm-waiting = čeká se na uzly od Slurmu
 slurm-gave = Slurm přidělil { $nodes }, úloha { $job }
 imported-measurements = měření: { $n }
 list-no-result = Žádný běh nemá výsledek.
-list-without-result = Běhů, které selhaly bez výsledku: { $n }. Zobrazí je `assay list --all`, odstraní je `assay prune --failed`.
+list-without-result = Běhů, které skončily bez výsledku: { $n }. Zobrazí je `assay list --all`, odstraní je `assay prune --failed`.
 
 ## The history of a result
 history-changes = Změny úrovně

@@ -412,7 +412,11 @@ answer-worse = { $n ->
 }
 answer-omitted = neměřeno: { $benchmarks }
 verdict-slow = pomalé: pod polovinou limitu
+verdict-is-impossible = nemožné
+verdict-is-unsure = nejisté
+verdict-is-slow = pomalé
 verdict-fine = v pořádku
+answer-more = dalších { $n }: { $names }
 answer-bandwidth = propustnost paměti, { $label }
 answer-memory-latency = latence paměti
 answer-peak = špička { $label }

@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = Läufe
 list-empty = Es gibt noch keine Läufe.
+list-no-match = Kein Lauf passt zur Anfrage; gespeicherte Läufe: { $n }.
 list-unreadable = Nicht lesbar
 list-unreadable-advice = sein Ordner darf gelöscht werden; nichts anderes hängt davon ab
 column-run = Lauf
@@ -65,8 +66,8 @@ imported-measurements = { $n ->
 }
 list-no-result = Kein Lauf hat ein Ergebnis.
 list-without-result = { $n ->
-    [one] { $n } Lauf schlug ohne Ergebnis fehl: `assay list --all` zeigt ihn, `assay prune --failed` entfernt ihn.
-   *[other] { $n } Läufe schlugen ohne Ergebnis fehl: `assay list --all` zeigt sie, `assay prune --failed` entfernt sie.
+    [one] { $n } Lauf endete ohne Ergebnis: `assay list --all` zeigt ihn, `assay prune --failed` entfernt ihn.
+   *[other] { $n } Läufe endeten ohne Ergebnis: `assay list --all` zeigt sie, `assay prune --failed` entfernt sie.
 }
 
 ## The history of a result

@@ -404,7 +404,11 @@ answer-worse = { $n ->
 }
 answer-omitted = nicht gemessen: { $benchmarks }
 verdict-slow = langsam: unter der Hälfte der Grenze
+verdict-is-impossible = unmöglich
+verdict-is-unsure = unsicher
+verdict-is-slow = langsam
 verdict-fine = in Ordnung
+answer-more = { $n } weitere: { $names }
 answer-bandwidth = Speicherbandbreite, { $label }
 answer-memory-latency = Speicherlatenz
 answer-peak = Spitze { $label }

@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = Runs
 list-empty = There are no runs yet.
+list-no-match = No run matches what was asked for; stored runs: { $n }.
 list-unreadable = Unreadable
 list-unreadable-advice = its folder may be deleted; nothing else depends on it
 column-run = run
@@ -65,8 +66,8 @@ imported-measurements = { $n ->
 }
 list-no-result = No run has a result.
 list-without-result = { $n ->
-    [one] { $n } run failed without a result: `assay list --all` shows it, `assay prune --failed` removes it.
-   *[other] { $n } runs failed without a result: `assay list --all` shows them, `assay prune --failed` removes them.
+    [one] { $n } run ended without a result: `assay list --all` shows it, `assay prune --failed` removes it.
+   *[other] { $n } runs ended without a result: `assay list --all` shows them, `assay prune --failed` removes them.
 }
 
 ## The history of a result

@@ -417,7 +417,11 @@ answer-worse = { $n ->
 }
 answer-omitted = not measured: { $benchmarks }
 verdict-slow = slow: under half of its limit
+verdict-is-impossible = impossible
+verdict-is-unsure = unsure
+verdict-is-slow = slow
 verdict-fine = fine
+answer-more = { $n } more: { $names }
 answer-bandwidth = memory bandwidth, { $label }
 answer-memory-latency = memory latency
 answer-peak = { $label } peak

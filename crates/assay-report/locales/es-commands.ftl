@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = Ejecuciones
 list-empty = Todavía no hay ejecuciones.
+list-no-match = Ninguna ejecución coincide con lo pedido; ejecuciones guardadas: { $n }.
 list-unreadable = Ilegibles
 list-unreadable-advice = su carpeta puede borrarse; nada más depende de ella
 column-run = ejecución
@@ -65,8 +66,8 @@ imported-measurements = { $n ->
 }
 list-no-result = Ninguna ejecución tiene resultados.
 list-without-result = { $n ->
-    [one] { $n } ejecución falló sin resultado: `assay list --all` la muestra, `assay prune --failed` la elimina.
-   *[other] { $n } ejecuciones fallaron sin resultado: `assay list --all` las muestra, `assay prune --failed` las elimina.
+    [one] { $n } ejecución terminó sin resultado: `assay list --all` la muestra, `assay prune --failed` la elimina.
+   *[other] { $n } ejecuciones terminaron sin resultado: `assay list --all` las muestra, `assay prune --failed` las elimina.
 }
 
 ## The history of a result

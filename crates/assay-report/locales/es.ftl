@@ -405,7 +405,11 @@ answer-worse = { $n ->
 }
 answer-omitted = no medido: { $benchmarks }
 verdict-slow = lento: menos de la mitad de su límite
+verdict-is-impossible = imposible
+verdict-is-unsure = incierto
+verdict-is-slow = lento
 verdict-fine = bien
+answer-more = { $n } más: { $names }
 answer-bandwidth = ancho de banda de memoria, { $label }
 answer-memory-latency = latencia de memoria
 answer-peak = pico { $label }

@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = Exécutions
 list-empty = Il n’y a encore aucune exécution.
+list-no-match = Aucune exécution ne correspond à la demande ; exécutions enregistrées : { $n }.
 list-unreadable = Illisibles
 list-unreadable-advice = son dossier peut être supprimé ; rien d’autre n’en dépend
 column-run = exécution
@@ -65,8 +66,8 @@ imported-measurements = { $n ->
 }
 list-no-result = Aucune exécution n’a de résultat.
 list-without-result = { $n ->
-    [one] { $n } exécution a échoué sans résultat : `assay list --all` l’affiche, `assay prune --failed` la supprime.
-   *[other] { $n } exécutions ont échoué sans résultat : `assay list --all` les affiche, `assay prune --failed` les supprime.
+    [one] { $n } exécution s’est terminée sans résultat : `assay list --all` l’affiche, `assay prune --failed` la supprime.
+   *[other] { $n } exécutions se sont terminées sans résultat : `assay list --all` les affiche, `assay prune --failed` les supprime.
 }
 
 ## The history of a result

@@ -404,7 +404,11 @@ answer-worse = { $n ->
 }
 answer-omitted = non mesuré : { $benchmarks }
 verdict-slow = lent : moins de la moitié de sa limite
+verdict-is-impossible = impossible
+verdict-is-unsure = incertain
+verdict-is-slow = lent
 verdict-fine = bon
+answer-more = { $n } de plus : { $names }
 answer-bandwidth = bande passante mémoire, { $label }
 answer-memory-latency = latence mémoire
 answer-peak = crête { $label }

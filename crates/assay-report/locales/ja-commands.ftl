@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = 実行
 list-empty = まだ実行はありません。
+list-no-match = 条件に合う実行はありません。保存されている実行：{ $n } 件。
 list-unreadable = 読み取り不可
 list-unreadable-advice = そのフォルダーは削除できます。ほかに依存するものはありません
 column-run = 実行
@@ -55,7 +56,7 @@ slurm-waiting = Slurm のノード割り当てを待っています
 slurm-gave = Slurm が { $nodes } を割り当てました（ジョブ { $job }）
 imported-measurements = 測定 { $n } 件
 list-no-result = 結果のある実行はありません。
-list-without-result = 結果なしで失敗した実行が { $n } 件あります。`assay list --all` で表示し、`assay prune --failed` で削除します。
+list-without-result = 結果なしで終わった実行が { $n } 件あります。`assay list --all` で表示し、`assay prune --failed` で削除します。
 
 ## The history of a result
 history-changes = 水準の変化

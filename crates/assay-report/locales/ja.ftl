@@ -363,7 +363,11 @@ answer-worse = { $n ->
 }
 answer-omitted = 未測定：{ $benchmarks }
 verdict-slow = 遅い：上限の半分未満
+verdict-is-impossible = 不可能
+verdict-is-unsure = 不確か
+verdict-is-slow = 遅い
 verdict-fine = 正常
+answer-more = ほか { $n } 件：{ $names }
 answer-bandwidth = メモリ帯域幅、{ $label }
 answer-memory-latency = メモリレイテンシ
 answer-peak = { $label } ピーク

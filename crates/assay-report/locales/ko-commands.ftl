@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = 실행
 list-empty = 아직 실행이 없습니다.
+list-no-match = 조건에 맞는 실행이 없습니다. 저장된 실행: { $n }개.
 list-unreadable = 읽을 수 없음
 list-unreadable-advice = 그 폴더는 삭제해도 됩니다. 다른 것은 그에 의존하지 않습니다
 column-run = 실행
@@ -55,7 +56,7 @@ slurm-waiting = Slurm의 노드 할당을 기다리는 중
 slurm-gave = Slurm이 { $nodes } 할당, 작업 { $job }
 imported-measurements = 측정 { $n }개
 list-no-result = 결과가 있는 실행이 없습니다.
-list-without-result = 결과 없이 실패한 실행 { $n }개: `assay list --all` 명령으로 표시하고 `assay prune --failed` 명령으로 제거합니다.
+list-without-result = 결과 없이 끝난 실행 { $n }개: `assay list --all` 명령으로 표시하고 `assay prune --failed` 명령으로 제거합니다.
 
 ## The history of a result
 history-changes = 수준의 변화

@@ -363,7 +363,11 @@ answer-worse = { $n ->
 }
 answer-omitted = 측정하지 않음: { $benchmarks }
 verdict-slow = 느림: 한계의 절반 미만
+verdict-is-impossible = 불가능
+verdict-is-unsure = 불확실
+verdict-is-slow = 느림
 verdict-fine = 정상
+answer-more = 외 { $n }개: { $names }
 answer-bandwidth = 메모리 대역폭, { $label }
 answer-memory-latency = 메모리 대기 시간
 answer-peak = { $label } 최대 성능

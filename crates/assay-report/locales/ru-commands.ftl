@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = Прогоны
 list-empty = Прогонов пока нет.
+list-no-match = Подходящих прогонов нет; сохранено прогонов: { $n }.
 list-unreadable = Не читаются
 list-unreadable-advice = его каталог можно удалить: от него ничего не зависит
 column-run = прогон
@@ -62,7 +63,7 @@ slurm-waiting = ожидание узлов от Slurm
 slurm-gave = Slurm выделил { $nodes }, задание { $job }
 imported-measurements = измерений: { $n }
 list-no-result = Ни у одного прогона нет результата.
-list-without-result = Прогонов, завершившихся сбоем без результата: { $n }. Их показывает `assay list --all`, удаляет `assay prune --failed`.
+list-without-result = Прогонов, завершившихся без результата: { $n }. Их показывает `assay list --all`, удаляет `assay prune --failed`.
 
 ## The history of a result
 history-changes = Изменения уровня

@@ -421,7 +421,11 @@ answer-worse = { $n ->
 }
 answer-omitted = не измерено: { $benchmarks }
 verdict-slow = медленно: меньше половины предела
+verdict-is-impossible = невозможно
+verdict-is-unsure = ненадёжно
+verdict-is-slow = медленно
 verdict-fine = в норме
+answer-more = ещё { $n }: { $names }
 answer-bandwidth = пропускная способность памяти, { $label }
 answer-memory-latency = задержка памяти
 answer-peak = { $label }, пик

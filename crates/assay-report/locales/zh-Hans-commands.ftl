@@ -3,6 +3,7 @@
 ## The list of runs
 list-title = 运行
 list-empty = 还没有运行。
+list-no-match = 没有符合条件的运行；已保存的运行：{ $n } 次。
 list-unreadable = 无法读取
 list-unreadable-advice = 可以删除其文件夹；没有别的内容依赖它
 column-run = 运行
@@ -55,7 +56,7 @@ slurm-waiting = 正在等待 Slurm 分配节点
 slurm-gave = Slurm 分配了 { $nodes }，作业 { $job }
 imported-measurements = { $n } 项测量
 list-no-result = 没有一次运行有结果。
-list-without-result = { $n } 次运行失败且没有结果：`assay list --all` 显示它们，`assay prune --failed` 删除它们。
+list-without-result = { $n } 次运行结束时没有结果：`assay list --all` 显示它们，`assay prune --failed` 删除它们。
 
 ## The history of a result
 history-changes = 水平的变化

@@ -363,7 +363,11 @@ answer-worse = { $n ->
 }
 answer-omitted = 未测量：{ $benchmarks }
 verdict-slow = 慢：不到上限的一半
+verdict-is-impossible = 不可能
+verdict-is-unsure = 不确定
+verdict-is-slow = 慢
 verdict-fine = 正常
+answer-more = 另外 { $n } 项：{ $names }
 answer-bandwidth = 内存带宽，{ $label }
 answer-memory-latency = 内存延迟
 answer-peak = { $label } 峰值

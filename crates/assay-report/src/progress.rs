@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Metric};
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, SeriesOpened};
 use assay_model::plan::Plan;
 use assay_model::quantity::{Quantity, Unit};
-use unicode_width::UnicodeWidthChar;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use crate::build::weight_of_size;
 use crate::locale::{Language, in_percent};
 use crate::{units, words};
 
@@ -18,6 +20,8 @@ const CELLS: usize = 16;
 /// What shows that somebody is there while nothing else changes: one after another, two a second.
 const SIGNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const SIGNS_PER_S: f64 = 2.0;
+/// What a case is called needs so many columns at least to be told from others.
+const SHORTEST: usize = 24;
 /// Letters of a host's name beside its figures.
 const NAME: usize = 16;
 
@@ -64,6 +68,8 @@ struct Case {
     budget_s: f64,
     is_open: bool,
     metric: Option<&'static Metric>,
+    /// What of the series that stands for it counts against others: the place of its metric, and its size.
+    rank: Option<(usize, f64)>,
     benchmark: Option<Benchmark>,
     values: Vec<f64>,
 }
@@ -137,8 +143,8 @@ impl Progress {
         }
     }
 
-    /// The metric that stands for a case, of those that it has: the first that lists show, else the benchmark's first,
-    /// else what it has first.
+    /// The series that stands for a case, of those that it has: the first metric that lists show, else the benchmark's
+    /// first, else what it has first; of several sizes the one that stands for the machine, too.
     fn open(&mut self, opened: &SeriesOpened) {
         let Some(case) = self.cases.get_mut(&opened.case) else { return };
         let Some(benchmark) = case.benchmark else { return };
@@ -152,8 +158,11 @@ impl Progress {
             }
         };
         let Some(metric) = metrics.iter().find(|it| it.name == opened.metric) else { return };
-        if case.metric.is_none_or(|it| rank(metric) < rank(it)) {
-            case.metric = Some(metric);
+        let bytes = opened.dimensions.get(&Attribute::Bytes).and_then(Value::number);
+        let weight = weight_of_size(Some(benchmark.definition().section), metric.better);
+        let new = (rank(metric), -weight * bytes.unwrap_or(0.0));
+        if case.rank.is_none_or(|known| new < known) {
+            (case.metric, case.rank) = (Some(metric), Some(new));
             case.values.clear();
             self.series.retain(|_, it| *it != opened.case);
             self.series.insert(opened.series, opened.case.clone());
@@ -181,26 +190,65 @@ impl Progress {
     #[must_use]
     pub fn line(&self, elapsed_s: f64, width: usize) -> String {
         let sign = SIGNS[(elapsed_s.max(0.0) * SIGNS_PER_S) as usize % SIGNS.len()];
+        let room = width.saturating_sub(2);
         let line = match self.planned_s > 0.0 {
-            true => self.language.write(|| self.measuring(elapsed_s)),
+            true => self.language.write(|| self.measuring(elapsed_s, room)),
             false => self.message.clone(),
         };
         cut(&format!("{sign} {line}"), width)
     }
 
-    fn measuring(&self, elapsed_s: f64) -> String {
+    /// The same for what cannot be drawn again.
+    #[must_use]
+    pub fn plain_line(&self, elapsed_s: f64, width: usize) -> String {
+        let room = width.saturating_sub(2);
+        let line = match self.planned_s > 0.0 {
+            true => {
+                let (_, left_s, late_s) = self.times(elapsed_s);
+                self.language.write(|| self.told("", &remaining(left_s, late_s), room))
+            }
+            false => self.message.clone(),
+        };
+        cut(&format!("  {line}"), width)
+    }
+
+    fn measuring(&self, elapsed_s: f64, room: usize) -> String {
+        let (share, left_s, late_s) = self.times(elapsed_s);
+        let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
+        let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
+        self.told(&bar, &remaining(left_s, late_s), room)
+    }
+
+    /// The share of the plan that is over, the seconds that are left of it, and those that what goes on takes longer.
+    fn times(&self, elapsed_s: f64) -> (f64, u64, u64) {
         let open_s: f64 =
             self.cases.values().filter(|it| it.is_open).map(|it| it.budget_s).sum();
         let spent_s = (elapsed_s - self.since_s).clamp(0.0, open_s);
         let left_s = (self.planned_s - self.done_s - spent_s).max(0.0);
-        let share = 1.0 - left_s / self.planned_s;
-        let full = (share.clamp(0.0, 1.0) * CELLS as f64) as usize;
-        let bar = "━".repeat(full) + &"╌".repeat(CELLS - full);
         let late_s = (elapsed_s - self.since_s - open_s).max(0.0);
-        let left = remaining(left_s.ceil() as u64, late_s as u64);
-        let value = self.value_of(self.message.split([',', ':']).next().unwrap_or_default());
+        (1.0 - left_s / self.planned_s, left_s.ceil() as u64, late_s as u64)
+    }
+
+    /// The value is what a reader waits for: the bar goes before it does, and names are shortened.
+    fn told(&self, bar: &str, left: &str, room: usize) -> String {
+        let is_named = |case: &&String| {
+            let rest = self.message.strip_prefix(case.as_str());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':']))
+        };
+        // A name may have a colon of its own.
+        let case = self.cases.keys().filter(is_named).max_by_key(|case| case.len());
+        let value = case.and_then(|case| self.value_of(case));
         let value = value.map(|it| format!("  {it}")).unwrap_or_default();
-        format!("{bar} {left}  {}{value}", self.message)
+        let message = with_sizes(&self.message);
+        let fits = |bar: &str| {
+            let others = columns(bar) + columns(left) + 3 + columns(&value);
+            room.checked_sub(others).filter(|it| *it >= columns(&message).min(SHORTEST))
+        };
+        let (bar, room) = match fits(bar).filter(|_| !bar.is_empty()) {
+            Some(room) => (format!("{bar} "), room),
+            None => (String::new(), room.saturating_sub(columns(left) + 2 + columns(&value))),
+        };
+        format!("{bar}{left}  {}{value}", shortened(&message, room))
     }
 
     /// One of several hosts says what its last second was like.
@@ -271,6 +319,31 @@ fn written(quantity: Quantity) -> String {
     words::plainly(&units::quantity(quantity.value, quantity.unit, 3))
 }
 
+fn columns(text: &str) -> usize {
+    text.width()
+}
+
+/// Sizes as people write them, where the name of a case has their bytes.
+fn with_sizes(case: &str) -> String {
+    const BYTES: &str = "bytes=";
+    let Some((before, after)) = case.split_once(BYTES) else { return case.to_owned() };
+    let end = after.find(|it: char| !it.is_ascii_digit()).unwrap_or(after.len());
+    match after[..end].parse() {
+        Ok(bytes) => {
+            format!("{before}{}{}", words::plainly(&units::size(bytes)), &after[end..])
+        }
+        Err(_) => case.to_owned(),
+    }
+}
+
+/// A name that has so many columns, and says so where it had more.
+fn shortened(name: &str, room: usize) -> String {
+    match columns(name) <= room {
+        true => name.to_owned(),
+        false => cut(name, room.saturating_sub(1)) + "…",
+    }
+}
+
 /// As much of a line as fits into so many columns.
 fn cut(line: &str, width: usize) -> String {
     let mut left = width;
@@ -313,6 +386,7 @@ fn figures(rates: &[Quantity], latency_s: Option<f64>, cpu: Option<f64>) -> Stri
 
 #[cfg(test)]
 mod tests {
+    use assay_model::benchmark::MpiTest;
     use assay_model::event::{Sample, Stopped};
     use assay_model::plan;
     use assay_model::workload::{
@@ -378,10 +452,56 @@ mod tests {
         progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 16.0);
         assert_eq!(progress.line(26.0, 80), "⠹ ━━━━━━━━━━╌╌╌╌╌╌ 0:20 left  b");
         assert_eq!(progress.line(99.0, 80), "⠇ ━━━━━━━━━━━━━━━━ 0:53 over plan  b");
-        assert_eq!(progress.line(26.0, 20).chars().count(), 20);
+        assert_eq!(progress.line(26.0, 20), "⠹ 0:20 left  b");
         progress.end();
         progress.say("finishing");
         assert_eq!(progress.line(99.0, 80), "⠇ finishing");
+    }
+
+    /// On a terminal of 80 columns a name is shortened, and what has been measured stays.
+    #[test]
+    fn a_value_is_never_cut() {
+        const CASE: &str = "memory.latency/numa:0/bytes=134217728";
+        let mut plan = plan();
+        plan.cases[0].id = CASE.to_owned();
+        let mut progress = Progress::of(&plan);
+        progress.see(&RunEvent::CaseStarted { case: CASE.to_owned() }, 0.0);
+        let metric = Benchmark::PeakFlops.definition().metrics[0].name.to_owned();
+        let (case, dimensions) = (CASE.to_owned(), Default::default());
+        let opened = SeriesOpened { series: 1, case, metric, dimensions };
+        progress.see(&RunEvent::SeriesOpened(opened), 0.0);
+        let sample = Sample { series: 1, value: 54.7e9, weight: 1.0, preparation: 0, at_ns: 0 };
+        progress.see(&RunEvent::Sample(sample), 0.0);
+        progress.say(&format!("{CASE}, preparation 2 of three"));
+        let value = "  54.7 GFLOP/s";
+        for (at_s, width) in [(15.0, 200), (15.0, 79), (99.0, 79), (15.0, 59), (15.0, 40)] {
+            for line in [progress.line(at_s, width), progress.plain_line(at_s, width)] {
+                assert!(line.ends_with(value) && line.width() <= width, "{width}: {line}");
+                assert!(line.contains("memory."), "{width}: {line}");
+            }
+        }
+        assert!(progress.line(15.0, 79).contains("memory.latency/numa:0/128 MiB, pre"));
+    }
+
+    /// Of all sizes of messages that one stands for a case that stands for the machine.
+    #[test]
+    fn of_many_sizes_one_stands_for_a_case() {
+        for (test, metric, expected) in [
+            (MpiTest::Bandwidth, "bandwidth", "4.00 GB/s"),
+            (MpiTest::Latency, "latency", "1.00 s"),
+        ] {
+            let mut progress = Progress::of(&plan());
+            progress.cases.get_mut("a").unwrap().benchmark = Some(Benchmark::Mpi(test));
+            for (series, (bytes, value)) in (1..).zip([(1_u64, 1.0), (4096, 4e9), (64, 2e9)]) {
+                let dimensions = [(Attribute::Bytes, bytes.into())].into_iter().collect();
+                let (case, metric) = ("a".to_owned(), metric.to_owned());
+                let opened = SeriesOpened { series, case, metric, dimensions };
+                progress.see(&RunEvent::SeriesOpened(opened), 0.0);
+                let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+                progress.see(&RunEvent::Sample(sample), 0.0);
+            }
+            assert_eq!(progress.value_of("a").as_deref(), Some(expected), "{test:?}");
+        }
     }
 
     /// What is left as the line says it, without the sign that moves anyhow.

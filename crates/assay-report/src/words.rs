@@ -12,7 +12,7 @@ mod phrase;
 
 pub use choices::{
     aspect, basis, difference, distrust, distrust_alike, engine_reason, factors, knee,
-    left_out, omitted, resource, shown, verdict, verdict_on,
+    left_out, omitted, resource, shown, verdict,
 };
 pub use doubt::doubt;
 pub use failure::failure;

@@ -18,8 +18,8 @@ use crate::page::{self, Page, json};
 use crate::terminal::Terminal;
 use crate::{signals, stored};
 
-/// Lines of a terminal as it comes.
-const SCREEN: usize = 24;
+/// Lines of a terminal as it comes, without the one that the shell asks on for the next command.
+const SCREEN: usize = 23;
 /// Fewer rows than these are no answer.
 const FEWEST_ROWS: usize = 4;
 
@@ -70,7 +70,7 @@ pub(crate) fn run(
     }
     let store = stored::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_aloud()?;
-    let mut listening = Listening::new(terminal, typed.events, typed.quiet);
+    let mut listening = listening(terminal, typed);
     let run = question::measure(question, prepared, Some(&store), &cancel, &mut listening)?;
     let summary = data_sheet.summarize(&run);
     // Of one measurement that failed there is nothing to show but why.
@@ -80,6 +80,15 @@ pub(crate) fn run(
     }
     verdict(&summary)?;
     demands.met(&summary, terminal)
+}
+
+/// Who listens to a run that a report follows.
+pub(crate) fn listening<'t>(
+    terminal: &'t mut Terminal,
+    typed: &MeasuringArguments,
+) -> Listening<'t> {
+    let is_reported = is_printed(typed) && terminal.is_shown();
+    Listening::new(terminal, typed.events, typed.quiet).reported(is_reported)
 }
 
 /// The question with the label and the note of the run.
@@ -122,7 +131,13 @@ impl<'a> Demands<'a> {
         summary: &Summary,
         terminal: &mut Terminal,
     ) -> Result<u8, Failure> {
-        let is_doubted = self.typed.strict && !build::distrusted(summary).is_empty();
+        let reasons = build::distrusted(summary);
+        let is_doubted = self.typed.strict && !reasons.is_empty();
+        // Elsewhere the report on the screen begins with it.
+        if is_doubted && !is_printed(self.typed) {
+            let why = sentence("answer-untrusted", &[("reasons", &reasons.join("; "))]);
+            terminal.note(&format!("--strict: {why}"));
+        }
         let published = match &self.claims {
             Some((claims, name)) => self.beside_published(summary, (claims, name), terminal),
             None => 0,
@@ -140,12 +155,17 @@ impl<'a> Demands<'a> {
             terminal.note(&sentence("references-nothing", &[("name", name)]));
             return UNDECIDED;
         };
-        if self.typed.page.format() == Format::Text && self.typed.page.output.is_none() {
+        if is_printed(self.typed) {
             let text = terminal.text(&document);
             terminal.print(&text);
         }
         code
     }
+}
+
+/// Whether what people read of a run is printed where they are.
+fn is_printed(typed: &MeasuringArguments) -> bool {
+    typed.page.format() == Format::Text && typed.page.output.is_none() && !typed.events
 }
 
 /// Whether a run counts as measured.
@@ -203,14 +223,15 @@ pub(crate) fn present(
     Ok(())
 }
 
-/// The answer with as many rows as a screen has room for above `steps`, or with a few where nothing helps.
+/// The answer with as many rows as a screen has room for above `steps`, or with a few where nothing helps; with bars
+/// where they cost no line.
 fn on_one_screen(summary: &Summary, run: &Run, steps: &str, terminal: &Terminal) -> Document {
-    let document = |rows| build::answer(summary, Some(run), rows);
-    let fits = |document: &Document| {
-        terminal.text(document).lines().count() + steps.lines().count() <= SCREEN
-    };
-    let mut fewer = (FEWEST_ROWS + 1..=build::MOST_ROWS).rev().map(document);
-    fewer.find(fits).unwrap_or_else(|| document(FEWEST_ROWS))
+    let document = |rows, has_bars| build::answer(summary, Some(run), rows, has_bars);
+    let lines = |document: &Document| terminal.text(document).lines().count();
+    let fits = |rows: &usize| lines(&document(*rows, false)) + steps.lines().count() <= SCREEN;
+    let rows = (FEWEST_ROWS + 1..=build::MOST_ROWS).rev().find(fits).unwrap_or(FEWEST_ROWS);
+    let (plain, barred) = (document(rows, false), document(rows, true));
+    if lines(&barred) > lines(&plain) { plain } else { barred }
 }
 
 /// What a user may want to do with the run that just ended.
@@ -235,6 +256,10 @@ fn next_steps(summary: &Summary, extent: Extent, width: usize) -> String {
             of_results.into_iter().flatten().take(1).chain([doctor]).collect()
         }
     };
+    // Of nothing there is nothing to look at.
+    if steps.is_empty() {
+        return String::new();
+    }
     let stored = sentence("next-stored", &[("run", id)]);
     format!("\n{stored}\n{}", beside(&steps, width))
 }

@@ -17,8 +17,6 @@ use crate::{precision, words};
 
 /// Rows that a screen has room for at the most, beside the machine, the verdict and the next steps.
 pub const MOST_ROWS: usize = 12;
-/// Rows of which each has room for its reasons and a bar; where there are more, letters stand for reasons.
-const ROWS_WITH_REASONS: usize = 6;
 /// Columns of a line of text on a terminal of 80.
 const LINE: usize = 78;
 /// Letters of a bar from nothing to the limit.
@@ -35,6 +33,8 @@ pub struct Row<'a> {
     pub label: String,
     /// The same without the host.
     question: String,
+    /// The same without what tells it from others of its kind.
+    name: String,
     /// The result.
     pub estimate: &'a Estimate,
     /// Why it is not to be relied on.
@@ -71,16 +71,16 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
     let row = |(_, group): (_, Vec<&'a Estimate>)| {
         let estimate = group[representative(&group)];
         let distrust = Distrust::of(estimate);
-        let label = question(benchmark, &headline_label(name, estimate));
+        let name = question(benchmark, &headline_label(name, estimate));
         let joined = |apart: Vec<String>| {
-            let parts = std::iter::once(label.clone());
+            let parts = std::iter::once(name.clone());
             parts.chain(apart.into_iter().filter(|_| several)).collect::<Vec<_>>().join(comma())
         };
         let apart: Vec<String> = told_apart(estimate).into_iter().collect();
         let who = network::pairs::name(estimate).or_else(|| text(estimate, Attribute::Host));
         let (question, label) =
             (joined(apart.clone()), joined(apart.into_iter().chain(who).collect()));
-        Row { label, question, estimate, distrust }
+        Row { label, question, name, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
 }
@@ -120,7 +120,11 @@ fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
         _ => &[],
     };
     // Each of several hosts answers for itself, and each of its pairs.
-    [&[Attribute::Host, Attribute::Peer], own].concat().iter().map(|name| text(estimate, *name)).collect()
+    [&[Attribute::Host, Attribute::Peer], own]
+        .concat()
+        .iter()
+        .map(|name| text(estimate, *name))
+        .collect()
 }
 
 /// The same in words, where the label does not say it.
@@ -165,30 +169,25 @@ fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
     rows.into_iter().map(|row| (row.label, row.distrust)).collect()
 }
 
-/// The answer on a page for the first screen, with at most so many `rows`. `run` says how far an interrupted one came.
+/// What is not to be relied on says so before anything else.
+pub(super) fn untrusted(summary: &Summary) -> String {
+    match distrusted(summary) {
+        whole if whole.is_empty() => String::new(),
+        whole => say!("answer-untrusted", reasons = whole.join("; ")),
+    }
+}
+
+/// The answer on a page for the first screen, with at most so many `rows`, or one for each topic, and with bars where
+/// there is room for them. `run` says how far an interrupted one came.
 #[must_use]
-pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize) -> Document {
+pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize, has_bars: bool) -> Document {
     let mut document = Document::new(head::title(summary));
     document.is_dense = true;
+    document.paragraph(Tone::Bad, untrusted(summary));
     head::machines(&mut document, Tone::Quiet, summary, LINE);
     let (tone, fate) = head::fate(summary, run);
     document.paragraph(tone, fate);
-    let whole = distrusted(summary);
-    if !whole.is_empty() {
-        document.paragraph(Tone::Bad, say!("answer-untrusted", reasons = whole.join("; ")));
-    }
-    let (shown, left_out) = shown(of_all_hosts(self::rows(summary)), rows);
-    let reasons = reasons(&shown);
-    if !shown.is_empty() {
-        document.blocks.push(Block::Table(table(&shown, &reasons)));
-    }
-    if !reasons.is_empty() {
-        let told = reasons.iter().enumerate().map(|(nth, why)| format!("{}: {why}", mark(nth)));
-        document.paragraph(Tone::Quiet, told.collect::<Vec<_>>().join("; "));
-    }
-    if left_out > 0 {
-        document.paragraph(Tone::Quiet, say!("and-more", n = left_out));
-    }
+    add_rows(&mut document, summary, rows, has_bars);
     let worse = worse(summary);
     if !worse.is_empty() {
         document.paragraph(
@@ -207,11 +206,54 @@ pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize) -> Document {
     document
 }
 
-/// As many as there is room for, and how many are left out.
-fn shown(mut all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, usize) {
-    let left_out = all.len().saturating_sub(rows);
-    all.truncate(rows);
-    (all, left_out)
+/// The rows, what is left out of them, and what their verdicts mean.
+pub(super) fn add_rows(
+    document: &mut Document,
+    summary: &Summary,
+    rows: usize,
+    has_bars: bool,
+) {
+    let (shown, left_out) = shown(of_all_hosts(self::rows(summary)), rows);
+    if shown.is_empty() {
+        return;
+    }
+    document.blocks.push(Block::Table(table(&shown, has_bars)));
+    if !left_out.is_empty() {
+        let mut names: Vec<&str> = Vec::new();
+        for OfHosts { middle, .. } in &left_out {
+            if !names.contains(&middle.name.as_str()) {
+                names.push(&middle.name);
+            }
+        }
+        // Names have commas of their own.
+        let (n, names) = (left_out.len(), names.join("; "));
+        document.paragraph(Tone::Quiet, say!("answer-more", n = n, names = names));
+    }
+    document.paragraph(Tone::Quiet, legend(&shown));
+}
+
+/// As many as there is room for and at least one of each topic, and those that are left out: the first of every topic go
+/// before the second of any.
+fn shown(all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, Vec<OfHosts<'_>>) {
+    let mut of_topic: Vec<(&str, usize)> = Vec::new();
+    let mut ranks = Vec::new();
+    for OfHosts { middle, .. } in &all {
+        let topic = middle.estimate.benchmark.split('.').next().unwrap_or_default();
+        let at = of_topic.iter().position(|it| it.0 == topic).unwrap_or(of_topic.len());
+        match of_topic.get_mut(at) {
+            Some(known) => known.1 += 1,
+            None => of_topic.push((topic, 0)),
+        }
+        ranks.push((of_topic[at].1, ranks.len()));
+    }
+    let most = rows.max(of_topic.len());
+    ranks.sort_unstable();
+    ranks.truncate(most);
+    let mut places = 0..;
+    all.into_iter().partition(|_| {
+        let place = places.next();
+        ranks.iter().any(|(_, shown)| Some(*shown) == place)
+    })
 }
 
 /// What one screen has of several hosts: of each question the middle one and the worst.
@@ -281,25 +323,32 @@ fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
     }
 }
 
-/// What letters stand for; empty where every row has room for its own words.
-fn reasons(rows: &[OfHosts<'_>]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    if rows.len() <= ROWS_WITH_REASONS {
-        return reasons;
+/// What the verdicts of some rows mean, each once.
+fn legend(rows: &[OfHosts<'_>]) -> String {
+    let mut reasons: Vec<(&'static str, Vec<String>)> = Vec::new();
+    let mut add = |message: &'static str, why: String| match reasons
+        .iter_mut()
+        .find(|it| it.0 == message)
+    {
+        Some((_, known)) if known.contains(&why) => {}
+        Some((_, known)) => known.push(why),
+        None => reasons.push((message, vec![why])),
+    };
+    for OfHosts { middle, .. } in rows {
+        match Judgement::of(middle) {
+            Judgement::Impossible(why) => add("verdict-impossible", words::distrust_alike(why)),
+            Judgement::Unsure(why) => add("verdict-unsure", words::distrust_alike(why)),
+            Judgement::Slow => add("verdict-slow", String::new()),
+            Judgement::Fine => {}
+        }
     }
-    for row in rows {
-        let why = row.middle.distrust.map(words::distrust_alike);
-        reasons.extend(why.filter(|why| !reasons.contains(why)));
-    }
-    reasons
+    let said = |(message, why): &(&'static str, Vec<String>)| {
+        words::sentence(message, &[("why", &why.join(comma()))])
+    };
+    reasons.iter().map(said).collect::<Vec<_>>().join("; ")
 }
 
-/// The letter of the nth reason; there are five kinds of them.
-fn mark(nth: usize) -> char {
-    ('a'..='z').nth(nth).unwrap_or('z')
-}
-
-fn table(rows: &[OfHosts<'_>], reasons: &[String]) -> Table {
+fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
         (word("column-value"), Align::Right),
@@ -309,9 +358,9 @@ fn table(rows: &[OfHosts<'_>], reasons: &[String]) -> Table {
         (word("column-verdict"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
-    let share = if rows.len() <= ROWS_WITH_REASONS { bar } else { units::percent };
+    let share = if has_bars { bar } else { units::percent };
     for OfHosts { middle: row, worst } in rows {
-        let (tone, verdict) = verdict(row, reasons);
+        let (tone, verdict) = Judgement::of(row).in_a_word();
         // How far hosts lie apart says more of them than how well the middle one is known.
         let interval = match worst {
             Some(_) => String::new(),
@@ -327,25 +376,40 @@ fn table(rows: &[OfHosts<'_>], reasons: &[String]) -> Table {
             worst.unwrap_or_default().into(),
             interval.into(),
             row.estimate.percent_of_limit.map(share).unwrap_or_default().into(),
-            Cell { text: verdict, tone, ..Cell::default() },
+            Cell { text: word(verdict).to_owned(), tone, ..Cell::default() },
         ]);
     }
     table.without_empty_columns()
 }
 
-fn verdict(row: &Row<'_>, reasons: &[String]) -> (Tone, String) {
-    if let Some(distrust) = row.distrust {
-        let alike = words::distrust_alike(distrust);
-        let letter = reasons.iter().position(|why| *why == alike).map(mark);
-        let why = letter.map_or_else(|| words::distrust(distrust), String::from);
-        return (Tone::Doubt, words::verdict_on(distrust, &why));
-    }
-    let is_rate = row.estimate.better == Better::Higher;
-    match row.estimate.percent_of_limit {
-        Some(percent) if is_rate && percent < SLOW_PERCENT => {
-            (Tone::Doubt, word("verdict-slow").to_owned())
+/// What is to be thought of a value.
+#[derive(Debug, Clone, Copy)]
+enum Judgement {
+    Impossible(Distrust),
+    Unsure(Distrust),
+    Slow,
+    Fine,
+}
+
+impl Judgement {
+    fn of(row: &Row<'_>) -> Self {
+        let is_rate = row.estimate.better == Better::Higher;
+        match (row.distrust, row.estimate.percent_of_limit) {
+            (Some(why @ Distrust::AboveLimit), _) => Self::Impossible(why),
+            (Some(why), _) => Self::Unsure(why),
+            (None, Some(percent)) if is_rate && percent < SLOW_PERCENT => Self::Slow,
+            (None, _) => Self::Fine,
         }
-        _ => (Tone::Plain, word("verdict-fine").to_owned()),
+    }
+
+    /// The columns beside it say how much.
+    const fn in_a_word(self) -> (Tone, &'static str) {
+        match self {
+            Self::Impossible(_) => (Tone::Doubt, "verdict-is-impossible"),
+            Self::Unsure(_) => (Tone::Doubt, "verdict-is-unsure"),
+            Self::Slow => (Tone::Doubt, "verdict-is-slow"),
+            Self::Fine => (Tone::Plain, "verdict-fine"),
+        }
     }
 }
 

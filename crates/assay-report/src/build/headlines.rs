@@ -45,11 +45,7 @@ pub fn representative(results: &[&Estimate]) -> usize {
 /// Of operations on files it is the creation, which every file system has to make durable.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
-        let sign = match (section_of(estimate), estimate.better) {
-            (Some(Section::Mpi), Better::Lower) => -1.0,
-            (Some(Section::Storage | Section::Files | Section::Copies), _) => 0.0,
-            _ => 1.0,
-        };
+        let sign = weight_of_size(section_of(estimate), estimate.better);
         SIZES.map(|name| sign * number(estimate, name).unwrap_or(0.0))
     };
     let sizes = || size(a).into_iter().zip(size(b)).map(|(a, b)| a.total_cmp(&b));
@@ -71,6 +67,15 @@ fn compare(a: &Estimate, b: &Estimate) -> Ordering {
         .then(sizes().fold(Ordering::Equal, Ordering::then))
         .then(is_own(a).cmp(&is_own(b)))
         .then(quality)
+}
+
+/// Whether the larger of two sizes stands for a machine, or where negative the smaller.
+pub(crate) const fn weight_of_size(section: Option<Section>, better: Better) -> f64 {
+    match (section, better) {
+        (Some(Section::Mpi), Better::Lower) => -1.0,
+        (Some(Section::Storage | Section::Files | Section::Copies), _) => 0.0,
+        _ => 1.0,
+    }
 }
 
 fn placement(estimate: &Estimate) -> Option<&str> {

@@ -16,6 +16,7 @@ use assay_model::summary::{Estimate, Summary};
 
 mod volume;
 
+use super::answer::untrusted;
 use super::representative;
 use super::run::context::{number, text};
 use super::run::{published, together, words};
@@ -73,6 +74,9 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     }
     let tool = tools.join(comma());
     let n = number_of(subject, summaries);
+    for summary in summaries {
+        document.paragraph(Tone::Bad, untrusted(summary));
+    }
     document.paragraph(Tone::Plain, say!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline(subject, &all, summaries);
     if all.is_empty() {

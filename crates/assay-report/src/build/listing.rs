@@ -38,16 +38,27 @@ pub struct ListedRun<'r> {
     pub is_trusted: bool,
 }
 
-/// The list of runs, in the order given, how many others failed without a result, and of folders that hold no readable run with the reason.
+/// Runs that are stored and not shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Hidden {
+    /// They ended without a result.
+    pub without_result: usize,
+    /// They are not what was asked for.
+    pub unasked: usize,
+}
+
+/// The list of runs, in the order given, how many others there are, and of folders that hold no readable run with the reason.
 #[must_use]
 pub fn listing(
     runs: &[ListedRun<'_>],
     unreadable: &[(String, String)],
-    without_result: usize,
+    Hidden { without_result, unasked }: Hidden,
 ) -> Document {
     let mut document = Document::new(word("list-title"));
     if runs.is_empty() && without_result > 0 {
         document.paragraph(Tone::Plain, word("list-no-result"));
+    } else if runs.is_empty() && unasked > 0 {
+        document.paragraph(Tone::Plain, say!("list-no-match", n = unasked));
     } else if runs.is_empty() {
         document.paragraph(Tone::Plain, word("list-empty"));
     } else {
@@ -95,8 +106,9 @@ fn table(runs: &[ListedRun<'_>]) -> Table {
             Cell { text: state.to_owned(), tone, ..Cell::default() },
             format!("{finished}/{planned}").into(),
             host.into(),
-            values(&run.headlines).into(),
-            run.note.into(),
+            Cell::with_short(values(&run.headlines), Some(first_value(&run.headlines))),
+            // `assay show` begins with it.
+            Cell::with_short(run.note, Some(String::new())),
         ]);
     }
     table.without_empty_columns()
@@ -123,6 +135,12 @@ fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
         Status::Unfinished if run.running => (Tone::Plain, word("state-running")),
         Status::Unfinished => (Tone::Doubt, word("state-killed")),
     }
+}
+
+/// One for all where there is no room.
+fn first_value(headlines: &[(&str, Quantity)]) -> String {
+    let first = values(&headlines[..headlines.len().min(1)]);
+    if headlines.len() > 1 { first + " …" } else { first }
 }
 
 fn values(headlines: &[(&str, Quantity)]) -> String {

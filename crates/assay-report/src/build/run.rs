@@ -49,11 +49,11 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
 #[must_use]
 pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
     let mut document = self::run(summary, run);
-    let answer = super::answer(summary, run, super::MOST_ROWS).blocks.into_iter();
-    let answer = answer.filter(|it| matches!(it, Block::Table(_))).collect::<Vec<_>>();
+    let mut answer = Document::new("");
+    super::answer::add_rows(&mut answer, summary, super::MOST_ROWS, true);
     let place = document.blocks.iter().position(|it| matches!(it, Block::Heading(_)));
     let place = place.unwrap_or(document.blocks.len());
-    document.blocks.splice(place..place, answer);
+    document.blocks.splice(place..place, answer.blocks);
     document
 }
 

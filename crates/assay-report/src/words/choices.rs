@@ -139,21 +139,10 @@ pub fn distrust(distrust: Distrust) -> String {
 #[must_use]
 pub fn distrust_alike(found: Distrust) -> String {
     match found {
-        Distrust::WideInterval { width } if width.is_finite() && width <= 1.0 => {
+        Distrust::WideInterval { .. } => {
             say!("distrust-wide", width = units::percent(100.0 * WIDEST))
         }
         other => distrust(other),
-    }
-}
-
-/// The verdict on a value, `unsure: one sample`, with these words for why.
-#[must_use]
-pub fn verdict_on(found: Distrust, why: &str) -> String {
-    match found {
-        Distrust::AboveLimit => say!("verdict-impossible", why = why),
-        Distrust::OneSample | Distrust::NoInterval | Distrust::WideInterval { .. } => {
-            say!("verdict-unsure", why = why)
-        }
     }
 }
 

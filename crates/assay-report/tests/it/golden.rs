@@ -9,6 +9,7 @@ use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
 use assay_model::facts::HostFacts;
 use assay_model::limit::{Basis, Limit};
 use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
+use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_model::suite::read;
 use assay_model::summary::Summary;
@@ -153,7 +154,8 @@ fn the_answer_fits_the_first_screen() {
         ("network", network::network()),
         ("volume", storage::volume()),
     ] {
-        let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
+        let text =
+            text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
         assert!(text.lines().count() <= 19, "{name}: {text}");
         let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
         assert!(widest <= 80, "{name}: {text}");
@@ -201,30 +203,70 @@ curve = [10, 50]
     );
 }
 
-/// Many topics in doubt: each has one line, and what letters stand for is said once.
-#[test]
-fn many_answers_have_a_line_each() {
+/// More topics than a screen has lines for, all of them in doubt.
+fn many_in_doubt() -> Summary {
     let mut summary = guest::quick();
-    summary.results.extend(network::network().results);
-    summary.results.extend(storage::volume().results);
+    let others = [network::network(), storage::volume(), mpi::mpi()];
+    summary.results.extend(others.into_iter().flat_map(|it| it.results));
     for (nth, it) in summary.results.iter_mut().enumerate() {
         let half = it.median.abs() * [0.2, 0.3, 3.0][nth % 3];
         it.ci = (nth % 4 > 0).then_some([it.median - half, it.median + half]);
     }
+    summary
+}
+
+/// Each row has one line, every topic has a row, what is left out is named, and what words stand for is said once.
+#[test]
+fn many_answers_have_a_line_each() {
+    let summary = many_in_doubt();
     let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
-    let rows = text.lines().filter(|line| line.contains("unsure: ")).count();
-    assert!((7..=12).contains(&rows) && text.lines().count() <= rows + 17, "{text}");
-    assert!(
-        text.contains("a: ") && text.contains("the interval is wider than ±10.0 %"),
-        "{text}"
-    );
-    // Fewer rows need fewer letters, and what is left out is counted.
-    let fewer = text::document(&build::answer(&summary, None, 7), &options);
-    assert!(
-        fewer.lines().count() <= 19 && fewer.contains(&format!("and {} more", rows - 7)),
-        "{fewer}"
-    );
+    for most in [4, 7, build::MOST_ROWS] {
+        let text = text::document(&build::answer(&summary, None, most, false), &options);
+        let rows = text.lines().filter(|line| line.ends_with("  unsure")).count();
+        assert!(rows == most.max(5) && text.lines().count() <= rows + 14, "{most}: {text}");
+        let legend = "unsure: the interval is wider than ±10.0 %";
+        let words =
+            text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
+        assert!(words.contains(legend) && !words.contains("a: "), "{most}: {text}");
+        for topic in ["Triad", "FP64 peak", "TCP", "random-read-8KiB", "MPI latency"] {
+            let is_row = |line: &str| line.contains(topic) && line.ends_with("  unsure");
+            assert!(text.lines().any(is_row), "{most}: {topic}: {text}");
+        }
+        let all = build::rows(&summary).len();
+        assert!(words.contains(&format!("{} more: ", all - rows)), "{most}: {text}");
+        assert!(words.contains("MPI bandwidth"), "{most}: {text}");
+    }
+}
+
+/// Whatever the format: who reads the first lines knows that the run is not to be relied on, and why.
+#[test]
+fn every_report_says_first_that_a_run_is_untrusted() {
+    let mut summary = guest::quick();
+    summary.warnings.push(Doubt::AnotherAssay);
+    let options = text::Options { width: 200, ..text::Options::default() };
+    let report = build::run(&summary, None);
+    let learn = build::learn("x", &[&summary], &[]).document;
+    for page in [
+        text::document(&report, &options),
+        text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options),
+        markdown::document(&report),
+        body(&html::page(&|| build::page(&summary, None), None)),
+        markdown::document(&learn),
+    ] {
+        let page = page.split_once("</nav>").map_or(&*page, |(_, page)| page);
+        let said = page.find("untrusted: another assay is measuring");
+        let machine = ["AMD EPYC", "Memory bandwidth"].iter().filter_map(|it| page.find(it));
+        assert!(said < machine.min() && said.is_some(), "{page}");
+    }
+}
+
+/// A page in HTML explains the verdicts of its summary as the first screen does.
+#[test]
+fn verdicts_of_a_page_are_explained() {
+    let page = body(&html::page(&|| build::page(&many_in_doubt(), None), None));
+    let summary = &page[..page.find("<h2").unwrap()];
+    let legend = "unsure: the interval is wider than ±10.0\u{a0}%, too few samples";
+    assert!(summary.contains(legend), "{summary}");
 }
 
 #[test]
@@ -248,7 +290,7 @@ fn each_of_several_hosts_answers_for_itself() {
     assert!(!build::distrusted(&summary).is_empty());
     // One screen has a row for each question all the same.
     let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
     let rows = text.lines().filter(|line| line.contains("(vm1)") || line.contains("(vm2)"));
     assert_eq!(rows.count(), alone, "{text}");
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
@@ -276,7 +318,7 @@ fn the_worst_of_many_has_its_own_column() {
             |kind: &(&str, bool)| (0..3).map(|at| of_host(*kind, at)).collect::<Vec<_>>();
         summary.results = kinds.iter().flat_map(each).collect();
         let options = text::Options { width: 200, ..text::Options::default() };
-        text::document(&build::answer(&summary, None, build::MOST_ROWS), &options)
+        text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options)
     };
     let header = |text: &str| {
         let line = text.lines().find(|line| line.contains("what")).unwrap();
@@ -322,6 +364,39 @@ fn every_pair_answers_for_itself() {
     assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
 }
 
+/// A label and a note do not make a list of runs one of blocks.
+#[test]
+fn a_listed_run_has_few_lines() {
+    let run = |id: &'static str| build::ListedRun {
+        id,
+        label: "accelerated",
+        note: "after the second reboot, with the new firmware of the network card and no tuning",
+        suite: "network",
+        status: Status::Complete,
+        running: false,
+        cases: [36, 0, 36],
+        host: "node-7",
+        other_hosts: 0,
+        is_whole: true,
+        headlines: vec![
+            ("Triad", Quantity::new(41.234e9, Unit::BytePerSecond)),
+            ("memory", Quantity::new(93.8e-9, Unit::Second)),
+            ("FP64 peak", Quantity::new(236.1e9, Unit::FlopPerSecond)),
+            ("Rmax", Quantity::new(214.6e9, Unit::FlopPerSecond)),
+        ],
+        is_trusted: false,
+    };
+    let runs = [run("20261121-104455-0001"), run("20261121-104455-0002")];
+    let listing = build::listing(&runs, &[], build::Hidden::default());
+    for (width, most) in [(80, 2), (120, 3)] {
+        let options = text::Options { width, ..text::Options::default() };
+        let text = text::document(&listing, &options);
+        assert!(text.lines().count() <= 6 + most * runs.len(), "{text}");
+        assert!(text.contains("accelerated") && text.contains("41.2"), "{text}");
+    }
+    assert!(markdown::document(&listing).contains("no tuning"));
+}
+
 /// What is doubtful on many hosts alike takes one line, in the report and on the first screen.
 #[test]
 fn doubts_about_many_hosts_are_said_together() {
@@ -340,7 +415,7 @@ fn doubts_about_many_hosts_are_said_together() {
         let lines = report.lines().filter(|line| line.contains(what));
         lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
     };
-    let another = about("another assay is measuring");
+    let another = about("another-assay: ");
     assert!(another.len() == 1 && another[0].contains(": h[1-100] (100): "), "{report}");
     let loads = about("the load average was");
     assert_eq!(loads.len(), 4, "{report}");

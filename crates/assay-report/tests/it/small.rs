@@ -58,7 +58,7 @@ pub(crate) fn listing() -> Document {
     ];
     let unreadable =
         [("20261117-090000-0004".to_owned(), "events.jsonl holds no event".to_owned())];
-    build::listing(&runs, &unreadable, 2)
+    build::listing(&runs, &unreadable, build::Hidden { without_result: 2, unasked: 0 })
 }
 
 pub(crate) fn findings() -> Document {

@@ -2,15 +2,16 @@
 
 use clap::Args;
 use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp};
 
 use super::PageArguments;
-use assay_console::options::StoreArguments;
+use assay_console::options::{StoreArguments, seconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct ListArguments {
-    /// Only runs that began on this day in UTC or later, like 2026-11-22
-    #[arg(long, value_name = "DATE", value_parser = day)]
-    pub(crate) since: Option<Date>,
+    /// Only runs that began on this day in UTC or later, like 2026-11-22, or within this time, like 1d
+    #[arg(long, value_name = "DATE|TIME", value_parser = since)]
+    pub(crate) since: Option<String>,
     /// Only runs of this suite, or recorded by this command
     #[arg(long, value_name = "NAME")]
     pub(crate) suite: Option<String>,
@@ -20,7 +21,7 @@ pub(crate) struct ListArguments {
     /// Only runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Also runs without a result, because everything in them failed
+    /// Also runs without a result: everything in them failed, or they ended before anything was measured
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -29,6 +30,14 @@ pub(crate) struct ListArguments {
     pub(crate) store: StoreArguments,
 }
 
-fn day(text: &str) -> Result<Date, String> {
-    text.parse().map_err(|_| "a day is written like 2026-11-22".to_owned())
+/// As runs write when they began, or a day, which sorts before all times of it.
+fn since(text: &str) -> Result<String, String> {
+    if let Ok(day) = text.parse::<Date>() {
+        return Ok(day.to_string());
+    }
+    let ago_s = seconds(text).map_err(|_| {
+        "a day is written like 2026-11-22, and a time before now like 1d or 12h".to_owned()
+    })?;
+    let ago = Timestamp::now().checked_sub(SignedDuration::from_secs_f64(ago_s));
+    ago.map(|it| it.to_string()).map_err(|error| error.to_string())
 }

@@ -2,7 +2,7 @@
 
 use assay_model::event::Status;
 use assay_model::quantity::Quantity;
-use assay_report::build::{self, ListedRun};
+use assay_report::build::{self, Hidden, ListedRun};
 use assay_report::words;
 use assay_store::{Listed, Listing};
 use serde::Serialize;
@@ -63,20 +63,16 @@ struct Unreadable<'l> {
 
 pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut listing = stored::list(&typed.store)?;
+    let stored = listing.runs.len();
     listing.runs.retain(|run| is_asked(run, typed));
     let found = listing.runs.len();
     listing.runs.retain(|run| typed.all || !is_without_result(run));
-    let without_result = found - listing.runs.len();
+    let hidden = Hidden { without_result: found - listing.runs.len(), unasked: stored - found };
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     if typed.page.format() != Format::Json {
         listing.doubts.iter().for_each(|doubt| terminal.note(&words::doubt(doubt).text));
     }
-    page::publish(
-        || page(&listing, without_result),
-        || document(&listing),
-        &typed.page,
-        terminal,
-    )?;
+    page::publish(|| page(&listing, hidden), || document(&listing), &typed.page, terminal)?;
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })
 }
 
@@ -84,7 +80,7 @@ fn is_asked(run: &Listed, typed: &ListArguments) -> bool {
     let is =
         |asked: &Option<String>, found: &str| asked.as_deref().is_none_or(|it| it == found);
     // Both are written from the year down, so they sort as they follow each other.
-    let is_later = typed.since.is_none_or(|day| run.started >= day.to_string());
+    let is_later = typed.since.as_ref().is_none_or(|since| run.started >= *since);
     is_later
         && is(&typed.suite, &run.suite)
         && is(&typed.label, run.label.as_deref().unwrap_or_default())
@@ -125,11 +121,11 @@ fn entry(run: &Listed) -> Entry<'_> {
     }
 }
 
-fn page(listing: &Listing, without_result: usize) -> assay_report::document::Document {
+fn page(listing: &Listing, hidden: Hidden) -> assay_report::document::Document {
     let runs: Vec<ListedRun<'_>> = listing.runs.iter().map(row).collect();
     let unreadable = listing.unreadable.iter();
     let unreadable = unreadable.map(|it| (it.id.clone(), it.reason.clone()));
-    build::listing(&runs, &unreadable.collect::<Vec<_>>(), without_result)
+    build::listing(&runs, &unreadable.collect::<Vec<_>>(), hidden)
 }
 
 fn row(run: &Listed) -> ListedRun<'_> {

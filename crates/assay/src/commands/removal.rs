@@ -28,9 +28,9 @@ pub(crate) fn prune(typed: &PruneArguments, terminal: &mut Terminal) -> Result<u
     remove(&ids, (typed.dry_run, &typed.answer), &store, terminal)
 }
 
-/// Whether everything in a run failed.
+/// Whether a run has ended, however it did, and nothing in it was measured.
 pub(crate) fn is_without_result(run: &Listed) -> bool {
-    run.status == Status::Failed && run.cases_finished == 0
+    !run.running && run.status != Status::Complete && run.cases_finished == 0
 }
 
 fn remove(
@@ -44,7 +44,7 @@ fn remove(
         store.remove(ids).map_err(|error| Failure::of_store(&error))?;
     }
     let text = match ids {
-        [] => "no run failed without a result\n".to_owned(),
+        [] => "no run is without a result\n".to_owned(),
         ids => ids.iter().map(|id| format!("{id} {word}\n")).collect(),
     };
     let json = json!({ "runs": ids, "removed": !is_rehearsal });

@@ -81,7 +81,7 @@ pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, F
         return show(&planned, typed, terminal);
     }
     let store = stored::open(&typed.measuring.store)?;
-    let mut listening = Listening::new(terminal, typed.measuring.events, typed.measuring.quiet);
+    let mut listening = pipeline::listening(terminal, &typed.measuring);
     listening.begin(&waiting_for(&names));
     let run = agents::with(&names, &course, clock::now_ns, |hosts| {
         fleet::measure(&question, hosts, Some(&store), &cancel, &mut listening)

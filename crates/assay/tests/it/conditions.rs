@@ -131,10 +131,15 @@ fn the_list_shows_what_is_asked_for() {
         (&["--host", "nowhere"], 0),
         (&["--since", "2026-01-01"], 2),
         (&["--since", "9999-01-01"], 0),
+        (&["--since", "1d"], 2),
+        (&["--since", "12h"], 2),
     ] {
         let listed = world.json(&[&["list", "--json"], words].concat());
         assert_eq!(listed["runs"].as_array().map(Vec::len), Some(expected), "{words:?}");
     }
+    // Runs that are not asked for are there all the same.
+    let none = world.assay(&["list", "--suite", "other"]).succeeded().out;
+    assert!(none.contains("No run matches what was asked for; stored runs: 2."), "{none}");
     let refused = world.assay(&["list", "--since", "yesterday"]).failed_with(2).err;
     assert!(refused.contains("a day is written like 2026-11-22"), "{refused}");
 }

@@ -23,6 +23,11 @@ target = "0.0001%"
 
 /// Starts the suite and waits until its first case is finished.
 fn started(world: &World) -> Child {
+    started_until(world, "case-finished")
+}
+
+/// Starts the suite and waits for an event.
+fn started_until(world: &World, event: &str) -> Child {
     world.write("long.toml", SUITE);
     let mut child = world
         .command(&["run", "long.toml", "--events"])
@@ -31,9 +36,8 @@ fn started(world: &World) -> Child {
         .spawn()
         .unwrap();
     let reader = BufReader::new(child.stdout.as_mut().unwrap());
-    let finished =
-        reader.lines().map_while(Result::ok).find(|line| line.contains("case-finished"));
-    assert!(finished.is_some(), "the first case never finished");
+    let come = reader.lines().map_while(Result::ok).find(|line| line.contains(event));
+    assert!(come.is_some(), "there was no {event}");
     child
 }
 
@@ -105,6 +109,21 @@ fn a_kill_loses_no_finished_case() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(kept(&world, "unfinished"), ["memory.latency"], "exactly the first case");
+}
+
+#[test]
+fn a_run_that_ended_before_anything_was_measured_is_no_result() {
+    let world = World::new();
+    let mut child = started_until(&world, "run-started");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = |all: &[&str]| {
+        let document = world.json(&[&["list", "--json"], all].concat());
+        document["runs"].as_array().unwrap().len()
+    };
+    assert_eq!((listed(&[]), listed(&["--all"])), (0, 1));
+    world.assay(&["prune", "--failed"]).succeeded();
+    assert_eq!(listed(&["--all"]), 0);
 }
 
 #[test]

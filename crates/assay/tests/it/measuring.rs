@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::program::{World, results};
+use crate::program::{Outcome, World, results};
 
 /// Small arrays: the values are cache-assisted, and the tests assert that this is said.
 const STREAM: [&str; 7] = ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "2s"];
@@ -104,6 +104,14 @@ fn trust_is_the_same_everywhere() {
         (6, &"untrusted".into()),
         "{hasty:?}"
     );
+    // Where no report is printed, what the exit code means is said.
+    let said = |outcome: &Outcome| outcome.err.matches("--strict: untrusted: ").count();
+    assert_eq!(said(&hasty), 1, "{hasty:?}");
+    let hasty = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--quiet"];
+    let to_file = world.assay(&[&hasty[..], &["-o", "out.txt"]].concat()).failed_with(6);
+    assert_eq!(said(&to_file), 1, "{to_file:?}");
+    let printed = world.assay(&hasty).failed_with(6);
+    assert_eq!((said(&printed), printed.out.matches("untrusted: ").count()), (0, 1));
 }
 
 /// A burst of other work hits a preparation of each case, and not all of one.

@@ -214,7 +214,7 @@ fn a_single_measurement_that_fails_is_three_lines_and_no_result() {
     assert_eq!((outcome.out.as_str(), outcome.err.lines().count()), ("", 3), "{}", outcome.err);
     assert!(outcome.err.contains("cannot connect to 127.0.0.1:9"), "{}", outcome.err);
     let list = world.assay(&["list"]).succeeded().out;
-    assert!(list.contains("1 run failed without a result"), "{list}");
+    assert!(list.contains("1 run ended without a result"), "{list}");
     assert!(world.json(&["list", "--json"])["runs"].as_array().unwrap().is_empty());
     assert_eq!(world.json(&["list", "--all", "--json"])["runs"].as_array().unwrap().len(), 1);
     world.assay(&["prune"]).failed_with(2);

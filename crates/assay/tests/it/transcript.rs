@@ -169,6 +169,17 @@ fn section(world: &World, step: &Step) -> String {
     }
     let rows = shown.lines().count();
     assert!(!step.is_one_screen || rows <= ROWS, "{}: {rows} rows\n{shown}", step.words);
+    if step.words.starts_with("assay run --budget") {
+        // The shell asks for the next command on the last line of the screen.
+        let answer = shown.lines().skip_while(|line| !line.starts_with("Suite ")).count();
+        assert!((1..ROWS).contains(&answer), "{}: {answer} rows\n{shown}", step.words);
+        // What was found out at the end stands in it alone; that there is company is also said while there is time to stop.
+        let (before, _) = shown.split_once("Suite ").unwrap();
+        assert!(
+            !before.contains("was waiting for a CPU") && !before.contains("stolen"),
+            "{shown}"
+        );
+    }
     let folder = world.path("").to_string_lossy().trim_end_matches('/').to_owned();
     let shown = shown.replace(&folder, "/data");
     format!("\n```text\n$ {}\n{shown}\n```\n", step.words)
@@ -221,8 +232,10 @@ fn something_moves_while_a_terminal_waits() {
     assert!(moving < measured && measured < result, "{output}");
     assert!(output[..result].contains("looking at the machine"), "{output}");
     let (dumb, _) =
-        on_a_terminal(&world, "env TERM=dumb assay storage read --engine null --for 1s");
+        on_a_terminal(&world, "env TERM=dumb assay storage read --engine null --for 5s");
     assert!(!dumb.contains('\u{1b}'), "{dumb:?}");
+    let lines = dumb.lines().filter(|line| line.contains(" left  storage")).count();
+    assert!(lines > 0 && !dumb.contains('⠋'), "a line every other second: {dumb}");
 }
 
 /// What is said on a terminal of 60 columns: results, lists, helps and errors.

@@ -6,6 +6,7 @@ use assay_model::run::Run;
 use assay_model::summary::{RunHead, Summary};
 
 use super::words;
+use crate::build::answer::untrusted;
 use crate::document::{Document, Tone};
 use crate::locale::{comma, word};
 use crate::{units, words as catalogue};
@@ -45,6 +46,7 @@ pub(in crate::build) fn machines(
 }
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
+    document.paragraph(Tone::Bad, untrusted(summary));
     machines(document, Tone::Plain, summary, usize::MAX);
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));

@@ -6,6 +6,8 @@ use super::wrap::{columns, padded, widest_word, wrap};
 use crate::document::{Align, Cell, Table};
 
 const GAP: usize = 2;
+/// Lines of a row, on average, of which the eye still finds its way back to the first column.
+const HIGHEST: usize = 2;
 
 /// Puts a cell's tone on its padded text.
 type Tint<'a> = &'a dyn Fn(&Cell, &str) -> String;
@@ -20,10 +22,22 @@ enum Form {
 }
 
 pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
+    let brief = without_spare_columns(table);
+    let mut tall = None;
     for form in [Form::Full, Form::Broken, Form::Short] {
+        let table = if form == Form::Short { &*brief } else { table };
         if let Some(widths) = widths(table, form, width) {
-            return side_by_side(table, form, &widths, tint);
+            let lines = side_by_side(table, form, &widths, tint);
+            // Text that can be said in short is not read in columns of a word.
+            let is_tall = lines.len() > HIGHEST * table.rows.len() + 2;
+            if !(is_tall && matches!(brief, Cow::Owned(_))) {
+                return lines;
+            }
+            tall = tall.or(Some(lines));
         }
+    }
+    if let Some(tall) = tall {
+        return tall;
     }
     match parts(table, width) {
         Some(parts) => {
@@ -33,6 +47,22 @@ pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> 
             parts.iter().map(part).collect::<Vec<_>>().join(&String::new())
         }
         None => records(table, width, tint),
+    }
+}
+
+/// The same table without the columns of which nothing is left in short.
+fn without_spare_columns(table: &Table) -> Cow<'_, Table> {
+    let is_spare = |i: &usize| {
+        let mut cells = table.rows.iter().filter_map(|row| row.get(*i)).peekable();
+        cells.peek().is_some() && cells.all(|cell| cell.short.as_deref() == Some(""))
+    };
+    let all = 0..table.columns.len();
+    match all.clone().any(|i| is_spare(&i)) {
+        true => {
+            let kept: Vec<usize> = all.filter(|i| !is_spare(i)).collect();
+            Cow::Owned(table.with_columns(&kept))
+        }
+        false => Cow::Borrowed(table),
     }
 }
 
