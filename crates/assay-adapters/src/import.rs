@@ -254,7 +254,7 @@ fn check(found: &[Found]) -> Result<(), ToolError> {
 fn line_of(text: &str, error: &ToolError) -> Option<usize> {
     let token = match error {
         ToolError::ReadNumber { text, .. } => text.trim_matches('"'),
-        ToolError::PassCheck { verdict } => verdict,
+        ToolError::PassCheck { verdict } | ToolError::Meet { what: verdict, .. } => verdict,
         ToolError::ReachEnd { .. } => return Some(text.lines().count().max(1)),
         _ => return None,
     };
