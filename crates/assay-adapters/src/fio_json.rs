@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::outputs::ToolError;
+use crate::outputs::{ToolError, system_error};
 
 /// Everything that one run of fio amounts to: all jobs, reads and writes together.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -24,8 +24,8 @@ pub(crate) struct FioResult {
     pub(crate) latency: Option<Latency>,
     /// CPU seconds per I/O, user and system, where reported.
     pub(crate) cpu_per_io_s: Option<f64>,
-    /// What a job says failed.
-    pub(crate) failed: Option<String>,
+    /// What a job says failed, and the number of the error.
+    pub(crate) failed: Option<(String, u64)>,
 }
 
 /// Latency from submission to completion.
@@ -137,7 +137,7 @@ struct Sum {
     sides: u32,
     printed_ns: Option<(f64, f64)>,
     cpu_s: Option<f64>,
-    failed: Option<String>,
+    failed: Option<(String, u64)>,
 }
 
 impl Sum {
@@ -147,7 +147,8 @@ impl Sum {
             let name = job.get("jobname").and_then(Value::as_str).unwrap_or("a job");
             let many = job.get("total_err").and_then(Value::as_u64);
             let many = many.map_or(String::new(), |many| format!(", {many} in all"));
-            self.failed = Some(format!("{name} ended with error {error}{many}"));
+            let why = system_error(error);
+            self.failed = Some((format!("{name} ended with {why}{many}"), error));
             return Ok(());
         }
         for way in ["read", "write"] {

@@ -257,7 +257,7 @@ fn line_of(text: &str, error: &ToolError) -> Option<usize> {
     let token = match error {
         ToolError::ReadNumber { text, .. } => text.trim_matches('"'),
         ToolError::ReadColumn { name } => name,
-        ToolError::PassCheck { verdict } => verdict,
+        ToolError::PassCheck { verdict } | ToolError::Meet { what: verdict, .. } => verdict,
         ToolError::ReachEnd { .. } => return Some(text.lines().count().max(1)),
         _ => return None,
     };

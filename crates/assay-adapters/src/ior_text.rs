@@ -41,10 +41,23 @@ pub(crate) struct IorText {
 /// The two kinds of row that every form has.
 const ACCESSES: [&str; 2] = ["write", "read"];
 const PLACE: &str = "IOR's output";
+/// What the C library calls the errors that IOR prints by name, and their numbers.
+const ERRORS: [(&str, u64); 4] = [
+    ("No such file or directory", 2),
+    ("Input/output error", 5),
+    ("Permission denied", 13),
+    ("No space left on device", 28),
+];
 
 impl IorText {
     /// Reads the table for people, `summaryFormat=CSV` or `summaryFormat=JSON`.
     pub(crate) fn read(text: &str) -> Result<Self, ToolError> {
+        // What a rank could not do ends the test, and with it the output.
+        if let Some(line) = text.lines().find(|line| line.starts_with("ERROR: ")) {
+            let what = line.trim_start_matches("ERROR: ").to_owned();
+            let number = ERRORS.iter().find(|(said, _)| line.contains(said)).map(|it| it.1);
+            return Err(ToolError::Meet { what, number });
+        }
         // IOR 3.2 says its name before the document.
         let document = text.lines().any(|line| line.starts_with('{'));
         let read = if document {
@@ -96,6 +109,9 @@ fn table(text: &str, separator: char) -> Result<Vec<IorRow>, ToolError> {
     let [heading] = headings.as_slice() else {
         let what = format!("{} tables of results, where one test has one", headings.len());
         return match headings.len() {
+            0 if title(text).is_some() => Err(ToolError::ReachEnd {
+                missing: "IOR's table of results is not there".to_owned(),
+            }),
             0 => Err(missing("table of results")),
             _ => Err(ToolError::Reconcile { what }),
         };

@@ -130,6 +130,14 @@ pub enum ToolError {
         /// What the tool said.
         verdict: String,
     },
+    /// What the system answered the tool: nothing that it computed is wrong.
+    #[error("the tool met an error: {what}")]
+    Meet {
+        /// What the tool said of it.
+        what: String,
+        /// The number of the error (`errno`), where it said so.
+        number: Option<u64>,
+    },
     /// The tool was not told to check its result, or did not.
     #[error("the tool did not check its result: {verdict}")]
     Check {
@@ -272,6 +280,14 @@ impl ToolError {
                 "the machine or the build of the tool computes wrongly: repeat once, then test \
                  memory and rebuild the tool"
             }
+            // Numbers of Linux (asm-generic/errno-base.h).
+            Self::Meet { number, .. } => match number {
+                Some(2) => "name a file that is there, then repeat",
+                Some(5) => "the device fails: look into the kernel's log, `dmesg`",
+                Some(13) => "let the tool read and write its files, then repeat",
+                Some(28) => "free some space where the tool writes, then repeat",
+                _ => "mend what the tool names, then repeat",
+            },
             Self::Check { .. } => "use a build and an input that check the result",
             Self::Reconcile { .. } => {
                 "look at the stored raw output: another program of that name, a launcher of \
@@ -330,6 +346,14 @@ pub(crate) fn whole(what: &str, text: &str) -> Result<u64, ToolError> {
     let plain = text.bytes().all(|byte| byte.is_ascii_digit());
     let value = text.parse().ok().filter(|_| plain);
     value.ok_or_else(|| ToolError::ReadNumber { what: what.to_owned(), text: text.to_owned() })
+}
+
+/// What the system calls an error of this number, with the number.
+pub(crate) fn system_error(number: u64) -> String {
+    match i32::try_from(number) {
+        Ok(number) => std::io::Error::from_raw_os_error(number).to_string(),
+        Err(_) => format!("error {number}"),
+    }
 }
 
 fn said(last_words: &str) -> String {

@@ -60,10 +60,12 @@ pub enum Qualifier {
     Exactly,
     /// About so much.
     About,
-    /// The least: a threshold, the low end of a range, or the best of many times.
+    /// The least: a threshold, or the low end of a range.
     AtLeast,
-    /// The most: a threshold, the high end of a range, or the best of many rates.
+    /// The most: a threshold, or the high end of a range.
     AtMost,
+    /// The best of many: the shortest time, or the highest rate.
+    Best,
     /// A mean.
     Mean,
     /// Calculated, not measured.
@@ -79,6 +81,7 @@ impl Qualifier {
             Self::About => "about",
             Self::AtLeast => "at least",
             Self::AtMost => "at most",
+            Self::Best => "best",
             Self::Mean => "mean",
             Self::Derived => "calculated",
         }
@@ -177,8 +180,21 @@ impl Claim {
         self.note.starts_with("SUSPECT")
     }
 
-    /// Whether a figure keeps the claim; `None` where the claim decides nothing. A maximum of a rate and a
-    /// minimum of a time are the best of many: who does not reach them has missed nothing.
+    /// Number and unit as they were printed, `26.89` and `GB/s`; `None` where that is no plain number.
+    #[must_use]
+    pub fn as_printed(&self) -> Option<(&str, &str)> {
+        let printed = self.printed.trim();
+        let is_of_number = |c: char| c.is_ascii_digit() || c == '.';
+        let end = printed.find(|c| !is_of_number(c)).unwrap_or(printed.len());
+        let (number, unit) = (&printed[..end], printed[end..].trim_start());
+        let is_known = UNITS
+            .iter()
+            .any(|(known, unit_of, _)| *known == unit && *unit_of == self.quantity.unit);
+        (is_known && number.parse::<f64>().is_ok()).then_some((number, unit))
+    }
+
+    /// Whether a figure keeps the claim; `None` where the claim decides nothing. Who does not reach the best of many has
+    /// missed nothing, nor who stays below the high end of a range of rates.
     #[must_use]
     pub fn is_kept_by(&self, value: f64, better: Better) -> Option<bool> {
         let is_threshold = match (self.qualifier, better) {
@@ -252,23 +268,25 @@ fn dimensions(text: &str) -> Vec<(Attribute, String)> {
         .collect()
 }
 
+/// Units as sources print them, with their base unit and what they are worth in it.
+const UNITS: [(&str, Unit, f64); 13] = [
+    ("us", Unit::Second, 1e-6),
+    ("ms", Unit::Second, 1e-3),
+    ("s", Unit::Second, 1.0),
+    ("MB/s", Unit::BytePerSecond, 1e6),
+    ("GB/s", Unit::BytePerSecond, 1e9),
+    ("MiB/s", Unit::BytePerSecond, 1_048_576.0),
+    ("GiB/s", Unit::BytePerSecond, 1_073_741_824.0),
+    ("Gbit/s", Unit::BitPerSecond, 1e9),
+    ("IOPS", Unit::IoPerSecond, 1.0),
+    ("GFLOP/s", Unit::FlopPerSecond, 1e9),
+    ("TFLOP/s", Unit::FlopPerSecond, 1e12),
+    ("TiB", Unit::Byte, 1_099_511_627_776.0),
+    ("%", Unit::Ratio, 0.01),
+];
+
 /// The base unit of a unit as sources print it, and what it is worth.
 fn unit(name: &str) -> (Unit, f64) {
-    const UNITS: [(&str, Unit, f64); 13] = [
-        ("us", Unit::Second, 1e-6),
-        ("ms", Unit::Second, 1e-3),
-        ("s", Unit::Second, 1.0),
-        ("MB/s", Unit::BytePerSecond, 1e6),
-        ("GB/s", Unit::BytePerSecond, 1e9),
-        ("MiB/s", Unit::BytePerSecond, 1_048_576.0),
-        ("GiB/s", Unit::BytePerSecond, 1_073_741_824.0),
-        ("Gbit/s", Unit::BitPerSecond, 1e9),
-        ("IOPS", Unit::IoPerSecond, 1.0),
-        ("GFLOP/s", Unit::FlopPerSecond, 1e9),
-        ("TFLOP/s", Unit::FlopPerSecond, 1e12),
-        ("TiB", Unit::Byte, 1_099_511_627_776.0),
-        ("%", Unit::Ratio, 0.01),
-    ];
     let found = UNITS.iter().find(|(known, _, _)| *known == name);
     found.map_or((Unit::Count, 1.0), |(_, unit, factor)| (*unit, *factor))
 }
@@ -278,10 +296,30 @@ fn qualifier(name: &str) -> Qualifier {
         "approx" => Qualifier::About,
         "min" => Qualifier::AtLeast,
         "max" => Qualifier::AtMost,
+        "best" => Qualifier::Best,
         "mean" => Qualifier::Mean,
         "derived" => Qualifier::Derived,
         _ => Qualifier::Exactly,
     }
+}
+
+/// The system of the references that a machine says it is, by the product of its firmware or the size of its cloud:
+/// `Amazon EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole names with a digit, for `Virtual Machine` names nothing.
+#[must_use]
+pub fn system_of(product: &str) -> Option<String> {
+    let letters = |word: &str| word.trim_start_matches("Standard_").to_ascii_lowercase();
+    let is_name = |word: &String| {
+        let has = |is: fn(char) -> bool| word.chars().any(is);
+        has(|c| c.is_ascii_digit()) && has(|c| c.is_ascii_alphabetic())
+    };
+    let words: Vec<String> = product.split_whitespace().map(letters).filter(is_name).collect();
+    published().into_iter().find_map(|claim| {
+        // `aws/c5n.18xlarge/rhel8` is one of several of its kind.
+        let kind: Vec<&str> = claim.system.split('/').take(2).collect();
+        let called = claim.name.split([' ', '(']).nth(1).unwrap_or_default();
+        let names = [kind.get(1).copied().unwrap_or_default(), called].map(letters);
+        words.iter().any(|word| names.contains(word)).then(|| kind.join("/"))
+    })
 }
 
 /// The published figures of one system.
@@ -557,6 +595,60 @@ mod tests {
         assert!(all.iter().filter(|claim| claim.of.is_some()).count() > 900);
     }
 
+    /// The headlines of HB and HC are the shortest single sample and the largest rate; neither bounds anything.
+    #[test]
+    fn a_best_figure_is_no_bound_and_an_end_of_a_range_is_one() {
+        let all = published();
+        let check = |system: &str, what: &str, printed: &str, expected: Qualifier| {
+            let is =
+                |it: &&Claim| it.system == system && it.what == what && it.printed == printed;
+            let found: Vec<Qualifier> = all.iter().filter(is).map(|it| it.qualifier).collect();
+            assert!(
+                !found.is_empty() && found.iter().all(|it| *it == expected),
+                "{printed}: {found:?}"
+            );
+        };
+        check("azure/hb", "RDMA, latency", "2.35 us", Qualifier::Best);
+        check("azure/hb", "RDMA, bandwidth", "96.5 Gbit/s", Qualifier::Best);
+        check("azure/hc", "perftest ib_send_lat -a, t min", "1.78 us", Qualifier::Best);
+        check("azure/hb", "perftest ib_send_lat -a, t max", "12.63 us", Qualifier::Exactly);
+        check("azure/hb", "STREAM, triad bandwidth", "32 GB/s", Qualifier::AtLeast);
+        check("azure/hb", "STREAM, triad bandwidth", "33 GB/s", Qualifier::AtMost);
+        check("azure/hbv4", "RDMA, latency", "2 us", Qualifier::AtMost);
+        let bounds = all.iter().filter(|it| it.qualifier == Qualifier::AtLeast);
+        let times = bounds.filter(|it| it.quantity.unit == Unit::Second && it.of.is_some());
+        assert_eq!(times.count(), 0, "at least so long is said of no time that decides");
+    }
+
+    #[test]
+    fn a_machine_is_known_by_the_name_of_its_type_alone() {
+        for (product, expected) in [
+            ("Amazon EC2 c5n.18xlarge", Some("aws/c5n.18xlarge")),
+            ("HB120rs_v3", Some("azure/hbv3")),
+            ("Standard_HC44rs", Some("azure/hc")),
+            ("Standard_HB60rs", Some("azure/hb")),
+            ("Microsoft Corporation Virtual Machine", None),
+            ("QEMU Standard PC (Q35 + ICH9, 2009)", None),
+            ("Azure", None),
+            ("", None),
+        ] {
+            assert_eq!(system_of(product).as_deref(), expected, "{product}");
+        }
+    }
+
+    #[test]
+    fn what_was_printed_keeps_its_digits_and_its_unit() {
+        let printed = |text: &str| {
+            let claim = Claim { printed: text.to_owned(), ..published().swap_remove(0) };
+            claim.as_printed().map(|(number, unit)| format!("{number}|{unit}"))
+        };
+        assert_eq!(printed("26.90 MB/s"), Some("26.90|MB/s".to_owned()));
+        assert_eq!(printed("260GB/s"), Some("260|GB/s".to_owned()));
+        assert_eq!(printed("260k MB/s"), None);
+        assert_eq!(printed("2.35 us"), None, "the unit of another quantity");
+        assert!(published().iter().all(|it| it.as_printed().is_some()));
+    }
+
     #[test]
     fn a_system_is_found_by_its_name_and_a_wrong_one_has_a_neighbour() {
         assert!(of_system("azure/HBv4").unwrap().iter().all(|it| it.system == "azure/hbv4"));
@@ -611,6 +703,8 @@ mod tests {
         check(Qualifier::AtLeast, "", 0.99, Better::Higher, Some(false));
         check(Qualifier::AtMost, "", 0.10, Better::Higher, None);
         check(Qualifier::AtMost, "", 1.01, Better::Lower, Some(false));
+        check(Qualifier::Best, "", 0.10, Better::Higher, None);
+        check(Qualifier::Best, "", 9.00, Better::Lower, None);
         check(Qualifier::About, "SUSPECT: no", 0.1, Better::Higher, None);
     }
 }

@@ -52,6 +52,11 @@ pub fn word() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| path_text::text(&word))
 }
 
+/// Everything behind the name of the program, as it was typed: what repeats a run.
+pub fn typed_words() -> Vec<String> {
+    std::env::args_os().skip(1).map(|word| path_text::text(&word)).collect()
+}
+
 /// The words after the command, as they were given, for a run that can be rendered again.
 pub fn given_words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| path_text::text(&word)).collect()

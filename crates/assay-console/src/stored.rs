@@ -186,6 +186,36 @@ pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
     Ok(read)
 }
 
+/// Reads the runs that names mean: each a run, or a label, which stands for all its runs, the oldest first.
+pub fn read_all(typed: &StoreArguments, names: &[String]) -> Result<Vec<ReadRun>, Failure> {
+    let mut all: Vec<ReadRun> = Vec::new();
+    for name in names {
+        let found = match read(typed, name) {
+            Err(unknown) => match labelled(typed, (name, None))? {
+                ids if ids.is_empty() => {
+                    return Err(unknown
+                        .advise("a label is given to a run with `assay run … --label NAME`"));
+                }
+                // The list begins with the newest.
+                ids => ids
+                    .iter()
+                    .rev()
+                    .map(|id| read(typed, id))
+                    .collect::<Result<Vec<_>, Failure>>()?,
+            },
+            Ok(found) => vec![found],
+        };
+        // A run may be named twice, by itself and by its label.
+        for read in found {
+            let run = &read.run.started.run;
+            if all.iter().all(|it| it.run.started.run != *run) {
+                all.push(read);
+            }
+        }
+    }
+    Ok(all)
+}
+
 /// The identifier of the run that `name` means.
 pub fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
     store.resolve(name).map_err(|error| match error {

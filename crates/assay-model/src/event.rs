@@ -113,6 +113,9 @@ pub struct RunStarted {
     pub started: String,
     /// What will be done.
     pub plan: Plan,
+    /// What was typed behind the name of the program, word by word; empty where nobody typed it, and in runs of older assays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// In which tool's language it was asked; `None` = a suite or options of assay's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,

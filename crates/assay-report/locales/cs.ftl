@@ -10,6 +10,9 @@ no-value = bez hodnoty
 full-stop = .
 list-separator = {", "}
 detail-separator = {", "}
+fact-separator = {": "}
+sentence-separator = {" "}
+sentence-about = { $sentence } ({ $about }).
 seed = semínko { $seed }
 and-more = a { $n } dalších
 on-more-hosts = { $n ->
@@ -114,7 +117,11 @@ roofline-title = Model roofline
 roofline-title-of = Model roofline: { $host }
 roofline-measured = naměřeno
 roofline-limits = limity
-roofline-description = Kód s méně než { $ridge } operacemi na bajt čeká na paměť: nemůže překročit počet operací na bajt krát { $bandwidth }. Kód s více operacemi nemůže překročit { $peak }.
+roofline-description = Kód s méně než { $ridge ->
+    [one] { $ridge } operací
+    [many] { $ridge } operace
+   *[other] { $ridge } operacemi
+} na bajt čeká na paměť: nemůže překročit počet operací na bajt krát { $bandwidth }. Kód s více operacemi nemůže překročit { $peak }.
 axis-operations-per-byte = operací na bajt
 axis-compute-rate = rychlost výpočtu
 mpi-by-distance = { $metric ->
@@ -379,6 +386,7 @@ learn-linpack = High-Performance Linpack (HPL)
 learn-rdma = Latence a propustnost RDMA
 learn-storage = { $tool } na { $target }
 learn-reads-writes = čtení { $reads }, zápis { $writes }
+learn-mixed = čtení a zápis dohromady { $both }
 learn-reads = čtení { $reads }
 learn-writes = zápis { $writes }
 learn-per-domain = { $whole } ({ $part } na { $domain })
@@ -432,7 +440,12 @@ learn-heading-quota = Úroveň služby a kvóta
 learn-service-level = Úroveň služby
 learn-per-quota = { $unit } na { $quota }
 learn-quota = Kvóta pro nejvyšší propustnost
-learn-littles-law = Littleův zákon: { $rate } × { $latency } průměrné latence = { $flight } rozpracovaných operací.
+learn-littles-law = Littleův zákon: { $rate } × { $latency } průměrné latence = { $flight ->
+    [one] { $flight } rozpracovaná operace
+    [few] { $flight } rozpracované operace
+    [many] { $flight } rozpracované operace
+   *[other] { $flight } rozpracovaných operací
+}.
 
 heat-throughput = Propustnost od každého hostitele (řádek) ke každému (sloupec)
 heat-round-trips = Doby odezvy od každého hostitele (řádek) ke každému (sloupec)

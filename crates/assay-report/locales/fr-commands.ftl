@@ -5,7 +5,7 @@ list-title = Exécutions
 list-empty = Il n’y a encore aucune exécution.
 list-no-match = Aucune exécution ne correspond à la demande ; exécutions enregistrées : { $n }.
 list-unreadable = Illisibles
-list-unreadable-advice = son dossier peut être supprimé ; rien d’autre n’en dépend
+list-unreadable-advice = son dossier peut être supprimé ; rien d’autre n’en dépend
 column-run = exécution
 column-label = étiquette
 column-suite = suite
@@ -22,21 +22,23 @@ state-partial = partielle
 state-interrupted = interrompue
 state-running = en cours
 state-killed = tuée
-next-stored = Enregistré sous { $run }. Ensuite :
+known-machine = { $what } : { $own }, publié pour { $system } : { $published } ; le reste : `assay compare latest SYSTEM`
+written-beside = également écrit : { $files }
+next-stored = Enregistré sous { $run }. Ensuite :
 next-show = tout ce qui a été mesuré
 next-page = une page avec graphiques
-next-doctor = cette machine est-elle configurée pour mesurer ?
+next-doctor = cette machine est-elle configurée pour mesurer ?
 next-volume = courbes de réponse et leur coude
 next-network = débit, allers-retours, CPU aux deux extrémités
 next-mpi = tous les MPI de cette machine côte à côte
 next-memory = chaque nœud NUMA, cache et nombre de cœurs
-next-compare = avec l’exécution précédente : meilleur, moins bon ou égal
+next-compare = avec l’exécution précédente : meilleur, moins bon ou égal
 progress-done = { $case } terminé
-progress-done-with = { $case } terminé : { $value }
-progress-failed = { $case } a échoué : { $why }
-progress-failed-on = { $case } a échoué sur { $host } : { $why }
-progress-warning = avertissement : { $what }
-progress-help = conseil : { $what }
+progress-done-with = { $case } terminé : { $value }
+progress-failed = { $case } a échoué : { $why }
+progress-failed-on = { $case } a échoué sur { $host } : { $why }
+progress-warning = avertissement : { $what }
+progress-help = conseil : { $what }
 progress-left = reste { $time }
 progress-over = dépassé de { $time }
 progress-late = reste { $left }, { $late } de plus que prévu
@@ -66,8 +68,8 @@ imported-measurements = { $n ->
 }
 list-no-result = Aucune exécution n’a de résultat.
 list-without-result = { $n ->
-    [one] { $n } exécution s’est terminée sans résultat : `assay list --all` l’affiche, `assay prune --failed` la supprime.
-   *[other] { $n } exécutions se sont terminées sans résultat : `assay list --all` les affiche, `assay prune --failed` les supprime.
+    [one] { $n } exécution s’est terminée sans résultat : `assay list --all` l’affiche, `assay prune --failed` la supprime.
+   *[other] { $n } exécutions se sont terminées sans résultat : `assay list --all` les affiche, `assay prune --failed` les supprime.
 }
 
 ## The history of a result
@@ -81,9 +83,9 @@ history-newest = la plus récente
 history-meaning = signification
 history-other-results = autres résultats
 history-others = { $n } de cette métrique, à distinguer avec `--where`
-history-explanation = Un changement est trouvé par { $method } avec { $permutations } permutations (graine { $seed }) : au plus { $risk } d’entre elles séparent aussi nettement les exécutions, et il dépasse { $margin }. Entre deux changements, les exécutions sont supposées ne différer que par hasard.
+history-explanation = Un changement est trouvé par { $method } avec { $permutations } permutations (graine { $seed }) : au plus { $risk } d’entre elles séparent aussi nettement les exécutions, et il dépasse { $margin }. Entre deux changements, les exécutions sont supposées ne différer que par hasard.
 history-plot = { $metric } au fil des exécutions
-history-changed = Changements de niveau : { $n }.
+history-changed = Changements de niveau : { $n }.
 history-drawn = Un point par exécution, dans l’ordre de leur lancement ; la ligne est le niveau.
 column-from-run = depuis l’exécution
 column-since = depuis
@@ -99,13 +101,13 @@ history-surroundings = environnement modifié
 compare-one-run = exécution { $run }
 compare-runs = { $n } exécutions, { $which }
 from-to = de { $first } à { $last }
-compare-result = Par rapport à { $a }, { $b } est : { $reported }.
+compare-result = Par rapport à { $a }, { $b } est : { $reported }.
 compare-with-neighbour = Chaque exécution compte pour une valeur et est comparée à sa voisine dans le temps.
 compare-with-all = Chaque exécution compte pour une valeur et est comparée à toutes celles de l’autre condition.
-compare-explanation = Meilleur, moins bon : le rapport s’écarte de un de plus de { $margin }, et pas par hasard parmi { $tested } métriques testées (au plus { $wrong } de ces verdicts sont faux). Équivalent : tout l’intervalle de confiance est à moins de { $margin }. Indécidable : ni l’un ni l’autre n’est montré ; le nombre entre parenthèses dit à peu près combien d’exécutions par condition décideraient.
-compare-floor = Plancher de bruit : l’intervalle du rapport entre exécutions de la même condition.
+compare-explanation = Meilleur, moins bon : le rapport s’écarte de un de plus de { $margin }, et pas par hasard parmi { $tested } métriques testées (au plus { $wrong } de ces verdicts sont faux). Équivalent : tout l’intervalle de confiance est à moins de { $margin }. Indécidable : ni l’un ni l’autre n’est montré ; le nombre entre parenthèses dit à peu près combien d’exécutions par condition décideraient.
+compare-floor = Plancher de bruit : l’intervalle du rapport entre exécutions de la même condition.
 forest-title = Rapports de { $b } à { $a }
-forest-description = { $shown } des { $all } métriques décisives ; les traits sont les intervalles de confiance, la zone ombrée est à { $margin } de l’égalité.
+forest-description = { $shown } des { $all } métriques décisives ; les traits sont les intervalles de confiance, la zone ombrée est à { $margin } de l’égalité.
 compare-nothing = Rien n’a été mesuré dans les deux conditions.
 gates-title = Seuils
 column-gate = seuil
@@ -119,7 +121,7 @@ compare-unmatched = Mesuré dans une seule condition
 compare-control = témoin
 compare-one-each = une exécution chacun
 compare-needs = { $n } exécutions
-compare-alone = { $what } : { $side } seulement
+compare-alone = { $what } : { $side } seulement
 column-floor = plancher de bruit
 items-goodput = Débit utile
 items-cpu-is = CPU est la part d’occupation de tous les CPU côté local / côté distant pendant la mesure.
@@ -192,11 +194,11 @@ dimension-timed = chronométré
 
 ## The doctor
 doctor-title = Configuration de { $host } pour les mesures
-doctor-counts = Vérifications : { $all } ; écarts : { $bad }, conformes : { $good }, non observables ici : { $hidden }, illisibles : { $unread }.
+doctor-counts = Vérifications : { $all } ; écarts : { $bad }, conformes : { $good }, non observables ici : { $hidden }, illisibles : { $unread }.
 doctor-no-change = Rien n’a été modifié. Décidez vous-même de chaque modification affichée.
 doctor-no-deviation = Aucun écart trouvé.
 doctor-deviations = Écarts
-doctor-others = Les autres vérifications : `assay doctor --all`.
+doctor-others = Les autres vérifications : `assay doctor --all`.
 doctor-as-expected = Conforme
 doctor-hidden = Non observable ici
 doctor-unreadable = Lecture impossible
@@ -210,8 +212,8 @@ column-check = vérification
 severity-blocks = invalide les mesures
 severity-skews = fausse les mesures
 severity-note = remarque
-hosts-title = Configuration pour les mesures, hôtes : { $n }
-hosts-unreached = Hôtes sans réponse : { $few } sur { $n }.
+hosts-title = Configuration pour les mesures, hôtes : { $n }
+hosts-unreached = Hôtes sans réponse : { $few } sur { $n }.
 hosts-heading = Hôtes
 hosts-without-answer = Hôtes sans réponse
 hosts-help = conseil
@@ -222,17 +224,17 @@ column-notes = remarques
 column-clock-offset = décalage d’horloge
 hosts-table = Écarts selon leur importance pour les mesures
 hosts-differ = Ce qui diffère
-hosts-alike = Rien : ces hôtes sont configurés de même.
+hosts-alike = Rien : ces hôtes sont configurés de même.
 
 ## Plans
 plan-title = Plan de la suite { $suite }
 plan-nothing-run = Rien n’a été exécuté.
-plan-cases-beyond = Cas : { $n }, pour un budget de temps de { $time }.
-plan-cases = Cas : { $n }, en { $time } au plus.
+plan-cases-beyond = Cas : { $n }, pour un budget de temps de { $time }.
+plan-cases = Cas : { $n }, en { $time } au plus.
 column-resolved-to = résolu en
 column-stops-at = s’arrête à
 column-budget = budget
-plan-left-out = Omis : { $benchmark }, car { $why } ; { $advice }
+plan-left-out = Omis : { $benchmark }, car { $why } ; { $advice }
 plan-repetitions = { $n } × en { $preparations }
 plan-cpus = { $n ->
    *[other] CPU { $which }
@@ -255,7 +257,7 @@ plan-started-by = lancés par { $launcher }
 plan-messages-of = messages de { $size }
 plan-messages = messages de { $low } à { $high }
 plan-sizes = { $low } à { $high }, { $n } tailles
-plan-preconditioned = préconditionné, écritures complètes : { $n }
+plan-preconditioned = préconditionné, écritures complètes : { $n }
 plan-rounds = par tours jusqu’au régime permanent, { $n } au plus
 plan-search = puis le débit maximal qui tient { $goal }
 plan-shares = puis { $shares } du débit maximal
@@ -287,13 +289,13 @@ plan-with-gaps = avec des écarts de { $size }
 plan-partly-random = séquentiel, dont { $share } aléatoire
 plan-blocks = { $order } par blocs de { $size }
 plan-blocks-every = { $order } par blocs de { $size } tous les { $stride }
-plan-no-target = aucune : le générateur de charge seul
+plan-no-target = aucune : le générateur de charge seul
 plan-page-cache = par le cache de pages
 plan-fsync-at-the-end = fsync à la fin
 plan-closed-loop = maximum (boucle fermée)
 plan-in-given-shares = boucle fermée, en parts données
 plan-at-most = { $value } au plus
-plan-share-of = { $share } de : { $what }
+plan-share-of = { $share } de : { $what }
 plan-maximum-rate = le débit maximal
 plan-exponential-gaps = intervalles exponentiels
 plan-uniform-gaps = intervalles uniformes
@@ -311,17 +313,22 @@ plan-files-and-devices = fichiers et périphériques
 plan-required-size = taille requise
 plan-maximum-in-flight = maximum en cours
 plan-until-the-work-is-done = jusqu’à la fin du travail
-plan-and-open-phases = { $time }, et phases jusqu’à la fin de leur travail : { $n }
+plan-and-open-phases = { $time }, et phases jusqu’à la fin de leur travail : { $n }
 
 ## When cases stop
-plan-stops-at = Les cas s’arrêtent à { $stop } : quand l’intervalle est aussi étroit, après au moins autant de répétitions en autant de préparations, ou quand leur budget de temps est épuisé.
+plan-stops-at = Les cas s’arrêtent à { $stop } : quand l’intervalle est aussi étroit, après au moins autant de répétitions en autant de préparations, ou quand leur budget de temps est épuisé.
 plan-stop-as-shown = aux valeurs indiquées
 
 ## References
 references-title = Chiffres publiés
-references-title-of = Chiffres publiés : { $system }
-references-hint = `assay references SYSTEM` affiche les chiffres avec leurs sources ; `assay compare RUN SYSTEM` et `assay run --expect SYSTEM` y confrontent des résultats.
-references-source = Source : { $source }
+references-title-of = Chiffres publiés : { $system }
+at-least = au moins { $value }
+at-most = au plus { $value }
+best-of-many = meilleure valeur { $value }
+mean-of-many = moyenne { $value }
+calculated = valeur calculée { $value }
+references-hint = `assay references SYSTEM` affiche les chiffres avec leurs sources ; `assay compare RUN SYSTEM` et `assay run --expect SYSTEM` y confrontent des résultats.
+references-source = Source : { $source }
 column-system = système
 column-figures = chiffres
 column-figure = chiffre
@@ -339,8 +346,8 @@ held-explanation = Un résultat manque un chiffre si tout son intervalle s’en 
 references-nothing = rien de ce qui a été publié sur { $name } n’a été mesuré ici
 
 ## Stored runs held against what was written
-verify-sound = intacte, sorties brutes : { $n }
-verify-lost = endommagée, événements perdus : { $n }
+verify-sound = intacte, sorties brutes : { $n }
+verify-lost = endommagée, événements perdus : { $n }
 
 ## The page itself
 page-contents = Sommaire

@@ -10,6 +10,9 @@ no-value = нет значения
 full-stop = .
 list-separator = {", "}
 detail-separator = {", "}
+fact-separator = {": "}
+sentence-separator = {" "}
+sentence-about = { $sentence } ({ $about }).
 seed = начальное число { $seed }
 and-more = и ещё { $n }
 on-more-hosts = { $n ->
@@ -117,7 +120,11 @@ roofline-title = Модель roofline
 roofline-title-of = Модель roofline: { $host }
 roofline-measured = измерено
 roofline-limits = пределы
-roofline-description = Код, у которого на байт приходится меньше { $ridge } операций, ждёт память: его скорость не выше числа операций на байт, умноженного на { $bandwidth }. Остальной код не быстрее { $peak }.
+roofline-description = Код, у которого на байт приходится меньше { $ridge ->
+    [few] { $ridge } операций
+    [many] { $ridge } операций
+   *[other] { $ridge } операции
+}, ждёт память: его скорость не выше числа операций на байт, умноженного на { $bandwidth }. Остальной код не быстрее { $peak }.
 axis-operations-per-byte = операций на байт
 axis-compute-rate = скорость вычислений
 mpi-by-distance = { $metric ->
@@ -382,12 +389,14 @@ learn-description = Измеренные результаты для { $subject 
 learn-intro = { $n ->
    *[other] { $subject }: измерено с помощью { $tool }.
 } Каждое значение — медиана, если столбец не говорит иного; интервалы стоят в отдельном столбце.
-learn-dates = Измерено: { $dates }.
+# A date ends in a full stop of its own.
+learn-dates = Измерено: { $dates }
 learn-workload = Рабочая нагрузка
 learn-linpack = High-Performance Linpack (HPL)
 learn-rdma = Задержка и пропускная способность RDMA
 learn-storage = { $tool } на { $target }
 learn-reads-writes = { $reads } чтение, { $writes } запись
+learn-mixed = { $both } чтение и запись вместе
 learn-reads = { $reads } чтение
 learn-writes = { $writes } запись
 learn-per-domain = { $whole } ({ $part } на { $domain })
@@ -441,7 +450,12 @@ learn-heading-quota = Уровень обслуживания и квота
 learn-service-level = Уровень обслуживания
 learn-per-quota = { $unit } на { $quota }
 learn-quota = Квота для наибольшей пропускной способности
-learn-littles-law = Закон Литтла: { $rate } × { $latency } средней задержки = { $flight } операций в обработке.
+learn-littles-law = Закон Литтла: { $rate } × { $latency } средней задержки = { $flight ->
+    [one] { $flight } операция
+    [few] { $flight } операции
+    [many] { $flight } операций
+   *[other] { $flight } операции
+} в обработке.
 
 heat-throughput = Пропускная способность от каждого узла (строка) к каждому (столбец)
 heat-round-trips = Время туда и обратно от каждого узла (строка) к каждому (столбец)

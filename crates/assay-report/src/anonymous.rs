@@ -53,6 +53,8 @@ pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
             names.learn(attributes);
         }
     }
+    // What was typed may name anything in any way.
+    run.started.command.clear();
     names.apply(&mut run.started)?;
     names.apply(&mut run.hosts)?;
     names.apply(&mut run.raw)?;

@@ -14,8 +14,8 @@ mod unit;
 pub(crate) use catalogue::{Argument, said, translated, translated_with, word};
 pub(crate) use number::{SPACES, date, decimal, fixed, grouped};
 pub use quantity::{
-    in_percent, joined, parts, percent, quantity, quantity_beside, read, scientific, size,
-    with_symbol,
+    in_percent, joined, parts, percent, printed, quantity, quantity_beside, read, scientific,
+    size, with_symbol,
 };
 pub(crate) use unit::symbol;
 
@@ -25,6 +25,31 @@ mod tests;
 /// What stands between the parts of a list.
 pub(crate) fn comma() -> &'static str {
     word("list-separator")
+}
+
+/// A list that was stored as a text, `kvm, docker`, in the marks of the language.
+pub(crate) fn listed(stored: &str) -> String {
+    stored.split(", ").collect::<Vec<_>>().join(comma())
+}
+
+/// What stands between a name and what is said of it.
+pub(crate) fn colon() -> &'static str {
+    word("fact-separator")
+}
+
+/// A name and what is said of it: `NUMA nodes: 2`.
+pub(crate) fn fact(name: &str, value: &str) -> String {
+    [name, value].join(colon())
+}
+
+/// Sentences that end each in its full stop, one after another.
+pub(crate) fn sentences(all: &[String]) -> String {
+    all.join(word("sentence-separator"))
+}
+
+/// What tells a thing apart, part by part: `6 streams, send`. A list of equals has [`comma`].
+pub(crate) fn details(parts: &[String]) -> String {
+    parts.join(word("detail-separator"))
 }
 
 /// A thing and what tells it apart: `Triad, node`.

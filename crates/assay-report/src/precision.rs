@@ -135,6 +135,24 @@ pub fn interval(estimate: &Estimate) -> Option<String> {
     Prefixes::default().interval(estimate)
 }
 
+/// The interval in a unit that the heading of its column names: `2.35–2.37`, each number as `write` makes it.
+pub(crate) fn interval_in(
+    estimate: &Estimate,
+    unit: f64,
+    write: impl Fn(&str) -> String,
+) -> Option<String> {
+    let [low, high] = estimate.ci?;
+    let half = half_width(estimate).filter(|half| is_of_use(*half, estimate.median))?;
+    let one = |value: f64| {
+        let digits = digits(value, half);
+        let value = rounded(value / unit, digits);
+        let magnitude = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+        let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 300.0) as usize;
+        write(&format!("{value:.decimals$}"))
+    };
+    Some(format!("{}–{}", one(low), one(high)))
+}
+
 /// The interval as a share of the value: `±0.27 %`, of its wider side.
 #[must_use]
 pub fn relative(estimate: &Estimate) -> Option<String> {

@@ -5,8 +5,8 @@ use assay_model::quantity::Unit;
 
 use crate::locale::{grouped, word};
 pub use crate::locale::{
-    in_percent, joined, parts, percent, quantity, quantity_beside, read, scientific, size,
-    with_symbol,
+    in_percent, joined, parts, percent, printed, quantity, quantity_beside, read, scientific,
+    size, with_symbol,
 };
 use crate::words;
 

@@ -36,6 +36,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) label: Option<String>,
     /// What the user says about it.
     pub(crate) note: Option<String>,
+    /// What was typed.
+    pub(crate) command: Vec<String>,
     /// Its place among those of two conditions.
     pub(crate) turn: Option<Turn>,
     pub(crate) host: HostFacts,
@@ -57,6 +59,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
         plan: &execution.plan,
         label: execution.label.clone(),
         note: execution.note.clone(),
+        command: execution.command.clone(),
         asked: None,
         turn: execution.turn.clone(),
         host: &execution.host,
@@ -89,6 +92,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: Option<String>,
     pub(crate) note: Option<String>,
+    pub(crate) command: Vec<String>,
     pub(crate) asked: Option<Asked>,
     pub(crate) turn: Option<Turn>,
     pub(crate) host: &'a HostFacts,
@@ -109,6 +113,7 @@ pub(crate) fn begin<'t>(
         note: beginning.note,
         started: now.to_string(),
         plan: beginning.plan.clone(),
+        command: beginning.command,
         asked: beginning.asked,
         turn: beginning.turn,
         after: None,

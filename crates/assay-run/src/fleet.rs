@@ -153,6 +153,7 @@ pub fn measure(
         note: question.note.clone(),
         started: now.to_string(),
         plan: merged.plan.clone(),
+        command: question.words.clone(),
         asked: None,
         turn: None,
         after: None,

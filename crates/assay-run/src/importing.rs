@@ -50,6 +50,8 @@ pub struct Source<'a> {
 pub struct Known {
     /// What the condition is called.
     pub label: Option<String>,
+    /// What was typed behind the name of the program.
+    pub command: Vec<String>,
     /// The host it was measured on.
     pub host: Option<String>,
     /// Dimensions that win over those of the file.
@@ -77,7 +79,7 @@ pub fn store(
     }
     let one = |(system, found): (Option<String>, Vec<Found>)| {
         let host = known.host.clone().or(system).unwrap_or_else(|| UNKNOWN_HOST.to_owned());
-        run(source, &found, (host, known.label.clone()), store, sink)
+        run(source, &found, (host, known), store, sink)
     };
     systems.into_iter().map(one).collect()
 }
@@ -85,7 +87,7 @@ pub fn store(
 fn run(
     source: &Source<'_>,
     found: &[Found],
-    (host, label): (String, Option<String>),
+    (host, known): (String, &Known),
     store: &Store,
     sink: &mut dyn Sink,
 ) -> Result<Run, Failure> {
@@ -97,10 +99,11 @@ fn run(
     let mut started = RunStarted {
         format: FORMAT,
         run: new_run_id(moment),
-        label,
+        label: known.label.clone(),
         note: None,
         started: moment.to_string(),
         plan: plan.clone(),
+        command: known.command.clone(),
         asked: None,
         turn: None,
         after: None,

@@ -48,6 +48,8 @@ pub struct Question<'a> {
     pub label: Option<&'a str>,
     /// What the user says about the run.
     pub note: Option<&'a str>,
+    /// What was typed behind the name of the program.
+    pub command: Vec<String>,
     /// The place of the run, where two conditions take turns.
     pub turn: Option<Turn>,
     /// The MPIs that questions about MPI go to.
@@ -76,6 +78,7 @@ impl<'a> Question<'a> {
             to: None,
             label: None,
             note: None,
+            command: Vec::new(),
             turn: None,
             mpi: MpiChoices::default(),
             storage: RunOptions::default(),
@@ -180,6 +183,7 @@ pub fn measure(
         plan,
         label: question.label.map(str::to_owned),
         note: question.note.map(str::to_owned),
+        command: question.command.clone(),
         turn: question.turn.clone(),
         host,
         tools: &tools,

@@ -76,6 +76,8 @@ impl<'t> Recording<'t> {
             plan: &opening.plan,
             label: opening.label,
             note: None,
+            // The words of a tool's language are in the question itself.
+            command: Vec::new(),
             asked: Some(opening.asked),
             turn: None,
             host: &host,

@@ -151,6 +151,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
             seed: None,
             omitted: Vec::new(),
         },
+        command: vec![],
         asked: None,
         turn,
         after: None,

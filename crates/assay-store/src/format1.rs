@@ -187,6 +187,7 @@ impl Conversion {
             note: None,
             started,
             plan,
+            command: vec![],
             asked: None,
             turn: None,
             after: None,

@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::reference::{self, Claim, Held, ReferenceError, Verdict};
+use assay_claims::reference::{self, Claim, Held, Qualifier, ReferenceError, Verdict};
 use assay_model::path_text;
+use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
 use assay_report::document::{Align, Block, Document, Table, Tone};
-use assay_report::units::{percent, quantity};
+use assay_report::units::{percent, printed, quantity};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
 use serde::Serialize;
@@ -50,9 +51,45 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
     })
 }
 
-/// `about 260 GB/s`.
+/// `about 260 GB/s`, in the words, numbers and units of the language, with the digits and the prefix that were printed.
 pub(crate) fn said(claim: &Claim) -> String {
-    format!("{} {}", claim.qualifier.word(), claim.printed).trim().to_owned()
+    let Quantity { value, unit } = claim.quantity;
+    let figure = match claim.as_printed() {
+        Some((number, unit)) => printed(number, unit),
+        None => quantity(value, unit, 4),
+    };
+    let qualified = |id: &str| sentence(id, &[("value", &figure)]);
+    match claim.qualifier {
+        Qualifier::Exactly => figure,
+        Qualifier::About => qualified("about"),
+        Qualifier::AtLeast => qualified("at-least"),
+        Qualifier::AtMost => qualified("at-most"),
+        Qualifier::Best => qualified("best-of-many"),
+        Qualifier::Mean => qualified("mean-of-many"),
+        Qualifier::Derived => qualified("calculated"),
+    }
+}
+
+/// Of a machine whose type is published, its first result beside what its type is said to reach: one line.
+pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
+    let product = summary.hosts.first()?.system.product.as_deref()?;
+    let system = reference::system_of(product)?;
+    let claims = reference::of_system(&system).ok()?;
+    let held = reference::hold(&summary.results, &claims);
+    let decides = |it: &&Held<'_>| it.verdict != Verdict::Shown;
+    let held = held.iter().find(decides)?;
+    let is_of_use = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
+    let claim = held.claims.iter().rev().find(is_of_use)?;
+    let own = quantity(held.estimate.median, held.estimate.unit, 3);
+    Some(sentence(
+        "known-machine",
+        &[
+            ("system", &system),
+            ("what", &held.estimate.metric.replace('_', " ")),
+            ("published", &said(claim)),
+            ("own", &own),
+        ],
+    ))
 }
 
 /// Results beside what was published of them; `None` where nothing was.

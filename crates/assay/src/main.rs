@@ -3,6 +3,7 @@
 //! Types the arguments, hands them to a command, turns its outcome into an exit code.
 
 mod arguments;
+mod beside;
 mod commands;
 mod data_sheet;
 mod expected;

@@ -10,6 +10,7 @@ use assay_run::failure::{Failure, Kind};
 use serde::Serialize;
 
 use crate::arguments::{AnswerArguments, Format, PageArguments};
+use crate::beside::{self, Companion};
 use crate::output_file;
 use crate::terminal::Terminal;
 
@@ -40,10 +41,13 @@ impl Page<'_> {
         let text = match (self.again, file) {
             // The data are a file beside the page, so that the page itself stays small.
             (Some(make), Some(file)) if !file.metadata().is_ok_and(|it| !it.is_file()) => {
-                let data = file.with_extension("json");
-                let name = data.file_name().and_then(OsStr::to_str);
-                put(&render::html::page(make, name), typed, terminal)?;
-                return output_file::write(&data, &Language::INVARIANT.write(self.json));
+                let (data, text) =
+                    (beside::data_of(file), Language::INVARIANT.write(self.json));
+                let name = data.file_name().and_then(OsStr::to_str).map(str::to_owned);
+                let companions = [Companion { path: data, text: &text }];
+                beside::check(file, &companions)?;
+                put(&render::html::page(make, name.as_deref()), typed, terminal)?;
+                return beside::write(&companions, terminal);
             }
             _ => self.rendered(format, terminal)?,
         };

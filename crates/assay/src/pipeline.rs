@@ -1,6 +1,7 @@
 //! The pipeline: suite → plan → events → run → summary → document.
 
 use assay_claims::reference::Claim;
+use assay_console::options::typed_words;
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
@@ -30,6 +31,7 @@ pub(crate) fn of_options<'a>(suite: &'a Suite, typed: &MeasuringArguments) -> Qu
         budget_s: typed.budget,
         tools: typed.tools.clone(),
         seed: typed.seed,
+        command: typed_words(),
         ..Question::of_suite(suite)
     };
     question.storage.store = typed.store.folder.clone();
@@ -205,7 +207,10 @@ pub(crate) fn present(
     if typed.events {
         return Ok(());
     }
-    let steps = next_steps(summary, extent, terminal.width);
+    let is_asked = extent == Extent::Answer && typed.expect.is_none();
+    let known = is_asked.then(|| expected::of_machine(summary)).flatten();
+    let known = known.map(|line| format!("\n{}\n", terminal.fitted(&line).trim_end()));
+    let steps = known.unwrap_or_default() + &next_steps(summary, extent, terminal.width);
     let document = match (typed.page.format(), extent) {
         (Format::Text, Extent::Answer) => on_one_screen(summary, run, &steps, terminal),
         _ => build::run(summary, Some(run)),

@@ -40,7 +40,12 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
                 parsed,
             });
             if line.contains("err=") && !line.contains("err= 0:") {
-                return Err(ToolError::PassCheck { verdict: line.to_owned() });
+                let number = line.split_once("err=").and_then(|(_, rest)| {
+                    let rest = rest.trim_start();
+                    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+                    rest[..end].parse().ok()
+                });
+                return Err(ToolError::Meet { what: line.to_owned(), number });
             }
         } else if line.contains(": IOPS=") {
             side.end(&mut groups)?;

@@ -67,11 +67,35 @@ pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attribu
     let bytes = of(&["bs", "blocksize"]).map_or(Some(4096), size);
     asked.extend(bytes.map(|bytes| (Attribute::Bytes, bytes.into())));
     asked.extend(of(&["ioengine"]).map(|name| (Attribute::Engine, name.into())));
-    asked.extend(of(&["filename"]).map(|name| (Attribute::Target, name.into())));
+    asked.extend(of(&["filename"]).map(|names| (Attribute::Target, files(names).into())));
     if of(&["direct"]).unwrap_or("0") != "1" {
         asked.insert(Attribute::PageCache, true.into());
     }
     asked
+}
+
+/// The files of fio's list, which colons separate but those behind a backslash (HOWTO, "filename").
+fn files(names: &str) -> String {
+    let mut files = vec![String::new()];
+    let mut is_escaped = false;
+    for letter in names.chars() {
+        match letter {
+            '\\' if !is_escaped => {
+                is_escaped = true;
+                continue;
+            }
+            ':' if !is_escaped => files.push(String::new()),
+            letter => {
+                let last = files.len() - 1;
+                // Only a colon needs the backslash before it.
+                files[last].extend((is_escaped && letter != ':').then_some('\\'));
+                files[last].push(letter);
+            }
+        }
+        is_escaped = false;
+    }
+    files.retain(|it| !it.is_empty());
+    files.join(", ")
 }
 
 /// fio's `4k`, `4KiB`, `4096B` and `4kb` are all 4096, unless `kb_base` says otherwise.
@@ -89,7 +113,10 @@ pub(super) fn size(text: &str) -> Option<u64> {
 pub(super) fn is_ior(text: &str) -> bool {
     let heading = |line: &str| line.starts_with("access") && line.contains("bw(MiB/s)");
     let json = text.contains("\"wrRdTime\"") && text.contains("\"tests\"");
-    json || text.lines().any(heading)
+    // Of a file that is cut off the title may be all there is.
+    let title =
+        |line: &str| line.starts_with("IOR-") && line.contains(": MPI Coordinated Test");
+    json || text.lines().any(|line| heading(line) || title(line))
 }
 
 /// Writes and reads of each test of the file.

@@ -104,6 +104,52 @@ fn what_no_tool_writes_is_refused_with_its_line() {
     );
 }
 
+/// A tool that could not write is told so; the machine computes well.
+#[test]
+fn what_the_system_refused_a_tool_is_no_wrong_result_and_no_cut_file() {
+    let check = |text: &str, said: &str, advice: &str| {
+        let refused = read(text).unwrap_err();
+        assert!(refused.to_string().contains(said), "{refused}");
+        assert!(refused.advice().contains(advice), "{}", refused.advice());
+    };
+    let no_space = "stream0 ended with No space left on device (os error 28)";
+    check(&golden("fio/3.33-no-space.out"), no_space, "free some space");
+    let text = "stream0: (groupid=0, jobs=1): err=28 (file:io_u.c:1876, func=io_u error, \
+                error=No space left on device): pid=1: Sat Nov 21 14:32:16 2026\n  \
+                write: IOPS=1, BW=1KiB/s (1kB/s)(1KiB/1000msec)\n\n\
+                Run status group 0 (all jobs):\n";
+    check(text, "error=No space left on device", "free some space");
+    let no_file = "open64(\"/var/tmp/assay/none\", 0) failed: No such file or directory";
+    check(&golden("ior/4.1.0-no-file.out"), no_file, "name a file that is there");
+}
+
+/// Cut right behind its heading a file is known for what it is.
+#[test]
+fn a_file_that_is_cut_behind_its_heading_breaks_off() {
+    for (path, lines, format) in
+        [("ior/4.1.0-both.out", 3, "IOR 3 and 4"), ("xhpl/2.3-three-rows.out", 8, "HPL's log")]
+    {
+        let whole = golden(path);
+        let text: String = whole.split_inclusive('\n').take(lines).collect();
+        let refused = read(&text).unwrap_err();
+        let said = refused.to_string();
+        assert!(said.contains(format) && said.contains("breaks off"), "{said}");
+        assert!(refused.advice().contains("cut off"), "{}", refused.advice());
+    }
+}
+
+#[test]
+fn colons_in_names_of_files_are_those_of_the_names() {
+    let read = read(&golden("fio/3.33-mix.out")).unwrap();
+    let target = read.1[0].dimensions.get(&Attribute::Target).cloned();
+    assert_eq!(target, Some("/var/tmp/assay:golden/file".into()));
+    let options = |names: &str| {
+        let options = [("filename".to_owned(), names.to_owned())].into();
+        storage::asked(&options, 1).remove(&Attribute::Target)
+    };
+    assert_eq!(options(r"/a:/b\:c:/d\e"), Some(r"/a, /b:c, /d\e".into()));
+}
+
 #[test]
 fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
     check(

@@ -11,8 +11,8 @@ use crate::outputs::{Parsed, ToolError};
 /// One process of fio is one sample of each metric: of all its jobs, reads and writes together. `time_s` is
 /// what its rates are means over; without a time every process does the same work.
 pub(crate) fn fio(result: FioResult, time_s: &[f64]) -> Result<Parsed, ToolError> {
-    if let Some(verdict) = result.failed {
-        return Err(ToolError::PassCheck { verdict });
+    if let Some((what, number)) = result.failed {
+        return Err(ToolError::Meet { what, number: Some(number) });
     }
     let mut parsed = Parsed { version: result.version, ..Parsed::default() };
     let ios = vec![result.ios as f64];

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::run::context::{metric_name, text};
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, word};
+use crate::locale::{comma, detailed, details, word};
 use crate::{precision, units, words as catalogue};
 
 mod forest;
@@ -149,7 +149,7 @@ fn case(estimate: &Estimate) -> String {
     let asked = identity::words(&estimate.parameters);
     // It is among the parameters of runs with several hosts.
     let host = text(estimate, Attribute::Host);
-    host.into_iter().chain([asked]).collect::<Vec<_>>().join(comma())
+    details(&host.into_iter().chain([asked]).collect::<Vec<_>>())
 }
 
 /// What each condition reached of its limit, where both are known.

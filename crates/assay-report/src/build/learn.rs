@@ -3,17 +3,17 @@
 //!
 //! Numbers keep the columns and the decimals of the tool and are not grouped, as there; intervals have a column of their own.
 
-use std::borrow::Cow;
-use std::path::Path;
-
-use assay_model::attribute::{Attribute, Value};
-use assay_model::benchmark::Better;
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::quantity::Unit;
 use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 
+mod commands;
+mod conditions;
+mod mpi;
 mod volume;
 
 use super::answer::untrusted;
@@ -93,16 +93,16 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
             document.paragraph(Tone::Plain, said.unwrap_or_default());
         }
     }
-    add(&mut document, Some("learn-heading-conditions"), conditions(summaries));
+    add(&mut document, Some("learn-heading-conditions"), conditions::side_by_side(summaries));
     add(&mut document, Some("learn-heading-send-latency"), send_latency(&all));
-    add(&mut document, Some("learn-heading-mpi-latency"), mpi_latency(&all));
-    add(&mut document, Some("learn-heading-mpi-bandwidth"), mpi_bandwidth(&all));
+    add(&mut document, Some("learn-heading-mpi-latency"), mpi::latency(&all));
+    add(&mut document, Some("learn-heading-mpi-bandwidth"), mpi::bandwidth(&all));
     impossible(&mut document, &all);
     for summary in summaries {
         let run = runs.iter().find(|run| run.started.run == summary.run.id);
         document.blocks.extend(sections(summary, run, summaries.len() > 1));
     }
-    close(&mut document, summaries);
+    close(&mut document, summaries, runs);
     let measured = summaries.iter().map(|it| it.run.started.as_str()).max();
     Published {
         document,
@@ -144,7 +144,7 @@ fn sections(summary: &Summary, run: Option<&Run>, is_one_of_several: bool) -> Ve
 }
 
 /// Method, dates and commands.
-fn close(document: &mut Document, summaries: &[&Summary]) {
+fn close(document: &mut Document, summaries: &[&Summary], runs: &[Run]) {
     let Some(first) = summaries.first() else { return };
     document.heading(word("heading-method"));
     document.paragraph(Tone::Plain, words::statistics(first.statistics));
@@ -152,63 +152,8 @@ fn close(document: &mut Document, summaries: &[&Summary]) {
     dates.dedup();
     document.paragraph(Tone::Plain, say!("learn-dates", dates = dates.join(comma())));
     document.heading(word("learn-heading-commands"));
-    let mut commands: Vec<String> = Vec::new();
-    for summary in summaries {
-        let reported = summary.results.iter().filter_map(|it| {
-            match it.parameters.get(&Attribute::Commands) {
-                Some(Value::Pairs(pairs)) => Some(pairs.values().cloned().collect::<Vec<_>>()),
-                _ => None,
-            }
-        });
-        for command in own_commands(summary).into_iter().chain(reported.flatten()) {
-            if !commands.contains(&command) {
-                commands.push(command);
-            }
-        }
-    }
+    let commands = commands::of(summaries, runs);
     document.blocks.push(Block::Preformatted(commands.join("\n")));
-}
-
-/// As a shell takes it for one word (POSIX.1-2024, Shell Command Language, 2.2).
-fn shell_word(text: &str) -> Cow<'_, str> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+=[]".contains(c);
-    match text.chars().all(is_plain) && !text.is_empty() {
-        true => text.into(),
-        false => format!("'{}'", text.replace('\'', r"'\''")).into(),
-    }
-}
-
-/// What repeats a run: once for each host that it measured the way to and each folder that it measured.
-fn own_commands(summary: &Summary) -> Vec<String> {
-    let named = |name: Attribute| {
-        let mut found: Vec<String> = Vec::new();
-        for it in summary.results.iter().filter_map(|it| text(it, name)) {
-            if !found.contains(&it) {
-                found.push(it);
-            }
-        }
-        found
-    };
-    let folder = |path: String| match Path::new(&path).parent().and_then(Path::to_str) {
-        // A device is named itself; of a folder the file in it was made by the run.
-        Some(folder) if !path.starts_with("/dev/") => folder.to_owned(),
-        _ => path,
-    };
-    let hosts = named(Attribute::To).into_iter().filter(|it| it != "loopback");
-    let hosts = hosts.map(|it| format!(" --to {}", shell_word(&it)));
-    // What others measured may be called anything.
-    let targets = named(Attribute::Target).into_iter().filter(|it| it.starts_with('/'));
-    let mut folders: Vec<String> = Vec::new();
-    for folder in targets.map(folder) {
-        if !folders.contains(&folder) {
-            folders.push(folder);
-        }
-    }
-    let folders = folders.into_iter().map(|it| format!(" --target {}", shell_word(&it)));
-    let suite = &summary.run.suite;
-    let commands: Vec<String> =
-        hosts.chain(folders).map(|of| format!("assay run {suite}{of}")).collect();
-    if commands.is_empty() { vec![format!("assay run {suite}")] } else { commands }
 }
 
 /// Figures that cannot be of one sample stay in their table, with a warning below it.
@@ -268,7 +213,8 @@ fn headline(subject: &str, all: &[&Estimate], summaries: &[&Summary]) -> Table {
     ];
     let mut table = Table::new("", &columns);
     let rows = [stream(all), linpack(all), rdma(all)].into_iter().flatten();
-    table.rows.extend(rows.chain(storage(all)).chain(lacking(summaries)));
+    let network = conditions::headline(summaries);
+    table.rows.extend(rows.chain(network).chain(storage(all)).chain(lacking(summaries)));
     table
 }
 
@@ -290,9 +236,13 @@ fn lacking(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn of<'a>(all: &[&'a Estimate], benchmark: &str, metric: &str) -> Vec<&'a Estimate> {
-    let is = |it: &&&Estimate| it.benchmark == benchmark && it.metric == metric;
+fn of<'a>(all: &[&'a Estimate], benchmark: Benchmark, metric: &str) -> Vec<&'a Estimate> {
+    let is = |it: &&&Estimate| it.benchmark == benchmark.id() && it.metric == metric;
     all.iter().filter(is).copied().collect()
+}
+
+fn is_rdma(estimate: &Estimate) -> bool {
+    matches!(Benchmark::from_id(&estimate.benchmark), Some(Benchmark::Rdma(_)))
 }
 
 fn best<'a>(found: &[&'a Estimate]) -> Option<&'a Estimate> {
@@ -309,7 +259,7 @@ fn row(name: String, shown: String, estimates: &[&Estimate]) -> Vec<Cell> {
 
 /// The whole node, and from the lowest to the highest of its domains.
 fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
-    let found = of(all, "memory.stream", "triad");
+    let found = of(all, Benchmark::MemoryStream, "triad");
     let place = |it: &Estimate| text(it, Attribute::Placement).unwrap_or_default();
     let (whole, parts): (Vec<&Estimate>, Vec<&Estimate>) =
         found.into_iter().partition(|it| !place(it).contains(':'));
@@ -339,7 +289,7 @@ fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
 }
 
 fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
-    let rmax = best(&of(all, "compute.linpack", "rmax"))?;
+    let rmax = best(&of(all, Benchmark::Linpack, "rmax"))?;
     let reported = number(rmax, Attribute::Rpeak)
         .map(|peak| in_gflops(&Estimate { median: peak, ci: None, ..rmax.clone() }));
     let peak = reported.map(|it| format!("{it} (Rpeak)"));
@@ -359,9 +309,7 @@ fn in_gflops(estimate: &Estimate) -> String {
 
 fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let of_rdma = |metrics: &[&str]| {
-        let is = |it: &&&Estimate| {
-            it.benchmark.starts_with("rdma.") && metrics.contains(&it.metric.as_str())
-        };
+        let is = |it: &&&Estimate| is_rdma(it) && metrics.contains(&it.metric.as_str());
         all.iter().filter(is).copied().collect::<Vec<_>>()
     };
     let latencies = of_rdma(&["half_round_trip", "latency"]);
@@ -383,7 +331,7 @@ fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
 fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
     let place = |it: &Estimate| (it.tool.name.clone(), volume::place(it));
     let mut places: Vec<(String, Option<String>)> = Vec::new();
-    let mut found = volume::without_parts(of(all, "storage", "bandwidth"));
+    let mut found = volume::without_parts(of(all, Benchmark::Storage, "bandwidth"));
     found.retain(|it| it.median.is_finite());
     for it in &found {
         if !places.contains(&place(it)) {
@@ -406,9 +354,10 @@ fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
             }
             (Some(read), None) => say!("learn-reads", reads = value(read)),
             (None, Some(write)) => say!("learn-writes", writes = value(write)),
-            (None, None) => return None,
+            (None, None) => say!("learn-mixed", both = value(of_operation("mix")?)),
         };
-        let both: Vec<&Estimate> = read.into_iter().chain(write).collect();
+        let mixed = of_operation("mix").filter(|_| read.is_none() && write.is_none());
+        let both: Vec<&Estimate> = read.into_iter().chain(write).chain(mixed).collect();
         let name = match here {
             (tool, Some(group)) if both[0].is_of_hosts() => detailed(&tool, &group),
             (tool, Some(target)) => say!("learn-storage", tool = tool, target = target),
@@ -452,7 +401,7 @@ fn send_latency(all: &[&Estimate]) -> Table {
         };
         all.iter().filter(is).copied().collect::<Vec<_>>()
     };
-    let own = of(all, "rdma.send_lat", "half_round_trip");
+    let own = of(all, Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip");
     let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(reported);
     let typical = if own.is_empty() { &tool[2] } else { &own };
     for bytes in sizes(typical) {
@@ -477,128 +426,4 @@ fn send_latency(all: &[&Estimate]) -> Table {
         table.rows.push(cells);
     }
     table
-}
-
-/// Every MPI of some results, in order of appearance.
-fn mpis(found: &[&Estimate]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for name in found.iter().map(|it| mpi(it)) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
-}
-
-fn mpi(estimate: &Estimate) -> String {
-    text(estimate, Attribute::Mpi).unwrap_or_else(|| estimate.tool.name.clone())
-}
-
-/// Message size × MPI.
-fn mpi_latency(all: &[&Estimate]) -> Table {
-    let found = of(all, "mpi.latency", "latency");
-    let names = mpis(&found);
-    let titles: Vec<String> = names
-        .iter()
-        .map(|name| say!("learn-latency-of", unit = symbol("µs"), mpi = name))
-        .collect();
-    let mut columns = vec![("#bytes", Align::Right)];
-    columns.extend(titles.iter().map(|it| (it.as_str(), Align::Right)));
-    let mut table = Table::new("", &columns);
-    for bytes in sizes(&found) {
-        let mut cells: Vec<Cell> = vec![bytes.to_string().into()];
-        for name in &names {
-            let own: Vec<&Estimate> =
-                found.iter().filter(|it| mpi(it) == *name).copied().collect();
-            let shown = at(&own, bytes).map(|it| decimal(it.median / MICROSECOND, DECIMALS));
-            cells.push(shown.unwrap_or_default().into());
-        }
-        table.rows.push(cells);
-    }
-    table
-}
-
-/// MB/s beside Gbit/s, for every MPI.
-fn mpi_bandwidth(all: &[&Estimate]) -> Table {
-    let found = of(all, "mpi.bandwidth", "bandwidth");
-    let names = mpis(&found);
-    let in_units = [("MB/s", 1e-6), ("Gbit/s", 8e-9)];
-    let title = |name: &String, unit: &str| match names.len() {
-        1 => say!("learn-bandwidth-in", unit = symbol(unit)),
-        _ => say!("learn-bandwidth-of", unit = symbol(unit), mpi = name),
-    };
-    let titles: Vec<String> =
-        names.iter().flat_map(|name| in_units.map(|(unit, _)| title(name, unit))).collect();
-    let mut columns = vec![("#bytes", Align::Right)];
-    columns.extend(titles.iter().map(|it| (it.as_str(), Align::Right)));
-    let mut table = Table::new("", &columns);
-    for bytes in sizes(&found) {
-        let mut cells: Vec<Cell> = vec![bytes.to_string().into()];
-        for name in &names {
-            let own: Vec<&Estimate> =
-                found.iter().filter(|it| mpi(it) == *name).copied().collect();
-            let rate = at(&own, bytes).map(|it| it.median);
-            cells.extend(in_units.map(|(_, factor)| {
-                Cell::from(rate.map(|it| decimal(it * factor, DECIMALS)).unwrap_or_default())
-            }));
-        }
-        table.rows.push(cells);
-    }
-    table
-}
-
-/// The network under each condition: goodput, CPU usage and one-way time of every path.
-fn conditions(summaries: &[&Summary]) -> Table {
-    let labelled: Vec<(&str, &Summary)> =
-        summaries.iter().filter_map(|it| Some((it.run.label.as_deref()?, *it))).collect();
-    let mut labels: Vec<&str> = Vec::new();
-    let mut items: Vec<String> = Vec::new();
-    let item = |it: &Estimate| text(it, Attribute::To).unwrap_or_default();
-    for (label, summary) in &labelled {
-        if !labels.contains(label) {
-            labels.push(label);
-        }
-        for it in summary.results.iter().filter(|it| it.benchmark == "network.tcp") {
-            if !items.contains(&item(it)) {
-                items.push(item(it));
-            }
-        }
-    }
-    let mut columns = vec![(word("column-item"), Align::Left)];
-    for label in &labels {
-        columns.push((label, Align::Right));
-        columns.push((word("learn-cpu-usage"), Align::Right));
-        columns.push((word("column-latency"), Align::Right));
-    }
-    let mut table = Table::new("", &columns);
-    for name in items {
-        let mut cells: Vec<Cell> = vec![name.as_str().into()];
-        for label in &labels {
-            for metric in ["goodput", "cpu_load", "half_round_trip"] {
-                let found: Vec<&Estimate> = labelled
-                    .iter()
-                    .filter(|(of, _)| of == label)
-                    .flat_map(|(_, summary)| &summary.results)
-                    .filter(|it| it.metric == metric && item(it) == name)
-                    .collect();
-                cells.push(best(&found).map(shown_share).unwrap_or_default().into());
-            }
-        }
-        table.rows.push(cells);
-    }
-    if labels.len() < 2 { Table::new("", &[]) } else { table }
-}
-
-/// A share is a percentage here.
-fn shown_share(estimate: &Estimate) -> String {
-    match (estimate.unit, estimate.better) {
-        (Unit::Ratio, Better::Lower | Better::Higher) if estimate.ci.is_none() => {
-            units::in_percent(&units::quantity(
-                100.0 * estimate.median,
-                Unit::Ratio,
-                digits(estimate),
-            ))
-        }
-        _ => value(estimate),
-    }
 }

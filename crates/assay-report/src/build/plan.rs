@@ -10,7 +10,7 @@ use super::hosts::{Unreached, unreached_hosts};
 use super::run::words::direction;
 use super::storage;
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, grouped, word};
+use crate::locale::{detailed, details, grouped, word};
 use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
 
@@ -240,7 +240,7 @@ fn network(work: &NetworkWorkload) -> String {
             let copy = (!it.copy).then(|| word("no-copy").to_owned());
             let parts: Vec<String> = parts.into_iter().chain(copy).collect();
             let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
-            format!("{}; {congestion}", parts.join(comma()))
+            format!("{}; {congestion}", details(&parts))
         }
         NetworkQuestion::Latency(it) => {
             let waiting = if it.spin { "plan-spinning" } else { "plan-sleeping" };
@@ -249,7 +249,7 @@ fn network(work: &NetworkWorkload) -> String {
             let load = (it.load_streams > 0).then(|| say!("under-load", n = it.load_streams));
             let parts = [say!("plan-there-and-back", size = size), word(waiting).to_owned()];
             let parts: Vec<String> = parts.into_iter().chain(rate).chain(load).collect();
-            parts.join(comma())
+            details(&parts)
         }
     };
     let to: Vec<String> = [to].into_iter().chain(port).collect();
@@ -280,7 +280,7 @@ fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
         };
         format!("; {of}")
     });
-    format!("{what}: {}{}", parts.join(comma()), sizes.unwrap_or_default())
+    format!("{what}: {}{}", details(&parts), sizes.unwrap_or_default())
 }
 
 /// A table has no room for folders; the plan in JSON has them.

@@ -13,7 +13,7 @@ use assay_model::workload::storage::{
 };
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, word};
+use crate::locale::{comma, detailed, details, word};
 use crate::units::{percent, quantity, size};
 
 /// Targets that are named; of more only the number is reported.
@@ -217,7 +217,7 @@ fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
         (stream.sync_every > 0)
             .then(|| say!("plan-fsync-every", n = stream.sync_every.to_string())),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
+    details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn pattern(pattern: &AccessPattern) -> String {
@@ -364,5 +364,5 @@ fn time(timing: &StorageTiming, pause_before_s: f64) -> String {
         Some(timing.duration_s.map_or_else(|| word("plan-until-done").to_owned(), seconds)),
         timing.stop_after_bytes.map(|bytes| say!("plan-at-most", value = size(bytes))),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
+    details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }

@@ -4,9 +4,11 @@
 //! missing is a fault that the tests find; its identifier is what a reader would see.
 
 use std::collections::HashMap;
+use std::str::FromStr as _;
 use std::sync::OnceLock;
 
 use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::types::FluentNumber;
 use fluent_bundle::{FluentArgs, FluentError, FluentResource, FluentValue};
 use unic_langid::LanguageIdentifier;
 
@@ -19,6 +21,8 @@ pub(crate) enum Argument {
     Text(String),
     /// How many: chooses among plural forms.
     Count(u64),
+    /// A number as the invariant writer made it, `4.4` or `1.0`: its decimals choose among plural forms, too.
+    Decimal(String),
 }
 
 impl From<&str> for Argument {
@@ -70,6 +74,10 @@ fn given<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
         match argument {
             Argument::Text(text) => given.set(*name, text.as_str()),
             Argument::Count(count) => given.set(*name, *count as f64),
+            Argument::Decimal(text) => match FluentNumber::from_str(text) {
+                Ok(number) => given.set(*name, number),
+                Err(_) => given.set(*name, number::grouped(text)),
+            },
         }
     }
     given
@@ -137,7 +145,7 @@ impl Catalogue {
         // Marks of direction around every value would be copied with it.
         bundle.set_use_isolating(false);
         bundle.set_formatter(Some(|value, _| match value {
-            FluentValue::Number(count) => Some(number::grouped(&count.value.to_string())),
+            FluentValue::Number(count) => Some(number::grouped(&count.as_string())),
             _ => None,
         }));
         // The tests read every file: what cannot be read here is left out, not a reason to stop.

@@ -44,6 +44,16 @@ pub fn with_symbol(number: &str, symbol: &str) -> String {
     unit::with_symbol(number, symbol)
 }
 
+/// What somebody else printed as `2.35` and `us`, with the same digits and the same prefix.
+#[must_use]
+pub fn printed(number: &str, unit: &str) -> String {
+    match unit {
+        "%" => in_percent(&grouped(number)),
+        "us" => with_symbol(&grouped(number), "µs"),
+        unit => with_symbol(&grouped(number), unit),
+    }
+}
+
 /// Number and unit of a written quantity, or of two with one unit; no unit of a plain number.
 #[must_use]
 pub fn parts(written: &str) -> (&str, &str) {

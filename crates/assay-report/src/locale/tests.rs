@@ -112,6 +112,41 @@ fn messages_have_neither_digits_nor_units() {
     }
 }
 
+/// A number and its unit are never on two lines, nor is a French colon, semicolon, question or exclamation mark on the line
+/// below its word: U+00A0 before the colon and inside quotation marks, U+202F before the others and before units.
+#[test]
+fn no_line_breaks_where_a_language_holds_together() {
+    let units = ["%", "B", "KiB", "MiB", "GiB", "MB", "GB", "Kio", "Mio", "Gio", "КиБ", "МиБ"];
+    let times = ["ns", "µs", "ms", "мкс", "мс", "MHz", "GHz", "Mbit/s", "Gbit/s", "GB/s"];
+    let is_unit = |word: &str| {
+        let word = word.trim_matches(|it| "()[],;.:".contains(it));
+        units.contains(&word) || times.contains(&word)
+    };
+    for locale in Locale::ALL {
+        for (id, message) in messages(locale) {
+            let words = message.texts.concat();
+            let words = words.split('`').step_by(2).collect::<Vec<_>>().join("`");
+            let split: Vec<&str> = words.split(' ').collect();
+            for pair in split.windows(2) {
+                let after_number = pair[0].ends_with(|it: char| it.is_ascii_digit());
+                assert!(!(after_number && is_unit(pair[1])), "{locale:?}: {id}: {words}");
+            }
+            if locale != Locale::Fr {
+                continue;
+            }
+            for (mark, before) in
+                [(':', '\u{a0}'), (';', '\u{202f}'), ('?', '\u{202f}'), ('!', '\u{202f}')]
+            {
+                for other in [' ', '\u{a0}', '\u{202f}'].into_iter().filter(|it| *it != before)
+                {
+                    assert!(!words.contains(&format!("{other}{mark}")), "{id}: {words}");
+                }
+            }
+            assert!(!words.contains("« ") && !words.contains(" »"), "{id}: {words}");
+        }
+    }
+}
+
 /// The doctor's checks say of themselves why they matter and what to change, in English beside the check. Every other
 /// language has it, and what is typed, such as a path or a setting, is typed the same.
 #[test]

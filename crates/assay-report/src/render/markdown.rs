@@ -3,7 +3,7 @@
 use assay_model::plain;
 
 use crate::document::{Align, Block, Cell, Document, Facts, Note, Plot, Table};
-use crate::locale::Language;
+use crate::locale::{Language, colon, fact};
 use crate::plot;
 use crate::precision::written;
 
@@ -87,8 +87,7 @@ fn fenced(text: &str) -> String {
 
 fn list(facts: &Facts) -> String {
     let title = facts.title.iter().map(|title| format!("**{}**\n", inline(title)));
-    let fact =
-        |(name, value): &(String, String)| format!("- {}: {}", inline(name), inline(value));
+    let fact = |(name, value): &(String, String)| format!("- {}", inline(&fact(name, value)));
     title.chain(facts.facts.iter().map(fact)).collect::<Vec<_>>().join("\n")
 }
 
@@ -100,7 +99,7 @@ fn note(note: &Note) -> String {
     } else {
         format!("  \n  → {}", inline(&note.advice))
     };
-    format!("- {mark}**{}**: {}{advice}", inline(&note.name), lines.join("  \n  "))
+    format!("- {mark}**{}**{}{}{advice}", inline(&note.name), colon(), lines.join("  \n  "))
 }
 
 fn captioned(table: &Table) -> String {

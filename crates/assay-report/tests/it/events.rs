@@ -28,6 +28,7 @@ pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
         note: None,
         started: "2026-11-21T10:44:55Z".to_owned(),
         plan: plan.clone(),
+        command: vec![],
         asked: None,
         turn: None,
         after: None,

@@ -33,6 +33,9 @@ fn summaries(page: &str) -> Vec<(String, Summary)> {
     for line in text.lines() {
         let [benchmark, metric, value, qualifier, attributes] =
             line.split('\t').collect::<Vec<_>>().try_into().unwrap();
+        // Only what something produces can be on a page.
+        let known = Benchmark::from_id(benchmark).and_then(|it| it.metric(metric));
+        assert!(known.is_some(), "{page}: nothing measures {benchmark}/{metric}");
         let mut it = figure(benchmark, metric, value.parse().unwrap());
         let (mut label, mut table, mut suite) = (None, String::new(), "hb".to_owned());
         for (name, value) in attributes.split(';').filter_map(|it| it.split_once('=')) {

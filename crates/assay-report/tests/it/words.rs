@@ -293,3 +293,15 @@ fn a_doubt_about_a_host_names_it() {
     assert_eq!(doubt.id(), Doubt::AnotherAssay.id());
     assert!(assay_report::words::doubt(&doubt).text.starts_with("vm1: another assay"));
 }
+
+/// Half of a last digit is a small share, and never none.
+#[test]
+fn a_rounded_output_is_known_to_more_than_nothing() {
+    let said = |share| {
+        let doubt =
+            Doubt::RoundedOutput { metric: "rate".to_owned(), at: String::new(), share };
+        words::doubt(&doubt).text.replace('\u{a0}', " ")
+    };
+    assert!(said(0.005).ends_with("±0.50 %"), "{}", said(0.005));
+    assert!(said(0.1).ends_with("±10 %"), "{}", said(0.1));
+}

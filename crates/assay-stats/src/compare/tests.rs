@@ -31,6 +31,7 @@ fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>])
             cases: vec![case],
             omitted: vec![],
         },
+        command: vec![],
         asked: None,
         turn: None,
         after: None,

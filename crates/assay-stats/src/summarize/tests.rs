@@ -216,6 +216,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
             cases: scripts.iter().map(|script| script.case.clone()).collect(),
             omitted: vec![],
         },
+        command: vec![],
         asked: None,
         turn: None,
         after: None,

@@ -47,6 +47,7 @@ pub(crate) fn started(run: &str) -> RunStarted {
             cases,
             omitted: vec![],
         },
+        command: vec![],
         asked: None,
         turn: None,
         after: None,

@@ -58,8 +58,19 @@ fn language(tag: &str) -> Result<Locale, String> {
     }
     Locale::of(tag).ok_or_else(|| {
         let tags = Locale::ALL.map(Locale::tag);
-        let near = nearest(tag, tags.into_iter())
-            .map_or_else(String::new, |it| format!(" (did you mean {it}?)"));
+        let near = akin(tag).or_else(|| nearest(tag, tags.into_iter()));
+        let near = near.map_or_else(String::new, |it| format!(" (did you mean {it}?)"));
         format!("there are no words in this language{near}; there are {}", tags.join(", "))
     })
+}
+
+/// What readers of a language that is not here may read: another script of it, or the nearest relative.
+fn akin(tag: &str) -> Option<&'static str> {
+    let language = tag.split(['-', '_', '.', '@']).next().unwrap_or_default();
+    match language.to_lowercase().as_str() {
+        "zh" | "yue" => Some(Locale::ZhHans.tag()),
+        "pt" | "gl" | "ca" => Some(Locale::Es.tag()),
+        "sk" => Some(Locale::Cs.tag()),
+        _ => None,
+    }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 use assay_adapters::import::{self, ImportError, MOST_BYTES};
+use assay_console::options::typed_words;
 use assay_model::attribute::{Attribute, Attributes, Kind as AttributeKind, Role, Value};
 use assay_model::quantity::Bytes;
 use assay_model::run::Run;
@@ -46,6 +47,7 @@ struct Refused {
 pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let known = Known {
         label: typed.label.clone(),
+        command: typed_words(),
         host: typed.host.clone(),
         dimensions: dimensions(&typed.set)?,
     };

@@ -9,8 +9,8 @@ use assay_model::summary::Summary;
 use assay_report::{anonymous, build, render};
 
 use crate::arguments::{Format, PageArguments, ReportArguments, ShowArguments};
+use crate::beside::{self, Companion};
 use crate::data_sheet::DataSheet;
-use crate::output_file;
 use crate::page::{self, Page};
 use crate::stored;
 use crate::terminal::Terminal;
@@ -46,8 +46,7 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
     let data_sheet = typed.data_sheet.read()?;
     let mut code = 0;
     let mut runs = Vec::new();
-    for run in &typed.runs {
-        let read = stored::read(&typed.store, run)?;
+    for read in stored::read_all(&typed.store, &typed.runs)? {
         stored::complain(&read, terminal);
         code = code.max(stored::exit_code(&read));
         let mut run = read.run;
@@ -85,10 +84,15 @@ fn learn(
     let published = build::learn(&subject, &summaries.iter().collect::<Vec<_>>(), runs);
     let stem = typed.output.as_deref().and_then(Path::file_stem).and_then(OsStr::to_str);
     let (text, pictures) = render::learn::document(&published, stem);
-    for (path, picture) in typed.output.iter().cycle().zip(&pictures) {
-        output_file::write(&path.with_file_name(&picture.name), &picture.svg)?;
-    }
-    page::put(&text, typed, terminal)
+    let Some(page) = &typed.output else { return page::put(&text, typed, terminal) };
+    let beside_it = |name: &str| page.with_file_name(name);
+    let companions: Vec<Companion<'_>> = pictures
+        .iter()
+        .map(|it| Companion { path: beside_it(&it.name), text: &it.svg })
+        .collect();
+    beside::check(page, &companions)?;
+    page::put(&text, typed, terminal)?;
+    beside::write(&companions, terminal)
 }
 
 /// The stored run as a page, for `publish`.

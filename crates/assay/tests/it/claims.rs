@@ -25,7 +25,8 @@ fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
     let world = World::new();
     let all = world.assay(&["references"]).succeeded().out;
     assert!(all.contains("azure/hbv4") && all.contains("aws/p5.48xlarge/alinux2"), "{all}");
-    let hbv2 = world.assay(&["references", "azure/hbv2"]).succeeded().out;
+    let hbv2 =
+        world.assay(&["references", "azure/hbv2"]).succeeded().out.replace('\u{a0}', " ");
     for reported in ["350 GB/s", "about 260 GB/s", "CONFLICT", "SUSPECT", "hbv2-performance.md"]
     {
         assert!(hbv2.contains(reported), "{reported}: {hbv2}");
@@ -34,6 +35,27 @@ fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
     assert!(claims.as_array().unwrap().len() > 100);
     let refused = world.assay(&["references", "azure/hbv44"]).failed_with(2).err;
     assert!(refused.contains("did you mean azure/hbv4"), "{refused}");
+}
+
+/// Words, numbers and units of the language, with the digits of the source; the best of many bounds nothing.
+#[test]
+fn published_figures_speak_the_language() {
+    let world = World::new();
+    for (system, locale, said) in [
+        ("azure/hb", "en", &["best 2.35 µs", "best 96.5 Gbit/s", "at least 32 GB/s"][..]),
+        ("azure/hb", "ru", &["лучшее значение 2,35 мкс", "около 260 ГБ/с", "не более 33 ГБ/с"]),
+        ("azure/hb", "fr", &["meilleure valeur 96,5 Gbit/s", "environ 260 Go/s"]),
+        ("azure/hbv4", "zh-Hans", &["至多 2 µs"]),
+        ("azure/hbv2", "fr", &["285 000 Mo/s"]),
+    ] {
+        let mut command = world.command(&["references", system]);
+        command.env("LC_ALL", format!("{}.UTF-8", locale.replace("zh-Hans", "zh_CN")));
+        let text = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let text = text.replace(['\u{a0}', '\u{202f}'], " ");
+        for it in said {
+            assert!(text.contains(it), "{locale}: {it}: {text}");
+        }
+    }
 }
 
 #[test]

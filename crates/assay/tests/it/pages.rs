@@ -35,9 +35,12 @@ fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
 #[test]
 fn an_unknown_language_is_refused_with_the_nearest() {
     let world = World::new();
-    for (tag, expected) in
-        [("zh-Hant", "did you mean zh-Hans?"), ("xx", "there are en, ru, fr")]
-    {
+    for (tag, expected) in [
+        ("zh-Hant", "did you mean zh-Hans?"),
+        ("zh-TW", "did you mean zh-Hans?"),
+        ("pt", "did you mean es?"),
+        ("xx", "there are en, ru, fr"),
+    ] {
         let refused = world.assay(&["report", "latest", "--locale", tag]).failed_with(2).err;
         assert!(refused.contains("no words in this language"), "{refused}");
         assert!(refused.contains(expected), "{refused}");
@@ -56,4 +59,49 @@ fn what_is_enormous_is_refused_unread() {
     );
     let refused = world.assay(&["lint", "big"]).failed_with(2).err;
     assert!(refused.contains("big is no page") && refused.contains("at most"), "{refused}");
+}
+
+const STREAM: &str =
+    include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
+
+/// What a page brings along replaces what the page before brought along, and no file of anybody's; it is said what was
+/// written.
+#[test]
+fn a_page_replaces_no_file_that_nobody_named() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    world.assay(&["import", "--label", "off", "stream.txt"]).succeeded();
+    let html = ["report", "latest", "--format", "html", "-o"];
+    let page = |name: &'static str| world.assay(&[&html[..], &[name]].concat());
+    world.write("page.json", "{\"precious\": true}\n");
+    let refused = page("page.html").failed_with(2).err;
+    assert!(refused.contains("page.json is there already"), "{refused}");
+    assert!(!world.path("page.html").exists());
+    assert!(fs::read_to_string(world.path("page.json")).unwrap().contains("precious"));
+    let said = page("other.html").succeeded().err;
+    assert!(said.contains("also written: other.json"), "{said}");
+    page("other.html").succeeded();
+    // The document of another run is somebody's, too.
+    world.assay(&["show", "latest", "--json", "-o", "mine.json"]).succeeded();
+    page("mine.html").failed_with(2);
+    page("p.json").succeeded();
+    assert!(fs::read_to_string(world.path("p.json")).unwrap().starts_with("<!DOCTYPE html>"));
+    assert!(world.path("p.data.json").is_file());
+}
+
+/// As `compare` takes it: a label stands for its runs.
+#[test]
+fn a_label_names_runs_of_a_report() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    for label in ["off", "on"] {
+        world.assay(&["import", "--label", label, "stream.txt"]).succeeded();
+    }
+    let words = ["report", "off", "on", "--format", "learn"];
+    let page = world.assay(&words).succeeded().out;
+    // As it was typed, once for each run.
+    assert!(page.contains("assay import --label off stream.txt\n"), "{page}");
+    assert!(page.contains("assay import --label on stream.txt\n"), "{page}");
+    let refused = world.assay(&["report", "neither"]).failed_with(2).err;
+    assert!(refused.contains("neither") && refused.contains("--label NAME"), "{refused}");
 }

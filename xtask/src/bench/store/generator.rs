@@ -47,6 +47,7 @@ pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> R
             note: None,
             started: format!("{date}T{time}Z"),
             plan: plan.clone(),
+            command: vec![],
             asked: None,
             turn: None,
             after: None,

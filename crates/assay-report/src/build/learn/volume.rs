@@ -3,13 +3,14 @@
 use std::cmp::Ordering;
 
 use assay_model::attribute::Attribute;
+use assay_model::benchmark::Benchmark;
 use assay_model::quantity::Unit;
 use assay_model::sizing::{ServiceLevel, VolumeKind, quota_bytes};
 use assay_model::summary::Estimate;
 
 use super::{digits, number, of, qualified, text};
 use crate::document::{Align, Cell, Table};
-use crate::locale::{detailed, grouped, in_percent, size, symbol, word};
+use crate::locale::{Argument, detailed, grouped, in_percent, size, symbol, word};
 use crate::{precision, units};
 
 /// The page of a volume whose service level sells throughput by quota.
@@ -34,7 +35,7 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
     ];
     let mut table = Table::new("", &columns);
     let [rates, rates_of_bytes, latencies] = ["rate", "bandwidth", "latency"]
-        .map(|metric| without_parts(of(all, "storage", metric)));
+        .map(|metric| without_parts(of(all, Benchmark::Storage, metric)));
     if rates.is_empty() {
         return table;
     }
@@ -58,7 +59,13 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
         let (throughput, latency) = (beside(&rates_of_bytes), beside(&latencies));
         let share =
             [&throughput, &rate].into_iter().flatten().find_map(|it| it.percent_of_limit);
-        let interval = rate.as_ref().or(throughput.as_ref()).and_then(precision::interval);
+        // In the unit of the column that it is about.
+        let of_rate = rate.as_ref().map(|it| (it, 1.0, "IOPS"));
+        let known = of_rate.or(throughput.as_ref().map(|it| (it, MIB, "MiB/s")));
+        let interval = known.and_then(|(it, unit, symbol)| {
+            let numbers = precision::interval_in(it, unit, grouped)?;
+            Some(units::with_symbol(&numbers, symbol))
+        });
         let in_flight =
             number(best, Attribute::InFlight).map(|it| grouped(&format!("{it:.1}")));
         let (what, place, tool) = of_kind;
@@ -140,7 +147,7 @@ fn counted(estimate: &Estimate, unit: f64) -> String {
 /// together may reach what one volume never gives.
 pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
     let reached =
-        of(all, "storage", "bandwidth").into_iter().filter(|it| it.median.is_finite());
+        of(all, Benchmark::Storage, "bandwidth").into_iter().filter(|it| it.median.is_finite());
     let reached = reached.max_by(|a, b| a.median.total_cmp(&b.median));
     let columns = [
         (word("learn-service-level"), Align::Left),
@@ -181,10 +188,10 @@ pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
 
 /// I/O that must be in flight for the highest rate at the latency beside it.
 pub(super) fn littles_law(all: &[&Estimate]) -> Option<String> {
-    let rates = of(all, "storage", "rate").into_iter();
+    let rates = of(all, Benchmark::Storage, "rate").into_iter();
     let rate =
         rates.filter(|it| it.ci.is_some()).max_by(|a, b| a.median.total_cmp(&b.median))?;
-    let latencies = of(all, "storage", "latency");
+    let latencies = of(all, Benchmark::Storage, "latency");
     let latency = latencies.iter().find(|it| it.case == rate.case && it.host == rate.host)?;
     let product = rate.median * latency.mean;
     product.is_finite().then(|| {
@@ -192,7 +199,7 @@ pub(super) fn littles_law(all: &[&Estimate]) -> Option<String> {
             "learn-littles-law",
             rate = precision::value(rate),
             latency = units::quantity(latency.mean, Unit::Second, 3),
-            flight = grouped(&format!("{product:.1}")),
+            flight = Argument::Decimal(format!("{product:.1}")),
         )
     })
 }

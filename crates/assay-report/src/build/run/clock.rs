@@ -7,7 +7,7 @@ use assay_model::summary::Summary;
 
 use super::words;
 use crate::document::{Document, Tone};
-use crate::locale::{comma, word};
+use crate::locale::{comma, sentences, word};
 use crate::units::{percent, quantity};
 
 pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>) {
@@ -53,5 +53,5 @@ fn disturbance(before: &HostState, after: &HostState) -> String {
         .and_then(|(after, before)| after.checked_sub(before))
         .filter(|times| *times > 0)
         .map(words::throttled);
-    [share, throttled].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    sentences(&[share, throttled].into_iter().flatten().collect::<Vec<_>>())
 }

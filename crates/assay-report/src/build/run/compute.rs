@@ -8,7 +8,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, word};
+use crate::locale::{detailed, details, word};
 use crate::precision::Prefixes;
 use crate::{units, words as catalogue};
 
@@ -88,7 +88,7 @@ fn case(context: &Context<'_>, estimate: &Estimate) -> String {
         context.place(estimate),
         text(estimate, Attribute::InstructionSet).unwrap_or_default(),
     ];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(comma())
+    details(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>())
 }
 
 /// Whether it is a linear system that was solved.

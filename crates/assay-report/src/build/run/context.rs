@@ -7,7 +7,7 @@ use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 
 use super::notes::Notes;
-use crate::locale::{comma, word};
+use crate::locale::{details, word};
 use crate::units;
 
 /// The results of a run and what is needed to name them.
@@ -74,7 +74,7 @@ impl<'a> Context<'a> {
         if is_concurrent(estimate) {
             parts.push(units::joined(word("all-at-once")));
         }
-        parts.join(comma())
+        details(&parts)
     }
 
     /// The facts of the host it was measured on.

@@ -8,7 +8,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, text};
 use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{comma, symbol, word};
+use crate::locale::{details, listed, symbol, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -78,7 +78,7 @@ impl<'a> Matrix<'a> {
         caption.extend(context.several_hosts.then(|| self.estimates[0].host.clone()));
         let by = || self.estimates[0].tool.name.clone();
         caption.extend(context.several_measurers.then(by));
-        let mut table = Table::new(caption.join(comma()), &columns);
+        let mut table = Table::new(details(&caption), &columns);
         for domain in &self.domains {
             let cells = self.sources.iter().map(|source| self.cell(context, source, domain));
             table.rows.push(std::iter::once(domain.into()).chain(cells).collect());
@@ -127,7 +127,7 @@ fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
             rows::measurer(context, estimate),
-            text(estimate, Attribute::Kernel).unwrap_or_default().into(),
+            listed(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
             rows::notes(context, estimate),
         ]);
         table.rows.push(row);

@@ -8,7 +8,7 @@ use assay_model::summary::{RunHead, Summary};
 use super::words;
 use crate::build::answer::untrusted;
 use crate::document::{Document, Tone};
-use crate::locale::{comma, word};
+use crate::locale::{comma, listed, word};
 use crate::{units, words as catalogue};
 
 /// Places of parts that a line can spare.
@@ -106,7 +106,7 @@ fn host_line(host: &HostFacts, room: usize) -> String {
         Some(cores(host)),
         last_level(host),
         memory,
-        system.virtualization.as_ref().map(|by| say!("host-guest", hypervisor = by)),
+        system.virtualization.as_deref().map(|by| say!("host-guest", hypervisor = listed(by))),
         system.product.clone(),
         kernel.map(|it| say!("host-kernel", kernel = it)),
     ];

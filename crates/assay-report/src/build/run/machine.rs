@@ -7,7 +7,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Summary;
 
 use crate::document::{Block, Details, Document, Facts, Tone};
-use crate::locale::{comma, grouped, word};
+use crate::locale::{comma, fact, grouped, listed, word};
 use crate::units::{quantity, size};
 use crate::words;
 
@@ -46,7 +46,7 @@ fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
         }
         kinds.retain(|(facts, _)| !facts.is_empty());
         blocks.extend(kinds.into_iter().map(|(facts, names)| {
-            let title = Some(format!("{}: {}", words::hosts(&names), word(title)));
+            let title = Some(fact(&words::hosts(&names), word(title)));
             Block::Facts(Facts { title, tone: Tone::Plain, facts })
         }));
     }
@@ -115,7 +115,7 @@ fn system(host: &HostFacts) -> Vec<(String, String)> {
             Some(format!("{} {}", system.kernel, system.architecture).trim().to_owned()),
         ),
         ("fact-kernel-command-line", system.kernel_command_line.clone()),
-        ("fact-virtualisation", system.virtualization.clone()),
+        ("fact-virtualisation", system.virtualization.as_deref().map(listed)),
         ("fact-product", system.product.clone()),
         ("fact-clock-source", system.clock_source.clone()),
         (

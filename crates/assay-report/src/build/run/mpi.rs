@@ -9,7 +9,7 @@ use super::context::{Context, metric_name, number, text};
 use super::network::pairs;
 use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, HeatMap, Table, Tone};
-use crate::locale::{comma, detailed, fixed, symbol, word};
+use crate::locale::{comma, detailed, fact, fixed, symbol, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -315,8 +315,7 @@ fn who(groups: &[Group<'_>]) -> Table {
                 reported(Attribute::Abi),
                 reported(Attribute::Library),
             ];
-            let place =
-                format!("{}: {}", group.place, units::joined(&reported(Attribute::Cpus)));
+            let place = fact(&group.place, &units::joined(&reported(Attribute::Cpus)));
             match found.iter_mut().find(|(known, _)| *known == who) {
                 Some((_, places)) if places.contains(&place) => {}
                 Some((_, places)) => places.push(place),

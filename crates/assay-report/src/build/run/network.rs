@@ -10,7 +10,7 @@ pub(in crate::build) mod pairs;
 use super::context::{Context, metric_name, number, reported, section_of, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{comma, detailed, word};
+use crate::locale::{detailed, details, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -87,7 +87,7 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
 
 /// `TCP, 6 streams, send`.
 pub(in crate::build) fn item(estimate: &Estimate) -> String {
-    [protocol(estimate), case(estimate)].join(comma())
+    detailed(&protocol(estimate), &case(estimate))
 }
 
 /// How busy the CPUs of the local and the remote end were while this arrived: `34 / 29 %`.
@@ -144,7 +144,7 @@ fn is_beside(estimate: &Estimate, goodput: &Estimate) -> bool {
         && case(estimate) == case(goodput)
 }
 
-fn protocol(estimate: &Estimate) -> String {
+pub(in crate::build) fn protocol(estimate: &Estimate) -> String {
     estimate.benchmark.rsplit('.').next().unwrap_or_default().to_uppercase()
 }
 
@@ -195,7 +195,7 @@ pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
     let end = text(estimate, Attribute::End).map(|end| words::end(&end));
     let case = Some(case(estimate)).filter(|case| !case.is_empty());
     let parts = [pairs::name(estimate), case, end];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
+    details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 /// The path and the end, because a figure of one end says nothing about the other.
@@ -235,7 +235,7 @@ pub(in crate::build) fn case(estimate: &Estimate) -> String {
         text(estimate, Attribute::MessagesPerS).map(|rate| say!("per-second", rate = rate)),
         load.map(|streams| say!("under-load", n = streams as u64)),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
+    details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn p99(estimate: &Estimate, prefixes: &Prefixes) -> String {

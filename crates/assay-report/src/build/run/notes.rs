@@ -11,7 +11,7 @@ use super::context::{domains, metric_name, text};
 use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
-use crate::locale::{comma, detailed, word};
+use crate::locale::{comma, detailed, details, fact, word};
 use crate::words::{self as catalogue, Said};
 
 /// Results named with one text, and texts named under one note.
@@ -131,8 +131,8 @@ impl Text {
         let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
         match (hosts.as_slice(), self.subjects.as_slice()) {
             ([], []) => self.said.clone(),
-            ([], subjects) => format!("{}: {}", some(subjects), self.said),
-            (hosts, _) => format!("{}: {}", catalogue::hosts(hosts), self.said),
+            ([], subjects) => fact(&some(subjects), &self.said),
+            (hosts, _) => fact(&catalogue::hosts(hosts), &self.said),
         }
     }
 }
@@ -229,7 +229,7 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
     // Ranks of MPI are on several hosts, and their label says so.
     let host = text(estimate, Attribute::Host).filter(|_| label.is_none());
     let parts = [host, label, domains(estimate), bytes, equations, test];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(comma())
+    details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 impl Subject {

@@ -10,7 +10,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, metric_name, text};
 use crate::build::headlines::representative;
 use crate::document::{Axis, Block, Document, Plot, Point, Scale, Series};
-use crate::locale::word;
+use crate::locale::{Argument, Language, word};
 use crate::precision;
 use crate::units;
 
@@ -88,9 +88,10 @@ fn plot(context: &Context<'_>, host: &str) -> Option<Plot> {
         true => say!("roofline-title-of", host = host),
         false => word("roofline-title").to_owned(),
     };
+    let ridge_text = Language::INVARIANT.write(|| units::quantity(ridge, Unit::Ratio, 3));
     let description = say!(
         "roofline-description",
-        ridge = units::quantity(ridge, Unit::Ratio, 3),
+        ridge = Argument::Decimal(ridge_text),
         bandwidth = units::quantity(memory.median, Unit::BytePerSecond, 3),
         peak = units::quantity(compute.median, Unit::FlopPerSecond, 3),
     );

@@ -5,7 +5,7 @@ use assay_model::summary::Estimate;
 use super::context::Context;
 use super::words;
 use crate::document::{Cell, Line};
-use crate::locale::{comma, grouped, word};
+use crate::locale::{details, grouped, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -46,7 +46,7 @@ pub(super) fn measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
 pub(super) fn host_and_measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
     let host = context.several_hosts.then(|| estimate.host.clone());
     let tool = context.several_measurers.then(|| estimate.tool.name.clone());
-    host.into_iter().chain(tool).collect::<Vec<_>>().join(comma()).into()
+    details(&host.into_iter().chain(tool).collect::<Vec<_>>()).into()
 }
 
 /// Numbers of the notes about it.

@@ -215,6 +215,7 @@ impl<'a> Test<'a> {
     fn name(&self) -> String {
         let test = self.label();
         match (self.text(Attribute::Point), self.number(Attribute::PercentOfMax)) {
+            (Some(point), _) if point == "max" => detailed(&test, curve::maximum()),
             (Some(point), _) => detailed(&test, &point),
             (None, Some(percent)) => detailed(&test, &units::percent(percent)),
             (None, None) => test,
@@ -521,12 +522,16 @@ fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<Str
     }
     let only = reported.len() == 1;
     let line = |(sentence, about): (String, Vec<&Test<'_>>)| match only {
-        true => format!("{sentence}."),
-        false => format!("{sentence} ({}).", names(&about, tests).join(comma())),
+        true => sentence + word("full-stop"),
+        false => {
+            let about = names(&about, tests).join(comma());
+            say!("sentence-about", sentence = sentence, about = about)
+        }
     };
     let more = reported.len().saturating_sub(MOST_SENTENCES);
     let lines = reported.into_iter().take(MOST_SENTENCES).map(line);
-    lines.chain((more > 0).then(|| format!("{}.", say!("and-more", n = more)))).collect()
+    let more = (more > 0).then(|| say!("and-more", n = more) + word("full-stop"));
+    lines.chain(more).collect()
 }
 
 /// What a sentence about these of all tests is about, each once; many hosts as ranges.

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{comma, word};
+use crate::locale::{details, listed, sentences, word};
 use crate::precision::Prefixes;
 use crate::{units, words as catalogue};
 
@@ -79,7 +79,7 @@ fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table
             rows::percent(estimate.percent_of_limit),
             rows::samples(estimate),
             rows::measurer(context, estimate),
-            text(estimate, Attribute::Kernel).unwrap_or_default().into(),
+            listed(&text(estimate, Attribute::Kernel).unwrap_or_default()).into(),
             rows::notes(context, estimate),
         ]);
         table.rows.push(row);
@@ -177,7 +177,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         let threads = number(estimate, Attribute::Threads)
             .map(|threads| words::threads(threads as usize));
         let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
-        let how = [threads, arrays].into_iter().flatten().collect::<Vec<_>>().join(comma());
+        let how = details(&[threads, arrays].into_iter().flatten().collect::<Vec<_>>());
         let place = context.place(estimate);
         match groups.iter_mut().find(|(known, _)| *known == how) {
             Some((_, places)) if places.contains(&place) => {}
@@ -193,7 +193,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
         places => say!("conditions", how = how, places = places.join("; ")),
     };
     let reported = groups.into_iter().filter(|(how, _)| !how.is_empty());
-    reported.map(line).collect::<Vec<_>>().join(" ")
+    sentences(&reported.map(line).collect::<Vec<_>>())
 }
 
 fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Estimate]) {
@@ -209,8 +209,9 @@ fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Esti
         // Of a machine that was only read about there is nothing to say.
         && !host.topology.cpus.is_empty()
     {
-        let guest = host.system.virtualization.as_deref();
-        reported.insert(words::no_memory_limit(host.memory.modules.is_some(), guest));
+        let guest = host.system.virtualization.as_deref().map(listed);
+        reported
+            .insert(words::no_memory_limit(host.memory.modules.is_some(), guest.as_deref()));
     }
     for line in reported {
         document.paragraph(Tone::Quiet, line);

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::summary::CaseFailure;
 
-use crate::locale::{comma, detailed, fixed, word};
+use crate::locale::{comma, detailed, details, fixed, word};
 use crate::{units, words as catalogue};
 
 /// Fewer samples than this give no interval: 2⁻⁵ is more than 5 %.
@@ -40,7 +40,7 @@ pub(super) fn times(
         None => say!("run-from", run = run, started = started),
     };
     let seed = seed.map(|seed| say!("seed", seed = seed.to_string()));
-    [Some(times), seed].into_iter().flatten().collect::<Vec<_>>().join(comma())
+    details(&[Some(times), seed].into_iter().flatten().collect::<Vec<_>>())
 }
 
 pub(in crate::build) fn interval(level: Option<f64>) -> String {
@@ -158,7 +158,7 @@ pub(super) fn linpack(n: &str, threads: &str, blas: &str, residual: &str) -> Str
         filled(blas).then(|| say!("products-by", blas = blas)),
         filled(residual).then(|| say!("scaled-residual", residual = residual, bound = BOUND)),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(comma()) + word("full-stop")
+    details(&parts.into_iter().flatten().collect::<Vec<_>>()) + word("full-stop")
 }
 
 pub(super) fn ratio(first: &str, second: &str) -> String {

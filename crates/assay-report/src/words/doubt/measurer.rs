@@ -3,8 +3,8 @@
 use assay_model::doubt::Doubt;
 use assay_model::quantity::Unit;
 
-use crate::locale::quantity;
 use crate::locale::{fixed, word};
+use crate::locale::{in_percent as percent_of, quantity};
 use crate::words::{Said, in_percent, reported};
 
 /// Ends the search for words, so this match names every doubt: a new one does not compile without.
@@ -100,7 +100,7 @@ fn of_output(doubt: &Doubt) -> Said {
             reported!(
                 "doubt-rounded-output",
                 metric = metric,
-                share = in_percent(*share, 0),
+                share = percent_of(&quantity(100.0 * share, Unit::Ratio, 2)),
                 at = at
             )
         }

@@ -4,7 +4,7 @@ use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::failure::refusal;
 use assay_model::quantity::Unit;
 
-use crate::locale::{comma, fixed, grouped, word};
+use crate::locale::{details, fixed, grouped, word};
 use crate::locale::{quantity, size};
 use crate::words::{Said, change_in_percent, in_percent, reported};
 
@@ -69,7 +69,7 @@ fn unsteady(rounds: usize, window: Option<SteadyWindow>, range: f64, slope: f64)
             let found = say!("unsteady-window", n = it.rounds, range = range, slope = slope);
             let drift = it.drift.map(change_in_percent);
             let drift = drift.map(|drift| say!("unsteady-drift", drift = drift));
-            [Some(found), drift].into_iter().flatten().collect::<Vec<_>>().join(comma())
+            details(&[Some(found), drift].into_iter().flatten().collect::<Vec<_>>())
         },
     );
     reported!(

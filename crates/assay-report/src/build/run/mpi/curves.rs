@@ -5,7 +5,7 @@ use assay_model::quantity::Unit;
 use super::super::rows;
 use super::{Group, size};
 use crate::document::{Axis, Plot, Point, Scale, Series};
-use crate::locale::word;
+use crate::locale::{sentences, word};
 use crate::{precision, units};
 
 /// `None` where fewer than two sizes were measured.
@@ -48,6 +48,6 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     (!series.is_empty()).then(|| Plot {
         rivals: true,
         limit: rows::limit_line(&group.estimates),
-        ..Plot::new(group.title(), description.join(" "), axes, series)
+        ..Plot::new(group.title(), sentences(&description), axes, series)
     })
 }

@@ -6,7 +6,7 @@ use assay_model::summary::Estimate;
 
 use super::super::context::{number, text};
 use crate::document::HeatMap;
-use crate::locale::word;
+use crate::locale::{fact, word};
 use crate::precision;
 
 /// Metrics of the two maps.
@@ -47,7 +47,7 @@ pub(in crate::build::run) fn maps(
     let times = questions(&of(TIMES), item).into_iter().find(is_idle);
     let titled = |found: Option<Vec<&Estimate>>, title| {
         let found = found?;
-        Some(map(&found, format!("{}: {}", word(title), item(found[0]))))
+        Some(map(&found, fact(word(title), &item(found[0]))))
     };
     // A message of MPI or RDMA has a time of its own, one way.
     let is_one_way = times.as_ref().is_some_and(|found| found[0].metric == "latency");

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::{case_and_end, item};
 use crate::build::run::rows;
 use crate::document::{Axis, Plot, Point, Scale, Series};
-use crate::locale::{detailed, word};
+use crate::locale::{detailed, sentences, word};
 use crate::{precision, units};
 
 /// More curves than this nobody tells apart.
@@ -58,7 +58,7 @@ pub(super) fn course(run: &Run, all: &[&Estimate], metric: &str) -> Option<Plot>
         let [low, high] = ends.map(|value| precision::written(value, unit, 3));
         say!("course-goes", name = it.name.as_str(), low = low, high = high)
     });
-    let description = described.collect::<Vec<_>>().join(" ");
+    let description = sentences(&described.collect::<Vec<_>>());
     let axes = [
         Axis::new(word("axis-time-measured"), Unit::Second, Scale::Linear),
         Axis::new(label, unit, Scale::Linear),
@@ -119,7 +119,7 @@ pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
             share = precision::of_none(most.y, Unit::Ratio),
         ))
     });
-    let description = described.collect::<Vec<_>>().join(" ");
+    let description = sentences(&described.collect::<Vec<_>>());
     let axes = [
         Axis::new(word("table-round-trips"), Unit::Second, Scale::Log10),
         Axis::new(word("axis-share-at-most"), Unit::Ratio, Scale::Linear),

@@ -12,7 +12,7 @@ use super::{Test, Times, share_title};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::locale::{comma, detailed, grouped, word};
+use crate::locale::{detailed, details, fact, grouped, word};
 use crate::precision::{self, Prefixes};
 use crate::{units, words};
 
@@ -20,7 +20,7 @@ use crate::{units, words};
 const CURVES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
 
 /// What the rate of a closed loop is called: Vdbench's `max`, in the reader's language.
-fn maximum() -> &'static str {
+pub(super) fn maximum() -> &'static str {
     word("rate-max")
 }
 
@@ -59,7 +59,7 @@ pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
         }
         let test = points[0].text(Attribute::Test);
         let series = Series { name: first.host.clone(), points: line };
-        let said = format!("{}: {}", first.host, knee(points));
+        let said = fact(&first.host, &knee(points));
         match tests.iter_mut().find(|(known, ..)| *known == test) {
             Some((_, all, texts)) => {
                 all.push(series);
@@ -105,7 +105,7 @@ pub(super) fn add(
     let Some(first) = points.first() else { return };
     let host = first.any().filter(|_| context.several_hosts).map(|it| it.host.clone());
     let name: Vec<String> = host.into_iter().chain(first.text(Attribute::Test)).collect();
-    let name = name.join(comma());
+    let name = details(&name);
     let by = first.measurer(context).text;
     let what =
         if by.is_empty() { name.clone() } else { say!("what-by", what = &name, by = by) };

@@ -1,0 +1,117 @@
+//! Messages of MPI on a page for publication: message size × MPI, as the OSU benchmarks print it.
+//!
+//! Pairs of ranks at several distances, or by several measurers, have columns of their own.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::{Benchmark, MpiTest};
+use assay_model::summary::Estimate;
+
+use super::{DECIMALS, MICROSECOND, at, of, sizes, text};
+use crate::build::run::network::pairs;
+use crate::build::run::words;
+use crate::document::{Align, Cell, Table};
+use crate::locale::{decimal, details, symbol, word};
+use crate::{precision, units};
+
+/// Pairs of hosts beyond this many make no table; the section of the run has their map.
+const MOST_PAIRS: usize = 4;
+
+/// The results of one column, and what its heading calls them.
+struct Series<'a> {
+    name: String,
+    found: Vec<&'a Estimate>,
+}
+
+/// Every MPI in order of appearance, apart by what else tells its results apart.
+fn series<'a>(all: &[&'a Estimate], test: MpiTest, metric: &str) -> Vec<Series<'a>> {
+    let found = of(all, Benchmark::Mpi(test), metric);
+    let mpi = |it: &Estimate| text(it, Attribute::Mpi).unwrap_or_else(|| it.tool.name.clone());
+    let several = |of: &dyn Fn(&Estimate) -> Option<String>| {
+        found.iter().any(|it| of(it) != of(found[0]))
+    };
+    let place = |it: &Estimate| text(it, Attribute::Placement);
+    let tool = |it: &Estimate| Some(it.tool.name.clone());
+    let has_places = several(&place);
+    let has_tools = several(&|it| text(it, Attribute::Mpi).and(tool(it)));
+    let mut known: Vec<Option<String>> = found.iter().map(|it| pairs::name(it)).collect();
+    known.sort_unstable();
+    known.dedup();
+    let has_pairs = known.len() > 1;
+    let mut series: Vec<Series<'a>> = Vec::new();
+    for it in found.iter().copied().filter(|_| known.len() <= MOST_PAIRS) {
+        let parts = [
+            Some(mpi(it)),
+            tool(it).filter(|_| has_tools),
+            place(it).filter(|_| has_places),
+            pairs::name(it).filter(|_| has_pairs),
+        ];
+        let name = details(&parts.into_iter().flatten().collect::<Vec<_>>());
+        match series.iter_mut().find(|known| known.name == name) {
+            Some(known) => known.found.push(it),
+            None => series.push(Series { name, found: vec![it] }),
+        }
+    }
+    series
+}
+
+/// Message size × MPI.
+pub(super) fn latency(all: &[&Estimate]) -> Table {
+    let series = series(all, MpiTest::Latency, "latency");
+    let title =
+        |name: &str, unit: &str| say!("learn-latency-of", unit = symbol(unit), mpi = name);
+    table(&series, &[("µs", MICROSECOND)], title)
+}
+
+/// MB/s beside Gbit/s, for every MPI.
+pub(super) fn bandwidth(all: &[&Estimate]) -> Table {
+    let series = series(all, MpiTest::Bandwidth, "bandwidth");
+    let is_one = series.len() == 1;
+    let title = |name: &str, unit: &str| match is_one {
+        true => say!("learn-bandwidth-in", unit = symbol(unit)),
+        false => say!("learn-bandwidth-of", unit = symbol(unit), mpi = name),
+    };
+    // A byte per second is eight bits per second.
+    table(&series, &[("MB/s", 1e6), ("Gbit/s", 1e9 / 8.0)], title)
+}
+
+/// The value of each series in each unit, then its interval in the first of them and its share of the limit.
+fn table(
+    series: &[Series<'_>],
+    in_units: &[(&str, f64)],
+    title: impl Fn(&str, &str) -> String,
+) -> Table {
+    let mut titles: Vec<String> = Vec::new();
+    for it in series {
+        titles.extend(in_units.iter().map(|(unit, _)| title(&it.name, unit)));
+        let level = words::interval(it.found.first().map(|it| it.ci_level));
+        titles.push(format!("{level} [{}]", symbol(in_units[0].0)));
+        titles.push(word("column-of-limit").to_owned());
+    }
+    let mut columns = vec![("#bytes", Align::Right)];
+    columns.extend(titles.iter().map(|it| (it.as_str(), Align::Right)));
+    let mut table = Table::new("", &columns);
+    let all: Vec<&Estimate> = series.iter().flat_map(|it| &it.found).copied().collect();
+    for bytes in sizes(&all) {
+        let mut cells: Vec<Cell> = vec![bytes.to_string().into()];
+        for it in series {
+            let estimate = at(&it.found, bytes).filter(|it| it.median.is_finite());
+            cells.extend(in_units.iter().map(|(_, unit)| {
+                let shown = estimate.map(|it| decimal(it.median / unit, DECIMALS));
+                Cell::from(shown.unwrap_or_default())
+            }));
+            let interval = estimate
+                .and_then(|it| precision::interval_in(it, in_units[0].1, |it| plain(it)));
+            cells.push(interval.unwrap_or_default().into());
+            let share = estimate.and_then(|it| it.percent_of_limit).map(units::percent);
+            cells.push(share.unwrap_or_default().into());
+        }
+        table.rows.push(cells);
+    }
+    table
+}
+
+/// Without groups, as everything in a tool's table.
+fn plain(number: &str) -> String {
+    let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    number.parse().map_or_else(|_| number.to_owned(), |value| decimal(value, decimals))
+}

@@ -1,0 +1,152 @@
+//! Pages for publication of runs that were measured: what every topic has, and the commands that repeat it.
+
+use assay_model::attribute::{Attribute, Value};
+use assay_model::event::Asked;
+use assay_model::run::Run;
+use assay_model::summary::Summary;
+use assay_report::build;
+use assay_report::locale::{Language, Locale};
+use assay_report::render::learn;
+
+fn page(summaries: &[&Summary], runs: &[Run]) -> String {
+    let text = learn::document(&build::learn("HB", summaries, runs), None).0;
+    text.replace('\u{a0}', " ").replace('\u{202f}', " ").replace('\\', "")
+}
+
+/// The rows of the table below a heading.
+fn rows(page: &str, heading: &str) -> Vec<String> {
+    let (_, rest) = page.split_once(&format!("## {heading}\n")).unwrap_or_default();
+    let lines = rest.lines().skip_while(|it| !it.starts_with('|'));
+    lines.take_while(|it| it.starts_with('|')).map(str::to_owned).collect()
+}
+
+fn has(text: &str, words: &[&str]) {
+    for word in words {
+        assert!(text.contains(word), "no {word}: {text}");
+    }
+}
+
+#[test]
+fn what_mpi_was_measured_to_do_is_on_the_page() {
+    let page = page(&[&crate::mpi::mpi()], &[]);
+    let latency = rows(&page, "MPI latency");
+    // Each distance of a pair has a column of its own, with its interval.
+    has(
+        &latency[0],
+        &["(MPICH 4.0.2, assay, same-core)", "same-cache)", "95 % interval [µs]", "osu, "],
+    );
+    has(&latency[3], &["| 8 |", "| 0.18 |", "| 0.23 |", "| 0.69 |", "–"]);
+    let bandwidth = rows(&page, "MPI bandwidth");
+    has(&bandwidth[0], &["(MB/s)", "(Gbit/s)", "95 % interval [MB/s]"]);
+    has(bandwidth.last().unwrap(), &["| 4194304 |"]);
+}
+
+#[test]
+fn conditions_keep_their_cases_ends_and_intervals_apart() {
+    let labelled = |label: &str| {
+        let mut summary = crate::network::network();
+        summary.run.label = Some(label.to_owned());
+        summary
+    };
+    let page = page(&[&labelled("off"), &labelled("on")], &[]);
+    let table = rows(&page, "Side by side");
+    has(
+        &table[0],
+        &["| off | 95 % interval |", "CPU usage, local end |", "CPU usage, remote end |"],
+    );
+    let case = |streams: &str| table.iter().find(|row| row.contains(streams)).unwrap();
+    has(case("6 streams"), &["5.560 Gbit/s", "5.504–5.604 Gbit/s", "25.00 %", "39.20 %"]);
+    has(case("1 stream,"), &["3.100 Gbit/s", "11.00 %"]);
+    has(case("1 B"), &["35.00 µs"]);
+    has(&page, &["| TCP goodput, 10.0.0.5, 6 streams, send, off | 5.560 Gbit/s |"]);
+    has(&page, &["| TCP half round trip, 10.0.0.5, 1 B, on | 35.00 µs |"]);
+}
+
+#[test]
+fn a_storage_table_has_its_rates_and_their_intervals_in_one_unit() {
+    let page = page(&[&crate::storage::volume()], &[]);
+    let table = rows(&page, "Storage");
+    has(&table[2], &["| 64000 |", "63360–64510 IOPS"]);
+}
+
+/// Of a run that was recorded with what was typed, as a shell takes it; of others as much as is known.
+#[test]
+fn commands_are_those_that_were_typed() {
+    let run = |command: &[&str], asked: Option<Asked>| {
+        let mut run = crate::events::with(vec![]);
+        run.started.command = command.iter().map(|it| (*it).to_owned()).collect();
+        run.started.asked = asked;
+        run
+    };
+    let summary = |suite: &str, more: &[(Attribute, Value)]| {
+        let mut summary = crate::storage::volume();
+        summary.run.suite = suite.to_owned();
+        summary.results.truncate(1);
+        let parameters = &mut summary.results[0].parameters;
+        parameters.remove(&Attribute::Target);
+        parameters.extend(more.iter().cloned());
+        summary
+    };
+    let asked = |language: &str, words: &[&str]| {
+        let words = words.iter().map(|it| (*it).to_owned()).collect();
+        Some(Asked { language: language.to_owned(), words })
+    };
+    let targets = [(Attribute::Target, "/a/x, /b/y z/w".into())];
+    let file = [(Attribute::SourceFile, "my results.txt".into())];
+    for (suite, more, command, asked, expected) in [
+        (
+            "anf",
+            &targets[..],
+            &["run", "anf", "--target", "/mnt/v 1", "--provisioned", "1GB/s"][..],
+            None,
+            "assay run anf --target '/mnt/v 1' --provisioned 1GB/s",
+        ),
+        ("anf", &targets, &[], None, "assay run anf --target /a --target '/b/y z'"),
+        ("import", &file, &[], None, "assay import 'my results.txt'"),
+        ("stream", &[], &[], None, "assay stream"),
+        (
+            "fio",
+            &targets,
+            &[],
+            asked("fio", &["job.fio", "--bs=[4k]"]),
+            "assay fio job.fio '--bs=[4k]'",
+        ),
+        ("osu", &[], &[], asked("osu", &["latency"]), "mpirun -n 2 assay mpi latency"),
+        ("storage", &targets, &[], None, ""),
+    ] {
+        let mut summary = summary(suite, more);
+        let run = run(command, asked);
+        summary.run.id.clone_from(&run.started.run);
+        let page = page(&[&summary], &[run]);
+        let commands = page.split_once("```text\n").map_or("", |(_, it)| it);
+        let commands = commands.split_once("```").map_or("", |(it, _)| it);
+        assert_eq!(commands.trim_end(), expected, "{suite} {command:?}");
+    }
+}
+
+#[test]
+fn numbers_with_decimals_have_their_own_plural() {
+    for (locale, said) in [
+        (Locale::Ru, "116,9 операции в обработке."),
+        (Locale::Cs, "116,9 rozpracované operace."),
+    ] {
+        Language::of(locale).write(|| {
+            let text = page(&[&crate::storage::volume()], &[]);
+            has(&text, &[said]);
+            assert!(!text.contains(".."), "{text}");
+        });
+    }
+}
+
+#[test]
+fn a_mix_alone_has_a_row_of_its_own() {
+    let mut summary = crate::storage::volume();
+    let is_mix = |it: &assay_model::summary::Estimate| {
+        let operation = it.parameters.get(&Attribute::Operation);
+        operation.and_then(Value::text) == Some("mix")
+    };
+    summary.results.retain(is_mix);
+    assert!(!summary.results.is_empty());
+    let text = page(&[&summary], &[]);
+    has(&text, &["524.3 MB/s reads and writes together |"]);
+}

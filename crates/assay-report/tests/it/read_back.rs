@@ -1,0 +1,176 @@
+//! The guarantee of pages: every number in a cell, read back in its language, is the value that was measured, to the
+//! digits shown: values, intervals, shares.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::{Benchmark, MpiTest};
+use assay_model::event::Status;
+use assay_model::facts::HostFacts;
+use assay_model::limit::Basis;
+use assay_model::quantity::Unit;
+use assay_model::summary::{Estimate, Summary};
+use assay_report::locale::{self, Language, Locale};
+use assay_report::{build, precision, render};
+use proptest::prelude::*;
+
+use crate::maker::{self, With, estimate};
+
+/// The cells of every table of a page, row by row, without escapes.
+fn rows(markdown: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| -> Vec<String> {
+        let line = line.trim_start_matches("| ").trim_end_matches(" |");
+        line.split(" | ").map(|it| it.trim_matches([' ', '|']).replace('\\', "")).collect()
+    };
+    markdown.lines().filter(|it| it.starts_with("| ")).map(cells).collect()
+}
+
+/// The row that begins with these cells.
+fn row<'r>(rows: &'r [Vec<String>], begins: &[&str]) -> &'r [String] {
+    let found = rows.iter().find(|row| row.iter().zip(begins).all(|(a, b)| a == b));
+    found.unwrap_or_else(|| panic!("no row {begins:?}: {rows:?}"))
+}
+
+/// A written number of this language without its unit.
+fn plain(text: &str, language: Language) -> f64 {
+    let has_points = language.has_invariant_units
+        || matches!(language.locale, Locale::En | Locale::ZhHans | Locale::Ko | Locale::Ja);
+    let mark = if has_points { '.' } else { ',' };
+    let digits: String = text
+        .chars()
+        .filter(|it| it.is_ascii_digit() || *it == mark)
+        .map(|it| if it == mark { '.' } else { it })
+        .collect();
+    digits.parse().unwrap_or_else(|_| panic!("{text} is no number of {language:?}"))
+}
+
+/// That a number is this value, rounded to some significant digits.
+fn same(shown: f64, value: f64, digits: usize, text: &str) {
+    let last = 10f64.powi(value.abs().log10().floor() as i32 - digits as i32 + 1);
+    assert!(
+        (shown - value).abs() <= 0.5001 * last,
+        "{value} to {digits} digits is {text:?}, read as {shown}"
+    );
+}
+
+fn quantity(text: &str, unit: Unit, language: Language) -> f64 {
+    let read = locale::read(text, unit, language);
+    read.unwrap_or_else(|| panic!("{text} is no {unit:?} of {language:?}")).value
+}
+
+/// A value with its unit, its interval and its share of the limit, in the cells of one row.
+fn check(it: &Estimate, [value, interval, share]: [&str; 3], language: Language) {
+    let digits = precision::digits_of(it);
+    same(quantity(value, it.unit, language), it.median, digits, value);
+    bounds(it, interval, |text| quantity(text, it.unit, language));
+    of_limit(it, share, language);
+}
+
+fn of_limit(it: &Estimate, share: &str, language: Language) {
+    let number = share.trim_end_matches('%').trim();
+    same(plain(number, language), it.percent_of_limit.unwrap(), 3, share);
+}
+
+/// Both ends of an interval; the first may leave its unit to the second.
+fn bounds(it: &Estimate, interval: &str, read: impl Fn(&str) -> f64) {
+    let [low, high] = it.ci.unwrap();
+    let half = (it.median - low).max(high - it.median);
+    // Markdown's blanks are those of its renderer.
+    let interval = &interval.replace(' ', "\u{a0}");
+    let (first, second) = interval.split_once('–').unwrap_or_else(|| panic!("{interval}?"));
+    let (number, unit) = locale::parts(second);
+    let space = &second[number.len()..second.len() - unit.len()];
+    let first = match locale::parts(first).1.is_empty() && !unit.is_empty() {
+        true => format!("{first}{space}{unit}"),
+        false => first.to_owned(),
+    };
+    same(read(&first), low, precision::digits(low, half), interval);
+    same(read(second), high, precision::digits(high, half), interval);
+}
+
+fn summary(results: Vec<Estimate>) -> Summary {
+    let mut summary = maker::summary("mine", Status::Complete, HostFacts::default());
+    summary.results = results;
+    summary
+}
+
+fn languages() -> impl Strategy<Value = Language> {
+    let of = |locale, has_invariant_units| Language { locale, has_invariant_units };
+    (proptest::sample::select(&Locale::ALL[..]), any::<bool>()).prop_map(move |(a, b)| of(a, b))
+}
+
+/// A median, the relative width of its interval, and the share of the limit.
+fn figures() -> impl Strategy<Value = (f64, f64, f64)> {
+    let log = |low: f64, high: f64| (low.log10()..high.log10()).prop_map(|it| 10f64.powf(it));
+    (log(1e-1, 1e5), log(1e-4, 0.3), log(1e-3, 0.99))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    /// A report in Markdown: bandwidth by placement.
+    #[test]
+    fn every_cell_of_a_report_is_the_value(
+        all in proptest::collection::vec(figures(), 1..4),
+        language in languages(),
+    ) {
+        let place = |nth: usize| format!("numa:{nth}");
+        let results = all.iter().enumerate().map(|(nth, (median, width, share))| {
+            let median = median * 1e9;
+            estimate(Benchmark::MemoryStream, "triad", median, *width)
+                .with(Attribute::Placement, place(nth))
+                .limited(median / share, Basis::DataSheet { source: "x".to_owned() })
+        });
+        let summary = summary(results.collect());
+        let page = language.write(|| render::markdown::document(&build::run(&summary, None)));
+        let rows = rows(&page);
+        for (nth, it) in summary.results.iter().enumerate() {
+            let row = row(&rows, &["Triad", &place(nth)]);
+            check(it, [&row[2], &row[3], &row[4]], language);
+        }
+    }
+
+    /// A page for publication: the first table, MPI and storage.
+    #[test]
+    fn every_cell_of_a_page_for_publication_is_the_value(
+        (triad, latency, rate) in (figures(), figures(), figures()),
+        language in languages(),
+    ) {
+        let limited = |it: Estimate, share: f64| {
+            let limit = it.median / share;
+            it.limited(limit, Basis::DataSheet { source: "x".to_owned() })
+        };
+        let node = estimate(Benchmark::MemoryStream, "triad", triad.0 * 1e9, triad.1);
+        let node = limited(node.with(Attribute::Placement, "node"), triad.2);
+        let mpi = Benchmark::Mpi(MpiTest::Latency);
+        let message = estimate(mpi, "latency", latency.0.clamp(1.0, 900.0) * 1e-6, latency.1);
+        let message = limited(message, latency.2)
+            .with(Attribute::Mpi, "MPICH 4.0.2")
+            .with(Attribute::Bytes, 8_u64);
+        let of_test = |metric: &str, value: f64| {
+            estimate(Benchmark::Storage, metric, value, rate.1)
+                .with(Attribute::Operation, "read")
+                .with(Attribute::Pattern, "random")
+                .with(Attribute::Bytes, 4096_u64)
+                .with(Attribute::Target, "/dev/x")
+        };
+        let ios = limited(of_test("rate", rate.0.max(10.0)), rate.2);
+        let wait = of_test("latency", 1.0 / rate.0);
+        let summary = summary(vec![node.clone(), message.clone(), ios.clone(), wait.clone()]);
+        let write = || render::learn::document(&build::learn("HB", &[&summary], &[]), None).0;
+        let rows = rows(&language.write(write));
+        let first = row(&rows, &["STREAM Triad"]);
+        check(&node, [&first[1], &first[2], &first[3]], language);
+        // In the unit of its heading, with the decimals of the tool.
+        let of_size = row(&rows, &["8"]);
+        let shown = plain(&of_size[1], language);
+        prop_assert!((shown - message.median * 1e6).abs() <= 0.0051, "{:?}", of_size);
+        bounds(&message, &of_size[2], |text| plain(text, language) * 1e-6);
+        of_limit(&message, &of_size[3], language);
+        let storage = rows.iter().find(|row| row.get(1).is_some_and(|it| it == "/dev/x")).unwrap();
+        let digits = precision::digits_of(&ios);
+        same(plain(&storage[2], language), ios.median, digits, &storage[2]);
+        let read = |text: &str| plain(text, language);
+        same(quantity(&storage[3], Unit::Second, language), wait.median, precision::digits_of(&wait), &storage[3]);
+        bounds(&ios, &storage[4], read);
+        of_limit(&ios, &storage[5], language);
+    }
+}

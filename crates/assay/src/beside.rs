@@ -1,0 +1,69 @@
+//! Files that a page brings along: its data, its pictures. Nobody named them, so they replace nothing but what the page
+//! that is replaced brought along itself.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use assay_report::words::sentence;
+use assay_run::failure::Failure;
+
+use crate::output_file;
+use crate::terminal::Terminal;
+
+/// How the data of a page and its pictures begin.
+const BEGINNINGS: [&str; 2] = ["{\n  \"schema\": ", "<svg class=\"plot\""];
+
+/// One of them: its place, and what is to be in it.
+pub(crate) struct Companion<'t> {
+    pub(crate) path: PathBuf,
+    pub(crate) text: &'t str,
+}
+
+/// Where the data of a page are: its name with `json` at the end, which the page itself may have already.
+pub(crate) fn data_of(page: &Path) -> PathBuf {
+    let data = page.with_extension("json");
+    if data == page { page.with_extension("data.json") } else { data }
+}
+
+/// Refuses to take the place of a file that is not of the page that is replaced.
+///
+/// # Errors
+/// Names the file.
+pub(crate) fn check(page: &Path, companions: &[Companion<'_>]) -> Result<(), Failure> {
+    let replaced = fs::read(page).unwrap_or_default();
+    let replaced = String::from_utf8_lossy(&replaced);
+    for Companion { path, .. } in companions {
+        if path.symlink_metadata().is_err() {
+            continue;
+        }
+        let name = path.file_name().map(|it| it.to_string_lossy()).unwrap_or_default();
+        let old = fs::read_to_string(path).unwrap_or_default();
+        let is_own = BEGINNINGS.iter().any(|it| old.starts_with(it));
+        if !(is_own && replaced.contains(&*name)) {
+            let (page, path) = (page.display(), path.display());
+            return Err(Failure::usage(format!("{path} is there already"))
+                .explain(format!("{page} would bring a file of that name along"))
+                .advise("give the page another name, or move that file"));
+        }
+    }
+    Ok(())
+}
+
+/// Writes them and says which.
+///
+/// # Errors
+/// When one cannot be written.
+pub(crate) fn write(
+    companions: &[Companion<'_>],
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    for Companion { path, text } in companions {
+        output_file::write(path, text)?;
+    }
+    let names: Vec<String> =
+        companions.iter().map(|it| it.path.display().to_string()).collect();
+    if !names.is_empty() {
+        terminal.note(&sentence("written-beside", &[("files", &names.join(" "))]));
+    }
+    Ok(())
+}
