@@ -6,7 +6,6 @@ use std::path::Path;
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
-use assay_model::facts::HostFacts;
 use assay_model::limit::{Basis, Limit};
 use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
 use assay_model::quantity::{Quantity, Unit};
@@ -359,7 +358,7 @@ fn every_pair_answers_for_itself() {
     assert_eq!(rows.len(), 6, "{rows:?}");
     assert!(rows[0].label.ends_with("w1 → w2"), "{}", rows[0].label);
     let options = text::Options { width: 80, ..text::Options::default() };
-    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
     let row = text.lines().find(|line| line.contains("TCP, send  ")).unwrap();
     assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
 }
