@@ -68,16 +68,19 @@ impl Page<'_> {
             Format::Text => terminal.text(&self.document),
             Format::Markdown => render::markdown::document(&self.document),
             Format::Svg => picture(&self.document)?,
-            Format::Learn => {
-                return Err(Failure::usage("only stored runs become pages for publication")
-                    .advise("`assay report RUN… --format learn`"));
-            }
+            Format::Learn => return Err(only_stored()),
             Format::Html => match self.again {
                 Some(make) => render::html::page(make, None),
                 None => render::html::document(&self.document),
             },
         })
     }
+}
+
+/// A page for publication was asked for of what is not stored yet, or never is.
+pub(crate) fn only_stored() -> Failure {
+    Failure::usage("only stored runs become pages for publication")
+        .advise("`assay report RUN… --format learn`")
 }
 
 /// A document that is no result, in all forms that it has: as tables of results and as pictures it is refused.

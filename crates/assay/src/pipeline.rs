@@ -120,6 +120,9 @@ pub(crate) struct Demands<'a> {
 impl<'a> Demands<'a> {
     /// A reference that there is not is said before anything is measured.
     pub(crate) fn of(typed: &'a MeasuringArguments) -> Result<Self, Failure> {
+        if typed.page.format() == Format::Learn {
+            return Err(page::only_stored());
+        }
         let claims = typed.expect.as_deref().map(|name| {
             let claims = expected::named(name).unwrap_or_else(|| expected::of_system(name));
             claims.map(|claims| (claims, name))
@@ -221,7 +224,11 @@ pub(crate) fn present(
         csv: &|| render::csv::summary(summary),
         again: Some(&|| build::page(summary, Some(run))),
     };
-    page.publish(&typed.page, terminal)?;
+    // What was measured is not lost with its page.
+    page.publish(&typed.page, terminal).map_err(|failure| {
+        let id = &summary.run.id;
+        failure.advise(format!("the run is stored as {id}: `assay report {id} --format html`"))
+    })?;
     if typed.page.format() == Format::Text {
         terminal.print(&steps);
     }

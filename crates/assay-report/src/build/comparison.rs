@@ -6,7 +6,7 @@ use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 
-use super::run::context::{metric_name, text};
+use super::run::context::{metric_name, number, text};
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::{comma, detailed, details, word};
@@ -34,11 +34,21 @@ pub fn comparison(comparison: &Comparison) -> Document {
     if comparison.pairs.is_empty() {
         document.paragraph(Tone::Bad, word("compare-nothing"));
     } else {
-        document.paragraph(Tone::Plain, counts(comparison));
+        let needed = runs_needed(comparison);
+        document.paragraph(
+            Tone::Plain,
+            match needed {
+                Some(n) => say!("compare-one-each", n = n.to_string()),
+                None => counts(comparison),
+            },
+        );
         document.blocks.extend(forest::forest(comparison).map(Block::Forest));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
-        document.paragraph(Tone::Quiet, explanation(comparison));
+        // Verdicts that there are none of need no words.
+        if needed.is_none() {
+            document.paragraph(Tone::Quiet, explanation(comparison));
+        }
     }
     list(
         &mut document,
@@ -51,6 +61,12 @@ pub fn comparison(comparison: &Comparison) -> Document {
         comparison.unmatched.iter().map(|it| alone(comparison, it)),
     );
     document
+}
+
+/// How many runs of each condition would decide, where one of each cannot decide anything.
+fn runs_needed(comparison: &Comparison) -> Option<u64> {
+    let is_single = comparison.a.runs.len() == 1 && comparison.b.runs.len() == 1;
+    comparison.pairs.iter().filter_map(|pair| pair.runs_to_tell).max().filter(|_| is_single)
 }
 
 /// A few are named, of many the first and the last.
@@ -112,17 +128,19 @@ fn table(comparison: &Comparison) -> Table {
         (word("column-by"), Align::Left),
     ];
     let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let decides = runs_needed(comparison).is_none();
     let mut pairs: Vec<&Pair> = comparison.pairs.iter().collect();
     pairs.sort_by_cached_key(|pair| order(&pair.a));
     let mut table = Table::new(word("table-measurers"), &columns);
     for pair in pairs {
         let by = if several { pair.a.tool.name.clone() } else { String::new() };
-        let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(&pair.a).into()];
+        let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(pair).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
         row.push(shares(pair));
         row.extend(ratio_cells(pair));
         let floor = pair.floor.map(ratio_range).unwrap_or_default();
-        row.extend([floor.into(), verdict(pair), by.into()]);
+        let verdict = if decides { verdict(pair) } else { Cell::default() };
+        row.extend([floor.into(), verdict, by.into()]);
         table.rows.push(row);
     }
     table.without_empty_columns()
@@ -142,11 +160,19 @@ fn what(estimate: &Estimate) -> String {
     if network::is_about(estimate) { network::what(estimate) } else { metric_name(estimate) }
 }
 
-fn case(estimate: &Estimate) -> String {
+fn case(pair: &Pair) -> String {
+    let estimate = &pair.a;
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
-    let asked = identity::words(&estimate.parameters);
+    let mut asked = identity::words(&estimate.parameters);
+    let threads = |it| Some(words::threads(number(it, Attribute::Threads)? as usize));
+    // Cases with as many threads as there are CPUs are the same question on another machine.
+    if let (Some(a), Some(b)) = (threads(&pair.a), threads(&pair.b))
+        && a != b
+    {
+        asked = asked.replace(&a, &format!("{a} / {b}"));
+    }
     // It is among the parameters of runs with several hosts.
     let host = text(estimate, Attribute::Host);
     details(&host.into_iter().chain([asked]).collect::<Vec<_>>())
@@ -180,14 +206,10 @@ pub(super) fn shown_ratio(value: f64) -> String {
 
 fn verdict(pair: &Pair) -> Cell {
     let said = catalogue::verdict(pair.verdict);
-    let single = match pair.a.n == 1 && pair.b.n == 1 {
-        true => format!(": {}", word("compare-one-each")),
-        false => String::new(),
-    };
     let text = match pair.runs_to_tell {
         Some(n) => {
             let runs = say!("compare-needs", n = n.to_string());
-            format!("{said}{single} ({})", units::joined(&runs))
+            format!("{said} ({})", units::joined(&runs))
         }
         None => said.to_owned(),
     };

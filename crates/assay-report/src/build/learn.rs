@@ -74,14 +74,10 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     }
     let tool = tools.join(comma());
     let n = number_of(subject, summaries);
-    for summary in summaries {
-        document.paragraph(Tone::Bad, untrusted(summary));
-    }
+    summaries.iter().for_each(|it| document.paragraph(Tone::Bad, untrusted(it)));
     document.paragraph(Tone::Plain, say!("learn-intro", n = n, subject = subject, tool = tool));
     let headline = headline(subject, &all, summaries);
-    if all.is_empty() {
-        document.paragraph(Tone::Bad, word("learn-nothing"));
-    }
+    document.paragraph(Tone::Bad, if all.is_empty() { word("learn-nothing") } else { "" });
     add(&mut document, None, headline);
     let suites: Vec<&str> = summaries.iter().map(|it| it.run.suite.as_str()).collect();
     add(&mut document, Some("heading-storage"), volume::tests(&all));

@@ -68,6 +68,8 @@ pub(crate) enum Format {
     /// One self-contained page with plots
     Html,
     /// Markdown for publication: front matter, and the tables that vendors print
+    // Of stored runs alone: the helps of `show` and `report` name it.
+    #[value(hide = true)]
     Learn,
     /// One image with all plots
     Svg,

@@ -72,9 +72,30 @@ fn one_run_each_is_a_ratio_and_no_verdict() {
     }
     let reported = world.assay(&["compare", "on", "off"]).failed_with(6).out;
     let words = reported.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains("cannot tell: one run each"), "{reported}");
+    assert_eq!(words.matches("cannot tell").count(), 1, "said once, on top\n{reported}");
+    assert!(words.contains("One run each cannot tell: about "), "{reported}");
+    assert!(
+        !words.contains("metrics tested") && !words.contains("Compared with"),
+        "{reported}"
+    );
+    let itself = world.assay(&["compare", "latest", "latest"]).failed_with(2);
+    assert!(itself.err.contains("on both sides"), "{itself:?}");
     let other = world.assay(&["compare", "on", "on,latest"]).failed_with(2);
     assert!(other.err.contains("on both sides"), "{other:?}");
+}
+
+/// What differs in threads is no other machine: the row says both.
+#[test]
+fn threads_that_differ_are_said() {
+    let world = World::new();
+    for threads in ["2", "1"] {
+        let words = ["stream", "--bytes", "1MiB", "--budget", "1s", "--threads", threads];
+        world.assay(&words).succeeded();
+    }
+    let reported = world.assay(&["compare", "latest~1", "latest"]).out;
+    let words =
+        reported.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
+    assert!(words.contains("2 threads / 1 thread"), "{reported}");
 }
 
 #[test]

@@ -335,7 +335,8 @@ fn a_suite_on_several_hosts_is_one_run() {
         assert!(closed.contains("host-1") && closed.contains("host-3"), "{format}: {closed}");
     }
     // One run each cannot tell, but every host is held against itself.
-    let again = world.assay(&["compare", "latest", "latest"]).failed_with(6);
+    world.measured(&run("b,a[1-2]", &words), 5);
+    let again = world.assay(&["compare", "latest~1", "latest"]).failed_with(6);
     assert!(again.out.contains("a2"), "{again:?}");
     // What each host does is told without measuring.
     let planned = world.measured(&run("b,a1,gone", &["--dry-run", "--json"]), 4);

@@ -76,6 +76,22 @@ fn events_are_json_lines_while_it_runs() {
     assert!(events[1]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
 }
 
+/// A form that only stored runs have is refused before anything is measured; one that a run turns out not to have says
+/// where the run is.
+#[test]
+fn a_form_that_there_is_not_costs_no_measurement() {
+    let world = World::new();
+    let learn = world.assay(&[&STREAM[..], &["--format", "learn"]].concat()).failed_with(2);
+    assert!(learn.err.contains("only stored runs"), "{learn:?}");
+    assert_eq!(world.json(&["list", "--all", "--json"])["runs"].as_array().unwrap().len(), 0);
+    let help = world.assay(&["help", "stream"]).succeeded().out;
+    assert!(!help.contains("learn"), "{help}");
+    let svg = world.assay(&[&STREAM[..], &["--format", "svg"]].concat()).failed_with(2);
+    let listed = world.json(&["list", "--json"]);
+    let id = listed["runs"][0]["id"].as_str().unwrap();
+    assert!(svg.err.contains(&format!("the run is stored as {id}")), "{svg:?}");
+}
+
 /// Whether a run is trusted depends on the machine; that everything says the same of it does not.
 #[test]
 fn trust_is_the_same_everywhere() {

@@ -239,13 +239,14 @@ fn something_moves_while_a_terminal_waits() {
 }
 
 /// What is said on a terminal of 60 columns: results, lists, helps and errors.
-const NARROW: [(&str, i32); 38] = [
+const NARROW: [(&str, i32); 39] = [
     ("assay run --budget 6s", 0),
+    ("assay net throughput --for 2s", 0),
     ("assay net throughput --for 2s", 0),
     ("assay list", 0),
     ("assay show", 0),
-    ("assay show latest~1", 0),
-    ("assay compare latest~1 latest~1", 6),
+    ("assay show latest~2", 0),
+    ("assay compare latest~1 latest", 6),
     ("assay history triad", 0),
     ("assay references", 0),
     ("assay references azure/hbv4", 0),

@@ -27,7 +27,7 @@ pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
             Some(interval) => format!("{} ({})", shown_ratio(value), ratio_range(interval)),
             None => shown_ratio(value),
         };
-        let name = [what(&pair.a), case(&pair.a)].into_iter().filter(|it| !it.is_empty());
+        let name = [what(&pair.a), case(pair)].into_iter().filter(|it| !it.is_empty());
         let (name, interval) = (name.collect::<Vec<_>>().join(comma()), pair.ratio_ci);
         Some(Ratio { name, value, interval, shown, tone: tone(pair.verdict) })
     };

@@ -6,7 +6,7 @@
 use assay_model::comparison::{Comparison, Pair, Verdict};
 use assay_model::summary::Estimate;
 
-use super::{case, order, ratio_cells, tone, what};
+use super::{case, order, ratio_cells, runs_needed, tone, what};
 use crate::build::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{detailed, word};
@@ -67,6 +67,7 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
         (word("column-by"), Align::Left),
     ];
     let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let decides = runs_needed(comparison).is_none();
     let mut table = Table::new(title, &columns);
     for pair in pairs {
         let cpu = |side: fn(&Pair) -> &Estimate| match with_cpu {
@@ -84,7 +85,8 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
             cpu(|pair| &pair.b),
         ];
         row.extend(ratio_cells(pair));
-        row.extend([verdict(pair.verdict), by.into()]);
+        let verdict = if decides { verdict(pair.verdict) } else { Cell::default() };
+        row.extend([verdict, by.into()]);
         table.rows.push(row);
     }
     table.without_empty_columns()
@@ -95,7 +97,7 @@ fn item(pair: &Pair) -> String {
         // What arrived is the table's own subject.
         ("goodput", None) => network::item(&pair.a),
         ("goodput", Some(hosts)) => detailed(&hosts, &network::item(&pair.a)),
-        _ => detailed(&what(&pair.a), &case(&pair.a)),
+        _ => detailed(&what(&pair.a), &case(pair)),
     }
 }
 
