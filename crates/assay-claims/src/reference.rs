@@ -682,7 +682,7 @@ mod tests {
         assert!(limit(&format!("{rate}value = \"6.9\"")).starts_with("limit 1: `6.9` has no"));
         assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
         assert!(read_limits("").unwrap_err().to_string().contains("no [[limit]]"));
-        check("nonsense = 1", "unknown field");
+        check("nonsense = 1", "line 1: unknown key `nonsense`");
     }
 
     #[test]

@@ -47,6 +47,15 @@ pub fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// A time of which nobody means seconds: of one I/O, of a round trip.
+///
+/// # Errors
+/// A sentence for whoever typed it.
+pub fn milliseconds(text: &str) -> Result<f64, String> {
+    let unit = |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
+    seconds(text).map_err(unit)
+}
+
 /// A word that may name a file, or have a name in it, whose bytes may be no text: as [`path_text`] makes one.
 pub fn word() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| path_text::text(&word))

@@ -143,11 +143,11 @@ impl Outlook {
             };
             let memory_s =
                 self.rates.map_or(0.0, |it| it.least_s(&case.workload, &mut had_bytes));
-            let launch_s = match &case.workload {
-                Workload::Mpi(work) if work.preset.is_assay() && case.by == "assay" => {
-                    launch_measures_s(case) + beside_s
-                }
-                _ => 0.0,
+            let is_launched =
+                matches!(&case.workload, Workload::Mpi(work) if work.preset.is_assay());
+            let launch_s = match is_launched && case.by == "assay" {
+                true => launch_measures_s(case) + beside_s,
+                false => 0.0,
             };
             let least_s = least_s.max(memory_s).max(launch_s);
             let needs_s = case.stopping.budget_s.max(least_s + CASE_S) + chooses_s;

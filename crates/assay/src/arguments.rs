@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::listening::LOOKING;
-use assay_console::options::{StoreArguments, seconds, word};
+use assay_console::options::{StoreArguments, milliseconds, seconds, word};
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
@@ -539,23 +539,16 @@ fn parameter(text: &str) -> Result<(Attribute, String), String> {
 /// What can stand in a table and between commas.
 fn label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
-    if text.trim() == "latest" || text.trim().starts_with("latest~") {
-        return Err(format!("`{}` names a run everywhere, and cannot be a label", text.trim()));
+    if text == "latest" || text.starts_with("latest~") {
+        return Err(format!("`{text}` names a run everywhere, and cannot be a label"));
     }
-    let is_plain = !text.trim().is_empty()
-        && !text.chars().any(char::is_control)
-        && !text.contains(plain::is_hidden);
+    let is_hidden = |it: char| it.is_control() || plain::is_hidden(it);
+    let is_plain = !text.trim().is_empty() && !text.contains(is_hidden);
     if is_plain && text.chars().count() <= LONGEST {
         Ok(text.trim().to_owned())
     } else {
         Err(format!("a name of 1 to {LONGEST} characters is wanted"))
     }
-}
-
-/// A time of which nobody means seconds: of one I/O, of a round trip.
-fn milliseconds(text: &str) -> Result<f64, String> {
-    let unit = |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
-    seconds(text).map_err(unit)
 }
 
 /// One line that a report can carry.

@@ -18,6 +18,7 @@ use crate::workload::{
 
 mod domains;
 mod files;
+mod measurers;
 mod mpi;
 mod network;
 mod pairs;
@@ -25,22 +26,11 @@ mod rdma;
 mod sizes;
 mod storage;
 
+pub use measurers::Measurer;
 pub use mpi::pairs_of;
 pub use pairs::{PairChoices, PairTurn, goes_out};
 pub use sizes::ladder_bytes;
 pub(super) use sizes::presumed_peak;
-
-/// Someone who can measure: assay itself or an official tool that was found.
-#[derive(Debug, Clone, Copy)]
-pub struct Measurer {
-    /// `assay`, `hpcc` …
-    pub name: &'static str,
-    /// Whether it can measure this workload.
-    pub takes: fn(&Workload) -> bool,
-}
-
-/// Who measures, by a word for all that are found.
-const EVERYONE: &str = "all";
 
 /// What the command line adds to a suite.
 #[derive(Debug, Clone)]
@@ -261,8 +251,8 @@ fn is_possible(
     if !measure.optional {
         return Ok(true);
     }
-    let absent = absent_measurers(measure, choices);
-    let is_nobody_left = !absent.is_empty() && measurers(measure, choices).is_empty();
+    let absent = measurers::absent(measure, choices);
+    let is_nobody_left = !absent.is_empty() && measurers::present(measure, choices).is_empty();
     let reason = match missing(measure, choices) {
         None if is_nobody_left => Some(Missing::Tool),
         None => match measure_cases(measure, host, choices, budget_s) {
@@ -275,7 +265,7 @@ fn is_possible(
         Some(reason) => omit(benchmark.to_owned(), reason),
         // The others measure it.
         None => {
-            absent.iter().for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool))
+            absent.iter().for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool));
         }
     }
     Ok(reason.is_none())
@@ -346,13 +336,14 @@ fn measure_cases(
     choices: &Choices<'_>,
     budget_s: f64,
 ) -> Result<Vec<Case>, PlanError> {
-    if let Some(name) = absent_measurers(measure, choices).first().filter(|_| !measure.optional)
+    if let Some(name) =
+        measurers::absent(measure, choices).first().filter(|_| !measure.optional)
     {
         let found: Vec<&str> = choices.measurers.iter().map(|it| it.name).collect();
         let (name, found) = (name.to_string(), found.join(", "));
         return Err(PlanError::NoSuchMeasurer { name, found });
     }
-    let measurers = measurers(measure, choices);
+    let measurers = measurers::present(measure, choices);
     let share_s = budget_s / measurers.len() as f64;
     let workloads = workloads(&measure.request, host, share_s, choices)?;
     let asked: Vec<_> = workloads
@@ -425,29 +416,6 @@ fn effort(workload: &Workload) -> f64 {
 fn case_id(workload: &Workload, name: &str, by: &str) -> String {
     let id = workload.benchmark().id();
     if by == "assay" { format!("{id}/{name}") } else { format!("{id}/{name}/{by}") }
-}
-
-/// Who is to measure; `all` means everyone who is there.
-fn asked<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> &'a [String] {
-    if measure.by.is_empty() { &choices.by } else { &measure.by }
-}
-
-/// The measurers requested, as far as they are there.
-fn measurers(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer> {
-    let asked = asked(measure, choices);
-    if asked.iter().any(|name| name == EVERYONE) {
-        return choices.measurers.to_vec();
-    }
-    let find = |name| choices.measurers.iter().find(|it| it.name == name).copied();
-    asked.iter().filter_map(|name| find(name.as_str())).collect()
-}
-
-/// The others.
-fn absent_measurers<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> Vec<&'a str> {
-    let is_here =
-        |name: &&str| *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name);
-    let asked = asked(measure, choices).iter().map(String::as_str);
-    asked.filter(|name| !is_here(name)).collect()
 }
 
 type Named = (String, Workload);

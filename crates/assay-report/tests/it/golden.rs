@@ -74,16 +74,11 @@ fn a_guest_in_other_languages() {
 fn commands_in_other_languages() {
     for locale in [Locale::Fr, Locale::Ru, Locale::ZhHans] {
         let pages = || {
-            [
-                small::listing(),
-                small::findings(),
-                small::hosts(),
-                build::plan(&small::plan(), &[], false),
-            ]
-            .into_iter()
-            .chain([build::comparison(&conditions::accelerated_networking())])
-            .map(|page| text::document(&page, &text::Options::default()))
-            .collect::<String>()
+            [small::listing(), small::findings(), small::hosts(), small_plan()]
+                .into_iter()
+                .chain([build::comparison(&conditions::accelerated_networking())])
+                .map(|page| text::document(&page, &text::Options::default()))
+                .collect::<String>()
         };
         let name = format!("commands.{}.txt", locale.tag());
         compare(&name, &Language::of(locale).write(pages));
@@ -518,7 +513,7 @@ fn small_documents() {
     check_document("listing", &small::listing());
     check_document("findings", &small::findings());
     check_document("hosts", &small::hosts());
-    check_document("plan", &build::plan(&small::plan(), &[], false));
+    check_document("plan", &small_plan());
     check_document("methods", &build::methods());
     check_document("raw", &small::raw());
 }
@@ -646,4 +641,9 @@ fn a_limit_of_a_data_sheet_is_not_what_was_provisioned() {
     let page = html::document(&build::run(&volume, None)).replace('\u{a0}', " ");
     assert!(page.contains("limit 4.72 GB/s") && page.contains("limit 290 kIO/s"));
     assert!(page.contains(">of limit<") && !page.contains("provisioned"));
+}
+
+fn small_plan() -> Document {
+    let plan = small::plan();
+    build::plan(&plan, &plan.outlook(&HostFacts::default()), false)
 }

@@ -1,10 +1,11 @@
 //! What may be typed after `plan`: arithmetic before a measurement.
 
+use assay_console::options::milliseconds;
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::{AnswerArguments, milliseconds};
+use super::AnswerArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {

@@ -1,0 +1,40 @@
+//! Who measures: assay itself and the tools that were found. Starts none of them.
+
+use super::Choices;
+use crate::suite::Measure;
+use crate::workload::Workload;
+
+/// Someone who can measure: assay itself or an official tool that was found.
+#[derive(Debug, Clone, Copy)]
+pub struct Measurer {
+    /// `assay`, `hpcc` …
+    pub name: &'static str,
+    /// Whether it can measure this workload.
+    pub takes: fn(&Workload) -> bool,
+}
+
+/// Who measures, by a word for all that are found.
+const EVERYONE: &str = "all";
+
+/// Who is to measure; `all` means everyone who is there.
+fn asked<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> &'a [String] {
+    if measure.by.is_empty() { &choices.by } else { &measure.by }
+}
+
+/// The measurers requested, as far as they are there.
+pub(super) fn present(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer> {
+    let asked = asked(measure, choices);
+    if asked.iter().any(|name| name == EVERYONE) {
+        return choices.measurers.to_vec();
+    }
+    let find = |name| choices.measurers.iter().find(|it| it.name == name).copied();
+    asked.iter().filter_map(|name| find(name.as_str())).collect()
+}
+
+/// The others.
+pub(super) fn absent<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> Vec<&'a str> {
+    let is_here =
+        |name: &&str| *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name);
+    let asked = asked(measure, choices).iter().map(String::as_str);
+    asked.filter(|name| !is_here(name)).collect()
+}
