@@ -10,7 +10,7 @@ use assay_report::render::learn;
 
 fn page(summaries: &[&Summary], runs: &[Run]) -> String {
     let text = learn::document(&build::learn("HB", summaries, runs), None).0;
-    text.replace('\u{a0}', " ").replace('\u{202f}', " ").replace('\\', "")
+    text.replace(['\u{a0}', '\u{202f}'], " ").replace('\\', "")
 }
 
 /// The rows of the table below a heading.

@@ -99,8 +99,8 @@ fn table(
                 let shown = estimate.map(|it| decimal(it.median / unit, DECIMALS));
                 Cell::from(shown.unwrap_or_default())
             }));
-            let interval = estimate
-                .and_then(|it| precision::interval_in(it, in_units[0].1, |it| plain(it)));
+            let interval =
+                estimate.and_then(|it| precision::interval_in(it, in_units[0].1, plain));
             cells.push(interval.unwrap_or_default().into());
             let share = estimate.and_then(|it| it.percent_of_limit).map(units::percent);
             cells.push(share.unwrap_or_default().into());
