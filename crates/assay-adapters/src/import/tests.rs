@@ -168,12 +168,21 @@ fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
     );
     check(
         "                    RDMA_Write BW Test\n #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n\
-         65536      5000             11500.00            11000.00\t\t   0.176000\n",
+         65536      5000             11500.00            11000.00\t\t   0.176000\n\
+         131072     5000             10500.00            11000.00\t\t   0.088000\n\
+         262144     5000             0.00                11000.00\t\t   0.044000\n",
         &expect![[r#"
             perftest
             rdma.write_bw [bytes=Integer(65536)]
               bandwidth  [11534336000.0]
               message_rate  [176000.0]
+            rdma.write_bw [bytes=Integer(131072)]
+              bandwidth  [11534336000.0]
+              message_rate  [88000.0]
+              doubt out-of-order
+            rdma.write_bw [bytes=Integer(262144)]
+              bandwidth  [11534336000.0]
+              message_rate  [44000.0]
         "#]],
     );
 }

@@ -21,6 +21,7 @@ mod storage;
 mod troubled;
 
 use assay_claims::lint::{Finding, lint};
+use assay_model::quantity::Unit;
 use assay_model::summary::{Estimate, Summary};
 use assay_report::build;
 use assay_report::locale::{Language, Locale};
@@ -45,9 +46,15 @@ fn runs() -> Vec<Summary> {
     all
 }
 
-/// Everything that was measured, so many times.
+/// Everything that was measured, so many times, as the laws allow: where rates grow, times shrink, and as many are in
+/// flight as before. What a machine can compute is not scaled with its peak.
 fn scale(summary: &mut Summary, factor: f64) {
     let scaled = |it: &mut Estimate| {
+        let factor = match it.unit {
+            Unit::Second => factor.recip(),
+            Unit::Count | Unit::FlopPerSecond => 1.0,
+            _ => factor,
+        };
         for value in [&mut it.median, &mut it.min, &mut it.max, &mut it.mean] {
             *value *= factor;
         }
