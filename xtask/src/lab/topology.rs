@@ -222,7 +222,7 @@ fn marked(report: &Value) -> Figure {
 
 /// Where the kernel lets each thread run, as it says while they do, against the plan. A look may miss a case; a CPU
 /// that no plan has is never seen by accident.
-fn affinity(plan: &Value, allowed: &str) -> Figure {
+fn bound(plan: &Value, allowed: &str) -> Figure {
     let domains = plan["cases"].as_array().into_iter().flatten();
     let domains = domains.flat_map(|case| case["workload"]["domains"].as_array());
     let planned: BTreeSet<u64> =
