@@ -185,7 +185,9 @@ impl ImportError {
             }
             Self::Read { error, .. } => match error {
                 ToolError::ReachEnd { .. } => "the file is cut off: copy it again",
-                ToolError::Find { .. } | ToolError::ReadNumber { .. } => {
+                ToolError::Find { .. }
+                | ToolError::ReadNumber { .. }
+                | ToolError::ReadColumn { .. } => {
                     "look at that line; the file may have been edited, or come from a version of \
                      the tool that assay does not know"
                 }
@@ -254,6 +256,7 @@ fn check(found: &[Found]) -> Result<(), ToolError> {
 fn line_of(text: &str, error: &ToolError) -> Option<usize> {
     let token = match error {
         ToolError::ReadNumber { text, .. } => text.trim_matches('"'),
+        ToolError::ReadColumn { name } => name,
         ToolError::PassCheck { verdict } => verdict,
         ToolError::ReachEnd { .. } => return Some(text.lines().count().max(1)),
         _ => return None,

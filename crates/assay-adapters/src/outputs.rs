@@ -112,6 +112,12 @@ pub enum ToolError {
         /// What is there.
         text: String,
     },
+    /// A column whose meaning or unit is not known stands before one that is.
+    #[error("{name:?} is no column that assay knows")]
+    ReadColumn {
+        /// What the head calls it.
+        name: String,
+    },
     /// The output breaks off.
     #[error("the output breaks off: {missing}")]
     ReachEnd {
@@ -255,7 +261,7 @@ impl ToolError {
             Self::Ask { .. } => "choose another measurer, or another size or placement",
             Self::Launch { .. } => "install an MPI launcher, e.g. Debian's package openmpi-bin",
             Self::Run { .. } => "run the recorded command by hand and read its standard error",
-            Self::Find { .. } | Self::ReadNumber { .. } => {
+            Self::Find { .. } | Self::ReadNumber { .. } | Self::ReadColumn { .. } => {
                 "look at the stored raw output; if it is a version of the tool that assay does \
                  not know, report it with that output"
             }

@@ -1,8 +1,9 @@
 //! The tables of perftest's programs (`ib_send_lat`, `ib_write_bw` …), by the names in their heads.
 //!
 //! Columns have come and gone: before 2016 there were seven, and `MB/sec` was 2²⁰ bytes in every version
-//! that printed it; since 24.07 the same figure is labelled `MiB/sec`. Lines of other programs between the
-//! head and the figures are passed over.
+//! that printed it; since 24.07 the same figure is labelled `MiB/sec`. A head with a column that is not known
+//! before one that is cannot be read: all later figures would be taken for others. Lines of other programs
+//! between the head and the figures are passed over.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +17,10 @@ use crate::outputs::{ToolError, not_negative};
 pub enum Column {
     /// Size of a message.
     Bytes,
+    /// Rules of flow steering.
+    Flows,
+    /// Priority of the messages: InfiniBand's service level.
+    ServiceLevel,
     /// Messages.
     Iterations,
     /// `t_min`, in s.
@@ -38,28 +43,57 @@ pub enum Column {
     Rate,
     /// In messages per second.
     MessageRate,
+    /// Round trips or rules per second, where a test lasts a fixed time.
+    EventRate,
 }
 
-/// Labels with what they stand for, and what a figure is multiplied by.
-const COLUMNS: [(&str, Column, f64); 16] = [
-    ("#bytes", Column::Bytes, 1.0),
-    ("#iterations", Column::Iterations, 1.0),
-    ("t_min[usec]", Column::Min, 1e-6),
-    ("t_max[usec]", Column::Max, 1e-6),
-    ("t_typical[usec]", Column::Typical, 1e-6),
-    ("t_avg[usec]", Column::Average, 1e-6),
-    ("t_stdev[usec]", Column::Deviation, 1e-6),
-    ("99% percentile[usec]", Column::P99, 1e-6),
-    ("99.9% percentile[usec]", Column::P999, 1e-6),
-    ("BW peak[MB/sec]", Column::PeakRate, MEBI),
-    ("BW peak[MiB/sec]", Column::PeakRate, MEBI),
-    ("BW average[MB/sec]", Column::Rate, MEBI),
-    ("BW average[MiB/sec]", Column::Rate, MEBI),
-    ("BW peak[Gb/sec]", Column::PeakRate, 1e9 / 8.0),
-    ("BW average[Gb/sec]", Column::Rate, 1e9 / 8.0),
-    ("MsgRate[Mpps]", Column::MessageRate, 1e6),
+/// A label of a head: what it stands for, if its figures are of use, and what they are multiplied by.
+type Label = (&'static str, Option<Column>, f64);
+
+/// Every label of perftest 4 to 26 (`perftest_parameters.h`, `RESULT_FMT…`).
+const LABELS: [Label; 36] = [
+    ("#bytes", Some(Column::Bytes), 1.0),
+    ("#flows", Some(Column::Flows), 1.0),
+    ("#sl", Some(Column::ServiceLevel), 1.0),
+    ("#iterations", Some(Column::Iterations), 1.0),
+    ("t_min[usec]", Some(Column::Min), MICRO),
+    ("t_max[usec]", Some(Column::Max), MICRO),
+    ("t_typical[usec]", Some(Column::Typical), MICRO),
+    ("t_avg[usec]", Some(Column::Average), MICRO),
+    ("t_stdev[usec]", Some(Column::Deviation), MICRO),
+    ("99% percentile[usec]", Some(Column::P99), MICRO),
+    ("99.9% percentile[usec]", Some(Column::P999), MICRO),
+    ("fs_min_time[usec]", Some(Column::Min), MICRO),
+    ("fs_max_time[usec]", Some(Column::Max), MICRO),
+    ("fs_typical_time[usec]", Some(Column::Typical), MICRO),
+    ("fs_avg_time[usec]", Some(Column::Average), MICRO),
+    ("tps average", Some(Column::EventRate), 1.0),
+    ("fps[flow per sec]", Some(Column::EventRate), 1.0),
+    ("BW peak[MB/sec]", Some(Column::PeakRate), MEBI),
+    ("BW peak[MiB/sec]", Some(Column::PeakRate), MEBI),
+    ("BW peak[Gb/sec]", Some(Column::PeakRate), GIGABIT),
+    ("BW average[MB/sec]", Some(Column::Rate), MEBI),
+    ("BW average[MiB/sec]", Some(Column::Rate), MEBI),
+    ("BW average[Gb/sec]", Some(Column::Rate), GIGABIT),
+    ("MsgRate[Mpps]", Some(Column::MessageRate), 1e6),
+    // The whole is what counts; these are of one port, of the worst stretch and of the processor.
+    ("BW min[MiB/sec]", None, MEBI),
+    ("BW min[Gb/sec]", None, GIGABIT),
+    ("BW Port1[MB/sec]", None, MEBI),
+    ("BW Port2[MB/sec]", None, MEBI),
+    ("BW Port1[MiB/sec]", None, MEBI),
+    ("BW Port2[MiB/sec]", None, MEBI),
+    ("BW Port1[Gb/sec]", None, GIGABIT),
+    ("BW Port2[Gb/sec]", None, GIGABIT),
+    ("MsgRate Port1[Mpps]", None, 1e6),
+    ("MsgRate Port2[Mpps]", None, 1e6),
+    ("CPU_Util[%]", None, 0.01),
+    ("CPU_Util[%%]", None, 0.01),
 ];
+const MICRO: f64 = 1e-6;
+/// Whatever its label: `format_factor` is 0x100000 in every version.
 const MEBI: f64 = 1_048_576.0;
+const GIGABIT: f64 = 1e9 / 8.0;
 
 /// One size.
 pub type Row = BTreeMap<Column, f64>;
@@ -67,21 +101,22 @@ pub type Row = BTreeMap<Column, f64>;
 /// All rows of the first table.
 ///
 /// # Errors
-/// When there is no table, or a line of figures does not fit its head.
+/// When there is no table, its head has a column that is not known before one that is, a line of figures does
+/// not fit it, or the figures of a line contradict each other.
 pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
     let find =
         |what: &str| ToolError::Find { what: what.to_owned(), place: "the output of perftest" };
     let mut lines = text.lines();
     let head = lines.find(|line| is_head(line)).ok_or_else(|| find("table"))?;
-    let columns = columns(head);
-    if columns.len() < 3 {
+    let head = Head::of(head)?;
+    if head.labels.len() < 3 {
         return Err(find("column that assay knows"));
     }
     let mut rows = Vec::new();
     for text in lines.take_while(|line| !line.trim_start().starts_with("-----")) {
         // A program may say something meanwhile.
         if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
-            rows.push(row(text, &columns)?);
+            rows.push(head.row(text)?);
         }
     }
     if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
@@ -105,33 +140,97 @@ pub(crate) fn impossible(row: &Row) -> Vec<Doubt> {
 /// Whether a line is the head of a table.
 pub(crate) fn is_head(line: &str) -> bool {
     let line = line.trim_start();
-    line.starts_with("#bytes") && line.contains("#iterations")
+    let is_of = |first: &str, other: &str| line.starts_with(first) && line.contains(other);
+    is_of("#bytes", "#iterations") || is_of("#flows", "fps[")
 }
 
-/// The columns of a head, from left to right: name, meaning, factor.
-fn columns(head: &str) -> Vec<(&'static str, Column, f64)> {
-    let mut found: Vec<_> = COLUMNS
-        .iter()
-        .filter_map(|(label, column, factor)| {
-            Some((head.find(label)?, (*label, *column, *factor)))
-        })
-        .collect();
-    found.sort_by_key(|(at, _)| *at);
-    found.into_iter().map(|(_, column)| column).collect()
+/// The columns of a table from left to right.
+struct Head {
+    labels: Vec<&'static Label>,
+    /// Whether columns that are not known follow behind: a later version's, which shift no figure.
+    goes_on: bool,
 }
 
-/// Columns beyond those that are known, such as that of `--cpu_util`, come last.
-fn row(text: &str, columns: &[(&str, Column, f64)]) -> Result<Row, ToolError> {
-    let figures: Vec<&str> = text.split_whitespace().collect();
-    if figures.len() < columns.len() {
-        let missing = format!("a row has {} of {} columns", figures.len(), columns.len());
-        return Err(ToolError::ReachEnd { missing });
+impl Head {
+    fn of(line: &str) -> Result<Self, ToolError> {
+        let mut labels = Vec::new();
+        let mut unknown: Option<&str> = None;
+        let mut rest = line.trim();
+        while !rest.is_empty() {
+            let stands = |label: &&Label| {
+                let behind = rest.strip_prefix(label.0);
+                behind.is_some_and(|it| it.is_empty() || it.starts_with(char::is_whitespace))
+            };
+            let known = LABELS.iter().find(stands);
+            let length = match (known, unknown) {
+                (Some(_), Some(since)) => {
+                    let name = since[..since.len() - rest.len()].trim().to_owned();
+                    return Err(ToolError::ReadColumn { name });
+                }
+                (Some(label), None) => {
+                    labels.push(label);
+                    label.0.len()
+                }
+                (None, since) => {
+                    unknown = since.or(Some(rest));
+                    rest.find(char::is_whitespace).unwrap_or(rest.len())
+                }
+            };
+            rest = rest[length..].trim_start();
+        }
+        Ok(Self { labels, goes_on: unknown.is_some() })
     }
-    // perftest prints -nan of nothing, and negative times of very long tests.
-    let one = |(figure, (label, column, factor)): (&&str, &(&str, Column, f64))| {
-        Ok((*column, not_negative(label, figure)? * factor))
-    };
-    figures.iter().zip(columns).map(one).collect()
+
+    fn row(&self, text: &str) -> Result<Row, ToolError> {
+        let figures: Vec<&str> = text.split_whitespace().collect();
+        let (are, known) = (figures.len(), self.labels.len());
+        if are < known {
+            let missing = format!("a row has {are} of {known} columns");
+            return Err(ToolError::ReachEnd { missing });
+        }
+        if are > known && !self.goes_on {
+            let what = format!("a row has {are} figures, its head {known} columns");
+            return Err(ToolError::Reconcile { what });
+        }
+        let (mut row, mut rounding) = (Row::new(), Row::new());
+        for (figure, (label, column, factor)) in figures.iter().zip(&self.labels) {
+            let Some(column) = *column else { continue };
+            // perftest prints -nan of nothing, and negative times of very long tests.
+            row.insert(column, not_negative(label, figure)? * factor);
+            let decimals = figure.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+            rounding.insert(column, 0.5 * factor / 10_f64.powi(decimals.min(20) as i32));
+        }
+        agrees(&row, &rounding)?;
+        Ok(row)
+    }
+}
+
+/// That the figures of a row fit each other. Bytes times messages are the rate, which also decides what a label
+/// of `MB/sec` means; one time after another, whole or halved, makes the events of a second.
+fn agrees(row: &Row, rounding: &Row) -> Result<(), ToolError> {
+    // Printed figures, of clocks that were read at slightly different times.
+    const TOLERANCE: f64 = 0.01;
+    let of = |column: Column| Some((*row.get(&column)?, *rounding.get(&column)?));
+    let contradict = |what: String| Err(ToolError::Reconcile { what });
+    let sized = of(Column::Rate).zip(of(Column::MessageRate)).zip(of(Column::Bytes));
+    if let Some((((rate, half), (messages, half_messages)), (bytes, _))) = sized {
+        let rounded = half + half_messages * bytes;
+        if (rate - messages * bytes).abs() > rounded + TOLERANCE * rate {
+            return contradict(format!(
+                "{rate} B/s, and {messages} messages of {bytes} B a second"
+            ));
+        }
+    }
+    if let Some(((time_s, half_s), (per_s, half))) =
+        of(Column::Average).zip(of(Column::EventRate))
+    {
+        let rounded = half_s * per_s + half * time_s;
+        let differs = |whole: f64| (time_s * per_s - whole).abs() > rounded + TOLERANCE * whole;
+        if differs(1.0) && differs(0.5) {
+            return contradict(format!("{time_s} s each, and {per_s} of them a second"));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -165,6 +264,124 @@ mod tests {
         assert_eq!(rows(&noisy), rows(LATENCY));
     }
 
+    /// Heads of perftest 4 to 26 (`perftest_parameters.h`, `RESULT_FMT…`), each with a row in its own format
+    /// (`REPORT_FMT…`).
+    #[test]
+    fn every_layout_of_perftest_is_read_by_its_labels() {
+        let rate = |per_s| vec![(Column::Rate, per_s), (Column::MessageRate, 176_000.0)];
+        for (head, line, expected) in [
+            // RESULT_FMT, before 24.07 and since.
+            (
+                " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]",
+                " 65536      5000             11500.00            11000.00\t\t   0.176000",
+                rate(11_000.0 * MEBI),
+            ),
+            (
+                " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]    CPU_Util[%]",
+                " 65536      5000             11500.00            11000.00\t\t     0.176000\t    12.50",
+                rate(11_000.0 * MEBI),
+            ),
+            // RESULT_FMT_G: 10⁹ bit/s.
+            (
+                " #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]",
+                " 65536      5000             96.47              92.27\t\t     0.176000",
+                rate(92.27e9 / 8.0),
+            ),
+            // RESULT_FMT_QOS and RESULT_FMT_G_QOS.
+            (
+                " #bytes    #sl      #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]",
+                " 65536   3           5000           11500.00            11000.00                  0.176000",
+                [rate(11_000.0 * MEBI), vec![(Column::ServiceLevel, 3.0)]].concat(),
+            ),
+            (
+                " #bytes    #sl      #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]",
+                " 65536   3           5000           96.47            92.27                  0.176000",
+                [rate(92.27e9 / 8.0), vec![(Column::ServiceLevel, 3.0)]].concat(),
+            ),
+            // RESULT_FMT_PER_PORT: the whole, and of either port.
+            (
+                " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]   BW Port1[MiB/sec]   MsgRate Port1[Mpps]   BW Port2[MiB/sec]   MsgRate Port2[Mpps]",
+                " 65536      5000           11500.00            11000.00\t\t   0.176000        5500.00            0.088000              5500.00            0.088000",
+                rate(11_000.0 * MEBI),
+            ),
+            (
+                " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]       BW min[MiB/sec]",
+                " 65536      5000             11500.00            11000.00\t\t   0.176000\t\t  10000.00",
+                rate(11_000.0 * MEBI),
+            ),
+            // RESULT_FMT_LAT_DUR: a round trip is twice the average.
+            (
+                " #bytes        #iterations       t_avg[usec]    tps average",
+                " 2             5000000            2.00        250000.00",
+                vec![(Column::Average, 2e-6), (Column::EventRate, 250_000.0)],
+            ),
+            // Before 2016.
+            (
+                " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]",
+                " 2       1000          1.80           7.50         1.85",
+                vec![(Column::Typical, 1.85e-6)],
+            ),
+            // A column of a version to come, behind all that are known.
+            (
+                " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]  t_mode[usec]",
+                " 2       1000          1.80           7.50         1.85   1.84",
+                vec![(Column::Typical, 1.85e-6)],
+            ),
+            // RESULT_FMT_FS_RATE.
+            (
+                " #flows\tfs_min_time[usec]\tfs_max_time[usec]\tfs_typical_time[usec]\tfs_avg_time[usec]\tfps[flow per sec]",
+                "100          8.00        \t\t40.00      \t9.00  \t       \t\t10.00     \t100000.00",
+                vec![(Column::Flows, 100.0), (Column::Average, 1e-5), (Column::EventRate, 1e5)],
+            ),
+        ] {
+            let found = rows(&format!("{head}\n{line}\n-----\n")).unwrap();
+            for (column, value) in expected {
+                let is = found[0].get(&column).copied().unwrap_or(f64::NAN);
+                assert!((is / value - 1.0).abs() < 1e-9, "{column:?} is {is}: {head}");
+            }
+            let counts = [Column::Iterations, Column::Flows];
+            let count = counts.iter().find_map(|it| found[0].get(it)).copied().unwrap();
+            let printed = line.split_whitespace().map(|it| it.parse::<f64>().unwrap());
+            assert!(printed.take(3).any(|it| it.total_cmp(&count).is_eq()), "{count}: {head}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_column_before_a_known_one_is_refused_by_name() {
+        let bandwidth = BANDWIDTH.replace("MB/sec]", "KB/sec]");
+        let typical = LATENCY.replace("t_typical[usec]", "t_typical[nsec]");
+        let first = LATENCY.replace(" #bytes #iter", " #bytes #qps  #iter");
+        for (text, unknown) in [
+            (bandwidth, "BW peak[KB/sec]    BW average[KB/sec]"),
+            (typical, "t_typical[nsec]"),
+            (first, "#qps"),
+        ] {
+            let error = ToolError::ReadColumn { name: unknown.to_owned() };
+            assert_eq!(rows(&text), Err(error));
+        }
+    }
+
+    #[test]
+    fn figures_that_contradict_each_other_are_refused() {
+        const RATES: &str = " #bytes     #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 65536 5000 11500.00 ";
+        const TIMES: &str =
+            " #bytes        #iterations       t_avg[usec]    tps average\n 2 5000000 ";
+        for (head, figures) in [
+            (RATES, "110.00 0.176000"),
+            (RATES, "11000.00 176.000000"),
+            (TIMES, "2.00 25000.00"),
+            (TIMES, "200.00 250000.00"),
+        ] {
+            let read = rows(&format!("{head}{figures}\n"));
+            let refused = matches!(read, Err(ToolError::Reconcile { .. }));
+            assert!(refused, "{figures}: {read:?}");
+        }
+        // One way and a whole round trip; a rate below its last digit.
+        for figures in ["2.00 250000.00", "2.00 500000.00", "0.00 250000000.00"] {
+            assert!(rows(&format!("{TIMES}{figures}\n")).is_ok(), "{figures}");
+        }
+    }
+
     #[test]
     fn damaged_tables_are_refused_with_the_reason() {
         for (text, expected) in [
@@ -177,6 +394,10 @@ mod tests {
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000\n",
                 "the output breaks off: a row has 2 of 3 columns",
+            ),
+            (
+                " #bytes #iterations    t_min[usec]\n 2 1000 1.80 7.50\n",
+                "the output contradicts itself or the request: a row has 4 figures, its head 3 columns",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -nan\n",

@@ -2,6 +2,11 @@
 
 use assay_model::quantity::Unit;
 
+mod unit;
+
+pub(crate) use unit::{BLANKS, is_without_blanks, stands_in};
+pub use unit::{Printed, of_heading};
+
 /// One number with what belongs to it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
@@ -21,31 +26,86 @@ pub struct Figure {
     pub is_about: bool,
 }
 
-/// A unit as it is printed.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Printed {
-    /// Bytes within the text.
-    pub at: (usize, usize),
-    /// As it stands there.
-    pub text: String,
-    /// The base unit; a size where the time of a rate is missing.
-    pub unit: Unit,
-    /// What it is worth in the base unit.
-    pub factor: f64,
-}
-
 impl Figure {
     /// In the base unit of its unit.
     #[must_use]
     pub fn base(&self) -> Option<(f64, Unit)> {
         self.unit.as_ref().map(|unit| (self.value * unit.factor, unit.unit))
     }
+
+    /// Half of the last digit that says something, as a share of the value. Zeros at the end of a whole number
+    /// say nothing but its size, as far as two digits are left.
+    #[must_use]
+    pub fn rounding(&self) -> f64 {
+        let mut step = 10f64.powi(-i32::try_from(self.decimals.min(300)).unwrap_or(300));
+        while self.decimals == 0
+            && step * 100.0 <= self.value
+            && self.value % (step * 10.0) == 0.0
+        {
+            step *= 10.0;
+        }
+        // A value of nothing has every error.
+        if self.value > 0.0 { 0.5 * step / self.value } else { 1.0 }
+    }
+}
+
+/// How a page writes numbers, as far as it is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The decimal mark of its language.
+    pub decimal: Option<char>,
+    /// Whether its language separates groups by points: in French `1.234` is a decimal point that was forgotten.
+    pub has_groups_of_points: bool,
+}
+
+impl Marks {
+    /// Of a language (CLDR 48); nothing is known of others.
+    #[must_use]
+    pub fn of(language: &str) -> Self {
+        let base = language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        let (decimal, has_groups_of_points) = match base.as_str() {
+            "en" | "ja" | "ko" | "zh" => ('.', false),
+            "de" | "es" | "it" | "pt" | "nl" | "tr" | "id" | "da" => (',', true),
+            "fr" | "ru" | "cs" | "pl" | "sv" | "hu" | "uk" => (',', false),
+            _ => return Self::default(),
+        };
+        Self { decimal: Some(decimal), has_groups_of_points }
+    }
+
+    /// The values that a number can mean: three digits behind a comma or a point may be a group.
+    #[must_use]
+    pub fn meant(&self, figure: &Figure) -> [f64; 2] {
+        let (value, thousands) = (figure.value, figure.value * 1000.0);
+        // `0.250` is grouped nowhere, nor is the fraction of `1,234.567`.
+        if figure.decimals != 3 || value < 1.0 || figure.group.is_some() {
+            return [value; 2];
+        }
+        match (self.decimal, figure.mark) {
+            (Some(right), Some(found)) if right == found => [value; 2],
+            (Some('.'), Some(',')) => [thousands; 2],
+            (Some(','), Some('.')) if self.has_groups_of_points => [thousands; 2],
+            _ => [value, thousands],
+        }
+    }
 }
 
 /// Words for "about" of the languages that reports have, in small letters.
-const ABOUT: [&str; 19] = [
+const ABOUT: [&str; 32] = [
     "~",
+    "～",
+    "∼",
     "≈",
+    "circa",
+    "około",
+    "ok.",
+    "yaklaşık",
+    "ungefär",
+    "ungeveer",
+    "cerca de",
+    "大约",
+    "大約",
+    "约为",
+    "約為",
     "about",
     "approximately",
     "approx.",
@@ -65,6 +125,9 @@ const ABOUT: [&str; 19] = [
     "약",
 ];
 
+/// The same behind the figure, as Chinese, Japanese and Korean say it.
+const ABOUT_BEHIND: [&str; 6] = ["左右", "程度", "前後", "前后", "정도", "내외"];
+
 /// Every figure of a text, from left to right.
 #[must_use]
 pub fn figures(text: &str) -> Vec<Figure> {
@@ -77,7 +140,7 @@ pub fn figures(text: &str) -> Vec<Figure> {
             continue;
         }
         let is_inside = at > 0
-            && (chars[at - 1].1.is_alphanumeric()
+            && (is_name_letter(chars[at - 1].1)
                 || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
         let end = number_end(&chars, at);
         // A digit of a name, a version or a date is no figure.
@@ -86,6 +149,28 @@ pub fn figures(text: &str) -> Vec<Figure> {
         at = end.max(at + 1);
     }
     found
+}
+
+/// Hangul, Han and kana stand beside a number without a blank.
+fn is_name_letter(c: char) -> bool {
+    c.is_alphanumeric() && !is_without_blanks(c)
+}
+
+/// The percent sign that Turkish writes before a number: `%50`.
+fn percent_before(text: &str, from: usize, to: usize) -> Option<Printed> {
+    let before = text[..from].strip_suffix('%')?;
+    // `100%8 KiB` has its sign behind the number before.
+    let is_alone = !before.trim_end_matches(BLANKS).ends_with(|c: char| c.is_ascii_digit());
+    is_alone.then(|| Printed {
+        at: (to, to),
+        text: "%".to_owned(),
+        unit: Unit::Ratio,
+        factor: 0.01,
+    })
+}
+
+const fn is_blank(c: char) -> bool {
+    matches!(c, ' ' | '\u{a0}' | '\u{202f}')
 }
 
 const fn is_group(c: char) -> bool {
@@ -100,7 +185,7 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
     let mut grouped = 0;
     while at + 1 < chars.len() && is_group(chars[at].1) {
         let count = digits(at + 1);
-        let is_blank = matches!(chars[at].1, ' ' | '\u{a0}' | '\u{202f}');
+        let is_blank = is_blank(chars[at].1);
         let is_of_three = count == 3 && first <= 3;
         if count == 0 || (is_blank && !is_of_three) {
             break;
@@ -155,123 +240,15 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
     let near = (from.saturating_sub(64)..=from).find(|at| text.is_char_boundary(*at));
     let before = text[near.unwrap_or(from)..from].trim_end();
     let before = before.strip_suffix('[').unwrap_or(before).to_lowercase();
-    let is_about = ABOUT.iter().any(|word| before.ends_with(word));
-    let unit = unit_at(text, to);
+    let unit = unit::unit_at(text, to).or_else(|| percent_before(text, from, to));
+    let behind = text[unit.as_ref().map_or(to, |unit| unit.at.1)..].trim_start_matches(BLANKS);
+    let is_about = ABOUT.iter().any(|word| before.ends_with(word))
+        || ABOUT_BEHIND.iter().any(|word| behind.starts_with(word));
     // A name like `4.0.0` or `HB120` was left out above; what a letter follows at once is a name, too.
     let next = text[to..].chars().next();
-    if unit.is_none() && next.is_some_and(|c| c.is_alphanumeric() || c == '_') {
+    if unit.is_none() && next.is_some_and(|c| is_name_letter(c) || c == '_') {
         return None;
     }
     let value = digits.parse().ok()?;
     Some(Figure { number: (from, to), value, decimals, mark, group, unit, is_about })
-}
-
-/// Base unit, factor and the ways to write it, longest first where one begins another.
-type Spelt = (Unit, f64, &'static [&'static str]);
-
-const UNITS: [Spelt; 19] = [
-    (
-        Unit::BitPerSecond,
-        1e9,
-        &[
-            "Gbits/s",
-            "Gbit/s",
-            "Гбит/с",
-            "Гб/с",
-            "GBit/s",
-            "Gb/sec",
-            "Gb/s",
-            "Gbps",
-            "gigabits per second",
-        ],
-    ),
-    (Unit::BitPerSecond, 1e6, &["Mbits/s", "Mbit/s", "Мбит/с", "Мб/с", "Mb/s", "Mbps"]),
-    (Unit::BytePerSecond, 1_099_511_627_776.0, &["TiB/s", "Tio/s", "ТиБ/с"]),
-    (Unit::BytePerSecond, 1e12, &["TB/s", "To/s", "ТБ/с"]),
-    (Unit::BytePerSecond, 1_073_741_824.0, &["GiB / s", "GiB / с", "GiB/s", "Gio/s", "ГиБ/с"]),
-    (Unit::BytePerSecond, 1_048_576.0, &["MiB / s", "MiB / с", "MiB/s", "Mio/s", "МиБ/с"]),
-    (
-        Unit::BytePerSecond,
-        1e9,
-        &["GB/sec", "GB/s", "GB/초", "GB/秒", "GBps", "Go/s", "ГБ/с", "ГБ/c"],
-    ),
-    (
-        Unit::BytePerSecond,
-        1e6,
-        &["MB/sec", "MB/s", "MB/초", "MB/秒", "MBps", "Mo/s", "МБ/с", "МБ/c"],
-    ),
-    (Unit::Byte, 1_099_511_627_776.0, &["TiB", "Tio", "ТиБ"]),
-    (Unit::Byte, 1_073_741_824.0, &["GiB", "Gio", "ГиБ"]),
-    (Unit::Byte, 1_048_576.0, &["MiB", "Mio", "МиБ"]),
-    (Unit::Byte, 1024.0, &["KiB", "Kio", "КиБ"]),
-    (Unit::Byte, 1e9, &["GB", "Go", "ГБ"]),
-    (Unit::Byte, 1e6, &["MB", "Mo", "МБ"]),
-    (Unit::Byte, 1e3, &["kB", "KB", "ko", "кБ"]),
-    (Unit::FlopPerSecond, 1e12, &["TeraFLOPS", "TeraFLOPs", "TFLOP/s", "TFLOPS", "терафлопс"]),
-    (Unit::FlopPerSecond, 1e9, &["GigaFLOPS", "GigaFLOPs", "GFLOP/s", "GFLOPS", "гигафлопс"]),
-    (
-        Unit::Second,
-        1e-6,
-        &[
-            "microseconds",
-            "microsecond",
-            "microsecondes",
-            "microseconde",
-            "микросекунды",
-            "микросекунд",
-            "mikrosekund",
-            "Mikrosekunden",
-            "마이크로초",
-            "マイクロ秒",
-            "微秒",
-            "usec",
-            "мкс",
-            "us",
-            "µs",
-            "μs",
-        ],
-    ),
-    (
-        Unit::Second,
-        1e-3,
-        &["milliseconds", "millisecondes", "миллисекунды", "milisekund", "毫秒", "ms", "мс"],
-    ),
-];
-
-/// The unit that follows a number, behind blanks, a hyphen or a bracket.
-fn unit_at(text: &str, at: usize) -> Option<Printed> {
-    let rest = &text[at..];
-    let skipped =
-        rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-', '[', '(']).len();
-    let skipped = if skipped > 8 { return None } else { skipped };
-    let from = at + skipped;
-    unit_in(text, from)
-}
-
-/// The unit that stands exactly here.
-fn unit_in(text: &str, from: usize) -> Option<Printed> {
-    let rest = &text[from..];
-    let mut best: Option<(&str, Unit, f64)> = None;
-    for (unit, factor, words) in UNITS {
-        for word in words.iter().filter(|word| rest.starts_with(**word)) {
-            let next = rest[word.len()..].chars().next();
-            // Hangul and Han go on without a blank.
-            let goes_on = next.is_some_and(|c| c.is_alphanumeric() && (c as u32) < 0x1100);
-            if !goes_on && best.is_none_or(|(known, _, _)| known.len() < word.len()) {
-                best = Some((word, unit, factor));
-            }
-        }
-    }
-    let (word, unit, factor) = best?;
-    Some(Printed { at: (from, from + word.len()), text: word.to_owned(), unit, factor })
-}
-
-/// The unit that a heading of a column names: in brackets, or as its last word.
-#[must_use]
-pub fn of_heading(text: &str) -> Option<Printed> {
-    let places = text
-        .char_indices()
-        .filter(|(at, _)| *at == 0 || text[..*at].ends_with([' ', '(', '[', '\u{a0}', ')']));
-    let found: Vec<Printed> = places.filter_map(|(at, _)| unit_in(text, at)).collect();
-    found.into_iter().next_back()
 }

@@ -5,10 +5,11 @@
 
 use serde::Serialize;
 
-use crate::figure::{Figure, figures, of_heading};
+use crate::figure::{Figure, Marks, figures, of_heading};
 use crate::page::{Page, Places, Table, Text};
 
 mod against;
+mod direction;
 mod laws;
 mod names;
 mod numbers;
@@ -98,9 +99,8 @@ impl Rule {
 /// A page that is being looked at.
 struct Lint<'t> {
     places: Places<'t>,
-    page: Page,
-    /// The decimal mark of its language.
-    mark: Option<char>,
+    /// How it writes numbers.
+    marks: Marks,
     found: Vec<Finding>,
 }
 
@@ -108,12 +108,8 @@ struct Lint<'t> {
 #[must_use]
 pub fn lint(text: &str, source: Option<&str>) -> Vec<Finding> {
     let page = Page::read(text);
-    let mark = page.language.as_deref().and_then(decimal_mark);
-    let mut lint = Lint { places: Places::of(text), page, mark, found: Vec::new() };
-    if lint.mark.is_none() {
-        lint.mark = lint.usual_mark();
-    }
-    let page = lint.page.clone();
+    let marks = marks(&page);
+    let mut lint = Lint { places: Places::of(text), marks, found: Vec::new() };
     units::check(&mut lint, &page);
     numbers::check(&mut lint, &page);
     names::check(&mut lint, &page);
@@ -149,15 +145,17 @@ pub fn fixed(text: &str, findings: &[Finding]) -> (String, usize) {
     (fixed, count)
 }
 
-/// The decimal mark of a language (CLDR 48).
-fn decimal_mark(language: &str) -> Option<char> {
-    let base = language.split(['-', '_']).next()?.to_ascii_lowercase();
-    match base.as_str() {
-        "en" | "ja" | "ko" | "zh" => Some('.'),
-        "de" | "es" | "fr" | "ru" | "cs" | "it" | "pl" | "pt" | "nl" | "sv" | "hu" | "tr"
-        | "uk" => Some(','),
-        _ => None,
-    }
+/// What of a page cannot be compared with its source, and why.
+#[must_use]
+pub fn left_out(text: &str, source: &str) -> Option<String> {
+    against::left_out(&Page::read(text), &Page::read(source))
+}
+
+/// How a page writes numbers: as its language does, or as most of its figures are.
+fn marks(page: &Page) -> Marks {
+    let known = page.language.as_deref().map(Marks::of).unwrap_or_default();
+    let decimal = known.decimal.or_else(|| usual_mark(page));
+    Marks { decimal, ..known }
 }
 
 impl Lint<'_> {
@@ -179,20 +177,20 @@ impl Lint<'_> {
         let (line, column) = self.places.of_byte(start);
         self.found.push(Finding { line, column, start, end, rule, message, replacement });
     }
+}
 
-    /// The mark that most figures with fractions in tables have.
-    fn usual_mark(&self) -> Option<char> {
-        let all = || self.page.tables.iter().flat_map(|table| table.rows.iter().flatten());
-        let count = |mark: char| {
-            all()
-                .flat_map(|cell| figures(&cell.text))
-                .filter(|it| it.mark == Some(mark) && it.decimals != 3)
-                .count()
-        };
-        match (count('.'), count(',')) {
-            (0, 0) => None,
-            (points, commas) => Some(if points >= commas { '.' } else { ',' }),
-        }
+/// The mark that most figures with fractions in tables have.
+fn usual_mark(page: &Page) -> Option<char> {
+    let all = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
+    let count = |mark: char| {
+        all()
+            .flat_map(|cell| figures(&cell.text))
+            .filter(|it| it.mark == Some(mark) && it.decimals != 3)
+            .count()
+    };
+    match (count('.'), count(',')) {
+        (0, 0) => None,
+        (points, commas) => Some(if points >= commas { '.' } else { ',' }),
     }
 }
 

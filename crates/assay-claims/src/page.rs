@@ -8,6 +8,8 @@
 pub struct Page {
     /// Language of the page as its front matter or its root element says: `fr-fr`.
     pub language: Option<String>,
+    /// Whether it is HTML, and no Markdown.
+    pub is_html: bool,
     /// Its tables, in order.
     pub tables: Vec<Table>,
     /// Its prose: headings, paragraphs, items.
@@ -147,7 +149,7 @@ fn without_links(line: &str) -> String {
 }
 
 fn html(text: &str) -> Page {
-    let mut page = Page::default();
+    let mut page = Page { is_html: true, ..Page::default() };
     let (mut at, mut table_depth) = (0, 0_usize);
     let mut current: Option<Text> = None;
     let mut skip: Option<String> = None;

@@ -3,6 +3,7 @@
 //! Conflicting claims stay side by side, and a suspect one decides nothing.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better, Metric};
@@ -107,6 +108,16 @@ pub enum ReferenceError {
         near: Option<String>,
     },
     /// The file is no TOML of claims.
+    #[error("line {line}: {message}")]
+    Toml {
+        /// Where it is, from 1.
+        line: usize,
+        /// Its bytes.
+        span: Range<usize>,
+        /// What is wrong there.
+        message: String,
+    },
+    /// The file has none of what is wanted.
     #[error("{0}")]
     Read(String),
     /// A metric that assay does not have.
@@ -358,7 +369,12 @@ pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
 }
 
 fn file(text: &str) -> Result<File, ReferenceError> {
-    toml::from_str(text).map_err(|error| ReferenceError::Read(error.to_string()))
+    toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        let line = 1 + text[..span.start].matches('\n').count();
+        let message = error.message().replace("unknown field", "unknown key");
+        ReferenceError::Toml { line, span, message }
+    })
 }
 
 fn entries(

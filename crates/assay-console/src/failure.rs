@@ -19,9 +19,18 @@ pub const EXIT_CODES: [(u8, &str); 7] = [
         "wrong usage: an unknown command, option, suite, run, placement or unit, an impossible value, or a target that assay must not use",
     ),
     (3, "a suite file does not parse, or names what does not exist"),
-    (4, "a host, library, tool, disk or measurement failed, or the run was interrupted"),
-    (REGRESSION, "a comparison found a regression"),
-    (UNDECIDED, "a comparison cannot tell"),
+    (
+        4,
+        "a host, library, tool, disk or measurement failed, the run was interrupted, or `doctor --strict` found a deviation",
+    ),
+    (
+        REGRESSION,
+        "a comparison found a regression, or a value misses what `--expect` or `--limits` ask for",
+    ),
+    (
+        UNDECIDED,
+        "a comparison or `--limits` cannot tell, or with `--strict` a run is not to be trusted",
+    ),
 ];
 
 /// The exit code of a failure of this kind.

@@ -264,6 +264,8 @@ attributes! {
     AskedGidIndex, "asked_gid_index", Identity, Kind::Plain;
     /// The path MTU that was asked for.
     AskedPathMtuBytes, "asked_path_mtu_bytes", Identity, Kind::Size;
+    /// Priority that messages were sent with: InfiniBand's service level.
+    ServiceLevel, "service_level", Identity, Kind::Plain;
     /// Connections side by side.
     Streams, "streams", Identity, Kind::Plain;
     /// I/O in flight on each target.

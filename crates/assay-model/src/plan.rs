@@ -27,7 +27,7 @@ pub struct Plan {
 /// A measure without a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Omitted {
-    /// Identifier of the benchmark.
+    /// Identifier of the benchmark; where others measure it, with the tool that does not: `memory.stream/hpcc`.
     pub benchmark: String,
     /// What is missing.
     pub reason: Missing,
@@ -48,6 +48,8 @@ pub enum Missing {
     Mpi,
     /// Domains of the kind that is requested, like last-level caches.
     Domain,
+    /// As many cores as threads or ranks are requested.
+    Cores,
     /// Memory for what is requested.
     Memory,
     /// A tool that measures it.

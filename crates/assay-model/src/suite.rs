@@ -79,21 +79,35 @@ impl Suite {
     /// Several suites in one run, each with the time it has alone.
     #[must_use]
     pub fn joined(suites: &[Self]) -> Self {
-        let names: Vec<&str> = suites.iter().map(|suite| suite.name.as_str()).collect();
-        let measures = suites.iter().flat_map(|suite| {
+        let mut names: Vec<&str> = Vec::new();
+        let mut measures: Vec<Measure> = Vec::new();
+        let mut budget_s: f64 = suites.iter().map(|suite| suite.budget_s).sum();
+        for suite in suites {
+            if !names.contains(&suite.name.as_str()) {
+                names.push(&suite.name);
+            }
             let shares: f64 = suite.measures.iter().map(|measure| measure.share).sum();
-            let in_seconds = suite.budget_s / shares;
-            suite.measures.iter().map(move |measure| {
-                let share = measure.share * in_seconds;
-                Measure { share, ..measure.clone() }
-            })
-        });
-        Self {
-            name: names.join("+"),
-            title: String::new(),
-            budget_s: suites.iter().map(|suite| suite.budget_s).sum(),
-            measures: measures.collect(),
+            for measure in &suite.measures {
+                let seconds = measure.share * suite.budget_s / shares;
+                match measures.iter_mut().find(|known| known.asks_as(measure)) {
+                    // Asked twice, it is measured once.
+                    Some(known) => {
+                        budget_s -= known.share.min(seconds);
+                        known.share = known.share.max(seconds);
+                    }
+                    None => measures.push(Measure { share: seconds, ..measure.clone() }),
+                }
+            }
         }
+        Self { name: names.join("+"), title: String::new(), budget_s, measures }
+    }
+}
+
+impl Measure {
+    /// Whether another one asks the same, with whatever time and wherever it was written.
+    fn asks_as(&self, other: &Self) -> bool {
+        let key = |it: &Self| (it.by.clone(), it.target.to_bits(), it.optional);
+        key(self) == key(other) && self.request == other.request
     }
 }
 
@@ -179,6 +193,9 @@ pub enum InstructionSets {
     /// Every one the processor has.
     Every,
 }
+
+/// The largest share of memory that a matrix may take: the machine needs some for itself.
+pub const MOST_MEMORY: f64 = 0.95;
 
 /// How the number of equations is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]

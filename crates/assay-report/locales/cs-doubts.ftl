@@ -110,7 +110,7 @@ doubt-measured-once = { $by } měří jen jednou a ustálený stav nehledá
 doubt-other-binding = ranky byly přiděleny na CPU { $bound } místo požadovaných { $asked }, po jednom na každé
     .advice = spouštěč nebo jeho konfigurace je přiděluje jinak: uvedené umístění není to, které se měřilo
 doubt-one-kernel = oba hostitelé běží na jednom jádře systému: knihovna MPI mohla místo sítě použít jejich paměť
-    .advice = uveďte hostitele na jiném stroji, nebo knihovně zakažte sdílenou paměť: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = uveďte hostitele na jiném stroji, nebo knihovně zakažte sdílenou paměť: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = ranků nepřidělených na jedno CPU: { $unbound } z { $ranks }, z toho se přesunulo: { $moved }
     .advice = přidělte je spouštěčem: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = virtuální funkce { $function } přenesla { $share } toho, co během testu přeneslo { $device }
@@ -233,9 +233,11 @@ missing-mpi = nebylo nalezeno žádné MPI
     .advice = nainstalujte je, nebo uveďte jeho prefix pomocí `--mpi`; co bylo nalezeno, vypíše `assay doctor`
 missing-domain = tento počítač takové domény nemá, nebo je skrývá
     .advice = které má, ukáže `assay doctor`
+missing-cores = požaduje se více vláken nebo ranků, než je jader
+    .advice = požadujte méně, nebo počet vynechte
 missing-memory = paměti je příliš málo
     .advice = část jí uvolněte
-missing-tool = nebyl nalezen nástroj, který to měří
+missing-tool = nástroj nebyl nalezen
     .advice = vypíše je `assay help tools`
 missing-library = knihovna, kterou má použít, nebyla nalezena
     .advice = nainstalujte knihovnu, nebo ji ze sady odeberte

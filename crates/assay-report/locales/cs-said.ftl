@@ -97,10 +97,19 @@ said-modules = { $n ->
     [few] { $n } moduly
    *[other] { $n } modulů
 }
-said-launcher = spouštěč MPI v PATH
+said-no-launcher = v PATH není žádný spouštěč MPI
 said-library-none = LD_LIBRARY_PATH žádnou neuvádí; spouštěč je v { $folder }
 said-unknown-make = neznámá implementace
 said-library-and-launcher = { $make } v { $folder }, spouštěč v { $bin }: { $launcher }
+said-no-mpi = žádné MPI v PATH ani v obvyklých složkách
+said-launcher-alone = spouštěč bez knihovny v { $place }
+said-make-in = { $make } v { $place }
+said-mpich-or-intel = MPICH nebo Intel MPI
+said-standard-abi = MPI se standardním ABI
+said-no-mpi-module = žádný modul prostředí pro MPI
+said-modules-stale = žádný nikam nevede: { $stale }
+said-modules-some-stale = { $sound }; nikam nevedou: { $stale }
+said-no-file = žádný soubor
 said-user = uživatel { $user }
 said-neither = žádné zařízení RDMA ani taková proměnná
 said-variables-alone = { $variables }, ale žádné zařízení RDMA
@@ -153,6 +162,7 @@ said-keeps = splněno
 said-misses = nesplněno
 said-unclear = nejasné
 said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
+said-measures-alone = žádný nainstalovaný nástroj nic z toho neměří: assay měří sám
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
 said-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu

@@ -108,7 +108,7 @@ doubt-measured-once = { $by } misst einmal, ohne auf einen stationären Zustand 
 doubt-other-binding = die Ranks waren an die CPUs { $bound } gebunden statt an die geforderten { $asked }, je einer
     .advice = der Launcher oder seine Konfiguration bindet anders: Gemessen wurde nicht die genannte Platzierung
 doubt-one-kernel = beide Hosts laufen auf einem Kernel: Die MPI-Bibliothek kann deren Speicher statt des Netzes benutzt haben
-    .advice = einen Host nennen, der eine andere Maschine ist, oder der Bibliothek den gemeinsamen Speicher verbieten: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = einen Host nennen, der eine andere Maschine ist, oder der Bibliothek den gemeinsamen Speicher verbieten: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } von { $ranks } Ranks sind nicht an eine einzelne CPU gebunden, und { $moved } davon sind gewandert
     .advice = mit dem Launcher binden: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = die Virtual Function { $function } übertrug { $share } dessen, was { $device } während des Tests übertrug
@@ -228,9 +228,11 @@ missing-mpi = kein MPI gefunden
     .advice = eines installieren oder dessen Präfix mit `--mpi` angeben; `assay doctor` zeigt, was gefunden wird
 missing-domain = diese Maschine hat keine solchen Domänen oder verbirgt sie
     .advice = `assay doctor` zeigt, welche sie hat
+missing-cores = es sind mehr Threads oder Ranks verlangt, als es Kerne gibt
+    .advice = weniger verlangen oder die Zahl weglassen
 missing-memory = zu wenig Speicher
     .advice = Speicher freigeben
-missing-tool = kein Programm gefunden, das dies misst
+missing-tool = das Programm wurde nicht gefunden
     .advice = `assay help tools` listet sie auf
 missing-library = die Bibliothek, die es benutzen soll, wurde nicht gefunden
     .advice = die Bibliothek installieren oder aus der Suite nehmen

@@ -96,10 +96,19 @@ said-modules = { $n ->
     [one] { $n } Modul
    *[other] { $n } Module
 }
-said-launcher = ein MPI-Launcher im PATH
+said-no-launcher = kein MPI-Launcher im PATH
 said-library-none = LD_LIBRARY_PATH nennt keine; der Launcher liegt in { $folder }
 said-unknown-make = eine unbekannte Implementierung
 said-library-and-launcher = { $make } in { $folder }, der Launcher in { $bin }: { $launcher }
+said-no-mpi = kein MPI im PATH oder in den üblichen Ordnern
+said-launcher-alone = ein Launcher ohne Bibliothek in { $place }
+said-make-in = { $make } in { $place }
+said-mpich-or-intel = MPICH oder Intel MPI
+said-standard-abi = MPI der Standard-ABI
+said-no-mpi-module = kein Umgebungsmodul eines MPI
+said-modules-stale = keines führt zu einem Ziel: { $stale }
+said-modules-some-stale = { $sound }; ins Leere führen: { $stale }
+said-no-file = keine Datei
 said-user = Benutzer { $user }
 said-neither = kein RDMA-Gerät und keine solche Variable
 said-variables-alone = { $variables }, aber kein RDMA-Gerät
@@ -152,6 +161,7 @@ said-keeps = eingehalten
 said-misses = verfehlt
 said-unclear = unklar
 said-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os verspätet: { $verdict }
+said-measures-alone = kein installiertes Programm misst etwas davon: assay misst allein
 said-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
 said-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Fall

@@ -37,7 +37,7 @@ progress-failed-on = { $case } failed on { $host }: { $why }
 progress-warning = warning: { $what }
 progress-help = help: { $what }
 progress-left = { $time } left
-progress-over = { $time } over
+progress-over = { $time } over plan
 progress-late = { $left } left, { $late } longer than planned
 progress-cpu = { $share } CPU
 progress-finishing = finishing
@@ -57,7 +57,7 @@ hosts-measuring = { $n ->
 }
 host-examined = { $done } of { $all }: { $host }: examined
 host-no-answer = { $done } of { $all }: { $host }: no answer
-slurm-waiting = waiting for nodes of Slurm
+slurm-waiting = waiting for Slurm to give nodes
 slurm-gave = Slurm gave { $nodes } as job { $job }
 imported-measurements = { $n ->
     [one] { $n } measurement
@@ -160,13 +160,14 @@ dimension-connection = connection
 dimension-asked-device = device
 dimension-asked-gid-index = GID index
 dimension-asked-path-mtu-bytes = path MTU
+dimension-service-level = service level
 dimension-streams = streams
 dimension-depth = depth
 dimension-read-share = share of reads
 dimension-pattern = pattern
 dimension-target = target
 dimension-page-cache = page cache
-dimension-precondition-passes = passes before
+dimension-precondition-passes = precondition passes
 dimension-goal = goal
 dimension-point = point
 dimension-percent-of-max = share of the maximum
@@ -186,7 +187,7 @@ dimension-target-index = target number
 dimension-member = member
 dimension-stage = stage
 dimension-stretch = stretch
-dimension-timed = timed
+dimension-timed = what was timed
 
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
@@ -240,6 +241,10 @@ hosts-alike = Nothing: these hosts are configured alike.
 ## Plans
 plan-title = Plan of suite { $suite }
 plan-nothing-run = Nothing was run.
+plan-cases-beyond = { $n ->
+    [one] { $n } case with a time budget of { $time }.
+   *[other] { $n } cases with a time budget of { $time }.
+}
 plan-cases = { $n ->
     [one] { $n } case in at most { $time }.
    *[other] { $n } cases in at most { $time }.
@@ -268,6 +273,7 @@ plan-on-hosts = on hosts { $hosts }
 plan-one-on = one of them on { $host }
 plan-on-hosts-of-file = on hosts of the file { $file }
 plan-started-by = started by { $launcher }
+plan-messages-of = messages of { $size }
 plan-messages = messages of { $low } to { $high }
 plan-sizes = { $low } to { $high }, { $n } sizes
 plan-preconditioned = { $n ->
@@ -357,7 +363,7 @@ held-reached = reached
 held-missed = missed
 held-conflict = sources differ
 held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
-references-nothing = nothing that was published of { $name } was measured here
+references-nothing = none of the figures published for { $name } was measured here
 
 ## Stored runs held against what was written
 verify-sound = sound, { $n } raw outputs

@@ -105,8 +105,8 @@ doubt-measured-once = { $by } measures once, without looking for a steady state
     .advice = let assay measure first in the same run: the steady state it finds holds for both
 doubt-other-binding = the ranks were bound to CPUs { $bound }; { $asked } were requested, one each
     .advice = the launcher or its configuration binds differently: the placement named is not what was measured
-doubt-one-kernel = both hosts run on one kernel: the MPI library may have used their memory instead of the network
-    .advice = name a host that is another machine, or let the library leave shared memory alone: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+doubt-one-kernel = both hosts run on one kernel: the MPI library may have used shared memory instead of the network
+    .advice = name a host that is another machine, or keep the library from using shared memory: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } of { $ranks } ranks are not bound to one CPU, and { $moved } of them moved
     .advice = bind them through the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = the virtual function { $function } carried { $share } of what { $device } carried during the test
@@ -228,9 +228,11 @@ missing-mpi = no MPI was found
     .advice = install one, or name its prefix with `--mpi`; `assay doctor` lists what is found
 missing-domain = this machine has no such domains, or hides them
     .advice = `assay doctor` shows what it has
+missing-cores = more threads or ranks are asked for than there are cores
+    .advice = ask for fewer, or leave the number out
 missing-memory = there is too little memory
     .advice = free some of it
-missing-tool = no tool was found that measures it
+missing-tool = the tool was not found
     .advice = `assay help tools` lists them
 missing-library = the library that it is to use was not found
     .advice = install the library, or take it out of the suite

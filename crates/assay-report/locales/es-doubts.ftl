@@ -108,7 +108,7 @@ doubt-measured-once = { $by } mide una sola vez, sin buscar un estado estacionar
 doubt-other-binding = los rangos quedaron asignados a las CPU { $bound } en vez de las solicitadas { $asked }, uno en cada una
     .advice = el lanzador o su configuración los asigna de otro modo: la ubicación indicada no es la que se midió
 doubt-one-kernel = ambos hosts comparten un mismo kernel: la biblioteca MPI puede haber usado su memoria en vez de la red
-    .advice = indicar un host que sea otra máquina, o hacer que la biblioteca no use la memoria compartida: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = indicar un host que sea otra máquina, o hacer que la biblioteca no use la memoria compartida: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } de { $ranks } rangos no están fijados a una sola CPU, y { $moved } de ellos se movieron
     .advice = fijarlos con el lanzador: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = por la función virtual { $function } pasó el { $share } de lo que pasó por { $device } durante la prueba
@@ -228,9 +228,11 @@ missing-mpi = no se encontró ningún MPI
     .advice = instalar uno, o indicar su prefijo con `--mpi`; `assay doctor` lista lo que se encuentra
 missing-domain = esta máquina no tiene dominios así, o los oculta
     .advice = `assay doctor` muestra los que tiene
+missing-cores = se piden más hilos o rangos que núcleos hay
+    .advice = pida menos, u omita el número
 missing-memory = hay muy poca memoria
     .advice = liberar parte de ella
-missing-tool = no se encontró ninguna herramienta que lo mida
+missing-tool = no se encontró la herramienta
     .advice = `assay help tools` las lista
 missing-library = no se encontró la biblioteca que debe usar
     .advice = instale la biblioteca o quítela de la suite

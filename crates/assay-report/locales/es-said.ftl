@@ -96,10 +96,19 @@ said-modules = { $n ->
     [one] { $n } módulo
    *[other] { $n } módulos
 }
-said-launcher = lanzador de MPI en PATH
+said-no-launcher = ningún lanzador de MPI en PATH
 said-library-none = LD_LIBRARY_PATH no indica ninguna; el lanzador está en { $folder }
 said-unknown-make = una implementación desconocida
 said-library-and-launcher = { $make } en { $folder }, el lanzador de { $bin } es de { $launcher }
+said-no-mpi = ningún MPI en PATH ni en las carpetas habituales
+said-launcher-alone = un lanzador sin biblioteca en { $place }
+said-make-in = { $make } en { $place }
+said-mpich-or-intel = MPICH o Intel MPI
+said-standard-abi = MPI de la ABI estándar
+said-no-mpi-module = ningún módulo de entorno de un MPI
+said-modules-stale = ninguno lleva a ningún sitio: { $stale }
+said-modules-some-stale = { $sound }; no llevan a ningún sitio: { $stale }
+said-no-file = sin archivo
 said-user = usuario { $user }
 said-neither = ni dispositivo RDMA ni variable de ese tipo
 said-variables-alone = { $variables }, y ningún dispositivo RDMA
@@ -158,6 +167,7 @@ said-keeps = cumplido
 said-misses = incumplido
 said-unclear = dudoso
 said-tried = { $asked } solicitados, { $reached } alcanzados, { $late } de las E/S con retraso: { $verdict }
+said-measures-alone = ninguna herramienta instalada mide nada de esto: assay mide solo
 said-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $budget } de su presupuesto
 said-plan-in-a-hurry = { $few ->
     [one] { $few } de { $all } casos solo tiene

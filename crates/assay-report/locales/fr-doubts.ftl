@@ -108,7 +108,7 @@ doubt-measured-once = { $by } ne mesure qu’une fois, sans rechercher de régim
 doubt-other-binding = les rangs étaient liés aux CPU { $bound } au lieu de { $asked } demandés, un par CPU
     .advice = le lanceur ou sa configuration les lie autrement : ce n’est pas le placement nommé qui a été mesuré
 doubt-one-kernel = les deux hôtes partagent un même noyau : la bibliothèque MPI a pu passer par leur mémoire au lieu du réseau
-    .advice = indiquer un hôte qui soit une autre machine, ou interdire la mémoire partagée à la bibliothèque : UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = indiquer un hôte qui soit une autre machine, ou interdire la mémoire partagée à la bibliothèque : `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } rangs sur { $ranks } ne sont pas liés à un seul CPU, dont { $moved } ont migré
     .advice = les lier avec le lanceur : `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = la fonction virtuelle { $function } a transporté { $share } de ce que { $device } a transporté pendant le test
@@ -228,9 +228,11 @@ missing-mpi = aucun MPI n’a été trouvé
     .advice = en installer un, ou indiquer son préfixe avec `--mpi` ; `assay doctor` liste ce qui est trouvé
 missing-domain = cette machine n’a pas de tels domaines, ou les masque
     .advice = `assay doctor` montre ceux qu’elle a
+missing-cores = il est demandé plus de threads ou de rangs qu’il n’y a de cœurs
+    .advice = en demander moins, ou omettre le nombre
 missing-memory = il y a trop peu de mémoire
     .advice = en libérer
-missing-tool = aucun outil qui mesure cela n’a été trouvé
+missing-tool = l’outil est introuvable
     .advice = `assay help tools` les liste
 missing-library = la bibliothèque à utiliser est introuvable
     .advice = installez la bibliothèque, ou retirez-la de la suite

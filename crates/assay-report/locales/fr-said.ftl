@@ -96,10 +96,19 @@ said-modules = { $n ->
     [one] { $n } module
    *[other] { $n } modules
 }
-said-launcher = lanceur MPI dans PATH
+said-no-launcher = aucun lanceur MPI dans PATH
 said-library-none = LD_LIBRARY_PATH n’en désigne aucune ; le lanceur se trouve dans { $folder }
 said-unknown-make = implémentation inconnue
 said-library-and-launcher = { $make } dans { $folder } ; lanceur dans { $bin } : { $launcher }
+said-no-mpi = aucun MPI dans PATH ni dans les dossiers habituels
+said-launcher-alone = un lanceur sans bibliothèque dans { $place }
+said-make-in = { $make } dans { $place }
+said-mpich-or-intel = MPICH ou Intel MPI
+said-standard-abi = MPI de l’ABI standard
+said-no-mpi-module = aucun module d’environnement d’un MPI
+said-modules-stale = aucun ne mène nulle part : { $stale }
+said-modules-some-stale = { $sound } ; ne mènent nulle part : { $stale }
+said-no-file = aucun fichier
 said-user = utilisateur { $user }
 said-neither = ni périphérique RDMA, ni variable de ce type
 said-variables-alone = { $variables }, et aucun périphérique RDMA
@@ -158,6 +167,7 @@ said-keeps = tenu
 said-misses = manqué
 said-unclear = indécis
 said-tried = { $asked } demandés, { $reached } atteints, { $late } des E/S en retard : { $verdict }
+said-measures-alone = aucun outil installé ne mesure quoi que ce soit de cela : assay mesure seul
 said-run-over-budget = l’exécution prend environ { $time } au lieu des { $budget } de son budget
 said-plan-in-a-hurry = { $few ->
     [one] { $few } cas sur { $all } n’a

@@ -87,7 +87,7 @@ doubt-measured-once = { $by } は一度だけ測定し、定常状態を確認�
 doubt-other-binding = ランクは CPU { $bound } にバインドされました。要求は { $asked } に一つずつでした
     .advice = ランチャーまたはその設定が別のバインドをしています。測定されたのは表示の配置ではありません
 doubt-one-kernel = 両方のホストが一つのカーネル上で動いています。MPI ライブラリはネットワークではなく両ホストのメモリを使った可能性があります
-    .advice = 別のマシンであるホストを指定するか、ライブラリに共有メモリを使わせないでください：UCX_TLS=^shm、I_MPI_FABRICS=ofi
+    .advice = 別のマシンであるホストを指定するか、ライブラリに共有メモリを使わせないでください：`UCX_TLS=^shm`、`I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $ranks } ランク中 { $unbound } ランクが単一の CPU にバインドされておらず、うち { $moved } ランクが移動しました
     .advice = ランチャーでバインドしてください：`-bind-to core` (MPICH)、`--bind-to core` (Open MPI)、`I_MPI_PIN=1` (Intel MPI)、`--cpu-bind=cores` (srun)
 doubt-function-bypassed = テスト中に { $device } が運んだ通信のうち、仮想機能（VF）{ $function } を通ったのは { $share } です
@@ -198,9 +198,11 @@ missing-mpi = MPI が見つかりませんでした
     .advice = インストールするか、`--mpi` でプレフィックスを指定してください。見つかったものは `assay doctor` が一覧表示します
 missing-domain = このマシンにはそのようなドメインがないか、隠されています
     .advice = 存在するものは `assay doctor` が示します
+missing-cores = 要求されたスレッドまたはランクの数がコア数を超えています
+    .advice = 数を減らすか、指定を省いてください
 missing-memory = メモリが足りません
     .advice = メモリを空けてください
-missing-tool = これを測定するツールが見つかりませんでした
+missing-tool = ツールが見つかりませんでした
     .advice = `assay help tools` が一覧表示します
 missing-library = 使用するライブラリが見つかりませんでした
     .advice = ライブラリをインストールするか、スイートから外してください

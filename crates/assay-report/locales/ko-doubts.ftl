@@ -87,7 +87,7 @@ doubt-measured-once = { $by } 도구는 한 번만 측정하며 정상 상태를
 doubt-other-binding = 랭크가 CPU { $bound }에 바인딩됨, 요청은 { $asked }에 하나씩
     .advice = 런처나 그 설정이 다르게 바인딩합니다. 측정된 것은 표시된 배치가 아닙니다
 doubt-one-kernel = 두 호스트가 한 커널에서 실행됨: MPI 라이브러리가 네트워크 대신 두 호스트의 메모리를 사용했을 수 있음
-    .advice = 다른 머신인 호스트를 지정하거나 라이브러리가 공유 메모리를 쓰지 않게 하십시오: UCX_TLS=^shm, I_MPI_FABRICS=ofi
+    .advice = 다른 머신인 호스트를 지정하거나 라이브러리가 공유 메모리를 쓰지 않게 하십시오: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = 랭크 { $ranks }개 중 { $unbound }개가 하나의 CPU에 바인딩되지 않았고, 그중 { $moved }개가 이동함
     .advice = 런처로 바인딩하십시오: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
 doubt-function-bypassed = 테스트 동안 { $device }의 트래픽 중 가상 함수(VF) { $function }을(를) 거친 것은 { $share }임
@@ -198,9 +198,11 @@ missing-mpi = MPI를 찾을 수 없음
     .advice = 설치하거나 `--mpi`로 접두 경로를 지정하십시오. 찾은 것은 `assay doctor`가 나열합니다
 missing-domain = 이 머신에는 그런 도메인이 없거나 숨겨져 있음
     .advice = 있는 것은 `assay doctor`가 보여 줍니다
+missing-cores = 요청한 스레드 또는 랭크 수가 코어 수보다 많음
+    .advice = 수를 줄이거나 지정하지 마십시오
 missing-memory = 메모리가 너무 적음
     .advice = 메모리를 확보하십시오
-missing-tool = 이를 측정하는 도구를 찾을 수 없음
+missing-tool = 도구를 찾을 수 없음
     .advice = `assay help tools`가 나열합니다
 missing-library = 사용할 라이브러리를 찾을 수 없음
     .advice = 라이브러리를 설치하거나 스위트에서 빼십시오

@@ -98,10 +98,19 @@ said-modules = { $n ->
     [few] { $n } модуля
    *[other] { $n } модулей
 }
-said-launcher = программа запуска MPI в PATH
+said-no-launcher = в PATH нет программы запуска MPI
 said-library-none = в LD_LIBRARY_PATH нет ни одной; программа запуска находится в { $folder }
 said-unknown-make = неизвестная реализация
 said-library-and-launcher = { $make } в { $folder }, а программа запуска в { $bin }: { $launcher }
+said-no-mpi = нет MPI ни в PATH, ни в обычных каталогах
+said-launcher-alone = программа запуска без библиотеки в { $place }
+said-make-in = { $make } в { $place }
+said-mpich-or-intel = MPICH или Intel MPI
+said-standard-abi = MPI стандартного ABI
+said-no-mpi-module = нет модуля окружения MPI
+said-modules-stale = ни один никуда не ведёт: { $stale }
+said-modules-some-stale = { $sound }; никуда не ведут: { $stale }
+said-no-file = нет файла
 said-user = пользователь { $user }
 said-neither = нет ни устройства RDMA, ни такой переменной
 said-variables-alone = { $variables }, а устройства RDMA нет
@@ -154,6 +163,7 @@ said-keeps = выполнено
 said-misses = не выполнено
 said-unclear = неясно
 said-tried = запрошено { $asked }, достигнуто { $reached }, с опозданием { $late } операций: { $verdict }
+said-measures-alone = ни один установленный инструмент этого не измеряет: assay измеряет один
 said-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
 said-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } случая

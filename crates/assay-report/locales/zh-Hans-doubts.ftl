@@ -87,7 +87,7 @@ doubt-measured-once = { $by } 只测量一次，不寻找稳态
 doubt-other-binding = 各进程绑定在 CPU { $bound } 上，而要求的是 { $asked }，每个 CPU 一个
     .advice = 启动器或其配置采用了别的绑定：测到的不是所标明的放置方式
 doubt-one-kernel = 两台主机运行在同一个内核上：MPI 库可能使用了它们的内存而不是网络
-    .advice = 请指定另一台机器上的主机，或让库不使用共享内存：UCX_TLS=^shm、I_MPI_FABRICS=ofi
+    .advice = 请指定另一台机器上的主机，或让库不使用共享内存：`UCX_TLS=^shm`、`I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $ranks } 个进程中有 { $unbound } 个没有绑定到单个 CPU，其中 { $moved } 个发生了迁移
     .advice = 通过启动器绑定：`-bind-to core` (MPICH)、`--bind-to core` (Open MPI)、`I_MPI_PIN=1` (Intel MPI)、`--cpu-bind=cores` (srun)
 doubt-function-bypassed = 测试期间，{ $device } 的流量只有 { $share } 经过虚拟功能 { $function }
@@ -198,9 +198,11 @@ missing-mpi = 没有找到 MPI
     .advice = 请安装一个，或用 `--mpi` 指定其前缀；`assay doctor` 会列出找到的 MPI
 missing-domain = 本机没有这样的域，或将其隐藏
     .advice = `assay doctor` 会显示本机有哪些域
+missing-cores = 要求的线程或进程数多于核心数
+    .advice = 减少数量，或不指定
 missing-memory = 内存太少
     .advice = 请释放一些内存
-missing-tool = 没有找到可测量此项的工具
+missing-tool = 没有找到该工具
     .advice = `assay help tools` 会列出这些工具
 missing-library = 没有找到要使用的库
     .advice = 安装该库，或将其从套件中去掉

@@ -377,7 +377,7 @@ mod tests {
         progress.see(&done, 16.0);
         progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 16.0);
         assert_eq!(progress.line(26.0, 80), "⠹ ━━━━━━━━━━╌╌╌╌╌╌ 0:20 left  b");
-        assert_eq!(progress.line(99.0, 80), "⠇ ━━━━━━━━━━━━━━━━ 0:53 over  b");
+        assert_eq!(progress.line(99.0, 80), "⠇ ━━━━━━━━━━━━━━━━ 0:53 over plan  b");
         assert_eq!(progress.line(26.0, 20).chars().count(), 20);
         progress.end();
         progress.say("finishing");

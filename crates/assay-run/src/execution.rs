@@ -170,7 +170,7 @@ fn cases(
     pauses: &Pauses,
 ) -> Result<Status, Failure> {
     let mut status = Status::Complete;
-    let known = RefCell::new(bind::Known::of(&execution.plan));
+    let known = RefCell::new(bind::Known::of(&execution.plan, &execution.host));
     let rates = bind::rates(&execution.plan, execution.cancel);
     known.borrow_mut().outlook.learn(rates);
     if let Some(words) = execution.plan.hurry() {
@@ -179,7 +179,7 @@ fn cases(
     for group in in_turns::groups(&execution.plan.cases, execution.tools, &known) {
         let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
         if let Some(words) = known.borrow_mut().outlook.look(elapsed_s) {
-            log.note(None, &words);
+            log.warn(&words);
         }
         let cases: Vec<&str> = group.iter().map(|case| case.id.as_str()).collect();
         log.gate(&Gate { cases: &cases, step: 0, run_started_ns: started_ns })?;

@@ -108,8 +108,8 @@ impl Failure {
     }
 
     /// What failed, in one line.
-    pub fn what(&self) -> &str {
-        &self.what
+    pub fn what(&self) -> String {
+        refusal::plain(&self.what)
     }
 
     /// Where in a file the fault lies, if it is in one.
@@ -119,7 +119,7 @@ impl Failure {
 
     /// The reasons and what to do, one a line.
     pub fn details(&self) -> String {
-        let why = self.why.iter().map(|why| format!("  why: {why}\n"));
+        let why = self.why.iter().map(|why| format!("  why: {}\n", refusal::plain(why)));
         let advice = self.advice.iter().map(|advice| format!("  help: {advice}\n"));
         why.chain(advice).collect()
     }
@@ -136,7 +136,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n{}", self.what, self.details().trim_end())
+        write!(f, "{}\n{}", self.what(), self.details().trim_end())
     }
 }
 

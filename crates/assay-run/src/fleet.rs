@@ -223,7 +223,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
                 let all = self.planned.len();
                 progress(&phrase!(
                     "hosts-answered",
-                    "{some} of {all} hosts have answered",
+                    "answers from {some} of {all} hosts",
                     some = answered,
                     all = all,
                 ));

@@ -78,6 +78,11 @@ impl<'t> Log<'t> {
         self.sink.note(about, said);
     }
 
+    /// Says what also those have to know who asked for quiet.
+    pub(crate) fn warn(&mut self, said: &Phrase) {
+        self.sink.warn(said);
+    }
+
     /// Stores a raw output and returns its hash; `None` where nothing is stored.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<Option<String>, Failure> {
         let Some(writer) = &self.writer else { return Ok(self.sink.raw(bytes)) };

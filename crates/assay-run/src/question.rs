@@ -13,6 +13,7 @@ use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::phrase;
+use assay_model::phrase::Phrase;
 use assay_model::plan::expand::{self, Choices, MpiChoices, PairChoices};
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
@@ -26,6 +27,7 @@ use assay_store::Store;
 
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
+use crate::outlook::{Outlook, Rates};
 use crate::sink::Sink;
 use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
@@ -99,6 +101,8 @@ pub struct Prepared {
     pub plan: Plan,
     pub host: HostFacts,
     tools: Tools,
+    /// That everyone was requested, and assay is alone.
+    alone: Option<Phrase>,
 }
 
 /// Finds the tools and resolves every case.
@@ -124,9 +128,36 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     let mut plan = expand::expand(&suite, &host, &choices)
         .map_err(|error| impossible(&error, question))?;
     plan.omitted.extend(omitted);
+    rehearsal::refuse_idle(&plan, &question.by, &choices, question)?;
     tools.leave_out_other_mpis(&mut plan)?;
     volume::check(&storage_of(&plan), &files_of(&plan), &question.storage)?;
-    Ok(Prepared { plan, host, tools })
+    let is_alone = question.by.iter().any(|it| it == "all")
+        && plan.cases.iter().all(|case| case.by == "assay");
+    let alone = is_alone.then(|| {
+        phrase!("measures-alone", "no installed tool measures any of it: assay measures alone")
+    });
+    Ok(Prepared { plan, host, tools, alone })
+}
+
+impl Prepared {
+    /// What is known of the time of the plan; nothing was tried.
+    #[must_use]
+    pub fn outlook(&self) -> PlanOutlook {
+        let mut outlook = Outlook::of(&self.plan, &self.host);
+        outlook.learn(Some(Rates::PRESUMED));
+        let beyond = outlook.look(0.0);
+        let is_beyond = beyond.is_some();
+        let said = beyond.into_iter().chain(self.plan.outlook(&self.host));
+        PlanOutlook { said: said.chain(self.alone.clone()).collect(), is_beyond }
+    }
+}
+
+/// What is said of a plan before it is carried out.
+#[derive(Debug)]
+pub struct PlanOutlook {
+    pub said: Vec<Phrase>,
+    /// Whether it takes longer than its budget.
+    pub is_beyond: bool,
 }
 
 /// Carries the plan out and stores the run. Files made for questions about storage are removed at the
@@ -138,7 +169,8 @@ pub fn measure(
     cancel: &AtomicBool,
     sink: &mut dyn Sink,
 ) -> Result<Run, Failure> {
-    let Prepared { plan, host, tools } = prepared;
+    let Prepared { plan, host, tools, alone } = prepared;
+    alone.iter().for_each(|said| sink.note(None, said));
     let storage = &question.storage;
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     runner::check(&of_storage, storage)?;
@@ -193,11 +225,19 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
         Kind::Suite => format!("suite {}: ", question.suite.name),
         _ => String::new(),
     };
-    let failure = Failure::new(question.blame, format!("{whose}{error}"));
+    // A tool that is known and not installed is no slip of the finger.
+    let kind = match error {
+        expand::PlanError::NoSuchMeasurer { name, .. } if tools::is_known(name) => {
+            Kind::Measurement
+        }
+        _ => question.blame,
+    };
+    let failure = Failure::new(kind, format!("{whose}{error}"));
     match error {
         expand::PlanError::NoSuchMeasurer { name, .. } => tools::advise(name, failure),
-        expand::PlanError::TooManyThreads { cores, .. } => failure
-            .advise(format!("ask for at most {cores}, or leave the number out: all cores")),
+        expand::PlanError::TooManyThreads { cores, .. } => {
+            failure.advise(format!("ask for at most {cores}, or leave the number out"))
+        }
         expand::PlanError::TooLarge { .. } => {
             failure.advise("ask for less, or leave the size out to have it chosen")
         }

@@ -350,7 +350,7 @@ impl<'a, 't> Recorder<'a, 't> {
         let elapsed_s = clock::seconds_between(self.run_started_ns, clock::now_ns());
         outlook.has_spent(&self.state.case.id, self.elapsed_s(), false);
         if let Some(words) = outlook.look(elapsed_s) {
-            self.log.note(None, &words);
+            self.log.warn(&words);
         }
     }
 

@@ -253,7 +253,7 @@ impl Present<'_> {
         }
         let within = phrase!(
             "back-within",
-            "it may take up to {minutes} minutes, and to end now leaves {condition}",
+            "it may take up to {minutes} minutes; ending now leaves {condition} in place",
             minutes = DEADLINE.as_secs() / 60,
             condition = second.name.as_str(),
         );

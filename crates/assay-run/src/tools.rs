@@ -116,6 +116,17 @@ fn linked_mpis(path: &str) -> Vec<String> {
     names
 }
 
+/// Whether a tool has this name, installed or not.
+pub(crate) fn is_known(name: &str) -> bool {
+    tool::find(name).is_some()
+}
+
+/// Whether a name is that of a tool that measures none of a plan.
+pub(crate) fn measures_nothing_of(name: &str, plan: &Plan) -> bool {
+    let takes = |tool: &Tool| plan.cases.iter().any(|case| (tool.takes)(&case.workload));
+    tool::find(name).is_some_and(|tool| !takes(tool))
+}
+
 /// Adds to `failure` where to get the tool that was requested, or which name may be meant.
 pub fn advise(name: &str, failure: Failure) -> Failure {
     match tool::find(name) {

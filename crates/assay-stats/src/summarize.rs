@@ -207,7 +207,12 @@ fn describe<'r>(
     let mut parameters = series.dimensions.clone();
     parameters.extend(sides::rates(record, series));
     let named = parameters.get(&Attribute::Host).and_then(Value::text).map(str::to_owned);
-    parameters.extend(record.facts.clone());
+    let mut found = record.facts.clone();
+    if series.dimensions.contains_key(&Attribute::Step) {
+        // The rate that a search has found is not that of its tries.
+        found.retain(|name, _| *name != Attribute::RequestedRate);
+    }
+    parameters.extend(found);
     let here = named.as_ref().and_then(|host| record.facts_on.get(host));
     parameters.extend(here.cloned().unwrap_or_default());
     parameters.extend(series.facts.clone());

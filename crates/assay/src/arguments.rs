@@ -308,7 +308,7 @@ pub(crate) struct MeasuringArguments {
     /// Who measures: assay, an installed tool by name, or all that are found
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
-    /// Time budget of the whole run, like 60s [default: the suite's, or the time of --for]
+    /// Time budget of the whole run, like 60s [default: that of the suite or the command]
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub(crate) budget: Option<f64>,
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
@@ -367,7 +367,7 @@ pub(crate) struct DoctorArguments {
     #[arg(long, value_name = "HOST", conflicts_with = "several", value_parser = plain_host)]
     pub(crate) to: Option<String>,
     /// Round trip to size buffers for, like 20ms [default: measured with --to]
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Speed of the path, like 10Gbit/s [default: what the device of --to reports]
     #[arg(long, value_name = "RATE", value_parser = network::bit_rate)]
@@ -539,6 +539,9 @@ fn parameter(text: &str) -> Result<(Attribute, String), String> {
 /// What can stand in a table and between commas.
 fn label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
+    if text.trim() == "latest" || text.trim().starts_with("latest~") {
+        return Err(format!("`{}` names a run everywhere, and cannot be a label", text.trim()));
+    }
     let is_plain = !text.trim().is_empty()
         && !text.chars().any(char::is_control)
         && !text.contains(plain::is_hidden);
@@ -547,6 +550,12 @@ fn label(text: &str) -> Result<String, String> {
     } else {
         Err(format!("a name of 1 to {LONGEST} characters is wanted"))
     }
+}
+
+/// A time of which nobody means seconds: of one I/O, of a round trip.
+fn milliseconds(text: &str) -> Result<f64, String> {
+    let unit = |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
+    seconds(text).map_err(unit)
 }
 
 /// One line that a report can carry.

@@ -39,9 +39,14 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
             }
             _ => "docs/references.md shows a file of references",
         };
-        Failure::new(Kind::Suite, format!("{} is no file of references", file.display()))
-            .because(&error)
-            .advise(advice)
+        let failure =
+            Failure::new(Kind::Suite, format!("{} is no file of references", file.display()))
+                .because(&error)
+                .advise(advice);
+        match error {
+            ReferenceError::Toml { span, .. } => failure.at(path, &text, span),
+            _ => failure,
+        }
     })
 }
 

@@ -165,7 +165,10 @@ pub(crate) fn dry_run(
     let plan = &prepared.plan;
     let text = match typed.page.format() {
         Format::Json => json(plan)?,
-        Format::Text => terminal.text(&build::plan(plan, &prepared.host)),
+        Format::Text => {
+            let outlook = prepared.outlook();
+            terminal.text(&build::plan(plan, &outlook.said, outlook.is_beyond))
+        }
         _ => return Err(Failure::usage("a plan is printed as text or as JSON")),
     };
     page::put(&text, &typed.page, terminal)?;

@@ -118,7 +118,9 @@ fn unknown(name: &str) -> Failure {
 
 fn invalid(name: &str, text: &str, error: SuiteError) -> Failure {
     let failure = Failure::new(Kind::Suite, format!("suite {name}: {}", error.message));
-    let failure = failure.at(name, text, error.span);
+    // An empty file has no place to show.
+    let failure =
+        if text.trim().is_empty() { failure } else { failure.at(name, text, error.span) };
     match error.help {
         Some(help) => failure.advise(help),
         None if error.message.starts_with("not TOML") => {

@@ -14,7 +14,7 @@ pub(super) fn is(text: &str) -> bool {
 }
 
 /// Columns, and the metrics that they are of.
-const METRICS: [(Column, &str); 7] = [
+const METRICS: [(Column, &str); 8] = [
     (Column::Min, "time_min"),
     (Column::Max, "time_max"),
     (Column::Typical, "time"),
@@ -22,6 +22,7 @@ const METRICS: [(Column, &str); 7] = [
     (Column::Deviation, "time_deviation"),
     (Column::Rate, "bandwidth"),
     (Column::MessageRate, "event_rate"),
+    (Column::EventRate, "event_rate"),
 ];
 
 /// One measurement for each row: each has its own iterations and its own doubts.
@@ -39,9 +40,17 @@ fn table(text: &str) -> Result<Vec<Found>, ToolError> {
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = title.to_lowercase().replace(' ', "-");
     let found = |row: &Row| {
-        let bytes = row.get(&Column::Bytes).copied().unwrap_or_default() as u64;
-        let sized = Attributes::from([(Attribute::Bytes, bytes.into())]);
-        let name = format!("{name}/{bytes}");
+        let whole = |column: Column| row.get(&column).map(|it| *it as u64);
+        let apart = [
+            (Column::Bytes, Attribute::Bytes),
+            (Column::ServiceLevel, Attribute::ServiceLevel),
+        ];
+        let sized: Attributes = apart
+            .into_iter()
+            .filter_map(|(column, name)| Some((name, whole(column)?.into())))
+            .collect();
+        let of = whole(Column::Bytes).or_else(|| whole(Column::Flows));
+        let name = format!("{name}/{}", of.unwrap_or_default());
         let mut parsed = Parsed { doubts: impossible(row), ..Parsed::default() };
         let (benchmark, dimensions) = match test(&name) {
             Some(test) => {
@@ -89,8 +98,12 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
         return;
     }
     let metric = test.latency_metric();
-    if let Some(median) = of(Column::Typical).or_else(|| of(Column::Average)) {
-        parsed.measure(metric, vec![median]);
+    // A test of a fixed time has no single values, so that it prints the mean alone.
+    let median = of(Column::Typical).map(|median| (median, "median"));
+    let value = median.or_else(|| Some((of(Column::Average)?, "mean")));
+    if let Some((value, statistic)) = value {
+        parsed.measure(metric, vec![value]);
+        parsed.learn_of(metric, Attribute::Statistic, statistic);
         let tails = [("p99", Column::P99), ("p99.9", Column::P999)];
         let tails = tails.into_iter().filter_map(|(name, it)| Some((name.to_owned(), of(it)?)));
         parsed.figures(
@@ -98,7 +111,8 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
             Figures {
                 min: of(Column::Min),
                 mean: of(Column::Average),
-                max: of(Column::Max),
+                // As where assay starts the tool: `t_max` comes after the two slowest were cut off.
+                max: None,
                 percentiles: tails.collect(),
             },
         );

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use assay_model::attribute::Attribute;
 use expect_test::{Expect, expect};
 
 use super::*;
@@ -127,6 +128,83 @@ fn perftest_counts_mebibytes_and_its_impossible_rows_are_flagged() {
             rdma.write_bw [bytes=Integer(65536)]
               bandwidth  [11534336000.0]
               message_rate  [176000.0]
+        "#]],
+    );
+}
+
+/// A head is refused where its figures would be taken for others, at its line; what is read as another column
+/// before was stored as a measurement.
+#[test]
+fn perftest_tables_that_cannot_be_read_are_refused_with_their_line() {
+    let table = |head: &str, row: &str| format!("   RDMA_Write BW Test\n----\n{head}\n{row}\n");
+    check(
+        &table(
+            " #bytes    #sl      #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]",
+            " 65536   3           5000           11500.00            11000.00                  0.176000",
+        ),
+        &expect![[r#"
+            perftest
+            rdma.write_bw [bytes=Integer(65536) service_level=Integer(3)]
+              bandwidth  [11534336000.0]
+              message_rate  [176000.0]
+        "#]],
+    );
+    for (head, row) in [
+        (
+            " #bytes    #vl      #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]",
+            " 65536   3           5000           11500.00            11000.00                  0.176000",
+        ),
+        (
+            " #bytes     #iterations    BW peak[KB/sec]    BW average[KB/sec]   MsgRate[Mpps]",
+            " 65536      5000           11500.00            11000.00                  0.176000",
+        ),
+        (
+            " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]",
+            " 65536      5000           11500.00            110.00                  0.176000",
+        ),
+    ] {
+        let error = read(&table(head, row)).unwrap_err();
+        let line = error.line();
+        let expected =
+            if head.contains("MiB") && !head.contains("#vl") { None } else { Some(3) };
+        assert_eq!(line, expected, "{error}");
+    }
+    let other =
+        golden("perftest/ib_send_lat.txt").replace("t_typical[usec]", "t_typical[nsec]");
+    let error = read(&other).unwrap_err();
+    assert_eq!(error.line(), Some(21));
+    assert!(error.to_string().ends_with("\"t_typical[nsec]\" is no column that assay knows"));
+}
+
+/// The same decision as where assay starts the tool.
+#[test]
+fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
+    let read_one = |text: &str| read(text).unwrap().1.remove(0).parsed;
+    let parsed = read_one(&golden("perftest/ib_send_lat.txt"));
+    let figures = parsed.values[0].figures.as_ref().unwrap();
+    assert_eq!(
+        (figures.max, figures.min.is_some(), figures.mean.is_some()),
+        (None, true, true)
+    );
+    let statistic = |parsed: &Parsed| {
+        let facts = parsed.facts(Some("half_round_trip"));
+        facts[&Attribute::Statistic].text().map(str::to_owned)
+    };
+    assert_eq!(statistic(&parsed).as_deref(), Some("median"));
+    let lasting = "   Send Latency Test\n #bytes        #iterations       t_avg[usec]    tps average\n 2             5000000            2.00        250000.00\n";
+    let parsed = read_one(lasting);
+    assert_eq!(statistic(&parsed).as_deref(), Some("mean"));
+    assert_eq!(parsed.values[0].samples, [2e-6]);
+    check(
+        "   Send Test\n #flows\tfs_min_time[usec]\tfs_max_time[usec]\tfs_typical_time[usec]\tfs_avg_time[usec]\tfps[flow per sec]\n100          8.00        \t\t40.00      \t9.00  \t       \t\t10.00     \t100000.00\n",
+        &expect![[r#"
+            perftest
+            foreign [test=Text("perftest Send")]
+              time_min  [8e-6]
+              time_max  [3.9999999999999996e-5]
+              time  [9e-6]
+              time_mean  [9.999999999999999e-6]
+              event_rate  [100000.0]
         "#]],
     );
 }

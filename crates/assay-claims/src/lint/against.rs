@@ -1,8 +1,14 @@
-//! Cell by cell against the page it was made from: figures, units, qualifiers, names.
+//! Figure by figure against the page it was made from: digits, units, qualifiers, directions, names.
+//!
+//! Cells are compared with the cells at their places, paragraphs with those of the same order. Within one of them
+//! figures may stand in another order, as the words of another language do.
+
+use assay_model::quantity::Unit;
 
 use super::names::{PROTECTED, cyrillic};
-use super::{Lint, Rule, at};
-use crate::figure::{Figure, figures, of_heading};
+use super::units::OPERATIONS;
+use super::{Lint, Rule, at, direction};
+use crate::figure::{BLANKS, Figure, Marks, Printed, figures, of_heading, stands_in};
 use crate::page::{Page, Table, Text};
 
 pub(super) fn check(lint: &mut Lint<'_>, page: &Page, source: &Page) {
@@ -11,12 +17,42 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page, source: &Page) {
             format!("{} tables, and the source has {}", page.tables.len(), source.tables.len());
         lint.add(Rule::Table, (0, 0), message);
     }
+    let marks = super::marks(source);
     for (table, of_source) in page.tables.iter().zip(&source.tables) {
-        tables(lint, table, of_source);
+        tables(lint, table, (of_source, marks));
+    }
+    for (text, of_source) in paragraphs(page, source).unwrap_or_default() {
+        direction::against(lint, text, of_source);
+        compare(lint, text, (of_source, marks));
     }
 }
 
-fn tables(lint: &mut Lint<'_>, table: &Table, source: &Table) {
+/// The paragraphs that belong together: all of them, or those with figures, if there are as many of both.
+fn paragraphs<'p>(page: &'p Page, source: &'p Page) -> Option<Vec<(&'p Text, &'p Text)>> {
+    if page.prose.len() == source.prose.len() {
+        return Some(page.prose.iter().zip(&source.prose).collect());
+    }
+    let (ours, theirs) = (with_figures(page), with_figures(source));
+    (ours.len() == theirs.len()).then(|| ours.into_iter().zip(theirs).collect())
+}
+
+fn with_figures(page: &Page) -> Vec<&Text> {
+    let has_unit = |text: &&Text| figures(&text.text).iter().any(|it| it.unit.is_some());
+    page.prose.iter().filter(has_unit).collect()
+}
+
+/// What of a page cannot be compared, and why.
+pub(super) fn left_out(page: &Page, source: &Page) -> Option<String> {
+    if paragraphs(page, source).is_some() {
+        return None;
+    }
+    let (ours, theirs) = (with_figures(page).len(), with_figures(source).len());
+    Some(format!(
+        "its sentences are not compared: paragraphs with figures are {ours} here and {theirs} in the source"
+    ))
+}
+
+fn tables(lint: &mut Lint<'_>, table: &Table, (source, marks): (&Table, Marks)) {
     let here = table.rows.first().and_then(|row| row.first()).map_or(0, |cell| cell.start);
     if table.rows.len() != source.rows.len() {
         let message =
@@ -24,10 +60,14 @@ fn tables(lint: &mut Lint<'_>, table: &Table, source: &Table) {
         lint.add(Rule::Table, (here, here), message);
         return;
     }
-    for (row, of_source) in table.rows.iter().zip(&source.rows) {
+    for (number, (row, of_source)) in table.rows.iter().zip(&source.rows).enumerate() {
         for (cell, of_source) in row.iter().zip(of_source) {
             names(lint, cell, of_source);
-            cells(lint, cell, of_source);
+            direction::against(lint, cell, of_source);
+            if number == 0 {
+                headings(lint, cell, of_source);
+            }
+            compare(lint, cell, (of_source, marks));
         }
     }
 }
@@ -41,17 +81,18 @@ fn names(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
         let other = cyrillic(name);
         let is_other = other.chars().count() >= 3 && small.contains(&other);
         if is_gone && !is_other {
-            let start = cell.text.len() - cell.text.trim_start().len();
             let message =
                 format!("{name} stands in the source and not here: names are not translated");
-            lint.add(
-                Rule::Name,
-                at(cell, (start, cell.text.trim_end().len().max(start))),
-                message,
-            );
+            lint.add(Rule::Name, whole(cell), message);
             break;
         }
     }
+}
+
+/// All of a text but the blanks around it.
+fn whole(text: &Text) -> (usize, usize) {
+    let start = text.text.len() - text.text.trim_start().len();
+    at(text, (start, text.text.trim_end().len().max(start)))
 }
 
 fn has_word(text: &str, word: &str) -> bool {
@@ -62,65 +103,200 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-fn cells(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
-    let (here, there) = (figures(&cell.text), figures(&source.text));
-    if let (Some(a), Some(b)) = (of_heading(&cell.text), of_heading(&source.text))
-        && here.is_empty()
-        && (a.unit, a.factor.to_bits()) != (b.unit, b.factor.to_bits())
-    {
-        let message = format!("`{}`, and the source has `{}`", a.text, b.text);
-        lint.add(Rule::WrongUnit, at(cell, a.at), message);
-    }
-    if here.len() != there.len() {
-        // Names bring figures of their own; only figures with units must be as many.
-        let count = |all: &[Figure]| all.iter().filter(|it| it.unit.is_some()).count();
-        if count(&here) < count(&there) {
-            let start = cell.text.len() - cell.text.trim_start().len();
-            let message = format!("{} figures, and the source has {}", here.len(), there.len());
-            lint.add(
-                Rule::Digits,
-                at(cell, (start, cell.text.trim_end().len().max(start))),
-                message,
-            );
+/// The unit of a whole column.
+fn headings(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
+    match (of_heading(&cell.text), of_heading(&source.text)) {
+        (Some(a), Some(b)) if !a.is_same(&b) => {
+            let message = format!("`{}`, and the source has `{}`", a.text, b.text);
+            lint.add(Rule::WrongUnit, at(cell, a.at), message);
         }
-        return;
-    }
-    for (a, b) in here.iter().zip(&there) {
-        figure(lint, (cell, a), (source, b));
+        (None, Some(b)) if !stands_in(&cell.text, &b) => {
+            let message = format!("the source has `{}`, and here is no unit", b.text);
+            lint.add(Rule::WrongUnit, whole(cell), message);
+        }
+        (Some(a), None) if !stands_in(&source.text, &a) => {
+            let message = format!("`{}`, and the source has no unit", a.text);
+            lint.add(Rule::WrongUnit, at(cell, a.at), message);
+        }
+        _ => {}
     }
 }
 
-fn figure(lint: &mut Lint<'_>, (cell, a): (&Text, &Figure), (source, b): (&Text, &Figure)) {
-    let shown = |text: &Text, it: &Figure| text.text[it.number.0..it.number.1].to_owned();
-    let here = at(cell, a.number);
-    let (ours, theirs) = (meant(a), meant(b));
-    if !same(ours, theirs) {
-        let message =
-            format!("`{}`, and the source has `{}`", shown(cell, a), shown(source, b));
-        lint.add(Rule::Digits, here, message);
-    } else if a.decimals < b.decimals && (a.value - b.value).abs() <= 1e-9 * b.value.abs() {
-        let message =
-            format!("`{}`, and the source has `{}`", shown(cell, a), shown(source, b));
-        lint.add(Rule::Precision, here, message);
+/// One text with all its figures, and how its page writes them.
+struct Side<'p> {
+    text: &'p Text,
+    marks: Marks,
+    figures: Vec<Figure>,
+}
+
+impl Side<'_> {
+    fn shown(&self, figure: &Figure) -> &str {
+        &self.text.text[figure.number.0..figure.number.1]
     }
-    if let (Some(ours), Some(theirs)) = (&a.unit, &b.unit)
-        && (ours.unit != theirs.unit || (ours.factor / theirs.factor - 1.0).abs() > 1e-9)
-    {
-        let message = format!("`{}`, and the source has `{}`", ours.text, theirs.text);
-        lint.add(Rule::WrongUnit, at(cell, ours.at), message);
+
+    /// With the unit.
+    fn whole(&self, figure: &Figure) -> &str {
+        let end = figure.unit.as_ref().map_or(0, |unit| unit.at.1).max(figure.number.1);
+        &self.text.text[figure.number.0..end]
+    }
+
+    /// What stands between a figure and the next.
+    fn behind(&self, figure: &Figure) -> (&str, Option<&Figure>) {
+        let number = self.figures.partition_point(|it| it.number.0 <= figure.number.0);
+        let next = self.figures.get(number);
+        let end = next.map_or(self.text.text.len(), |it| it.number.0);
+        (&self.text.text[figure.number.1..end.max(figure.number.1)], next)
+    }
+
+    /// Whether a figure that has no unit of its own has this one all the same.
+    fn is_said(&self, figure: &Figure, unit: &Printed) -> bool {
+        const SHORT: usize = 6;
+        let (behind, next) = self.behind(figure);
+        // `32-33 GB/s`, `von 32 bis 33 GB/s`.
+        let is_of_range = behind.trim().chars().count() <= SHORT
+            && next.and_then(|it| it.unit.as_ref()).is_some_and(|it| it.is_same(unit));
+        let small = behind.to_lowercase();
+        let is_operation = unit.unit == Unit::IoPerSecond
+            && OPERATIONS.iter().any(|word| small.contains(word));
+        // `5 s` is five seconds or "five with", and only its language knows.
+        let is_letter = unit.factor.to_bits() == 1f64.to_bits()
+            && behind.trim_start_matches(BLANKS).starts_with(['s', 'с', 'o', 'о']);
+        is_of_range || is_operation || is_letter || stands_in(behind, unit)
+    }
+}
+
+fn compare(lint: &mut Lint<'_>, text: &Text, (source, marks): (&Text, Marks)) {
+    let page = Side { text, marks: lint.marks, figures: figures(&text.text) };
+    let source = Side { text: source, marks, figures: figures(&source.text) };
+    let (mut here, mut there): (Vec<&Figure>, Vec<&Figure>) =
+        (page.figures.iter().collect(), source.figures.iter().collect());
+    if here.len() != there.len() {
+        // Names and numerals are figures of one language and words of another.
+        let has_partner = |side: &Side<'_>, it: &Figure| {
+            side.figures.iter().take(MOST_MATCHED).any(|other| same(&page, it, &source, other))
+        };
+        here.retain(|it| it.unit.is_some());
+        there.retain(|it| it.unit.is_some());
+        // A figure whose unit is gone is looked for by its digits.
+        let lost: Vec<&Figure> = page
+            .figures
+            .iter()
+            .filter(|it| it.unit.is_none() && has_partner(&source, it))
+            .collect();
+        let wanted = there.len().saturating_sub(here.len());
+        here.extend(lost.into_iter().take(wanted));
+        here.sort_by_key(|it| it.number.0);
+    }
+    for (a, b) in matched(&page, &mut here, &source, &mut there) {
+        pair(lint, (&page, a), (&source, b));
+    }
+    let (ours, theirs) = (here.len(), there.len());
+    for (a, b) in here.iter().zip(&there) {
+        pair(lint, (&page, a), (&source, b));
+    }
+    for a in here.iter().skip(theirs) {
+        let message = format!("`{}` is not in the source", page.whole(a));
+        lint.add(Rule::Digits, at(text, a.number), message);
+    }
+    if let Some(b) = there.get(ours) {
+        let message = format!("`{}` of the source is missing", source.whole(b));
+        lint.add(Rule::Digits, whole(text), message);
+    }
+}
+
+/// More figures of one text are compared in their order alone.
+const MOST_MATCHED: usize = 64;
+
+/// Takes out what is equal, wherever it stands, and then what has the same digits.
+fn matched<'f>(
+    page: &Side<'_>,
+    here: &mut Vec<&'f Figure>,
+    source: &Side<'_>,
+    there: &mut Vec<&'f Figure>,
+) -> Vec<(&'f Figure, &'f Figure)> {
+    if here.len().max(there.len()) > MOST_MATCHED {
+        return Vec::new();
+    }
+    let mut pairs = Vec::new();
+    for is_alike in [is_equal, same] {
+        here.retain(|a| {
+            let found = there.iter().position(|b| is_alike(page, a, source, b));
+            pairs.extend(found.map(|number| (*a, there.remove(number))));
+            found.is_none()
+        });
+    }
+    pairs
+}
+
+/// Whether both have the same digits, whatever their units.
+fn same(page: &Side<'_>, a: &Figure, source: &Side<'_>, b: &Figure) -> bool {
+    let (ours, theirs) = (page.marks.meant(a), source.marks.meant(b));
+    ours.iter().any(|a| theirs.iter().any(|b| (a - b).abs() <= 1e-9 * b.abs()))
+}
+
+/// Whether both say the same: digit by digit, or with another prefix.
+fn is_equal(page: &Side<'_>, a: &Figure, source: &Side<'_>, b: &Figure) -> bool {
+    let is_same_number = same(page, a, source, b);
+    match (&a.unit, &b.unit) {
+        (None, None) => is_same_number,
+        (Some(ours), Some(theirs)) if ours.unit == theirs.unit => {
+            let rounding = a.rounding().max(b.rounding());
+            let is_same_value = || {
+                page.marks.meant(a).iter().any(|a| {
+                    let base = a * ours.factor;
+                    let others = source.marks.meant(b).map(|b| b * theirs.factor);
+                    others.iter().any(|b| (base / b - 1.0).abs() <= rounding)
+                })
+            };
+            match (is_same_number, ours.is_same(theirs)) {
+                (is_same_number, true) => is_same_number,
+                // The same digits with another prefix are another value, however coarse they are.
+                (true, false) => false,
+                (false, false) => is_same_value(),
+            }
+        }
+        _ => false,
+    }
+}
+
+/// What differs between two figures that ought to be one.
+fn pair(
+    lint: &mut Lint<'_>,
+    (page, a): (&Side<'_>, &Figure),
+    (source, b): (&Side<'_>, &Figure),
+) {
+    let here = at(page.text, a.number);
+    let shown = || format!("`{}`, and the source has `{}`", page.shown(a), source.shown(b));
+    let is_equal = is_equal(page, a, source, b);
+    if !is_equal && !same(page, a, source, b) {
+        let [meant, _] = page.marks.meant(a);
+        let is_other = meant.to_bits() != a.value.to_bits();
+        let read = if is_other { format!(" (here it means {meant})") } else { String::new() };
+        lint.add(Rule::Digits, here, shown() + &read);
+    } else if a.decimals < b.decimals && (a.value - b.value).abs() <= 1e-9 * b.value.abs() {
+        // `300` for `300,000` of an unknown language is rather a thousand times less.
+        let is_fraction =
+            source.marks.meant(b).iter().all(|it| it.to_bits() == b.value.to_bits());
+        let rule = if is_fraction { Rule::Precision } else { Rule::Digits };
+        lint.add(rule, here, shown());
+    }
+    match (&a.unit, &b.unit) {
+        (Some(ours), Some(theirs)) if !is_equal && !ours.is_same(theirs) => {
+            let message = format!("`{}`, and the source has `{}`", ours.text, theirs.text);
+            lint.add(Rule::WrongUnit, at(page.text, ours.at), message);
+        }
+        (None, Some(theirs)) if !page.is_said(a, theirs) => {
+            let message = format!("the source has `{}`, and here is no unit", source.whole(b));
+            lint.add(Rule::WrongUnit, here, message);
+        }
+        (Some(ours), None) if !source.is_said(b, ours) => {
+            let message = format!("`{}`, and the source has no unit", ours.text);
+            lint.add(Rule::WrongUnit, at(page.text, ours.at), message);
+        }
+        _ => {}
     }
     if b.is_about && !a.is_about {
-        let message = format!("the source says about {}", shown(source, b));
+        let message = format!("the source says about {}", source.shown(b));
         lint.add(Rule::Qualifier, here, message);
     }
-}
-
-/// The values that a number can mean: three digits behind a comma or a point may be a group.
-fn meant(figure: &Figure) -> [f64; 2] {
-    let grouped = if figure.decimals == 3 { figure.value * 1000.0 } else { figure.value };
-    [figure.value, grouped]
-}
-
-fn same(a: [f64; 2], b: [f64; 2]) -> bool {
-    a.iter().any(|a| b.iter().any(|b| (a - b).abs() <= 1e-9 * b.abs()))
 }

@@ -2,9 +2,9 @@
 
 use assay_model::quantity::Unit;
 
-use super::{Column, Lint, Rule, at, columns};
-use crate::figure::{Figure, figures};
-use crate::page::{Page, Table, Text};
+use super::{Column, Lint, Rule, at, columns, direction};
+use crate::figure::Figure;
+use crate::page::{Page, Table};
 
 /// Parts of headings: what must not be less than what, and the law in words.
 const ORDER: [(&[&str], &[&str], &str); 6] = [
@@ -15,25 +15,6 @@ const ORDER: [(&[&str], &[&str], &str); 6] = [
     (&["p50", "median"], &["p99"], "median ≤ p99"),
     (&["min"], &["max"], "min ≤ max"),
 ];
-/// Read and write in the languages of the reports, by the beginnings of their words.
-const READS: [&str; 11] = [
-    "read", "чтен", "lectur", "čten", "čtení", "lesen", "lesevorg", "lectura", "읽기", "读",
-    "読",
-];
-const WRITES: [&str; 11] = [
-    "writ",
-    "запис",
-    "écritur",
-    "zápis",
-    "schreib",
-    "escritur",
-    "쓰기",
-    "씁니다",
-    "기록",
-    "写",
-    "書",
-];
-
 pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
     for table in &page.tables {
         whole(lint, table);
@@ -43,7 +24,7 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
         eightfold(lint, &columns);
         curve(lint, &columns);
         for cell in table.rows.iter().flatten() {
-            directions(lint, cell);
+            direction::check(lint, cell);
         }
     }
 }
@@ -158,36 +139,5 @@ fn curve(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
                 lint.add(Rule::Impossible, at(cell, after.number), message);
             }
         }
-    }
-}
-
-fn has(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| text.contains(word))
-}
-
-/// Two rates in a cell, and only one of them says whether it reads or writes.
-fn directions(lint: &mut Lint<'_>, cell: &Text) {
-    let small = cell.text.to_lowercase();
-    let is_rate = |figure: &Figure| {
-        figure.unit.as_ref().is_some_and(|it| {
-            matches!(it.unit, Unit::BytePerSecond | Unit::BitPerSecond | Unit::Byte)
-                && it.factor >= 1e6
-        })
-    };
-    let rates: Vec<Figure> = figures(&cell.text).into_iter().filter(is_rate).collect();
-    let [_, second] = rates.as_slice() else { return };
-    let (reads, writes) = (has(&small, &READS), has(&small, &WRITES));
-    if reads != writes {
-        let (there, gone) = if reads { ("reads", "writes") } else { ("writes", "reads") };
-        let message = format!("of two rates one {there}: the word for {gone} is gone");
-        lint.add(Rule::Direction, at(cell, second.number), message);
-        return;
-    }
-    let behind = &small[second.number.1.min(small.len())..];
-    let joined =
-        ["읽기/쓰기", "reads/writes", "чтение/запись", "čtení/zápis", "lectures/écritures"];
-    if has(behind, &joined) {
-        let message = "both words for the direction stand behind the second rate".to_owned();
-        lint.add(Rule::Direction, at(cell, second.number), message);
     }
 }

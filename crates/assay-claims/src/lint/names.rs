@@ -1,6 +1,7 @@
 //! Names that no language translates, and words of two scripts.
 
 use super::{Lint, Rule, at};
+use crate::figure::is_without_blanks;
 use crate::page::{Page, Text};
 
 /// Names that are recognised when they are written in Cyrillic letters. `FIO` is not among them: "ФИО" is a
@@ -69,12 +70,27 @@ pub(super) fn cyrillic(name: &str) -> String {
     name.chars().map(letter).collect()
 }
 
-/// Words of a text with their bytes.
+/// Words of a text with their bytes. A particle of Korean is glued to a Latin name, and is no part of it.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let is_word = |c: char| c.is_alphanumeric();
-    text.split(move |c| !is_word(c))
-        .filter(|word| !word.is_empty())
-        .map(move |word| (word.as_ptr() as usize - text.as_ptr() as usize, word))
+    let script = |c: char| c.is_alphanumeric().then(|| is_without_blanks(c));
+    let mut rest = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let first = text[rest..].chars().next()?;
+            let length = match script(first) {
+                None => first.len_utf8(),
+                of_word => {
+                    let end = text[rest..].find(|c| script(c) != of_word);
+                    end.unwrap_or(text.len() - rest)
+                }
+            };
+            let start = rest;
+            rest += length;
+            if script(first).is_some() {
+                return Some((start, &text[start..rest]));
+            }
+        }
+    })
 }
 
 fn transliterated(lint: &mut Lint<'_>, text: &Text) {

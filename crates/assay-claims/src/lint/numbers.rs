@@ -36,7 +36,7 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
 
 /// The mark of another language. Three digits behind it may be a group, and are left alone.
 fn decimal_mark(lint: &mut Lint<'_>, text: &Text, figure: &Figure) {
-    let (Some(found), Some(right)) = (figure.mark, lint.mark) else { return };
+    let (Some(found), Some(right)) = (figure.mark, lint.marks.decimal) else { return };
     let is_other = matches!((found, right), ('.', ',') | (',', '.'));
     if is_other && figure.decimals != 3 {
         let shown = &text.text[figure.number.0..figure.number.1];
@@ -82,7 +82,8 @@ fn breaking(lint: &mut Lint<'_>, cell: &Text, figure: &Figure) {
 fn zeros(lint: &mut Lint<'_>, table: &Table) {
     for column in columns(table) {
         // Three digits behind the other mark are a group.
-        let is_group = |it: &Figure| lint.mark.is_some() && it.mark != lint.mark;
+        let is_group =
+            |it: &Figure| lint.marks.decimal.is_some() && it.mark != lint.marks.decimal;
         let has_fraction = |it: &Figure| it.decimals >= 2 && !is_group(it);
         let fractions = column.cells.iter().filter(|(_, it)| has_fraction(it)).count();
         let whole = column.cells.iter().find(|(_, it)| it.decimals == 0 && it.value > 0.0);
@@ -116,8 +117,9 @@ fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
     let tildes: Vec<usize> = text.text.match_indices('~').map(|(at, _)| at).collect();
     for pair in tildes.windows(2) {
         let between = &text.text[pair[0]..pair[1]];
-        let is_listed = between.contains([',', '/', ';', '·', '、']) && !between.contains("/s");
-        let is_listed = is_listed || between.contains([',', ';', '、']);
+        let is_listed =
+            between.contains([',', '/', ';', '·', '、', '，', '；']) && !between.contains("/s");
+        let is_listed = is_listed || between.contains([',', ';', '、', '，', '；']);
         // In a sentence words stand between two figures, whatever the language.
         let is_word = |it: &&str| {
             it.chars().filter(|c| c.is_alphabetic()).count() > 1 && !it.contains('/')
@@ -161,7 +163,8 @@ fn hyphens(lint: &mut Lint<'_>, page: &Page) {
     for text in &page.prose {
         for figure in figures(&text.text) {
             let Some(unit) = &figure.unit else { continue };
-            let between = &text.text[figure.number.1..unit.at.0];
+            // Turkish writes its percent sign before.
+            let Some(between) = text.text.get(figure.number.1..unit.at.0) else { continue };
             if between == "-" || between.trim().is_empty() {
                 let is_hyphen = between == "-";
                 all.push((text, figure, is_hyphen));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use assay_model::quantity::Unit;
 
-use super::{Lint, Rule, at};
+use super::{Lint, Rule, at, direction};
 use crate::figure::{Figure, Printed, figures, of_heading};
 use crate::page::{Page, Text};
 
@@ -34,7 +34,7 @@ const THROUGHPUT: [&str; 9] = [
     "처리량",
 ];
 /// Words for I/O operations, which are counted and not measured in bytes.
-const OPERATIONS: [&str; 6] =
+pub(super) const OPERATIONS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
 pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
@@ -104,9 +104,8 @@ fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
 fn spelling(lint: &mut Lint<'_>, text: &Text, unit: &Printed) {
     let right = match unit.text.as_str() {
         it if it.contains(" / ") => it.replace(" / ", "/"),
-        "GBit/s" => "Gbit/s".to_owned(),
-        "Gbits/s" => "Gbit/s".to_owned(),
-        "Mbits/s" => "Mbit/s".to_owned(),
+        it if it.contains("bits/") => it.replace("bits/", "bit/"),
+        it if it.contains("Bit/") => it.replace("Bit/", "bit/"),
         // CLDR's Russian pattern ends with a Latin letter.
         "ГБ/c" => "ГБ/с".to_owned(),
         "МБ/c" => "МБ/с".to_owned(),
@@ -147,7 +146,9 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
             }
         } else if let Some(rest) = behind.strip_prefix('/') {
             let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-            if noun.chars().count() > 2 {
+            // `8 GB/core` is a size that belongs to something.
+            let is_operation = OPERATIONS.iter().any(|word| noun.starts_with(word));
+            if is_operation || direction::begins_with_direction(&noun) {
                 let message =
                     format!("`{shown}/{noun}` is no unit: `{shown}` over a time was meant");
                 lint.add(Rule::WrongUnit, here, message);

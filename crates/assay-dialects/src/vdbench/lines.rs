@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::Arc;
 
+use assay_model::failure::refusal;
 use assay_model::path_text;
 
 use super::diagnostic::{Diagnostic, Place, Severity};
@@ -226,7 +227,8 @@ impl Reader<'_, '_> {
         by: Option<Spot>,
         error: &std::io::Error,
     ) {
-        let message = format!("the file `{}` cannot be read: {error}", written.display());
+        let why = refusal::plain(&error.to_string());
+        let message = format!("the file `{}` cannot be read: {why}", written.display());
         let place = by.map(|spot| self.lines.place(spot));
         let mut missing = Diagnostic::new(Severity::Error, "V101", place, message);
         if path == written {

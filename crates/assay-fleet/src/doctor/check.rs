@@ -30,6 +30,8 @@ pub(super) struct Seen {
 pub(super) enum Unseen {
     /// What is not visible: completes "… is not visible".
     Hidden(Phrase),
+    /// That there is nothing to look at: it would be visible.
+    Absent(Phrase),
     /// The reason for which it could not be read.
     Unreadable(Phrase),
 }
@@ -48,6 +50,7 @@ impl Check {
             Ok(Seen { as_expected: true, observed }) => (Outcome::Ok, observed),
             Ok(Seen { as_expected: false, observed }) => (Outcome::Deviates, observed),
             Err(Unseen::Hidden(what)) => (Outcome::NotVisible, scene.hidden(what)),
+            Err(Unseen::Absent(said)) => (Outcome::NotVisible, said),
             Err(Unseen::Unreadable(reason)) => (Outcome::Unreadable, reason),
         };
         Finding {

@@ -269,7 +269,7 @@ fn isolated(scene: &Scene) -> Result<Seen, Unseen> {
 fn microcode(scene: &Scene) -> Result<Seen, Unseen> {
     let revision = scene.facts.cpu.microcode.clone();
     revision.map(Seen::ok).ok_or_else(|| {
-        Unseen::hidden(phrase!("microcode", "the processor's real microcode revision"))
+        Unseen::hidden(phrase!("microcode", "the processor's actual microcode revision"))
     })
 }
 

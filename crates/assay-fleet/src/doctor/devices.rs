@@ -24,7 +24,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "network.mtu",
         expected: "1500 or more on every device, the same at both ends",
-        why: "heads take a larger share of smaller packets, and every packet costs CPU time",
+        why: "headers take a larger share of smaller packets, and every packet costs CPU time",
         source: "RFC 894; Azure: TCP/IP performance tuning",
         severity: Severity::Note,
         change: "ip link set DEVICE mtu 9000, where every hop of the path carries it",
@@ -152,7 +152,10 @@ fn of_devices(
         })
         .collect();
     if reported.is_empty() {
-        return Err(Unseen::hidden(phrase!("about-device", "this about a network device")));
+        return Err(Unseen::hidden(phrase!(
+            "about-device",
+            "this property of a network device"
+        )));
     }
     let is_good = reported.iter().all(|(ok, _)| *ok);
     let all = reported.into_iter().map(|(_, said)| said);
@@ -257,7 +260,7 @@ fn coalescing(set: Coalescing) -> (bool, Phrase) {
         [set.receive_us, set.send_us].map(|time| Phrase::value(format!("{time} µs")));
     let text = phrase!(
         "coalescing",
-        "receive after {receive} or {packets} packets, send after {send}",
+        "receive after {receive} or so many packets: {packets}; send after {send}",
         receive = receive,
         packets = set.receive_frames,
         send = send,
@@ -337,7 +340,7 @@ fn interrupts(scene: &Scene) -> Result<Seen, Unseen> {
         let cpus = places.join(" ");
         Some((
             ok,
-            phrase!("interrupts", "{n} interrupts on CPUs {cpus}", n = count, cpus = cpus),
+            phrase!("interrupts", "interrupts: {n}, on CPUs {cpus}", n = count, cpus = cpus),
         ))
     })
 }

@@ -4,18 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use assay_model::finding::Severity;
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
 
-use super::check::{Check, Scene, Seen, Unseen};
+use super::check::{Check, Scene, Seen, Unseen, named};
 use crate::mpi::{self, Module, Places};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "mpi.installations",
         expected: "a library beside every launcher",
-        why: "a launcher without its library starts ranks that each believe to be alone, or none at all",
+        why: "a launcher without its library starts ranks that each believe they are alone, or none at all",
         source: "Azure azhpc-images: tests/test-definitions.sh (verify_hpcx_installation and others)",
         severity: Severity::Note,
-        change: "install the MPI's library, or take the launcher off PATH",
+        change: "install the MPI's library, or remove the launcher from PATH",
         look: installed,
     },
     Check {
@@ -29,15 +31,27 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
+/// Names that consist of words stand in the catalogue.
+fn make(name: &str) -> Phrase {
+    match name {
+        EITHER => phrase!("mpich-or-intel", "MPICH or Intel MPI"),
+        STANDARD => phrase!("standard-abi", "MPI of the standard ABI"),
+        name => name.into(),
+    }
+}
+
+const EITHER: &str = "MPICH or Intel MPI";
+const STANDARD: &str = "MPI of the standard ABI";
+
 /// Whose a library is, by its name.
 const LIBRARIES: [(&str, &str); 7] = [
     ("libmpi.so.40", "Open MPI"),
     ("libmpi.so.20", "Open MPI"),
     ("libmpich.so.12", "MPICH"),
-    ("libmpi.so.12", "MPICH or Intel MPI"),
+    ("libmpi.so.12", EITHER),
     ("libmpi.so.0", "MVAPICH"),
-    ("libmpi_abi.so.1", "MPI of the standard ABI"),
-    ("libmpi_abi.so.0", "MPI of the standard ABI"),
+    ("libmpi_abi.so.1", STANDARD),
+    ("libmpi_abi.so.0", STANDARD),
 ];
 
 /// What the environment and the usual places name, below the root.
@@ -69,46 +83,59 @@ fn installed(scene: &Scene) -> Result<Seen, Unseen> {
             prefixes.push(prefix);
         }
     }
-    let makes = |prefix: &PathBuf| {
+    let makes = |prefix: &PathBuf| -> Vec<Phrase> {
         let there = |(name, _): &&(&str, &str)| mpi::library(prefix, &[*name]).is_some();
         let cray = mpi::cray_library(prefix).map(|_| "Cray MPICH");
         let found = LIBRARIES.iter().filter(there).map(|(_, make)| *make);
         let mut makes: Vec<&str> = found.chain(cray).collect();
         makes.dedup();
-        makes.join(", ")
+        makes.into_iter().map(make).collect()
     };
-    let found: Vec<(String, String)> =
+    let found: Vec<(Vec<Phrase>, String)> =
         prefixes.iter().map(|prefix| (makes(prefix), shown(scene, prefix))).collect();
     if found.is_empty() {
-        return Err(Unseen::hidden("an MPI"));
+        return Err(Unseen::Absent(phrase!("no-mpi", "no MPI in PATH or the usual folders")));
     }
-    let line = |(makes, place): &(String, String)| match makes.as_str() {
-        "" => format!("a launcher without a library in {place}"),
-        makes => format!("{makes} in {place}"),
+    let is_whole = found.iter().all(|(makes, _)| !makes.is_empty());
+    let line = |(makes, place): (Vec<Phrase>, String)| match makes.is_empty() {
+        true => {
+            phrase!("launcher-alone", "a launcher without a library in {place}", place = place)
+        }
+        false => {
+            let makes = Phrase::list(", ", makes);
+            phrase!("make-in", "{make} in {place}", make = makes, place = place)
+        }
     };
-    let lines: Vec<String> = found.iter().map(line).collect();
-    Ok(Seen::judged(found.iter().all(|(makes, _)| !makes.is_empty()), lines.join("; ")))
+    Ok(Seen::judged(is_whole, Phrase::list("; ", found.into_iter().map(line))))
 }
 
 fn modules(scene: &Scene) -> Result<Seen, Unseen> {
     let modules = places(scene).mpi_modules();
     if modules.is_empty() {
-        return Err(Unseen::hidden("an environment module of an MPI"));
+        return Err(Unseen::Absent(phrase!(
+            "no-mpi-module",
+            "no environment module of an MPI"
+        )));
     }
     let leads = |module: &&Module| {
         let is_there = |path: &String| scene.root.exists(path.trim_start_matches('/'));
         // One that puts its paths together, or loads another, says nothing that can be looked up.
         module.paths.is_empty() || module.paths.iter().any(is_there)
     };
-    let names = |modules: Vec<&Module>| {
-        modules.into_iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
-    };
+    let names = |modules: Vec<&Module>| named(", ", modules.into_iter().map(|it| &it.name));
     let (sound, stale): (Vec<&Module>, Vec<&Module>) = modules.iter().partition(leads);
     Ok(match (sound.is_empty(), stale.is_empty()) {
         (_, true) => Seen::ok(names(sound)),
-        (true, _) => Seen::deviates(format!("none leads anywhere: {}", names(stale))),
-        (false, _) => {
-            Seen::deviates(format!("{}; lead nowhere: {}", names(sound), names(stale)))
-        }
+        (true, _) => Seen::deviates(phrase!(
+            "modules-stale",
+            "none leads anywhere: {stale}",
+            stale = names(stale)
+        )),
+        (false, _) => Seen::deviates(phrase!(
+            "modules-some-stale",
+            "{sound}; lead nowhere: {stale}",
+            sound = names(sound),
+            stale = names(stale),
+        )),
     })
 }

@@ -168,7 +168,7 @@ fn command_line(scene: &Scene) -> Result<Seen, Unseen> {
         (true, true) => Seen::ok(phrase!("no-parameter", "no parameter that moves results")),
         (true, false) => Seen::ok(phrase!(
             "parameters-tuning",
-            "tuning only: {parameters}",
+            "parameters for tuning only: {parameters}",
             parameters = named(" ", &tuning),
         )),
         (false, _) => Seen::deviates([taking, tuning].concat().join(" ")),

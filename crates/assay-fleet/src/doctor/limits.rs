@@ -93,7 +93,7 @@ fn throttled(scene: &Scene) -> Result<Seen, Unseen> {
     let times = scene.state.throttled.ok_or_else(hidden)?;
     Ok(Seen::judged(
         times == 0,
-        phrase!("throttled-group", "{n} times since the group exists", n = times),
+        phrase!("throttled-group", "throttled since the group was created: {n} ×", n = times),
     ))
 }
 

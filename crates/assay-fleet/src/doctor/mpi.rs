@@ -13,7 +13,7 @@ pub(super) const CHECKS: &[Check] = &[
     Check {
         id: "mpi.library",
         expected: "the library found first is of the launcher's make",
-        why: "ranks whose library does not understand the launcher each believe to be alone: the job ends well and measures nothing",
+        why: "ranks whose library does not understand the launcher each believe they are alone: the job ends well and measures nothing",
         source: "observed with Open MPI 4.1 and 5.0 under Hydra, and MPICH under orterun",
         severity: Severity::Blocks,
         change: "load one MPI's module at a time, or take the other's folder out of LD_LIBRARY_PATH",
@@ -72,8 +72,8 @@ fn environment_and_prefix(scene: &Scene) -> Result<(Environment, String), Unseen
         LAUNCHERS.iter().any(|name| scene.root.exists(&below_root(&format!("{folder}/{name}"))))
     };
     let folder = path.split(':').filter(|folder| folder.starts_with('/')).find(has_launcher);
-    let folder =
-        folder.ok_or_else(|| Unseen::hidden(phrase!("launcher", "an MPI launcher on PATH")))?;
+    let folder = folder
+        .ok_or_else(|| Unseen::Absent(phrase!("no-launcher", "no MPI launcher on PATH")))?;
     let above = folder.trim_end_matches('/').rsplit_once('/').map_or("", |(above, _)| above);
     let prefix = above.to_owned();
     Ok((environment, prefix))
@@ -104,7 +104,7 @@ fn library(scene: &Scene) -> Result<Seen, Unseen> {
     Ok(match first {
         None => Seen::ok(phrase!(
             "library-none",
-            "LD_LIBRARY_PATH names none; the launcher lies in {folder}",
+            "LD_LIBRARY_PATH names no MPI library; the launcher lies in {folder}",
             folder = format!("{prefix}/bin"),
         )),
         Some((folder, make)) => {
@@ -115,7 +115,7 @@ fn library(scene: &Scene) -> Result<Seen, Unseen> {
                 fits,
                 phrase!(
                     "library-and-launcher",
-                    "{make} in {folder}, the launcher in {bin} is {launcher}'s",
+                    "{make} in {folder}; launcher in {bin}: {launcher}",
                     make = make,
                     folder = folder,
                     bin = format!("{prefix}/bin"),
@@ -157,10 +157,10 @@ fn transport(scene: &Scene) -> Result<Seen, Unseen> {
         ["UCX_TLS", "FI_PROVIDER", "I_MPI_OFI_PROVIDER", "OMPI_MCA_btl", "I_MPI_FABRICS"];
     let chosen: Vec<String> = names.iter().filter_map(chooses_sockets).collect();
     Ok(match (devices.as_slice(), chosen.as_slice()) {
-        ([], []) => Seen::ok(phrase!("neither", "no device for RDMA, no such variable")),
+        ([], []) => Seen::ok(phrase!("neither", "no RDMA device, no such variable")),
         ([], chosen) => Seen::ok(phrase!(
             "variables-alone",
-            "{variables}, and no device for RDMA",
+            "{variables}, and no RDMA device",
             variables = named(", ", chosen),
         )),
         (devices, []) => Seen::ok(phrase!(
@@ -170,7 +170,7 @@ fn transport(scene: &Scene) -> Result<Seen, Unseen> {
         )),
         (devices, chosen) => Seen::deviates(phrase!(
             "variables-and-devices",
-            "{variables} beside {devices}",
+            "{variables}, although there is {devices}",
             variables = named(", ", chosen),
             devices = named(", ", devices),
         )),

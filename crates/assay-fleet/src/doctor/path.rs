@@ -72,7 +72,7 @@ fn path_mtu(scene: &Scene) -> Result<Seen, Unseen> {
     let Some(believed) = path.believed_mtu_bytes else {
         return Err(Unseen::hidden(phrase!(
             "path-mtu-without-socket",
-            "the path MTU, without an ICMP socket,"
+            "the path MTU (no ICMP socket)"
         )));
     };
     let device_mtu = path.device.as_deref().and_then(|name| {
@@ -86,13 +86,13 @@ fn path_mtu(scene: &Scene) -> Result<Seen, Unseen> {
         Some(carried) if carried < believed => {
             return Ok(Seen::deviates(phrase!(
                 "packets-vanish",
-                "{carried} carried, and larger packets vanish without a word; {believed} believed",
+                "{carried} gets through, larger packets vanish without a word; {believed} was assumed",
                 carried = bytes(carried),
                 believed = bytes(believed),
             )));
         }
-        Some(carried) => phrase!("carried", "{size} carried", size = bytes(carried)),
-        None => phrase!("believed", "{size} believed, not proven", size = bytes(believed)),
+        Some(carried) => phrase!("carried", "{size} gets through", size = bytes(carried)),
+        None => phrase!("believed", "{size} assumed, not proven", size = bytes(believed)),
     };
     Ok(Seen::judged(smaller.is_none(), Phrase::list("; ", std::iter::once(known).chain(below))))
 }

@@ -230,10 +230,11 @@ fn access(scene: &Scene) -> Result<Seen, Unseen> {
     let devices = scene.root.names(CLASS);
     let files: Vec<Option<String>> = devices.iter().map(|device| file_of(device)).collect();
     let line = |(device, file): (&String, &Option<String>)| {
-        format!("{device}: {}", file.as_deref().unwrap_or("no file"))
+        let file = file.as_deref().map_or_else(|| phrase!("no-file", "no file"), Phrase::from);
+        Phrase::list(": ", [device.as_str().into(), file])
     };
-    let lines: Vec<String> = devices.iter().zip(&files).map(line).collect();
-    Ok(Seen::judged(files.iter().all(Option::is_some), lines.join(", ")))
+    let lines = devices.iter().zip(&files).map(line);
+    Ok(Seen::judged(files.iter().all(Option::is_some), Phrase::list(", ", lines)))
 }
 
 /// A port that looks for a partner in vain has no cable; that is nothing to mend where another has one.
@@ -318,7 +319,7 @@ fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
         .collect();
     if !moving.is_empty() {
         let moving = Phrase::list(", ", moving);
-        return Seen::deviates(phrase!("moving", "moving: {counters}", counters = moving));
+        return Seen::deviates(phrase!("moving", "increasing: {counters}", counters = moving));
     }
     let counted: Vec<Phrase> = after
         .iter()
@@ -328,14 +329,14 @@ fn moved(before: &[(Phrase, u64)], after: &[(Phrase, u64)]) -> Seen {
     if counted.is_empty() {
         return Seen::ok(phrase!(
             "counters",
-            "{n} counters, all {none}",
+            "counters: {n}, all {none}",
             n = after.len(),
             none = "0",
         ));
     }
     Seen::ok(phrase!(
         "still",
-        "still; since the device was started: {counters}",
+        "unchanged; since the device was started: {counters}",
         counters = Phrase::list(", ", counted),
     ))
 }
@@ -440,7 +441,7 @@ fn gid(scene: &Scene) -> Result<Seen, Unseen> {
         };
         let text = phrase!(
             "gid",
-            "GID {index} ({kind}, one of {n} of {version})",
+            "GID {index} ({kind}; GIDs of {version}: {n})",
             index = index.to_string(),
             kind = kind,
             n = routable.len(),
@@ -480,11 +481,16 @@ mod tests {
     fn only_a_counter_that_moves_is_a_fault() {
         let at = |count: u64| vec![("mlx5_0 port 1 symbol_error".into(), count)];
         for (was, is, ok, observed) in [
-            (0, 0, true, "1 counters, all 0"),
-            (7, 7, true, "still; since the device was started: mlx5_0 port 1 symbol_error 7"),
-            (7, 9, false, "moving: mlx5_0 port 1 symbol_error by 2"),
+            (0, 0, true, "counters: 1, all 0"),
+            (
+                7,
+                7,
+                true,
+                "unchanged; since the device was started: mlx5_0 port 1 symbol_error 7",
+            ),
+            (7, 9, false, "increasing: mlx5_0 port 1 symbol_error by 2"),
             // Somebody has set it back meanwhile.
-            (7, 0, true, "1 counters, all 0"),
+            (7, 0, true, "counters: 1, all 0"),
         ] {
             let seen = moved(&at(was), &at(is));
             assert_eq!(

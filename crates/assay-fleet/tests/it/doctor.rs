@@ -39,7 +39,7 @@ fn a_guest() {
             cpu.offline Ok: 2 of 2 online
             cpu.affinity Ok: CPUs 0-1 of 0-1
             cpu.isolated Ok: none
-            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kvm, docker)
+            cpu.microcode NotVisible: the processor's actual microcode revision is not visible in this guest or container (kvm, docker)
             memory.free Ok: 22.2 GiB free; 384 MiB needed (last level: 32.0 MiB)
             memory.huge-pages Ok: madvise
             memory.huge-page-defrag Ok: madvise
@@ -54,12 +54,12 @@ fn a_guest() {
             kernel.machine NotVisible: a product name is not visible in this guest or container (kvm, docker)
             kernel.clock-source Ok: tsc
             kernel.mitigations Ok: 2 mitigated (spectre_v1, spectre_v2), 2 vulnerable (spec_rstack_overflow, spec_store_bypass), of 19 known
-            kernel.command-line Ok: tuning only: mitigations=auto,no_guest_host,no_guest_guest cpuidle_haltpoll.force=1
+            kernel.command-line Ok: parameters for tuning only: mitigations=auto,no_guest_host,no_guest_guest cpuidle_haltpoll.force=1
             kernel.nmi-watchdog Ok: 0
             kernel.timer-migration Deviates: 1
             kernel.irqbalance Ok: not running
             limits.cpu-quota Ok: none
-            limits.throttled Ok: 0 times since the group exists
+            limits.throttled Ok: throttled since the group was created: 0 ×
             limits.memory Ok: none
             limits.locked-memory Deviates: 8.00 MiB
             limits.open-files Deviates: 20000
@@ -69,24 +69,24 @@ fn a_guest() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm, docker)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm, docker)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm, docker)
-            network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.driver NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.offloads NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.rings NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.channels NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.coalescing NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm, docker)
+            network.mtu NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.driver NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.offloads NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.rings NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.channels NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
+            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm, docker)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm, docker)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm, docker)
-            mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm, docker)
-            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm, docker)
+            mpi.installations NotVisible: no MPI in PATH or the usual folders
+            mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm, docker)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm, docker)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm, docker)
@@ -139,7 +139,7 @@ fn an_untuned_server() {
             kernel.timer-migration Ok: 0
             kernel.irqbalance NotVisible: the list of all processes is not visible on this host
             limits.cpu-quota Ok: none
-            limits.throttled Ok: 0 times since the group exists
+            limits.throttled Ok: throttled since the group was created: 0 ×
             limits.memory Ok: none
             limits.locked-memory Ok: unlimited
             limits.open-files Ok: 1048576
@@ -149,24 +149,24 @@ fn an_untuned_server() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible on this host
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible on this host
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible on this host
-            network.mtu NotVisible: this about a network device is not visible on this host
-            network.link-speed NotVisible: this about a network device is not visible on this host
-            network.driver NotVisible: this about a network device is not visible on this host
-            network.offloads NotVisible: this about a network device is not visible on this host
-            network.rings NotVisible: this about a network device is not visible on this host
-            network.receive-queues NotVisible: this about a network device is not visible on this host
-            network.channels NotVisible: this about a network device is not visible on this host
-            network.coalescing NotVisible: this about a network device is not visible on this host
-            network.interrupts NotVisible: this about a network device is not visible on this host
-            network.interrupt-place NotVisible: this about a network device is not visible on this host
-            network.accelerated NotVisible: this about a network device is not visible on this host
+            network.mtu NotVisible: this property of a network device is not visible on this host
+            network.link-speed NotVisible: this property of a network device is not visible on this host
+            network.driver NotVisible: this property of a network device is not visible on this host
+            network.offloads NotVisible: this property of a network device is not visible on this host
+            network.rings NotVisible: this property of a network device is not visible on this host
+            network.receive-queues NotVisible: this property of a network device is not visible on this host
+            network.channels NotVisible: this property of a network device is not visible on this host
+            network.coalescing NotVisible: this property of a network device is not visible on this host
+            network.interrupts NotVisible: this property of a network device is not visible on this host
+            network.interrupt-place NotVisible: this property of a network device is not visible on this host
+            network.accelerated NotVisible: this property of a network device is not visible on this host
             rdma.link NotVisible: an RDMA device is not visible on this host
             mpi.library NotVisible: /proc/self/environ is not visible on this host
             mpi.root NotVisible: /proc/self/environ is not visible on this host
             mpi.transport NotVisible: /proc/self/environ is not visible on this host
             mpi.binding NotVisible: /proc/self/environ is not visible on this host
-            mpi.installations NotVisible: an MPI is not visible on this host
-            mpi.modules NotVisible: an environment module of an MPI is not visible on this host
+            mpi.installations NotVisible: no MPI in PATH or the usual folders
+            mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible on this host
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible on this host
             storage.scheduler NotVisible: /sys/block is not visible on this host
@@ -199,7 +199,7 @@ fn a_tuned_guest_without_huge_pages() {
             cpu.offline Ok: 144 of 144 online
             cpu.affinity Ok: CPUs 0-143 of 0-143
             cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (hyperv)
-            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (hyperv)
+            cpu.microcode NotVisible: the processor's actual microcode revision is not visible in this guest or container (hyperv)
             memory.free Ok: 677 GiB free; 27.0 GiB needed (last level: 2.25 GiB)
             memory.huge-pages Deviates: never
             memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (hyperv)
@@ -229,24 +229,24 @@ fn a_tuned_guest_without_huge_pages() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (hyperv)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (hyperv)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (hyperv)
-            network.mtu NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.link-speed NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.driver NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.offloads NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.rings NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.channels NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.coalescing NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.interrupts NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (hyperv)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (hyperv)
+            network.mtu NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.driver NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.offloads NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.rings NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.channels NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (hyperv)
+            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (hyperv)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (hyperv)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (hyperv)
-            mpi.installations NotVisible: an MPI is not visible in this guest or container (hyperv)
-            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (hyperv)
+            mpi.installations NotVisible: no MPI in PATH or the usual folders
+            mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (hyperv)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (hyperv)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (hyperv)
@@ -279,7 +279,7 @@ fn arm() {
             cpu.offline NotVisible: the list of CPUs present is not visible in this guest or container (kvm)
             cpu.affinity Ok: CPUs 0-3 of 0-3
             cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (kvm)
-            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kvm)
+            cpu.microcode NotVisible: the processor's actual microcode revision is not visible in this guest or container (kvm)
             memory.free NotVisible: the size of the last-level cache is not visible in this guest or container (kvm)
             memory.huge-pages NotVisible: /sys/kernel/mm/transparent_hugepage/enabled is not visible in this guest or container (kvm)
             memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (kvm)
@@ -309,24 +309,24 @@ fn arm() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kvm)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kvm)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kvm)
-            network.mtu NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.link-speed NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.driver NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.offloads NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.rings NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.channels NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.coalescing NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.interrupts NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kvm)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kvm)
+            network.mtu NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.driver NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.offloads NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.rings NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.channels NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (kvm)
+            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kvm)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kvm)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kvm)
-            mpi.installations NotVisible: an MPI is not visible in this guest or container (kvm)
-            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kvm)
+            mpi.installations NotVisible: no MPI in PATH or the usual folders
+            mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kvm)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kvm)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kvm)
@@ -359,7 +359,7 @@ fn a_limited_container() {
             cpu.offline Deviates: 8 of 10 online; offline: 8-9
             cpu.affinity Deviates: CPUs 3-4 of 0-7
             cpu.isolated NotVisible: /sys/devices/system/cpu/isolated is not visible in this guest or container (kubernetes)
-            cpu.microcode NotVisible: the processor's real microcode revision is not visible in this guest or container (kubernetes)
+            cpu.microcode NotVisible: the processor's actual microcode revision is not visible in this guest or container (kubernetes)
             memory.free Ok: 1.50 GiB free; 144 MiB needed (last level: 12.0 MiB)
             memory.huge-pages NotVisible: /sys/kernel/mm/transparent_hugepage/enabled is not visible in this guest or container (kubernetes)
             memory.huge-page-defrag NotVisible: /sys/kernel/mm/transparent_hugepage/defrag is not visible in this guest or container (kubernetes)
@@ -379,7 +379,7 @@ fn a_limited_container() {
             kernel.timer-migration NotVisible: /proc/sys/kernel/timer_migration is not visible in this guest or container (kubernetes)
             kernel.irqbalance NotVisible: the list of all processes is not visible in this guest or container (kubernetes)
             limits.cpu-quota Deviates: 1.50 CPUs' worth of time on 2 CPUs
-            limits.throttled Deviates: 45 times since the group exists
+            limits.throttled Deviates: throttled since the group was created: 45 ×
             limits.memory Deviates: 1.50 GiB left in the group
             limits.locked-memory NotVisible: "Max locked memory" of /proc/self/limits is not visible in this guest or container (kubernetes)
             limits.open-files Deviates: 1024
@@ -389,24 +389,24 @@ fn a_limited_container() {
             network.send-buffer NotVisible: /proc/sys/net/ipv4/tcp_wmem is not visible in this guest or container (kubernetes)
             network.slow-start-after-idle NotVisible: /proc/sys/net/ipv4/tcp_slow_start_after_idle is not visible in this guest or container (kubernetes)
             network.ping NotVisible: /proc/sys/net/ipv4/ping_group_range is not visible in this guest or container (kubernetes)
-            network.mtu NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.link-speed NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.driver NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.offloads NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.rings NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.receive-queues NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.channels NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.coalescing NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.interrupts NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.interrupt-place NotVisible: this about a network device is not visible in this guest or container (kubernetes)
-            network.accelerated NotVisible: this about a network device is not visible in this guest or container (kubernetes)
+            network.mtu NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.link-speed NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.driver NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.offloads NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.rings NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.receive-queues NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.channels NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.coalescing NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.interrupts NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.interrupt-place NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
+            network.accelerated NotVisible: this property of a network device is not visible in this guest or container (kubernetes)
             rdma.link NotVisible: an RDMA device is not visible in this guest or container (kubernetes)
             mpi.library NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.root NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.transport NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
             mpi.binding NotVisible: /proc/self/environ is not visible in this guest or container (kubernetes)
-            mpi.installations NotVisible: an MPI is not visible in this guest or container (kubernetes)
-            mpi.modules NotVisible: an environment module of an MPI is not visible in this guest or container (kubernetes)
+            mpi.installations NotVisible: no MPI in PATH or the usual folders
+            mpi.modules NotVisible: no environment module of an MPI
             storage.io-uring NotVisible: /proc/sys/kernel/io_uring_disabled is not visible in this guest or container (kubernetes)
             storage.aio-events NotVisible: /proc/sys/fs/aio-max-nr is not visible in this guest or container (kubernetes)
             storage.scheduler NotVisible: /sys/block is not visible in this guest or container (kubernetes)
@@ -557,13 +557,13 @@ fn queues_and_their_interrupts_are_judged_together_with_the_cpus() {
     }
     let one = "eth7 1 queue, 0 spread by RPS".to_owned();
     assert_eq!(observed("network.receive-queues"), (Outcome::Deviates, one));
-    let together = "eth7 3 interrupts on CPUs 3".to_owned();
+    let together = "eth7 interrupts: 3, on CPUs 3".to_owned();
     assert_eq!(observed("network.interrupts"), (Outcome::Deviates, together));
     host.write("sys/class/net/eth7/queues/rx-0/rps_cpus", b"00,0000000f\n");
     host.write("proc/irq/91/effective_affinity_list", b"5\n");
     let spread = "eth7 1 queue, 1 spread by RPS".to_owned();
     assert_eq!(observed("network.receive-queues"), (Outcome::Ok, spread));
-    let apart = "eth7 3 interrupts on CPUs 3 5".to_owned();
+    let apart = "eth7 interrupts: 3, on CPUs 3 5".to_owned();
     assert_eq!(observed("network.interrupts"), (Outcome::Ok, apart));
 }
 

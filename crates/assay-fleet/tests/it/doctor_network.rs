@@ -123,7 +123,7 @@ fn offloads_are_judged_but_for_joining_by_the_device() {
     };
     check(id, never, Outcome::Deviates, &reported("off (fixed)", "on", "off (fixed)"));
     let silent = |it: &mut Scene| it.device().offloads = None;
-    let hidden = "this about a network device is not visible on this host";
+    let hidden = "this property of a network device is not visible on this host";
     check(id, silent, Outcome::NotVisible, hidden);
 }
 
@@ -155,7 +155,7 @@ fn rings_queues_and_waits_are_held_against_what_the_device_can() {
     ] {
         let set = Coalescing { receive_us, receive_frames, ..Coalescing::default() };
         let reported = format!(
-            "eth7 receive after {receive_us} µs or {receive_frames} packets, send after 0 µs"
+            "eth7 receive after {receive_us} µs or so many packets: {receive_frames}; send after 0 µs"
         );
         let change = |it: &mut Scene| it.device().coalescing = Some(set);
         check("network.coalescing", change, outcome, &reported);
@@ -179,7 +179,7 @@ fn a_device_tells_its_speed_and_who_drives_it() {
     };
     check("network.driver", imitated, Outcome::Deviates, "eth7 e1000e 6.1, firmware 7");
     let down = |it: &mut Scene| it.host.write("sys/class/net/eth7/operstate", b"down\n");
-    let hidden = "this about a network device is not visible on this host";
+    let hidden = "this property of a network device is not visible on this host";
     check("network.driver", down, Outcome::NotVisible, hidden);
 }
 
@@ -195,7 +195,7 @@ fn interrupts_belong_on_the_node_of_their_device() {
         it.interrupts(&[20]);
         it.host.write("sys/class/net/eth7/device/numa_node", b"-1\n");
     };
-    let hidden = "this about a network device is not visible on this host";
+    let hidden = "this property of a network device is not visible on this host";
     check(id, nowhere, Outcome::NotVisible, hidden);
 }
 
@@ -227,17 +227,18 @@ fn buffers_are_held_against_what_the_path_has_under_way() {
 #[test]
 fn a_path_carries_what_this_end_believes_or_is_told_apart() {
     let id = "network.path-mtu";
-    check(id, |_| {}, Outcome::Ok, "9000 B carried");
+    check(id, |_| {}, Outcome::Ok, "9000 B gets through");
     let router = |it: &mut Scene| {
         it.path().believed_mtu_bytes = Some(1500);
         it.path().carried_mtu_bytes = Some(1500);
     };
-    check(id, router, Outcome::Deviates, "1500 B carried; eth7 would send 9000 B");
+    check(id, router, Outcome::Deviates, "1500 B gets through; eth7 would send 9000 B");
     let hole = |it: &mut Scene| it.path().carried_mtu_bytes = Some(1500);
-    let reported = "1500 B carried, and larger packets vanish without a word; 9000 B believed";
+    let reported =
+        "1500 B gets through, larger packets vanish without a word; 9000 B was assumed";
     check(id, hole, Outcome::Deviates, reported);
     let silent = |it: &mut Scene| it.path().carried_mtu_bytes = None;
-    check(id, silent, Outcome::Ok, "9000 B believed, not proven");
+    check(id, silent, Outcome::Ok, "9000 B assumed, not proven");
 
     let id = "network.path";
     check(id, |_| {}, Outcome::Ok, "far (192.0.2.9) over eth7, round trip 200 µs");

@@ -139,7 +139,7 @@ fn cards_are_held_against_their_slots_and_each_other() {
     let reported = "mlx5_1 port 1 mlx5_core firmware 20.35.3006 MT_0000000008";
     check("rdma.firmware", &[], Outcome::Ok, &format!("{first}, {reported}"));
 
-    let still = "still; since the device was started: mlx5_0 port 1 out_of_sequence 3, \
+    let still = "unchanged; since the device was started: mlx5_0 port 1 out_of_sequence 3, \
                  mlx5_1 port 1 out_of_sequence 3";
     check("rdma.errors", &[], Outcome::Ok, still);
 }
@@ -147,10 +147,10 @@ fn cards_are_held_against_their_slots_and_each_other() {
 #[test]
 fn roce_needs_an_address_and_large_packets() {
     let second = "mlx5_1 port 1";
-    let ok = format!("{second} GID 1 (IPv4, one of 2 of RoCE v2)");
+    let ok = format!("{second} GID 1 (IPv4; GIDs of RoCE v2: 2)");
     check("rdma.gid", &[], Outcome::Ok, &ok);
     let old = [("ports/1/gid_attrs/types/1", "IB/RoCE v1")];
-    let reported = format!("{second} GID 0 (IPv6 alone, one of 1 of RoCE v2)");
+    let reported = format!("{second} GID 0 (IPv6 alone; GIDs of RoCE v2: 1)");
     check("rdma.gid", &old, Outcome::Deviates, &reported);
     let none = [old[0], ("ports/1/gid_attrs/types/0", "IB/RoCE v1")];
     check("rdma.gid", &none, Outcome::Deviates, &format!("{second} has no GID of RoCE v2"));

@@ -13,11 +13,32 @@ use crate::library::{Library, Scope};
 
 /// Where the kernel lists devices.
 const SYSFS: &str = "/sys/class/infiniband";
+/// Where programs reach them.
+const FILES: &str = "/dev/infiniband";
 
 /// Whether the kernel lists any device.
 #[must_use]
 pub fn has_devices() -> bool {
     fs::read_dir(SYSFS).is_ok_and(|mut found| found.next().is_some())
+}
+
+/// Why the library finds no device on the machine below this folder.
+fn unseen(root: &Path) -> RdmaError {
+    let names = |folder: &Path| -> Vec<String> {
+        let found = fs::read_dir(root.join(folder.strip_prefix("/").unwrap_or(folder)));
+        let name = |it: fs::DirEntry| it.file_name().to_string_lossy().into_owned();
+        found.into_iter().flatten().flatten().map(name).collect()
+    };
+    let mut devices = names(Path::new(SYSFS));
+    if devices.is_empty() {
+        return RdmaError::NoDevice;
+    }
+    devices.sort();
+    let devices = devices.join(", ");
+    match names(Path::new(FILES)).iter().any(|name| name.starts_with("uverbs")) {
+        true => RdmaError::NoProvider { devices },
+        false => RdmaError::NoVerbsFile { devices },
+    }
 }
 
 /// Whether a GID of RoCE is one of version 2, whose packets are routed as UDP.
@@ -53,7 +74,11 @@ impl List {
         let devices = unsafe { (calls.get_device_list)(&raw mut count) };
         let count = usize::try_from(count).unwrap_or(0);
         if devices.is_null() || count == 0 {
-            return Err(RdmaError::NoDevice);
+            if !devices.is_null() {
+                // SAFETY: the library's list, freed once.
+                unsafe { (calls.free_device_list)(devices) };
+            }
+            return Err(unseen(Path::new("/")));
         }
         Ok(Self { calls, devices, count })
     }
@@ -89,5 +114,46 @@ impl Drop for List {
     fn drop(&mut self) {
         // SAFETY: the library's list, freed once.
         unsafe { (self.calls.free_device_list)(self.devices) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_library_finds_nothing_the_reason_is_that_of_the_machine() {
+        for (at, (files, said, advice)) in [
+            (&[][..], "there is no RDMA device on this machine", "rdma link add"),
+            (
+                &["sys/class/infiniband/mlx5_1", "sys/class/infiniband/mlx5_0"],
+                "lists mlx5_0, mlx5_1, but there is no file /dev/infiniband/uverbs*",
+                "modprobe ib_uverbs",
+            ),
+            (
+                // What ib_umad makes says nothing about verbs.
+                &["sys/class/infiniband/rxe0", "dev/infiniband/umad0"],
+                "lists rxe0, but there is no file",
+                "--device=/dev/infiniband",
+            ),
+            (
+                &["sys/class/infiniband/rxe0", "dev/infiniband/uverbs0"],
+                "lists rxe0, but libibverbs finds no device",
+                "ibverbs-providers",
+            ),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let root =
+                std::env::temp_dir().join(format!("assay-unseen-{}-{at}", std::process::id()));
+            for file in files {
+                fs::create_dir_all(root.join(file)).unwrap();
+            }
+            let error = unseen(&root);
+            let _ = fs::remove_dir_all(&root);
+            assert!(error.to_string().contains(said), "{error}");
+            assert!(error.advice().contains(advice), "{}", error.advice());
+        }
     }
 }

@@ -26,6 +26,20 @@ pub enum RdmaError {
     /// The machine has no RDMA.
     #[error("there is no RDMA device on this machine")]
     NoDevice,
+    /// The kernel has devices, and programs none of its files.
+    #[error(
+        "the kernel lists {devices}, but there is no file /dev/infiniband/uverbs* through which programs reach it"
+    )]
+    NoVerbsFile {
+        /// What the kernel lists.
+        devices: String,
+    },
+    /// The kernel has devices, and the library no driver of its own for them.
+    #[error("the kernel lists {devices}, but libibverbs finds no device")]
+    NoProvider {
+        /// What the kernel lists.
+        devices: String,
+    },
     /// Not this one.
     #[error("there is no RDMA device {asked}; there is {found}")]
     NoSuchDevice {
@@ -122,6 +136,12 @@ impl RdmaError {
             }
             Self::NoDevice => {
                 "`rdma link` lists devices; load the driver of the network card, or try software RoCE: `modprobe rdma_rxe; rdma link add rxe0 type rxe netdev eth0`"
+            }
+            Self::NoVerbsFile { .. } => {
+                "load the kernel's module (`modprobe ib_uverbs`); a container is given /dev/infiniband (Docker: `--device=/dev/infiniband`)"
+            }
+            Self::NoProvider { .. } => {
+                "install the library's drivers (Debian: `apt install ibverbs-providers`; Red Hat: `dnf install libibverbs`), in a container as well, and see that this user may open /dev/infiniband/uverbs*"
             }
             Self::NoSuchDevice { .. } => "name one of those with -d",
             Self::PortDown { .. } => {

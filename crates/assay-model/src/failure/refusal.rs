@@ -37,9 +37,67 @@ pub fn advice(reason: &str) -> Option<&'static str> {
     reason.contains(": short: ").then_some(SHORT)
 }
 
+/// How libraries begin what they say, and how assay does.
+const BEGINNINGS: &[(&str, &str)] = &[
+    ("failed to lookup address information: ", ""),
+    ("stream did not contain valid UTF-8", "it is no text in UTF-8"),
+    ("invalid utf-8 sequence of", "it is no text in UTF-8: a wrong sequence of"),
+    ("failed to canonicalize path", "cannot find"),
+    ("failed to", "cannot"),
+];
+
+/// A reason as people read it: without the number that `errno(3)` has for it, without temporary names, and in assay's
+/// words where those of a library are no help. What is stored keeps the number, by which [`advice`] is found.
+#[must_use]
+pub fn plain(reason: &str) -> String {
+    let mut text = without(&without(reason, " (os error ", ")"), " at path \"", "\"");
+    for (theirs, ours) in BEGINNINGS {
+        if text.contains(theirs) {
+            text = text.replace(theirs, ours);
+        }
+    }
+    text
+}
+
+/// Without what begins and ends so.
+fn without(text: &str, begin: &str, end: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(begin) {
+        let Some((_, behind)) = after.split_once(end) else { break };
+        kept.push_str(before);
+        rest = behind;
+    }
+    kept + rest
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_are_told_in_plain_words() {
+        for (reason, expected) in [
+            ("No such file or directory (os error 2)", "No such file or directory"),
+            ("a: Is a directory (os error 21): b (os error 9)", "a: Is a directory: b"),
+            ("cannot say (os error", "cannot say (os error"),
+            ("stream did not contain valid UTF-8", "it is no text in UTF-8"),
+            (
+                "failed to lookup address information: Name or service not known",
+                "Name or service not known",
+            ),
+            (
+                "failed to create directory `/proc/x`: No such file or directory (os error 2)",
+                "cannot create directory `/proc/x`: No such file or directory",
+            ),
+            (
+                "No space left on device (os error 28) at path \"/s/.tmpwDUprd\"",
+                "No space left on device",
+            ),
+        ] {
+            assert_eq!(plain(reason), expected);
+        }
+    }
 
     #[test]
     fn advice_comes_with_the_error() {

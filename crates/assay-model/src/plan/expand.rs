@@ -1,5 +1,7 @@
 //! Expands a suite against the facts of a host. Afterwards nothing is left to default.
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
 use super::{Case, Missing, Omitted, Pair, Plan, Stopping};
@@ -36,6 +38,9 @@ pub struct Measurer {
     /// Whether it can measure this workload.
     pub takes: fn(&Workload) -> bool,
 }
+
+/// Who measures, by a word for all that are found.
+const EVERYONE: &str = "all";
 
 /// What the command line adds to a suite.
 #[derive(Debug, Clone)]
@@ -88,11 +93,16 @@ pub enum PlanError {
         /// What there is.
         existing: String,
     },
-    /// More threads than cores.
-    #[error("{asked} threads do not fit {placement}, which has {cores} cores")]
+    /// More threads or ranks than cores.
+    #[error(
+        "{asked} {what} do not fit {placement}, which has {cores} core{}",
+        if *cores == 1 { "" } else { "s" }
+    )]
     TooManyThreads {
         /// What was requested.
         asked: u32,
+        /// `threads` or `ranks`.
+        what: &'static str,
         /// Where.
         placement: String,
         /// Cores there.
@@ -171,7 +181,8 @@ impl PlanError {
     /// What this machine lacks, where another one could do it.
     const fn missing(&self) -> Option<Missing> {
         match self {
-            Self::NoSuchDomain { .. } | Self::TooManyThreads { .. } => Some(Missing::Domain),
+            Self::NoSuchDomain { .. } => Some(Missing::Domain),
+            Self::TooManyThreads { .. } => Some(Missing::Cores),
             Self::TooLarge { .. } => Some(Missing::Memory),
             Self::NoSuchMeasurer { .. } => Some(Missing::Tool),
             Self::NoTarget => Some(Missing::Target),
@@ -198,19 +209,11 @@ pub fn expand(
 ) -> Result<Plan, PlanError> {
     let budget_s = choices.budget_s.unwrap_or(suite.budget_s);
     let mut omitted = Vec::new();
-    let mut omit = |measure: &Measure, reason| {
-        let benchmark = measure.request.benchmark().id();
-        let benchmark = benchmark.to_owned();
-        let omission = Omitted { benchmark, reason, hosts: Vec::new() };
-        if !omitted.contains(&omission) {
-            omitted.push(omission);
-        }
-    };
+    // What is left out leaves its time to the others, so that all is tried before time is shared out.
     let mut measures = Vec::new();
     for measure in &suite.measures {
-        match missing(measure, choices).filter(|_| measure.optional) {
-            Some(reason) => omit(measure, reason),
-            None => measures.push(measure),
+        if is_possible(measure, host, choices, budget_s, &mut omitted)? {
+            measures.push(measure);
         }
     }
     let shares: f64 = measures.iter().map(|measure| measure.share).sum();
@@ -224,13 +227,7 @@ pub fn expand(
     }
     for measure in measures {
         let budget_s = budget_s * measure.share / shares;
-        match measure_cases(measure, host, choices, budget_s) {
-            Ok(more) => cases.extend(more),
-            Err(error) => {
-                let reason = error.missing().filter(|_| measure.optional).ok_or(error)?;
-                omit(measure, reason);
-            }
-        }
+        cases.extend(measure_cases(measure, host, choices, budget_s)?);
         if cases.len() > MOST_CASES {
             let (what, given) = ("a number of cases".to_owned(), cases.len() as u64);
             return Err(PlanError::Beyond { what, given, most: MOST_CASES as u64 });
@@ -243,7 +240,45 @@ pub fn expand(
     }
     number_questions(&mut cases);
     let seed = Some(choices.seed);
-    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: distinct(cases), omitted })
+    Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: merged(cases), omitted })
+}
+
+/// Whether a measure has cases here; of one that the suite can do without, what is missing is among the omitted.
+fn is_possible(
+    measure: &Measure,
+    host: &HostFacts,
+    choices: &Choices<'_>,
+    budget_s: f64,
+    omitted: &mut Vec<Omitted>,
+) -> Result<bool, PlanError> {
+    let benchmark = measure.request.benchmark().id();
+    let mut omit = |benchmark: String, reason| {
+        let omission = Omitted { benchmark, reason, hosts: Vec::new() };
+        if !omitted.contains(&omission) {
+            omitted.push(omission);
+        }
+    };
+    if !measure.optional {
+        return Ok(true);
+    }
+    let absent = absent_measurers(measure, choices);
+    let is_nobody_left = !absent.is_empty() && measurers(measure, choices).is_empty();
+    let reason = match missing(measure, choices) {
+        None if is_nobody_left => Some(Missing::Tool),
+        None => match measure_cases(measure, host, choices, budget_s) {
+            Ok(_) => None,
+            Err(error) => Some(error.missing().ok_or(error)?),
+        },
+        reason => reason,
+    };
+    match reason {
+        Some(reason) => omit(benchmark.to_owned(), reason),
+        // The others measure it.
+        None => {
+            absent.iter().for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool))
+        }
+    }
+    Ok(reason.is_none())
 }
 
 /// Whether a suite asks something between two hosts, and would leave all of it out where nobody names another one: of
@@ -289,10 +324,20 @@ fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
     }
 }
 
-/// Keeps the first of several cases with the same identifier: they ask for the same.
-fn distinct(cases: Vec<Case>) -> Vec<Case> {
-    let mut seen = std::collections::BTreeSet::new();
-    cases.into_iter().filter(|case| seen.insert(case.id.clone())).collect()
+/// One of several cases with the same identifier, which ask for the same: with the time of all, and as precise as any.
+fn merged(cases: Vec<Case>) -> Vec<Case> {
+    let mut merged: Vec<Case> = Vec::new();
+    let mut places = BTreeMap::new();
+    for case in cases {
+        let place = *places.entry(case.id.clone()).or_insert(merged.len());
+        let Some(known) = merged.get_mut(place) else {
+            merged.push(case);
+            continue;
+        };
+        known.stopping.budget_s += case.stopping.budget_s;
+        known.stopping.target = known.stopping.target.min(case.stopping.target);
+    }
+    merged
 }
 
 fn measure_cases(
@@ -301,7 +346,13 @@ fn measure_cases(
     choices: &Choices<'_>,
     budget_s: f64,
 ) -> Result<Vec<Case>, PlanError> {
-    let measurers = measurers(measure, choices)?;
+    if let Some(name) = absent_measurers(measure, choices).first().filter(|_| !measure.optional)
+    {
+        let found: Vec<&str> = choices.measurers.iter().map(|it| it.name).collect();
+        let (name, found) = (name.to_string(), found.join(", "));
+        return Err(PlanError::NoSuchMeasurer { name, found });
+    }
+    let measurers = measurers(measure, choices);
     let share_s = budget_s / measurers.len() as f64;
     let workloads = workloads(&measure.request, host, share_s, choices)?;
     let asked: Vec<_> = workloads
@@ -376,20 +427,27 @@ fn case_id(workload: &Workload, name: &str, by: &str) -> String {
     if by == "assay" { format!("{id}/{name}") } else { format!("{id}/{name}/{by}") }
 }
 
-/// The measurers requested; `all` means everyone who is there.
-fn measurers(measure: &Measure, choices: &Choices<'_>) -> Result<Vec<Measurer>, PlanError> {
-    let asked = if measure.by.is_empty() { &choices.by } else { &measure.by };
-    if asked.iter().any(|name| name == "all") {
-        return Ok(choices.measurers.to_vec());
+/// Who is to measure; `all` means everyone who is there.
+fn asked<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> &'a [String] {
+    if measure.by.is_empty() { &choices.by } else { &measure.by }
+}
+
+/// The measurers requested, as far as they are there.
+fn measurers(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer> {
+    let asked = asked(measure, choices);
+    if asked.iter().any(|name| name == EVERYONE) {
+        return choices.measurers.to_vec();
     }
-    let find = |name: &String| {
-        let found = choices.measurers.iter().find(|measurer| measurer.name == name);
-        found.copied().ok_or_else(|| PlanError::NoSuchMeasurer {
-            name: name.clone(),
-            found: choices.measurers.iter().map(|m| m.name).collect::<Vec<_>>().join(", "),
-        })
-    };
-    asked.iter().map(find).collect()
+    let find = |name| choices.measurers.iter().find(|it| it.name == name).copied();
+    asked.iter().filter_map(|name| find(name.as_str())).collect()
+}
+
+/// The others.
+fn absent_measurers<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> Vec<&'a str> {
+    let is_here =
+        |name: &&str| *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name);
+    let asked = asked(measure, choices).iter().map(String::as_str);
+    asked.filter(|name| !is_here(name)).collect()
 }
 
 type Named = (String, Workload);
@@ -411,7 +469,7 @@ fn workloads(
             peaks(host, placements, *threads, *instruction_sets)
         }
         Request::Linpack { size, threads, blas } => {
-            let cpus = domains::node(host, *threads)?.cpus;
+            let cpus = domains::node(host, *threads, "threads")?.cpus;
             let n = sizes::equations(*size, host, &cpus, budget_s)?;
             let workload = LinpackWorkload { n, cpus, blas: blas.clone(), seed: LINPACK_SEED };
             Ok(vec![(format!("n={n}"), Workload::Linpack(workload))])

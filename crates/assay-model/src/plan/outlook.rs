@@ -49,7 +49,7 @@ impl Plan {
         (!lacks.is_empty() && self.cases.len() > 1).then(|| {
             phrase!(
                 "plan-in-a-hurry",
-                "{few} of {all} cases have time for fewer than {least} repetitions within {budget}; {needed} would be enough",
+                "within {budget}, {few} of {all} cases get fewer than {least} repetitions; {needed} would be enough",
                 few = lacks.len(),
                 all = self.cases.len(),
                 least = FEWEST_REPETITIONS,
@@ -61,6 +61,22 @@ impl Plan {
 }
 
 impl Case {
+    /// Seconds that it takes on a host however little time it has, where that is known before: what it was told to measure
+    /// for, one repetition, one solve.
+    #[must_use]
+    pub fn least_s(&self, host: &HostFacts) -> Option<f64> {
+        let timing = if let Workload::Storage(test) = &self.workload {
+            &test.workload.timing
+        } else if let Workload::Files(test) = &self.workload {
+            &test.workload.timing
+        } else if let Workload::Linpack(work) = &self.workload {
+            return Some(least_s(work, host) / EFFICIENCY);
+        } else {
+            return self.repetition_s();
+        };
+        Some(timing.warmup_s + timing.duration_s?)
+    }
+
     /// Seconds of one repetition, where they are planned.
     #[must_use]
     pub fn repetition_s(&self) -> Option<f64> {
@@ -71,6 +87,9 @@ impl Case {
         Some(seconds.into())
     }
 }
+
+/// What a solve reaches of a peak that is presumed, roughly.
+const EFFICIENCY: f64 = 0.7;
 
 /// Seconds that a solve takes at least: 2/3 N³ operations at the peak.
 fn least_s(work: &LinpackWorkload, host: &HostFacts) -> f64 {

@@ -48,6 +48,12 @@ pub enum QuantityError {
         /// A well-formed quantity of the wanted kind.
         example: &'static str,
     },
+    /// A share that may be one percent or all of it.
+    #[error("`{text}` may be one percent or all of it; write `1%` or `100%`")]
+    OneOrAll {
+        /// What was given.
+        text: String,
+    },
     /// A size that is no whole number of bytes.
     #[error("`{text}` is no whole number of bytes")]
     Fraction {
@@ -119,11 +125,17 @@ pub fn ratio(text: &str) -> Result<f64, QuantityError> {
 /// Reads a share where only percent makes sense: `80%`, `0.8`, or `80`.
 ///
 /// # Errors
-/// When it is none of them.
+/// When it is none of them, or a bare 1, which may be the one or the other.
 pub fn share(text: &str) -> Result<f64, QuantityError> {
     let value = ratio(text)?;
     let is_bare = text.trim().ends_with(|last: char| last.is_ascii_digit());
-    Ok(if is_bare && value > 1.0 { value / 100.0 } else { value })
+    match is_bare {
+        true if (value - 1.0).abs() < f64::EPSILON => {
+            Err(QuantityError::OneOrAll { text: text.to_owned() })
+        }
+        true if value > 1.0 => Ok(value / 100.0),
+        _ => Ok(value),
+    }
 }
 
 /// Splits `text` into its number and what its unit is worth in the words of another language: `worth` is

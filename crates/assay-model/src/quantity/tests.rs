@@ -46,9 +46,12 @@ fn reads_what_people_write() {
 
 #[test]
 fn a_share_may_lack_its_percent_sign() {
-    for (text, expected) in [("80%", 0.8), ("80", 0.8), ("0.8", 0.8), ("1", 1.0), ("0", 0.0)] {
+    for (text, expected) in [("80%", 0.8), ("80", 0.8), ("0.8", 0.8), ("1%", 0.01), ("0", 0.0)]
+    {
         assert_eq!(share(text), Ok(expected), "{text}");
     }
+    let error = share("1").unwrap_err().to_string();
+    assert_eq!(error, "`1` may be one percent or all of it; write `1%` or `100%`");
 }
 
 #[test]

@@ -9,7 +9,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::{
-    InstructionSets, LinpackSize, Measure, Origin, Placement, Protocol, Request, Suite,
+    InstructionSets, LinpackSize, MOST_MEMORY, Measure, Origin, Placement, Protocol, Request,
+    Suite,
 };
 use crate::benchmark::{Asks, Benchmark};
 use crate::near::nearest;
@@ -45,6 +46,8 @@ const FORMER: &[(&str, &str)] = &[
     ("bs", "bytes"),
 ];
 
+const EXAMPLE: &str = "`assay help suites` shows how a suite is written";
+
 type Value<'a> = Spanned<DeValue<'a>>;
 
 /// Reads a suite from TOML.
@@ -59,6 +62,13 @@ pub fn read(text: &str) -> Result<Suite, SuiteError> {
     })?;
     let table = Table { span: root.span(), table: root.get_ref(), keys: vec![SUITE_KEYS] };
     table.refuse_unknown()?;
+    if table.table.is_empty() {
+        return Err(SuiteError {
+            message: "the file is empty".to_owned(),
+            span: 0..0,
+            help: Some(EXAMPLE.to_owned()),
+        });
+    }
     let measures = table.require("measure")?;
     let DeValue::Array(list) = measures.get_ref() else {
         return Err(wrong(measures, "`measure` must be written `[[measure]]`", None));
@@ -88,7 +98,9 @@ fn measure(value: &Value<'_>, whole: &Arc<str>) -> Result<Measure, SuiteError> {
     Ok(Measure {
         by: table.optional("by", list_of(text_value))?.unwrap_or_default(),
         share: table.optional("share", share)?.unwrap_or(1.0),
-        target: table.optional("interval", ratio)?.unwrap_or(benchmark.definition().target),
+        target: table
+            .optional("interval", ratio("interval", 1.0))?
+            .unwrap_or(benchmark.definition().target),
         optional: table.optional("optional", storage::flag)?.unwrap_or(false),
         request: request(benchmark, &table)?,
         origin: Some(Origin {
@@ -173,7 +185,7 @@ fn request(benchmark: Benchmark, table: &Table<'_>) -> Result<Request, SuiteErro
 }
 
 fn linpack_size(table: &Table<'_>) -> Result<LinpackSize, SuiteError> {
-    let memory = table.optional("memory", ratio)?;
+    let memory = table.optional("memory", ratio("memory", MOST_MEMORY))?;
     let n = table.optional("n", |value| count(value).map(u64::from))?;
     match (n, memory) {
         (Some(_), Some(_)) => {
@@ -244,7 +256,7 @@ impl<'a> Table<'a> {
         self.get(key).ok_or_else(|| SuiteError {
             message: format!("`{key}` is missing"),
             span: self.span.clone(),
-            help: None,
+            help: (key == "measure").then(|| EXAMPLE.to_owned()),
         })
     }
 
@@ -319,7 +331,7 @@ fn seconds(value: &Value<'_>) -> Read<f64> {
     if seconds > 0.0 && seconds <= quantity::LONGEST_S {
         Ok(seconds)
     } else {
-        Err(wrong(value, "must be more than zero and at most a year", None))
+        Err(wrong(value, "a time must be more than zero and at most a year", None))
     }
 }
 
@@ -330,19 +342,20 @@ fn share(value: &Value<'_>) -> Read<f64> {
     let is_weight = (1.0 / MOST..=MOST).contains(&share);
     is_weight
         .then_some(share)
-        .ok_or_else(|| wrong(value, "must lie between 0.001 and 1000", None))
+        .ok_or_else(|| wrong(value, "`share` must lie between 0.001 and 1000", None))
 }
 
-fn ratio(value: &Value<'_>) -> Read<f64> {
-    let ratio = match number(value) {
-        Some(number) => number,
-        None => quantity::ratio(&text_value(value)?)
-            .map_err(|error| wrong(value, error.to_string(), None))?,
-    };
-    if ratio > 0.0 && ratio <= 1.0 {
-        Ok(ratio)
-    } else {
-        Err(wrong(value, "must lie above 0 % and not above 100 %", None))
+/// As the command line reads it, whether in quotes or not: `"80%"`, `80` and `0.8` are one share.
+fn ratio(key: &'static str, most: f64) -> impl Fn(&Value<'_>) -> Read<f64> {
+    move |value| {
+        let text = number(value).map_or_else(|| text_value(value), |it| Ok(it.to_string()))?;
+        let ratio =
+            quantity::share(&text).map_err(|error| wrong(value, error.to_string(), None))?;
+        let is_within = ratio > 0.0 && ratio <= most;
+        is_within.then_some(ratio).ok_or_else(|| {
+            let most = most * 100.0;
+            wrong(value, format!("`{key}` must lie above 0 % and not above {most} %"), None)
+        })
     }
 }
 
@@ -369,11 +382,22 @@ fn number(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// One value or a list of them.
-fn list_of<T>(read: impl Fn(&Value<'_>) -> Read<T>) -> impl Fn(&Value<'_>) -> Read<Vec<T>> {
+/// One value or a list of them, in which each counts once.
+fn list_of<T: PartialEq>(
+    read: impl Fn(&Value<'_>) -> Read<T>,
+) -> impl Fn(&Value<'_>) -> Read<Vec<T>> {
     move |value| match value.get_ref() {
         DeValue::Array(list) if list.is_empty() => Err(wrong(value, "the list is empty", None)),
-        DeValue::Array(list) => list.iter().map(&read).collect(),
+        DeValue::Array(list) => {
+            let mut read_so_far = Vec::new();
+            for value in list {
+                let one = read(value)?;
+                if !read_so_far.contains(&one) {
+                    read_so_far.push(one);
+                }
+            }
+            Ok(read_so_far)
+        }
         _ => Ok(vec![read(value)?]),
     }
 }

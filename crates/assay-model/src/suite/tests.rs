@@ -69,7 +69,36 @@ bytes = "64MiB"
 fn refuses_with_place_and_help() {
     let with = |measure: &str| format!("name = \"x\"\n[[measure]]\n{measure}\n");
     for (text, expected) in [
-        (String::new(), expect!["`measure` is missing | at `` | "]),
+        (
+            String::new(),
+            expect![
+                "the file is empty | at `` | `assay help suites` shows how a suite is written"
+            ],
+        ),
+        (
+            "name = \"x\"".to_owned(),
+            expect![
+                "`measure` is missing | at `` | `assay help suites` shows how a suite is written"
+            ],
+        ),
+        (
+            with("benchmark = \"memory.stream\"\ninterval = 1"),
+            expect!["`1` may be one percent or all of it; write `1%` or `100%` | at `1` | "],
+        ),
+        (
+            with("benchmark = \"compute.linpack\"\nmemory = 96"),
+            expect!["`memory` must lie above 0 % and not above 95 % | at `96` | "],
+        ),
+        (
+            with("benchmark = \"mpi.latency\"\nranks = 64"),
+            expect!["mpi.latency takes two ranks | at `64` | leave `ranks` out"],
+        ),
+        (
+            with("benchmark = \"mpi.barrier\"\nfrom = \"1B\""),
+            expect![[
+                r#"mpi.barrier sends no messages of a size | at `"1B"` | leave `from` out"#
+            ]],
+        ),
         (
             "name = ".to_owned(),
             expect![
@@ -216,10 +245,29 @@ fn refuses_with_place_and_help() {
         ),
         (
             with("benchmark = \"compute.linpack\"\nmemory = \"110%\""),
-            expect!["must lie above 0 % and not above 100 % | at `\"110%\"` | "],
+            expect!["`memory` must lie above 0 % and not above 95 % | at `\"110%\"` | "],
         ),
     ] {
         check(&text, &expected);
+    }
+}
+
+/// A share means in a suite what it means on the command line.
+#[test]
+fn shares_are_read_as_on_the_command_line() {
+    for (typed, expected) in
+        [("\"80%\"", 0.8), ("80", 0.8), ("0.8", 0.8), ("2", 0.02), ("1.5", 0.015)]
+    {
+        let text = format!(
+            "name = \"x\"\n[[measure]]\nbenchmark = \"compute.linpack\"\nmemory = {typed}\n"
+        );
+        let suite = read(&text).unwrap();
+        let Request::Linpack { size: LinpackSize::Memory(share), .. } =
+            suite.measures[0].request
+        else {
+            panic!("{suite:?}")
+        };
+        assert!((share - expected).abs() < 1e-12, "{typed}: {share}");
     }
 }
 

@@ -77,9 +77,9 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
             parts.chain(apart.into_iter().filter(|_| several)).collect::<Vec<_>>().join(comma())
         };
         let apart: Vec<String> = told_apart(estimate).into_iter().collect();
-        let host = text(estimate, Attribute::Host);
+        let who = network::pairs::name(estimate).or_else(|| text(estimate, Attribute::Host));
         let (question, label) =
-            (joined(apart.clone()), joined(apart.into_iter().chain(host).collect()));
+            (joined(apart.clone()), joined(apart.into_iter().chain(who).collect()));
         Row { label, question, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
@@ -119,8 +119,8 @@ fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
         Some(Section::Mpi) => &[Attribute::Mpi],
         _ => &[],
     };
-    // Each of several hosts answers for itself.
-    [&[Attribute::Host], own].concat().iter().map(|name| text(estimate, *name)).collect()
+    // Each of several hosts answers for itself, and each of its pairs.
+    [&[Attribute::Host, Attribute::Peer], own].concat().iter().map(|name| text(estimate, *name)).collect()
 }
 
 /// The same in words, where the label does not say it.

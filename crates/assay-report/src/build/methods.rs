@@ -14,7 +14,10 @@ pub fn methods() -> Document {
     document.paragraph(Tone::Plain, STATISTICS);
     for benchmark in Benchmark::ALL {
         let definition = benchmark.definition();
-        document.heading(format!("{}: {}", definition.id, definition.title));
+        let name = format!("{}: ", definition.id);
+        // A title may begin with the name already.
+        let title = definition.title.strip_prefix(&name).unwrap_or(definition.title);
+        document.heading(format!("{name}{title}"));
         document.paragraph(Tone::Plain, definition.method);
         document.blocks.push(Block::Table(table(definition.metrics)));
     }

@@ -1,6 +1,5 @@
 //! A plan before it is carried out: every case with all it was resolved to.
 
-use assay_model::facts::HostFacts;
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Pair, Plan, Stopping};
 use assay_model::quantity::Unit;
@@ -15,27 +14,31 @@ use crate::locale::{comma, detailed, grouped, word};
 use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
 
-/// The report of a dry run.
+/// The report of a dry run, and what is said of its time, which may be beyond its budget.
 #[must_use]
-pub fn plan(plan: &Plan, host: &HostFacts) -> Document {
-    with_hosts(plan, &[], &[], &plan.outlook(host))
+pub fn plan(plan: &Plan, said: &[Phrase], is_beyond: bool) -> Document {
+    with_hosts(plan, &[], &[], (said, is_beyond))
 }
 
 /// The same over several hosts: which of them measure each case, and which gave no answer.
 #[must_use]
 pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) -> Document {
     let said: Vec<Phrase> = plan.hurry().into_iter().collect();
-    with_hosts(plan, hosts, unreached, &said)
+    with_hosts(plan, hosts, unreached, (&said, false))
 }
 
 fn with_hosts(
     plan: &Plan,
     hosts: &[String],
     unreached: &[Unreached<'_>],
-    said: &[Phrase],
+    (said, is_beyond): (&[Phrase], bool),
 ) -> Document {
     let mut document = Document::new(say!("plan-title", suite = &plan.suite));
-    let cases = say!("plan-cases", n = plan.cases.len(), time = time(plan.budget_s));
+    let (n, time_of_all) = (plan.cases.len(), time(plan.budget_s));
+    let cases = match is_beyond {
+        true => say!("plan-cases-beyond", n = n, time = time_of_all),
+        false => say!("plan-cases", n = n, time = time_of_all),
+    };
     document.paragraph(Tone::Plain, format!("{cases} {}", word("plan-nothing-run")));
     unreached_hosts(&mut document, unreached);
     let columns = [
@@ -271,7 +274,11 @@ fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
     let what = format!("{} ({})", work.mpi.label(), file_name(&work.mpi.library));
     let sizes = work.test.has_sizes().then(|| {
         let [low, high] = [work.from_bytes, work.to_bytes].map(size);
-        format!("; {}", say!("plan-messages", low = low, high = high))
+        let of = match work.from_bytes == work.to_bytes {
+            true => say!("plan-messages-of", size = low),
+            false => say!("plan-messages", low = low, high = high),
+        };
+        format!("; {of}")
     });
     format!("{what}: {}{}", parts.join(comma()), sizes.unwrap_or_default())
 }

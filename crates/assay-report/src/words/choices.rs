@@ -67,6 +67,7 @@ fn missing(missing: Missing) -> Said {
         Missing::Target => reported!("missing-target"),
         Missing::Mpi => reported!("missing-mpi"),
         Missing::Domain => reported!("missing-domain"),
+        Missing::Cores => reported!("missing-cores"),
         Missing::Memory => reported!("missing-memory"),
         Missing::Tool => reported!("missing-tool"),
         Missing::Library => reported!("missing-library"),
@@ -81,6 +82,7 @@ const fn option(missing: Missing) -> Option<&'static str> {
         Missing::Target => Some("--target DIR"),
         Missing::Mpi => Some("--mpi PREFIX"),
         Missing::Domain
+        | Missing::Cores
         | Missing::Memory
         | Missing::Tool
         | Missing::Library

@@ -14,6 +14,11 @@ use crate::locale::{in_percent, quantity, scientific};
 /// What failed and why, and what to do about it.
 #[must_use]
 pub fn failure(failure: &Failure) -> Said {
+    let Said { text, advice } = said(failure);
+    Said::new(refusal::plain(&text), advice)
+}
+
+fn said(failure: &Failure) -> Said {
     match failure {
         Failure::NoSamples => reported!("failure-no-samples"),
         Failure::NoFiniteSample { metric } => {
@@ -112,7 +117,7 @@ fn refused(what: &str, causes: &[String]) -> Said {
     Said::new(format!("{what}: {causes}"), advice)
 }
 
-/// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: missed`.
+/// `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late: missed`.
 fn tried(last: TriedRate) -> String {
     let rate = |value| quantity(value, Unit::IoPerSecond, 4);
     say!(

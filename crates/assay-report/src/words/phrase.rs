@@ -4,7 +4,7 @@ use assay_model::attribute::Attribute;
 use assay_model::phrase::Phrase;
 
 use crate::locale as units;
-use crate::locale::{Argument, Language, Locale, grouped, translated_with, word};
+use crate::locale::{Argument, Language, Locale, comma, grouped, translated_with, word};
 
 /// What somebody said. English is as it was said, and so is what the catalogue does not know.
 #[must_use]
@@ -28,7 +28,10 @@ pub fn phrase(said: &Phrase) -> String {
                 with.iter().map(|(name, it)| (name.as_str(), argument(it))).collect();
             translated_with(&format!("said-{id}"), &with).unwrap_or_else(|| english.clone())
         }
-        Phrase::List { of, between } => of.iter().map(phrase).collect::<Vec<_>>().join(between),
+        Phrase::List { of, between } => {
+            let between = if between == ", " { comma() } else { between };
+            of.iter().map(phrase).collect::<Vec<_>>().join(between)
+        }
     }
 }
 

@@ -78,7 +78,7 @@ fn commands_in_other_languages() {
                 small::listing(),
                 small::findings(),
                 small::hosts(),
-                build::plan(&small::plan(), &HostFacts::default()),
+                build::plan(&small::plan(), &[], false),
             ]
             .into_iter()
             .chain([build::comparison(&conditions::accelerated_networking())])
@@ -190,7 +190,7 @@ curve = [10, 50]
         let Workload::Storage(test) = &mut case.workload else { panic!("{case:?}") };
         test.workload.targets.iter_mut().for_each(|it| it.sync_at_end = true);
     }
-    let document = build::plan(&plan, &node::host());
+    let document = build::plan(&plan, &[], false);
     let text = text::document(&document, &text::Options { width: 80, ..Default::default() });
     let rows = text.lines().filter(|line| line.contains("storage/"));
     assert_eq!(rows.count(), 1, "{text}");
@@ -294,6 +294,32 @@ fn the_worst_of_many_has_its_own_column() {
     assert!(hosts.contains("(north1)") && hosts.contains("(east1)"), "{hosts}");
     let both = of(&[("goodput", true), ("round_trip", false)]);
     assert_eq!(header(&both), "worst", "{both}");
+}
+
+/// A host that sends to several others has a pair with each: its best one does not stand for them.
+#[test]
+fn every_pair_answers_for_itself() {
+    let mut summary = network::network();
+    let goodput = summary.results.iter().find(|it| it.metric == "goodput").unwrap().clone();
+    let hosts = ["w1", "w2", "w3"];
+    let ends = hosts.iter().flat_map(|from| hosts.map(|to| (*from, to)));
+    let ends = ends.filter(|(from, to)| from != to);
+    let of_pair = |(nth, (from, to)): (usize, (&str, &str))| {
+        let mut estimate = goodput.clone();
+        from.clone_into(&mut estimate.host);
+        estimate.parameters.insert(Attribute::Host, from.into());
+        estimate.parameters.insert(Attribute::Peer, to.into());
+        estimate.median = 1e9 * (1 + nth) as f64;
+        estimate
+    };
+    summary.results = ends.enumerate().map(of_pair).collect();
+    let rows = build::rows(&summary);
+    assert_eq!(rows.len(), 6, "{rows:?}");
+    assert!(rows[0].label.ends_with("w1 → w2"), "{}", rows[0].label);
+    let options = text::Options { width: 80, ..text::Options::default() };
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS), &options);
+    let row = text.lines().find(|line| line.contains("TCP, send  ")).unwrap();
+    assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
 }
 
 /// What is doubtful on many hosts alike takes one line, in the report and on the first screen.
@@ -418,7 +444,7 @@ fn small_documents() {
     check_document("listing", &small::listing());
     check_document("findings", &small::findings());
     check_document("hosts", &small::hosts());
-    check_document("plan", &build::plan(&small::plan(), &HostFacts::default()));
+    check_document("plan", &build::plan(&small::plan(), &[], false));
     check_document("methods", &build::methods());
     check_document("raw", &small::raw());
 }

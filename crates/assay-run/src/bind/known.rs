@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_dialects::wire::iperf3;
+use assay_model::facts::HostFacts;
 use assay_model::failure::{Failure, Lack};
 use assay_model::plan::{Case, Plan};
 use assay_model::workload::{MpiWorkload, NetworkQuestion, NetworkWorkload};
@@ -31,8 +32,8 @@ pub(crate) struct Known {
 
 impl Known {
     /// Nothing but the plan.
-    pub(crate) fn of(plan: &Plan) -> Self {
-        Self { outlook: Outlook::of(plan), ..Self::default() }
+    pub(crate) fn of(plan: &Plan, host: &HostFacts) -> Self {
+        Self { outlook: Outlook::of(plan, host), ..Self::default() }
     }
 
     /// Remembers what the outcome of a case, or of one of its turns, says about its host.
@@ -60,6 +61,7 @@ impl Known {
     pub(in crate::bind) fn has_launched(&mut self, work: &MpiWorkload, beside_s: f64) {
         let least_s = self.launches.entry(ranks(work)).or_insert(beside_s);
         *least_s = least_s.min(beside_s).max(0.0);
+        self.outlook.has_launched(beside_s.max(0.0));
     }
 
     /// Seconds that a launch of these ranks takes beside the measuring, at least.

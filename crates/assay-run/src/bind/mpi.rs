@@ -25,17 +25,13 @@ use assay_model::workload::MpiWorkload;
 use super::{Known, network};
 use crate::fleet::ranks::RanksEnd;
 use crate::measuring::Turns;
+use crate::outlook::launch_measures_s as measured_s;
 use crate::recorder::{CaseError, Recorder};
 
 mod verdict;
 
 /// What a launch may take beyond the time of its case: launchers of large machines start slowly.
 const PATIENCE_S: f64 = 120.0;
-/// Launches that the time of a case should hold: an interval of a median needs six independent values, and
-/// what differs from launch to launch is the same within each.
-const LAUNCHES: f64 = 8.0;
-/// Shortest and longest time of one launch, in seconds.
-const LAUNCH_S: (f64, f64) = (0.5, 20.0);
 /// The file in which rank 0 writes what it measured.
 const OUTCOME: &str = "outcome.json";
 
@@ -79,11 +75,6 @@ fn foretell(
             budget = budget,
         )
     });
-}
-
-/// Seconds that one launch measures, by assay's own method.
-fn measured_s(case: &Case) -> f64 {
-    (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1)
 }
 
 /// One launch of the ranks, and why no other follows; `None` where another is worth while: every launch has

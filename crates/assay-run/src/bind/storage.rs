@@ -231,7 +231,7 @@ impl Watcher<'_, '_, '_> {
         self.recorder.foretell(total_s, |budget| {
             phrase!(
                 "beside-budget",
-                "that takes about {time}, beside the budget of {budget}",
+                "that takes about {time}, on top of the budget of {budget}",
                 time = Phrase::roughly(total_s, Unit::Second),
                 budget = budget,
             )
@@ -247,7 +247,7 @@ impl Watcher<'_, '_, '_> {
                     let size = Phrase::value(Bytes(*total_bytes).to_string());
                     self.recorder.note(&phrase!(
                         "written-first",
-                        "{path} is written first: {size}",
+                        "{path} is written in full first: {size}",
                         path = path.as_str(),
                         size = size,
                     ));

@@ -86,7 +86,7 @@ pub(super) fn measure(
             log.progress(&Phrase::list(", ", [name.into(), turn]));
             let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
             if let Some(words) = known.borrow_mut().outlook.look(elapsed_s) {
-                log.note(None, &words);
+                log.warn(&words);
             }
             let state = &mut present.state;
             let mut recorder = Recorder::new(state, log, execution.cancel, started_ns);

@@ -121,20 +121,20 @@ fn doubt(name: &str, path: &str, launched: &Launched) -> Option<Phrase> {
     if is_foreign {
         Some(phrase!(
             "other-make",
-            "{path} is of another make than {launcher}, which started this",
+            "{path} is of another make than {launcher}, which started this process",
             path = path,
             launcher = launcher,
         ))
     } else if launcher == SLURM && is_open_mpi && !launched.serves_pmix {
         Some(phrase!(
             "not-served",
-            "{path} is Open MPI, and srun was not told to serve it: `--mpi=pmix`",
+            "{path} is Open MPI, and srun was started without PMIx: add `--mpi=pmix`",
             path = path,
         ))
     } else if launcher == HYDRA && name == "Intel MPI" {
         Some(phrase!(
             "served-in-part",
-            "{path} is Intel MPI, and MPICH's {launcher}, which started this, serves it in some versions only: \
+            "{path} is Intel MPI, and MPICH's {launcher}, which started this process, works with some of its versions only: \
              where `MPI_Init` fails, start with the `mpiexec.hydra` of Intel MPI",
             path = path,
             launcher = launcher,

@@ -14,6 +14,7 @@ use super::{Question, files_of, impossible, storage_of};
 use crate::failure::{Failure, Kind};
 use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::{runner, volume};
+use crate::tools;
 
 /// The suite without the measures that it can do without and whose library is not there.
 ///
@@ -69,29 +70,82 @@ pub(super) fn check(
         match expand::expand(&alone, host, choices) {
             // Nobody who was requested measures it: others are left.
             Err(PlanError::Nothing { .. }) => {}
+            Err(PlanError::NoSuchMeasurer { name, .. })
+                if is_idle(
+                    &name,
+                    if measure.by.is_empty() { suite } else { &alone },
+                    host,
+                    choices,
+                ) =>
+            {
+                return Err(at_line(idle(&name, question), (measure, &["by"]), question));
+            }
             Err(error) => {
                 let failure = impossible(&error, question);
                 return Err(at_line(failure, (measure, keys_of(&error)), question));
             }
-            Ok(plan) => storage(plan, question)
-                .map_err(|(failure, keys)| at_line(failure, (measure, keys), question))?,
+            Ok(plan) => {
+                refuse_idle(&plan, &measure.by, choices, question)
+                    .map_err(|failure| at_line(failure, (measure, &["by"]), question))?;
+                storage(plan, question)
+                    .map_err(|(failure, keys)| at_line(failure, (measure, keys), question))?;
+            }
         }
     }
     Ok(())
+}
+
+/// A tool that was requested by name and has nothing to measure was meant for something else.
+///
+/// # Errors
+/// The first such tool.
+pub(super) fn refuse_idle(
+    plan: &Plan,
+    by: &[String],
+    choices: &Choices<'_>,
+    question: &Question<'_>,
+) -> Result<(), Failure> {
+    // What is left out may be what it measures, and of a pair the other host has the cases.
+    if choices.pairs.is_some() || !plan.omitted.is_empty() {
+        return Ok(());
+    }
+    let is_idle = |name: &&String| {
+        plan.cases.iter().all(|case| case.by != **name)
+            && tools::measures_nothing_of(name, plan)
+    };
+    by.iter().find(is_idle).map_or(Ok(()), |name| Err(idle(name, question)))
+}
+
+/// The same where it is not installed, so that nobody installs it in vain.
+fn is_idle(name: &str, suite: &Suite, host: &HostFacts, choices: &Choices<'_>) -> bool {
+    let mut suite = suite.clone();
+    suite.measures.iter_mut().for_each(|it| it.by = vec!["assay".to_owned()]);
+    expand::expand(&suite, host, choices)
+        .is_ok_and(|plan| plan.omitted.is_empty() && tools::measures_nothing_of(name, &plan))
+}
+
+fn idle(name: &str, question: &Question<'_>) -> Failure {
+    let text =
+        format!("{name} measures nothing of what suite {} asks for", question.suite.name);
+    Failure::new(question.blame, text)
+        .advise("leave it out")
+        .advise("`assay help tools` says what each tool measures")
 }
 
 /// The keys of a suite that may be to blame, the likeliest first.
 fn keys_of(error: &PlanError) -> &'static [&'static str] {
     match error {
         PlanError::NoSuchDomain { .. } => &["placement"],
-        PlanError::TooManyThreads { .. } => &["threads", "placement"],
+        PlanError::TooManyThreads { .. } => &["threads", "ranks", "placement"],
+        PlanError::TooSmall { what: "the smallest working set", .. } => &["from"],
+        PlanError::TooSmall { what: "the number of ranks", .. } => &["ranks"],
         PlanError::NoSuchMeasurer { .. } => &["by"],
-        PlanError::TooLarge { .. } => &["array-size", "n", "memory", "to"],
+        PlanError::TooLarge { .. } => &["array-size", "n", "memory", "ranks", "to"],
         PlanError::TooSmall { .. } | PlanError::SizeBeyond { .. } => {
             &["bs", "array-size", "message-size", "size", "to", "from"]
         }
         PlanError::Zero { .. } | PlanError::Beyond { .. } => {
-            &["depth", "threads", "streams", "n", "bs"]
+            &["depth", "threads", "ranks", "streams", "n", "bs"]
         }
         PlanError::NoTarget => &["path"],
         PlanError::Nothing { .. } => &[],

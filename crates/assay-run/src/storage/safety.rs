@@ -180,17 +180,11 @@ impl Judge<'_> {
         let is_done = self.usage.target.opening.new_file != NewFile::Written
             || own.is_none_or(|it| it.laid_out_bytes.is_some_and(|it| it >= needed));
         if own.is_none() && (self.usage.is_written || is_short) && !self.is_named() {
-            let why = match self.usage.is_written {
-                true => {
-                    "assay did not make this file, and what is in it would be lost".to_owned()
-                }
-                false => format!(
-                    "it has {} and {} are asked for; assay did not make it and does not extend it",
-                    Bytes(found.len()),
-                    Bytes(needed)
-                ),
-            };
-            return Err(self.refused(&why));
+            return Err(match self.usage.is_written {
+                true => self
+                    .refused("assay did not make this file, and what is in it would be lost"),
+                false => self.too_short(found.len(), needed),
+            });
         }
         if found.len() == 0 && needed == 0 {
             return Err(self.cannot_use().explain("the file is empty").advise(
@@ -308,9 +302,19 @@ impl Judge<'_> {
         format!("the target {} cannot be used", self.path.display())
     }
 
+    fn too_short(&self, there: u64, needed: u64) -> Failure {
+        let path = self.path.display();
+        let (there, needed) = (Bytes(there), Bytes(needed));
+        Failure::usage(format!("{path} holds {there}, and {needed} are to be read"))
+            .explain("assay did not make this file and does not extend it")
+            .advise(format!(
+                "leave the size out to read what is there; if it may be overwritten: --destroy-data={path}"
+            ))
+    }
+
     fn refused(&self, why: &str) -> Failure {
         let path = self.path.display();
-        Failure::usage(format!("{path} is not written without your word"))
+        Failure::usage(format!("{path} is not written unless you say so"))
             .explain(why)
             .advise(format!("if it may be overwritten: --destroy-data={path}"))
     }

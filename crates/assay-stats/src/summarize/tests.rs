@@ -734,8 +734,15 @@ fn tries_are_steps_and_tell_the_rate_that_keeps_the_goal() {
     let burst = [&[(0, 750); 59][..], &[(180, 750)]].concat();
     let script = step(script, 3, Some(750.0), 750.0).counts(&burst);
     let script = step(script, 4, Some(750.0), 750.0).counts(&[(75, 750); 12]);
+    let script = script.learned(Name::RequestedRate, 500.0);
     let summary = summarize(&run(vec![script.finished(Stopped::Budget)], None));
     let reported = &summary.results[0].parameters;
+    assert_eq!(reported[&Name::RequestedRate], 500.0.into());
+    // The rate of the result is not that of the tries before it.
+    let of = |it: &Estimate| it.parameters.get(&Name::RequestedRate).and_then(Value::number);
+    let rates = summary.steps.iter().filter(|it| it.metric == "rate");
+    let asked: Vec<_> = rates.map(of).collect();
+    assert_eq!(asked, [None, Some(500.0), Some(750.0), Some(750.0)]);
     assert_eq!(reported[&Name::GoalRate], 500.0.into());
     assert_eq!(reported[&Name::GoalMissedAt], 750.0.into());
     assert_eq!(reported[&Name::MaximumRate], 1000.0.into());

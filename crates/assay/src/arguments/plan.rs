@@ -4,7 +4,7 @@ use assay_model::quantity::{Quantity, Unit};
 use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
-use super::{AnswerArguments, seconds};
+use super::{AnswerArguments, milliseconds};
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -27,7 +27,7 @@ pub(crate) struct LittleArguments {
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) rate: Option<f64>,
     /// Time per I/O, like 1.14ms
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub(crate) latency: Option<f64>,
     /// I/O in flight: threads with one I/O each, or depth × jobs
     #[arg(long, visible_alias = "in-flight", value_name = "N", value_parser = count)]
@@ -52,7 +52,7 @@ pub(crate) struct AnfArguments {
     #[arg(long, value_enum, default_value_t = Volume::Regular)]
     pub(crate) volume: Volume,
     /// Round trip to the volume, like 0.5ms: prints the TCP window it needs
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Connections of the mount (nconnect), or of all clients together
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]

@@ -12,6 +12,7 @@ use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
 use assay_emulation::refused::reason;
 use assay_fleet::fleet_file;
+use assay_model::near::nearest;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
@@ -82,7 +83,7 @@ pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
         }
         _ => error,
     };
-    if let Some(failure) = foreign(error, &command) {
+    if let Some(failure) = foreign(error, &command).or_else(|| misspelt(error, &command)) {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
@@ -152,9 +153,27 @@ fn plain_reason(error: &clap::Error) -> Option<String> {
     } else if source.is::<AddrParseError>() {
         "an address is wanted, like 192.0.2.1 or ::1"
     } else {
-        return None;
+        // As clap says it: `-1 is not in 0..=4294967295`.
+        let words = source.to_string();
+        let (value, range) = words.split_once(" is not in ")?;
+        let (least, most) = range.split_once("..")?;
+        let most = most.trim_start_matches('=');
+        return Some(format!("{value} is no whole number from {least} to {most}"));
     };
     Some(reason.to_owned())
+}
+
+/// A command with two letters swapped, which clap does not find.
+fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
+    let of_assay = Arguments::command();
+    let known =
+        of_assay.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
+    let is_unknown = error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::InvalidSubcommand)
+            == Some(&ContextValue::String(command.to_owned()));
+    let near = nearest(command, known).filter(|_| is_unknown)?;
+    let failure = Failure::usage(format!("there is no command `{command}`"));
+    Some(failure.advise(format!("did you mean `assay {near}`?")))
 }
 
 fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
@@ -291,7 +310,7 @@ fn suite_help(terminal: &Terminal) -> String {
         }
     }
     for (page, suite) in suites::PAGES {
-        let about = format!("as {suite}, by the name of the page that has its rows");
+        let about = format!("{suite}, with the rows of the page of that name");
         text.push_str(&listed(page, &about));
     }
     text.push_str("\nYour own suite is a file like this one:\n\n");

@@ -1,11 +1,15 @@
 //! `assay lint`: pages held against the laws and against what they were made from.
 
+use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_claims::figure::figures;
 use assay_claims::lint::{self, Finding, MOST_BYTES, sarif};
+use assay_claims::page::Page;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
+use assay_model::run::Run;
+use assay_report::locale::{Language, Locale};
 use assay_report::{build, render};
 use assay_run::failure::Failure;
 use assay_stats::summarize::summarize;
@@ -32,6 +36,10 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
         let name = path.display().to_string();
         if figures(&text).is_empty() {
             terminal.note(&format!("{name}: there is no figure in it"));
+        }
+        let source = source.as_ref().map(|source| source.like(&text, path));
+        if let Some(reason) = source.as_deref().and_then(|it| lint::left_out(&text, it)) {
+            terminal.note(&format!("{name}: {reason}"));
         }
         let mut found = lint::lint(&text, source.as_deref());
         if typed.fix {
@@ -81,21 +89,89 @@ fn read(path: &Path) -> Result<String, Failure> {
             .explain(format!("a page is a file of at most {}", Bytes(MOST_BYTES)))
             .advise("name a file of Markdown or HTML"));
     }
-    job_file::read_text(path).map_err(unread)
+    String::from_utf8(job_file::read(path).map_err(unread)?).map_err(|error| {
+        let place = error.utf8_error().valid_up_to();
+        Failure::usage(format!("{shown} is not UTF-8"))
+            .explain(format!("byte {place} of it begins no character"))
+            .advise("`iconv -f WINDOWS-1252 -t UTF-8 FILE` converts it from the encoding named first")
+    })
 }
 
-/// The page that it was made from: a file, or what `assay report` writes of a run.
+/// What pages are compared with.
+enum Source {
+    /// A page.
+    Page(String),
+    /// A run, which can be written in the words of any page.
+    Run(Box<Run>),
+}
+
+impl Source {
+    /// As a page in the format and the language of this one.
+    fn like(&self, text: &str, path: &Path) -> String {
+        match self {
+            Self::Page(source) => source.clone(),
+            Self::Run(run) => written_like(run, text, path),
+        }
+    }
+}
+
+/// What `assay report` writes of a run, as the page was written: a page does not always say in which language and
+/// format, so that of all that it can be the nearest is taken.
+fn written_like(run: &Run, text: &str, path: &Path) -> String {
+    let page = Page::read(text);
+    let stem = path.file_stem().and_then(OsStr::to_str);
+    let summary = summarize(run);
+    let alone = lint::lint(text, None).len();
+    let own = page.language.as_deref().and_then(Locale::of);
+    let locales = Locale::ALL.into_iter().filter(|it| own.is_none_or(|own| own == *it));
+    let units = [false, true];
+    let of_locale =
+        |locale| units.map(|has_invariant_units| Language { locale, has_invariant_units });
+    let languages = [Language::INVARIANT].into_iter().chain(locales.flat_map(of_locale));
+    let learn = |stem| {
+        let subject = build::subject(std::slice::from_ref(&summary));
+        let runs = std::slice::from_ref(run);
+        render::learn::document(&build::learn(&subject, &[&summary], runs), stem).0
+    };
+    let markdown = || render::markdown::document(&build::run(&summary, Some(run)));
+    let html = || render::html::document(&build::page(&summary, Some(run)));
+    let mut nearest: Option<(usize, String)> = None;
+    for language in languages {
+        let candidates: [Option<String>; 3] = language.write(|| {
+            if page.is_html {
+                [Some(html()), None, None]
+            } else {
+                [Some(markdown()), Some(learn(None)), stem.map(|it| learn(Some(it)))]
+            }
+        });
+        for source in candidates.into_iter().flatten() {
+            // What cannot be compared is as far away as a finding.
+            let left_out = usize::from(lint::left_out(text, &source).is_some());
+            let distance =
+                lint::lint(text, Some(&source)).len().saturating_sub(alone) + left_out;
+            if nearest.as_ref().is_none_or(|(known, _)| distance < *known) {
+                nearest = Some((distance, source));
+            }
+        }
+        if nearest.as_ref().is_some_and(|(distance, _)| *distance == 0) {
+            break;
+        }
+    }
+    nearest.map(|(_, source)| source).unwrap_or_default()
+}
+
+/// The page that it was made from: a file, or a run.
 fn source(
     name: &str,
     typed: &LintArguments,
     terminal: &mut Terminal,
-) -> Result<String, Failure> {
+) -> Result<Source, Failure> {
     let file = path_text::path(name);
     if file.is_file() {
-        return read(&file);
+        return read(&file).map(Source::Page);
     }
     let run = stored::run(&typed.store, name, terminal).map_err(|failure| {
         failure.advise(format!("or name a page: there is no file `{}`", file.display()))
     })?;
-    Ok(render::markdown::document(&build::run(&summarize(&run), Some(&run))))
+    Ok(Source::Run(Box::new(run)))
 }

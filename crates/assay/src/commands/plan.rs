@@ -30,6 +30,8 @@ fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
         Failure::usage("exactly two of --rate, --latency and --threads must be given")
             .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
     })?;
+    refuse_beyond("I/O per second", law.rate_per_s)?;
+    refuse_beyond("I/O in flight", law.in_flight)?;
     let json = json!({
         "rate": value(law.rate_per_s, Unit::IoPerSecond),
         "latency": value(law.latency_s, Unit::Second),
@@ -58,6 +60,17 @@ fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
          more, I/O waits in a queue and latency grows instead\n"
     );
     Ok((text, json))
+}
+
+/// A number that cannot be meant has a unit or a digit too many.
+fn refuse_beyond(what: &str, number: f64) -> Result<(), Failure> {
+    /// Thousands of the fastest machines of today together.
+    const MOST: f64 = 1e12;
+    if number <= MOST {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{number:.0e} {what} are more than any machine has"))
+        .advise("check the units: 3500 or 300k per second, 1.14ms, 4 threads"))
 }
 
 fn anf(typed: &AnfArguments) -> Result<(String, Value), Failure> {

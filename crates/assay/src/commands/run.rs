@@ -14,6 +14,7 @@ use super::{run_hosts, switched};
 use crate::arguments::mpi::Preset;
 use crate::arguments::mpi_run::{InterfacesArgument, MpiRunArguments};
 use crate::arguments::{LinpackArguments, RunArguments, StreamArguments};
+use crate::job_file;
 use crate::listening::{LOOKING, Listening};
 use crate::pipeline::{self, Extent};
 use crate::suites;
@@ -163,8 +164,8 @@ fn refuse_what_no_test_uses(suite: &Suite, typed: &MpiRunArguments) -> Result<()
 
 /// The launcher runs in its own folder.
 fn absolute(file: &Path) -> Result<String, Failure> {
-    let path = fs_err::canonicalize(file)
-        .map_err(|error| Failure::usage("the file of hosts cannot be read").because(&error))?;
+    let path =
+        std::fs::canonicalize(file).map_err(|error| job_file::unreadable(file, &error))?;
     Ok(path_text::text(path.as_os_str()))
 }
 

@@ -6,6 +6,7 @@ use crate::program::{World, results};
 
 const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
+const FIO: &str = include_str!("../../../assay-adapters/tests/golden/fio/3.33-mix.out");
 const PAGE: &str = include_str!("../../../assay-claims/tests/pages/hc.ko.md");
 const SOURCE: &str = include_str!("../../../assay-claims/tests/pages/hc-2019.en.md");
 
@@ -209,4 +210,60 @@ fn an_own_page_is_clean_and_agrees_with_its_run() {
     world.write("other.md", &page.replace("GB/s", "Gbit/s"));
     let found = world.assay(&["lint", "other.md", "--against", "latest"]).failed_with(5).out;
     assert!(found.contains("wrong-unit"), "{found}");
+}
+
+/// In every format and language, also where the page does not say in which it is.
+#[test]
+fn an_own_page_of_any_language_agrees_with_its_run() {
+    let world = world();
+    world.write("fio.json", FIO);
+    world.assay(&["import", "fio.json"]).succeeded();
+    for run in ["latest", "latest~1"] {
+        for format in ["markdown", "html", "learn"] {
+            for locale in ["en", "ru", "fr", "cs", "zh-Hans", "ko", "ja", "de", "es"] {
+                let name = format!("{run}-{locale}.{format}");
+                let words = ["report", run, "--format", format, "--locale", locale];
+                let invariant = ["--units", "invariant"];
+                world.assay(&[&words[..], &["--output", &name]].concat()).succeeded();
+                let found = world.assay(&["lint", &name, "--against", run]).succeeded();
+                assert_eq!((found.out, found.err), Default::default(), "{name}");
+                // A point is no Russian mark, but the run is said as it is.
+                world
+                    .assay(&[&words[..], &["--output", &name], &invariant].concat())
+                    .succeeded();
+                let alone = world.assay(&["lint", &name]);
+                let found = world.assay(&["lint", &name, "--against", run]);
+                assert_eq!((found.out, found.err), (alone.out, alone.err), "{name}");
+            }
+        }
+    }
+    // What differs is found in all of them.
+    let words = ["report", "latest~1", "--format", "learn", "--locale", "ru"];
+    let page = world.assay(&words).succeeded().out;
+    world.write("other.md", &page.replace("IOPS", "кбит/с"));
+    let found = world.assay(&["lint", "other.md", "--against", "latest~1"]).failed_with(5).out;
+    assert!(found.contains("wrong-unit"), "{found}");
+}
+
+#[test]
+fn a_page_of_sentences_is_compared_or_said_not_to_be() {
+    let world = World::new();
+    world.write("source.md", "# Rate\n\nUp to 300,000 IOPS.\n\nIn 1 ms.\n");
+    world.write("page.md", "# Taux\n\nPlus de 300,000 IOPS.\n\nEn 1 µs.\n");
+    let words = ["lint", "page.md", "--against", "source.md"];
+    let found = world.assay(&words).failed_with(5).out;
+    assert!(found.starts_with("page.md:5:6: wrong-unit: "), "{found}");
+    world.write("page.md", "# Taux\n\nPlus de 30 IOPS, en 1 ms.\n");
+    let said = world.assay(&words).succeeded().err;
+    assert!(said.contains("its sentences are not compared"), "{said}");
+}
+
+#[test]
+fn a_page_in_another_encoding_is_refused_with_its_remedy() {
+    let world = World::new();
+    std::fs::write(world.path("latin.md"), b"D\xe9bit: 5 Go/s\n").unwrap();
+    let refused = world.assay(&["lint", "latin.md"]).failed_with(2).err;
+    for part in ["latin.md is not UTF-8", "byte 1 of it", "iconv -f"] {
+        assert!(refused.contains(part), "{part}: {refused}");
+    }
 }

@@ -67,6 +67,46 @@ fn several_suites_keep_their_time() {
     let budget_s: f64 = of_network.map(|it| it["stopping"]["budget_s"].as_f64().unwrap()).sum();
     assert!((budget_s - 180.0).abs() < 1e-6, "{budget_s}");
     world.assay(&["run", "quick", "qick"]).failed_with(2);
+    // What two suites ask alike is measured once, and what is named twice has the time of both.
+    for (suites, budget_s) in [(&["quick", "quick"][..], 70.0), (&["quick", "memory"], 20.0)] {
+        let options = ["--budget", "20s", "--dry-run", "--json"];
+        let options = if budget_s < 70.0 { &options[..] } else { &options[2..] };
+        let plan = world.json(&[&["run"], suites, options].concat());
+        let cases = plan["cases"].as_array().unwrap();
+        let sum_s: f64 =
+            cases.iter().map(|it| it["stopping"]["budget_s"].as_f64().unwrap()).sum();
+        assert!((sum_s - budget_s).abs() < 1e-6, "{suites:?}: {sum_s}");
+    }
+}
+
+/// A plan does not promise what its own cases cannot keep; and who asked for quiet is told beforehand, too.
+#[test]
+fn a_budget_that_cannot_be_kept_is_said_before() {
+    let world = World::new();
+    let solve = ["linpack", "--n", "2000", "--budget", "1ms"];
+    let plan = world.assay(&[&solve[..], &["--dry-run"]].concat()).succeeded().out;
+    assert!(
+        plan.contains("2 cases in at most 1.00 ms"),
+        "within two seconds nothing is said: {plan}"
+    );
+    let solve = ["linpack", "--n", "20000", "--budget", "1ms", "--dry-run"];
+    let plan = world.assay(&solve).succeeded().out;
+    assert!(plan.contains("2 cases with a time budget of 1.00 ms"), "{plan}");
+    assert!(plan.contains("instead of the 1.0 ms of its budget"), "{plan}");
+    let run = world.assay(&[
+        "stream",
+        "--placement",
+        "scaling,numa,l3,core",
+        "--array-size",
+        "64MiB",
+        "--budget",
+        "1ms",
+        "--quiet",
+    ]);
+    let run = run.succeeded();
+    if run.err.contains("the run took") {
+        assert!(run.err.contains("of its budget"), "{}", run.err);
+    }
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
     // Some file systems do not go past the page cache at all.
     let says = ["that direct I/O asks for; give a multiple", "cannot be opened with O_DIRECT"];
     assert!(says.iter().any(|says| outcome.err.contains(says)), "{outcome:?}");
-    assert!(!outcome.err.contains("is written first"), "{outcome:?}");
+    assert!(!outcome.err.contains("is written in full first"), "{outcome:?}");
     assert!(!world.path("file").exists());
     assert_eq!(records(&world), 0);
 }

@@ -11,13 +11,14 @@ pub(super) struct Group {
     pub(super) domains: Vec<Domain>,
 }
 
-/// One core per thread, threads spread evenly over the last-level caches.
-pub(super) fn node(host: &HostFacts, threads: Option<u32>) -> Result<Domain, PlanError> {
-    take(
-        host,
-        domain("node", host.topology.one_cpu_per_core(&host.topology.cpu_ids())),
-        threads,
-    )
+/// One core per thread, or whatever runs there, spread evenly over the last-level caches.
+pub(super) fn node(
+    host: &HostFacts,
+    count: Option<u32>,
+    what: &'static str,
+) -> Result<Domain, PlanError> {
+    let cores = host.topology.one_cpu_per_core(&host.topology.cpu_ids());
+    take(host, domain("node", cores), count, what)
 }
 
 /// The lowest-numbered usable CPU.
@@ -44,7 +45,7 @@ fn resolve_one(
     threads: Option<u32>,
 ) -> Result<Vec<Group>, PlanError> {
     match placement {
-        Placement::Node => Ok(vec![alone(node(host, threads)?)]),
+        Placement::Node => Ok(vec![alone(node(host, threads, "threads")?)]),
         Placement::Numa(number) => {
             select(host, numa_domains(host), number, "NUMA node", threads)
         }
@@ -111,7 +112,7 @@ fn select(
         let existing = if existing.is_empty() { "none visible".to_owned() } else { existing };
         return Err(PlanError::NoSuchDomain { asked, existing });
     }
-    chosen.into_iter().map(|domain| take(host, domain, threads).map(alone)).collect()
+    chosen.into_iter().map(|domain| take(host, domain, threads, "threads").map(alone)).collect()
 }
 
 fn core(
@@ -125,7 +126,7 @@ fn core(
         let existing = ids.iter().map(|id| format!("core:{id}")).collect::<Vec<_>>().join(", ");
         return Err(PlanError::NoSuchDomain { asked: format!("usable core {id}"), existing });
     }
-    take(host, domain(format!("core:{id}"), vec![id]), threads)
+    take(host, domain(format!("core:{id}"), vec![id]), threads, "threads")
 }
 
 /// 1, 2, 3, 4, 6, 8, 12 … all cores: every doubling and the step between, so that a machine with
@@ -153,16 +154,21 @@ fn compact(host: &HostFacts) -> Vec<u32> {
     }
 }
 
-/// Takes `threads` CPUs of a domain, spread evenly over the last-level caches in it.
-fn take(host: &HostFacts, domain: Domain, threads: Option<u32>) -> Result<Domain, PlanError> {
-    let Some(asked) = threads else { return Ok(domain) };
+/// Takes as many CPUs of a domain, spread evenly over the last-level caches in it, as there are threads, or ranks.
+fn take(
+    host: &HostFacts,
+    domain: Domain,
+    count: Option<u32>,
+    what: &'static str,
+) -> Result<Domain, PlanError> {
+    let Some(asked) = count else { return Ok(domain) };
     if asked == 0 {
         return Err(PlanError::Zero { what: "the number of threads" });
     }
     let count = asked as usize;
     if count > domain.cpus.len() {
-        let cores = domain.cpus.len();
-        return Err(PlanError::TooManyThreads { asked, placement: domain.placement, cores });
+        let (placement, cores) = (domain.placement, domain.cpus.len());
+        return Err(PlanError::TooManyThreads { asked, what, placement, cores });
     }
     let mut cpus: Vec<u32> = spread(host, &domain.cpus).into_iter().take(count).collect();
     cpus.sort_unstable();

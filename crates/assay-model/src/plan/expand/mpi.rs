@@ -169,7 +169,7 @@ fn node(
     ranks: Option<u32>,
     host: &HostFacts,
 ) -> Result<(Domain, u32), PlanError> {
-    let mut domain = domains::node(host, ranks)?;
+    let mut domain = domains::node(host, ranks, "ranks")?;
     if test.pattern() == MpiPattern::Pairs && domain.cpus.len() % 2 == 1 {
         domain.cpus.pop();
     }

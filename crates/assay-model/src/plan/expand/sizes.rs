@@ -3,7 +3,7 @@
 use super::PlanError;
 use crate::facts::HostFacts;
 use crate::quantity::Bytes;
-use crate::suite::LinpackSize;
+use crate::suite::{LinpackSize, MOST_MEMORY};
 
 /// STREAM's own rule: each array at least four times the last-level caches.
 const CACHE_FACTOR: u64 = 4;
@@ -99,7 +99,7 @@ pub(super) fn equations(
     let most = |share: f64| (usable * share / 8.0).sqrt() as u64;
     match size {
         LinpackSize::Equations(0) => Err(PlanError::Zero { what: "N" }),
-        LinpackSize::Equations(n) if n > most(0.95) => Err(PlanError::TooLarge {
+        LinpackSize::Equations(n) if n > most(MOST_MEMORY) => Err(PlanError::TooLarge {
             what: format!("a system of N = {n}"),
             needed: approximate(n.saturating_mul(n).saturating_mul(8)),
             usable: approximate(host.usable_bytes()),

@@ -67,21 +67,24 @@ fn plan_of_pairs(
         budget_s: 60.0,
         measures: vec![measure],
     };
-    let measurers = &[OURSELVES, STREAM_ONLY];
-    expand(
-        &suite,
-        host,
-        &Choices {
-            by: vec![by.into()],
-            measurers,
-            budget_s: None,
-            to: None,
-            mpi,
-            seed: 7,
-            pairs,
-            has_rdma: true,
-        },
-    )
+    expand(&suite, host, &Choices { mpi, pairs, ..choices(by) })
+}
+
+fn plan_of_suite(suite: &Suite, by: &str) -> Result<Plan, PlanError> {
+    expand(suite, &host(), &choices(by))
+}
+
+fn choices(by: &str) -> Choices<'static> {
+    Choices {
+        by: vec![by.into()],
+        measurers: &[OURSELVES, STREAM_ONLY],
+        budget_s: None,
+        to: None,
+        mpi: MpiChoices::default(),
+        seed: 7,
+        pairs: None,
+        has_rdma: true,
+    }
 }
 
 fn check(by: &str, request: Request, expected: &Expect) {
@@ -217,6 +220,77 @@ fn several_measurers_stand_side_by_side() {
         memory.stream/node/stream [[0, 1, 2, 3, 4, 5, 6, 7]] 512 MiB ×4 30.0 s
     "#]],
     );
+}
+
+/// What is named twice is measured once, with the time of both: nothing of a budget is thrown away.
+#[test]
+fn what_is_asked_twice_has_all_of_its_time() {
+    for (placements, expected) in [
+        (
+            &["node", "node"][..],
+            expect![[r#"
+            memory.stream/node [[0, 1, 2, 3, 4, 5, 6, 7]] 512 MiB ×4 60.0 s
+        "#]],
+        ),
+        (
+            &["core:0", "core"],
+            expect![[r#"
+            memory.stream/core:0 [[0]] 128 MiB ×4 60.0 s
+        "#]],
+        ),
+    ] {
+        check("assay", stream(placements, None, None), &expected);
+    }
+}
+
+#[test]
+fn suites_that_ask_the_same_ask_it_once() {
+    let suite = |name: &str, text: &str| {
+        crate::suite::read(&format!("name = \"{name}\"\nbudget = \"60s\"\n{text}")).unwrap()
+    };
+    let latency = "[[measure]]\nbenchmark = \"memory.latency\"\nto = \"4KiB\"\n";
+    let stream = "[[measure]]\nbenchmark = \"memory.stream\"\nplacement = ";
+    let a = suite("a", &format!("{latency}{stream}[\"node\", \"core\"]\n"));
+    let b = suite("b", &format!("{latency}{stream}\"node\"\n"));
+    for (suites, budget_s, expected) in [
+        (vec![a.clone(), a.clone()], 60.0, vec![30.0, 15.0, 15.0]),
+        (vec![a, b], 90.0, vec![30.0, 45.0, 15.0]),
+    ] {
+        let suite = Suite::joined(&suites);
+        assert!((suite.budget_s - budget_s).abs() < 1e-9, "{}", suite.name);
+        let plan = plan_of_suite(&suite, "assay").unwrap();
+        let budgets: Vec<f64> = plan.cases.iter().map(|it| it.stopping.budget_s).collect();
+        assert_eq!(budgets, expected, "{}", suite.name);
+    }
+}
+
+/// Of several measurers those are left out that are not there; who asks for more threads than cores is told that.
+#[test]
+fn what_can_be_done_without_is_left_out_for_its_own_reason() {
+    let suite = |keys: &str| {
+        let text = format!(
+            "name = \"x\"\nbudget = \"60s\"\n[[measure]]\nbenchmark = \"memory.stream\"\noptional = true\n{keys}\n\
+             [[measure]]\nbenchmark = \"compute.peak_flops\"\n"
+        );
+        crate::suite::read(&text).unwrap()
+    };
+    for (keys, expected) in [
+        (
+            "by = [\"assay\", \"likwid-bench\"]",
+            ("memory.stream/likwid-bench", Missing::Tool, 30.0),
+        ),
+        ("by = \"likwid-bench\"", ("memory.stream", Missing::Tool, 60.0)),
+        ("threads = 9", ("memory.stream", Missing::Cores, 60.0)),
+        ("placement = \"numa:9\"", ("memory.stream", Missing::Domain, 60.0)),
+    ] {
+        let plan = plan_of_suite(&suite(keys), "assay").unwrap();
+        let [Omitted { benchmark, reason, .. }] = plan.omitted.as_slice() else {
+            panic!("{keys}: {:?}", plan.omitted)
+        };
+        // What is left out leaves its time to the others.
+        let last_s = plan.cases.last().unwrap().stopping.budget_s;
+        assert_eq!((benchmark.as_str(), *reason, last_s), expected, "{keys}");
+    }
 }
 
 #[test]

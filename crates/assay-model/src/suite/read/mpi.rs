@@ -1,7 +1,7 @@
 //! Reads the MPI measures of a suite.
 
 use super::super::{MpiPlacement, MpiRequest, Request};
-use super::{Read, Table, count, list_of, parsed, size};
+use super::{Read, Table, count, list_of, parsed, size, wrong};
 use crate::benchmark::{MpiPattern, MpiTest};
 
 /// One benchmark at its places.
@@ -10,6 +10,21 @@ pub(super) fn request(test: MpiTest, table: &Table<'_>) -> Read<Request> {
         MpiPattern::Pair => MpiPlacement::Pairs,
         MpiPattern::Pairs | MpiPattern::All => MpiPlacement::Node,
     };
+    let refused = |key: &str, why: &str| match table.get(key) {
+        Some(value) => Err(wrong(
+            value,
+            format!("mpi.{} {why}", test.name()),
+            Some(format!("leave `{key}` out")),
+        )),
+        None => Ok(()),
+    };
+    if test.pattern() == MpiPattern::Pair {
+        refused("ranks", "takes two ranks")?;
+    }
+    if !test.has_sizes() {
+        refused("from", "sends no messages of a size")?;
+        refused("to", "sends no messages of a size")?;
+    }
     let placements = table.optional("placement", list_of(parsed::<MpiPlacement>))?;
     Ok(Request::Mpi(MpiRequest {
         test,

@@ -91,7 +91,9 @@ pub(super) fn request(table: &Table<'_>) -> Read<Request> {
 
 fn read_share(table: &Table<'_>) -> Read<f64> {
     let operation = table.required("operation", |it| one_of(it, OPERATIONS))?;
-    let Some(share) = table.optional("read-share", ratio)? else { return Ok(operation) };
+    let Some(share) = table.optional("read-share", ratio("read-share", 1.0))? else {
+        return Ok(operation);
+    };
     let is_mix = operation > 0.0 && operation < 1.0;
     if is_mix && share < 1.0 {
         return Ok(share);

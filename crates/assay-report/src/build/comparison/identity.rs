@@ -25,9 +25,10 @@ fn one(name: Attribute, value: &Value) -> Option<String> {
         (_, Value::Flag(false)) => say!("attribute-not", what = plain()),
         (Attribute::LoadStreams, Value::Integer(0)) => return None,
         (Attribute::Threads, _) => run_words::threads(value.number()? as usize),
-        (Attribute::AskedGidIndex | Attribute::AskedPathMtuBytes, _) => {
-            format!("{} {shown}", plain())
-        }
+        (
+            Attribute::AskedGidIndex | Attribute::AskedPathMtuBytes | Attribute::ServiceLevel,
+            _,
+        ) => format!("{} {shown}", plain()),
         (Attribute::Streams, _) => say!("streams", n = value.number()? as u64),
         (Attribute::LoadStreams, _) => say!("under-load", n = value.number()? as u64),
         (Attribute::Ranks, _) => say!("ranks", ranks = shown),

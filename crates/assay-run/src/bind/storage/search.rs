@@ -109,17 +109,17 @@ fn failed(tried: &Try, shown: Verdict) -> TriedRate {
     }
 }
 
-/// `412.3 kIO/s asked for, 411.9 kIO/s reached, 0.3 % of the I/O later: keeps`.
+/// `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late: met`.
 fn line(tried: &Try, shown: Verdict) -> Phrase {
     let rate = |value| Phrase::Measured(Quantity::new(value, Unit::IoPerSecond), 4);
     let verdict = match shown {
-        Verdict::Keeps => phrase!("keeps", "keeps"),
-        Verdict::Misses => phrase!("misses", "misses"),
+        Verdict::Keeps => phrase!("keeps", "met"),
+        Verdict::Misses => phrase!("misses", "missed"),
         Verdict::Unclear => phrase!("unclear", "unclear"),
     };
     phrase!(
         "tried",
-        "{asked} asked for, {reached} reached, {late} of the I/O later: {verdict}",
+        "{asked} requested, {reached} reached, {late} of the I/O too late: {verdict}",
         asked = rate(tried.asked_per_s),
         reached = rate(tried.reached_per_s()),
         late = Phrase::value(format!("{:.3} %", 100.0 * share_late(tried))),

@@ -75,11 +75,12 @@ fn a_path_is_looked_along_to_its_end() {
     assert_eq!(outcome, "ok", "{reported}");
     let beginning = format!("{FAR} over veth0, round trip ");
     assert!(reported.starts_with(&beginning), "{reported}");
-    check(&findings(&link, &world, &to)("network.path-mtu"), "ok", "1500 B carried");
+    check(&findings(&link, &world, &to)("network.path-mtu"), "ok", "1500 B gets through");
     // An end that takes less swallows the rest: nothing tells the sender. A veth device lets four
     // bytes of a tag pass beyond its own size.
     near(&link, &format!("ip -n {} link set veth0 mtu 1400", link.far));
-    let reported = "1404 B carried, and larger packets vanish without a word; 1500 B believed";
+    let reported =
+        "1404 B gets through, larger packets vanish without a word; 1500 B was assumed";
     check(&findings(&link, &world, &to)("network.path-mtu"), "deviates", reported);
     near(&link, &format!("ip -n {} link set veth0 down", link.far));
     let (outcome, _) = findings(&link, &world, &to)("network.path");
@@ -107,7 +108,7 @@ fn a_router_with_a_narrow_side_is_believed() {
     }
     let found = findings(&link, &world, &["--to", "198.18.78.2"]);
     assert!(run(&format!("ip netns del {behind}")));
-    let reported = "1300 B carried; veth0 would send 1500 B";
+    let reported = "1300 B gets through; veth0 would send 1500 B";
     check(&found("network.path-mtu"), "deviates", reported);
 }
 

@@ -1,0 +1,445 @@
+//! Units as pages print them: symbols of every language with their prefixes, and words.
+//!
+//! A page says `GB/s`, `Go/s`, `ГБ/с`, `GB/秒` or `GB/sn`. Symbols are made from prefixes and bases, so that none
+//! is forgotten; what is not here is no unit.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use assay_model::quantity::Unit;
+
+/// A unit as it is printed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Printed {
+    /// Bytes within the text.
+    pub at: (usize, usize),
+    /// As it stands there.
+    pub text: String,
+    /// The base unit; a size where the time of a rate is missing.
+    pub unit: Unit,
+    /// What it is worth in the base unit.
+    pub factor: f64,
+}
+
+impl Printed {
+    /// Whether both are the same unit with the same prefix.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.unit == other.unit && (self.factor / other.factor - 1.0).abs() <= 1e-9
+    }
+}
+
+/// How a spelling ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// Where no letter or digit follows.
+    Symbol,
+    /// With the ending that a language gives a word.
+    Word,
+    /// Like a symbol, but for a word of a language that has the same letters: `o` is "or", `с` is "with".
+    Letter,
+}
+
+#[derive(Debug)]
+struct Spelling {
+    text: String,
+    unit: Unit,
+    factor: f64,
+    end: End,
+}
+
+/// Decimal prefixes in Latin and in Cyrillic letters.
+const DECIMAL: [(f64, &[&str], &[&str]); 6] = [
+    (1.0, &[""], &[""]),
+    (1e3, &["k", "K"], &["к", "К"]),
+    (1e6, &["M"], &["М"]),
+    (1e9, &["G"], &["Г"]),
+    (1e12, &["T"], &["Т"]),
+    (1e15, &["P"], &["П"]),
+];
+const BINARY: [(f64, &[&str], &[&str]); 5] = [
+    (1024.0, &["Ki"], &["Ки"]),
+    (1_048_576.0, &["Mi"], &["Ми"]),
+    (1_073_741_824.0, &["Gi"], &["Ги"]),
+    (1_099_511_627_776.0, &["Ti"], &["Ти"]),
+    (1_125_899_906_842_624.0, &["Pi"], &["Пи"]),
+];
+/// Submultiples of the second.
+const TIME: [(f64, &[&str], &[&str]); 5] = [
+    (1e-12, &["p"], &["п"]),
+    (1e-9, &["n"], &["н"]),
+    // The micro sign, the Greek letter and its stand-in.
+    (1e-6, &["µ", "μ", "u"], &["мк"]),
+    (1e-3, &["m"], &["м"]),
+    (1.0, &[""], &[""]),
+];
+/// "Per second", as it follows a symbol in each script. The second Russian one ends with a Latin letter.
+const PER_SECOND: [&str; 7] = ["/s", "/sec", " / s", "/с", " / с", "/秒", "/초"];
+const PER_SECOND_MORE: [&str; 2] = ["/sn", "/saniye"];
+const PER_SECOND_CYRILLIC: [&str; 4] = ["/с", "/c", "/сек", " / с"];
+/// Words for a second, with the prefix before them, by their beginnings.
+const TIME_WORDS: [(f64, &[&str]); 4] = [
+    (
+        1e-9,
+        &[
+            "nanosecond",
+            "nanosekund",
+            "nanosegundo",
+            "nanossegundo",
+            "nanosaniye",
+            "наносекунд",
+        ],
+    ),
+    (
+        1e-6,
+        &[
+            "microsecond",
+            "mikrosekund",
+            "mikrosekundach",
+            "mikrosekundách",
+            "microsegundo",
+            "microssegundo",
+            "mikrosaniye",
+            "mikroszekundum",
+            "mikromásodperc",
+            "микросекунд",
+        ],
+    ),
+    (
+        1e-3,
+        &[
+            "millisecond",
+            "millisekund",
+            "milisekundach",
+            "milisekundách",
+            "milisekund",
+            "milisegundo",
+            "milissegundo",
+            "milisaniye",
+            "ezredmásodperc",
+            "миллисекунд",
+        ],
+    ),
+    (1.0, &["second", "sekund", "sekundach", "segundo", "saniye", "másodperc", "секунд"]),
+];
+/// The same where words have neither endings nor blanks, and symbols that are not made of prefix and base.
+const OTHERS: [(Unit, f64, &[&str]); 13] = [
+    (Unit::Second, 1e-9, &["ナノ秒", "纳秒", "納秒", "奈秒", "나노초", "nsec"]),
+    (Unit::Second, 1e-6, &["マイクロ秒", "微秒", "마이크로초", "usec", "µsec"]),
+    (Unit::Second, 1e-3, &["ミリ秒", "毫秒", "밀리초", "msec"]),
+    (Unit::Second, 1.0, &["秒", "초", "sec"]),
+    (Unit::SecondPerByte, 1e-9, &["s/GB", "s/Go", "с/ГБ", "ns/B", "нс/Б", "ns/o"]),
+    (
+        Unit::Ratio,
+        0.01,
+        &[
+            "%",
+            "％",
+            "٪",
+            "퍼센트",
+            "パーセント",
+            "pour cent",
+            "por ciento",
+            "por cento",
+            "per cento",
+        ],
+    ),
+    (
+        Unit::IoPerSecond,
+        1.0,
+        &[
+            "ıOPS",
+            "I/O per second",
+            "I/Os per second",
+            "E/S par seconde",
+            "E/S por segundo",
+            "E/A pro Sekunde",
+            "операций ввода-вывода в секунду",
+            "операции ввода-вывода в секунду",
+        ],
+    ),
+    (
+        Unit::IoPerSecond,
+        1e3,
+        &["k IOPS", "K IOPS", "k-IOPS", "K-IOPS", "kıOPS", "k ıOPS", "тыс. IOPS"],
+    ),
+    (Unit::IoPerSecond, 1e6, &["M IOPS"]),
+    // Chinese, Japanese and Korean count in ten thousands.
+    (Unit::IoPerSecond, 1e4, &["万 IOPS", "萬 IOPS", "만 IOPS", "万IOPS", "萬IOPS", "만IOPS"]),
+    (Unit::BitPerSecond, 1e9, &["gigabits per second", "gigabit per second"]),
+    (Unit::BitPerSecond, 1e6, &["megabits per second"]),
+    (Unit::Byte, 1.0, &["bytes", "octets", "字节", "位元組", "バイト", "바이트"]),
+];
+/// Beginnings of other words.
+const WORDS: [(Unit, f64, &[&str]); 9] = [
+    (Unit::Ratio, 0.01, &["percent", "per cent", "prozent", "procent", "процент"]),
+    (Unit::FlopPerSecond, 1e15, &["PetaFLOP", "петафлоп", "Петафлоп"]),
+    (Unit::FlopPerSecond, 1e12, &["TeraFLOP", "терафлоп", "Терафлоп"]),
+    (Unit::FlopPerSecond, 1e9, &["GigaFLOP", "гигафлоп", "Гигафлоп"]),
+    (Unit::FlopPerSecond, 1e6, &["MegaFLOP", "мегафлоп"]),
+    (Unit::Byte, 1_048_576.0, &["mebibyt", "мебибайт"]),
+    (Unit::Byte, 1024.0, &["kibibyt", "кибибайт", "кибибит"]),
+    (Unit::Byte, 1_099_511_627_776.0, &["tebibyt", "тебибайт"]),
+    (Unit::Byte, 1.0, &["байт"]),
+];
+
+/// Spellings by their first character, which is all that most words of a page have in common with none.
+type Table = HashMap<char, Vec<Spelling>>;
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = Table::new();
+    rates(&mut table);
+    times(&mut table);
+    let listed = |unit, factor, words: &[&str], end, table: &mut Table| {
+        for word in words {
+            add(table, (*word).to_owned(), (unit, factor), end);
+        }
+    };
+    for (unit, factor, words) in OTHERS {
+        listed(unit, factor, words, End::Symbol, &mut table);
+    }
+    for (unit, factor, words) in WORDS {
+        listed(unit, factor, words, End::Word, &mut table);
+    }
+    for (factor, words) in TIME_WORDS {
+        listed(Unit::Second, factor, words, End::Word, &mut table);
+    }
+    table
+});
+
+fn add(table: &mut Table, text: String, (unit, factor): (Unit, f64), end: End) {
+    let first = text.chars().next().expect("every spelling has a letter");
+    // Words may begin with a capital letter.
+    let first = if end == End::Word { first.to_ascii_lowercase() } else { first };
+    table.entry(first).or_default().push(Spelling { text, unit, factor, end });
+}
+
+/// Sizes and what is counted in a second.
+fn rates(table: &mut Table) {
+    let latin = || PER_SECOND.iter().chain(&PER_SECOND_MORE);
+    for (factor, prefixes, cyrillic) in DECIMAL.into_iter().chain(BINARY) {
+        let is_decimal = DECIMAL.iter().any(|(known, ..)| known.to_bits() == factor.to_bits());
+        for prefix in prefixes {
+            for base in ["B", "o"] {
+                let is_word = prefix.is_empty() && base == "o";
+                let end = if is_word { End::Letter } else { End::Symbol };
+                add(table, format!("{prefix}{base}"), (Unit::Byte, factor), end);
+                for per in latin().chain(&["ps"]).filter(|per| base == "B" || **per != "ps") {
+                    let text = format!("{prefix}{base}{per}");
+                    add(table, text, (Unit::BytePerSecond, factor), End::Symbol);
+                }
+            }
+            for base in ["bit", "bits", "Bit", "b"] {
+                let short: &[&str] = if base == "b" { &["ps"] } else { &[] };
+                for per in latin().chain(short) {
+                    let text = format!("{prefix}{base}{per}");
+                    add(table, text, (Unit::BitPerSecond, factor), End::Symbol);
+                }
+            }
+            let others = [
+                (Unit::FlopPerSecond, "FLOP/s FLOPS FLOPs Flop/s Flops flops"),
+                (Unit::IoPerSecond, "IO/s IO/с IOPS"),
+                (Unit::Hertz, "Hz"),
+            ];
+            for (unit, bases) in others.into_iter().filter(|_| is_decimal) {
+                for base in bases.split(' ') {
+                    add(table, format!("{prefix}{base}"), (unit, factor), End::Symbol);
+                }
+            }
+        }
+        for prefix in cyrillic {
+            add(table, format!("{prefix}Б"), (Unit::Byte, factor), End::Symbol);
+            for per in PER_SECOND_CYRILLIC {
+                let bytes = (Unit::BytePerSecond, factor);
+                add(table, format!("{prefix}Б{per}"), bytes, End::Symbol);
+                for base in ["бит", "б"] {
+                    let bits = (Unit::BitPerSecond, factor);
+                    add(table, format!("{prefix}{base}{per}"), bits, End::Symbol);
+                }
+            }
+            if is_decimal {
+                add(table, format!("{prefix}Гц"), (Unit::Hertz, factor), End::Symbol);
+            }
+        }
+    }
+}
+
+fn times(table: &mut Table) {
+    for (factor, prefixes, cyrillic) in TIME {
+        let all =
+            prefixes.iter().map(|it| (it, "s")).chain(cyrillic.iter().map(|it| (it, "с")));
+        for (prefix, base) in all {
+            let end = if prefix.is_empty() { End::Letter } else { End::Symbol };
+            add(table, format!("{prefix}{base}"), (Unit::Second, factor), end);
+        }
+    }
+}
+
+/// Hangul, Han and kana go on without a blank.
+pub(crate) const fn is_without_blanks(c: char) -> bool {
+    c as u32 >= 0x1100
+}
+
+/// Bytes of the spelling where it stands at the beginning of this text.
+fn length(spelling: &Spelling, rest: &str) -> Option<usize> {
+    /// `Mikrosekunden`, `микросекунды`; "secondary" is another word.
+    const LONGEST_ENDING: usize = 2;
+    let length = spelling.text.len();
+    match spelling.end {
+        End::Word => {
+            let begins = rest.get(..length)?.eq_ignore_ascii_case(&spelling.text);
+            let ending = rest[length..].chars().take_while(|c| is_letter(*c));
+            let (mut letters, mut bytes) = (0, 0);
+            for letter in ending.take(LONGEST_ENDING + 1) {
+                letters += 1;
+                bytes += letter.len_utf8();
+            }
+            (begins && letters <= LONGEST_ENDING).then_some(length + bytes)
+        }
+        End::Symbol => {
+            let behind = rest.strip_prefix(&spelling.text)?;
+            let next = behind.chars().next();
+            let goes_on = next.is_some_and(is_letter_or_digit);
+            // 초과 is "more than", 초기 "at first".
+            let is_other = spelling.text == "초" && behind.starts_with(['과', '기']);
+            (!goes_on && !is_other).then_some(length)
+        }
+        End::Letter => {
+            let behind = rest.strip_prefix(&spelling.text)?;
+            let is_word = behind
+                .trim_start_matches(BLANKS)
+                .chars()
+                .next()
+                .is_some_and(is_letter_or_digit);
+            (!is_word).then_some(length)
+        }
+    }
+}
+
+pub(crate) const BLANKS: [char; 3] = [' ', '\u{a0}', '\u{202f}'];
+
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() && !is_without_blanks(c)
+}
+
+fn is_letter_or_digit(c: char) -> bool {
+    c.is_alphanumeric() && !is_without_blanks(c)
+}
+
+/// The unit that stands exactly here: the longest one.
+pub(crate) fn unit_in(text: &str, from: usize) -> Option<Printed> {
+    let rest = &text[from..];
+    let known = TABLE.get(&rest.chars().next()?).into_iter().flatten();
+    let small = rest.chars().next()?.to_ascii_lowercase();
+    let words = TABLE.get(&small).filter(|_| !rest.starts_with(small)).into_iter().flatten();
+    let all = known.chain(words.filter(|it| it.end == End::Word));
+    let found = all.filter_map(|it| Some((length(it, rest)?, it)));
+    let (length, best) = found.max_by_key(|(length, _)| *length)?;
+    let at = (from, from + length);
+    Some(Printed {
+        at,
+        text: text[at.0..at.1].to_owned(),
+        unit: best.unit,
+        factor: best.factor,
+    })
+}
+
+/// The unit that follows a number, behind blanks, a hyphen or a bracket.
+pub(crate) fn unit_at(text: &str, at: usize) -> Option<Printed> {
+    let rest = &text[at..];
+    let skipped =
+        rest.len() - rest.trim_start_matches([' ', '\u{a0}', '\u{202f}', '-', '[', '(']).len();
+    let skipped = if skipped > 8 { return None } else { skipped };
+    unit_in(text, at + skipped)
+}
+
+/// The unit that a heading of a column names: in brackets, or as its last word.
+#[must_use]
+pub fn of_heading(text: &str) -> Option<Printed> {
+    let places = text
+        .char_indices()
+        .filter(|(at, _)| *at == 0 || text[..*at].ends_with([' ', '(', '[', '\u{a0}', ')']));
+    let is_named = |it: &Printed| {
+        let (before, behind) = (text[..it.at.0].trim_end(), text[it.at.1..].trim_start());
+        let is_enclosed = before.ends_with(['(', '[']) && behind.starts_with([')', ']']);
+        let is_alone = before.is_empty() && behind.is_empty();
+        // `B` is also the second of two, and "second" an ordinal.
+        let is_word =
+            it.text.chars().count() == 1 || it.unit == Unit::Second && it.factor >= 1.0;
+        // `at 4 KiB` says what was measured, not in what.
+        let is_value = before.ends_with(|c: char| c.is_ascii_digit());
+        !is_value && (is_enclosed || is_alone || !is_word)
+    };
+    let found = places.filter_map(|(at, _)| unit_in(text, at)).filter(is_named);
+    found.last()
+}
+
+/// Whether a unit of this kind and size stands anywhere in a text, at whatever distance.
+pub(crate) fn stands_in(text: &str, unit: &Printed) -> bool {
+    let is_start = |at: &usize| !text[..*at].ends_with(is_letter_or_digit);
+    let places = text.char_indices().map(|(at, _)| at).filter(is_start);
+    places.filter_map(|at| unit_in(text, at)).any(|it| it.is_same(unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every unit of the model is read, with each prefix that the writer may choose.
+    #[test]
+    fn what_quantities_are_written_as_is_read() {
+        for unit in Unit::ALL {
+            for exponent in -11..17 {
+                let value = 4.0 * 10f64.powi(exponent);
+                let written = assay_model::quantity::Quantity::new(value, unit).to_string();
+                let Some((_, symbol)) = written.split_once(' ') else { continue };
+                let found = unit_in(symbol, 0).map(|it| (it.text, it.unit));
+                assert_eq!(found, Some((symbol.to_owned(), unit)), "{written}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_unit_is_read_in_the_letters_of_its_language() {
+        for (text, expected) in [
+            ("нс", Some((Unit::Second, 1e-9))),
+            ("с", Some((Unit::Second, 1.0))),
+            ("с чтением", None),
+            ("o más", None),
+            ("o", Some((Unit::Byte, 1.0))),
+            ("ГГц", Some((Unit::Hertz, 1e9))),
+            ("GB/sn okuma", Some((Unit::BytePerSecond, 1e9))),
+            ("кбит/с", Some((Unit::BitPerSecond, 1e3))),
+            ("IO/с", Some((Unit::IoPerSecond, 1.0))),
+            ("kIO/с", Some((Unit::IoPerSecond, 1e3))),
+            ("k IOPS", Some((Unit::IoPerSecond, 1e3))),
+            ("Mikrosekunden", Some((Unit::Second, 1e-6))),
+            ("микросекунды", Some((Unit::Second, 1e-6))),
+            ("microsecondi", Some((Unit::Second, 1e-6))),
+            ("Kio/s", Some((Unit::BytePerSecond, 1024.0))),
+            ("초과", None),
+            ("secondary", None),
+            ("s/Go", Some((Unit::SecondPerByte, 1e-9))),
+            ("prozent", Some((Unit::Ratio, 0.01))),
+        ] {
+            let found = unit_in(text, 0).map(|it| (it.unit, it.factor));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_heading_names_its_unit() {
+        for (heading, expected) in [
+            ("Latency [microseconds] (MPICH 3.3 + CH4)", Some("microseconds")),
+            ("Rate at 4 KiB", None),
+            ("Bandwidth (MB/s) at 4 KiB", Some("MB/s")),
+            ("B", Some("B")),
+            ("Second run", None),
+            ("Lectura o escritura", None),
+            ("Time [s]", Some("s")),
+        ] {
+            let found = of_heading(heading).map(|it| it.text);
+            assert_eq!(found.as_deref(), expected, "{heading}");
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! Which figures are of reads and which of writes.
+
+use assay_model::quantity::Unit;
+
+use super::{Lint, Rule, at};
+use crate::figure::{Figure, figures, is_without_blanks};
+use crate::page::Text;
+
+/// What data do, by the beginnings of the words of many languages.
+const READS: [&str; 24] = [
+    "read",
+    "чтен",
+    "чита",
+    "lectur",
+    "čten",
+    "čtení",
+    "lesen",
+    "lesevorg",
+    "lese",
+    "lettur",
+    "leitur",
+    "odczyt",
+    "okuma",
+    "lees",
+    "lez",
+    "läs",
+    "olvas",
+    "읽기",
+    "읽는",
+    "读",
+    "讀",
+    "読",
+    "リード",
+    "leggere",
+];
+const WRITES: [&str; 25] = [
+    "writ",
+    "запис",
+    "écritur",
+    "zápis",
+    "schreib",
+    "escritur",
+    "scrittur",
+    "escrita",
+    "gravaç",
+    "zapis",
+    "yazma",
+    "schrijf",
+    "skriv",
+    "írás",
+    "írási",
+    "쓰기",
+    "씁니다",
+    "기록",
+    "写",
+    "寫",
+    "書き",
+    "書込",
+    "ライト",
+    "scrivere",
+    "zapisu",
+];
+/// Words that begin so and are others: a Chinese or Japanese book is not among them, because it has one letter.
+const OTHERS: [&str; 4] = ["ready", "readi", "readab", "writh"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Direction {
+    Reads,
+    Writes,
+}
+
+impl Direction {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Reads => "reads",
+            Self::Writes => "writes",
+        }
+    }
+}
+
+/// The words for directions of a text, in order. `small` is the text in small letters.
+pub(super) fn directions(small: &str) -> Vec<Direction> {
+    let is_word = |at: usize| {
+        let before = small[..at].chars().next_back();
+        let is_start = before.is_none_or(|c| !c.is_alphabetic() || is_without_blanks(c));
+        let first = small[at..].chars().next();
+        (is_start || first.is_some_and(is_without_blanks))
+            && !OTHERS.iter().any(|word| small[at..].starts_with(word))
+    };
+    let mut found: Vec<(usize, Direction)> = Vec::new();
+    for (words, direction) in [(&READS[..], Direction::Reads), (&WRITES[..], Direction::Writes)]
+    {
+        for word in words {
+            let places = small.match_indices(word).map(|(at, _)| at).filter(|at| is_word(*at));
+            found.extend(places.map(|at| (at, direction)));
+        }
+    }
+    found.sort_by_key(|(at, _)| *at);
+    found.dedup_by_key(|(at, _)| *at);
+    found.into_iter().map(|(_, direction)| direction).collect()
+}
+
+fn rates(text: &Text) -> Vec<Figure> {
+    let is_rate = |figure: &Figure| {
+        figure.unit.as_ref().is_some_and(|it| match it.unit {
+            Unit::BytePerSecond | Unit::BitPerSecond | Unit::Byte => it.factor >= 1e6,
+            Unit::IoPerSecond => true,
+            _ => false,
+        })
+    };
+    figures(&text.text).into_iter().filter(is_rate).collect()
+}
+
+/// Two rates in a cell, and only one of them says whether it reads or writes.
+pub(super) fn check(lint: &mut Lint<'_>, cell: &Text) {
+    let small = cell.text.to_lowercase();
+    let is_bytes =
+        |it: &Figure| it.unit.as_ref().is_some_and(|it| it.unit != Unit::IoPerSecond);
+    let rates: Vec<Figure> = rates(cell).into_iter().filter(is_bytes).collect();
+    let [_, second] = rates.as_slice() else { return };
+    let found = directions(&small);
+    let (reads, writes) =
+        (found.contains(&Direction::Reads), found.contains(&Direction::Writes));
+    if reads != writes {
+        let (there, gone) = if reads { ("reads", "writes") } else { ("writes", "reads") };
+        let message = format!("of two rates one {there}: the word for {gone} is gone");
+        lint.add(Rule::Direction, at(cell, second.number), message);
+        return;
+    }
+    let behind = small.get(second.number.1..).unwrap_or_default();
+    let joined =
+        ["읽기/쓰기", "reads/writes", "чтение/запись", "čtení/zápis", "lectures/écritures"];
+    if joined.iter().any(|words| behind.contains(words)) {
+        let message = "both words for the direction stand behind the second rate".to_owned();
+        lint.add(Rule::Direction, at(cell, second.number), message);
+    }
+}
+
+/// Reads that have become writes: the words, or the figures of both.
+pub(super) fn against(lint: &mut Lint<'_>, text: &Text, source: &Text) {
+    let (ours, theirs) =
+        (directions(&text.text.to_lowercase()), directions(&source.text.to_lowercase()));
+    let only = |all: &[Direction]| {
+        all.first().copied().filter(|first| all.iter().all(|it| it == first))
+    };
+    if let (Some(here), Some(there)) = (only(&ours), only(&theirs)) {
+        if here != there {
+            let start = text.text.len() - text.text.trim_start().len();
+            let place = at(text, (start, text.text.trim_end().len().max(start)));
+            let message = format!("{}, and the source has {}", here.word(), there.word());
+            lint.add(Rule::Direction, place, message);
+        }
+        return;
+    }
+    let (here, there) = (rates(text), rates(source));
+    let ([first, second], [of_source, other]) = (&here[..], &there[..]) else { return };
+    let ([a, b], [c, d]) = (&ours[..], &theirs[..]) else { return };
+    if a == b || c == d || first.base() == second.base() {
+        return;
+    }
+    let is_kept = (first.base(), second.base()) == (of_source.base(), other.base());
+    let is_turned = (second.base(), first.base()) == (of_source.base(), other.base());
+    if (is_kept && a != c) || (is_turned && a == c) {
+        let message = "reads and writes have changed places".to_owned();
+        lint.add(Rule::Direction, at(text, first.number), message);
+    }
+}
+
+/// Whether the first word of a text says a direction or an operation.
+pub(super) fn begins_with_direction(text: &str) -> bool {
+    let small = text.to_lowercase();
+    let begins = |word: &&str| small.starts_with(*word);
+    READS.iter().chain(&WRITES).any(|word| begins(word))
+}
