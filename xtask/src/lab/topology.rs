@@ -101,8 +101,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     let streams = document(section(said, "stream")?)?;
     figures.push(marked(&streams));
     figures.extend(of_streams(&streams)?);
-    figures
-        .push(affinity(&document(section(said, "plan of two")?)?, section(said, "allowed")?));
+    figures.push(bound(&document(section(said, "plan of two")?)?, section(said, "allowed")?));
     figures.extend(linpack(section(said, "linpack")?)?);
     Ok(figures)
 }
