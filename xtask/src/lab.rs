@@ -145,20 +145,8 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             return Ok(());
         }
     };
-    let (mut chosen, mut broken) = (Vec::new(), Vec::new());
-    for it in SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name)) {
-        if let Some(reason) = it.impossible() {
-            println!("SKIPPED {}: {reason}", it.name);
-            continue;
-        }
-        match it.prepare(root, &image) {
-            Ok(()) => chosen.push(it),
-            Err(error) => {
-                println!("lab: {error:#}");
-                broken.push(it.name);
-            }
-        }
-    }
+    let asked = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
+    let (chosen, mut broken) = prepared(root, &image, asked);
     let program = program(root)?;
     let ready_after = began.elapsed();
     // Two may end at the same time.
@@ -202,6 +190,29 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             )
         }
     }
+}
+
+/// Those that can be carried out here, and the names of those that cannot be made ready.
+fn prepared<'s>(
+    root: &Path,
+    image: &image::Image,
+    asked: impl Iterator<Item = &'s Scenario>,
+) -> (Vec<&'s Scenario>, Vec<&'s str>) {
+    let (mut chosen, mut broken) = (Vec::new(), Vec::new());
+    for it in asked {
+        if let Some(reason) = it.impossible() {
+            println!("SKIPPED {}: {reason}", it.name);
+            continue;
+        }
+        match it.prepare(root, image) {
+            Ok(()) => chosen.push(it),
+            Err(error) => {
+                println!("lab: {error:#}");
+                broken.push(it.name);
+            }
+        }
+    }
+    (chosen, broken)
 }
 
 /// When a section is recorded, and with which program: a page is worth as much as the reader can find what it is about.

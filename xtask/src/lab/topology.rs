@@ -101,8 +101,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     let streams = document(section(said, "stream")?)?;
     figures.push(marked(&streams));
     figures.extend(of_streams(&streams)?);
-    figures
-        .push(affinity(&document(section(said, "plan of two")?)?, section(said, "allowed")?));
+    figures.push(bound(&document(section(said, "plan of two")?)?, section(said, "allowed")?));
     figures.extend(linpack(section(said, "linpack")?)?);
     Ok(figures)
 }
@@ -222,7 +221,7 @@ fn marked(report: &Value) -> Figure {
 
 /// Where the kernel lets each thread run, as it says while they do, against the plan. A look may miss a case; a CPU
 /// that no plan has is never seen by accident.
-fn affinity(plan: &Value, allowed: &str) -> Figure {
+fn bound(plan: &Value, allowed: &str) -> Figure {
     let domains = plan["cases"].as_array().into_iter().flatten();
     let domains = domains.flat_map(|case| case["workload"]["domains"].as_array());
     let planned: BTreeSet<u64> =
