@@ -167,7 +167,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     println!("lab: {whole}");
     if found.len() == SCENARIOS.len() {
         write_page(root, WHOLE, |page| {
-            page.paragraph(&format!("{whole} Recorded {program}."))
+            page.paragraph(&format!("{whole} Recorded {program}."));
         })?;
     }
     let mut wrong = 0;

@@ -19,14 +19,13 @@ use assay_model::benchmark::{Benchmark, Better};
 use assay_model::comparison::{
     Comparison, Design, Only, Pair, SCHEMA, Side, Unmatched, Verdict,
 };
-use assay_model::run::{CaseRecord, Run};
+use assay_model::run::Run;
 use assay_model::summary::Estimate;
-use assay_model::workload::NetworkWorkload;
 
 use crate::quantile::LEVEL;
 use crate::shift::{self, FEWEST};
 use crate::summarize::summarize;
-use crate::{environment, false_discovery};
+use crate::{environment, false_discovery, question};
 
 mod across_runs;
 mod to_tell;
@@ -190,7 +189,7 @@ pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut questions: BTreeMap<&str, String> = BTreeMap::new();
     for record in &run.cases {
-        questions.entry(&record.case.id).or_insert_with(|| question(record));
+        questions.entry(&record.case.id).or_insert_with(|| question::of(record));
     }
     let keyed = |it: Estimate| {
         let question = questions.get(it.case.as_str()).map(String::as_str).unwrap_or_default();
@@ -207,18 +206,6 @@ pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
         results.sort_by(|a, b| a.host.cmp(&b.host));
     }
     results.into_iter().map(keyed).collect()
-}
-
-/// Which host is at the other end of a network is not part of the question.
-pub(crate) fn question(record: &CaseRecord) -> String {
-    let case = &record.case;
-    match case.workload.network() {
-        Some(work) => {
-            let question = NetworkWorkload { to: None, ..work.clone() };
-            format!("{}/{}", question.name(), case.by)
-        }
-        None => case.id.clone(),
-    }
 }
 
 /// 4 and 4.0 are the same value.

@@ -7,7 +7,7 @@ use assay_model::comparison::{Design, Difference};
 use assay_model::environment::{Aspect, Environment};
 use assay_model::run::Run;
 
-use crate::compare::question;
+use crate::question;
 
 /// Runnable tasks before a run: half a CPU more is other work.
 const LOAD: f64 = 0.5;
@@ -73,7 +73,7 @@ const fn is_named_once(aspect: Aspect) -> bool {
 /// What the cases had: their loops, engines, far ends, files.
 fn of_cases(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
     run.finished_cases().flat_map(|record| {
-        let question = question(record);
+        let question = question::of(record);
         record.series.iter().flat_map(move |series| {
             let reported = |name: Attribute| {
                 let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);

@@ -11,8 +11,9 @@ use assay_model::run::Run;
 use assay_model::summary::Estimate;
 
 use crate::change_points::{self, NAME, PERMUTATIONS, RISK};
-use crate::compare::{Key, identified, question};
+use crate::compare::{Key, identified};
 use crate::quantile::{self, LEVEL};
+use crate::question;
 use crate::{METHOD, environment, shift};
 
 /// Which result is wanted.
@@ -119,7 +120,7 @@ fn point((run, estimate, _): &Found<'_>) -> Point {
 /// Of what cases have only that of the result itself.
 fn surroundings(run: &Run, estimate: &Estimate) -> Environment {
     let case = run.cases.iter().find(|record| record.case.id == estimate.case);
-    let own = format!("{} {}", case.map(question).unwrap_or_default(), estimate.metric);
+    let own = format!("{} {}", case.map(question::of).unwrap_or_default(), estimate.metric);
     let is_about =
         |(aspect, of): &(Aspect, String)| !environment::is_of_cases(*aspect) || *of == own;
     environment::of(run).into_iter().filter(|(key, _)| is_about(key)).collect()

@@ -25,6 +25,7 @@ pub mod modality;
 pub mod outliers;
 pub mod proof;
 pub mod quantile;
+mod question;
 pub mod random;
 pub mod rank;
 pub mod rank_statistic;

@@ -308,7 +308,7 @@ impl Delayed {
         let (set_ms, by_kernel_ms) = (least_ms * 0.995, kernel_ms(text)? * 0.99);
         let judged = |what, figure: fn(&Times) -> f64, least_ms: f64, reported_ms: f64| {
             let (low, high) = beside.range_ms(figure);
-            let from = if depth == 1.0 { (low - NEAR_MS).max(least_ms) } else { least_ms };
+            let from = if depth < 1.5 { (low - NEAR_MS).max(least_ms) } else { least_ms };
             let to = high + NEAR_MS;
             let is_right = (from..=to).contains(&reported_ms);
             let is_enough = reported_ms >= least_ms;

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use assay_model::attribute::{Attribute, Value};
 use assay_model::comparison::{Difference, Verdict};
 use assay_model::doubt::Resource;
 use assay_model::engine_choice::EngineReason;
@@ -15,7 +14,6 @@ use assay_model::trust::{Distrust, WIDEST};
 use super::{Said, hosts, reported};
 use crate::locale as units;
 use crate::locale::{comma, fixed, word};
-use crate::units::display;
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -209,10 +207,7 @@ pub fn difference(difference: &Difference) -> String {
         }
         Aspect::Order => say!("differ-order", what = what, a = a, b = b),
         Aspect::FileSize => {
-            let size = |text: &str| {
-                let known = text.parse().ok().map(Value::Number);
-                known.map(|it| display(Attribute::TargetBytes, &it))
-            };
+            let size = |text: &str| text.parse().ok().map(units::size);
             let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
             say!("differ", what = what, a = a, b = b)
         }

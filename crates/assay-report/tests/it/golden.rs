@@ -6,6 +6,7 @@ use std::path::Path;
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
+use assay_model::facts::HostFacts;
 use assay_model::limit::{Basis, Limit};
 use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
 use assay_model::quantity::{Quantity, Unit};
