@@ -3,7 +3,7 @@
 ## The list of runs
 list-title = Exécutions
 list-empty = Il n’y a encore aucune exécution.
-list-no-match = Aucune exécution ne correspond à la demande ; exécutions enregistrées : { $n }.
+list-no-match = Aucune exécution ne correspond à la demande ; exécutions enregistrées : { $n }.
 list-unreadable = Illisibles
 list-unreadable-advice = son dossier peut être supprimé ; rien d’autre n’en dépend
 column-run = exécution
@@ -119,7 +119,7 @@ gate-failed = non respecté
 compare-differences = Autres différences
 compare-unmatched = Mesuré dans une seule condition
 compare-control = témoin
-compare-one-each = Une exécution de chaque ne décide rien : il en faut environ { $n } par condition.
+compare-one-each = Une exécution de chaque ne décide rien : il en faut environ { $n } par condition.
 compare-needs = { $n } exécutions
 compare-alone = { $what } : { $side } seulement
 column-floor = plancher de bruit

@@ -297,7 +297,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_twice_is_wrong_however_restless_the_guest() {
-        const RATES: &str = " #bytes #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 2 1000 0.00 VALUE 0.1\n---\n";
+        const RATES: &str = " #bytes #iterations    BW peak[MB/sec]    BW average[MB/sec]   MsgRate[Mpps]\n 2 1000 0.00 VALUE MESSAGES\n---\n";
         let none =
             "x\n== no device\nassay: there is no RDMA device\nhelp: rdma link add\nexit 4\n";
         let steady = ["10", "10", "10"];
@@ -314,8 +314,10 @@ mod tests {
             ("read_lat RC 2", TABLE, steady, ["20", "20", "20"], Some(false)),
         ] {
             let round = |(theirs, ours): (&str, &str)| {
-                let of = |by, value| {
+                let of = |by, value: &str| {
+                    let messages = value.parse::<f64>().unwrap() * 1.048_576 / 2.0;
                     let table = table.replace("VALUE", value).replace("TYPICAL", value);
+                    let table = table.replace("MESSAGES", &format!("{messages:.6}"));
                     format!("\n== {by} {test}\n{table}")
                 };
                 [of("perftest", theirs), of("assay", ours)].concat()

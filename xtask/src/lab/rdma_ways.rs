@@ -263,7 +263,7 @@ const SAID: [(&str, &[&str]); 22] = [
     ("queue pairs", &["Number of qps   : 4", "exit 0"]),
     (
         "both ways",
-        &["Bidirectional RDMA_Write BW Test", "Bidirectional Send BW Test", "exit 0"],
+        &["RDMA_Write Bidirectional BW Test", "Send Bidirectional BW Test", "exit 0"],
     ),
     ("datagrams", &["exit 0"]),
     (
@@ -304,9 +304,13 @@ mod tests {
     const TIMES: &str = " #bytes #iterations    t_typical[usec]    t_avg[usec]\n";
 
     fn table(head: &str, sizes: usize) -> String {
-        let rows: String =
-            (1..=sizes).map(|power| format!(" {} 1000 9.25 12.5 0.1\n", 1 << power)).collect();
-        let rows = if head == TIMES { rows.replace(" 0.1", "") } else { rows };
+        let row = |power: usize| {
+            let bytes = 1 << power;
+            let rate = format!(" {:.6}", 12.5 * 1.048_576 / f64::from(bytes));
+            let rate = if head == TIMES { String::new() } else { rate };
+            format!(" {bytes} 1000 19.25 12.5{rate}\n")
+        };
+        let rows: String = (1..=sizes).map(row).collect();
         format!("{head}{rows}-----\n")
     }
 
@@ -347,14 +351,14 @@ mod tests {
     fn a_table_without_its_figures_and_datagrams_that_are_lost_are_wrong() {
         let rate = "queue pairs: sizes with a figure, by table";
         for (from, to, expected) in [
-            (" 64 1000 9.25 12.5 0.1\n", "", rate),
-            (" 64 1000 9.25 12.5 0.1", " 64 1000 9.25 0.00 0.000000", rate),
+            (" 64 1000 19.25 12.5 0.204800\n", "", rate),
+            (" 64 1000 19.25 12.5 0.204800", " 64 1000 19.25 0.00 0.000000", rate),
             (
                 &*table(RATES, 1).repeat(3),
                 &table(RATES, 1),
                 "both ways: sizes with a figure, by table",
             ),
-            (" 64 1000 9.25 12.5\n", "", "as perftest: sizes with a figure, by table"),
+            (" 64 1000 19.25 12.5\n", "", "as perftest: sizes with a figure, by table"),
             ("2 of 500", "495 of 500", "datagrams: lost"),
             ("2 of 500", "0 of 5", "datagrams: lost"),
             ("2 of 500 datagrams lost", "all well", "datagrams: lost"),

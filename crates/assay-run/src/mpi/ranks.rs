@@ -514,7 +514,7 @@ mod tests {
             ("MPICH", by(HYDRA, Make::Mpich), None),
             ("MVAPICH", by(HYDRA, Make::Mpich), None),
             ("Intel MPI", by("intel-hydra", Make::Mpich), None),
-            ("Intel MPI", by(HYDRA, Make::Mpich), Some("serves it in some versions only")),
+            ("Intel MPI", by(HYDRA, Make::Mpich), Some("works with some of its versions only")),
             ("Open MPI", by(HYDRA, Make::Mpich), Some("of another make than hydra")),
             ("MPICH", by("orterun", Make::OpenMpi), Some("of another make than orterun")),
             ("Open MPI", by("orterun", Make::OpenMpi), None),
