@@ -164,7 +164,7 @@ fn the_page_of_a_volume_is_one_command() {
     are_finishers_said(&document, &learn);
     // A saturated one is named.
     let is_saturated = document.to_string().contains("host-saturated");
-    assert_eq!(learn.contains("The limit may be a host’s own"), is_saturated, "{learn}");
+    assert_eq!(learn.contains("The limit may be a host's own"), is_saturated, "{learn}");
     for host in &hosts.0 {
         let curve = format!("**Response curve of {host}, RndRead**");
         assert!(learn.contains(&curve), "{curve}\n{learn}");
