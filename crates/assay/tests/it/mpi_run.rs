@@ -268,7 +268,11 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         (vec!["mpi", "--mpi", mpi, "--ranks", "100000"], 2, "do not fit node"),
         (vec!["mpi", "--mpi", mpi, "--placement", "nowhere"], 2, "known are same-core"),
         (vec!["mpi", "--mpi", mpi, "--placement", "across-sockets,x"], 2, "known are"),
-        (vec!["mpi", "--mpi", mpi, "--hostfile", "/no/such/file"], 2, "/no/such/file cannot be read"),
+        (
+            vec!["mpi", "--mpi", mpi, "--hostfile", "/no/such/file"],
+            2,
+            "/no/such/file cannot be read",
+        ),
         (vec!["mpi", "--mpi", mpi, "--launcher", "mpirun"], 2, "only Slurm's srun can"),
         (vec!["mpi", "--mpi", mpi, "--mpi-hosts", "a", "--hostfile", "b"], 2, "cannot be used"),
     ] {

@@ -178,7 +178,7 @@ fn tools_that_are_not_there_are_reported_with_where_to_get_them() {
         let mut command = world.command(&["storage", "read", "file", "--by", name]);
         let output = command.env("PATH", "/nonexistent").output().unwrap();
         let reported = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{reported}");
+        assert_eq!(output.status.code(), Some(4), "{reported}");
         assert!(reported.contains(&format!("--tool {name}=PATH")), "{reported}");
     }
 }

@@ -490,7 +490,14 @@ fn every_old_result_finds_itself() {
     let world = world();
     for run in runs() {
         let results = array(&expected_json(&format!("{run}.json"))["results"]).len();
-        let outcome = world.assay(&["compare", &run, &run, "--json"]);
+        // A run is not compared with itself, but with one that is like it.
+        let like = format!("{}ffff", &run[..run.len() - 4]);
+        let folder = |name: &str| world.path("assay").join("runs").join(name);
+        fs::create_dir(folder(&like)).unwrap();
+        let events = fs::read_to_string(folder(&run).join("events.jsonl")).unwrap();
+        fs::write(folder(&like).join("events.jsonl"), events.replace(run.as_str(), &like))
+            .unwrap();
+        let outcome = world.assay(&["compare", &run, &like, "--json"]);
         if results == 0 {
             outcome.failed_with(WRONG_USAGE);
             continue;

@@ -225,7 +225,7 @@ fn ranks_that_are_not_served_are_found_out(slurm: &Slurm) {
     let asked = [&LATENCY[..], &["--mpi-library", "libmpi.so.40"]].concat();
     let outcome = slurm.assay(&["srun", "--mpi=none", "-Q", "-n", "2"], &asked);
     assert_ne!(outcome.code, 0, "{outcome:?}");
-    let reported = "srun was not told to serve it: `--mpi=pmix`";
+    let reported = "srun was started without PMIx: add `--mpi=pmix`";
     assert_eq!(outcome.err.matches(reported).count(), 1, "{outcome:?}");
 }
 
