@@ -169,7 +169,7 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "write-bw", "-r", "4"], "memory to be received in"),
         (&["rdma", "read-bw", "-I", "4"], "nothing to copy"),
         (&["rdma", "send-bw", "--perform_warm_up"], "write-bw and read-bw"),
-        (&["rdma", "send-lat", "-S", "16"], "0..=15"),
+        (&["rdma", "send-lat", "-S", "16"], "from 0 to 15"),
         // perftest's own options, by their names.
         (&["rdma", "send-bw", "--run_infinitely"], "--forever keeps the far end"),
         (&["rdma", "send-bw", "-R"], "not by the RDMA connection manager"),
