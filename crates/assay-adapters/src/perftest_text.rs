@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 
+use assay_model::attribute::{Attribute, Value};
 use assay_model::doubt::{Doubt, Order};
 use assay_model::quantity::Unit;
 
@@ -95,6 +96,17 @@ const MICRO: f64 = 1e-6;
 const MEBI: f64 = 1_048_576.0;
 const GIGABIT: f64 = 1e9 / 8.0;
 
+/// Columns of times, and the facts that they are of a result.
+const FIGURES: [(Column, Attribute); 7] = [
+    (Column::Min, Attribute::PerftestMin),
+    (Column::Max, Attribute::PerftestMax),
+    (Column::Typical, Attribute::PerftestTypical),
+    (Column::Average, Attribute::PerftestAverage),
+    (Column::Deviation, Attribute::PerftestDeviation),
+    (Column::P99, Attribute::PerftestP99),
+    (Column::P999, Attribute::PerftestP999),
+];
+
 /// One size.
 pub type Row = BTreeMap<Column, f64>;
 
@@ -120,6 +132,37 @@ pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
         }
     }
     if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
+}
+
+/// The figures of a row as perftest printed them.
+pub(crate) fn figures(row: &Row) -> impl Iterator<Item = (Attribute, f64)> {
+    FIGURES.iter().filter_map(|(column, name)| Some((*name, *row.get(column)?)))
+}
+
+/// What the head says of the way that was measured. Names stand on lines of their own or two on a line, with the
+/// value up to the next tab.
+pub(crate) fn way(text: &str) -> Vec<(Attribute, Value)> {
+    let said = |name: &str| {
+        let named = |part: &str| {
+            let (found, value) = part.split_once(':')?;
+            (found.trim() == name).then(|| value.trim().to_owned())
+        };
+        text.lines().flat_map(|line| line.split('\t')).find_map(named)
+    };
+    let number = |name: &str| said(name)?.trim_end_matches("[B]").parse::<u64>().ok();
+    let device = said("Device").filter(|it| !it.is_empty());
+    let link =
+        said("Link type").map(|it| if it == "IB" { "InfiniBand".to_owned() } else { it });
+    [
+        (Attribute::Device, device.map(Value::from)),
+        (Attribute::LinkLayer, link.map(Value::from)),
+        (Attribute::GidIndex, number("GID index").map(Value::from)),
+        (Attribute::PathMtuBytes, number("Mtu").map(Value::from)),
+        (Attribute::InlineBytes, number("Max inline data").map(Value::from)),
+    ]
+    .into_iter()
+    .filter_map(|(name, value)| Some((name, value?)))
+    .collect()
 }
 
 /// Laws that a row breaks: one whose mean is below its minimum was not measured so, but edited or misprinted.
@@ -257,6 +300,23 @@ mod tests {
         assert!((last[&Column::Rate] - 9.21 * MEBI).abs() < 1.0);
         let by_messages = last[&Column::MessageRate] * last[&Column::Bytes];
         assert!((last[&Column::Rate] / by_messages - 1.0).abs() < 0.01, "{by_messages}");
+    }
+
+    #[test]
+    fn the_way_that_was_measured_is_read_from_above_the_table() {
+        let expected = [
+            (Attribute::Device, Value::from("rxe0")),
+            (Attribute::LinkLayer, Value::from("Ethernet")),
+            (Attribute::GidIndex, Value::from(1_u64)),
+            (Attribute::PathMtuBytes, Value::from(1024_u64)),
+            (Attribute::InlineBytes, Value::from(0_u64)),
+        ];
+        assert_eq!(way(LATENCY), expected);
+        assert_eq!(way(BANDWIDTH), expected);
+        let other = LATENCY.replace(" GID index       : 1\n", "").replace("Ethernet", "IB");
+        assert_eq!(way(&other)[1], (Attribute::LinkLayer, Value::from("InfiniBand")));
+        assert_eq!(way(&other).len(), 4);
+        assert_eq!(way("nothing"), []);
     }
 
     #[test]

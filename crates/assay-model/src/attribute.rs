@@ -8,126 +8,14 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::engine_choice::EngineReason;
 use crate::quantity::Unit;
+
+mod value;
+
+pub use value::{BoundRank, Value};
 
 /// Names and values that distinguish and describe a result, in the order of the table.
 pub type Attributes = BTreeMap<Attribute, Value>;
-
-/// One value of an attribute.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A truth value.
-    Flag(bool),
-    /// A whole number.
-    Integer(u64),
-    /// Any other number, in the attribute's base unit.
-    Number(f64),
-    /// A name, a path, or a stable word such as `random`.
-    Text(String),
-    /// Why an engine was chosen.
-    Reason(EngineReason),
-    /// Names of the outside world with their values: variables of an environment, command lines.
-    Pairs(BTreeMap<String, String>),
-    /// Where the ranks of an MPI program were bound, in their order.
-    Ranks(Vec<BoundRank>),
-}
-
-/// Where one rank of an MPI program was bound.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BoundRank {
-    /// Its host, where they have several.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<String>,
-    /// The CPUs that it may run on.
-    pub cpus: Vec<u32>,
-}
-
-impl BoundRank {
-    /// All ranks in one line: `0; 1`, with the hosts where there are several: `a:0,1; b:4`.
-    #[must_use]
-    pub fn line(ranks: &[Self]) -> String {
-        let one = |rank: &Self| {
-            let cpus: Vec<String> = rank.cpus.iter().map(ToString::to_string).collect();
-            let host = rank.host.as_ref().map(|host| format!("{host}:")).unwrap_or_default();
-            host + &cpus.join(",")
-        };
-        ranks.iter().map(one).collect::<Vec<_>>().join("; ")
-    }
-}
-
-impl Value {
-    /// The value as a number, if it is one.
-    #[must_use]
-    pub const fn number(&self) -> Option<f64> {
-        match self {
-            Self::Integer(number) => Some(*number as f64),
-            Self::Number(number) => Some(*number),
-            Self::Flag(_)
-            | Self::Text(_)
-            | Self::Reason(_)
-            | Self::Pairs(_)
-            | Self::Ranks(_) => None,
-        }
-    }
-
-    /// The value as text, if it is text.
-    #[must_use]
-    pub fn text(&self) -> Option<&str> {
-        match self {
-            Self::Text(text) => Some(text),
-            Self::Flag(_)
-            | Self::Integer(_)
-            | Self::Number(_)
-            | Self::Reason(_)
-            | Self::Pairs(_)
-            | Self::Ranks(_) => None,
-        }
-    }
-}
-
-impl From<bool> for Value {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
-
-impl From<u32> for Value {
-    fn from(number: u32) -> Self {
-        Self::Integer(number.into())
-    }
-}
-
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Self::Integer(number)
-    }
-}
-
-impl From<usize> for Value {
-    fn from(number: usize) -> Self {
-        Self::Integer(number as u64)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Number(number)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
 
 /// What an attribute does for a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -501,8 +389,22 @@ attributes! {
     Window, "window", Fact, Kind::Plain;
     /// Iterations behind one value.
     Iterations, "iterations", Fact, Kind::Plain;
-    /// The standard deviation of single values, as a tool printed it.
+    /// The standard deviation of single values, as perftest printed it: stored until `perftest_deviation` was.
     Deviation, "deviation", Fact, Kind::Measured(Unit::Second);
+    /// The minimum by perftest's rules, which leave out the last message: its `t_min`.
+    PerftestMin, "perftest_min", Fact, TIME;
+    /// Its `t_max`: without the two slowest messages, and so never the maximum.
+    PerftestMax, "perftest_max", Fact, TIME;
+    /// Its `t_typical`: the median of what is left.
+    PerftestTypical, "perftest_typical", Fact, TIME;
+    /// Its `t_avg`: the mean of what is left.
+    PerftestAverage, "perftest_average", Fact, TIME;
+    /// Its `t_stdev`: the population's standard deviation of what is left.
+    PerftestDeviation, "perftest_deviation", Fact, TIME;
+    /// Its `99% percentile`.
+    PerftestP99, "perftest_p99", Fact, TIME;
+    /// Its `99.9% percentile`.
+    PerftestP999, "perftest_p999", Fact, TIME;
     /// What carried the messages.
     Transport, "transport", Fact, Kind::Plain;
     /// The CPUs that each rank was bound to.
@@ -592,6 +494,7 @@ pub const LOOPBACK: &str = "loopback";
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine_choice::EngineReason;
 
     #[test]
     fn names_are_what_is_stored_and_unique() {

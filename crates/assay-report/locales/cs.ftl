@@ -82,6 +82,7 @@ heading-storage = Úložiště
 heading-files = Stromy souborů
 heading-copies = Kopie mezi doménami
 heading-other = Ostatní výsledky
+heading-perftest = Latence podle pravidel perftestu
 heading-measurers = Srovnání měřicích nástrojů
 heading-warnings = Varování
 heading-failures = Selhání
@@ -96,6 +97,7 @@ table-extremes = Mediány přes domény téhož druhu
 table-levels = Latence jednotlivých úrovní mezipaměti a paměti
 table-compute = Špičkový výkon operací multiply-add a LINPACK
 table-other = Výsledky všech ostatních testů
+table-perftest = Co perftest vypisuje o týchž zprávách
 table-measurers = Mediány a jejich poměr
 table-copies = Propustnost v { $unit } při kopírování do paměti domény jejími CPU (řádky) z paměti jiné domény (sloupce)
 table-network-items = Užitečná propustnost a vytížení CPU
@@ -289,6 +291,7 @@ products-by = součiny matic pomocí { $blas }
 scaled-residual = škálované reziduum { $residual } (musí zůstat pod { $bound })
 copies-explanation = Hodnoty jsou mediány. Bajty se počítají jako u Copy ve STREAM, čtení i zápis; na diagonále je obojí ve vlastní paměti domény.
 measurers-ratios = Poměry jsou poměry mediánů.
+perftest-rules = Podle pravidel perftestu se poslední zpráva neměří, dvě nejpomalejší z ostatních se nepočítají do mediánu ani do průměru a t_max je druhá největší hodnota, nikoli maximum. Vlastní hodnoty assay v ostatních tabulkách jsou ze všech zpráv.
 basis-memory-channels = { $n ->
     [one] { $n } paměťový kanál × { $rate } × { $width } (SMBIOS)
     [few] { $n } paměťové kanály × { $rate } × { $width } (SMBIOS)

@@ -79,6 +79,7 @@ heading-storage = Massenspeicher
 heading-files = Dateibäume
 heading-copies = Kopien zwischen Domänen
 heading-other = Weitere Ergebnisse
+heading-perftest = Latenz nach den Regeln von perftest
 heading-measurers = Messprogramme im Vergleich
 heading-warnings = Warnungen
 heading-failures = Fehlschläge
@@ -93,6 +94,7 @@ table-extremes = Mediane über die Domänen einer Art
 table-levels = Latenz jeder Cache-Ebene und des Speichers
 table-compute = Spitzenleistung der Multiply-Adds und LINPACK
 table-other = Ergebnisse aller übrigen Benchmarks
+table-perftest = Was perftest zu denselben Nachrichten ausgibt
 table-measurers = Mediane und ihr Verhältnis
 table-copies = Bandbreite in { $unit } von Kopien in den Speicher einer Domäne durch deren CPUs (Zeilen) aus dem Speicher einer anderen (Spalten)
 table-network-items = Nutzdatenrate und CPU-Aufwand
@@ -278,6 +280,7 @@ products-by = Matrixprodukte von { $blas }
 scaled-residual = skaliertes Residuum { $residual } (muss unter { $bound } bleiben)
 copies-explanation = Die Werte sind Mediane. Bytes werden wie bei Copy von STREAM gezählt, Lesen und Schreiben; auf der Diagonale liegt beides im eigenen Speicher der Domäne.
 measurers-ratios = Die Verhältnisse sind die der Mediane.
+perftest-rules = Nach den Regeln von perftest wird die letzte Nachricht nicht gemessen, die zwei langsamsten der übrigen zählen weder für den Median noch für den Mittelwert, und t_max ist der zweitgrößte Wert, nicht das Maximum. assays eigene Werte in den anderen Tabellen sind die aller Nachrichten.
 basis-memory-channels = { $n ->
     [one] { $n } Speicherkanal × { $rate } × { $width } (SMBIOS)
    *[other] { $n } Speicherkanäle × { $rate } × { $width } (SMBIOS)

@@ -84,6 +84,7 @@ heading-storage = Storage
 heading-files = File trees
 heading-copies = Copies between domains
 heading-other = Other results
+heading-perftest = Latency by perftest's rules
 heading-measurers = Measurers side by side
 heading-warnings = Warnings
 heading-failures = Failures
@@ -98,6 +99,7 @@ table-extremes = Medians over the domains of one kind
 table-levels = Latency of each cache level and memory
 table-compute = Multiply-add peak and LINPACK
 table-other = Results of all other benchmarks
+table-perftest = What perftest prints of the same messages
 table-measurers = Medians and their ratio
 table-copies = Bandwidth in { $unit } of copies into the memory of a domain, by its CPUs (rows), from the memory of another (columns)
 table-network-items = Goodput and CPU cost
@@ -287,6 +289,7 @@ products-by = matrix products by { $blas }
 scaled-residual = scaled residual { $residual } (must stay below { $bound })
 copies-explanation = Values are medians. Bytes are counted as STREAM counts Copy, reads and writes; on the diagonal both are in the domain's own memory.
 measurers-ratios = Ratios are of the medians.
+perftest-rules = By perftest's rules the last message is not timed, the two slowest of the others count neither for the median nor for the mean, and t_max is the second slowest: not the maximum. assay's own values in the other tables are of all messages.
 basis-memory-channels = { $n ->
     [one] { $n } memory channel × { $rate } × { $width } (SMBIOS)
    *[other] { $n } memory channels × { $rate } × { $width } (SMBIOS)

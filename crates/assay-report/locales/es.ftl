@@ -79,6 +79,7 @@ heading-storage = Almacenamiento
 heading-files = Árboles de archivos
 heading-copies = Copias entre dominios
 heading-other = Otros resultados
+heading-perftest = Latencia según las reglas de perftest
 heading-measurers = Herramientas de medida comparadas
 heading-warnings = Advertencias
 heading-failures = Fallos
@@ -93,6 +94,7 @@ table-extremes = Medianas sobre los dominios de un mismo tipo
 table-levels = Latencia de cada nivel de caché y de la memoria
 table-compute = Pico de multiplicación-suma y LINPACK
 table-other = Resultados de todos los demás benchmarks
+table-perftest = Lo que perftest muestra de los mismos mensajes
 table-measurers = Medianas y su cociente
 table-copies = Ancho de banda en { $unit } de las copias a la memoria de un dominio, por sus CPU (filas), desde la memoria de otro (columnas)
 table-network-items = Caudal útil y coste de CPU
@@ -278,6 +280,7 @@ products-by = productos de matrices con { $blas }
 scaled-residual = residuo escalado { $residual } (debe quedar por debajo de { $bound })
 copies-explanation = Los valores son medianas. Los bytes se cuentan como en Copy de STREAM, lecturas y escrituras; en la diagonal ambas son de la memoria del propio dominio.
 measurers-ratios = Los cocientes son de las medianas.
+perftest-rules = Según las reglas de perftest, el último mensaje no se cronometra, los dos más lentos de los demás no cuentan ni para la mediana ni para la media, y t_max es el segundo valor más alto, no el máximo. Los valores propios de assay en las demás tablas son de todos los mensajes.
 basis-memory-channels = { $n ->
     [one] { $n } canal de memoria × { $rate } × { $width } (SMBIOS)
    *[other] { $n } canales de memoria × { $rate } × { $width } (SMBIOS)

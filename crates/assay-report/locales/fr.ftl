@@ -79,6 +79,7 @@ heading-storage = Stockage
 heading-files = Arborescences de fichiers
 heading-copies = Copies entre domaines
 heading-other = Autres résultats
+heading-perftest = Latence selon les règles de perftest
 heading-measurers = Outils de mesure côte à côte
 heading-warnings = Avertissements
 heading-failures = Échecs
@@ -93,6 +94,7 @@ table-extremes = Médianes sur les domaines d’un même type
 table-levels = Latence de chaque niveau de cache et de la mémoire
 table-compute = Crête des multiplications-additions et LINPACK
 table-other = Résultats de tous les autres benchmarks
+table-perftest = Ce que perftest affiche des mêmes messages
 table-measurers = Médianes et leur rapport
 table-copies = Bande passante en { $unit } des copies vers la mémoire d’un domaine, par ses CPU (lignes), depuis la mémoire d’un autre (colonnes)
 table-network-items = Débit utile et coût CPU
@@ -278,6 +280,7 @@ products-by = produits matriciels par { $blas }
 scaled-residual = résidu normalisé { $residual } (doit rester inférieur à { $bound })
 copies-explanation = Les valeurs sont des médianes. Les octets sont comptés comme pour Copy de STREAM, lectures et écritures ; sur la diagonale, les deux sont dans la mémoire propre au domaine.
 measurers-ratios = Les rapports sont ceux des médianes.
+perftest-rules = Selon les règles de perftest, le dernier message n’est pas chronométré, les deux plus lents des autres ne comptent ni pour la médiane ni pour la moyenne, et t_max est la deuxième plus grande valeur, pas le maximum. Les valeurs d’assay dans les autres tableaux portent sur tous les messages.
 basis-memory-channels = { $n ->
     [one] { $n } canal de mémoire × { $rate } × { $width } (SMBIOS)
    *[other] { $n } canaux de mémoire × { $rate } × { $width } (SMBIOS)

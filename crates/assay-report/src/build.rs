@@ -9,6 +9,7 @@ mod hosts;
 mod learn;
 mod listing;
 mod methods;
+mod perftest;
 mod plan;
 mod run;
 mod storage;

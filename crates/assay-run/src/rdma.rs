@@ -6,6 +6,7 @@
 mod far_end;
 mod outcome;
 mod perftest;
+mod perftest_figures;
 mod wire;
 
 use std::sync::atomic::AtomicBool;
@@ -31,6 +32,7 @@ pub(crate) use far_end::attend;
 pub use far_end::{Served, serve};
 pub use outcome::{Joined, Rates, Size, Values};
 pub(crate) use perftest::Peer;
+pub use perftest_figures::row as perftest_row;
 
 use far_end::Loopback;
 use wire::{Chosen, Hello, Line, Message, Names};

@@ -7,7 +7,7 @@ use assay_model::event::Figures;
 
 use super::{Found, parts};
 use crate::outputs::{Parsed, ToolError};
-use crate::perftest_text::{self, Column, Row, impossible, is_head};
+use crate::perftest_text::{self, Column, Row, figures, impossible, is_head};
 
 pub(super) fn is(text: &str) -> bool {
     text.lines().any(is_head)
@@ -39,6 +39,7 @@ fn table(text: &str) -> Result<Vec<Found>, ToolError> {
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = title.to_lowercase().replace(' ', "-");
+    let way = perftest_text::way(text);
     let found = |row: &Row| {
         let whole = |column: Column| row.get(&column).map(|it| *it as u64);
         let apart = [
@@ -52,6 +53,7 @@ fn table(text: &str) -> Result<Vec<Found>, ToolError> {
         let of = whole(Column::Bytes).or_else(|| whole(Column::Flows));
         let name = format!("{name}/{}", of.unwrap_or_default());
         let mut parsed = Parsed { doubts: impossible(row), ..Parsed::default() };
+        way.iter().for_each(|(name, value)| parsed.learn(*name, value.clone()));
         let (benchmark, dimensions) = match test(&name) {
             Some(test) => {
                 native(test, row, &mut parsed);
@@ -116,8 +118,8 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
                 percentiles: tails.collect(),
             },
         );
-        if let Some(deviation) = row.get(&Column::Deviation) {
-            parsed.learn(Attribute::Deviation, *deviation);
+        for (name, figure) in figures(row) {
+            parsed.learn_of(metric, name, figure);
         }
     }
 }

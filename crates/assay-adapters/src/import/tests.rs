@@ -241,6 +241,9 @@ fn perftests_maximum_is_none_and_its_value_says_whether_it_is_the_median() {
         (figures.max, figures.min.is_some(), figures.mean.is_some()),
         (None, true, true)
     );
+    let facts = parsed.facts(Some("half_round_trip"));
+    assert_eq!(facts[&Attribute::PerftestMax], (16_838.93 * 1e-6).into());
+    assert_eq!(facts[&Attribute::PerftestDeviation], (1987.32 * 1e-6).into());
     let statistic = |parsed: &Parsed| {
         let facts = parsed.facts(Some("half_round_trip"));
         facts[&Attribute::Statistic].text().map(str::to_owned)

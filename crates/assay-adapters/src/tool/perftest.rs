@@ -12,7 +12,7 @@ use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
 use super::{Detect, Tool, Version, not_taken};
 use crate::invocation::{Invocation, Request, plain_language};
 use crate::outputs::{Outputs, Parsed, ToolError};
-use crate::perftest_text::{Column, Row, impossible, rows};
+use crate::perftest_text::{Column, Row, figures, impossible, rows, way};
 
 const NAME: &str = "perftest";
 
@@ -142,6 +142,15 @@ fn parse(invocation: &Invocation, outputs: &Outputs) -> Result<Parsed, ToolError
         }
     }
     parsed.learn(Attribute::Iterations, work.iterations);
+    // Beside what assay itself took, so that whoever compares both sees whether it was the same way.
+    way(&outputs.stdout).into_iter().for_each(|(name, value)| parsed.learn(name, value));
+    // Facts are of a metric, so that they need a table of one size: perftest is started for each.
+    if let ([row], false) = (&table[..], work.test.is_bandwidth()) {
+        let printed = figures(row).filter(|(name, _)| *name != Attribute::PerftestDeviation);
+        for (name, figure) in printed {
+            parsed.learn_of(work.test.latency_metric(), name, figure);
+        }
+    }
     Ok(parsed)
 }
 
@@ -245,6 +254,18 @@ mod tests {
             words(RdmaTest::ReadBandwidth, "ib_read_bw"),
             "-F -c RC -n 1000 -s 2 -t 128 -q 2 -x 1 -p 4000 -d rxe0 -b 10.0.0.5"
         );
+        let whole = RdmaWorkload {
+            device: RdmaDevice {
+                name: Some("mlx5_0".to_owned()),
+                device_port: Some(2),
+                gid_index: Some(3),
+                mtu_bytes: Some(4096),
+                ..RdmaDevice::default()
+            },
+            ..RdmaWorkload::usual(RdmaTest::SendLatency, None)
+        };
+        let words_of_device = arguments(&whole, 2).split_off(7).join(" ");
+        assert_eq!(words_of_device, "-i 2 -x 3 -m 4096 -d mlx5_0", "the way that assay takes");
         assert_eq!(
             words(RdmaTest::AtomicLatency, "ib_atomic_lat"),
             "-F -c RC -n 1000 -x 1 -p 4000 -d rxe0 10.0.0.5"
@@ -269,6 +290,7 @@ mod tests {
     #[test]
     fn medians_and_averages_are_taken_and_neither_deviation_nor_maximum() {
         let parsed = read(RdmaTest::SendLatency, "ib_send_lat", LATENCY).unwrap();
+        assert_eq!(parsed.facts(None)[&Attribute::GidIndex], 1_u64.into());
         let first = &parsed.values[0];
         assert_eq!(first.metric, "half_round_trip");
         assert_eq!(first.apart[&Attribute::Bytes], 2_u64.into());
@@ -276,6 +298,22 @@ mod tests {
         let figures = first.figures.as_ref().unwrap();
         assert_eq!(figures.max, None, "perftest cuts off the two slowest");
         assert!((figures.mean.unwrap() - 636.95e-6).abs() < 1e-12);
+        // What it calls so is stored as its own.
+        let is_of_one =
+            |it: &&str| !it.starts_with(' ') || it.contains("#bytes") || it.starts_with(" 2 ");
+        let one: Vec<&str> = LATENCY.lines().filter(is_of_one).collect();
+        let facts = |text: &str| {
+            let parsed = read(RdmaTest::SendLatency, "ib_send_lat", text).unwrap();
+            parsed.facts(Some("half_round_trip"))
+        };
+        let of_one = facts(&one.join("\n"));
+        assert_eq!(of_one[&Attribute::PerftestMax], (16_838.93 * 1e-6).into());
+        assert_eq!(of_one.get(&Attribute::PerftestDeviation), None, "without fractions of µs");
+        assert_eq!(
+            facts(LATENCY).get(&Attribute::PerftestMax),
+            None,
+            "one fact for many sizes"
+        );
         let parsed = read(RdmaTest::SendBandwidth, "ib_send_bw", BANDWIDTH).unwrap();
         assert_eq!(parsed.values.len(), 32, "a rate and a rate of messages for each size");
         assert_eq!(parsed.doubts, []);

@@ -4,7 +4,7 @@
 //! Numbers keep the columns and the decimals of the tool and are not grouped, as there; intervals have a column of their own.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::{Benchmark, RdmaTest};
+use assay_model::benchmark::Benchmark;
 use assay_model::doubt::Doubt;
 use assay_model::facts::HostFacts;
 use assay_model::quantity::Unit;
@@ -17,16 +17,16 @@ mod mpi;
 mod volume;
 
 use super::answer::untrusted;
-use super::representative;
 use super::run::context::{number, text};
 use super::run::{published, together, words};
+use super::{perftest, representative};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{comma, date, decimal, detailed, grouped, symbol, word};
+use crate::locale::{comma, date, detailed, grouped, word};
 use crate::{precision, units, words as catalogue};
 
 /// Decimals that perftest and the OSU benchmarks print.
-const DECIMALS: usize = 2;
-const MICROSECOND: f64 = 1e-6;
+pub(super) const DECIMALS: usize = 2;
+pub(super) const MICROSECOND: f64 = 1e-6;
 
 /// A page with what stands in its front matter.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,7 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
         }
     }
     add(&mut document, Some("learn-heading-conditions"), conditions::side_by_side(summaries));
-    add(&mut document, Some("learn-heading-send-latency"), send_latency(&all));
+    add(&mut document, Some("learn-heading-send-latency"), perftest::published(&all));
     add(&mut document, Some("learn-heading-mpi-latency"), mpi::latency(&all));
     add(&mut document, Some("learn-heading-mpi-bandwidth"), mpi::bandwidth(&all));
     impossible(&mut document, &all);
@@ -232,7 +232,11 @@ fn lacking(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn of<'a>(all: &[&'a Estimate], benchmark: Benchmark, metric: &str) -> Vec<&'a Estimate> {
+pub(super) fn of<'a>(
+    all: &[&'a Estimate],
+    benchmark: Benchmark,
+    metric: &str,
+) -> Vec<&'a Estimate> {
     let is = |it: &&&Estimate| it.benchmark == benchmark.id() && it.metric == metric;
     all.iter().filter(is).copied().collect()
 }
@@ -365,7 +369,7 @@ fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
 }
 
 /// The sizes of some results, ascending.
-fn sizes(found: &[&Estimate]) -> Vec<u64> {
+pub(super) fn sizes(found: &[&Estimate]) -> Vec<u64> {
     let mut sizes: Vec<u64> = found
         .iter()
         .filter_map(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64))
@@ -375,51 +379,7 @@ fn sizes(found: &[&Estimate]) -> Vec<u64> {
     sizes
 }
 
-fn at<'a>(found: &[&'a Estimate], bytes: u64) -> Option<&'a Estimate> {
+pub(super) fn at<'a>(found: &[&'a Estimate], bytes: u64) -> Option<&'a Estimate> {
     let here = |it: &&&Estimate| number(it, Attribute::Bytes) == Some(bytes as f64);
     found.iter().find(here).copied()
-}
-
-/// perftest's table of latency, from its own output or from our measurement.
-fn send_latency(all: &[&Estimate]) -> Table {
-    let unit = symbol("µs");
-    let titled =
-        ["t_min", "t_max", "t_typical", "t_avg", "t_stdev"].map(|it| format!("{it} [{unit}]"));
-    let mut columns = vec![("#bytes", Align::Right), ("#iterations", Align::Right)];
-    columns.extend(titled.iter().map(|it| (it.as_str(), Align::Right)));
-    let interval = words::interval(all.first().map(|it| it.ci_level));
-    columns.push((interval.as_str(), Align::Right));
-    let mut table = Table::new("", &columns);
-    let reported = |metric: &str| {
-        let is = |it: &&&Estimate| {
-            let test = text(it, Attribute::Test).unwrap_or_default().to_lowercase();
-            it.metric == metric && test.starts_with("perftest") && test.contains("send")
-        };
-        all.iter().filter(is).copied().collect::<Vec<_>>()
-    };
-    let own = of(all, Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip");
-    let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(reported);
-    let typical = if own.is_empty() { &tool[2] } else { &own };
-    for bytes in sizes(typical) {
-        let Some(estimate) = at(typical, bytes) else { continue };
-        let figures: [Option<f64>; 5] = match own.is_empty() {
-            true => std::array::from_fn(|i| at(&tool[i], bytes).map(|it| it.median)),
-            false => {
-                let Estimate { min, max, median, mean, .. } = *estimate;
-                let deviation = number(estimate, Attribute::Deviation);
-                [Some(min), Some(max), Some(median), Some(mean), deviation]
-            }
-        };
-        let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);
-        let mut cells: Vec<Cell> =
-            vec![bytes.to_string().into(), iterations.to_string().into()];
-        let shown = |it: Option<f64>| {
-            let finite = it.filter(|it| it.is_finite());
-            Cell::from(finite.map(|it| decimal(it / MICROSECOND, DECIMALS)).unwrap_or_default())
-        };
-        cells.extend(figures.map(shown));
-        cells.push(precision::interval(estimate).unwrap_or_default().into());
-        table.rows.push(cells);
-    }
-    table
 }

@@ -12,7 +12,7 @@ mod measurers;
 mod mpi;
 pub(super) mod network;
 pub(super) mod notes;
-mod other;
+pub(super) mod other;
 mod roofline;
 mod rows;
 mod storage;
@@ -35,6 +35,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     head::add(&mut document, summary, run);
     sections(&mut document, &context);
     other::add(&mut document, &context);
+    super::perftest::add(&mut document, summary);
     measurers::add(&mut document, &context);
     context.notes.add(&mut document);
     notes::add_failures(&mut document, summary);

@@ -1,10 +1,12 @@
 //! The network of one host, made by hand: streams with what they cost both ends, datagrams, round trips.
 
 use assay_model::attribute::Attribute;
-use assay_model::benchmark::Benchmark::{NetworkTcp, NetworkUdp};
+use assay_model::benchmark::Benchmark::{self, NetworkTcp, NetworkUdp};
+use assay_model::benchmark::RdmaTest;
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
 use assay_model::summary::{Estimate, Summary};
+use assay_report::{build, render};
 
 use crate::maker::{self, With, estimate};
 
@@ -50,4 +52,83 @@ pub(crate) fn network() -> Summary {
             .with(Attribute::LoadStreams, 6_u64),
     ];
     summary
+}
+
+/// Latency of RDMA, by assay or by perftest, with what perftest prints.
+fn rdma(tool: &str, bytes: u64, median: f64) -> Estimate {
+    let figures = [
+        (Attribute::PerftestMin, 0.9),
+        (Attribute::PerftestMax, 3.0),
+        (Attribute::PerftestTypical, 1.0),
+        (Attribute::PerftestAverage, 1.05),
+        (Attribute::PerftestP99, 2.0),
+        (Attribute::PerftestP999, 3.0),
+    ];
+    let mut it =
+        estimate(Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip", median, 0.01)
+            .by(tool, "1")
+            .with(Attribute::Bytes, bytes)
+            .with(Attribute::Iterations, 1000_u64)
+            .with(Attribute::Connection, "rc")
+            .with(Attribute::Depth, 1_u64);
+    for (name, share) in figures {
+        it = it.with(name, median * share);
+    }
+    if tool == "assay" {
+        it = it.with(Attribute::PerftestDeviation, median * 0.2);
+    }
+    it.max = median * 50.0;
+    it
+}
+
+fn lines_with(text: &str, word: &str) -> Vec<String> {
+    let is_row = |it: &&str| it.starts_with('|') && it.contains(word);
+    let cells = |it: &str| it.replace('\u{a0}', " ").replace('\\', "");
+    text.lines().filter(is_row).map(cells).collect()
+}
+
+/// The report of a run has perftest's figures beside assay's own, and says what they are; the page for publication
+/// has them below perftest's labels. What was stored before they were has no maximum of all under `t_max`.
+#[test]
+fn figures_by_perftests_rules_stand_under_its_labels_and_no_others() {
+    let mut summary = maker::summary("rdma", Status::Complete, HostFacts::default());
+    summary.results =
+        vec![rdma("assay", 2, 2e-6), rdma("assay", 4, 2.5e-6), rdma("ib_send_lat", 2, 2.2e-6)];
+    let text = render::markdown::document(&build::run(&summary, None));
+    assert!(text.contains("By perftest's rules") && text.contains("second slowest"), "{text}");
+    let rows = lines_with(&text, "| 1000 |");
+    assert_eq!(rows.len(), 3, "{text}");
+    for (row, expected) in rows.iter().zip(["assay", "assay", "ib_send_lat"]) {
+        assert!(row.contains(expected), "{row}");
+    }
+    assert!(rows[0].contains("| 1.80 | 6.00 | 2.00 | 2.10 | 0.40 | 4.00 | 6.00 |"), "{rows:?}");
+    let page = |summary: &Summary| {
+        let (text, _) = render::learn::document(&build::learn("x", &[summary], &[]), None);
+        lines_with(&text, "| 1000 |")
+    };
+    let rows = page(&summary);
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    assert!(
+        rows[0].contains("assay | 2 | 1000 | 1.80 | 6.00 | 2.00 | 2.10 | 0.40 |"),
+        "{rows:?}"
+    );
+    assert!(rows[1].contains("ib_send_lat | 2 |"), "beside each other: {rows:?}");
+    for it in &mut summary.results {
+        it.parameters.retain(|name, _| !name.name().starts_with("perftest_"));
+    }
+    let rows = page(&summary);
+    assert!(!rows[0].contains("100.00"), "the maximum of all is no t_max: {rows:?}");
+    assert!(rows[0].contains("| 2.00 |"), "{rows:?}");
+    let text = render::markdown::document(&build::run(&summary, None));
+    assert!(!text.contains("perftest's rules"), "{text}");
+}
+
+/// Both measure what is asked, so that their ratio is shown.
+#[test]
+fn rdma_by_perftest_stands_beside_assays_with_the_ratio() {
+    let mut summary = maker::summary("rdma", Status::Complete, HostFacts::default());
+    summary.results = vec![rdma("assay", 2, 2e-6), rdma("ib_send_lat", 2, 2.5e-6)];
+    let text = render::markdown::document(&build::run(&summary, None));
+    let rows = lines_with(&text, "0.800");
+    assert_eq!(rows.len(), 1, "{text}");
 }

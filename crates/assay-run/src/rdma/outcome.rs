@@ -7,7 +7,7 @@ use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
 use assay_model::workload::RdmaWorkload;
 
-use super::wire;
+use super::{perftest_figures, wire};
 use crate::round_trips;
 
 /// Values that the interval of the median comes from, as of other round trips.
@@ -195,11 +195,15 @@ impl Size {
         Some(rates.peak_per_s()? * self.bytes as f64)
     }
 
-    /// All values, and those that an interval comes from.
+    /// All values, those that an interval comes from, and what perftest would print of them.
     #[must_use]
     pub fn entries(&self, test: RdmaTest) -> Vec<Entry> {
         let entries = match &self.values {
-            Values::Times(times_ns) => times(times_ns, test, self.span()),
+            Values::Times(times_ns) => {
+                let mut entries = times(times_ns, test, self.span());
+                entries.extend(perftest_figures::entries(self.bytes, times_ns, test));
+                entries
+            }
             Values::Marks(seen) => rates(seen, self.bytes, self.span()),
         };
         entries.into_iter().map(|entry| entry.within(Attribute::Bytes, self.bytes)).collect()
@@ -354,6 +358,14 @@ mod tests {
                 _ => 0,
             });
             assert_eq!(counts.sum::<u64>(), 1000, "every message is in the distribution");
+            let facts = entries.iter().filter(|entry| match entry {
+                Entry::SeriesFact(key, name, _) => {
+                    name.name().starts_with("perftest_")
+                        && key.extra.contains_key(&Attribute::Bytes)
+                }
+                _ => false,
+            });
+            assert_eq!(facts.count(), 7, "what perftest would print, of this size");
         }
     }
 }

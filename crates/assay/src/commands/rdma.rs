@@ -1,5 +1,7 @@
 //! `assay rdma`: RDMA between two hosts, with perftest's options and its table.
 
+mod again;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -52,7 +54,7 @@ pub(crate) fn rdma(
     let tested = rdma::run(&work, cancel, &mut |observed| {
         let (entries, line) = match observed {
             Observed::Joined(joined) => {
-                (joined.entries(), head(typed, &work, joined).to_string())
+                (joined.entries(), head(rate_unit(typed), &work, joined).to_string())
             }
             Observed::Size(size) => {
                 reported.push_str(&own(&work, size));
@@ -91,17 +93,49 @@ pub(crate) fn rdma(
     Ok(0)
 }
 
-/// A stored run as perftest prints it: its table, or its JSON.
+/// A stored run as perftest prints it: its table, or its JSON; of a suite's run one after another, or a list.
 pub(crate) fn stored(run: &Run, store: &Store, as_json: bool) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no table", run.started.run));
-    let record = run.cases.first().ok_or_else(nothing)?;
-    let text = stored::raw(store, &record.raw, TABLE)?;
-    let text = String::from_utf8_lossy(&text).into_owned();
-    if as_json { perftest_json(&text) } else { Ok(format!("{text}{}", perftest::rule())) }
+    let tables = if run.started.asked.is_some() {
+        let record = run.cases.first().ok_or_else(nothing)?;
+        let text = stored::raw(store, &record.raw, TABLE)?;
+        vec![String::from_utf8_lossy(&text).into_owned()]
+    } else {
+        again::tables(run)
+    };
+    match (&tables[..], as_json) {
+        ([], _) => Err(nothing()
+            .explain("an assay that did not store perftest's figures measured it")
+            .advise("leave out --as for assay's own report")),
+        (tables, false) => {
+            let rule = perftest::rule();
+            Ok(tables.iter().map(|table| format!("{table}{rule}")).collect())
+        }
+        ([one], true) => perftest_json(one),
+        (several, true) => {
+            let all: Vec<Value> =
+                several.iter().map(|it| document(it)).collect::<Result<_, _>>()?;
+            Ok(json_text(&Value::Array(all)))
+        }
+    }
+}
+
+/// Whether a run that a suite asked for has what perftest has a table for.
+pub(crate) fn has_tests(run: &Run) -> bool {
+    again::has_tests(run)
 }
 
 /// What `--out_json` of perftest writes since 24.01, but with all sizes: one object, or a list of them.
 fn perftest_json(printed: &str) -> Result<String, Failure> {
+    Ok(json_text(&document(printed)?))
+}
+
+fn json_text(document: &Value) -> String {
+    let text = serde_json::to_string_pretty(document).expect("maps of strings have a form");
+    format!("{text}\n")
+}
+
+fn document(printed: &str) -> Result<Value, Failure> {
     // In the unit of the table.
     let unit = if printed.contains("[Gb/sec]") { 8e-9 } else { 1.0 / 1_048_576.0 };
     let names: [(Column, &str, f64); 12] = [
@@ -142,9 +176,7 @@ fn perftest_json(printed: &str) -> Result<String, Failure> {
         let number = value.strip_suffix("[B]").unwrap_or(value).parse::<u64>();
         info.insert(name, number.map_or_else(|_| value.into(), Value::from));
     }
-    let document = serde_json::json!({ "test_info": info, "results": results });
-    let text = serde_json::to_string_pretty(&document).expect("maps of strings have a form");
-    Ok(format!("{text}\n"))
+    Ok(serde_json::json!({ "test_info": info, "results": results }))
 }
 
 /// The end that does not lead: one test, and its own device in a line.
@@ -191,7 +223,7 @@ fn unserved(error: &TestError) -> Failure {
 }
 
 /// What stands above the table, in perftest's words.
-fn head(typed: &RdmaArguments, work: &RdmaWorkload, joined: &Joined) -> Head {
+fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> Head {
     let index = joined.gid_index.map_or_else(|| "none".to_owned(), |index| index.to_string());
     let link = if joined.is_ethernet { "Ethernet" } else { "IB" };
     let facts = vec![
@@ -205,7 +237,7 @@ fn head(typed: &RdmaArguments, work: &RdmaWorkload, joined: &Joined) -> Head {
         ("Max inline data", format!("{}[B]", joined.inline_bytes)),
         ("Data ex. method", "assay over TCP".to_owned()),
     ];
-    let rates = work.test.is_bandwidth().then(|| rate_unit(typed));
+    let rates = work.test.is_bandwidth().then_some(unit);
     Head { title: title(work), facts, rates }
 }
 

@@ -185,3 +185,29 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         assert!(reported.contains(expected), "{words:?}: {reported}");
     }
 }
+
+/// perftest's own table: its figures stand under its labels in reports, and one that cannot be read is refused at its
+/// line, with nothing stored.
+#[test]
+fn tables_of_perftest_keep_their_labels_and_are_refused_where_they_cannot_be_read() {
+    let world = World::new();
+    let table = include_str!("../../../assay-adapters/tests/golden/perftest/ib_send_lat.txt");
+    world.write("false.txt", &table.replace("t_typical[usec]", "t_typical[nsec]"));
+    let reported = world.assay(&["import", "false.txt"]).failed_with(4).err;
+    assert!(
+        reported.contains("\"t_typical[nsec]\" is no column that assay knows"),
+        "{reported}"
+    );
+    assert!(reported.contains("false.txt:21"), "{reported}");
+    let listed = world.assay(&["list"]).succeeded().out;
+    assert!(listed.contains("There are no runs yet"), "{listed}");
+    world.write("right.txt", table);
+    world.assay(&["import", "right.txt"]).succeeded();
+    let shown = world.assay(&["show", "--format", "markdown"]).succeeded().out;
+    assert!(shown.contains("By perftest's rules"), "{shown}");
+    let row =
+        "| 2 | 1000 | 15.07 | 16838.93 | 28.82 | 636.95 | 1987.32 | 11892.80 | 16838.93 |";
+    assert!(shown.replace('\u{a0}', " ").contains(row), "{shown}");
+    let refused = world.assay(&["show", "--as", "perftest"]).failed_with(2).err;
+    assert!(refused.contains("has no shape of perftest"), "{refused}");
+}

@@ -61,7 +61,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
 }
 
 /// The dimensions in which these results differ, in the order of the table of attributes.
-pub(super) fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
+pub(in crate::build) fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
     let differs = |name: &Attribute| {
         let value = |estimate: &Estimate| estimate.parameters.get(name).cloned();
         name.row().role != Role::Fact

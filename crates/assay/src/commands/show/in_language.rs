@@ -24,6 +24,12 @@ pub(super) fn print(
         return Err(Failure::usage("--output belongs to --as vdbench")
             .advise("other shapes are printed: `… > FILE`"));
     }
+    // Suites store the figures of perftest's tables, too.
+    let is_perftest = matches!(shape, Shape::Perftest | Shape::PerftestJson);
+    if is_perftest && run.started.asked.is_none() && rdma::has_tests(run) {
+        terminal.print(&rdma::stored(run, store, shape == Shape::PerftestJson)?);
+        return Ok(());
+    }
     let asked = run.started.asked.as_ref().filter(|it| it.language == shape.language());
     let Some(asked) = asked else {
         let was = match &run.started.asked {

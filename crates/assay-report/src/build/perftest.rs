@@ -1,0 +1,153 @@
+//! perftest's table of latency: the figures that it printed, or that it would print of the messages that assay sent.
+//! Never assay's own statistics under its labels: those are of all messages.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::{Benchmark, RdmaTest};
+use assay_model::summary::{Estimate, Summary};
+
+use super::learn::{DECIMALS, MICROSECOND, at, of, sizes};
+use super::run::context::{number, text};
+use super::run::network::pairs;
+use super::run::{other, words};
+use crate::document::{Align, Block, Cell, Document, Table, Tone};
+use crate::locale::{comma, decimal, symbol, word};
+use crate::{precision, units};
+
+/// Its labels, and the facts that stand below them.
+const COLUMNS: [(&str, Attribute); 7] = [
+    ("t_min", Attribute::PerftestMin),
+    ("t_max", Attribute::PerftestMax),
+    ("t_typical", Attribute::PerftestTypical),
+    ("t_avg", Attribute::PerftestAverage),
+    ("t_stdev", Attribute::PerftestDeviation),
+    ("99%", Attribute::PerftestP99),
+    ("99.9%", Attribute::PerftestP999),
+];
+/// So many of them are on pages for publication.
+const PUBLISHED: usize = 5;
+
+/// Adds the table to the report of a run, where it has such results.
+pub(super) fn add(document: &mut Document, summary: &Summary) {
+    let all: Vec<&Estimate> = summary.results.iter().filter(|it| has(it)).collect();
+    if all.is_empty() {
+        return;
+    }
+    let left = [word("column-what"), word("column-where"), word("column-by")];
+    let mut table = table(word("table-perftest"), &left, &titles(&COLUMNS));
+    for estimate in &all {
+        let mut row: Vec<Cell> = vec![estimate.benchmark.as_str().into()];
+        row.extend(who(&all, estimate));
+        row.extend(figures(estimate, &COLUMNS));
+        table.rows.push(row);
+    }
+    document.heading(word("heading-perftest"));
+    document.blocks.push(Block::Table(table.without_empty_columns()));
+    document.paragraph(Tone::Quiet, word("perftest-rules"));
+}
+
+/// The table of a page for publication, from perftest's own output or from a measurement of ours.
+pub(super) fn published(all: &[&Estimate]) -> Table {
+    let shown = &COLUMNS[..PUBLISHED];
+    let interval = words::interval(all.first().map(|it| it.ci_level));
+    let right: Vec<String> = titles(shown).into_iter().chain([interval]).collect();
+    let mut table = table("", &[word("column-where"), word("column-by")], &right);
+    let mut own = of(all, Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip");
+    // What all ends and tools have of a size stands beside each other.
+    own.sort_by_key(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64));
+    for estimate in &own {
+        let mut row: Vec<Cell> = who(&own, estimate).into();
+        row.extend(figures(estimate, shown));
+        row.push(precision::interval(estimate).unwrap_or_default().into());
+        table.rows.push(row);
+    }
+    if own.is_empty() {
+        table.rows = foreign(all);
+    }
+    table
+}
+
+fn has(estimate: &Estimate) -> bool {
+    COLUMNS.iter().any(|(_, name)| estimate.parameters.contains_key(name))
+}
+
+fn table(caption: &str, left: &[&str], right: &[String]) -> Table {
+    let left = left.iter().map(|it| (*it, Align::Left));
+    let columns = left.chain(right.iter().map(|it| (it.as_str(), Align::Right)));
+    Table::new(caption, &columns.collect::<Vec<_>>())
+}
+
+fn titles(columns: &[(&str, Attribute)]) -> Vec<String> {
+    let unit = symbol("µs");
+    let times = columns.iter().map(|(label, _)| format!("{label} [{unit}]"));
+    ["#bytes", "#iterations"].into_iter().map(str::to_owned).chain(times).collect()
+}
+
+/// Where it was measured and by whom, as far as that tells rows apart.
+fn who(all: &[&Estimate], estimate: &Estimate) -> [Cell; 2] {
+    let differ = |of: fn(&Estimate) -> &str| all.iter().any(|it| of(it) != of(estimate));
+    let by =
+        if differ(|it| &it.tool.name) { estimate.tool.name.clone() } else { String::new() };
+    let mut parts: Vec<String> = pairs::name(estimate).into_iter().collect();
+    if parts.is_empty() && differ(|it| &it.host) {
+        parts.push(estimate.host.clone());
+    }
+    let named = [Attribute::Bytes, Attribute::Host, Attribute::Peer];
+    let others = other::differing(all).into_iter().filter(|it| !named.contains(it));
+    parts.extend(others.filter_map(|name| text(estimate, name)).map(|it| units::joined(&it)));
+    [parts.join(comma()).into(), by.into()]
+}
+
+/// Size, messages and times.
+fn figures(estimate: &Estimate, columns: &[(&str, Attribute)]) -> Vec<Cell> {
+    let bytes = number(estimate, Attribute::Bytes).map(|it| it.to_string());
+    let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);
+    let mut cells: Vec<Cell> =
+        vec![bytes.unwrap_or_default().into(), iterations.to_string().into()];
+    let is_kept = has(estimate);
+    cells.extend(columns.iter().map(|(_, name)| {
+        let kept = number(estimate, *name);
+        shown(if is_kept { kept } else { before(estimate, *name) })
+    }));
+    cells
+}
+
+/// Of a run that was stored before these figures were: what of its own statistics is the same quantity. Only an
+/// import of perftest's table has a deviation there, and its `t_max` for its maximum.
+fn before(estimate: &Estimate, name: Attribute) -> Option<f64> {
+    let deviation = number(estimate, Attribute::Deviation);
+    match name {
+        Attribute::PerftestMin => Some(estimate.min),
+        Attribute::PerftestMax => deviation.map(|_| estimate.max),
+        Attribute::PerftestTypical => Some(estimate.median),
+        Attribute::PerftestAverage => Some(estimate.mean),
+        Attribute::PerftestDeviation => deviation,
+        _ => None,
+    }
+}
+
+fn shown(seconds: Option<f64>) -> Cell {
+    let finite = seconds.filter(|it| it.is_finite());
+    finite.map(|it| decimal(it / MICROSECOND, DECIMALS)).unwrap_or_default().into()
+}
+
+/// Rows of figures that are results of their own: what others published.
+fn foreign(all: &[&Estimate]) -> Vec<Vec<Cell>> {
+    let reported = |metric: &str| {
+        let is = |it: &&&Estimate| {
+            let test = text(it, Attribute::Test).unwrap_or_default().to_lowercase();
+            it.metric == metric && test.starts_with("perftest") && test.contains("send")
+        };
+        all.iter().filter(is).copied().collect::<Vec<_>>()
+    };
+    let tool = ["time_min", "time_max", "time", "time_mean", "time_deviation"].map(reported);
+    let row = |bytes: u64| {
+        let typical = at(&tool[2], bytes)?;
+        let iterations = number(typical, Attribute::Iterations).unwrap_or(typical.n as f64);
+        let mut row = vec![Cell::default(), Cell::default()];
+        row.extend([Cell::from(bytes.to_string()), Cell::from(iterations.to_string())]);
+        row.extend(tool.iter().map(|found| shown(at(found, bytes).map(|it| it.median))));
+        row.push(precision::interval(typical).unwrap_or_default().into());
+        Some(row)
+    };
+    sizes(&tool[2]).into_iter().filter_map(row).collect()
+}

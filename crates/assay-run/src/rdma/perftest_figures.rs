@@ -1,0 +1,76 @@
+//! The figures that perftest would print of the same messages, as facts of a series, and back.
+
+use assay_dialects::perftest::LatencyRow;
+use assay_model::attribute::{Attribute, Attributes, Value};
+use assay_model::benchmark::RdmaTest;
+use assay_model::entry::{Entry, Key};
+
+/// Facts are in seconds, as everything that is stored.
+const MICROSECOND_S: f64 = 1e-6;
+
+/// perftest's figures of all messages in their order. None of fewer messages than it can print.
+pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Entry> {
+    let divisor = if test.is_halved() { 2 } else { 1 };
+    let Some(row) = LatencyRow::of(bytes, times_ns, divisor) else { return Vec::new() };
+    let fact = |(name, figure_us): (Attribute, f64)| {
+        let key = Key::of(test.latency_metric());
+        Entry::SeriesFact(key, name, Value::from(figure_us * MICROSECOND_S))
+    };
+    let LatencyRow { min_us, max_us, typical_us, avg_us, stdev_us, p99_us, p999_us, .. } = row;
+    let figures = [
+        (Attribute::PerftestMin, min_us),
+        (Attribute::PerftestMax, max_us),
+        (Attribute::PerftestTypical, typical_us),
+        (Attribute::PerftestAverage, avg_us),
+        (Attribute::PerftestDeviation, stdev_us),
+        (Attribute::PerftestP99, p99_us),
+        (Attribute::PerftestP999, p999_us),
+    ];
+    figures.map(fact).into()
+}
+
+/// The row that was stored with a series; `None` of one that has none.
+#[must_use]
+pub fn row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {
+    let us = |name| Some(facts.get(&name)?.number()? / MICROSECOND_S);
+    Some(LatencyRow {
+        bytes,
+        iterations,
+        min_us: us(Attribute::PerftestMin)?,
+        max_us: us(Attribute::PerftestMax)?,
+        typical_us: us(Attribute::PerftestTypical)?,
+        avg_us: us(Attribute::PerftestAverage)?,
+        stdev_us: us(Attribute::PerftestDeviation)?,
+        p99_us: us(Attribute::PerftestP99)?,
+        p999_us: us(Attribute::PerftestP999)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_perftest_would_print_is_stored_and_comes_back() {
+        let times_ns: Vec<u64> = (1..=1000).rev().map(|us| us * 2000).collect();
+        for (test, divisor) in [
+            (RdmaTest::SendLatency, 2),
+            (RdmaTest::WriteLatency, 2),
+            (RdmaTest::ReadLatency, 1),
+            (RdmaTest::AtomicLatency, 1),
+        ] {
+            let mut facts = Attributes::new();
+            for entry in entries(2, &times_ns, test) {
+                let Entry::SeriesFact(key, name, value) = entry else { panic!("{entry:?}") };
+                assert_eq!(key.metric, test.latency_metric());
+                facts.insert(name, value);
+            }
+            let expected = LatencyRow::of(2, &times_ns, divisor).unwrap();
+            let stored = row((2, 1000), &facts).unwrap();
+            assert_eq!(stored.to_string(), expected.to_string(), "{test:?}");
+            assert!((stored.max_us - expected.max_us).abs() < 1e-9, "{stored:?}");
+        }
+        assert_eq!(entries(2, &[1000; 4], RdmaTest::SendLatency), []);
+        assert_eq!(row((2, 4), &Attributes::new()), None);
+    }
+}

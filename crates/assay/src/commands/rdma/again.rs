@@ -1,0 +1,201 @@
+//! perftest's tables of a run that was asked by a suite: one for each test, and each host that led it, from the figures
+//! that were stored with every size.
+
+use std::collections::BTreeMap;
+
+use assay_dialects::perftest::{BandwidthRow, RateUnit};
+use assay_model::attribute::{Attribute, Attributes, LOOPBACK, Value};
+use assay_model::run::{CaseRecord, Run, SeriesRecord};
+use assay_model::workload::{RdmaWorkload, Workload};
+use assay_run::rdma::{self, Joined};
+
+use super::head;
+
+/// The tables in the order of their cases, each with its head. Empty where no test of RDMA was measured by assay, or
+/// the run is older than the figures.
+pub(super) fn tables(run: &Run) -> Vec<String> {
+    let of_case = |record| own_test(record).map(|work| of_test(run, record, work));
+    run.finished_cases().filter_map(of_case).flatten().collect()
+}
+
+/// The test of RDMA that a case is, if assay measured it: perftest's own tables are raw outputs.
+fn own_test(record: &CaseRecord) -> Option<&RdmaWorkload> {
+    let Workload::Rdma(work) = &record.case.workload else { return None };
+    (record.case.by == "assay").then_some(work)
+}
+
+/// Whether there is a test of RDMA by assay at all.
+pub(super) fn has_tests(run: &Run) -> bool {
+    run.finished_cases().any(|record| own_test(record).is_some())
+}
+
+/// One table for each host that led it.
+fn of_test(run: &Run, record: &CaseRecord, work: &RdmaWorkload) -> Vec<String> {
+    let metric = match work.test.is_bandwidth() {
+        true => "bandwidth",
+        false => work.test.latency_metric(),
+    };
+    let mut hosts: BTreeMap<&str, Vec<&SeriesRecord>> = BTreeMap::new();
+    let first = run.first_host().map(|it| it.host.as_str()).unwrap_or_default();
+    for series in record.series.iter().filter(|it| it.metric == metric) {
+        let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
+        hosts.entry(host.unwrap_or(first)).or_default().push(series);
+    }
+    let table = |(host, mut found): (&str, Vec<&SeriesRecord>)| {
+        let mut facts = record.facts.clone();
+        facts.extend(record.facts_on.get(host).cloned().unwrap_or_default());
+        found.sort_by_key(|it| bytes(it));
+        let rows: String = found.iter().filter_map(|it| row(it, work, &facts)).collect();
+        let mut head = head(RateUnit::Mebibytes, work, &joined(&facts, work));
+        if run.hosts.len() > 1 {
+            let peer = record.case.pair.as_ref().map(|pair| format!(" -> {}", pair.peer));
+            head.facts.insert(0, ("Host", host.to_owned() + &peer.unwrap_or_default()));
+        }
+        (!rows.is_empty()).then(|| format!("{head}{rows}"))
+    };
+    hosts.into_iter().filter_map(table).collect()
+}
+
+fn bytes(series: &SeriesRecord) -> u64 {
+    match series.dimensions.get(&Attribute::Bytes) {
+        Some(Value::Integer(bytes)) => *bytes,
+        _ => 0,
+    }
+}
+
+/// A size as perftest prints it; `None` of one that was stored without its figures.
+fn row(series: &SeriesRecord, work: &RdmaWorkload, facts: &Attributes) -> Option<String> {
+    let iterations = match facts.get(&Attribute::Iterations) {
+        Some(Value::Integer(iterations)) => *iterations,
+        _ => work.iterations,
+    };
+    let bytes = bytes(series);
+    if !work.test.is_bandwidth() {
+        return Some(rdma::perftest_row((bytes, iterations), &series.facts)?.to_string());
+    }
+    // Each sample is the rate of a part, weighted with its seconds.
+    let seconds: f64 = series.samples.iter().map(|it| it.weight).sum();
+    let moved: f64 = series.samples.iter().map(|it| it.value * it.weight).sum();
+    let bytes_per_s = moved / seconds;
+    // The peak is no measurement and is not stored.
+    let (peak_bytes_per_s, unit) = (None, RateUnit::Mebibytes);
+    let row = BandwidthRow { bytes, iterations, peak_bytes_per_s, bytes_per_s, unit };
+    bytes_per_s.is_finite().then(|| row.to_string())
+}
+
+/// What was stored of the connection.
+fn joined(facts: &Attributes, work: &RdmaWorkload) -> Joined {
+    let words = |name| facts.get(&name).and_then(Value::text).unwrap_or_default().to_owned();
+    let number = |name| match facts.get(&name) {
+        Some(Value::Integer(number)) => u32::try_from(*number).ok(),
+        _ => None,
+    };
+    Joined {
+        device: words(Attribute::Device),
+        firmware: words(Attribute::Firmware),
+        is_ethernet: words(Attribute::LinkLayer) == "Ethernet",
+        gid_index: number(Attribute::GidIndex),
+        mtu_bytes: number(Attribute::PathMtuBytes).unwrap_or_default(),
+        inline_bytes: number(Attribute::InlineBytes).unwrap_or_default(),
+        is_loopback: words(Attribute::Path) == LOOPBACK,
+        far: (words(Attribute::FarDevice), number(Attribute::FarGidIndex)),
+        options: None,
+        iterations: work.iterations,
+        node: number(Attribute::DeviceNode),
+        huge_pages: facts.get(&Attribute::HugePages).and_then(Value::number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_dialects::perftest::LatencyRow;
+    use assay_kernels::rdma::Mark;
+    use assay_model::benchmark::RdmaTest;
+    use assay_model::event::{Asked, Stopped};
+    use assay_run::rdma::{Rates, Size, Values};
+    use assay_run::recording::{self, Opening, Recording};
+    use assay_run::sink::Silent;
+
+    use super::*;
+
+    fn connected() -> Joined {
+        Joined {
+            device: "rxe0".to_owned(),
+            firmware: String::new(),
+            is_ethernet: true,
+            gid_index: Some(1),
+            mtu_bytes: 1024,
+            inline_bytes: 236,
+            is_loopback: false,
+            far: ("rxe1:1".to_owned(), Some(1)),
+            options: None,
+            iterations: 1000,
+            node: None,
+            huge_pages: None,
+        }
+    }
+
+    /// As a suite stores it.
+    fn measured(phases: &[(RdmaTest, &[Size])]) -> Run {
+        let work = |test| Workload::Rdma(RdmaWorkload::usual(test, Some("far".to_owned())));
+        let named = phases.iter().map(|(test, _)| (test.name().to_owned(), work(*test)));
+        let opening = Opening {
+            plan: recording::plan("perftest", named.collect()),
+            asked: Asked { language: "perftest".to_owned(), words: Vec::new() },
+            label: None,
+            files: Vec::new(),
+            store: None,
+        };
+        let mut sink = Silent;
+        let mut recording = Recording::begin(opening, &mut sink).unwrap();
+        for (case, (test, sizes)) in phases.iter().enumerate() {
+            recording.start(case).unwrap();
+            recording.found(case, connected().entries(), &[]).unwrap();
+            for size in *sizes {
+                recording.found(case, size.entries(*test), &[]).unwrap();
+            }
+            recording.end(case, Ok(Stopped::Tool)).unwrap();
+        }
+        let mut run = recording.finish(false).unwrap();
+        run.started.asked = None;
+        run
+    }
+
+    #[test]
+    fn a_suites_run_has_the_tables_that_perftest_would_print() {
+        let times_ns: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
+        let size = |bytes| Size {
+            bytes,
+            seconds: (0.0, 1.0),
+            values: Values::Times(times_ns.clone()),
+        };
+        // 1000 messages, the second half twice as fast.
+        let marks = [(500, 1_000_000), (1000, 1_500_000)];
+        let own = marks.map(|(done, at_ns)| Mark { done, at_ns }).to_vec();
+        let values = Values::Marks(Rates { own, ..Rates::default() });
+        let rate = Size { bytes: 65_536, seconds: (1.0, 1.0), values };
+        let mut run = measured(&[
+            (RdmaTest::SendLatency, &[size(16), size(2)]),
+            (RdmaTest::SendBandwidth, std::slice::from_ref(&rate)),
+        ]);
+        let [latency, bandwidth] = tables(&run).try_into().unwrap();
+        let row = |bytes| LatencyRow::of(bytes, &times_ns, 2).unwrap().to_string();
+        assert!(latency.ends_with(&(row(2) + &row(16))), "{latency}");
+        assert!(latency.contains("Send Latency Test\n Device          : rxe0\n"), "{latency}");
+        assert!(latency.contains(" GID index       : 1\n"), "{latency}");
+        let row = BandwidthRow {
+            bytes: 65_536,
+            iterations: 1000,
+            peak_bytes_per_s: None,
+            bytes_per_s: rate.bytes_per_s().unwrap(),
+            unit: RateUnit::Mebibytes,
+        };
+        assert!(bandwidth.ends_with(&row.to_string()), "{bandwidth}");
+        // A run of an assay that did not store them has no such table, and is read nevertheless.
+        for series in run.cases.iter_mut().flat_map(|it| &mut it.series) {
+            series.facts.clear();
+        }
+        assert!(has_tests(&run));
+        assert_eq!(tables(&run), [bandwidth]);
+    }
+}
