@@ -17,7 +17,9 @@ use assay_model::workload::{RdmaDevice, RdmaWorkload};
 
 use super::far_end::{Loopback, Served, same_version, taken};
 use super::wire::{Line, Message, Perftest};
-use super::{A_SIZE, MOST_BYTES, PATIENCE, PORT, Partner, TestError, chosen, reach};
+use super::{
+    A_SIZE, Load, MOST_BYTES, PATIENCE, PORT, Partner, TestError, chosen, open, reach,
+};
 use crate::network::error::NetworkError;
 
 /// How long a program of perftest's may take until it listens, and to end when its client has.
@@ -50,6 +52,7 @@ impl Peer {
         if !has_devices() {
             return Err(RdmaError::NoDevice.into());
         }
+        let device = settled(&chosen(&work.device), &Load::of(work))?;
         let far = pair.as_ref().map(|(partner, _)| partner.device.clone()).unwrap_or_default();
         let (mut line, host, loopback) = match (pair, &work.to) {
             (Some((partner, address)), _) => {
@@ -80,7 +83,7 @@ impl Peer {
             to: Some(host),
             port: Some(port),
             sizes: vec![bytes],
-            device: chosen(&work.device),
+            device,
             ..RdmaWorkload::clone(work)
         };
         Ok(Self { line, _loopback: loopback, work })
@@ -109,7 +112,17 @@ pub(super) fn serve(
         return Err(TestError::Stranger { peer: line.peer().to_owned(), said });
     }
     let name = format!("ib_{}", asked.test.name());
-    let device = &taken(line, device, &asked.device);
+    let load = Load {
+        test: asked.test,
+        connection: asked.connection,
+        iterations: asked.iterations,
+        depth: asked.depth,
+        queue_pairs: asked.queue_pairs,
+        both: asked.both,
+        moderation: None,
+        warms_up: false,
+    };
+    let device = &settled(&taken(line, device, &asked.device), &load)?;
     let found = program.map(Path::to_owned).or_else(|| process::find_executable(&name));
     let missing =
         || TestError::Perftest { reason: format!("{name} is not installed"), advice: PACKAGE };
@@ -124,6 +137,16 @@ pub(super) fn serve(
     server.end();
     let device = device.name.clone().unwrap_or_else(|| "the first device".to_owned());
     Ok(Served { peer: line.peer().to_owned(), device, sizes: 1 })
+}
+
+/// The same with the address and the path MTU that assay takes: perftest would take others, and measure another path.
+/// Of both ends' path MTUs its programs use the smaller one, as assay does.
+fn settled(device: &RdmaDevice, load: &Load) -> Result<RdmaDevice, TestError> {
+    // An end that sends nothing: what it is told by the device is what counts.
+    let idle = Load { queue_pairs: 1, depth: 1, ..*load };
+    let end = open(device, &idle, 1)?;
+    let (gid_index, mtu_bytes) = (end.gid_index, Some(end.card.mtu));
+    Ok(RdmaDevice { gid_index, mtu_bytes, ..device.clone() })
 }
 
 /// perftest's server while it runs; ended when dropped.
