@@ -195,7 +195,7 @@ fn carried(mtu: u32, text: &str) -> Result<[Figure; 2]> {
         ),
         Figure::is(
             &format!("path MTU, MTU {mtu}"),
-            &format!("{mtu} B carried"),
+            &format!("{mtu} B gets through"),
             path.to_owned(),
         ),
     ])
@@ -227,7 +227,7 @@ mod tests {
         };
         let paths = [1500, 9000].map(|mtu| {
             format!(
-                "\n== mtu {mtu}\n{{\"start\":{{\"tcp_mss_default\":{}}}}}\n== path\n{{\"findings\":[{{\"id\":\"network.path-mtu\",\"observed\":\"{mtu} B carried\"}}]}}\n",
+                "\n== mtu {mtu}\n{{\"start\":{{\"tcp_mss_default\":{}}}}}\n== path\n{{\"findings\":[{{\"id\":\"network.path-mtu\",\"observed\":\"{mtu} B gets through\"}}]}}\n",
                 if mtu == 1500 { segment } else { 8948 }
             )
         });
