@@ -210,7 +210,7 @@ fn describe<'r>(
     let mut found = record.facts.clone();
     if series.dimensions.contains_key(&Attribute::Step) {
         // The rate that a search has found is not that of its tries.
-        found.retain(|name, _| *name != Attribute::RequestedRate);
+        found.remove(&Attribute::RequestedRate);
     }
     parameters.extend(found);
     let here = named.as_ref().and_then(|host| record.facts_on.get(host));

@@ -304,8 +304,8 @@ impl Delayed {
         let beside = Beside::of(text)?;
         let Self { name, depth, least_ms, .. } = self;
         let is_quiet = self.is_quiet(text)? && beside.is_steady();
-        // The histogram has three digits; the kernel counts the second of warm-up, too.
-        let (set_ms, by_kernel_ms) = (least_ms * 0.995, kernel_ms(text)? * 0.99);
+        // The histogram has three digits; the kernel's sum has whole milliseconds, and a read or two of before.
+        let (set_ms, by_kernel_ms) = (least_ms * 0.995, kernel_ms(text)? * 0.995);
         let judged = |what, figure: fn(&Times) -> f64, least_ms: f64, reported_ms: f64| {
             let (low, high) = beside.range_ms(figure);
             let from = if depth < 1.5 { (low - NEAR_MS).max(least_ms) } else { least_ms };
