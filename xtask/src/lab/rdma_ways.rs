@@ -216,9 +216,9 @@ fn lost(text: &str) -> Figure {
         truth: format!("of 500, at most {:.0} %: there is room for all", MOST_LOST * 100.0),
         reported: counts
             .map_or("nothing is said".to_owned(), |(part, whole)| format!("{part} of {whole}")),
-        holds: Some(
-            counts.is_some_and(|(part, whole)| (whole - 500.0).abs() < 0.5 && part / whole <= MOST_LOST),
-        ),
+        holds: Some(counts.is_some_and(|(part, whole)| {
+            (whole - 500.0).abs() < 0.5 && part / whole <= MOST_LOST
+        })),
     }
 }
 
