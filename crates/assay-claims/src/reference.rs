@@ -14,6 +14,10 @@ use assay_model::summary::Estimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+mod held;
+
+pub use held::{Held, Verdict, hold};
+
 /// The published figures of the program: `=` system, `@` date and source, `%` workload and metric, then one
 /// line for each figure: value, unit, qualifier, parameter, dimensions, note.
 const PUBLISHED: &str = include_str!("../data/references.tsv");
@@ -465,10 +469,8 @@ fn claim(entry: String, typed: Typed, system: &str) -> Result<Claim, ReferenceEr
 /// what several hosts do together names them by `host`.
 #[must_use]
 pub fn limit_of(estimate: &Estimate, sheet: &[Claim]) -> Option<Limit> {
-    let names_host = |limit: &Claim| {
-        let aim = limit.of.as_ref();
-        aim.is_some_and(|aim| aim.dimensions.iter().any(|(name, _)| *name == Attribute::Host))
-    };
+    let names_host =
+        |limit: &Claim| limit.of.as_ref().is_some_and(|aim| names(aim, Attribute::Host));
     let is_here = |limit: &&Claim| {
         is_about(limit, estimate) && (names_host(limit) || !estimate.is_of_hosts())
     };
@@ -499,59 +501,8 @@ fn spoken(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// What a result is beside what was published of it.
-#[derive(Debug)]
-pub struct Held<'a> {
-    /// The result.
-    pub estimate: &'a Estimate,
-    /// Every claim about it, the oldest first.
-    pub claims: Vec<&'a Claim>,
-    /// What follows.
-    pub verdict: Verdict,
-}
-
-/// What follows from the claims about a result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// It keeps every claim that decides.
-    Reached,
-    /// It misses all of them, with the whole of its interval.
-    Missed,
-    /// The claims contradict each other, and it keeps some of them.
-    Conflict,
-    /// No claim decides anything.
-    Shown,
-}
-
-/// Holds results against claims; results that none is about are left out.
-#[must_use]
-pub fn hold<'a>(results: &'a [Estimate], claims: &'a [Claim]) -> Vec<Held<'a>> {
-    let mut held = Vec::new();
-    for estimate in results {
-        let mut about: Vec<&Claim> =
-            claims.iter().filter(|claim| is_about(claim, estimate)).collect();
-        if about.is_empty() {
-            continue;
-        }
-        about.sort_by(|a, b| a.date.cmp(&b.date));
-        // The end of the interval that is kindest to the machine.
-        let value = match (estimate.ci, estimate.better) {
-            (Some([_, high]), Better::Higher) => high,
-            (Some([low, _]), Better::Lower) => low,
-            (None, _) => estimate.median,
-        };
-        let kept: Vec<bool> =
-            about.iter().filter_map(|it| it.is_kept_by(value, estimate.better)).collect();
-        let verdict = match (kept.iter().any(|it| *it), kept.iter().any(|it| !it)) {
-            (false, false) => Verdict::Shown,
-            (true, false) => Verdict::Reached,
-            (false, true) => Verdict::Missed,
-            (true, true) => Verdict::Conflict,
-        };
-        held.push(Held { estimate, claims: about, verdict });
-    }
-    held
+fn names(aim: &Aim, wanted: Attribute) -> bool {
+    aim.dimensions.iter().any(|(name, _)| *name == wanted)
 }
 
 fn is_about(claim: &Claim, estimate: &Estimate) -> bool {

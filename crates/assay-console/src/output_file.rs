@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use assay_run::failure::Failure;
+use assay_run::failure::{Failure, Kind};
 
 /// Writes `text` to `path`. A regular file appears, or is replaced, in one step; a device, a pipe or
 /// a terminal (`/dev/null`, `/dev/stdout`) is written to, since replacing it would take it away from
@@ -20,6 +20,23 @@ pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
         Err(_) => replace(path, text),
     };
     written.map_err(|error| unwritten(path, &error))
+}
+
+/// Refuses a path that could not be written, before anything is measured for it. Nothing there is touched.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    let folder = match path.metadata() {
+        Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Ok(found) if !found.is_file() => return Ok(()),
+        Ok(_) => path.canonicalize(),
+        Err(_) => Ok(path.to_owned()),
+    };
+    let attempt =
+        folder.and_then(|path| tempfile::Builder::new().tempfile_in(folder_of(&path)));
+    attempt.map(drop).map_err(|error| {
+        let mut failure = unwritten(path, &error);
+        failure.kind = Kind::Usage;
+        failure
+    })
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> Failure {
@@ -43,13 +60,16 @@ fn write_into(path: &Path, text: &str) -> io::Result<()> {
     OpenOptions::new().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+fn replace(path: &Path, text: &str) -> io::Result<()> {
     // Readable as the user's umask allows, like every file that a redirection makes.
     let as_umask_says = Permissions::from_mode(0o666);
-    let mut file = tempfile::Builder::new()
-        .permissions(as_umask_says)
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let mut file =
+        tempfile::Builder::new().permissions(as_umask_says).tempfile_in(folder_of(path))?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
     file.persist(path).map(drop).map_err(|error| error.error)
@@ -82,11 +102,24 @@ mod tests {
             (folder.path().join("no/page"), "No such file or directory", "folder that exists"),
             (folder.path().to_owned(), "is a directory", "in it"),
         ] {
-            let failure = write(&path, "").unwrap_err();
-            let said = failure.reason();
-            assert!(said.contains(reason) && !said.contains("at path"), "{said}");
-            assert!(failure.advice().contains(advice), "{}", failure.advice());
+            for failure in [write(&path, ""), check(&path)].map(Result::unwrap_err) {
+                let said = failure.reason();
+                assert!(said.contains(reason) && !said.contains("at path"), "{said}");
+                assert!(failure.advice().contains(advice), "{}", failure.advice());
+            }
         }
+    }
+
+    #[test]
+    fn what_is_checked_stays_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let (there, absent) = (folder.path().join("there"), folder.path().join("absent"));
+        fs::write(&there, "old").unwrap();
+        for path in [&there, &absent, Path::new("/dev/null")] {
+            check(path).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&there).unwrap(), "old");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
     }
 
     #[test]

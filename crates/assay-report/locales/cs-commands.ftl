@@ -327,11 +327,10 @@ column-conditions = podmínky
 held-title = Porovnáno s { $name }
 column-you = vy
 column-you-share = vy / tam
-column-when = kdy
-column-follows = závěr
 held-reached = dosaženo
 held-missed = nedosaženo
-held-conflict = zdroje se liší
+held-count-missed = nedosaženo: { $n } z { $all } výsledků zaostává za tím, co je publikováno o { $name }: { $which }
+held-count-conflict = zdroje se liší: { $n } z { $all } výsledků dosahuje jen části toho, co je publikováno o { $name }: { $which }
 held-explanation = Výsledek hodnoty nedosahuje, je-li celý jeho interval o více než toleranci ({ $tolerance }, neříká-li zdroj jinak) na horší straně. Nejlepší z více hodnot a podezřelé hodnoty se ukazují, ale o ničem nerozhodují.
 references-nothing = nic z toho, co je o { $name } publikováno, se zde neměřilo
 

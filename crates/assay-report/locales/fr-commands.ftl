@@ -337,11 +337,10 @@ column-conditions = conditions
 held-title = Confronté à { $name }
 column-you = vous
 column-you-share = vous / elle
-column-when = quand
-column-follows = conclusion
 held-reached = atteint
 held-missed = manqué
-held-conflict = sources divergentes
+held-count-missed = manqué : { $n } sur { $all } résultats restent en deçà de ce qui est publié pour { $name } : { $which }
+held-count-conflict = sources divergentes : { $n } sur { $all } résultats n’atteignent qu’une partie de ce qui est publié pour { $name } : { $which }
 held-explanation = Un résultat manque un chiffre si tout son intervalle s’en écarte de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence) du mauvais côté. Les meilleurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
 references-nothing = rien de ce qui a été publié sur { $name } n’a été mesuré ici
 

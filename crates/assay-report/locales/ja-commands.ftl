@@ -319,11 +319,10 @@ column-conditions = 条件
 held-title = { $name } との照合
 column-you = あなたの値
 column-you-share = あなた / 公表
-column-when = 時期
-column-follows = 結論
 held-reached = 到達
 held-missed = 未達
-held-conflict = 出典が不一致
+held-count-missed = 未達：{ $all } 件の結果のうち { $n } 件が { $name } の公表値に届きません：{ $which }
+held-count-conflict = 出典が不一致：{ $all } 件の結果のうち { $n } 件が { $name } の公表値の一部にしか届きません：{ $which }
 held-explanation = 結果の区間全体が悪い側に許容差（参照に別記がなければ { $tolerance }）を超えるとき、値に未達とします。最良値だけの値と疑わしい値は示すだけで判定しません。
 references-nothing = { $name } の公表値は、ここでは一つも測定されていません
 

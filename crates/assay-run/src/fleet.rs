@@ -14,7 +14,7 @@ use assay_fleet::remote::{HostFailure, Letter, Ready, Reply, Request, RunAsked};
 use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::event::{FORMAT, RunStarted, Status};
-use assay_model::facts::HostState;
+use assay_model::facts::{HostFacts, HostState};
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
@@ -27,6 +27,7 @@ use jiff::Timestamp;
 use crate::execution;
 use crate::failure::Failure;
 use crate::pauses::DayClock;
+use crate::question::PlanOutlook;
 use crate::sink::Sink;
 
 pub(crate) mod clocks;
@@ -96,6 +97,14 @@ pub struct FleetPlan {
     pub hosts: Vec<Vec<String>>,
     /// Those that gave no answer.
     pub lost: Vec<Lost>,
+}
+
+impl FleetPlan {
+    /// What is known of the time of the plan, of hosts that are presumed to be like any: what theirs are, none has said.
+    #[must_use]
+    pub fn outlook(&self) -> PlanOutlook {
+        PlanOutlook::of(&self.plan, &HostFacts::default())
+    }
 }
 
 /// Plans on every host.

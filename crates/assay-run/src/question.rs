@@ -146,12 +146,9 @@ impl Prepared {
     /// What is known of the time of the plan; nothing was tried.
     #[must_use]
     pub fn outlook(&self) -> PlanOutlook {
-        let mut outlook = Outlook::of(&self.plan, &self.host);
-        outlook.learn(Some(Rates::PRESUMED));
-        let beyond = outlook.look(0.0);
-        let is_beyond = beyond.is_some();
-        let said = beyond.into_iter().chain(self.plan.outlook(&self.host));
-        PlanOutlook { said: said.chain(self.alone.clone()).collect(), is_beyond }
+        let mut outlook = PlanOutlook::of(&self.plan, &self.host);
+        outlook.said.extend(self.alone.clone());
+        outlook
     }
 }
 
@@ -161,6 +158,18 @@ pub struct PlanOutlook {
     pub said: Vec<Phrase>,
     /// Whether it takes longer than its budget.
     pub is_beyond: bool,
+}
+
+impl PlanOutlook {
+    /// What is known of the time of a plan on a host; nothing was tried.
+    #[must_use]
+    pub fn of(plan: &Plan, host: &HostFacts) -> Self {
+        let mut outlook = Outlook::of(plan, host);
+        outlook.learn(Some(Rates::PRESUMED));
+        let beyond = outlook.look(0.0);
+        let is_beyond = beyond.is_some();
+        Self { said: beyond.into_iter().chain(plan.outlook(host)).collect(), is_beyond }
+    }
 }
 
 /// Carries the plan out and stores the run. Files made for questions about storage are removed at the

@@ -318,7 +318,7 @@ pub(crate) struct MeasuringArguments {
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Hold the results against published figures: a system like azure/hbv4, or a file in TOML
-    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["dry_run", "events"], value_parser = word())]
+    #[arg(long, value_name = "REFERENCE", conflicts_with = "events", value_parser = word())]
     pub(crate) expect: Option<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,

@@ -6,7 +6,7 @@ use assay_claims::reference::{self, Claim, Held, Qualifier, ReferenceError, Verd
 use assay_model::path_text;
 use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
-use assay_report::document::{Align, Block, Document, Table, Tone};
+use assay_report::document::{Align, Block, Cell, Document, Note, Table, Tone};
 use assay_report::units::{percent, printed, quantity};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
@@ -92,13 +92,16 @@ pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// Results beside what was published of them; `None` where nothing was.
-pub(crate) fn held(summary: &Summary, claims: &[Claim], name: &str) -> Option<(Document, u8)> {
+/// Results beside what was published of them, what follows in one sentence, and the exit code; `None` where nothing was
+/// published.
+pub(crate) fn held(
+    summary: &Summary,
+    claims: &[Claim],
+    name: &str,
+) -> Option<(Document, String, u8)> {
     let held = reference::hold(&summary.results, claims);
-    if held.is_empty() {
-        return None;
-    }
-    Some((document(&held, name), code_of(&held)))
+    let are_some = !held.is_empty();
+    are_some.then(|| (document(&held, name), outcome(&held, name), code_of(&held)))
 }
 
 /// Whether all that decides is reached: a conflict of the sources cannot tell.
@@ -115,37 +118,81 @@ fn code_of(held: &[Held<'_>]) -> u8 {
 
 fn document(held: &[Held<'_>], name: &str) -> Document {
     let mut document = Document::new(sentence("held-title", &[("name", name)]));
+    document.paragraph(Tone::Bad, outcome(held, name));
     let columns = [
         (message("column-what"), Align::Left),
         (message("column-you"), Align::Right),
         (message("column-published"), Align::Right),
-        (message("column-conditions"), Align::Left),
         (message("column-you-share"), Align::Right),
-        (message("column-when"), Align::Left),
-        (message("column-follows"), Align::Left),
-        (message("column-note"), Align::Left),
+        (message("column-verdict"), Align::Left),
+        (message("column-conditions"), Align::Left),
     ];
     let mut table = Table::new("", &columns);
+    let mut notes: Vec<Note> = Vec::new();
     for it in held {
         for (number, claim) in it.claims.iter().enumerate() {
             let first = number == 0;
             let reported = |text: String| if first { text } else { String::new() };
+            let published =
+                Cell { marks: mark(claim, &mut notes), ..joined(&said(claim)).into() };
+            let about = [claim.conditions.as_str(), &claim.date].map(str::trim);
+            let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
             table.rows.push(vec![
                 reported(what(it.estimate)).into(),
-                reported(quantity(it.estimate.median, it.estimate.unit, 4)).into(),
-                joined(&said(claim)).into(),
-                claim.conditions.as_str().into(),
+                reported(joined(&quantity(it.estimate.median, it.estimate.unit, 4))).into(),
+                published,
                 percent(100.0 * it.estimate.median / claim.quantity.value).into(),
-                claim.date.as_str().into(),
-                reported(shown(it.verdict).to_owned()).into(),
-                claim.note.as_str().into(),
+                verdict_of(it, claim),
+                about.join("; ").into(),
             ]);
         }
     }
     document.blocks.push(Block::Table(table.without_empty_columns()));
+    document.blocks.extend((!notes.is_empty()).then_some(Block::Notes(notes)));
     let tolerance = percent(100.0 * reference::TOLERANCE);
     document.paragraph(Tone::Quiet, sentence("held-explanation", &[("tolerance", &tolerance)]));
     document
+}
+
+/// How many results miss what was published, or are between sources that differ, and which; empty where none does.
+fn outcome(held: &[Held<'_>], name: &str) -> String {
+    let decided = held.iter().filter(|it| it.verdict != Verdict::Shown).count();
+    let counted = |id: &str, verdict: Verdict| {
+        let which = held.iter().filter(|it| it.verdict == verdict);
+        let which: Vec<String> = which.map(|it| what(it.estimate)).collect();
+        let (n, all) = (which.len().to_string(), decided.to_string());
+        let said = || {
+            let which = which.join("; ");
+            sentence(id, &[("name", name), ("n", &n), ("all", &all), ("which", &which)])
+        };
+        (!which.is_empty()).then(said)
+    };
+    counted("held-count-missed", Verdict::Missed)
+        .or_else(|| counted("held-count-conflict", Verdict::Conflict))
+        .unwrap_or_default()
+}
+
+/// What follows for one figure; a result on which sources differ keeps some and misses others.
+fn verdict_of(held: &Held<'_>, claim: &Claim) -> Cell {
+    match held.is_kept(claim) {
+        Some(true) => message("held-reached").into(),
+        Some(false) => Cell { tone: Tone::Bad, ..message("held-missed").into() },
+        None => Cell::default(),
+    }
+}
+
+/// The number of the note about a figure, which several may share.
+fn mark(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
+    if claim.note.is_empty() {
+        return Vec::new();
+    }
+    let lines = vec![claim.note.clone()];
+    let number = notes.iter().position(|it| it.lines == lines).unwrap_or_else(|| {
+        let (mark, name) = (Some(notes.len() + 1), said(claim));
+        notes.push(Note { mark, name, tone: Tone::Quiet, lines, advice: String::new() });
+        notes.len() - 1
+    });
+    vec![number + 1]
 }
 
 /// A figure and its unit stay on one line.
@@ -157,16 +204,7 @@ fn what(estimate: &Estimate) -> String {
     format!("{} {}", estimate.metric.replace('_', " "), estimate.case)
 }
 
-fn shown(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Reached => message("held-reached"),
-        Verdict::Missed => message("held-missed"),
-        Verdict::Conflict => message("held-conflict"),
-        Verdict::Shown => "",
-    }
-}
-
-/// The same for programs.
+/// A verdict for programs.
 const fn word(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Reached => "reached",

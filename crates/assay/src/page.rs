@@ -1,6 +1,7 @@
 //! A page in the requested format, on the terminal or in a file: a run, a comparison or a history.
 
 use std::ffi::OsStr;
+use std::path::Path;
 
 use assay_report::document::Document;
 use assay_report::locale::Language;
@@ -40,7 +41,7 @@ impl Page<'_> {
         let file = typed.output.as_deref().filter(|_| format == Format::Html);
         let text = match (self.again, file) {
             // The data are a file beside the page, so that the page itself stays small.
-            (Some(make), Some(file)) if !file.metadata().is_ok_and(|it| !it.is_file()) => {
+            (Some(make), Some(file)) if has_companion(file) => {
                 let (data, text) =
                     (beside::data_of(file), Language::INVARIANT.write(self.json));
                 let name = data.file_name().and_then(OsStr::to_str).map(str::to_owned);
@@ -77,8 +78,30 @@ impl Page<'_> {
     }
 }
 
+/// Refuses what could not be printed or written of a run, before it is measured.
+///
+/// # Errors
+/// A page of stored runs alone, a file that cannot be written or that would take the place of another's.
+pub(crate) fn check(typed: &PageArguments) -> Result<(), Failure> {
+    let format = typed.format();
+    if format == Format::Learn {
+        return Err(only_stored());
+    }
+    let Some(file) = &typed.output else { return Ok(()) };
+    output_file::check(file)?;
+    if format == Format::Html && has_companion(file) {
+        beside::check(file, &[Companion { path: beside::data_of(file), text: "" }])?;
+    }
+    Ok(())
+}
+
+/// Whether the data of a page are a file beside it: of what is a pipe or a device nobody would find it.
+fn has_companion(file: &Path) -> bool {
+    !file.metadata().is_ok_and(|it| !it.is_file())
+}
+
 /// A page for publication was asked for of what is not stored yet, or never is.
-pub(crate) fn only_stored() -> Failure {
+fn only_stored() -> Failure {
     Failure::usage("only stored runs become pages for publication")
         .advise("`assay report RUN… --format learn`")
 }
@@ -161,9 +184,14 @@ pub(crate) fn json(value: &impl Serialize) -> Result<String, Failure> {
 
 /// All plots of a page as one picture.
 fn picture(page: &Document) -> Result<String, Failure> {
-    render::svg::document(page).ok_or_else(|| {
-        Failure::usage(format!("there is no plot in \"{}\"", page.title))
-            .explain("plots are drawn of ladders of sizes, of scaling, of response curves and histories")
-            .advise("`--format html` shows everything there is")
-    })
+    render::svg::document(page).ok_or_else(|| no_plot(&page.title))
+}
+
+/// Of what nothing is drawn.
+pub(crate) fn no_plot(title: &str) -> Failure {
+    Failure::usage(format!("there is no plot in \"{title}\""))
+        .explain(
+            "plots are drawn of ladders of sizes, of scaling, of response curves and histories",
+        )
+        .advise("`--format html` shows everything there is")
 }

@@ -2,14 +2,17 @@
 
 use assay_claims::reference::Claim;
 use assay_console::options::typed_words;
+use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::suite::Suite;
 use assay_model::summary::Summary;
+use assay_model::workload::Workload;
 use assay_report::document::Document;
 use assay_report::words::{message, sentence};
 use assay_report::{build, render, words};
 use assay_run::failure::Failure;
-use assay_run::question::{self, Prepared, Question};
+use assay_run::question::{self, PlanOutlook, Prepared, Question};
+use serde::Serialize;
 
 use crate::arguments::{Format, MeasuringArguments};
 use crate::expected;
@@ -70,6 +73,9 @@ pub(crate) fn run(
     if typed.dry_run {
         return dry_run(&prepared, typed, terminal);
     }
+    if typed.page.format() == Format::Svg && prepared.plan.cases.iter().all(is_one_number) {
+        return Err(page::no_plot(&question.suite.title));
+    }
     let store = stored::open(&typed.store)?;
     let cancel = signals::cancel_on_signals_aloud()?;
     let mut listening = listening(terminal, typed);
@@ -82,6 +88,11 @@ pub(crate) fn run(
     }
     verdict(&summary)?;
     demands.met(&summary, terminal)
+}
+
+/// Whether a case alone, or beside others of the kind, gives nothing that could be drawn.
+const fn is_one_number(case: &Case) -> bool {
+    matches!(case.workload, Workload::Linpack(_) | Workload::PeakFlops(_))
 }
 
 /// Who listens to a run that a report follows.
@@ -118,11 +129,9 @@ pub(crate) struct Demands<'a> {
 }
 
 impl<'a> Demands<'a> {
-    /// A reference that there is not is said before anything is measured.
+    /// A reference that there is not, or a page that cannot be, is said before anything is measured.
     pub(crate) fn of(typed: &'a MeasuringArguments) -> Result<Self, Failure> {
-        if typed.page.format() == Format::Learn {
-            return Err(page::only_stored());
-        }
+        page::check(&typed.page)?;
         let claims = typed.expect.as_deref().map(|name| {
             let claims = expected::named(name).unwrap_or_else(|| expected::of_system(name));
             claims.map(|claims| (claims, name))
@@ -156,13 +165,15 @@ impl<'a> Demands<'a> {
         (claims, name): (&[Claim], &str),
         terminal: &mut Terminal,
     ) -> u8 {
-        let Some((document, code)) = expected::held(summary, claims, name) else {
+        let Some((document, outcome, code)) = expected::held(summary, claims, name) else {
             terminal.note(&sentence("references-nothing", &[("name", name)]));
             return UNDECIDED;
         };
         if is_printed(self.typed) {
             let text = terminal.text(&document);
             terminal.print(&text);
+        } else if !outcome.is_empty() {
+            terminal.note(&outcome);
         }
         code
     }
@@ -181,19 +192,39 @@ pub(crate) fn verdict(summary: &Summary) -> Result<(), Failure> {
     })
 }
 
+/// A plan for programs, with what is known of its time.
+#[derive(Serialize)]
+struct Planned<'a> {
+    #[serde(flatten)]
+    plan: &'a Plan,
+    outlook: Said,
+}
+
+/// What is known of the time of a plan, in English.
+#[derive(Serialize)]
+pub(crate) struct Said {
+    /// Whether it takes longer than its budget.
+    is_beyond_budget: bool,
+    said: Vec<String>,
+}
+
+impl Said {
+    pub(crate) fn of(outlook: &PlanOutlook) -> Self {
+        let said = outlook.said.iter().map(ToString::to_string).collect();
+        Self { is_beyond_budget: outlook.is_beyond, said }
+    }
+}
+
 /// Prints every case, resolved; nothing is measured.
 pub(crate) fn dry_run(
     prepared: &Prepared,
     typed: &MeasuringArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
-    let plan = &prepared.plan;
+    let (plan, outlook) = (&prepared.plan, prepared.outlook());
     let text = match typed.page.format() {
-        Format::Json => json(plan)?,
-        Format::Text => {
-            let outlook = prepared.outlook();
-            terminal.text(&build::plan(plan, &outlook.said, outlook.is_beyond))
-        }
+        Format::Json => json(&Planned { plan, outlook: Said::of(&outlook) })?,
+        Format::Text => terminal.text(&build::plan(plan, &outlook.said, outlook.is_beyond)),
         _ => return Err(Failure::usage("a plan is printed as text or as JSON")),
     };
     page::put(&text, &typed.page, terminal)?;

@@ -10,7 +10,7 @@ use assay_model::quantity::Unit;
 use assay_model::summary::{Estimate, Tool};
 
 /// A bandwidth of one host, or of those named.
-fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> Estimate {
+pub(crate) fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> Estimate {
     let mut parameters = BTreeMap::from([(Attribute::Host, host.into())]);
     parameters.extend(hosts.map(|hosts| (Attribute::Hosts, hosts.into())));
     Estimate {

@@ -17,17 +17,12 @@ use crate::words::{self, Said};
 /// The report of a dry run, and what is said of its time, which may be beyond its budget.
 #[must_use]
 pub fn plan(plan: &Plan, said: &[Phrase], is_beyond: bool) -> Document {
-    with_hosts(plan, &[], &[], (said, is_beyond))
+    fleet_plan(plan, &[], &[], (said, is_beyond))
 }
 
 /// The same over several hosts: which of them measure each case, and which gave no answer.
 #[must_use]
-pub fn fleet_plan(plan: &Plan, hosts: &[String], unreached: &[Unreached<'_>]) -> Document {
-    let said: Vec<Phrase> = plan.hurry().into_iter().collect();
-    with_hosts(plan, hosts, unreached, (&said, false))
-}
-
-fn with_hosts(
+pub fn fleet_plan(
     plan: &Plan,
     hosts: &[String],
     unreached: &[Unreached<'_>],

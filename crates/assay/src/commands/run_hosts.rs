@@ -25,7 +25,7 @@ use crate::arguments::hosts::{FleetArguments, OnHostFailure};
 use crate::arguments::{Format, RunArguments};
 use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
-use crate::pipeline::{Demands, Extent};
+use crate::pipeline::{Demands, Extent, Said};
 use crate::terminal::Terminal;
 use crate::{output_file, page, pipeline, signals, stored, suites};
 use assay_console::options::given_words;
@@ -215,6 +215,7 @@ fn show(
     typed: &RunArguments,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    let outlook = planned.outlook();
     let lost = planned.lost.iter();
     let lost: Vec<Unreached<'_>> =
         lost.map(|lost| doctor_hosts::unreached(&lost.host, &lost.failure)).collect();
@@ -228,6 +229,7 @@ fn show(
             "suite": planned.plan.suite,
             "budget_s": planned.plan.budget_s,
             "seed": planned.plan.seed,
+            "outlook": Said::of(&outlook),
             "cases": cases.collect::<Vec<_>>(),
             "lost": lost.collect::<Vec<_>>(),
         });
@@ -237,7 +239,8 @@ fn show(
             host_names::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
         };
         let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
-        let text = terminal.text(&build::fleet_plan(&planned.plan, &hosts, &lost));
+        let time = (outlook.said.as_slice(), outlook.is_beyond);
+        let text = terminal.text(&build::fleet_plan(&planned.plan, &hosts, &lost, time));
         terminal.print(&text);
     }
     Ok(if lost.is_empty() { 0 } else { exit_code(Kind::Measurement) })

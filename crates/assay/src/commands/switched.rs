@@ -10,11 +10,11 @@ use assay_run::switching::{self, Course, Switch};
 use assay_stats::compare::{Condition, compare};
 use assay_stats::summarize::summarize;
 
-use super::compare::{code_of, page};
+use super::compare::{self, code_of};
 use crate::arguments::{Format, RunArguments};
 use crate::listening::{LOOKING, Listening};
 use crate::terminal::Terminal;
-use crate::{pipeline, signals, stored};
+use crate::{page, pipeline, signals, stored};
 
 /// Measures both conditions in turns, stores every run, prints the comparison and exits as it does.
 pub(super) fn run(
@@ -28,6 +28,7 @@ pub(super) fn run(
         return Err(Failure::usage("--switch compares two conditions, and --expect, --strict and --data-sheet judge one run")
             .advise("the exit code says how they compare; `assay compare RUN SYSTEM` and `assay show RUN --data-sheet FILE` judge a stored run"));
     }
+    page::check(&measuring.page)?;
     // What cannot be planned or stored is reported before anything is switched.
     let prepared = question::prepare(question)?;
     if measuring.dry_run {
@@ -62,7 +63,7 @@ fn show(
     };
     let comparison = compare(side(0), side(1), typed.turns.margin);
     if !typed.measuring.events {
-        page(&comparison, |page| page.publish(&typed.measuring.page, terminal))?;
+        compare::page(&comparison, |page| page.publish(&typed.measuring.page, terminal))?;
     }
     if !typed.measuring.events && typed.measuring.page.format() == Format::Text {
         let [a, b] = [&comparison.a, &comparison.b].map(|side| side.runs.join(","));

@@ -86,9 +86,74 @@ fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
     let refused =
         world.assay(&["compare", "latest", "azure/nc24ads_a100_v4"]).failed_with(2).err;
     assert!(refused.contains("nothing that was published"), "{refused}");
-    let unknown =
-        world.assay(&["run", "quick", "--expect", "azure/nothing"]).failed_with(2).err;
-    assert!(unknown.contains("there is no reference"), "{unknown}");
+    for more in [&[][..], &["--dry-run"]] {
+        let words = [&["run", "quick", "--expect", "azure/nothing"], more].concat();
+        let unknown = world.assay(&words).failed_with(2).err;
+        assert!(unknown.contains("there is no reference"), "{unknown}");
+    }
+    let checked =
+        world.assay(&["run", "quick", "--expect", "azure/hb", "--dry-run"]).succeeded();
+    assert!(checked.out.contains("Plan"), "{checked:?}");
+}
+
+/// The verdict stands in the row of the figure that it is about, and one sentence says what missed.
+#[test]
+fn the_verdict_stands_at_the_figure_and_a_sentence_says_how_many_missed() {
+    let world = world();
+    let claim = |metric: &str, value: &str| {
+        format!(
+            "[[claim]]\nmetric = \"memory.stream/{metric}\"\nvalue = \"{value} GB/s\"\ndate = \"2026\"\n"
+        )
+    };
+    let rows = |text: &str| {
+        let lines = text.lines().filter(|it| it.contains("GB/s") && !it.contains("results"));
+        let shown = |it: &str| it.contains("reached") || it.contains("missed");
+        lines
+            .map(|it| (it.contains("9999"), it.contains("missed"), shown(it)))
+            .collect::<Vec<_>>()
+    };
+    let far = claim("triad", "9999");
+    for (claims, code, said, expected) in [
+        (claim("triad", "1") + &far, 6, "sources differ: 1 of 1 results", 2),
+        (claim("copy", "1") + &far, 5, "missed: 1 of 2 results stay behind", 2),
+        (claim("copy", "1") + &claim("triad", "1"), 0, "", 2),
+    ] {
+        world.write("mine.toml", &claims);
+        let held = world.assay(&["compare", "latest", "mine.toml"]).failed_with(code).out;
+        let text = held.replace('\u{a0}', " ");
+        assert!(text.contains(said), "{said}: {text}");
+        assert_eq!(text.contains(" of 1 results") || text.contains(" of 2 results"), code != 0);
+        let found = rows(&text);
+        assert_eq!(found.len(), expected, "{text}");
+        assert!(
+            found.iter().all(|(is_far, missed, shown)| is_far == missed && *shown),
+            "{text}"
+        );
+    }
+}
+
+/// What cannot be written or drawn is refused before anything is measured, and what is there stays.
+#[test]
+fn a_page_that_cannot_be_is_refused_before_measuring() {
+    let world = World::new();
+    world.write("page.html", "mine");
+    world.write("page.json", "mine, too");
+    std::fs::create_dir(world.path("folder")).unwrap();
+    for (words, said) in [
+        ("-o nowhere/page.txt", "name a file in a folder that exists"),
+        ("-o folder", "name a file in it"),
+        ("-o page.html/x", "cannot be written"),
+        ("--format html -o page.html", "page.json is there already"),
+        ("--format learn", "only stored runs become pages"),
+        ("--format svg", "there is no plot"),
+    ] {
+        let line = format!("linpack --n 1200 --budget 1ms {words}");
+        let refused = world.assay(&line.split(' ').collect::<Vec<_>>()).failed_with(2).err;
+        assert!(refused.contains(said), "{words}: {refused}");
+    }
+    assert_eq!(std::fs::read_to_string(world.path("page.html")).unwrap(), "mine");
+    let none = world.assay(&["list"]).succeeded().out;
+    assert!(none.contains("There are no runs yet"), "nothing was measured: {none}");
 }
 
 #[test]

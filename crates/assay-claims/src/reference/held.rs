@@ -1,0 +1,97 @@
+//! Results held against claims: which claims each result is about, and what follows at each.
+
+use assay_model::attribute::Attribute;
+use assay_model::benchmark::Better;
+use assay_model::summary::Estimate;
+use serde::Serialize;
+
+use super::{Claim, is_about, names};
+
+/// What a result is beside what was published of it.
+#[derive(Debug)]
+pub struct Held<'a> {
+    /// The result.
+    pub estimate: &'a Estimate,
+    /// Every claim about it, the oldest first.
+    pub claims: Vec<&'a Claim>,
+    /// What follows.
+    pub verdict: Verdict,
+}
+
+impl Held<'_> {
+    /// Whether the result keeps one of its claims, with the end of its interval that is kindest to the machine; `None`
+    /// where the claim decides nothing.
+    #[must_use]
+    pub fn is_kept(&self, claim: &Claim) -> Option<bool> {
+        let Estimate { ci, better, median, .. } = *self.estimate;
+        let value = match (ci, better) {
+            (Some([_, high]), Better::Higher) => high,
+            (Some([low, _]), Better::Lower) => low,
+            (None, _) => median,
+        };
+        claim.is_kept_by(value, better)
+    }
+
+    fn follows(&self) -> Verdict {
+        let kept = || self.claims.iter().filter_map(|it| self.is_kept(it));
+        match (kept().any(|it| it), kept().any(|it| !it)) {
+            (false, false) => Verdict::Shown,
+            (true, false) => Verdict::Reached,
+            (false, true) => Verdict::Missed,
+            (true, true) => Verdict::Conflict,
+        }
+    }
+}
+
+/// What follows from the claims about a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It keeps every claim that decides.
+    Reached,
+    /// It misses all of them, with the whole of its interval.
+    Missed,
+    /// The claims contradict each other, and it keeps some of them.
+    Conflict,
+    /// No claim decides anything.
+    Shown,
+}
+
+/// Holds results against claims; results that none is about are left out.
+#[must_use]
+pub fn hold<'a>(results: &'a [Estimate], claims: &'a [Claim]) -> Vec<Held<'a>> {
+    let mut held: Vec<Held<'a>> = Vec::new();
+    for estimate in results {
+        let is_here = |claim: &&Claim| {
+            let names_it = claim.of.as_ref().is_some_and(|aim| names(aim, INSTRUCTION_SET));
+            is_about(claim, estimate) && (names_it || is_fastest(estimate, results))
+        };
+        let mut about: Vec<&Claim> = claims.iter().filter(is_here).collect();
+        if about.is_empty() {
+            continue;
+        }
+        about.sort_by(|a, b| a.date.cmp(&b.date));
+        let undecided = Held { estimate, claims: about, verdict: Verdict::Shown };
+        held.push(Held { verdict: undecided.follows(), ..undecided });
+    }
+    held
+}
+
+const INSTRUCTION_SET: Attribute = Attribute::InstructionSet;
+
+/// Whether no other instruction set did better in the same place: a peak that was published is that of a machine, and
+/// not of the kernel that any machine can run.
+fn is_fastest(estimate: &Estimate, results: &[Estimate]) -> bool {
+    if estimate.parameters.get(&INSTRUCTION_SET).is_none() {
+        return true;
+    }
+    let place = |it: &Estimate| {
+        [Attribute::Host, Attribute::Placement, Attribute::Threads]
+            .map(|name| it.parameters.get(&name).cloned())
+    };
+    let mut rivals = results.iter().filter(|it| {
+        (&it.benchmark, &it.metric) == (&estimate.benchmark, &estimate.metric)
+            && place(it) == place(estimate)
+    });
+    rivals.all(|it| it.median <= estimate.median)
+}

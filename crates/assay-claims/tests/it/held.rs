@@ -1,0 +1,72 @@
+//! Results held against figures: which of them each figure is about, and what follows at each.
+
+use assay_claims::reference::{Verdict, hold, of_system, read};
+use assay_model::attribute::Attribute;
+use assay_model::quantity::Unit;
+use assay_model::summary::Estimate;
+
+use crate::hosts::bandwidth;
+
+/// A peak of one instruction set where it ran.
+fn peak((placement, instruction_set): (&str, &str), median: f64) -> Estimate {
+    let mut peak = Estimate {
+        benchmark: "compute.peak_flops".to_owned(),
+        case: format!("{placement}/{instruction_set}"),
+        metric: "fp64".to_owned(),
+        unit: Unit::FlopPerSecond,
+        ..bandwidth("one", median, None)
+    };
+    peak.parameters.insert(Attribute::Placement, placement.into());
+    peak.parameters.insert(Attribute::InstructionSet, instruction_set.into());
+    peak
+}
+
+#[test]
+fn a_peak_is_that_of_the_fastest_instruction_set_unless_one_is_named() {
+    let results = [
+        peak(("node", "portable"), 6e9),
+        peak(("node", "avx2"), 30e9),
+        peak(("core:0", "sse2"), 12e9),
+    ];
+    let claim = |whose: &str| {
+        format!(
+            "[[claim]]\nmetric = \"compute.peak_flops/fp64\"\nvalue = \"7 TFLOP/s\"\n{whose}"
+        )
+    };
+    for (whose, expected) in [
+        ("", &["node/avx2", "core:0/sse2"][..]),
+        ("where = { placement = \"node\" }", &["node/avx2"]),
+        ("where = { instruction_set = \"portable\" }", &["node/portable"]),
+        ("where = { instruction_set = \"avx512\" }", &[]),
+    ] {
+        let claims = read(&claim(whose)).unwrap();
+        let held = hold(&results, &claims);
+        let found: Vec<&str> = held.iter().map(|it| it.estimate.case.as_str()).collect();
+        assert_eq!(found, expected, "{whose}");
+    }
+    let published = of_system("azure/hbv4").unwrap();
+    let held = hold(&results, &published);
+    assert!(held.iter().all(|it| it.estimate.case == "node/avx2"), "{held:?}");
+    assert!(!held.is_empty());
+}
+
+#[test]
+fn every_figure_has_a_verdict_of_its_own() {
+    let claims: String =
+        ["6 GB/s\"\nqualifier = \"at-least", "4 GB/s", "9 GB/s\"\nqualifier = \"best"]
+            .map(|value| {
+                format!("[[claim]]\nmetric = \"storage/bandwidth\"\nvalue = \"{value}\"\n")
+            })
+            .concat();
+    let claims = read(&claims).unwrap();
+    for (value, interval, expected, verdict) in [
+        (5e9, None, [Some(false), Some(true), None], Verdict::Conflict),
+        (5e9, Some([4e9, 6e9]), [Some(true), Some(true), None], Verdict::Reached),
+        (3e9, Some([2e9, 3.5e9]), [Some(false), Some(false), None], Verdict::Missed),
+    ] {
+        let results = [Estimate { ci: interval, ..bandwidth("one", value, None) }];
+        let held = hold(&results, &claims);
+        let kept: Vec<Option<bool>> = claims.iter().map(|it| held[0].is_kept(it)).collect();
+        assert_eq!((kept.as_slice(), held[0].verdict), (&expected[..], verdict), "{value}");
+    }
+}
