@@ -578,6 +578,8 @@ mod tests {
             ("HB120rs_v3", Some("azure/hbv3")),
             ("Standard_HC44rs", Some("azure/hc")),
             ("Standard_HB60rs", Some("azure/hb")),
+            ("Microsoft Azure Standard_HB120rs_v3", Some("azure/hbv3")),
+            ("Microsoft Azure Virtual Machine", None),
             ("Microsoft Corporation Virtual Machine", None),
             ("QEMU Standard PC (Q35 + ICH9, 2009)", None),
             ("Azure", None),

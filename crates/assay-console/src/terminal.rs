@@ -225,9 +225,9 @@ fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
 
 /// A result that reached nobody.
 pub fn unwritable(error: &io::Error) -> Failure {
-    Failure::measurement("standard output cannot be written").because(error).advise(
-        "what was written there is not whole; a stored run can be printed again: `assay list`",
-    )
+    Failure::measurement("standard output cannot be written")
+        .because(error)
+        .advise("what was written there is not whole; runs that were measured stay stored")
 }
 
 /// What is written to a standard output that nobody gave the program is lost, and is no success.

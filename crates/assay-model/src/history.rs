@@ -55,6 +55,9 @@ pub struct Point {
     pub median: f64,
     /// Its interval within the run.
     pub ci: Option<[f64; 2]>,
+    /// Number of equations of that run, where it differs from run to run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
     /// What it could be at most in that run, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,

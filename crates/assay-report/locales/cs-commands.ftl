@@ -72,11 +72,12 @@ list-without-result = Běhů, které skončily bez výsledku: { $n }. Zobrazí j
 history-changes = Změny úrovně
 history-around = Co se změnilo kolem
 history-unchanged = Úroveň se nezměnila.
+history-one-run = Jediný běh žádnou změnu neukáže: jeho úroveň se porovnává s pozdějšími.
+history-over-n = N se běh od běhu liší: assay je volí podle času a paměti a Rmax s N roste. `--where n=…` ukáže jediné z nich.
 history-runs = běhy
 history-level = úroveň
 history-span = { $n }, od { $first } do { $last }
 history-newest = nejnovější
-history-meaning = význam
 history-other-results = jiné výsledky
 history-others = { $n } této metriky; rozlišuje je `--where`
 history-explanation = Změnu nachází { $method } s { $permutations } permutacemi (semínko { $seed }): nejvýše { $risk } z nich dělí běhy stejně zřetelně a změna je větší než { $margin }. Běhy mezi dvěma změnami se považují za odlišné jen náhodou.

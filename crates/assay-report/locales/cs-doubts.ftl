@@ -82,8 +82,8 @@ doubt-cpus-taken = { $n ->
     .advice = změřte znovu: vlákna, která na takové CPU patří, se o jiné dělila s ostatními
 doubt-clock-stepped = systémové hodiny byly mezitím posunuty o { $step }
     .advice = doby trvání a pořadí událostí pocházejí z jiných hodin, které nikdo nenastavuje, a platí; zjistěte, co nastavuje systémové hodiny: `timedatectl`, `chronyc tracking`
-doubt-over-budget = běh trval { $elapsed } při rozpočtu { $budget }: každý případ se změří alespoň jednou a oficiální nástroj sám rozhoduje, jak dlouho poběží
-    .advice = zvolte méně případů v souboru sady, nebo méně nástrojů pomocí `--by`
+doubt-over-budget = běh trval { $elapsed } při rozpočtu { $budget }: každý případ se změří alespoň jednou
+    .advice = dejte víc času (`--budget`), nebo zvolte méně případů v souboru sady
 unsteady-too-few = kol bylo příliš málo, nebo v nich neproběhlo žádné I/O
 unsteady-window = { $n ->
     [one] poslední { $n } se stále liší o { $range } a mění se o { $slope }

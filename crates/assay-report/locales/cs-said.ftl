@@ -150,7 +150,6 @@ said-alone = jen { $what }
 said-gid = GID { $index } ({ $kind }, celkem { $version }: { $n })
 said-rdma-mtu = přes { $device } s { $own }: MTU cesty { $path }
 said-no-nfs = není připojen žádný svazek NFS
-said-one-domain = doména je jen jedna: matice má jediné pole
 said-solve-over-budget = jedno řešení s N = { $n } trvá aspoň { $least } a rozpočet je { $budget }
 said-launch-over-budget = jedno spuštění { $case } trvá aspoň { $least } a rozpočet je { $budget }
 said-beside-budget = potrvá to asi { $time } nad rámec rozpočtu { $budget }

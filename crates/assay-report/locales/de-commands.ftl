@@ -76,11 +76,12 @@ list-without-result = { $n ->
 history-changes = Änderungen des Niveaus
 history-around = Was sich ringsum geändert hat
 history-unchanged = Das Niveau hat sich nicht geändert.
+history-one-run = Ein Lauf zeigt keine Änderung: Sein Niveau wird mit dem späterer verglichen.
+history-over-n = N ist von Lauf zu Lauf verschieden: assay wählt es nach Zeit und Speicher, und Rmax wächst mit N. `--where n=…` zeigt ein einzelnes.
 history-runs = Läufe
 history-level = Niveau
 history-span = { $n }, { $first } bis { $last }
 history-newest = neueste
-history-meaning = Bedeutung
 history-other-results = andere Ergebnisse
 history-others = { $n } dieser Messgröße, mit `--where` zu unterscheiden
 history-explanation = Eine Änderung findet { $method } mit { $permutations } Permutationen (Startwert { $seed }): höchstens { $risk } davon trennen die Läufe ebenso deutlich, und sie übersteigt { $margin }. Unterschiede zwischen zwei Änderungen gelten als Zufall.

@@ -81,8 +81,8 @@ doubt-cpus-taken = { $n ->
     .advice = erneut messen: Threads, die für eine solche CPU bestimmt waren, teilten sich eine andere
 doubt-clock-stepped = die Systemuhr wurde zwischendurch um { $step } gestellt
     .advice = Dauern und die Reihenfolge der Ereignisse stammen von einer anderen Uhr, die niemand stellt, und stimmen; nachsehen, was die Systemuhr stellt: `timedatectl`, `chronyc tracking`
-doubt-over-budget = der Lauf dauerte { $elapsed } bei einem Budget von { $budget }: Jeder Fall wird mindestens einmal gemessen, und ein offizielles Programm bestimmt selbst, wie lange es braucht
-    .advice = weniger Fälle in einer Suite-Datei wählen, oder weniger Programme mit `--by`
+doubt-over-budget = der Lauf dauerte { $elapsed } bei einem Budget von { $budget }: Jeder Fall wird mindestens einmal gemessen
+    .advice = mehr Zeit geben (`--budget`), oder weniger Fälle in einer Suite-Datei wählen
 unsteady-too-few = es gab zu wenige Runden oder Runden ganz ohne I/O
 unsteady-window = { $n ->
     [one] die letzte { $n } weicht noch um { $range } ab und ändert sich um { $slope }

@@ -149,7 +149,6 @@ said-alone = nur { $what }
 said-gid = GID { $index } ({ $kind }, eine von { $n } für { $version })
 said-rdma-mtu = über { $device } mit { $own }: Pfad-MTU { $path }
 said-no-nfs = kein NFS-Volume ist eingehängt
-said-one-domain = es gibt nur eine Domäne: die Matrix hat ein Feld
 said-solve-over-budget = eine Lösung mit N = { $n } dauert mindestens { $least }, das Budget ist { $budget }
 said-launch-over-budget = ein Start von { $case } dauert mindestens { $least }, das Budget ist { $budget }
 said-beside-budget = das dauert etwa { $time }, zusätzlich zum Budget von { $budget }

@@ -76,11 +76,12 @@ list-without-result = { $n ->
 history-changes = Level shifts
 history-around = What changed around it
 history-unchanged = The level did not change.
+history-one-run = One run shows no change: its level is compared with that of later ones.
+history-over-n = N differs from run to run: assay chooses it by time and memory, and Rmax grows with N. `--where n=…` shows a single one.
 history-runs = runs
 history-level = level
 history-span = { $n }, { $first } to { $last }
 history-newest = newest
-history-meaning = meaning
 history-other-results = other results
 history-others = { $n } of this metric, told apart with `--where`
 history-explanation = A shift is found by { $method } with { $permutations } permutations (seed { $seed }): at most { $risk } of them separate the runs as clearly, and it exceeds { $margin }. Differences between two shifts are taken to be chance.

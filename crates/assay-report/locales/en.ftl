@@ -317,7 +317,8 @@ ranks = { $ranks } ranks
 curve-goes = { $name } goes from { $low } at { $small } to { $high } at { $large }.
 
 ## Storage
-storage-explanation = Latency is from submission to completion (service time). Latency from due starts when the I/O was due: what a user waits for, and what response curves show. Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
+storage-explanation = Latency is from submission to completion (service time). Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
+storage-explanation-due = Latency from due starts when the I/O was due: what a user waits for, and what response curves show.
 storage-cached = Some of this I/O went through the page cache: it measures memory as much as storage.
 storage-kind = { $pattern } { $size }, { $depth } in flight
 storage-target = Target: { $target }
@@ -341,8 +342,8 @@ knee-within-uncertainty = latency rises by no more than its uncertainty
 knee-no-idle = the lowest rate is beyond it already
 response-description = Median latency goes from { $low } at { $few } to { $high } at { $many }; { $knee }.
 engine-asked-for = asked for
-engine-best = the best, and the kernel grants it
-engine-best-of-refused = the best, and libaio is refused
+engine-best = the first choice, and the kernel grants it
+engine-best-of-refused = the first choice, and libaio is refused
 engine-refused = io_uring is refused ({ $cause })
 engine-both-refused = io_uring is refused ({ $cause }), libaio as well ({ $other })
 engine-refused-and-buffered = io_uring is refused ({ $cause }), libaio blocks in the page cache

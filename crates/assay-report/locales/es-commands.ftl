@@ -76,11 +76,12 @@ list-without-result = { $n ->
 history-changes = Cambios de nivel
 history-around = Qué cambió alrededor
 history-unchanged = El nivel no cambió.
+history-one-run = Una sola ejecución no muestra ningún cambio: su nivel se compara con el de las siguientes.
+history-over-n = N difiere de una ejecución a otra: assay lo elige según el tiempo y la memoria, y Rmax crece con N. `--where n=…` muestra uno solo.
 history-runs = ejecuciones
 history-level = nivel
 history-span = { $n }, del { $first } al { $last }
 history-newest = la más reciente
-history-meaning = significado
 history-other-results = otros resultados
 history-others = { $n } de esta métrica; se distinguen con `--where`
 history-explanation = Un cambio lo encuentra { $method } con { $permutations } permutaciones (semilla { $seed }): como mucho { $risk } de ellas separan las ejecuciones con la misma claridad, y supera { $margin }. Entre dos cambios se supone que las ejecuciones difieren solo por azar.

@@ -81,8 +81,8 @@ doubt-cpus-taken = { $n ->
     .advice = volver a medir: los hilos que corresponden a una de esas CPU compartieron otra con los demás
 doubt-clock-stepped = el reloj del sistema se ajustó { $step } entretanto
     .advice = las duraciones y el orden de los eventos proceden de un reloj que nadie ajusta y siguen siendo correctos; ver qué ajusta el reloj del sistema: `timedatectl`, `chronyc tracking`
-doubt-over-budget = la ejecución tardó { $elapsed } con un presupuesto de { $budget }: cada caso se mide al menos una vez, y una herramienta oficial decide por sí misma cuánto tarda
-    .advice = elegir menos casos en un archivo de suite, o menos herramientas con `--by`
+doubt-over-budget = la ejecución tardó { $elapsed } con un presupuesto de { $budget }: cada caso se mide al menos una vez
+    .advice = dar más tiempo (`--budget`), o elegir menos casos en un archivo de suite
 unsteady-too-few = hubo muy pocas rondas, o rondas sin ninguna E/S
 unsteady-window = { $n ->
     [one] la última ronda ({ $n }) aún difiere un { $range } y cambia un { $slope }

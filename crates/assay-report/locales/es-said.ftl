@@ -155,7 +155,6 @@ said-gid = GID { $index } ({ $kind }, { $n ->
 })
 said-rdma-mtu = por { $device } con { $own }: MTU de la ruta { $path }
 said-no-nfs = no hay ningún volumen NFS montado
-said-one-domain = solo hay un dominio: la matriz tiene una celda
 said-solve-over-budget = una resolución con N = { $n } tarda al menos { $least }, y su presupuesto es de { $budget }
 said-launch-over-budget = un lanzamiento de { $case } tarda al menos { $least }, y su presupuesto es de { $budget }
 said-beside-budget = eso tarda unos { $time }, aparte del presupuesto de { $budget }

@@ -76,11 +76,12 @@ list-without-result = { $n ->
 history-changes = Changements de niveau
 history-around = Ce qui a changé autour
 history-unchanged = Le niveau n’a pas changé.
+history-one-run = Une seule exécution ne montre aucun changement : son niveau est comparé à celui des suivantes.
+history-over-n = N diffère d’une exécution à l’autre : assay le choisit selon le temps et la mémoire, et Rmax croît avec N. `--where n=…` n’en montre qu’un.
 history-runs = exécutions
 history-level = niveau
 history-span = { $n }, du { $first } au { $last }
 history-newest = la plus récente
-history-meaning = signification
 history-other-results = autres résultats
 history-others = { $n } de cette métrique, à distinguer avec `--where`
 history-explanation = Un changement est trouvé par { $method } avec { $permutations } permutations (graine { $seed }) : au plus { $risk } d’entre elles séparent aussi nettement les exécutions, et il dépasse { $margin }. Entre deux changements, les exécutions sont supposées ne différer que par hasard.

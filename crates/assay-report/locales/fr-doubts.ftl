@@ -81,8 +81,8 @@ doubt-cpus-taken = { $n ->
     .advice = mesurer à nouveau : les threads destinés à un tel CPU en ont partagé un autre avec le reste
 doubt-clock-stepped = l’horloge système a été décalée de { $step } entre-temps
     .advice = les durées et l’ordre des événements viennent d’une horloge que rien ne règle et restent justes ; voir ce qui règle l’horloge système : `timedatectl`, `chronyc tracking`
-doubt-over-budget = l’exécution a pris { $elapsed } pour un budget de { $budget } : chaque cas est mesuré au moins une fois, et un outil officiel décide lui-même de sa durée
-    .advice = choisir moins de cas dans un fichier de suite, ou moins d’outils avec `--by`
+doubt-over-budget = l’exécution a pris { $elapsed } pour un budget de { $budget } : chaque cas est mesuré au moins une fois
+    .advice = donner plus de temps (`--budget`), ou choisir moins de cas dans un fichier de suite
 unsteady-too-few = il y a eu trop peu de tours, ou des tours sans aucune E/S
 unsteady-window = { $n ->
     [one] le dernier tour ({ $n }) diffère encore de { $range } et varie de { $slope }

@@ -155,7 +155,6 @@ said-gid = GID { $index } ({ $kind }, { $n ->
 })
 said-rdma-mtu = par { $device } avec { $own } : MTU du chemin { $path }
 said-no-nfs = aucun volume NFS n’est monté
-said-one-domain = il n’y a qu’un domaine : la matrice a une seule case
 said-solve-over-budget = une résolution avec N = { $n } prend au moins { $least }, pour un budget de { $budget }
 said-launch-over-budget = un lancement de { $case } prend au moins { $least }, pour un budget de { $budget }
 said-beside-budget = cela prend environ { $time }, en plus du budget de { $budget }

@@ -64,11 +64,12 @@ list-without-result = 結果なしで終わった実行が { $n } 件ありま�
 history-changes = 水準の変化
 history-around = 周囲の変化
 history-unchanged = 水準は変わりませんでした。
+history-one-run = 一回の実行では変化は分かりません。水準は後の実行と比べられます。
+history-over-n = N は実行ごとに異なります。assay が時間とメモリで選び、Rmax は N とともに増えます。`--where n=…` はその一つだけを示します。
 history-runs = 実行
 history-level = 水準
 history-span = { $n } 回、{ $first } から { $last } まで
 history-newest = 最新
-history-meaning = 意味
 history-other-results = ほかの結果
 history-others = この指標に { $n } 件、`--where` で区別
 history-explanation = 変化は { $method } で { $permutations } 回の並べ替え（シード { $seed }）により検出します。同じほど明確に実行を分ける並べ替えは多くとも { $risk } で、変化は { $margin } を超えます。二つの変化の間の実行は偶然だけで異なるとみなします。

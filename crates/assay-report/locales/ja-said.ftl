@@ -131,7 +131,6 @@ said-alone = { $what } のみ
 said-gid = GID { $index }（{ $kind }、{ $version } は { $n } 個）
 said-rdma-mtu = { $device }（{ $own }）経由：経路 MTU { $path }
 said-no-nfs = マウントされた NFS ボリュームはありません
-said-one-domain = ドメインは一つだけです。行列のセルも一つです
 said-solve-over-budget = N = { $n } の求解一回に少なくとも { $least } かかります。予算は { $budget } です
 said-launch-over-budget = { $case } の起動一回に少なくとも { $least } かかります。予算は { $budget } です
 said-beside-budget = 予算 { $budget } とは別に約 { $time } かかります

@@ -64,11 +64,12 @@ list-without-result = 결과 없이 끝난 실행 { $n }개: `assay list --all` 
 history-changes = 수준의 변화
 history-around = 주변에서 바뀐 것
 history-unchanged = 수준은 바뀌지 않았습니다.
+history-one-run = 실행 하나로는 변화를 알 수 없습니다: 수준은 이후 실행과 비교됩니다.
+history-over-n = N이 실행마다 다릅니다: assay가 시간과 메모리에 따라 고르며, Rmax는 N과 함께 커집니다. `--where n=…`은 그중 하나만 보여 줍니다.
 history-runs = 실행
 history-level = 수준
 history-span = { $n }회, { $first } ~ { $last }
 history-newest = 최신
-history-meaning = 의미
 history-other-results = 다른 결과
 history-others = 이 지표의 결과 { $n }개, `--where`로 구별
 history-explanation = 변화는 { $method }(순열 { $permutations }회, 시드 { $seed })로 찾습니다. 그만큼 뚜렷하게 실행을 나누는 순열은 많아야 { $risk }이고, 변화는 { $margin }보다 큽니다. 두 변화 사이의 실행은 우연히만 다르다고 봅니다.

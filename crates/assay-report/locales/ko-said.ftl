@@ -131,7 +131,6 @@ said-alone = { $what }만
 said-gid = GID { $index }({ $kind }, { $version } { $n }개 중 하나)
 said-rdma-mtu = { $device }({ $own }) 경유: 경로 MTU { $path }
 said-no-nfs = 마운트된 NFS 볼륨 없음
-said-one-domain = 도메인이 하나뿐임: 행렬의 칸도 하나임
 said-solve-over-budget = N = { $n }의 풀이 한 번에 최소 { $least } 필요, 예산은 { $budget }
 said-launch-over-budget = { $case } 시작 한 번에 최소 { $least } 필요, 예산은 { $budget }
 said-beside-budget = 예산 { $budget } 외에 약 { $time } 필요

@@ -71,11 +71,12 @@ list-without-result = Прогонов, завершившихся без рез
 history-changes = Изменения уровня
 history-around = Что изменилось вокруг
 history-unchanged = Уровень не изменился.
+history-one-run = Один прогон не показывает изменений: его уровень сравнивается с уровнем следующих.
+history-over-n = N от прогона к прогону разное: assay выбирает его по времени и памяти, а Rmax растёт с N. `--where n=…` показывает одно из них.
 history-runs = прогоны
 history-level = уровень
 history-span = { $n }, с { $first } по { $last }
 history-newest = новейший
-history-meaning = смысл
 history-other-results = другие результаты
 history-others = { $n } этого показателя; различаются с помощью `--where`
 history-explanation = Изменение находит { $method } с { $permutations } перестановками (начальное число { $seed }): не более { $risk } из них делят прогоны столь же чётко, и оно больше { $margin }. Прогоны между двумя изменениями считаются различающимися лишь случайно.

@@ -151,7 +151,6 @@ said-alone = только { $what }
 said-gid = GID { $index } ({ $kind }, всего { $version }: { $n })
 said-rdma-mtu = через { $device } с { $own }: MTU пути { $path }
 said-no-nfs = ни один том NFS не смонтирован
-said-one-domain = домен один: в матрице одна ячейка
 said-solve-over-budget = одно решение при N = { $n } занимает не меньше { $least }, а бюджет — { $budget }
 said-launch-over-budget = один запуск { $case } занимает не меньше { $least }, а бюджет — { $budget }
 said-beside-budget = это займёт около { $time } сверх бюджета { $budget }

@@ -64,11 +64,12 @@ list-without-result = { $n } 次运行结束时没有结果：`assay list --all`
 history-changes = 水平的变化
 history-around = 环境有何变化
 history-unchanged = 水平没有变化。
+history-one-run = 单次运行看不出变化：它的水平要与之后的运行比较。
+history-over-n = 各次运行的 N 不同：assay 按时间和内存选择它，Rmax 随 N 增大。`--where n=…` 只显示其中之一。
 history-runs = 运行
 history-level = 水平
 history-span = { $n } 次，{ $first } 至 { $last }
 history-newest = 最新
-history-meaning = 含义
 history-other-results = 其他结果
 history-others = 该指标另有 { $n } 个，用 `--where` 区分
 history-explanation = 变化由 { $method } 找出，做 { $permutations } 次置换（种子 { $seed }）：其中至多 { $risk } 能同样清楚地划分运行，且变化大于 { $margin }。两次变化之间的运行视为仅有随机差异。

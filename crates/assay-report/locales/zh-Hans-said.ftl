@@ -131,7 +131,6 @@ said-alone = 仅 { $what }
 said-gid = GID { $index }（{ $kind }，{ $version } 共 { $n } 个）
 said-rdma-mtu = 经 { $device }（{ $own }）：路径 MTU { $path }
 said-no-nfs = 没有挂载 NFS 卷
-said-one-domain = 只有一个域：矩阵只有一格
 said-solve-over-budget = N = { $n } 时求解一次至少需要 { $least }，而预算为 { $budget }
 said-launch-over-budget = { $case } 启动一次至少需要 { $least }，而预算为 { $budget }
 said-beside-budget = 大约需要 { $time }，不计入 { $budget } 的预算

@@ -82,19 +82,35 @@ pub fn history(
     let newest = runs.iter().rev().map(fitting).find(|found| !found.is_empty())?;
     let chosen = choose(&newest.iter().map(|(_, estimate)| estimate).collect::<Vec<_>>());
     let (key, example) = newest.get(chosen)?.clone();
+    let names_n = wanted.parameters.iter().any(|(name, _)| *name == Attribute::N);
+    let follows_n = example.parameters.contains_key(&Attribute::N) && !names_n;
     let of_run = |run| {
-        let (_, estimate) = fitting(run).into_iter().find(|(its, _)| *its == key)?;
+        let mut fitting = fitting(run);
+        let exact = fitting.iter().position(|(its, _)| *its == key);
+        let other = || {
+            let others = fitting.iter().enumerate();
+            let others = others.filter(|(_, (_, it))| is_of_another_n(it, &example));
+            others.max_by_key(|(_, (_, it))| n(it)).map(|(place, _)| place)
+        };
+        let place = exact.or_else(|| follows_n.then(other).flatten())?;
+        let (_, estimate) = fitting.swap_remove(place);
         let environment = surroundings(run, &estimate);
         Some((run, estimate, environment))
     };
     let found: Vec<Found<'_>> = runs.iter().filter_map(of_run).collect();
+    let first = found.first().and_then(|(_, it, _)| n(it));
+    let has_one_n = found.iter().all(|(_, it, _)| n(it) == first);
+    let mut identity = identity(&example.parameters);
+    identity.retain(|name, _| has_one_n || *name != Attribute::N);
+    let point =
+        |found: &Found<'_>| Point { n: n(&found.1).filter(|_| !has_one_n), ..point(found) };
     let method = Method { name: NAME, permutations: PERMUTATIONS, seed, risk: RISK, margin };
     Some(History {
         schema: SCHEMA,
         statistics: METHOD,
         benchmark: example.benchmark,
         metric: example.metric,
-        identity: identity(&example.parameters),
+        identity,
         others: newest.len() - 1,
         unit: example.unit,
         better: example.better,
@@ -106,6 +122,21 @@ pub fn history(
     })
 }
 
+/// The number of equations, which assay chooses by the time and the memory that a run has.
+fn n(estimate: &Estimate) -> Option<u64> {
+    estimate.parameters.get(&Attribute::N)?.number().map(|n| n as u64)
+}
+
+/// Whether only the number of equations tells two results apart.
+fn is_of_another_n(one: &Estimate, other: &Estimate) -> bool {
+    let about = |it: &Estimate| {
+        let mut identity = identity(&it.parameters);
+        identity.remove(&Attribute::N);
+        (it.benchmark.clone(), it.metric.clone(), it.tool.name.clone(), identity)
+    };
+    n(one).is_some() && about(one) == about(other)
+}
+
 fn point((run, estimate, _): &Found<'_>) -> Point {
     Point {
         run: run.started.run.clone(),
@@ -113,6 +144,7 @@ fn point((run, estimate, _): &Found<'_>) -> Point {
         label: run.started.label.clone(),
         median: estimate.median,
         ci: estimate.ci,
+        n: None,
         limit: estimate.limit.as_ref().map(|limit| limit.value),
     }
 }
@@ -192,7 +224,32 @@ fn turnovers(found: &[Found<'_>]) -> Vec<Turnover> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use assay_model::workload::{LinpackWorkload, Workload};
+
     use crate::compare::tests::{latency, runs};
+
+    /// assay chooses N by the time that a run has: Rmax has one history over all of them, and one N where it is named.
+    #[test]
+    fn rmax_is_followed_over_the_numbers_of_equations() {
+        let solve = |n: u64| {
+            let cpus = vec![0, 1];
+            Workload::Linpack(LinpackWorkload { n, cpus, blas: None, seed: 1 })
+        };
+        let of = |n: u64| runs(&solve(n), "rmax", &[1e9 * n as f64]).remove(0);
+        for (ns, wanted, expected) in [
+            (&[1000, 1200, 1100][..], &[][..], &[Some(1000), Some(1200), Some(1100)][..]),
+            (&[1000, 1000], &[], &[None, None]),
+            (&[1000, 1200, 1000], &[(Attribute::N, "1000".to_owned())], &[None, None]),
+        ] {
+            let runs: Vec<Run> = ns.iter().map(|n| of(*n)).collect();
+            let wanted = Wanted { benchmark: None, metric: "rmax", parameters: wanted };
+            let history = history(&runs, &wanted, |_| 0, (0.03, 1)).unwrap();
+            let found: Vec<Option<u64>> = history.points.iter().map(|it| it.n).collect();
+            assert_eq!(found, expected, "{ns:?}");
+            let has_n = history.identity.contains_key(&Attribute::N);
+            assert_eq!(has_n, expected.contains(&None), "{ns:?}");
+        }
+    }
 
     /// A step of the result is found, and what changed around it stands at its own runs, the result's loop and no
     /// other's.

@@ -51,8 +51,17 @@ fn peak_of_text(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
     if small.matches("rpeak").count() + small.matches("rmax").count() > 2 {
         return;
     }
+    if names_clock(&small[peak..]) {
+        return;
+    }
     let (peak, reached) = if peak < reached { (first, second) } else { (second, first) };
     beyond_peak(lint, (text, reached), peak);
+}
+
+/// `Rpeak, 2.4 GHz`: a peak at a clock that is named is no law, for the clock may have been higher.
+fn names_clock(behind: &str) -> bool {
+    let named = behind.split([')', '）', ';']).next().unwrap_or_default();
+    ["hz", "гц"].iter().any(|unit| named.contains(unit))
 }
 
 fn column(table: &Table, is_it: impl Fn(&str) -> bool) -> Option<usize> {
@@ -81,9 +90,38 @@ fn peak_of_columns(lint: &mut Lint<'_>, table: &Table) {
 
 /// Rates and latencies are rounded, and some tools count neither from the same moment.
 const TOLERANCE: f64 = 0.1;
-const DEPTHS: [&str; 6] =
-    ["in flight", "in-flight", "queue depth", "iodepth", "outstanding", "depth"];
-const MEANS: [&str; 7] = ["mean", "avg", "average", "moyen", "сред", "平均", "평균"];
+/// In the languages of assay's own pages, English first.
+const DEPTHS: [&str; 22] = [
+    "in flight",
+    "in-flight",
+    "queue depth",
+    "iodepth",
+    "outstanding",
+    "depth",
+    "глубина",
+    "в обработке",
+    "profondeur",
+    "en cours",
+    "hloubka",
+    "rozpracováno",
+    "深度",
+    "在途",
+    "깊이",
+    "진행 중",
+    "深さ",
+    "処理中",
+    "tiefe",
+    "in bearbeitung",
+    "profundidad",
+    "en curso",
+];
+const MEANS: [&str; 11] = [
+    "mean", "avg", "average", "moyen", "сред", "平均", "평균", "průměr", "mittel", "mittler",
+    "media",
+];
+/// A latency of which nothing else is said is taken for a mean.
+const LATENCIES: [&str; 8] =
+    ["latency", "задержка", "latence", "延迟", "대기 시간", "レイテンシ", "latenz", "latencia"];
 
 /// Little's law: as many are in flight as start in the mean time that one takes, so that the depth bounds rate ×
 /// mean latency. A percentile says nothing about it.
@@ -92,7 +130,7 @@ fn in_flight(lint: &mut Lint<'_>, table: &Table) {
         |it: &str| DEPTHS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
     let is_mean = |it: &str| {
         let before_unit = it.split(['[', '(']).next().unwrap_or_default();
-        MEANS.iter().any(|word| it.contains(word)) || before_unit.trim() == "latency"
+        MEANS.iter().any(|word| it.contains(word)) || LATENCIES.contains(&before_unit.trim())
     };
     let (Some(depth), Some(latency)) = (column(table, is_depth), column(table, is_mean)) else {
         return;

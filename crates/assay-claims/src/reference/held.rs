@@ -82,7 +82,7 @@ const INSTRUCTION_SET: Attribute = Attribute::InstructionSet;
 /// Whether no other instruction set did better in the same place: a peak that was published is that of a machine, and
 /// not of the kernel that any machine can run.
 fn is_fastest(estimate: &Estimate, results: &[Estimate]) -> bool {
-    if estimate.parameters.get(&INSTRUCTION_SET).is_none() {
+    if !estimate.parameters.contains_key(&INSTRUCTION_SET) {
         return true;
     }
     let place = |it: &Estimate| {

@@ -64,6 +64,9 @@ fn what_is_reached_is_below_the_peak() {
         ("~1,000 GigaFLOPS (Rpeak), ~860 GigaFLOPS (Rmax)", &[]),
         ("~1 TFLOPS (Rpeak), ~1 TFLOPS (Rmax)", &[]),
         ("Rmax is 860 GFLOP/s and Rpeak 1 TFLOP/s", &[]),
+        ("~4 TFLOPS (Rpeak, 2.40 GHz), 8 TFLOPS (Rmax)", &[]),
+        ("8 TFLOPS (Rmax), 4 TFLOPS (Rpeak, 2,40 ГГц)", &[]),
+        ("4 TFLOPS (Rpeak), 8 TFLOPS (Rmax at 2.40 GHz)", &["8"]),
         (&table("| n | Rmax [GFLOP/s] | Rpeak [GFLOP/s] |", "| 9 | 100 | 96 |"), &["100"]),
         (&table("| n | Rmax | Rpeak |", "| 9 | 91 GFLOP/s | 96 GFLOP/s |"), &[]),
     ]);
@@ -76,6 +79,16 @@ fn no_more_are_in_flight_than_the_depth() {
     check(&[
         (&table(heading, "| 4 | 3500 | 1.14 |"), &[]),
         (&table(heading, "| 4 | 5000 | 1.30 |"), &["5000"]),
+        (
+            &table("| en cours | débit [IOPS] | latence [ms] |", "| 4 | 5000 | 1,30 |"),
+            &["5000"],
+        ),
+        (
+            &table("| in Bearbeitung | Rate [IOPS] | Latenz [ms] |", "| 4 | 5000 | 1,30 |"),
+            &["5000"],
+        ),
+        (&table("| 在途 | 速率 [IOPS] | 延迟 [ms] |", "| 4 | 5000 | 1.30 |"), &["5000"]),
+        (&table("| глубина | частота [IOPS] | p99 [мс] |", "| 4 | 5000 | 1,30 |"), &[]),
         // An open loop has fewer.
         (&table(heading, "| 64 | 3500 | 1.14 |"), &[]),
         (&table(percentile, "| 4 | 5000 IOPS | 9 ms |"), &[]),

@@ -508,7 +508,7 @@ fn streams(
         let workload = StreamWorkload {
             domains: group.domains,
             bytes_per_array,
-            cache_multiple: (multiple * 100.0).round() / 100.0,
+            cache_multiple: sizes::rounded(multiple),
         };
         named.push((group.name, Workload::Stream(workload)));
     }

@@ -3,6 +3,7 @@
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, Section};
 use assay_model::doubt::Doubt;
+use assay_model::limit::Basis;
 use assay_model::run::Run;
 use assay_model::summary::{Estimate, Summary};
 use assay_model::trust::{self, Distrust};
@@ -375,7 +376,12 @@ fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
             precision::value(row.estimate).into(),
             worst.unwrap_or_default().into(),
             interval.into(),
-            row.estimate.percent_of_limit.map(share).unwrap_or_default().into(),
+            row.estimate
+                .percent_of_limit
+                .map(share)
+                .map(|it| it + &of_what(row))
+                .unwrap_or_default()
+                .into(),
             Cell { text: word(verdict).to_owned(), tone, ..Cell::default() },
         ]);
     }
@@ -411,6 +417,16 @@ impl Judgement {
             Self::Fine => (Tone::Plain, "verdict-fine"),
         }
     }
+}
+
+/// The limit of a peak is calculated, that of LINPACK is the peak that was measured: one column cannot mean both unsaid.
+fn of_what(row: &Row<'_>) -> String {
+    let name = match row.estimate.limit.as_ref().map(|it| &it.basis) {
+        Some(Basis::Rpeak(_)) => "Rpeak".to_owned(),
+        Some(Basis::MeasuredPeak { .. }) => question(Benchmark::PeakFlops, "FP64"),
+        _ => return String::new(),
+    };
+    format!("\u{a0}({name})")
 }
 
 /// A bar up to the limit, and the share.

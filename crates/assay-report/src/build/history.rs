@@ -1,6 +1,5 @@
 //! One result over all stored runs: its curve, the changes of its level and of what surrounds it.
 
-use assay_model::benchmark::Benchmark;
 use assay_model::history::{Change, History, Turnover};
 use assay_model::quantity::Unit;
 
@@ -25,10 +24,15 @@ pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
     document.blocks.push(Block::Facts(facts(history)));
     document.blocks.push(Block::Plot(plot(history)));
-    if history.changes.is_empty() {
+    if history.points.len() == 1 {
+        document.paragraph(Tone::Plain, word("history-one-run"));
+    } else if history.changes.is_empty() {
         document.paragraph(Tone::Plain, word("history-unchanged"));
     } else {
         document.blocks.push(Block::Table(changes(history)));
+    }
+    if history.points.iter().any(|point| point.n.is_some()) {
+        document.paragraph(Tone::Doubt, word("history-over-n"));
     }
     document.paragraph(Tone::Quiet, explanation(history));
     if !history.environment.is_empty() {
@@ -57,13 +61,9 @@ fn facts(history: &History) -> Facts {
         )
     });
     let fact = |name: &str, value: String| (name.to_owned(), value);
-    let meaning = Benchmark::from_id(&history.benchmark)
-        .and_then(|it| it.metric(&history.metric))
-        .map(|metric| metric.meaning.to_owned());
     let mut facts = vec![fact(word("column-host"), history.host.clone())];
     facts.extend(when.map(|when| fact(word("history-runs"), when)));
     facts.extend(last.map(|last| fact(word("history-newest"), written(history, last.median))));
-    facts.extend(meaning.map(|meaning| fact(word("history-meaning"), meaning)));
     if history.others > 0 {
         let others = say!("history-others", n = history.others.to_string());
         facts.push(fact(word("history-other-results"), others));
@@ -213,6 +213,7 @@ fn runs(history: &History) -> Table {
         (word("column-run"), Align::Left),
         (word("column-started"), Align::Left),
         (word("column-label"), Align::Left),
+        ("N", Align::Right),
         (history.metric.as_str(), Align::Right),
         (word("column-of-limit"), Align::Right),
         ("", Align::Left),
@@ -227,6 +228,7 @@ fn runs(history: &History) -> Table {
             point.run.as_str().into(),
             minute(&point.started).into(),
             point.label.clone().unwrap_or_default().into(),
+            point.n.map(|n| n.to_string()).unwrap_or_default().into(),
             written(history, point.median).into(),
             point
                 .limit

@@ -292,7 +292,12 @@ fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let rmax = best(&of(all, Benchmark::Linpack, "rmax"))?;
     let reported = number(rmax, Attribute::Rpeak)
         .map(|peak| in_gflops(&Estimate { median: peak, ci: None, ..rmax.clone() }));
-    let peak = reported.map(|it| format!("{it} (Rpeak)"));
+    // A core may have run faster than the clock of its peak: what exceeds it says at which.
+    let clock = number(rmax, Attribute::RpeakClock)
+        .map(|clock| units::quantity(clock, Unit::Hertz, 3))
+        .map(|clock| format!("Rpeak{}{clock}", comma()));
+    let name = clock.as_deref().unwrap_or("Rpeak");
+    let peak = reported.map(|it| format!("{it} ({name})"));
     let shown = [peak, Some(format!("{} (Rmax)", in_gflops(rmax)))];
     let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(comma());
     Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))

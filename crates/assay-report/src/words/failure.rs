@@ -8,7 +8,7 @@ use assay_model::failure::{Failure, Lack, TriedRate, refusal};
 use assay_model::quantity::Unit;
 
 use super::{Said, reported};
-use crate::locale::{fixed, word};
+use crate::locale::{colon, fixed, word};
 use crate::locale::{in_percent, quantity, scientific};
 
 /// What failed and why, and what to do about it.
@@ -50,7 +50,7 @@ fn said(failure: &Failure) -> Said {
                 true => area::advice(*area, causes),
                 false => advice.clone(),
             };
-            Said::new(causes.join(": "), advice)
+            Said::new(causes.join(colon()), advice)
         }
         Failure::Reported { reason, advice } => Said::new(reason, advice),
         Failure::NoIo
@@ -112,9 +112,9 @@ fn storage(failure: &Failure) -> Said {
 
 /// What the kernel or the verifier said of it, and what can be done about that.
 fn refused(what: &str, causes: &[String]) -> Said {
-    let causes = causes.join(": ");
-    let advice = refusal::advice(&causes).unwrap_or_else(|| word("advice-kernel-log"));
-    Said::new(format!("{what}: {causes}"), advice)
+    let advice =
+        refusal::advice(&causes.join(": ")).unwrap_or_else(|| word("advice-kernel-log"));
+    Said::new(format!("{what}{}{}", colon(), causes.join(colon())), advice)
 }
 
 /// `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late: missed`.

@@ -12,7 +12,7 @@ use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_model::suite::read;
-use assay_model::summary::Summary;
+use assay_model::summary::{Estimate, Summary};
 use assay_model::workload::Workload;
 use assay_report::build;
 use assay_report::document::Document;
@@ -253,6 +253,25 @@ fn every_report_says_first_that_a_run_is_untrusted() {
         let machine = ["AMD EPYC", "Memory bandwidth"].iter().filter_map(|it| page.find(it));
         assert!(said < machine.min() && said.is_some(), "{page}");
     }
+}
+
+/// One column holds shares of a calculated peak and of one that was measured: each says of which.
+#[test]
+fn the_answer_says_which_limit_a_share_is_of() {
+    let mut summary = guest::quick();
+    let peak = Basis::MeasuredPeak { instruction_set: "avx512".into(), cores: 2 };
+    for (metric, share, basis) in [("fp64", 99.7, Basis::Provisioned), ("rmax", 90.6, peak)] {
+        let is_it = |it: &&mut Estimate| it.metric == metric;
+        let estimate = summary.results.iter_mut().find(is_it).unwrap();
+        estimate.percent_of_limit = Some(share);
+        estimate.limit = Some(Limit { value: estimate.median * 100.0 / share, basis });
+    }
+    let options = text::Options { width: 120, ..text::Options::default() };
+    let text =
+        text::document(&build::answer(&summary, None, build::MOST_ROWS, false), &options);
+    let row = |name: &str| text.lines().find(|it| it.contains(name)).unwrap().to_owned();
+    assert!(row("LINPACK").contains("90.6\u{a0}% (FP64 peak)"), "{text}");
+    assert!(row("FP64").contains("99.7\u{a0}%  "), "{text}");
 }
 
 /// A page in HTML explains the verdicts of its summary as the first screen does.

@@ -41,6 +41,21 @@ fn what_mpi_was_measured_to_do_is_on_the_page() {
     has(bandwidth.last().unwrap(), &["| 4194304 |"]);
 }
 
+/// A core may run faster than the clock of its peak, so that Rmax is above it: the page says at which clock it is.
+#[test]
+fn a_peak_says_at_which_clock() {
+    for (locale, said) in [
+        (Locale::En, "236.8 GFLOP/s (Rpeak, 3.70 GHz)"),
+        (Locale::Ru, "236,8 ГФЛОП/с (Rpeak, 3,70 ГГц)"),
+        (Locale::Ja, "236.8 GFLOP/s (Rpeak、3.70 GHz)"),
+    ] {
+        let language = Language { locale, ..Language::INVARIANT };
+        let language = Language { has_invariant_units: false, ..language };
+        let page = language.write(|| page(&[&crate::guest::quick()], &[]));
+        has(&page, &[said]);
+    }
+}
+
 #[test]
 fn conditions_keep_their_cases_ends_and_intervals_apart() {
     let labelled = |label: &str| {

@@ -23,6 +23,7 @@ pub(crate) fn history(limits: [Option<f64>; 3], environment: Vec<Turnover>) -> D
         label: None,
         median: 33e9 + 1e9 * at as f64,
         ci: None,
+        n: None,
         limit,
     };
     build::history(&History {

@@ -6,7 +6,6 @@ use assay_kernels::memory::stream::{Operation, Stream, StreamConfig, StreamError
 use assay_model::attribute::Attribute;
 use assay_model::event::Stopped;
 use assay_model::failure::Area;
-use assay_model::phrase;
 use assay_model::workload::CopyWorkload;
 
 use super::{Known, chosen_loops};
@@ -26,9 +25,6 @@ fn turn(
     known: &RefCell<Known>,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Option<Stopped>, CaseError> {
-    if winner.is_none() && work.domain == work.source && work.domain.placement == "node" {
-        recorder.note(&phrase!("one-domain", "there is one domain: the matrix has one cell"));
-    }
     let config = config(work);
     let mut measurement = Measurement {
         prepare: &mut |recorder: &mut Recorder<'_, '_>| {

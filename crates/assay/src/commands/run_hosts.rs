@@ -40,6 +40,7 @@ const MANY: usize = 64;
 pub(super) fn run(typed: &RunArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     refuse_conditions(typed)?;
     let demands = Demands::of(&typed.measuring)?;
+    typed.fleet.drain_list.as_deref().map(output_file::check).transpose()?;
     let limits = typed.fleet.limits.as_deref().map(limits::read).transpose()?;
     let data_sheet = typed.measuring.data_sheet.read()?;
     // What is wrong with the suite itself is said here, and not by every host.

@@ -17,6 +17,13 @@ const ARRAY_WITHOUT_CACHE: u64 = 1 << 30;
 /// The smallest working set of the ladder: 64 lines, so that the chain has a length at all.
 const SMALLEST_SET: u64 = 4096;
 
+/// As people read it: two decimals, or two significant digits of what is less.
+pub(super) fn rounded(multiple: f64) -> f64 {
+    let decimals = (1.0 - multiple.log10().floor()).clamp(2.0, 9.0);
+    let scale = 10f64.powf(decimals);
+    (multiple * scale).round() / scale
+}
+
 /// Bytes per array of each of `domains` domains that share `caches` bytes of last-level cache.
 pub(super) fn array_bytes(
     host: &HostFacts,
@@ -150,4 +157,19 @@ const CORES_BENEATH: usize = 2;
 /// A size to three digits: `18.9 GiB` says more in a message than a number of bytes.
 fn approximate(bytes: u64) -> String {
     format!("{:.3}", Bytes(bytes).quantity())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A share that is not zero is not said to be.
+    #[test]
+    fn a_multiple_of_the_caches_keeps_two_digits() {
+        for (multiple, expected) in
+            [(4.2812, 4.28), (1.0, 1.0), (0.031_25, 0.031), (0.003_906, 0.0039), (1e-4, 1e-4)]
+        {
+            assert!((rounded(multiple) - expected).abs() < 1e-12, "{multiple}");
+        }
+    }
 }

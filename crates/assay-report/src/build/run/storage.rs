@@ -80,6 +80,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         tests.iter().filter(|test| test.number(Attribute::PercentOfMax).is_none()).collect();
     document.blocks.push(Block::Table(circumstances(context, &shown)));
     document.paragraph(Tone::Quiet, word("storage-explanation"));
+    if tests.iter().any(Test::has_latency_from_due) {
+        document.paragraph(Tone::Quiet, word("storage-explanation-due"));
+    }
     let cached = |test: &Test<'_>| {
         test.any().is_some_and(|it| {
             it.parameters.get(&Attribute::PageCache) == Some(&Value::Flag(true))
@@ -151,6 +154,12 @@ fn key(estimate: &Estimate) -> String {
 }
 
 impl<'a> Test<'a> {
+    /// Whether a table or a curve shows latency from when I/O was due.
+    fn has_latency_from_due(&self) -> bool {
+        let sides = [&self.reads, &self.writes];
+        self.from_due.is_some() || sides.iter().any(|side| side.from_due.is_some())
+    }
+
     /// Where the figure of this metric belongs, of the whole or of one side of a mix.
     fn place(&mut self, metric: &str, side: Option<&str>) -> Option<&mut Option<&'a Estimate>> {
         let side = match side {

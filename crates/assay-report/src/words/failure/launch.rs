@@ -2,7 +2,7 @@
 
 use assay_model::failure::Failure;
 
-use crate::locale::word;
+use crate::locale::{colon, word};
 use crate::words::{Said, reported};
 
 pub(super) fn said(failure: &Failure) -> Said {
@@ -26,7 +26,7 @@ pub(super) fn said(failure: &Failure) -> Said {
             Said::new(text, see(by_hand))
         }
         Failure::LauncherNotRun { launcher, causes } => {
-            Said::new(causes.join(": "), say!("launcher-executable", launcher = launcher))
+            Said::new(causes.join(colon()), say!("launcher-executable", launcher = launcher))
         }
         Failure::NoOutcome { elsewhere: true } => reported!("failure-no-outcome-here"),
         Failure::NoOutcome { elsewhere: false } => reported!("failure-no-outcome"),

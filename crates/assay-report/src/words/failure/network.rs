@@ -2,14 +2,16 @@
 
 use assay_model::failure::{Failure, Unreached};
 
-use crate::locale::word;
+use crate::locale::{colon, word};
 use crate::words::{Said, reported};
 
 /// The words of one of them.
 pub(super) fn said(failure: &Failure) -> Said {
     let caused = |said: Said, causes: &[String]| match causes {
         [] => said,
-        causes => Said::new(format!("{}: {}", said.text, causes.join(": ")), said.advice),
+        causes => {
+            Said::new(format!("{}{}{}", said.text, colon(), causes.join(colon())), said.advice)
+        }
     };
     match failure {
         Failure::UnknownHost { host, causes } => {
