@@ -9,6 +9,7 @@ mod foot;
 mod headlines;
 pub mod job_file;
 pub mod listening;
+pub mod live;
 pub mod options;
 pub mod output_file;
 mod pulse;

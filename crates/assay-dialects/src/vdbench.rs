@@ -116,6 +116,8 @@ pub struct Execution {
     pub data_errors: u64,
     /// Warnings and notes.
     pub notes: Vec<Diagnostic>,
+    /// Every path of a storage definition, and where it stands.
+    pub luns: Vec<(PathBuf, Place)>,
 }
 
 impl Execution {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use assay_dialects::fio::command_line::{COMMAND_LINE, Format, Request};
-use assay_dialects::fio::compile::{self, FioPlan};
-use assay_dialects::fio::fault::Fault;
+use assay_dialects::fio::compile::{self, FioPlan, Part};
+use assay_dialects::fio::fault::{Fault, Origin};
 use assay_dialects::fio::{log, text};
 use assay_model::event::Asked;
 use assay_model::failure::Area;
@@ -25,10 +25,12 @@ use crate::storage_plan::explain;
 use crate::terminal::Terminal;
 use crate::{output_file, signals, stored};
 use assay_console::listening::Silently;
+use assay_console::live::Live;
 use assay_console::options::{KeepArguments, StoreArguments};
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{Opening, Recording};
 use assay_run::sink::Silent;
+use assay_run::storage::foreseen::{self, AskedBy, Extent, Refusal, Subject};
 use assay_run::storage::opening;
 use assay_run::storage::options::RunOptions;
 use assay_run::storage::{runner, volume};
@@ -59,9 +61,10 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     }
     let plan = question.plan(&request).map_err(reported)?;
     if !request.parse_only {
-        let no_files = FilePlan::default();
-        volume::check(&plan.plan, &no_files, &options(&request, &plan))?;
-        for said in volume::reported(&plan.plan, &no_files) {
+        let extent = if request.dry_run { Extent::All } else { Extent::Any };
+        foreseen::check(&plan.plan, &options(&request, &plan), extent)
+            .map_err(|refusal| placed(*refusal, &request, &plan, &question))?;
+        for said in volume::reported(&plan.plan, &FilePlan::default()) {
             report(&request, terminal, &said.to_string());
         }
     }
@@ -104,6 +107,52 @@ fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure 
     failure.at(&origin.file, &text, start..end)
 }
 
+/// Points at the line of the job that asks for what is refused.
+fn placed(
+    refusal: Refusal,
+    request: &Request,
+    plan: &FioPlan,
+    question: &Question<'_>,
+) -> Failure {
+    let Refusal { failure, asked_by } = refusal;
+    let Some(origin) = asked_by.and_then(|it| origin(it, request, plan)) else {
+        return failure;
+    };
+    // Words are on the screen already; a file is not.
+    let Ok(text) = question.file(&origin.file) else { return failure };
+    let (start, end) = origin.span;
+    failure.at(&origin.file, &text, start..end)
+}
+
+/// The setting that is to blame, or else the section.
+fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'r Origin> {
+    let names: &[&str] = match asked.subject {
+        Subject::Target => &["filename", "directory"],
+        Subject::Sizes => &[
+            "blocksize",
+            "bs",
+            "bsrange",
+            "bssplit",
+            "blockalign",
+            "offset",
+            "filesize",
+            "size",
+        ],
+    };
+    // What reads back is the same stream, a phase later.
+    let of =
+        |phase| move |it: &&compile::Clone| it.part == Part { phase, stream: asked.stream };
+    let clones = || plan.clones.iter();
+    let earlier = || clones().find(of(asked.phase.checked_sub(1)?));
+    let clone = clones().find(of(asked.phase)).or_else(earlier)?;
+    let section = request.sections.get(clone.worker)?;
+    let settings = || section.globals.iter().chain(&section.own).rev();
+    let named = |name: &&str| {
+        settings().find(|it| it.row.name == *name || it.row.alias == *name).map(|it| &it.origin)
+    };
+    names.iter().find_map(named).or(Some(&section.origin))
+}
+
 /// What was asked, read and compiled.
 struct Asking<'a> {
     words: &'a [String],
@@ -117,8 +166,6 @@ impl Asking<'_> {
     fn carry_out(&self, terminal: &mut Terminal) -> Result<u8, Failure> {
         let Self { request, plan, .. } = *self;
         let options = options(request, plan);
-        // What must not be carried out leaves no run behind.
-        runner::check(&plan.plan, &options)?;
         let store = stored::kept(&keep(request))?;
         let cancel = signals::cancel_on_signals()?;
         let planned = record::plan(plan);
@@ -130,9 +177,13 @@ impl Asking<'_> {
         let start = if on_screen { text::start(plan, VERSION) } else { String::new() };
         terminal.print(&start);
         let mut watch = Watch::new(options.enough.clone());
+        let mut live = Live::default();
         let done = runner::run_plan(&plan.plan, &options, &cancel, &mut |event| {
             watch.see(plan, &event, &mut |text| report(request, terminal, text));
+            let phase = &plan.plan.phases[watch.counted_from_ms.len().saturating_sub(1)];
+            live.see(phase, &event, terminal);
         });
+        terminal.end_progress();
         let circumstances = watch.circumstances();
         let outcomes = match done {
             Ok(outcomes) => outcomes,

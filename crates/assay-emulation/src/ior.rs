@@ -12,8 +12,8 @@ use assay_model::workload::file_set::FilePlan;
 use assay_run::failure::Failure;
 use assay_run::recording::Opening;
 use assay_run::sink::Sink;
+use assay_run::storage::foreseen::{Extent, Refusal, Subject};
 use assay_run::storage::ior::{self as driver, Notice};
-use assay_run::storage::options::RunOptions;
 use assay_run::storage::volume;
 use assay_store::Store;
 
@@ -25,6 +25,7 @@ use crate::storage_plan::explain;
 use crate::stored;
 use crate::terminal::Terminal;
 use assay_console::listening::Silently;
+use assay_console::live::Live;
 use assay_console::options::KeepArguments;
 
 /// The version whose output this is, and who wrote it.
@@ -70,17 +71,16 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     for note in tests.iter().flat_map(|options| &options.notes) {
         terminal.note(&format!("note: {note}"));
     }
-    let no_files = FilePlan::default();
+    let is_dry = tests.iter().any(|options| options.dry_run);
+    let extent = if is_dry { Extent::All } else { Extent::Any };
+    driver::check(&tests, keep.store.folder.as_deref(), extent)
+        .map_err(|(refusal, test)| placed(*refusal, &tests[test], &files))?;
     for options in &tests {
-        let allowed =
-            RunOptions { target_on_root: options.target_on_root, ..RunOptions::default() };
-        let plan = compile(options, 0).0;
-        volume::check(&plan, &no_files, &allowed)?;
-        volume::reported(&plan, &no_files)
+        volume::reported(&compile(options, 0).0, &FilePlan::default())
             .iter()
             .for_each(|said| terminal.note(&said.to_string()));
     }
-    if tests.iter().any(|options| options.dry_run) {
+    if is_dry {
         for options in &tests {
             explain(&compile(options, 0).0, false, terminal)?;
         }
@@ -100,6 +100,24 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     carry_out(&tests, (opening, &keep), &circumstances, terminal)
 }
 
+/// Points at the directive of a script that asks for what is refused, or else at the end of its test.
+fn placed(refusal: Refusal, test: &Options, files: &Files) -> Failure {
+    let Refusal { failure, asked_by } = refusal;
+    let Some((name, ends_at)) = &test.script else { return failure };
+    let Some((_, text)) = files.iter().find(|(file, _)| file == name) else { return failure };
+    let text = String::from_utf8_lossy(text);
+    let directives: &[&str] = match asked_by.map(|it| it.subject) {
+        Some(Subject::Sizes) => &["transfersize", "blocksize", "useo_direct", "testfile"],
+        Some(Subject::Target) | None => &["testfile"],
+    };
+    let lines: Vec<&str> = text.split_inclusive('\n').take(*ends_at).collect();
+    let says = |line: &str, name: &str| line.to_ascii_lowercase().contains(name);
+    let place = directives.iter().find_map(|name| lines.iter().rposition(|it| says(it, name)));
+    let Some(at) = place.or(lines.len().checked_sub(1)) else { return failure };
+    let start: usize = lines[..at].iter().map(|line| line.len()).sum();
+    failure.at(name, &text, start..start + lines[at].trim_end().len())
+}
+
 fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Options>, Failure> {
     command_line::read(words, load)
         .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))
@@ -115,7 +133,9 @@ fn carry_out(
     let stop = signals::cancel_on_signals()?;
     let (format, file) = (tests[0].format, tests[0].summary_file.clone());
     let on_screen = format == Format::Text && file.is_none();
+    let mut live = Live::default();
     let mut see = |notice: Notice<'_>| match notice {
+        Notice::Meanwhile { phase, event } => live.see(phase, event, terminal),
         Notice::TimeIsUp { repetitions } => {
             terminal.note(&format!("-T: {repetitions} repetitions in the time"));
         }

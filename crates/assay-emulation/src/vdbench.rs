@@ -21,7 +21,7 @@ use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::question::fresh_seed;
-use assay_run::storage::options::RunOptions;
+use assay_run::storage::foreseen::{self, Extent, Refusal};
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::volume;
 
@@ -58,12 +58,14 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
         return elsewhere.execute(typed, &input, terminal);
     }
     let (execution, found) = read(&input, &|path| present(path).ok().flatten(), terminal)?;
+    if elsewhere.is_none() {
+        let allowed = execute::allowed(typed, &execution);
+        let extent = if typed.simulate { Extent::All } else { Extent::Any };
+        foreseen::check(&execution.plan, &allowed, extent)
+            .map_err(|refusal| placed(*refusal, &execution, &found))?;
+        volume::check(&execution.plan, &execution.files, &allowed)?;
+    }
     if typed.simulate {
-        if elsewhere.is_none() {
-            let allowed =
-                RunOptions { target_on_root: typed.target_on_root, ..RunOptions::default() };
-            volume::check(&execution.plan, &execution.files, &allowed)?;
-        }
         if typed.json {
             storage_plan::explain(&execution.plan, true, terminal)?;
         } else {
@@ -194,6 +196,29 @@ fn read(
         }
         Err(wrong) => Err(refused(&wrong, terminal)),
     }
+}
+
+/// Points at the path that is refused, where the line was read as it stands.
+fn placed(refusal: Refusal, execution: &Execution, found: &Found) -> Failure {
+    let Refusal { failure, asked_by } = refusal;
+    let target = asked_by
+        .and_then(|it| execution.plan.phases.get(it.phase)?.workload.targets.get(it.target));
+    let lun = target.and_then(|it| execution.luns.iter().find(|(path, _)| *path == it.path));
+    let Some((_, place)) = lun else { return failure };
+    let Some(bytes) = found.files.get(Path::new(&place.file)) else { return failure };
+    let text = String::from_utf8_lossy(bytes);
+    let Some(line) = text.split_inclusive('\n').nth(place.line as usize - 1) else {
+        return failure;
+    };
+    let start = line.as_ptr() as usize - text.as_ptr() as usize;
+    let chars =
+        |from: u32| line.char_indices().nth(from as usize).map_or(line.len(), |(at, _)| at);
+    let column = place.column - 1;
+    let span = match line.trim_end() == place.text.trim_end() {
+        true => start + chars(column)..start + chars(column + place.length),
+        false => start..start + line.trim_end().len(),
+    };
+    failure.at(&place.file, &text, span)
 }
 
 impl Found {

@@ -39,6 +39,12 @@ pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String>
     users
 }
 
+/// Whether one is the other, a partition of it, or a partition in the same place.
+#[must_use]
+pub fn overlap(root: &Root, one: DeviceNumber, other: DeviceNumber) -> bool {
+    related(root, one).contains(&other)
+}
+
 /// Whether the device shares a disk with the system: with `/`, `/boot`, `/usr` …
 #[must_use]
 pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
@@ -205,6 +211,23 @@ mod tests {
             ((253, 0), ""),
         ] {
             assert_eq!(users(&root, device, &mounts).join("; "), expected, "{device:?}");
+        }
+    }
+
+    #[test]
+    fn a_disk_overlaps_its_partitions_and_those_that_share_sectors() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = machine(folder.path());
+        let all = [(8, 0), (8, 1), (8, 2), (8, 3), (8, 16), (8, 17)];
+        for (device, expected) in [
+            ((8, 0), &[(8, 0), (8, 1), (8, 2), (8, 3)][..]),
+            ((8, 1), &[(8, 0), (8, 1), (8, 3)]),
+            ((8, 2), &[(8, 0), (8, 2)]),
+            ((8, 17), &[(8, 16), (8, 17)]),
+        ] {
+            let overlaps = |it: &DeviceNumber| overlap(&root, device, *it);
+            let found: Vec<DeviceNumber> = all.into_iter().filter(overlaps).collect();
+            assert_eq!(found, expected, "{device:?}");
         }
     }
 

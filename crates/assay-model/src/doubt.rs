@@ -310,6 +310,23 @@ pub enum Doubt {
         /// Slope that is allowed.
         slope: f64,
     },
+    /// A search for the rate that meets a goal ended before it knew it.
+    SearchNotFinished {
+        /// Rates that were tried.
+        tries: usize,
+        /// The maximum rate that was shown to meet the goal.
+        keeps_per_s: f64,
+        /// The lowest rate that was not.
+        misses_per_s: f64,
+    },
+    /// What was measured is memory.
+    TargetInMemory {
+        /// The file, or the folder of the tree.
+        #[serde(with = "crate::path_text")]
+        path: PathBuf,
+        /// The kind of its file system.
+        file_system: String,
+    },
     /// A file has holes.
     FileWithHoles {
         /// The file.
@@ -555,6 +572,8 @@ impl Doubt {
             Self::UnboundRanks { .. } => "unbound-ranks",
             Self::FunctionBypassed { .. } => "function-bypassed",
             Self::SteadyStateNotReached { .. } => "steady-state-not-reached",
+            Self::SearchNotFinished { .. } => "search-not-finished",
+            Self::TargetInMemory { .. } => "target-in-memory",
             Self::FileWithHoles { .. } => "file-with-holes",
             Self::LittlesLaw { .. } => "littles-law",
             Self::RateMissed { .. } => "rate-missed",

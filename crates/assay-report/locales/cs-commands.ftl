@@ -119,6 +119,7 @@ compare-control = kontrola
 compare-one-each = Po jednom běhu nelze rozhodnout; potřebný počet běhů na podmínku: asi { $n }.
 compare-needs = běhů: { $n }
 compare-alone = { $what }: jen { $side }
+compare-nearest = Nejblíže k sobě má { $what }: { $a } v { $first }, { $b } v { $second }.
 column-floor = úroveň šumu
 items-goodput = Užitečná propustnost
 items-cpu-is = CPU je podíl vytížení všech procesorů na místní / na vzdálené straně během měření.

@@ -179,6 +179,7 @@ said-laying-out = úplný zápis { $path } ({ $size })
 said-and-more = { $first } a další: { $n }
 said-block-device = blokové zařízení { $device }
 said-mounted = { $kind } na { $device }, připojeno v { $point }
+said-mounted-in-memory = { $kind }, tedy paměť: žádné úložné zařízení se neměří; připojeno v { $point }
 said-back-to = zpět k { $condition }: { $command }
 said-back-within = může to trvat až { $minutes } minut; ukončení nyní ponechá { $condition }
 said-settling = { $condition }: čeká se na ustálení

@@ -123,6 +123,7 @@ compare-control = Kontrolle
 compare-one-each = Je ein Lauf entscheidet nichts: etwa { $n } Läufe je Bedingung sind nötig.
 compare-needs = { $n } Läufe
 compare-alone = { $what }: nur { $side }
+compare-nearest = Am nächsten liegt { $what }: { $a } in { $first }, { $b } in { $second }.
 column-floor = Rauschgrenze
 items-goodput = Nutzdatenrate
 items-cpu-is = CPU ist der ausgelastete Anteil aller CPUs am lokalen / am entfernten Ende während der Messung.

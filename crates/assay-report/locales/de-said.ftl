@@ -181,6 +181,7 @@ said-and-more = { $first } und { $n ->
 }
 said-block-device = das Blockgerät { $device }
 said-mounted = { $kind } auf { $device }, eingehängt in { $point }
+said-mounted-in-memory = { $kind }, also Arbeitsspeicher: gemessen wird kein Speichergerät; eingehängt in { $point }
 said-back-to = zurück zu { $condition }: { $command }
 said-back-within = es kann bis zu { $minutes } Minuten dauern; ein Abbruch jetzt lässt { $condition } bestehen
 said-settling = { $condition }: pendelt sich ein

@@ -123,6 +123,7 @@ compare-control = control
 compare-one-each = One run each cannot tell: about { $n } runs per condition are needed.
 compare-needs = { $n } runs
 compare-alone = { $what }: { $side } alone
+compare-nearest = Nearest to each other is { $what }: { $a } in { $first }, { $b } in { $second }.
 column-floor = noise floor
 items-goodput = Goodput
 items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.

@@ -123,6 +123,7 @@ compare-control = control
 compare-one-each = Una ejecución de cada una no es concluyente: hacen falta unas { $n } ejecuciones por condición.
 compare-needs = { $n } ejecuciones
 compare-alone = { $what }: solo { $side }
+compare-nearest = Lo más próximo es { $what }: { $a } en { $first }, { $b } en { $second }.
 column-floor = ruido de fondo
 items-goodput = Caudal útil
 items-cpu-is = CPU es la parte ocupada de todas las CPU en el extremo local / en el remoto durante la medición.

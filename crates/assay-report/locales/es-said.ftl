@@ -184,6 +184,7 @@ said-laying-out = escribiendo por completo { $path } ({ $size })
 said-and-more = { $first } y { $n } más
 said-block-device = dispositivo de bloques { $device }
 said-mounted = { $kind } en { $device }, montado en { $point }
+said-mounted-in-memory = { $kind }, que es memoria: no se mide ningún dispositivo de almacenamiento; montado en { $point }
 said-back-to = de vuelta a { $condition }: { $command }
 said-back-within = puede tardar hasta { $minutes } minutos; terminar ahora deja activo { $condition }
 said-settling = { $condition }: en estabilización

@@ -123,6 +123,7 @@ compare-control = témoin
 compare-one-each = Une exécution de chaque ne décide rien : il en faut environ { $n } par condition.
 compare-needs = { $n } exécutions
 compare-alone = { $what } : { $side } seulement
+compare-nearest = Le plus proche est { $what } : { $a } dans { $first }, { $b } dans { $second }.
 column-floor = plancher de bruit
 items-goodput = Débit utile
 items-cpu-is = CPU est la part d’occupation de tous les CPU côté local / côté distant pendant la mesure.

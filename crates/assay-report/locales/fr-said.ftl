@@ -184,6 +184,7 @@ said-laying-out = écriture complète de { $path } ({ $size })
 said-and-more = { $first } et { $n } de plus
 said-block-device = périphérique bloc { $device }
 said-mounted = { $kind } sur { $device }, monté sur { $point }
+said-mounted-in-memory = { $kind }, c’est-à-dire de la mémoire : aucun périphérique de stockage n’est mesuré ; monté sur { $point }
 said-back-to = retour à { $condition } : { $command }
 said-back-within = cela peut prendre jusqu’à { $minutes } minutes ; arrêter maintenant laisse { $condition } en place
 said-settling = { $condition } : stabilisation

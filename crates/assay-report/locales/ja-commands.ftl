@@ -111,6 +111,7 @@ compare-control = 対照
 compare-one-each = 各一回の実行では判定できません。条件ごとに約 { $n } 回の実行が必要です。
 compare-needs = { $n } 回の実行
 compare-alone = { $what }：{ $side } のみ
+compare-nearest = 最も近いのは { $what } です：{ $first } では { $a }、{ $second } では { $b }。
 column-floor = ノイズフロア
 items-goodput = グッドプット
 items-cpu-is = CPU は測定中の自側 / 相手側の全 CPU の使用率です。

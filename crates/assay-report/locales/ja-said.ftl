@@ -157,6 +157,7 @@ said-laying-out = { $path } 全体を書き込み中（{ $size }）
 said-and-more = { $first } ほか { $n } 個
 said-block-device = ブロックデバイス { $device }
 said-mounted = { $device } 上の { $kind }、マウント先 { $point }
+said-mounted-in-memory = メモリである { $kind }、ストレージデバイスは測定されません、マウント先 { $point }
 said-back-to = { $condition } に戻します：{ $command }
 said-back-within = 最大 { $minutes } 分かかることがあります。今終了すると { $condition } のままになります
 said-settling = { $condition }：安定を待っています

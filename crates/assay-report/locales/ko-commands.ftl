@@ -111,6 +111,7 @@ compare-control = 대조
 compare-one-each = 각각 한 번의 실행으로는 판단할 수 없습니다. 조건마다 실행이 약 { $n }회 필요합니다.
 compare-needs = 실행 { $n }회
 compare-alone = { $what }: { $side }만
+compare-nearest = 가장 가까운 것은 { $what }: { $first }에서는 { $a }, { $second }에서는 { $b }.
 column-floor = 노이즈 플로어
 items-goodput = 유효 처리량
 items-cpu-is = CPU는 측정 동안 로컬 / 원격 쪽 모든 CPU의 사용 비율입니다.

@@ -157,6 +157,7 @@ said-laying-out = { $path } 전체 쓰는 중({ $size })
 said-and-more = { $first } 외 { $n }개
 said-block-device = 블록 장치 { $device }
 said-mounted = { $device }의 { $kind }, 마운트 위치 { $point }
+said-mounted-in-memory = 메모리인 { $kind }: 저장 장치는 측정되지 않음, 마운트 위치 { $point }
 said-back-to = { $condition }(으)로 복귀: { $command }
 said-back-within = 최대 { $minutes }분이 걸릴 수 있으며, 지금 끝내면 { $condition } 상태로 남습니다
 said-settling = { $condition }: 안정화 대기 중

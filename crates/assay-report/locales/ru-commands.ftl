@@ -118,6 +118,7 @@ compare-control = контроль
 compare-one-each = По одному прогону определить нельзя: на каждое условие нужно примерно { $n }.
 compare-needs = прогонов: { $n }
 compare-alone = { $what }: только { $side }
+compare-nearest = Ближе всего друг к другу { $what }: { $a } в { $first }, { $b } в { $second }.
 column-floor = порог шума
 items-goodput = Полезная пропускная способность
 items-cpu-is = ЦП — занятая доля всех ЦП на локальной / на удалённой стороне во время измерения.

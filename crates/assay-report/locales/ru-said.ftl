@@ -180,6 +180,7 @@ said-laying-out = запись { $path } целиком ({ $size })
 said-and-more = { $first } и ещё { $n }
 said-block-device = блочное устройство { $device }
 said-mounted = { $kind } на { $device }, смонтировано в { $point }
+said-mounted-in-memory = { $kind }, то есть память: устройство хранения не измеряется; смонтировано в { $point }
 said-back-to = обратно к { $condition }: { $command }
 said-back-within = это может занять до { $minutes } минут; если завершить сейчас, останется { $condition }
 said-settling = { $condition }: ожидание стабилизации

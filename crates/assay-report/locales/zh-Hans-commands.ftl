@@ -111,6 +111,7 @@ compare-control = 对照
 compare-one-each = 各运行一次无法判定：每个条件大约需要 { $n } 次运行。
 compare-needs = { $n } 次运行
 compare-alone = { $what }：仅 { $side }
+compare-nearest = 最接近的是 { $what }：{ $first } 中为 { $a }，{ $second } 中为 { $b }。
 column-floor = 噪声基线
 items-goodput = 有效吞吐量
 items-cpu-is = CPU 是测量期间本端 / 远端所有 CPU 的忙碌份额。

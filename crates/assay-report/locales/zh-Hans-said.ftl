@@ -157,6 +157,7 @@ said-laying-out = 正在写满 { $path }（{ $size }）
 said-and-more = { $first } 等（另有 { $n } 个）
 said-block-device = 块设备 { $device }
 said-mounted = { $device } 上的 { $kind }，挂载于 { $point }
+said-mounted-in-memory = { $kind }，即内存：未测量任何存储设备，挂载于 { $point }
 said-back-to = 回到 { $condition }：{ $command }
 said-back-within = 最多可能需要 { $minutes } 分钟；现在结束会停留在 { $condition }
 said-settling = { $condition }：正在等待稳定

@@ -68,8 +68,9 @@ struct Case {
     budget_s: f64,
     is_open: bool,
     metric: Option<&'static Metric>,
-    /// What of the series that stands for it counts against others: the place of its metric, and its size.
-    rank: Option<(usize, f64)>,
+    /// What of the series that stands for it counts against others: whether it is a step on the way to the result,
+    /// the place of its metric, and its size.
+    rank: Option<(bool, usize, f64)>,
     benchmark: Option<Benchmark>,
     values: Vec<f64>,
 }
@@ -144,7 +145,8 @@ impl Progress {
     }
 
     /// The series that stands for a case, of those that it has: the first metric that lists show, else the benchmark's
-    /// first, else what it has first; of several sizes the one that stands for the machine, too.
+    /// first, else what it has first; of several sizes the one that stands for the machine, too. Until there is a result
+    /// the last step does.
     fn open(&mut self, opened: &SeriesOpened) {
         let Some(case) = self.cases.get_mut(&opened.case) else { return };
         let Some(benchmark) = case.benchmark else { return };
@@ -160,8 +162,9 @@ impl Progress {
         let Some(metric) = metrics.iter().find(|it| it.name == opened.metric) else { return };
         let bytes = opened.dimensions.get(&Attribute::Bytes).and_then(Value::number);
         let weight = weight_of_size(Some(benchmark.definition().section), metric.better);
-        let new = (rank(metric), -weight * bytes.unwrap_or(0.0));
-        if case.rank.is_none_or(|known| new < known) {
+        let is_step = opened.dimensions.contains_key(&Attribute::Step);
+        let new = (is_step, rank(metric), -weight * bytes.unwrap_or(0.0));
+        if case.rank.is_none_or(|known| new < known || is_step && new == known) {
             (case.metric, case.rank) = (Some(metric), Some(new));
             case.values.clear();
             self.series.retain(|_, it| *it != opened.case);
@@ -595,6 +598,31 @@ mod tests {
                 progress.see(&RunEvent::Sample(sample), 0.0);
             }
             assert_eq!(progress.value_of("a").as_deref(), expected, "{opened:?}");
+        }
+    }
+
+    /// Rounds and rates that are tried lead to a result: each is shown until there is another, and the result at last.
+    #[test]
+    fn steps_stand_for_a_case_until_there_is_a_result() {
+        let mut progress = Progress::of(&plan());
+        progress.cases.get_mut("a").unwrap().benchmark = Some(Benchmark::Storage);
+        for (series, (step, metric, value, expected)) in (1..).zip([
+            (Some(0), "rate", 900.0, "900 IO/s"),
+            (Some(1), "rate", 450.0, "450 IO/s"),
+            (Some(1), "late", 7.0, "450 IO/s"),
+            (Some(2), "rate", 675.0, "675 IO/s"),
+            (None, "latency", 1.0, "1.00 s"),
+            (None, "rate", 450.0, "450 IO/s"),
+            (Some(3), "rate", 1.0, "450 IO/s"),
+        ]) {
+            let dimensions = step.map(|it: u64| (Attribute::Step, it.into()));
+            let dimensions = dimensions.into_iter().collect();
+            let (case, metric) = ("a".to_owned(), metric.to_owned());
+            let opened = SeriesOpened { series, case, metric, dimensions };
+            progress.see(&RunEvent::SeriesOpened(opened), 0.0);
+            let sample = Sample { series, value, weight: 1.0, preparation: 0, at_ns: 0 };
+            progress.see(&RunEvent::Sample(sample), 0.0);
+            assert_eq!(progress.value_of("a").as_deref(), Some(expected), "{series}");
         }
     }
 

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
+use std::path::Path;
 
 use assay_model::failure::{Area, Failure as CaseFailure, refusal};
 use assay_store::StoreError;
@@ -28,6 +29,7 @@ pub struct Failure {
     why: Vec<String>,
     advice: Vec<String>,
     place: Option<Box<Place>>,
+    target: Option<Box<Path>>,
 }
 
 /// Where in a file the fault lies.
@@ -42,7 +44,7 @@ pub struct Place {
 impl Failure {
     /// `what` failed; full stop and capital letter are left out, as in all messages.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
-        Self { kind, what: what.into(), why: vec![], advice: vec![], place: None }
+        Self { kind, what: what.into(), why: vec![], advice: vec![], place: None, target: None }
     }
 
     pub fn usage(what: impl Into<String>) -> Self {
@@ -81,6 +83,17 @@ impl Failure {
             Some(advice) => self.advise(advice),
             None => self,
         }
+    }
+
+    /// Notes the target that it is about, so that languages find the line that names it.
+    pub fn of_target(mut self, path: &Path) -> Self {
+        self.target = Some(path.into());
+        self
+    }
+
+    /// The target that it is about, where it is about one.
+    pub fn target(&self) -> Option<&Path> {
+        self.target.as_deref()
     }
 
     /// Points at the place in a file.

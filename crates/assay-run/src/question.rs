@@ -251,6 +251,8 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
         expand::PlanError::TooManyThreads { cores, .. } => {
             failure.advise(format!("ask for at most {cores}, or leave the number out"))
         }
+        expand::PlanError::DepthBelowThreads { threads, .. } => failure
+            .advise(format!("ask for a depth of {threads} or more, or for fewer threads")),
         expand::PlanError::TooLarge { .. } => {
             failure.advise("ask for less, or leave the size out to have it chosen")
         }

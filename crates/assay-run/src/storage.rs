@@ -3,7 +3,9 @@
 
 pub mod aim;
 pub mod created;
+pub(crate) mod distinct;
 pub mod file_trees;
+pub mod foreseen;
 mod holding;
 pub mod ior;
 mod made_tree;

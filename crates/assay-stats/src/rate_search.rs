@@ -3,6 +3,7 @@
 //! Never measures anything. The live run and the summary ask the same function, [`Search::judge`].
 
 use assay_model::attribute::{Attribute, Attributes};
+use assay_model::doubt::Doubt;
 use assay_model::workload::course::LatencyGoal;
 
 /// What one stretch of a try counted.
@@ -228,6 +229,16 @@ impl Search {
                 }
             }
         }
+    }
+
+    /// `search-not-finished`, where a rate is left to be tried.
+    #[must_use]
+    pub fn doubt(&self) -> Option<Doubt> {
+        self.next(LatencyGoal::MOST_STEPS).map(|_| Doubt::SearchNotFinished {
+            tries: self.steps as usize,
+            keeps_per_s: self.keeps,
+            misses_per_s: self.misses,
+        })
     }
 
     /// What is reported with every result of the case.

@@ -7,6 +7,8 @@ use super::units;
 /// What was requested. The names are those of IOR's own output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
+    /// The script that it stands in, and the line that ends it there, from 1.
+    pub script: Option<(String, usize)>,
     /// `-A`.
     pub ref_num: u64,
     /// `-b`, bytes.
@@ -182,6 +184,7 @@ impl OptionsError {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            script: None,
             ref_num: 0,
             block_bytes: 1 << 20,
             transfer_bytes: 256 << 10,
@@ -361,6 +364,15 @@ impl Options {
     #[must_use]
     pub const fn transfers_per_rank(&self) -> u64 {
         self.block_bytes / self.transfer_bytes * self.segments
+    }
+
+    /// What a file must hold to be read; `None` where fewer transfers than all may have been written.
+    #[must_use]
+    pub fn bytes_of_file(&self) -> Option<u64> {
+        let is_whole =
+            self.deadline_s == 0 && self.wear_out_transfers == 0 && self.status_file.is_none();
+        let all = self.aggregate_bytes();
+        is_whole.then(|| if self.file_per_rank { all / u64::from(self.ranks) } else { all })
     }
 
     /// Bytes of one repetition of one direction.

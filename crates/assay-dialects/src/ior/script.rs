@@ -13,6 +13,7 @@ pub(super) fn tests(
     let mut options = before.clone();
     // Directives that no RUN has closed are a test, too, and so is a script without any.
     let mut is_open = true;
+    let script = |line: usize| Some((file.to_owned(), line));
     let lines = text.lines().enumerate().skip_while(|(_, line)| !is(line, "ior start")).skip(1);
     for (at, line) in lines {
         let content = line.split('#').next().unwrap_or_default().trim();
@@ -28,7 +29,8 @@ pub(super) fn tests(
             break;
         }
         if is(content, "run") {
-            tests.push(options.clone().complete().map_err(placed)?);
+            let test = options.clone().complete().map_err(placed)?;
+            tests.push(Options { script: script(at + 1), ..test });
             is_open = false;
             continue;
         }
@@ -38,7 +40,8 @@ pub(super) fn tests(
         is_open = true;
     }
     if is_open {
-        tests.push(options.complete()?);
+        let test = options.complete()?;
+        tests.push(Options { script: script(text.lines().count()), ..test });
     }
     Ok(tests)
 }

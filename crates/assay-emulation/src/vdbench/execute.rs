@@ -40,6 +40,18 @@ const DIFFERENCES: [&str; 11] = [
     "pages of single SDs and WDs hold averages over all time that counts",
 ];
 
+/// What the user allows.
+pub(super) fn allowed(typed: &VdbenchArguments, execution: &Execution) -> RunOptions {
+    RunOptions {
+        destroy_data: typed.destroy_data.clone(),
+        target_on_root: typed.target_on_root,
+        keep: true,
+        writers_make_files: driver::first_run_fills_all(&execution.plan),
+        store: typed.keep.store.folder.clone(),
+        ..RunOptions::default()
+    }
+}
+
 /// Carries the runs out.
 pub(super) fn execute(
     typed: &VdbenchArguments,
@@ -51,14 +63,7 @@ pub(super) fn execute(
     let store = stored::kept(&typed.keep)?;
     let folder = Folder::make(&typed.output)?;
     let output = folder.path.clone();
-    let options = RunOptions {
-        destroy_data: typed.destroy_data.clone(),
-        target_on_root: typed.target_on_root,
-        keep: true,
-        writers_make_files: driver::first_run_fills_all(&execution.plan),
-        store: typed.keep.store.folder.clone(),
-        ..RunOptions::default()
-    };
+    let options = allowed(typed, execution);
     if hosts.is_none() {
         for said in volume::reported(&execution.plan, &execution.files) {
             terminal.note(&said.to_string());

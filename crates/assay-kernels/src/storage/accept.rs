@@ -3,7 +3,8 @@
 //! Refuses with the values that contradict each other; never changes them.
 
 use assay_model::workload::storage::{
-    AccessPattern, AtEnd, EngineChoice, Load, StorageStream, StorageWorkload, Verify,
+    AccessPattern, AtEnd, EngineChoice, Load, MOST_RATE_PER_S, StorageStream, StorageWorkload,
+    Verify,
 };
 
 use super::content::SECTOR_BYTES;
@@ -34,7 +35,8 @@ pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
             let what = format!("a share of phase {phase} must be worked out before");
             return Err(StorageError::Workload { what });
         }
-        Load::Open { rate_per_s: rate, .. } | Load::Capped { bytes_per_s: rate } => {
+        Load::Open { rate_per_s: rate, .. } => self::rate(*rate)?,
+        Load::Capped { bytes_per_s: rate } => {
             refuse_if(!(rate.is_finite() && *rate > 0.0), || format!("a rate of {rate}"))?;
         }
         Load::Closed | Load::Balanced => {}
@@ -47,8 +49,17 @@ pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
     workload.streams.iter().try_for_each(|it| stream(workload, it))
 }
 
+fn rate(per_s: f64) -> Result<(), StorageError> {
+    refuse_if(!(per_s > 0.0 && per_s <= MOST_RATE_PER_S), || {
+        format!(
+            "a rate of {per_s:e} per second; more than 0 and at most {MOST_RATE_PER_S:e} can be had"
+        )
+    })
+}
+
 fn stream(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), StorageError> {
     let name = &stream.name;
+    stream.own_rate_per_s.map_or(Ok(()), rate)?;
     refuse_if(stream.targets.is_empty(), || format!("stream `{name}` has no target"))?;
     if let Some(index) = stream.targets.iter().find(|&&at| at >= workload.targets.len()) {
         let what = format!("stream `{name}` names target {index}, which does not exist");

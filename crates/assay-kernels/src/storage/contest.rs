@@ -1,10 +1,15 @@
-//! Which of two engines is faster on these targets: the workload itself, twice, for a moment.
+//! Which of two engines is faster on these targets: the workload itself with small blocks, twice, for a moment, once for
+//! all phases on them.
 //!
-//! Nothing of it counts, and nothing is written that the workload would not write.
+//! Nothing of it counts, and nothing is written where the workload would not write.
+
+use std::path::PathBuf;
 
 use assay_model::engine_choice::EngineReason;
 use assay_model::seed;
-use assay_model::workload::storage::{Load, StorageTiming, StorageWorkload, Verify};
+use assay_model::workload::storage::{
+    AccessPattern, Load, SizeShare, StorageStream, StorageTiming, StorageWorkload, Verify,
+};
 
 use super::choice::{Chosen, Engine};
 use super::error::StorageError;
@@ -22,25 +27,45 @@ const MOMENT: StorageTiming = StorageTiming {
 const CONTESTS: u64 = 1 << 32;
 /// The second engine must be this much faster to be taken: less is noise of a moment.
 const CLEARLY: f64 = 1.05;
+/// With blocks that no target needs greater, the time of an I/O is the engine's, and not that of moving its bytes.
+const SMALL_BYTES: u64 = 4096;
 
-/// Tries both in a closed loop, which is where they differ.
+/// The engine that won before, or wins now.
 pub(super) fn decide(
     workload: &StorageWorkload,
     opened: &[Opened],
     engines: [Engine; 2],
     watched: &Control<'_>,
 ) -> Result<Chosen, StorageError> {
+    let targets: Vec<PathBuf> = workload.targets.iter().map(|it| it.path.clone()).collect();
+    if let Some(chosen) = watched.held.chosen(&targets) {
+        return Ok(chosen);
+    }
+    // Stamps of a contest would be taken for older writes.
+    if workload.data.verify != Verify::Off {
+        return Ok(Chosen { engine: engines[0], reason: EngineReason::UntriedContest });
+    }
+    let chosen = hold(workload, opened, engines, watched)?;
+    watched.held.note_chosen(targets, chosen.clone());
+    Ok(chosen)
+}
+
+/// Tries both in a closed loop, which is where they differ.
+fn hold(
+    workload: &StorageWorkload,
+    opened: &[Opened],
+    engines: [Engine; 2],
+    watched: &Control<'_>,
+) -> Result<Chosen, StorageError> {
+    let small_bytes = opened.iter().map(|it| it.granule).max().unwrap_or(0).max(SMALL_BYTES);
     let mut short = StorageWorkload { timing: MOMENT, load: Load::Closed, ..workload.clone() };
     for stream in &mut short.streams {
         stream.own_rate_per_s = None;
         stream.stop_after_bytes = None;
+        shrink(stream, small_bytes);
     }
     for target in &mut short.targets {
         target.sync_at_end = false;
-    }
-    // Stamps of a contest would be taken for older writes.
-    if short.data.verify != Verify::Off {
-        return Ok(Chosen { engine: engines[0], reason: EngineReason::UntriedContest });
     }
     let mut rates = [0.0; 2];
     for (nth, (rate, engine)) in rates.iter_mut().zip(engines).enumerate() {
@@ -64,4 +89,18 @@ pub(super) fn decide(
     }
     let reason = EngineReason::Contest { rates_per_s: rates };
     Ok(Chosen { engine, reason })
+}
+
+/// Makes blocks small that are a multiple of it, where the places of I/O do not depend on their size.
+fn shrink(stream: &mut StorageStream, bytes: u64) {
+    let is_free = matches!(
+        stream.pattern,
+        AccessPattern::Random | AccessPattern::Sequential { gap_bytes: 0, .. }
+    );
+    let is_whole =
+        |size: &SizeShare| size.min_bytes == size.max_bytes && size.min_bytes % bytes == 0;
+    if is_free && stream.every_size().all(is_whole) {
+        stream.sizes = vec![SizeShare::all(bytes)];
+        stream.conduct.write_sizes.clear();
+    }
 }

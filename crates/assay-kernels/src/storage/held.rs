@@ -1,4 +1,5 @@
-//! Files and devices that a caller holds open over phases, so that a path means the same in all of them.
+//! What a caller keeps over phases: files and devices that are open, so that a path means the same in all of them,
+//! and the engines that were chosen for them.
 //!
 //! What somebody puts at the path later, a link or another file, is never opened.
 
@@ -9,9 +10,15 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::choice::Chosen;
+
 /// Descriptors by the paths that they were opened by.
 #[derive(Debug, Default)]
-pub struct Held(Mutex<BTreeMap<PathBuf, Arc<File>>>);
+pub struct Held {
+    files: Mutex<BTreeMap<PathBuf, Arc<File>>>,
+    /// The engine that a contest has chosen, by the targets that it was about.
+    contests: Mutex<BTreeMap<Vec<PathBuf>, Chosen>>,
+}
 
 impl Held {
     /// Holds a file under a path; what was held under it is let go.
@@ -55,8 +62,22 @@ impl Held {
         )
     }
 
+    /// The engine that was chosen for these targets before.
+    pub(super) fn chosen(&self, targets: &[PathBuf]) -> Option<Chosen> {
+        self.contests().get(targets).cloned()
+    }
+
+    /// Notes what a contest has chosen for them.
+    pub(super) fn note_chosen(&self, targets: Vec<PathBuf>, chosen: Chosen) {
+        self.contests().insert(targets, chosen);
+    }
+
+    fn contests(&self) -> MutexGuard<'_, BTreeMap<Vec<PathBuf>, Chosen>> {
+        self.contests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Nothing that is locked here can be left half changed.
     fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<File>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

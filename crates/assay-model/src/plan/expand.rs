@@ -73,7 +73,7 @@ pub struct MpiChoices {
 }
 
 /// Why a suite cannot be carried out on this host.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum PlanError {
     /// The host has no such domain.
     #[error("there is no {asked} on this machine; it has {existing}")]
@@ -144,6 +144,24 @@ pub enum PlanError {
         /// The bound.
         most: u64,
     },
+    /// A rate that nobody serves.
+    #[error("a rate of {given:e} per second is impossible; it must be at most {most:e}")]
+    RateBeyond {
+        /// What was given.
+        given: f64,
+        /// The bound.
+        most: f64,
+    },
+    /// Less in flight than threads.
+    #[error(
+        "a depth of {depth} is too small for {threads} threads, each of which needs an I/O in flight"
+    )]
+    DepthBelowThreads {
+        /// I/O in flight on each target.
+        depth: u32,
+        /// Threads that share them out.
+        threads: u32,
+    },
     /// Nobody of that name can measure here.
     #[error("`{name}` was not found on this machine; found: {found}")]
     NoSuchMeasurer {
@@ -180,6 +198,8 @@ impl PlanError {
             | Self::TooSmall { .. }
             | Self::SizeBeyond { .. }
             | Self::Beyond { .. }
+            | Self::RateBeyond { .. }
+            | Self::DepthBelowThreads { .. }
             | Self::Nothing { .. } => None,
         }
     }

@@ -81,6 +81,9 @@ pub struct LatencyGoal {
     pub most_s: f64,
 }
 
+/// Nobody waits longer for an I/O.
+const MOST_LATENCY_S: f64 = 3600.0;
+
 impl LatencyGoal {
     /// Rates that are tried at most: from a quarter of the maximum rate on six tries leave 4 % of the rate
     /// found, one confirms it, and any of these may be tried a second time.
@@ -106,10 +109,10 @@ impl LatencyGoal {
         }
         let limit = Quantity::parse(limit.trim(), Unit::Second);
         let most_s = limit.map_err(|error| error.to_string())?.value;
-        if most_s > 0.0 {
+        if most_s > 0.0 && most_s <= MOST_LATENCY_S {
             Ok(Self { percent, most_s })
         } else {
-            Err(format!("`{text}`: the latency must be more than zero"))
+            Err(format!("`{text}`: the latency must be more than zero and at most an hour"))
         }
     }
 }
@@ -152,7 +155,11 @@ mod tests {
             ("p100<=1ms", "`p100` lies outside p50 to p99.99"),
             ("p10<=1ms", "`p10` lies outside p50 to p99.99"),
             ("p99<=1", "`p99<=1` has no unit; write it like `p99<=1ms`"),
-            ("p99<=0ms", "`p99<=0ms`: the latency must be more than zero"),
+            ("p99<=0ms", "`p99<=0ms`: the latency must be more than zero and at most an hour"),
+            (
+                "p99<=1e99s",
+                "`p99<=1e99s`: the latency must be more than zero and at most an hour",
+            ),
             ("", "`` is no goal; write it like `p99<=1ms`"),
         ] {
             check(text, expected);

@@ -16,6 +16,9 @@ pub use self::opening::{ExpectedOrder, NewFile, Opening};
 mod conduct;
 mod opening;
 
+/// I/O per second that an open loop has at most: the times at which they are due are whole nanoseconds.
+pub const MOST_RATE_PER_S: f64 = 1e9;
+
 /// Phases that run one after another.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StoragePlan {

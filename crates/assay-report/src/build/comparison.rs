@@ -1,6 +1,6 @@
 //! Two conditions side by side: each metric under both, with ratio and verdict.
 
-use assay_model::attribute::Attribute;
+use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Benchmark;
 use assay_model::comparison::{Comparison, Design, Only, Pair, Unmatched, Verdict};
 use assay_model::quantity::Unit;
@@ -16,6 +16,8 @@ mod forest;
 pub(super) mod identity;
 mod items;
 
+/// More lines of a list say nothing that these do not; the JSON has all.
+const LISTED: usize = 10;
 /// More runs than this are not named one by one.
 const NAMED: usize = 3;
 /// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
@@ -33,6 +35,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
     document.blocks.push(Block::Facts(Facts { title: None, tone: Tone::Plain, facts }));
     if comparison.pairs.is_empty() {
         document.paragraph(Tone::Bad, word("compare-nothing"));
+        nearest(comparison).into_iter().for_each(|it| document.paragraph(Tone::Plain, it));
     } else {
         let needed = runs_needed(comparison);
         document.paragraph(
@@ -228,8 +231,39 @@ fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = Stri
     let mut lines = lines.peekable();
     if lines.peek().is_some() {
         document.heading(heading);
-        lines.for_each(|line| document.paragraph(Tone::Doubt, line));
+        lines.by_ref().take(LISTED).for_each(|line| document.paragraph(Tone::Doubt, line));
+        let more = lines.count();
+        if more > 0 {
+            document.paragraph(Tone::Doubt, say!("and-more", n = more) + word("full-stop"));
+        }
     }
+}
+
+/// Of what was measured under one condition alone the two that have most in common, and what keeps them apart.
+fn nearest(comparison: &Comparison) -> Option<String> {
+    let of = |side| comparison.unmatched.iter().filter(move |it| it.only == side);
+    let pairs = of(Only::A).flat_map(|a| of(Only::B).map(move |b| (a, b)));
+    let alike = pairs.filter(|(a, b)| (&a.benchmark, &a.metric) == (&b.benchmark, &b.metric));
+    let apart = |one: &Unmatched, other: &Unmatched| -> Attributes {
+        let differs =
+            |(name, value): &(&Attribute, &Value)| other.identity.get(name) != Some(value);
+        one.identity
+            .iter()
+            .filter(differs)
+            .map(|(name, value)| (*name, value.clone()))
+            .collect()
+    };
+    let found = alike.map(|(a, b)| (a, apart(a, b), apart(b, a)));
+    let (it, a, b) = found.min_by_key(|(_, a, b)| a.len().max(b.len()))?;
+    let [one, other] = [&a, &b].map(identity::words);
+    Some(say!(
+        "compare-nearest",
+        what = format!("{} {}", it.benchmark, it.metric),
+        a = one,
+        first = &comparison.a.name,
+        b = other,
+        second = &comparison.b.name,
+    ))
 }
 
 /// What was measured under only one condition, and under which.

@@ -79,6 +79,8 @@ fn of_the_measurer() -> Vec<Doubt> {
             range: 0.2,
             slope: 0.1,
         },
+        Doubt::SearchNotFinished { tries: 3, keeps_per_s: 1e3, misses_per_s: 4e3 },
+        Doubt::TargetInMemory { path: "/x".into(), file_system: "tmpfs".into() },
         Doubt::FileWithHoles { path: "/x".into(), bytes: 1 << 20, stored_bytes: 0 },
         Doubt::IoFailed {
             target: 0,
@@ -222,7 +224,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 53);
+    assert_eq!(said.len(), 55);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }

@@ -101,6 +101,8 @@ fn record(
     };
     recorder.record_all(outcome.entries(intervals).into_iter().filter(is_asked));
     recorder.record_all(volume::facts_of_trees(&test.workload));
+    let anchors = test.workload.trees.iter().map(|tree| tree.anchor.as_path());
+    recorder.record_all(volume::in_memory(anchors));
     recorder.record_all(series::file_samples(&test.workload, outcome, intervals));
     let missed = series::rate_missed(test.workload.load.per_s(), count, outcome.elapsed_s);
     recorder.record_all(missed.map(Entry::Doubt));

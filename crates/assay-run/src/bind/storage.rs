@@ -22,7 +22,7 @@ use assay_model::storage_outcome::{Ended, StorageOutcome, Tally};
 use assay_model::workload::Workload;
 use assay_model::workload::course::Course;
 use assay_model::workload::storage::{
-    CurvePoint, Load, StoragePhase, StoragePlan, StorageTest, StorageWorkload,
+    CurvePoint, Load, StoragePhase, StoragePlan, StorageTarget, StorageTest, StorageWorkload,
 };
 use assay_stats::stopping::Next;
 
@@ -54,8 +54,8 @@ pub(super) fn measure(
         Course::Search(goal) => search::measure(&mut measurer, &workload, &goal)?,
     };
     results::record(&outcome, &workload, recorder)?;
-    results::doubt_holes(&workload, recorder);
-    let is_whole = outcome.ended != Ended::Interrupted;
+    results::doubt_targets(&workload, recorder);
+    let is_whole = !recorder.cancel().load(Ordering::Relaxed);
     if is_whole && matches!(test.point, None | Some(CurvePoint::Maximum)) {
         results::learn_headroom(&outcome, &workload, recorder)?;
     }
@@ -84,7 +84,13 @@ pub(super) fn prepare(
     Measurer { case, options, recorder: &mut *recorder }.precondition(&test)?;
     let plan = StoragePlan { phases: vec![single(test.workload.clone(), &test.name)] };
     let cancel = recorder.cancel();
-    let mut watcher = Watcher { case: &case.id, recorder, laying_out: None };
+    let mut watcher = Watcher {
+        case: &case.id,
+        recorder,
+        laying_out: None,
+        passes: Vec::new(),
+        passed_bytes: 0,
+    };
     let done = runner::prepare(&plan, options, cancel, &mut |event| watcher.see(&event));
     match done {
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
@@ -185,8 +191,14 @@ impl Measurer<'_, '_, '_> {
         options: &RunOptions,
     ) -> Result<Vec<StorageOutcome>, CaseError> {
         let cancel = self.recorder.cancel();
-        let mut watcher =
-            Watcher { case: &self.case.id, recorder: &mut *self.recorder, laying_out: None };
+        let passes = plan.phases.iter().map(|phase| bytes_of_pass(&phase.workload)).collect();
+        let mut watcher = Watcher {
+            case: &self.case.id,
+            recorder: &mut *self.recorder,
+            laying_out: None,
+            passes,
+            passed_bytes: 0,
+        };
         let done = runner::carry_out(plan, options, cancel, &mut |event| watcher.see(&event));
         let outcomes = match done {
             Err(_) if cancel.load(Ordering::Relaxed) => return Err(CaseError::Interrupted),
@@ -206,11 +218,25 @@ struct Watcher<'w, 'a, 't> {
     recorder: &'w mut Recorder<'a, 't>,
     /// The file that is being written, so that it is announced once.
     laying_out: Option<LayingOut>,
+    /// What each phase moves, of phases that are over when all was moved.
+    passes: Vec<Option<u64>>,
+    /// What of that has been moved.
+    passed_bytes: u64,
 }
 
-/// A file that is being written before it is measured.
+/// What a phase without an end in time moves: all of its targets.
+fn bytes_of_pass(workload: &StorageWorkload) -> Option<u64> {
+    let of = |target: &StorageTarget| {
+        target.size_bytes.or_else(|| capacity::size(&target.path).ok().flatten())
+    };
+    let all: Option<u64> = workload.targets.iter().map(of).sum();
+    all.filter(|bytes| *bytes > 0 && workload.timing.duration_s.is_none())
+}
+
+/// What is being written before it is measured.
 struct LayingOut {
-    path: PathBuf,
+    /// The file; `None` = passes over all targets.
+    path: Option<PathBuf>,
     began_s: f64,
     /// Whether it was said how long that takes.
     is_said: bool,
@@ -238,12 +264,31 @@ impl Watcher<'_, '_, '_> {
         });
     }
 
+    /// Passes go on: the share of all of them that is over, where they have an end.
+    fn pass(&mut self, bytes: u64) -> Option<Phrase> {
+        let all: Option<u64> = self.passes.iter().copied().sum();
+        let all = all.filter(|all| *all > 0)?;
+        let began_s = self.recorder.elapsed_s();
+        if self.laying_out.as_ref().is_none_or(|it| it.path.is_some()) {
+            self.laying_out = Some(LayingOut { path: None, began_s, is_said: false });
+        }
+        let share_before = self.passed_bytes as f64 / all as f64;
+        self.passed_bytes += bytes;
+        self.tell_time(share_before);
+        let share = (self.passed_bytes as f64 / all as f64).min(1.0);
+        Some(Phrase::value(format!("{:.0} %", 100.0 * share)))
+    }
+
     fn see(&mut self, event: &StorageEvent<'_>) {
         let case = self.case;
         match event {
             StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
                 let path = target.path.display().to_string();
-                if self.laying_out.as_ref().is_none_or(|it| it.path != target.path) {
+                if self
+                    .laying_out
+                    .as_ref()
+                    .is_none_or(|it| it.path.as_ref() != Some(&target.path))
+                {
                     let size = Phrase::value(Bytes(*total_bytes).to_string());
                     self.recorder.note(&phrase!(
                         "written-first",
@@ -252,7 +297,7 @@ impl Watcher<'_, '_, '_> {
                         size = size,
                     ));
                     let began_s = self.recorder.elapsed_s();
-                    let path = target.path.clone();
+                    let path = Some(target.path.clone());
                     self.laying_out = Some(LayingOut { path, began_s, is_said: false });
                 }
                 self.tell_time(*done_bytes as f64 / (*total_bytes).max(1) as f64);
@@ -268,9 +313,11 @@ impl Watcher<'_, '_, '_> {
                 let per_s = |value: f64| value / tally.length_s.max(f64::MIN_POSITIVE);
                 let rate = Quantity::new(per_s(count), Unit::IoPerSecond);
                 let bytes = Quantity::new(per_s(sum(|it| it.bytes)), Unit::BytePerSecond);
+                let done = self.pass(sum(|it| it.bytes) as u64);
                 let latency_s = sum(|it| it.service_sum_ns) / count / 1e9;
                 let latency_s = Some(latency_s).filter(|it| it.is_finite());
-                self.recorder.progress(&Phrase::list(": ", [case.into(), rate.into()]));
+                let what = Phrase::list("  ", done.into_iter().chain([rate.into()]));
+                self.recorder.progress(&Phrase::list(": ", [case.into(), what]));
                 let cpu = Some(tally.cpu_user + tally.cpu_system);
                 self.recorder.second(tally.length_s, &[rate, bytes], latency_s, cpu);
             }

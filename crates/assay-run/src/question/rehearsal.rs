@@ -13,7 +13,7 @@ use assay_model::workload::Workload;
 use super::{Question, files_of, impossible, storage_of};
 use crate::failure::{Failure, Kind};
 use crate::storage::file_trees::{self, FoldersAbove};
-use crate::storage::{runner, volume};
+use crate::storage::{distinct, runner, volume};
 use crate::tools;
 
 /// The suite without the measures that it can do without and whose library is not there.
@@ -145,8 +145,10 @@ fn keys_of(error: &PlanError) -> &'static [&'static str] {
             &["bs", "array-size", "message-size", "size", "to", "from"]
         }
         PlanError::Zero { .. } | PlanError::Beyond { .. } => {
-            &["depth", "threads", "ranks", "streams", "n", "bs"]
+            &["depth", "threads", "ranks", "streams", "n", "bs", "files", "width"]
         }
+        PlanError::RateBeyond { .. } => &["rate"],
+        PlanError::DepthBelowThreads { .. } => &["depth", "threads"],
         PlanError::NoTarget => &["path"],
         PlanError::Nothing { .. } => &[],
     }
@@ -167,6 +169,8 @@ fn storage(mut plan: Plan, question: &Question<'_>) -> Result<(), Blamed> {
     }
     let (of_storage, of_files) = (storage_of(&plan), files_of(&plan));
     volume::check(&of_storage, &of_files, options).map_err(of_path)?;
+    let workloads = || of_storage.phases.iter().map(|phase| &phase.workload);
+    workloads().try_for_each(distinct::check).map_err(of_path)?;
     runner::check(&of_storage, options).map_err(of_path)?;
     file_trees::check(&of_files, options, FoldersAbove::REFUSED).map_err(of_path)?;
     let mut foresight = Foresight::default();

@@ -3,6 +3,7 @@
 //! Ranks are threads of this process. The caller receives notices as things happen; nothing here prints.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::ior::compile::{self, Access, compile};
@@ -15,11 +16,15 @@ use assay_model::run::Run;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::Workload;
 use assay_model::workload::course::Course;
-use assay_model::workload::storage::StorageTest;
+use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::{StoragePhase, StorageTest};
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
 use self::test::Running;
+use super::foreseen::{self, Extent, Refusal};
+use super::runner::StorageEvent;
+use super::volume;
 use crate::failure::Failure;
 use crate::recording::{self, Opening, Recording};
 use crate::sink::Sink;
@@ -36,6 +41,8 @@ const FOUND: &str = "test.json";
 pub enum Notice<'n> {
     /// A test begins; its number from 0.
     Starts { test: &'n Test, number: usize },
+    /// A phase goes on.
+    Meanwhile { phase: &'n StoragePhase, event: &'n StorageEvent<'n> },
     /// Something was measured.
     Result { options: &'n Options, result: &'n AccessResult },
     /// No further repetition begins, for the minutes of `-T` are over.
@@ -75,6 +82,41 @@ struct Step {
     access: Access,
     /// What is lacking after a deadline: the rest of the blocks that the ranks are in, then whole ones.
     rest: Option<usize>,
+}
+
+/// Refuses tests that cannot be carried out, before anything is shown; what an earlier one writes is there by then.
+///
+/// # Errors
+/// The first refusal, and the number of its test.
+pub fn check(
+    tests: &[Options],
+    folder: Option<&Path>,
+    extent: Extent,
+) -> Result<(), (Box<Refusal>, usize)> {
+    for (number, options) in tests.iter().enumerate() {
+        let is_kept = |it: &Options| it.write && it.keep && it.test_file == options.test_file;
+        let is_left = tests[..number].iter().any(is_kept);
+        checked(options, is_left, folder, extent).map_err(|refusal| (refusal, number))?;
+    }
+    Ok(())
+}
+
+/// One of them, whose files are left by an earlier one, or are what they are now.
+fn checked(
+    options: &Options,
+    is_left: bool,
+    folder: Option<&Path>,
+    extent: Extent,
+) -> Result<(), Box<Refusal>> {
+    let refusal = |failure| Box::new(Refusal { failure, asked_by: None });
+    let plan = compile(options, 0).0;
+    let allowed = test::permissions(options, folder, Arc::default());
+    // Folders that are made for the ranks are not there yet, and hold nothing.
+    if is_left || !compile::folders(options).iter().all(|it| it.is_dir()) {
+        return volume::check(&plan, &FilePlan::default(), &allowed).map_err(refusal);
+    }
+    test::is_readable(options).map_err(refusal)?;
+    foreseen::check(&plan, &allowed, extent)
 }
 
 /// Carries the tests out. `folder` is that of the store, which also lists the files that were made.

@@ -363,7 +363,7 @@ fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
     first.map_or(Ok(()), Err)
 }
 
-fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
+pub(super) fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
     Failure::measurement(format!("phase {} failed", phase.name))
         .because(error)
         .with_known_advice()

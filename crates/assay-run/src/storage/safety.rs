@@ -68,9 +68,9 @@ pub(super) fn check(
     // Read once: a plan may have a thousand files.
     let records = created.list();
     for (path, usage) in uses(plan)? {
-        volumes.refuse_root(&path, options)?;
         let judge = Judge { path: &path, usage: &usage, options, records: &records, mounts };
-        missing.extend(judge.judge()?);
+        let judged = volumes.refuse_root(&path, options).and_then(|()| judge.judge());
+        missing.extend(judged.map_err(|failure| failure.of_target(&path))?);
     }
     refuse_lack_of_space(&missing)?;
     Ok(missing)
@@ -86,7 +86,7 @@ fn uses(plan: &StoragePlan) -> Result<BTreeMap<PathBuf, Use<'_>>, Failure> {
         for (index, target) in workload.targets.iter().enumerate() {
             let is_written = is_written(workload, index);
             let is_filled_first = is_filled(workload, index);
-            let path = resolved(&target.path)?;
+            let path = resolved(&target.path).map_err(|it| it.of_target(&target.path))?;
             let found = uses.entry(path).or_insert_with(|| Use {
                 target,
                 phase,

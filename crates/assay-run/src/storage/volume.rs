@@ -11,6 +11,7 @@ use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
 use assay_fleet::{block_device, capacity};
 use assay_model::attribute::Attribute;
+use assay_model::doubt::Doubt;
 use assay_model::entry::Entry;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
@@ -48,7 +49,9 @@ pub fn check(
 ) -> Result<(), Failure> {
     let volumes = Volumes::read();
     let paths = paths_of(storage, files);
-    paths.into_iter().try_for_each(|path| volumes.refuse_root(&real(path), options))
+    paths.into_iter().try_for_each(|path| {
+        volumes.refuse_root(&real(path), options).map_err(|failure| failure.of_target(path))
+    })
 }
 
 /// One line for each volume that a plan uses, with the targets on it.
@@ -114,6 +117,15 @@ fn facts_of<'p>(paths: impl Iterator<Item = &'p Path>) -> Vec<Entry> {
         .collect()
 }
 
+/// The doubt of targets that are in memory, of the first of them.
+pub fn in_memory<'p>(mut paths: impl Iterator<Item = &'p Path>) -> Option<Entry> {
+    let volumes = Volumes::read();
+    paths.find_map(|path| {
+        let Volume { file_system, .. } = volumes.of(path).filter(Volume::is_memory)?;
+        Some(Entry::Doubt(Doubt::TargetInMemory { path: path.to_path_buf(), file_system }))
+    })
+}
+
 const fn opens(workload: &StorageWorkload) -> bool {
     !matches!(workload.engine, EngineChoice::Null)
 }
@@ -143,9 +155,19 @@ fn real(path: &Path) -> PathBuf {
 }
 
 impl Volume {
+    fn is_memory(&self) -> bool {
+        matches!(self.file_system.as_str(), "tmpfs" | "ramfs")
+    }
+
     fn words(&self) -> Phrase {
         let device = self.device.as_str();
         match &self.point {
+            Some(point) if self.is_memory() => phrase!(
+                "mounted-in-memory",
+                "{kind}, which is memory: no storage device is measured; mounted on {point}",
+                kind = self.file_system.as_str(),
+                point = point.display().to_string(),
+            ),
             None => phrase!("block-device", "the block device {device}", device = device),
             Some(point) => phrase!(
                 "mounted",

@@ -68,7 +68,7 @@ fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Reported> {
     let mut search = Search::below(maximum);
     let shown = tries.into_iter().map(|(step, tried)| (step, search.judge(tried, goal)));
     let shown = shown.collect();
-    Some(Reported { facts: search.facts(), shown, ..Reported::default() })
+    Some(Reported { facts: search.facts(), doubt: search.doubt(), shown })
 }
 
 fn tried(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, Try)> {

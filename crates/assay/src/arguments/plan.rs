@@ -6,6 +6,7 @@ use assay_model::sizing::{ServiceLevel, VolumeKind};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 
 use super::AnswerArguments;
+use super::storage::bandwidth;
 
 #[derive(Debug, Args)]
 pub(crate) struct PlanArguments {
@@ -41,7 +42,7 @@ pub(crate) struct LittleArguments {
 #[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
 pub(crate) struct AnfArguments {
     /// Required throughput, like 4500MiB/s: prints the quota it needs
-    #[arg(long, value_name = "RATE", value_parser = byte_rate)]
+    #[arg(long, value_name = "RATE", value_parser = bandwidth)]
     pub(crate) throughput: Option<f64>,
     /// Quota, like 10TiB: prints the throughput it gives
     #[arg(long, value_name = "SIZE", value_parser = quota)]
@@ -101,14 +102,6 @@ impl Volume {
 
 fn rate(text: &str) -> Result<f64, String> {
     positive(text, Unit::IoPerSecond)
-}
-
-fn byte_rate(text: &str) -> Result<f64, String> {
-    // A bare number would be ambiguous between B/s, MB/s and MiB/s.
-    if !text.trim().ends_with("/s") {
-        return Err(format!("`{text}` has no unit; write it like `{}MiB/s`", text.trim()));
-    }
-    positive(text, Unit::BytePerSecond)
 }
 
 /// What is printed as quota can be typed as one: 70.31 TiB are no whole number of bytes.

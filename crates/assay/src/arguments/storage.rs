@@ -281,11 +281,16 @@ fn rate(text: &str) -> Result<f64, String> {
     positive(text, Unit::IoPerSecond)
 }
 
-fn bandwidth(text: &str) -> Result<f64, String> {
-    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(format!("`{text}` has no unit; write it like `4500MiB/s`"));
+/// A bare number would be ambiguous between B/s, MB/s and MiB/s, and a size is no rate.
+pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
+    let typed = text.trim();
+    match typed.chars().last() {
+        Some(last) if last.is_ascii_digit() => {
+            Err(format!("`{text}` has no unit; write it like `{typed}MiB/s`"))
+        }
+        Some('B') => Err(format!("`{text}` is a size; write a rate like `{typed}/s`")),
+        _ => positive(text, Unit::BytePerSecond),
     }
-    positive(text, Unit::BytePerSecond)
 }
 
 fn positive(text: &str, unit: Unit) -> Result<f64, String> {

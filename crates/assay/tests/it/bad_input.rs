@@ -201,6 +201,28 @@ fn what_is_no_number_is_refused_in_words() {
             "run --budget -5s",
             "invalid value '-5s' for '--budget <TIME>': `-5s` is below zero; write it like `60s`",
         ),
+        (
+            "storage read . --rate 1e99 --dry-run",
+            "a rate of 1e99 per second is impossible; it must be at most 1e9",
+        ),
+        ("storage files . --rate 1e10 --dry-run", "a rate of 1e10 per second is impossible"),
+        ("storage files . --files 0", "the number of files must be at least 1"),
+        ("storage files . --width 0", "(the width) must be at least 1"),
+        ("storage files . --threads 0", "the number of threads must be at least 1"),
+        (
+            "storage read . --threads 8 --depth 4",
+            "a depth of 4 is too small for 8 threads, each of which needs an I/O in flight\n  \
+             help: ask for a depth of 8 or more, or for fewer threads",
+        ),
+        ("storage read . --find-rate p99<=1e99s", "more than zero and at most an hour"),
+        (
+            "plan anf --level ultra --throughput 4500MB",
+            "`4500MB` is a size; write a rate like `4500MB/s`",
+        ),
+        (
+            "run storage-volume --provisioned 4500MiB --target .",
+            "write a rate like `4500MiB/s`",
+        ),
         ("storage read --rate -100", "`-100` is below zero; write it like `"),
         ("rdma send-lat -n -5", "invalid value '-5' for '--iters <N>'"),
         ("run --budget 1e99s", "it must be more than zero and at most a year"),

@@ -343,3 +343,34 @@ fn a_second_interruption_ends_what_was_started() {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+/// Where nothing matches, that is said once, with what comes nearest, and not result by result.
+#[test]
+fn runs_without_a_match_are_told_what_keeps_them_apart() {
+    let world = World::new();
+    for (label, depth) in [("shallow", "4"), ("deep", "8")] {
+        let mut suite = "name = \"x\"\nbudget = \"2s\"\n".to_owned();
+        for bytes in [4, 8, 16] {
+            suite.push_str(&format!(
+                "[[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\nengine = \"null\"\n\
+                 bs = \"{bytes}KiB\"\ndepth = {depth}\n"
+            ));
+        }
+        world.write("x.toml", &suite);
+        world.assay(&["run", "x.toml", "--label", label]).succeeded();
+    }
+    let compared = world.assay(&["compare", "shallow", "deep"]).failed_with(2);
+    let says = |text: &str| compared.out.matches(text).count();
+    assert_eq!(
+        says(
+            "Nearest to each other is storage rate: 4 in flight in shallow, 8 in flight in deep"
+        ),
+        1,
+        "{compared:?}"
+    );
+    assert_eq!(says(" alone"), 10, "{compared:?}");
+    assert!(says("more.") == 1, "{compared:?}");
+    let document = world.assay(&["compare", "shallow", "deep", "--json"]).failed_with(2).out;
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    assert!(document["unmatched"].as_array().unwrap().len() > 20, "{document}");
+}

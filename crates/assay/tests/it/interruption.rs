@@ -102,6 +102,38 @@ fn what_was_finished_of_one_case_is_kept() {
     }
 }
 
+/// Rounds until steady state, and rates that met a goal.
+#[test]
+fn finished_rounds_and_tries_are_kept() {
+    for (words, until, name, doubt) in [
+        (&["--steady-state", "--for", "2s"][..], "round 2:", "HUP", "steady-state-not-reached"),
+        (
+            &["--find-rate", "p99<=1s", "--for", "1s", "--depth", "1"],
+            ": met",
+            "INT",
+            "search-not-finished",
+        ),
+    ] {
+        let world = World::new();
+        let all = [&["storage", "read", "--engine", "null"][..], words].concat();
+        let mut child = world.command(&all).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines =
+            BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains(until)), "{words:?}");
+        signal(&child, name);
+        let rest: Vec<String> = lines.collect();
+        assert_eq!(child.wait().unwrap().code(), Some(4));
+        assert!(rest.iter().any(|it| it.contains("finished cases are kept")), "{rest:?}");
+        let document = world.json(&["show", "latest", "--json"]);
+        assert_eq!(document["run"]["status"], "interrupted");
+        let results = document["results"].as_array().unwrap();
+        let rate = results.iter().find(|it| it["metric"] == "rate").unwrap();
+        let is_doubt = |it: &Value| it["id"] == doubt;
+        assert!(rate["warnings"].as_array().unwrap().iter().any(is_doubt), "{rate}");
+        assert!(!document["steps"].as_array().unwrap().is_empty(), "{document}");
+    }
+}
+
 #[test]
 fn a_kill_loses_no_finished_case() {
     let world = World::new();

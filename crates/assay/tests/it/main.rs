@@ -33,6 +33,7 @@ mod slurm;
 mod storage;
 mod storage_files;
 mod storage_safety;
+mod storage_targets;
 mod transcript;
 mod truth;
 mod vdbench;

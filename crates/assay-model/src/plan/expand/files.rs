@@ -11,7 +11,7 @@ use crate::workload::file_set::{
     FileAccess, FileLoad, FileOperation, FileOrder, FileStream, FileTest, FileTree,
     FileWorkload,
 };
-use crate::workload::storage::{Arrivals, SizeShare, StorageTiming};
+use crate::workload::storage::{Arrivals, MOST_RATE_PER_S, SizeShare, StorageTiming};
 
 /// A whole file is read and written with one call up to this size.
 const WHOLE_BYTES: u64 = 1 << 20;
@@ -157,8 +157,17 @@ fn stream(asked: &FilesRequest, operation: FileOperation, order: FileOrder) -> F
 fn check(asked: &FilesRequest) -> Result<u64, PlanError> {
     let beyond =
         |what: &str, given, most| PlanError::Beyond { what: what.to_owned(), given, most };
-    if asked.bytes.is_some_and(|bytes| bytes.0 == 0) {
-        return Err(PlanError::Zero { what: "the size of a read or write" });
+    let zeros = [
+        (asked.bytes.is_some_and(|bytes| bytes.0 == 0), "the size of a read or write"),
+        (asked.width == 0, "the number of directories in each (the width)"),
+        (asked.files == 0, "the number of files"),
+        (asked.threads == 0, "the number of threads"),
+    ];
+    if let Some((_, what)) = zeros.into_iter().find(|(is_zero, _)| *is_zero) {
+        return Err(PlanError::Zero { what });
+    }
+    if let Some(given) = asked.rate_per_s.filter(|rate| *rate > MOST_RATE_PER_S) {
+        return Err(PlanError::RateBeyond { given, most: MOST_RATE_PER_S });
     }
     if let Some(given) = asked.bytes.filter(|bytes| bytes.0 > BLOCK_LIMIT_BYTES) {
         let most = Bytes(BLOCK_LIMIT_BYTES);

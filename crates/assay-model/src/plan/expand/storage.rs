@@ -6,9 +6,9 @@ use crate::suite::{Order, StorageRequest};
 use crate::workload::Workload;
 use crate::workload::course::{Course, SteadyRule};
 use crate::workload::storage::{
-    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, Opening,
-    RateRounding, StorageData, StorageStream, StorageTarget, StorageTest, StorageTiming,
-    StorageWorkload, Verify, WriteSync,
+    AccessPattern, Arrivals, AtEnd, Cursor, CurvePoint, EngineChoice, Load, MOST_RATE_PER_S,
+    Opening, RateRounding, StorageData, StorageStream, StorageTarget, StorageTest,
+    StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
 /// Every case is given one of its own when it has its name.
@@ -224,6 +224,9 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
             }
         }
     }
+    if let Some((given, _)) = asked.rate.filter(|(rate, _)| *rate > MOST_RATE_PER_S) {
+        return Err(PlanError::RateBeyond { given, most: MOST_RATE_PER_S });
+    }
     if asked.threads == 0 {
         return zero("the number of threads");
     }
@@ -232,9 +235,7 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
         match (*depth, asked.engine) {
             (0, _) => return zero("the depth"),
             (depth, _) if depth < asked.threads => {
-                let what = "the number of threads, each of which needs one of the I/O in flight (the depth),";
-                let most = u64::from(depth);
-                return beyond(what, u64::from(asked.threads), most);
+                return Err(PlanError::DepthBelowThreads { depth, threads: asked.threads });
             }
             (_, EngineChoice::Null) => {}
             _ if all > IN_FLIGHT_LIMIT => return beyond("the depth", all, IN_FLIGHT_LIMIT),

@@ -63,6 +63,8 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::OverBudget { .. }
         | Doubt::MeasuredOnce { .. }
         | Doubt::SteadyStateNotReached { .. }
+        | Doubt::SearchNotFinished { .. }
+        | Doubt::TargetInMemory { .. }
         | Doubt::FileWithHoles { .. }
         | Doubt::IoFailed { .. }
         | Doubt::FileOperationFailed { .. }

@@ -14,6 +14,17 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         Doubt::SteadyStateNotReached { rounds, window, range, slope } => {
             unsteady(*rounds, *window, *range, *slope)
         }
+        Doubt::SearchNotFinished { tries, keeps_per_s, misses_per_s } => reported!(
+            "doubt-search-not-finished",
+            n = *tries,
+            keeps = rate(*keeps_per_s, 4),
+            misses = rate(*misses_per_s, 4),
+        ),
+        Doubt::TargetInMemory { path, file_system } => reported!(
+            "doubt-target-in-memory",
+            path = path.display().to_string(),
+            kind = file_system,
+        ),
         Doubt::FileWithHoles { path, bytes, stored_bytes } => reported!(
             "doubt-file-with-holes",
             path = path.display().to_string(),

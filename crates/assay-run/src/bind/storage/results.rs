@@ -48,11 +48,12 @@ pub(super) fn record(
     Ok(())
 }
 
-/// A file that was there already may have holes, and reading them never reaches the storage.
-pub(super) fn doubt_holes(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
+/// What is in memory never reaches a storage, nor does reading the holes of a file that was there already.
+pub(super) fn doubt_targets(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
     if workload.engine == EngineChoice::Null {
         return;
     }
+    recorder.record_all(volume::in_memory(workload.targets.iter().map(|it| it.path.as_path())));
     for target in &workload.targets {
         let Ok(found) = std::fs::metadata(&target.path) else { continue };
         // Blocks are counted in 512 bytes, whatever the file system uses.

@@ -29,7 +29,11 @@ pub(super) fn measure(
             // A round goes on where the one before it ended.
             round.timing.warmup_s = 0.0;
         }
-        let outcome = measurer.once(&round)?;
+        let outcome = match measurer.once(&round) {
+            // The rounds that ended are a result, of a state that is not known to be steady.
+            Err(CaseError::Interrupted) if !rounds.is_empty() => break,
+            outcome => outcome?,
+        };
         rates.push(series::rate_per_s(&outcome));
         record_round(rates.len(), series::rate_per_s(&outcome), measurer.recorder);
         rounds.push(outcome);

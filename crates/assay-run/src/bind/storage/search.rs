@@ -42,7 +42,11 @@ pub(super) fn measure(
         let timing = &mut open.timing;
         let stretch_s = timing.duration_s.map_or(timing.interval_s, |it| it / STRETCHES);
         timing.interval_s = timing.interval_s.min(stretch_s);
-        let outcome = measurer.once(&open)?;
+        let outcome = match measurer.once(&open) {
+            // A rate that met the goal is a result, though a higher one may.
+            Err(CaseError::Interrupted) if search.keeps > 0.0 => break,
+            outcome => outcome?,
+        };
         let seen = stretches(&outcome);
         record_step(step, Some(rate_per_s), &seen, goal, measurer.recorder);
         tries.push(outcome);

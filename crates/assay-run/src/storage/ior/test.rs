@@ -8,10 +8,12 @@ use std::time::Instant;
 use assay_dialects::ior::compile::{self, Access, compile};
 use assay_dialects::ior::options::Options;
 use assay_dialects::ior::result::Test;
+use assay_fleet::capacity;
 use assay_kernels::storage::Held;
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::path_text;
+use assay_model::quantity::Bytes;
 use assay_model::storage_outcome::StorageOutcome;
 use assay_model::workload::storage::{StoragePhase, StoragePlan};
 
@@ -35,6 +37,55 @@ pub(super) struct Running<'a> {
     folders: Vec<PathBuf>,
     held: Arc<Held>,
 }
+
+/// What a test allows.
+pub(super) fn permissions(
+    options: &Options,
+    store: Option<&Path>,
+    held: Arc<Held>,
+) -> RunOptions {
+    RunOptions {
+        destroy_data: options.destroy_data.iter().map(|it| path_text::path(it)).collect(),
+        target_on_root: options.target_on_root,
+        keep: true,
+        // A deadline would leave parts of a file unwritten that are read afterwards.
+        writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
+        store: store.map(Into::into),
+        held,
+        ..RunOptions::default()
+    }
+}
+
+/// Refuses to read what is not there.
+pub(super) fn is_readable(options: &Options) -> Result<(), Failure> {
+    if options.write {
+        return Ok(());
+    }
+    for rank in 0..options.ranks {
+        let name = compile::file_name(options, rank, 0);
+        let path = path_text::path(&name);
+        let has = capacity::size(&path).ok().flatten();
+        let Some(has) = has.filter(|_| path.exists()) else {
+            return Err(Failure::measurement(format!("there is no file {name} to read"))
+                .explain("without -w nothing is written")
+                .advise(WRITE_IT));
+        };
+        if let Some(needs) = options.bytes_of_file().filter(|needs| has < *needs) {
+            let (has, needs) = (Bytes(has), Bytes(needs));
+            return Err(Failure::measurement(format!(
+                "{name} holds {has}, and {needs} are to be read"
+            ))
+            .explain("block size × segments, for all ranks in one file, is what is read")
+            .advise(WRITE_IT));
+        }
+        if !options.file_per_rank {
+            break;
+        }
+    }
+    Ok(())
+}
+
+const WRITE_IT: &str = "write it first, with the same options and -w -k: -k lets it stay";
 
 /// Where the results of a test go.
 struct Record<'r, 's, 'l> {
@@ -65,17 +116,7 @@ impl<'a> Running<'a> {
     }
 
     fn permissions(&self) -> RunOptions {
-        let options = &self.test.options;
-        RunOptions {
-            destroy_data: options.destroy_data.iter().map(|it| path_text::path(it)).collect(),
-            target_on_root: options.target_on_root,
-            keep: true,
-            // A deadline would leave parts of a file unwritten that are read afterwards.
-            writers_make_files: options.deadline_s == 0 && options.prefill_bytes == 0,
-            store: self.store.map(Into::into),
-            held: Arc::clone(&self.held),
-            ..RunOptions::default()
-        }
+        permissions(&self.test.options, self.store, Arc::clone(&self.held))
     }
 
     /// Removes what was made, unless it is to be kept.
@@ -131,12 +172,7 @@ impl<'a> Running<'a> {
     pub(super) fn prepare(&mut self) -> Result<(), Failure> {
         self.make_folders()?;
         let options = &self.test.options;
-        let first = compile::file_name(options, 0, 0);
-        if !options.write && !Path::new(&first).exists() {
-            return Err(Failure::measurement(format!("there is no file {first} to read"))
-                .explain("without -w nothing is written")
-                .advise("write it first, with the same options and -w -k: -k lets it stay"));
-        }
+        is_readable(options)?;
         runner::check(&compile(options, 0).0, &self.permissions())
     }
 
@@ -191,12 +227,13 @@ impl<'a> Running<'a> {
         let permissions = self.permissions();
         let steps: Vec<Step> =
             accesses.into_iter().map(|access| self.step(repetition, access, None)).collect();
-        let mut phases = plan.phases.iter().zip(steps);
+        let mut phases = plan.phases.iter().zip(steps).peekable();
         let test = &mut self.test;
         let mut kept = Ok(());
         let mut see = |event: StorageEvent<'_>| match event {
             StorageEvent::PhaseDone { outcome } => {
                 let Some((phase, step)) = phases.next() else { return };
+                (record.on)(Notice::Meanwhile { phase, event: &event });
                 if kept.is_ok() {
                     kept = record.keep(step, phase, outcome);
                 }
@@ -211,7 +248,10 @@ impl<'a> Running<'a> {
             StorageEvent::LayingOut { .. }
             | StorageEvent::PhaseStarts { .. }
             | StorageEvent::PhaseReady { .. }
-            | StorageEvent::Interval { .. } => {}
+            | StorageEvent::Interval { .. } => {
+                let Some((phase, _)) = phases.peek() else { return };
+                (record.on)(Notice::Meanwhile { phase, event: &event });
+            }
         };
         let outcomes = runner::carry_out(&plan, &permissions, self.stop, &mut see);
         kept?;
@@ -255,8 +295,10 @@ impl<'a> Running<'a> {
         record: &mut Record<'_, '_, '_>,
     ) -> Result<Option<StorageOutcome>, Failure> {
         let plan = StoragePlan { phases: vec![phase] };
-        let mut outcomes =
-            runner::carry_out(&plan, &self.permissions(), self.stop, &mut |_| {})?;
+        let mut see = |event: StorageEvent<'_>| {
+            (record.on)(Notice::Meanwhile { phase: &plan.phases[0], event: &event });
+        };
+        let mut outcomes = runner::carry_out(&plan, &self.permissions(), self.stop, &mut see)?;
         let failed = runner::io_failure(&plan, &outcomes);
         self.failed = self.failed.take().or(failed);
         let outcome = outcomes.pop();

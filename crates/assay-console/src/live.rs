@@ -1,0 +1,157 @@
+//! What goes on in a run that is in the language of a tool, on a terminal that can be drawn on; elsewhere nothing is said,
+//! because scripts read all that such commands print.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use assay_model::phrase;
+use assay_model::phrase::Phrase;
+use assay_model::quantity::{Quantity, Unit};
+use assay_model::storage_outcome::IntervalTally;
+use assay_model::workload::storage::StoragePhase;
+use assay_report::progress::Progress;
+use assay_run::storage::runner::StorageEvent;
+
+use crate::terminal::Terminal;
+
+/// The line at the foot of the terminal.
+#[derive(Debug, Default)]
+pub struct Live {
+    known: Arc<Mutex<Progress>>,
+    /// The time of the phase so far.
+    elapsed_s: f64,
+}
+
+impl Live {
+    /// Something happened in this phase. What is printed takes the line away; the next phase brings it back.
+    pub fn see(
+        &mut self,
+        phase: &StoragePhase,
+        event: &StorageEvent<'_>,
+        terminal: &mut Terminal,
+    ) {
+        match event {
+            StorageEvent::LayingOut { target, done_bytes, total_bytes } => {
+                if *done_bytes == 0 {
+                    self.begin(terminal);
+                }
+                let share = percent(*done_bytes as f64 / (*total_bytes).max(1) as f64);
+                let path = target.path.display().to_string();
+                let share = Phrase::value(share);
+                let said =
+                    phrase!("writing", "writing {path} {share}", path = path, share = share);
+                self.say(&said.to_string());
+            }
+            StorageEvent::PhaseStarts { .. } => {
+                self.elapsed_s = 0.0;
+                self.begin(terminal);
+                self.say(&phase.name);
+            }
+            StorageEvent::Interval { tally } => {
+                self.elapsed_s += tally.length_s;
+                let line = line(phase, self.elapsed_s, tally);
+                self.say(&line);
+            }
+            StorageEvent::PhaseDone { .. } | StorageEvent::PhaseFailed => {
+                terminal.end_progress()
+            }
+            StorageEvent::PhaseReady { .. } => {}
+        }
+    }
+
+    fn begin(&self, terminal: &mut Terminal) {
+        if terminal.is_live() {
+            terminal.begin_progress(&self.known, Instant::now());
+        }
+    }
+
+    fn say(&self, text: &str) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).say(text);
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0} %", 100.0 * share.clamp(0.0, 1.0))
+}
+
+/// `job  30 %  51.2 kIO/s  210 MB/s`: how much of its time is over, where it has one, and what the last interval was.
+fn line(phase: &StoragePhase, elapsed_s: f64, tally: &IntervalTally) -> String {
+    let timing = &phase.workload.timing;
+    let share = timing.duration_s.map(|it| percent(elapsed_s / (timing.warmup_s + it)));
+    let per_s = |amount: u64, unit| {
+        let value = amount as f64 / tally.length_s.max(f64::MIN_POSITIVE);
+        format!("{:.3}", Quantity::new(value, unit))
+    };
+    let (reads, writes) = (&tally.reads, &tally.writes);
+    let rates = [
+        per_s(reads.count + writes.count, Unit::IoPerSecond),
+        per_s(reads.bytes + writes.bytes, Unit::BytePerSecond),
+    ];
+    let parts = [Some(phase.name.clone()), share].into_iter().flatten().chain(rates);
+    parts.collect::<Vec<_>>().join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use assay_model::distribution::new_histogram;
+    use assay_model::storage_outcome::Tally;
+    use assay_model::workload::storage::{
+        AccessPattern, EngineChoice, Load, StorageData, StorageStream, StorageTiming,
+        StorageWorkload, Verify,
+    };
+
+    use super::*;
+
+    fn phase(duration_s: Option<f64>) -> StoragePhase {
+        let stream = StorageStream::of(AccessPattern::Random, 4096, 1.0);
+        let timing = StorageTiming {
+            warmup_s: 1.0,
+            duration_s,
+            interval_s: 0.5,
+            stop_after_bytes: None,
+        };
+        let workload = StorageWorkload {
+            targets: vec![],
+            streams: vec![stream],
+            load: Load::Closed,
+            timing,
+            engine: EngineChoice::Null,
+            data: StorageData { compressible: 0.0, verify: Verify::Off },
+            seed: 1,
+        };
+        StoragePhase { name: "job".into(), loops: vec![], workload, pause_before_s: 0.0 }
+    }
+
+    fn tally(count: u64) -> Tally {
+        Tally {
+            count,
+            bytes: 4096 * count,
+            service_ns: new_histogram(),
+            from_intended_ns: new_histogram(),
+            service_square_sum: 0.0,
+            service_sum_ns: 0,
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_share_of_the_time_and_the_rates() {
+        let tally = IntervalTally {
+            start_s: 0.0,
+            length_s: 0.5,
+            warmup: false,
+            reads: tally(4000),
+            writes: tally(1000),
+            streams: vec![],
+            in_flight: 1.0,
+            cpu_user: 0.0,
+            cpu_system: 0.0,
+        };
+        for (duration_s, elapsed_s, expected) in [
+            (Some(9.0), 3.0, "job  30 %  10.0 kIO/s  41.0 MB/s"),
+            (Some(9.0), 30.0, "job  100 %  10.0 kIO/s  41.0 MB/s"),
+            (None, 3.0, "job  10.0 kIO/s  41.0 MB/s"),
+        ] {
+            assert_eq!(line(&phase(duration_s), elapsed_s, &tally), expected);
+        }
+    }
+}

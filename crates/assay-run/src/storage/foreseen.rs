@@ -1,0 +1,133 @@
+//! What a plan will be refused for, told before anything is shown or written, with the stream that asks for it.
+//!
+//! Languages know the line that a stream comes from; nothing here does.
+
+use std::path::Path;
+
+use assay_fleet::capacity;
+use assay_kernels::storage::Foresight;
+use assay_model::workload::file_set::FilePlan;
+use assay_model::workload::storage::{StoragePlan, StorageWorkload};
+
+use super::options::RunOptions;
+use super::{runner, safety, volume};
+use crate::failure::Failure;
+
+/// A refusal, and who asks for what is refused.
+#[derive(Debug)]
+pub struct Refusal {
+    pub failure: Failure,
+    pub asked_by: Option<AskedBy>,
+}
+
+/// A stream of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AskedBy {
+    pub phase: usize,
+    pub stream: usize,
+    /// The target in the phase.
+    pub target: usize,
+    pub subject: Subject,
+}
+
+/// What of a stream is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject {
+    /// Where it goes.
+    Target,
+    /// The sizes and offsets of its I/O.
+    Sizes,
+}
+
+/// How much of a plan must be possible.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Every phase, because nothing is done now.
+    All,
+    /// Any: the others fail when it is their turn.
+    Any,
+}
+
+/// Refuses a plan that cannot be carried out.
+///
+/// # Errors
+/// The first refusal.
+pub fn check(
+    plan: &StoragePlan,
+    options: &RunOptions,
+    extent: Extent,
+) -> Result<(), Box<Refusal>> {
+    volume::check(plan, &FilePlan::default(), options)
+        .and_then(|()| runner::check(plan, options))
+        .map_err(|failure| {
+            let asked_by = failure.target().and_then(|path| user(plan, path));
+            Box::new(Refusal { failure, asked_by })
+        })?;
+    let mut refused = sizes(plan);
+    let is_refused = match extent {
+        Extent::All => !refused.is_empty(),
+        Extent::Any => refused.len() == plan.phases.len(),
+    };
+    match refused.drain(..).next().filter(|_| is_refused) {
+        Some(first) => Err(Box::new(first)),
+        None => Ok(()),
+    }
+}
+
+/// The stream that uses the target, one that writes it if any does.
+fn user(plan: &StoragePlan, path: &Path) -> Option<AskedBy> {
+    let is_it =
+        |found: &Path| found == path || safety::resolved(found).is_ok_and(|it| it == path);
+    let phases = plan.phases.iter().enumerate();
+    let mut users: Vec<(bool, AskedBy)> = phases
+        .flat_map(|(phase, it)| {
+            let targets = it.workload.targets.iter().enumerate();
+            let here = targets.filter(|(_, target)| is_it(&target.path)).map(|(at, _)| at);
+            here.flat_map(move |target| {
+                let streams = it.workload.streams.iter().enumerate();
+                let users = streams.filter(move |(_, stream)| stream.targets.contains(&target));
+                users.map(move |(stream, it)| {
+                    let subject = Subject::Target;
+                    (it.read_share >= 1.0, AskedBy { phase, stream, target, subject })
+                })
+            })
+        })
+        .collect();
+    users.sort_by_key(|(only_reads, _)| *only_reads);
+    users.first().map(|(_, user)| *user)
+}
+
+/// What the file system or direct I/O will say to each phase.
+fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
+    let mut foresight = Foresight::default();
+    let mut refused = Vec::new();
+    for (phase, it) in plan.phases.iter().enumerate() {
+        let workload = with_sizes(&it.workload, plan);
+        let Err(error) = foresight.check(&workload) else { continue };
+        let streams = 0..workload.streams.len();
+        let stream = streams.into_iter().find(|at| {
+            let alone = vec![workload.streams[*at].clone()];
+            foresight.check(&StorageWorkload { streams: alone, ..workload.clone() }).is_err()
+        });
+        let asked_by = stream.and_then(|stream| {
+            let target = *workload.streams[stream].targets.first()?;
+            Some(AskedBy { phase, stream, target, subject: Subject::Sizes })
+        });
+        let failure = runner::phase_failed(it, &error);
+        refused.push(Refusal { failure, asked_by });
+    }
+    refused
+}
+
+/// The workload with the sizes that its targets have or will have.
+fn with_sizes(workload: &StorageWorkload, plan: &StoragePlan) -> StorageWorkload {
+    let mut workload = workload.clone();
+    for target in &mut workload.targets {
+        let others = plan.phases.iter().flat_map(|phase| &phase.workload.targets);
+        let same = others.filter(|other| other.path == target.path);
+        let planned = || same.filter_map(|other| other.size_bytes).max();
+        let there = || capacity::size(&target.path).ok().flatten().filter(|it| *it > 0);
+        target.size_bytes = target.size_bytes.or_else(planned).or_else(there);
+    }
+    workload
+}

@@ -1,0 +1,212 @@
+//! Targets of storage: each once, what they are on, and how their I/O is issued.
+
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use crate::program::{World, results};
+use crate::storage::Loop;
+
+#[test]
+fn a_target_that_is_named_twice_is_refused() {
+    let world = World::in_memory();
+    std::fs::create_dir(world.path("folder")).unwrap();
+    for name in ["file", "other", "folder/assay-storage.data"] {
+        std::fs::write(world.path(name), vec![7; 1 << 20]).unwrap();
+    }
+    symlink("file", world.path("link")).unwrap();
+    std::fs::hard_link(world.path("file"), world.path("hard")).unwrap();
+    let refused = |words: &[&str], [one, other]: [&str; 2], code: i32| {
+        let refused = world.assay(words).failed_with(code);
+        let one = world.path(one).display().to_string();
+        let other = world.path(other).display().to_string();
+        let says = match one == other {
+            true => format!("the target {one} is named twice"),
+            false => format!("the targets {one} and {other} are the same"),
+        };
+        assert!(refused.err.contains(&says), "{words:?}: {refused:?}");
+    };
+    for [one, other] in [
+        ["file", "file"],
+        ["file", "link"],
+        ["hard", "file"],
+        ["folder", "folder/assay-storage.data"],
+        ["nothing", "nothing"],
+    ] {
+        let whole = |name: &'static str| {
+            if name == "folder" { "folder/assay-storage.data" } else { name }
+        };
+        let names = [whole(one), whole(other)];
+        for more in [&["--dry-run"][..], &["--for", "100ms", "--buffered"]] {
+            let size = if one == "nothing" { &["--size", "1MiB"][..] } else { &[] };
+            let words = [&["storage", "read", "other", one, other][..], more, size].concat();
+            refused(&words, names, 2);
+        }
+        refused(&["run", "storage-volume", "--target", one, other, "--dry-run"], names, 2);
+    }
+    world.assay(&["storage", "read", "file", "other", "--dry-run"]).succeeded();
+    world.write("twice.toml", "name = \"x\"\n[[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npath = [\"file\", \"link\"]\n");
+    let refused = world.assay(&["run", "twice.toml", "--dry-run"]).failed_with(2);
+    assert!(
+        refused.err.contains("twice.toml:5") && refused.err.contains("are the same"),
+        "{refused:?}"
+    );
+}
+
+/// What lies on a partition lies on its disk.
+#[test]
+fn a_device_and_its_partition_are_not_two_targets() {
+    let test = "a_device_and_its_partition_are_not_two_targets";
+    let world = World::in_memory();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    // `addpart` makes a partition of a device that has no table.
+    let added = Command::new("addpart").args([&device.0, "1", "2048", "4096"]).status();
+    let partition = format!("{}p1", device.0);
+    if !added.is_ok_and(|it| it.success()) || !std::path::Path::new(&partition).exists() {
+        eprintln!("SKIPPED {test}: addpart makes no partition here");
+        return;
+    }
+    for (one, other) in [(&device.0, &partition), (&partition, &device.0)] {
+        let refused = world.assay(&["storage", "read", one, other, "--dry-run"]).failed_with(2);
+        let says = format!("the targets {one} and {other} overlap");
+        assert!(refused.err.contains(&says), "{refused:?}");
+    }
+    assert!(Command::new("delpart").args([&device.0, "1"]).status().unwrap().success());
+}
+
+/// Where only a contest decides, as in memory and on NFS, there is one of it, and its outcome is said once.
+#[test]
+fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
+    let test = "an_engine_is_chosen_once_for_the_targets_of_a_run";
+    let world = World::in_memory();
+    let measure = |operation: &str| {
+        format!(
+            "[[measure]]\nbenchmark = \"storage\"\noperation = \"{operation}\"\npattern = \"random\"\nbs = \"4KiB\"\n"
+        )
+    };
+    let suite = format!(
+        "name = \"three\"\nbudget = \"3s\"\n{}{}{}depth = 1\nname = \"one\"\n",
+        measure("read"),
+        measure("write"),
+        measure("read")
+    );
+    world.write("three.toml", &suite);
+    world.write("file", "");
+    let document = world.json(&[
+        "run",
+        "three.toml",
+        "--target",
+        "file",
+        "--size",
+        "16MiB",
+        "--destroy-data=file",
+        "--json",
+    ]);
+    let reasons: Vec<_> = results(&document, "storage", "rate")
+        .iter()
+        .map(|it| it["parameters"]["engine_reason"].clone())
+        .collect();
+    if reasons[0]["id"] != "contest" {
+        eprintln!("SKIPPED {test}: no contest is needed in the folder for tests");
+        return;
+    }
+    assert!(reasons.len() == 3 && reasons.iter().all(|it| *it == reasons[0]), "{reasons:?}");
+    let page = world.assay(&["show"]).succeeded().out;
+    assert_eq!(page.matches("Engine: ").count(), 1, "{page}");
+}
+
+/// What direct I/O or the safety of data refuses is refused by a plan as well, at the line that asks for it.
+#[test]
+fn languages_show_the_line_that_is_refused() {
+    let world = World::new();
+    std::fs::write(world.path("foreign"), vec![7; 1 << 20]).unwrap();
+    let job = |lines: &str| format!("[global]\nfilename=foreign\n[first]\n{lines}");
+    let direct = "size=1m\nrw=read\ndirect=1\n";
+    world.write("odd.fio", &job(&format!("{direct}bs=1000\n")));
+    world.write(
+        "global.fio",
+        &job(&format!(
+            "{direct}bs=4k\n[second]\nstonewall\nrw=read\nsize=1m\ndirect=1\nbs=5000\n"
+        )),
+    );
+    world.write("write.fio", &job("rw=read\nsize=1m\n[second]\nrw=write\nsize=1m\n"));
+    let vdbench = "* a comment\nsd=default,openflags=o_direct\nsd=sd1,lun=foreign\n\
+                   wd=wd1,sd=sd1,rdpct=0,xfersize=4k\nrd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n";
+    world.write("write.vdb", vdbench);
+    world.write("script.ior", "IOR START\ntestFile=foreign\nblockSize=1m\ntransferSize=1m\nwriteFile=1\nreadFile=0\nRUN\nIOR STOP\n");
+    for (words, line, says, code) in [
+        (&["fio", "odd.fio"][..], "odd.fio:7", "no multiple of", 4),
+        (&["fio", "write.fio"], "write.fio:2", "--destroy-data=", 2),
+        (&["vdbench", "-f", "write.vdb"], "write.vdb:3", "--destroy-data=", 2),
+        (&["ior", "-f", "script.ior"], "script.ior:2", "--destroy-data=", 2),
+    ] {
+        let dry = match words[0] {
+            "fio" => "--dry-run",
+            "vdbench" => "-s",
+            _ => "--dryRun",
+        };
+        for more in [&[][..], &[dry]] {
+            let all = [words, more].concat();
+            let refused = world.assay(&all).failed_with(code);
+            assert!(
+                refused.err.contains(line) && refused.err.contains(says),
+                "{all:?}: {refused:?}"
+            );
+        }
+    }
+    // The job that can be done is done, and the other one fails when it is its turn.
+    let refused = world.assay(&["fio", "global.fio", "--dry-run"]).failed_with(4);
+    assert!(refused.err.contains("global.fio:13"), "{refused:?}");
+    let (transfer, block) = (["-t", "1000"], ["-b", "10000"]);
+    let odd =
+        [&["ior", "-r", "-o", "foreign", "--posix.odirect", "--dryRun"][..], &transfer, &block];
+    let refused = world.assay(&odd.concat()).failed_with(4);
+    assert!(refused.err.contains("no multiple of"), "{refused:?}");
+    assert_eq!(std::fs::read(world.path("foreign")).unwrap(), vec![7; 1 << 20]);
+    let runs = world.json(&["list", "--all", "--json"]);
+    assert_eq!(runs["runs"].as_array().unwrap().len(), 0, "{runs}");
+}
+
+/// IOR reads what is there in full, or not at all.
+#[test]
+fn ior_reads_no_file_that_is_short() {
+    let world = World::new();
+    std::fs::write(world.path("short"), vec![7; 5000]).unwrap();
+    for (file, says) in [
+        ("short", "short holds 5000 B, and 1 MiB are to be read"),
+        ("none", "there is no file none to read"),
+    ] {
+        for more in [&[][..], &["--dryRun"]] {
+            let words = [&["ior", "-r", "-t", "1k", "-b", "1m", "-o", file][..], more].concat();
+            let refused = world.assay(&words).failed_with(4);
+            assert!(refused.err.contains(says), "{words:?}: {refused:?}");
+        }
+    }
+    // What an earlier test of a script leaves is there by then.
+    world.write("script", "IOR START\ntestFile=made\nblockSize=64k\ntransferSize=64k\nwriteFile=1\nreadFile=0\nkeepFile=1\nRUN\nwriteFile=0\nreadFile=1\nRUN\nIOR STOP\n");
+    world.assay(&["ior", "-f", "script", "--dryRun"]).succeeded();
+    world.assay(&["ior", "-f", "script"]).succeeded();
+}
+
+/// A folder in memory is no storage: who measures there is told so, in reports and by every language.
+#[test]
+fn what_is_in_memory_is_no_storage() {
+    let test = "what_is_in_memory_is_no_storage";
+    let world = World::in_memory();
+    if !world.path("").starts_with("/dev/shm") {
+        eprintln!("SKIPPED {test}: there is no folder in memory");
+        return;
+    }
+    let short = ["--size", "1MiB", "--for", "200ms"];
+    let has_doubt = |document: &serde_json::Value, metric: &str, benchmark: &str| {
+        let results = results(document, benchmark, metric);
+        let warnings = results[0]["warnings"].as_array().unwrap();
+        warnings.iter().any(|it| it["id"] == "target-in-memory")
+    };
+    let document = world.json(&[&["storage", "read", "file", "--json"], &short[..]].concat());
+    assert!(has_doubt(&document, "rate", "storage"), "{document}");
+    let files = ["storage", "files", ".", "--files", "5", "--operations", "create", "--json"];
+    let document = world.json(&[&files[..], &["--budget", "300ms"]].concat());
+    assert!(has_doubt(&document, "rate", "storage.files"), "{document}");
+    let read = world.assay(&["fio", "--name=a", "--rw=write", "--size=1m"]).succeeded();
+    assert!(read.err.contains("no storage device is measured"), "{read:?}");
+}
