@@ -347,6 +347,7 @@ held-reached = erreicht
 held-missed = verfehlt
 held-count-missed = verfehlt: { $n } von { $all } Ergebnissen bleiben hinter dem zurück, was zu { $name } veröffentlicht ist: { $which }
 held-count-conflict = Quellen widersprechen sich: { $n } von { $all } Ergebnissen erreichen nur einen Teil dessen, was zu { $name } veröffentlicht ist: { $which }
+held-count-none = nicht zu sagen: kein Wert, der zu { $name } veröffentlicht ist, entscheidet über das Gemessene
 held-explanation = Ein Ergebnis verfehlt einen Wert, wenn sein ganzes Intervall um mehr als die Toleranz ({ $tolerance }, wenn die Referenz nichts anderes sagt) schlechter ist. Bestwerte und zweifelhafte Werte werden gezeigt, entscheiden aber nichts.
 references-nothing = nichts von dem, was zu { $name } veröffentlicht ist, wurde hier gemessen
 

@@ -371,6 +371,7 @@ held-reached = reached
 held-missed = missed
 held-count-missed = missed: { $n } of { $all } results stay behind what was published for { $name }: { $which }
 held-count-conflict = sources differ: { $n } of { $all } results keep some of what was published for { $name } and miss the rest: { $which }
+held-count-none = cannot tell: no figure published for { $name } decides about what was measured
 held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
 references-nothing = none of the figures published for { $name } was measured here
 

@@ -343,6 +343,7 @@ held-reached = alcanzado
 held-missed = no alcanzado
 held-count-missed = no alcanzado: { $n } de { $all } resultados quedan por debajo de lo publicado sobre { $name }: { $which }
 held-count-conflict = las fuentes difieren: { $n } de { $all } resultados alcanzan solo parte de lo publicado sobre { $name }: { $which }
+held-count-none = no se puede decir: ninguna cifra publicada sobre { $name } decide sobre lo medido
 held-explanation = Un resultado no alcanza una cifra si todo su intervalo se aparta más de la tolerancia ({ $tolerance } salvo que la referencia diga otra cosa) hacia el lado malo. Las cifras de mejor caso y las dudosas se muestran, pero no deciden nada.
 references-nothing = aquí no se midió nada de lo publicado sobre { $name }
 

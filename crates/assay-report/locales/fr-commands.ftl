@@ -343,6 +343,7 @@ held-reached = atteint
 held-missed = manqué
 held-count-missed = manqué : { $n } sur { $all } résultats restent en deçà de ce qui est publié pour { $name } : { $which }
 held-count-conflict = sources divergentes : { $n } sur { $all } résultats n’atteignent qu’une partie de ce qui est publié pour { $name } : { $which }
+held-count-none = impossible à dire : aucun chiffre publié pour { $name } ne décide de ce qui a été mesuré
 held-explanation = Un résultat manque un chiffre si tout son intervalle s’en écarte de plus que la tolérance ({ $tolerance } sauf indication contraire de la référence) du mauvais côté. Les meilleurs parmi plusieurs et les chiffres douteux sont montrés, mais ne décident de rien.
 references-nothing = rien de ce qui a été publié sur { $name } n’a été mesuré ici
 

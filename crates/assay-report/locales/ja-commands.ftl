@@ -325,6 +325,7 @@ held-reached = 到達
 held-missed = 未達
 held-count-missed = 未達：{ $all } 件の結果のうち { $n } 件が { $name } の公表値に届きません：{ $which }
 held-count-conflict = 出典が不一致：{ $all } 件の結果のうち { $n } 件が { $name } の公表値の一部にしか届きません：{ $which }
+held-count-none = 判定できません：{ $name } の公表値に、測定したものを判定するものがありません
 held-explanation = 結果の区間全体が悪い側に許容差（参照に別記がなければ { $tolerance }）を超えるとき、値に未達とします。最良値だけの値と疑わしい値は示すだけで判定しません。
 references-nothing = { $name } の公表値は、ここでは一つも測定されていません
 

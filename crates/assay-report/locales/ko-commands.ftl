@@ -325,6 +325,7 @@ held-reached = 도달
 held-missed = 미달
 held-count-missed = 미달: 결과 { $all }개 중 { $n }개가 { $name }의 공표 수치에 미치지 못함: { $which }
 held-count-conflict = 출처가 다름: 결과 { $all }개 중 { $n }개가 { $name }의 공표 수치 일부에만 도달함: { $which }
+held-count-none = 판정할 수 없음: { $name }의 공표 수치 중 측정한 것을 판정하는 것이 없음
 held-explanation = 결과의 구간 전체가 나쁜 쪽으로 허용 오차(참고 자료에 따로 없으면 { $tolerance })를 넘으면 수치에 미달합니다. 최고값만 고른 수치와 의심스러운 수치는 보이기만 하고 판정하지 않습니다.
 references-nothing = { $name }의 공표된 수치 중 여기서 측정한 것이 없음
 

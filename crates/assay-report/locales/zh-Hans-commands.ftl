@@ -325,6 +325,7 @@ held-reached = 达到
 held-missed = 未达到
 held-count-missed = 未达到：{ $all } 项结果中有 { $n } 项不及 { $name } 的已公布数值：{ $which }
 held-count-conflict = 来源不一：{ $all } 项结果中有 { $n } 项只达到 { $name } 的部分已公布数值：{ $which }
+held-count-none = 无法判断：{ $name } 的已公布数值都不能对所测结果作出判定
 held-explanation = 若结果的整个区间在较差一侧超出容差（除非参考另有说明，为 { $tolerance }），则未达到该数值。多次取最佳的和可疑的数值仅供显示，不作判定。
 references-nothing = { $name } 的已公布数值，此处一项都没有测量
 

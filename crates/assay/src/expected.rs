@@ -104,12 +104,12 @@ pub(crate) fn held(
     are_some.then(|| (document(&held, name), outcome(&held, name), code_of(&held)))
 }
 
-/// Whether all that decides is reached: a conflict of the sources cannot tell.
+/// Whether all that decides is reached: a conflict of the sources cannot tell, nor can figures that decide nothing.
 fn code_of(held: &[Held<'_>]) -> u8 {
     let has = |verdict| held.iter().any(|it| it.verdict == verdict);
     if has(Verdict::Missed) {
         REGRESSION
-    } else if has(Verdict::Conflict) {
+    } else if has(Verdict::Conflict) || !has(Verdict::Reached) {
         UNDECIDED
     } else {
         0
@@ -138,7 +138,10 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
             let about = [claim.conditions.as_str(), &claim.date].map(str::trim);
             let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
             table.rows.push(vec![
-                reported(what(it.estimate)).into(),
+                Cell::with_short(
+                    reported(what(it.estimate)),
+                    first.then(|| briefly(it.estimate)),
+                ),
                 reported(joined(&quantity(it.estimate.median, it.estimate.unit, 4))).into(),
                 published,
                 percent(100.0 * it.estimate.median / claim.quantity.value).into(),
@@ -154,8 +157,12 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
     document
 }
 
-/// How many results miss what was published, or are between sources that differ, and which; empty where none does.
+/// How many results miss what was published, or are between sources that differ, and which, or that no figure decides;
+/// empty where all is reached.
 fn outcome(held: &[Held<'_>], name: &str) -> String {
+    if held.iter().all(|it| it.verdict == Verdict::Shown) {
+        return sentence("held-count-none", &[("name", name)]);
+    }
     let decided = held.iter().filter(|it| it.verdict != Verdict::Shown).count();
     let counted = |id: &str, verdict: Verdict| {
         let which = held.iter().filter(|it| it.verdict == verdict);
@@ -198,6 +205,12 @@ fn mark(claim: &Claim, notes: &mut Vec<Note>) -> Vec<usize> {
 /// A figure and its unit stay on one line.
 fn joined(text: &str) -> String {
     text.replace(' ', "\u{a0}")
+}
+
+/// The same without the benchmark, for a narrow terminal.
+fn briefly(estimate: &Estimate) -> String {
+    let where_it_was = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
+    format!("{} {where_it_was}", estimate.metric.replace('_', " "))
 }
 
 fn what(estimate: &Estimate) -> String {

@@ -46,7 +46,7 @@ fn what_mpi_was_measured_to_do_is_on_the_page() {
 fn a_peak_says_at_which_clock() {
     for (locale, said) in [
         (Locale::En, "236.8 GFLOP/s (Rpeak, 3.70 GHz)"),
-        (Locale::Ru, "236,8 ГФЛОП/с (Rpeak, 3,70 ГГц)"),
+        (Locale::Ru, "236,8 GFLOP/s (Rpeak, 3,70 ГГц)"),
         (Locale::Ja, "236.8 GFLOP/s (Rpeak、3.70 GHz)"),
     ] {
         let language = Language { locale, ..Language::INVARIANT };

@@ -93,6 +93,14 @@ fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
     (!parts.is_empty()).then_some(parts)
 }
 
+/// `[5–8]`, for each of them would have a line of its own in a narrow table; two are no range.
+fn ranged(neighbours: &[usize]) -> Vec<String> {
+    match neighbours {
+        [first, _, .., last] => vec![format!("[{first}–{last}]")],
+        few => few.iter().map(|mark| format!("[{mark}]")).collect(),
+    }
+}
+
 /// What a cell says, with the marks of its notes.
 fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
     let short = cell.short.as_ref().filter(|_| form == Form::Short);
@@ -100,7 +108,7 @@ fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
     if cell.marks.is_empty() {
         return Cow::Borrowed(text);
     }
-    let marks = cell.marks.iter().map(|mark| format!("[{mark}]"));
+    let marks = cell.marks.chunk_by(|a, b| a + 1 == *b).flat_map(ranged);
     let text = Some(text.clone()).filter(|text| !text.is_empty());
     Cow::Owned(text.into_iter().chain(marks).collect::<Vec<_>>().join(" "))
 }
@@ -202,4 +210,21 @@ fn records(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_notes_are_a_range() {
+        for (marks, expected) in [
+            (&[5][..], "[5]"),
+            (&[5, 6], "[5] [6]"),
+            (&[5, 6, 7, 8], "[5–8]"),
+            (&[1, 3, 4, 5, 9], "[1] [3–5] [9]"),
+        ] {
+            assert_eq!(text(&Cell::marks(marks.to_vec()), Form::Full), expected);
+        }
+    }
 }
