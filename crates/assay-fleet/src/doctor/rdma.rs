@@ -482,7 +482,12 @@ mod tests {
         let at = |count: u64| vec![("mlx5_0 port 1 symbol_error".into(), count)];
         for (was, is, ok, observed) in [
             (0, 0, true, "counters: 1, all 0"),
-            (7, 7, true, "unchanged; since the device was started: mlx5_0 port 1 symbol_error 7"),
+            (
+                7,
+                7,
+                true,
+                "unchanged; since the device was started: mlx5_0 port 1 symbol_error 7",
+            ),
             (7, 9, false, "increasing: mlx5_0 port 1 symbol_error by 2"),
             // Somebody has set it back meanwhile.
             (7, 0, true, "counters: 1, all 0"),

@@ -120,7 +120,11 @@ fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
         _ => &[],
     };
     // Each of several hosts answers for itself, and each of its pairs.
-    [&[Attribute::Host, Attribute::Peer], own].concat().iter().map(|name| text(estimate, *name)).collect()
+    [&[Attribute::Host, Attribute::Peer], own]
+        .concat()
+        .iter()
+        .map(|name| text(estimate, *name))
+        .collect()
 }
 
 /// The same in words, where the label does not say it.

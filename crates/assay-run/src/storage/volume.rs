@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use assay_fleet::{block_device, capacity};
 use assay_fleet::mounts::{self, Mount};
 use assay_fleet::root::Root;
+use assay_fleet::{block_device, capacity};
 use assay_model::attribute::Attribute;
 use assay_model::entry::Entry;
 use assay_model::phrase;

@@ -164,13 +164,14 @@ fn questions_are_matched_whatever_host_they_went_to() {
     let one = |run| side("it", std::slice::from_ref(run));
     let same = compare(one(&a), one(&b), 0.02);
     assert_eq!((same.pairs.len(), same.unmatched.len()), (1, 0));
-    let differ = |aspect, a: &str, b: &str| {
-        Difference { aspect, of: String::new(), a: a.to_owned(), b: b.to_owned() }
+    let differ = |aspect, a: &str, b: &str| Difference {
+        aspect,
+        of: String::new(),
+        a: a.to_owned(),
+        b: b.to_owned(),
     };
-    let expected = [
-        differ(Aspect::Host, "one", "two"),
-        differ(Aspect::FarEnd, "10.0.0.1", "10.0.0.2"),
-    ];
+    let expected =
+        [differ(Aspect::Host, "one", "two"), differ(Aspect::FarEnd, "10.0.0.1", "10.0.0.2")];
     assert_eq!(same.differences, expected);
     let other = compare(one(&a), one(&c), 0.02);
     let sides: Vec<Only> = other.unmatched.iter().map(|it| it.only).collect();
@@ -231,7 +232,9 @@ fn what_cases_had_besides_is_listed() {
         (Attribute::Device, "eth0".into(), "eth1".into(), Aspect::Device),
         (Attribute::TargetBytes, Value::Integer(16), Value::Integer(64), Aspect::FileSize),
     ] {
-        let shown = |it: &Value| it.text().map_or_else(|| it.number().unwrap().to_string(), str::to_owned);
+        let shown = |it: &Value| {
+            it.text().map_or_else(|| it.number().unwrap().to_string(), str::to_owned)
+        };
         let expected = Difference { aspect, of: String::new(), a: shown(&a), b: shown(&b) };
         let [a, b] = [of(&[(name, a)]), of(&[(name, b)])];
         let found = compare(side("a", &a), side("b", &b), 0.02).differences;

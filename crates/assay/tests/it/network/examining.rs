@@ -79,7 +79,8 @@ fn a_path_is_looked_along_to_its_end() {
     // An end that takes less swallows the rest: nothing tells the sender. A veth device lets four
     // bytes of a tag pass beyond its own size.
     near(&link, &format!("ip -n {} link set veth0 mtu 1400", link.far));
-    let reported = "1404 B gets through, larger packets vanish without a word; 1500 B was assumed";
+    let reported =
+        "1404 B gets through, larger packets vanish without a word; 1500 B was assumed";
     check(&findings(&link, &world, &to)("network.path-mtu"), "deviates", reported);
     near(&link, &format!("ip -n {} link set veth0 down", link.far));
     let (outcome, _) = findings(&link, &world, &to)("network.path");
