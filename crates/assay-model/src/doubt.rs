@@ -244,6 +244,8 @@ pub enum Doubt {
     },
     /// The far end copies what it receives, whatever it is asked.
     CopyUnknown,
+    /// A case ended before its time; its result is about what came before.
+    BrokeOff,
     /// A tool ran another number of threads.
     OtherThreadCount {
         /// Threads that were requested.
@@ -546,6 +548,7 @@ impl Doubt {
             Self::RoundedOutput { .. } => "rounded-output",
             Self::ProcessCpuOnly { .. } => "process-cpu-only",
             Self::CopyUnknown => "copy-unknown",
+            Self::BrokeOff => "broke-off",
             Self::OtherThreadCount { .. } => "other-thread-count",
             Self::SmallerArrays { .. } => "smaller-arrays",
             Self::UnreadOutput { .. } => "unread-output",

@@ -278,6 +278,20 @@ pub enum Area {
 }
 
 impl Failure {
+    /// Whether a connection or its far end gave up, so that what came before is as good as ever.
+    #[must_use]
+    pub const fn is_of_a_connection(&self) -> bool {
+        matches!(
+            self,
+            Self::NotConnected { .. }
+                | Self::Stalled { .. }
+                | Self::PeerBusy { .. }
+                | Self::PeerStopped { .. }
+                | Self::NoEcho
+                | Self::Error { area: Area::Network | Area::Icmp, .. }
+        )
+    }
+
     /// The stable name for scripts.
     #[must_use]
     pub const fn id(&self) -> &'static str {

@@ -237,9 +237,11 @@ impl<'q, 'h> Gathering<'q, 'h> {
         merging::merged(&plans, self.question.seed).ok_or_else(|| {
             let (host, failure) = self.lost.first().expect("who has no plan is lost");
             let first = &self.question.names[*host];
-            Failure::measurement(format!("no host can measure this, {first} among them"))
-                .because(failure)
-                .advise(failure.advice())
+            let said = match self.planned.len() {
+                1 => format!("{first} cannot measure this"),
+                n => format!("none of the {n} hosts can measure this; what {first} says:"),
+            };
+            Failure::measurement(said).because(failure).advise(failure.advice())
         })
     }
 

@@ -1,7 +1,7 @@
 //! Hosts in words: many of them in short, and what is said of several alike.
 
 use assay_model::doubt::Doubt;
-use assay_model::host_names::compact;
+use assay_model::host_names::{self, compact};
 
 use super::doubt;
 use crate::locale::comma;
@@ -66,7 +66,9 @@ pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
         }
     }
     let text = |(_, said): &(&str, Vec<OnHost<'_>>)| {
-        let (host, first) = &said[0];
+        let mut said: Vec<&OnHost<'_>> = said.iter().collect();
+        host_names::sort(&mut said, |(host, _)| host);
+        let (host, first) = said[0];
         let names: Vec<&str> = said.iter().map(|(host, _)| *host).collect();
         if host.is_empty() {
             said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("; ")
@@ -96,6 +98,14 @@ mod tests {
         assert_eq!(hosts(&names), "h[1-100] (100)");
         let odd: Vec<&str> = names.iter().step_by(2).copied().collect();
         assert_eq!(hosts(&odd), "h1 … h99 (50)", "ranges that are long say no more");
+    }
+
+    /// They came as they were done.
+    #[test]
+    fn hosts_are_named_in_their_order() {
+        let text = "the load average was 0.70 before anything was measured";
+        let came: Vec<Doubt> = [4, 3, 10, 1].map(|host| load(host, 0.7)).into();
+        assert_eq!(doubts(came.iter()), [format!("h1, h3, h4, h10: {text}")]);
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::ProcessCpuOnly { is_tool: false },
         Doubt::ProcessCpuOnly { is_tool: true },
         Doubt::CopyUnknown,
+        Doubt::BrokeOff,
         Doubt::OtherThreadCount { asked: 4, ran: 1 },
         Doubt::SmallerArrays { held_bytes: 1e6, wanted_bytes: 2e6, multiple: 2.0 },
         Doubt::UnreadOutput { problem: "line 3 is odd".into() },

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::wire::{iperf3, qperf};
 use assay_fleet::remote::calls::CallError;
@@ -69,6 +70,9 @@ const CHECK_LOGIN: &str = "see --username, --rsa-public-key-path and IPERF3_PASS
 impl NetworkError {
     /// Nobody at this address let us in.
     pub fn not_connected(address: SocketAddr, source: &io::Error) -> Self {
+        if source.kind() == io::ErrorKind::Interrupted {
+            return Self::Interrupted;
+        }
         Self::Known(Failure::NotConnected {
             address: address.to_string(),
             how: match source.kind() {
@@ -78,6 +82,19 @@ impl NetworkError {
             },
             causes: Failure::causes(source),
         })
+    }
+
+    /// A stream beside the connection that is there already could not be opened.
+    pub fn not_opened(peer: &str, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::Interrupted => Self::Interrupted,
+            _ => Self::OpenStream { peer: peer.to_owned(), source },
+        }
+    }
+
+    /// What somebody who wanted a test to end sees instead of what that broke.
+    pub fn unless_interrupted(self, cancel: &AtomicBool) -> Self {
+        if cancel.load(Ordering::Relaxed) { Self::Interrupted } else { self }
     }
 
     /// What the host lacks, if it is that.
