@@ -235,6 +235,8 @@ pub enum Lack {
     Port(u16),
     /// Somebody who answers ping-pongs.
     Echo,
+    /// A way to the other end of a pair.
+    Connection,
 }
 
 /// The part of the program that an error came from.

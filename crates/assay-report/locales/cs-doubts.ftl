@@ -160,6 +160,7 @@ failure-skipped = vynecháno: { $lack }
 lack-address = hostitel { $host } nebyl nalezen
 lack-port = port { $port } na { $host } nebyl dostupný
 lack-echo = na { $host } na ping-pong nic neodpovídá
+lack-connection = s hostitelem { $host } se nepodařilo navázat spojení
 failure-tool-cannot-search = { $by } měří zadanou rychlost, ale nehledá ji
     .advice = nechte ji najít assay a nástroji předejte nalezenou hodnotu jako `--rate`
 failure-curve-without-maximum = maximální rychlost této křivky není známa

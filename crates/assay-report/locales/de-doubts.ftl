@@ -157,6 +157,7 @@ failure-skipped = übersprungen: { $lack }
 lack-address = der Host { $host } wurde nicht gefunden
 lack-port = Port { $port } von { $host } war nicht erreichbar
 lack-echo = auf { $host } antwortet nichts auf Ping-Pong
+lack-connection = zu { $host } kam keine Verbindung zustande
 failure-tool-cannot-search = { $by } misst eine Rate und sucht keine
     .advice = assay danach suchen lassen und dem Programm das Gefundene als `--rate` geben
 failure-curve-without-maximum = die Höchstrate dieser Kurve ist nicht bekannt

@@ -156,6 +156,7 @@ failure-skipped = skipped: { $lack }
 lack-address = the host { $host } could not be found
 lack-port = port { $port } of { $host } could not be reached
 lack-echo = nothing at { $host } answers ping-pongs
+lack-connection = no connection to { $host } could be made
 failure-tool-cannot-search = { $by } measures a given rate and does not search for one
     .advice = let assay search, and give the tool the result as `--rate`
 failure-curve-without-maximum = the maximum rate of this curve is not known

@@ -157,6 +157,7 @@ failure-skipped = omitido: { $lack }
 lack-address = no se encontró el host { $host }
 lack-port = no se pudo acceder al puerto { $port } de { $host }
 lack-echo = nada responde a los ping-pong en { $host }
+lack-connection = no se pudo establecer ninguna conexión con { $host }
 failure-tool-cannot-search = { $by } mide una tasa, no la busca
     .advice = dejar que assay la busque, y dar a la herramienta lo que encuentre con `--rate`
 failure-curve-without-maximum = no se conoce la tasa máxima de esta curva

@@ -133,6 +133,7 @@ failure-skipped = 省略：{ $lack }
 lack-address = ホスト { $host } が見つかりませんでした
 lack-port = { $host } のポート { $port } に到達できませんでした
 lack-echo = { $host } でピンポンに応答するものがありません
+lack-connection = { $host } への接続を確立できませんでした
 failure-tool-cannot-search = { $by } は指定されたレートを測定するだけで、探索はしません
     .advice = assay に探索させ、見つかった値を `--rate` でツールに渡してください
 failure-curve-without-maximum = この曲線の最大レートが不明です

@@ -133,6 +133,7 @@ failure-skipped = 건너뜀: { $lack }
 lack-address = 호스트 { $host }을(를) 찾을 수 없음
 lack-port = { $host }의 포트 { $port }에 연결할 수 없음
 lack-echo = { $host }에서 핑퐁에 응답하는 것이 없음
+lack-connection = { $host }에 대한 연결을 맺을 수 없음
 failure-tool-cannot-search = { $by } 도구는 주어진 속도를 측정할 뿐 속도를 찾지 않음
     .advice = assay가 찾게 하고, 찾은 값을 `--rate`로 도구에 주십시오
 failure-curve-without-maximum = 이 곡선의 최대 속도를 알 수 없음

@@ -171,6 +171,7 @@ failure-skipped = пропущено: { $lack }
 lack-address = узел { $host } не найден
 lack-port = порт { $port } на { $host } недоступен
 lack-echo = на { $host } никто не отвечает на пинг-понг
+lack-connection = не удалось установить соединение с узлом { $host }
 failure-tool-cannot-search = { $by } измеряет заданную частоту, а не ищет её
     .advice = пусть её найдёт assay, а инструменту передайте найденное через `--rate`
 failure-curve-without-maximum = максимальная частота этой кривой неизвестна

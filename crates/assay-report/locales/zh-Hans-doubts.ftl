@@ -133,6 +133,7 @@ failure-skipped = 已跳过：{ $lack }
 lack-address = 找不到主机 { $host }
 lack-port = 无法访问 { $host } 的端口 { $port }
 lack-echo = { $host } 上没有程序响应乒乓测试
+lack-connection = 无法与 { $host } 建立连接
 failure-tool-cannot-search = { $by } 只测量给定的速率，不会搜索速率
     .advice = 由 assay 搜索，再把找到的速率用 `--rate` 交给该工具
 failure-curve-without-maximum = 此曲线的最大速率未知

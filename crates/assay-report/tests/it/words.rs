@@ -178,7 +178,7 @@ fn failures() -> Vec<Failure> {
     ];
     let ways = [Unreached::Refused, Unreached::TimedOut, Unreached::Other];
     all.extend(ways.map(|how| Failure::NotConnected { address: name(), how, causes: vec![] }));
-    let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo];
+    let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo, Lack::Connection];
     all.extend(lacks.map(|lack| Failure::Skipped { host: name(), lack }));
     let areas = [
         Area::Stream,
@@ -223,7 +223,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 53);
+    assert_eq!(said.len(), 54);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }

@@ -99,7 +99,11 @@ impl NetworkError {
 
     /// What the host lacks, if it is that.
     pub fn lack(&self) -> Option<Lack> {
-        let Self::Known(failure) = self else { return None };
+        let failure = match self {
+            Self::Known(failure) => failure,
+            Self::Call(CallError::Late { .. }) => return Some(Lack::Connection),
+            _ => return None,
+        };
         match failure {
             Failure::UnknownHost { .. } | Failure::NoAddress { .. } => Some(Lack::Address),
             Failure::NotConnected { address, .. } => {
@@ -121,7 +125,13 @@ impl NetworkError {
                 Failure::PeerStopped { peer: peer.clone() }
             }
             other => {
-                let (causes, advice) = (Failure::causes(other), other.advice().to_owned());
+                let causes = Failure::causes(other);
+                let advice = match other {
+                    Self::Call(CallError::Over { peer } | CallError::Late { peer, .. }) => {
+                        format!("see whether it answers: `assay doctor --hosts {peer}` asks it")
+                    }
+                    _ => other.advice().to_owned(),
+                };
                 Failure::Error { area: Area::Network, causes, advice }
             }
         }
@@ -163,9 +173,7 @@ impl NetworkError {
             }
             Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
             Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
-            Self::Call(_) => {
-                "see whether that host still answers: `assay doctor --hosts HOST` asks it"
-            }
+            Self::Call(_) => "see whether that host answers",
             Self::FarEnd { .. } => {
                 "name the address of that host that data goes to in a fleet file (address = \"…\")"
             }
