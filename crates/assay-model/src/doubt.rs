@@ -575,4 +575,20 @@ impl Doubt {
             Self::Reported { name, .. } => name,
         }
     }
+
+    /// How bad it is beside the same doubt about another host; 0 where one is as bad as another.
+    #[must_use]
+    pub fn extent(&self) -> f64 {
+        match self {
+            Self::OnHost { doubt, .. } => doubt.extent(),
+            Self::Steal { share, .. }
+            | Self::CpuPressure { share }
+            | Self::MemoryPressure { share } => *share,
+            Self::Throttled { times, .. } => *times as f64,
+            Self::Paused { seconds, .. } => *seconds,
+            Self::OtherLoad { load } => *load,
+            Self::CpusTaken { cpus } => cpus.len() as f64,
+            _ => 0.0,
+        }
+    }
 }
