@@ -125,6 +125,16 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
 }
 
+/// Whether a TCP socket can have this congestion control: nothing is sent.
+#[must_use]
+pub fn takes_congestion(name: &str) -> bool {
+    let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+    let options =
+        SocketOptions { congestion: Some(name.to_owned()), ..SocketOptions::default() };
+    let socket = new_socket(nowhere, libc::SOCK_STREAM);
+    socket.is_ok_and(|socket| prepare_tcp(&socket, &options).is_ok())
+}
+
 /// Send and receive buffer in bytes, as the kernel counts them (twice what was requested).
 ///
 /// # Errors
@@ -468,6 +478,7 @@ mod tests {
             SocketOptions { congestion: Some("no-such".into()), ..SocketOptions::default() };
         let error = connect_tcp(free, &unknown, SOON, &GO_ON).unwrap_err().to_string();
         assert!(error.contains("congestion control `no-such`"), "{error}");
+        assert!(takes_congestion("reno") && !takes_congestion("no-such"));
         let foreign = SocketOptions {
             local: Some("192.0.2.1:0".parse().unwrap()),
             ..SocketOptions::default()
