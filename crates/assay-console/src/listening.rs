@@ -20,6 +20,9 @@ use crate::terminal::Terminal;
 /// The message about what goes on before a plan is known.
 pub const LOOKING: &str = "progress-looking";
 
+/// What hosts say of plans that do not fit into their time, which is much the same of each.
+const OUTLOOKS: [&str; 3] = ["plan-in-a-hurry", "run-over-budget", "solve-over-budget"];
+
 /// The terminal as it listens to a run.
 #[derive(Debug)]
 pub struct Listening<'t> {
@@ -42,9 +45,10 @@ pub struct Listening<'t> {
     is_reported: bool,
     /// Whether anything has been measured.
     has_measured: bool,
-    /// Doubts about several hosts, and cases that failed on them.
+    /// Doubts about several hosts, cases that failed on them, and what of their plans does not fit.
     doubts: Alike,
     failures: Alike,
+    outlooks: Alike,
 }
 
 impl<'t> Listening<'t> {
@@ -64,6 +68,7 @@ impl<'t> Listening<'t> {
             has_measured: false,
             doubts: Alike::default(),
             failures: Alike::default(),
+            outlooks: Alike::default(),
         }
     }
 
@@ -136,8 +141,16 @@ impl Sink for Listening<'_> {
 
     fn note(&mut self, about: Option<&str>, said: &Phrase) {
         let indent = if about.is_some() { "  " } else { "" };
+        let line = format!("{indent}{}", words::phrase(said));
+        let (id, at_s) = (said.id().unwrap_or_default(), self.began.elapsed().as_secs_f64());
+        let line = match about {
+            Some(host) if OUTLOOKS.contains(&id) => {
+                self.outlooks.hear(id, host, (line, 0.0), at_s)
+            }
+            _ => Some(line),
+        };
         if !self.is_quiet {
-            self.terminal.note(&format!("{indent}{}", words::phrase(said)));
+            line.iter().for_each(|line| self.terminal.note(line));
         }
     }
 
@@ -210,12 +223,17 @@ impl Listening<'_> {
     /// What waits to be said of several hosts is said where nothing was added for a while.
     fn settle(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
-        if self.doubts.is_settled(at_s) && self.failures.is_settled(at_s) {
+        let all = [&self.doubts, &self.failures, &self.outlooks];
+        if all.iter().all(|it| it.is_settled(at_s)) {
             self.say_rest();
         }
     }
 
     fn say_rest(&mut self) {
+        let rest = self.outlooks.rest();
+        if !self.is_quiet {
+            rest.iter().for_each(|line| self.terminal.note(line));
+        }
         self.say_failures();
         self.doubts.rest().into_iter().for_each(|line| self.say_doubt(line));
     }
@@ -266,7 +284,8 @@ impl Listening<'_> {
                 let why = words::failure(failure).text;
                 let all = [("case", case.as_str()), ("host", host), ("why", &why)];
                 let line = format!("  {}", sentence("progress-failed-on", &all));
-                let said = self.failures.hear(&format!("{case} {why}"), host, line, at_s);
+                let key = format!("{case} {why}");
+                let said = self.failures.hear(&key, host, (line, 0.0), at_s);
                 said.iter().for_each(|line| self.terminal.note(line));
                 self.told.insert(case.clone());
             }
@@ -284,7 +303,10 @@ impl Listening<'_> {
                 let what = words::doubt(doubt).text;
                 let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
                 let said = match words::of_host(doubt) {
-                    Some((host, _)) => self.doubts.hear(doubt.id(), host, warning, at_s),
+                    Some((host, _)) => {
+                        let said = (warning, doubt.extent());
+                        self.doubts.hear(doubt.id(), host, said, at_s)
+                    }
                     None => Some(warning),
                 };
                 said.into_iter().for_each(|line| self.say_doubt(line));

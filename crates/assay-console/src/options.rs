@@ -56,6 +56,28 @@ pub fn milliseconds(text: &str) -> Result<f64, String> {
     seconds(text).map_err(unit)
 }
 
+/// A host where the port is `option`, or nothing that anybody chooses. IPv6 addresses have more than one colon, and stand in
+/// brackets before a port.
+///
+/// # Errors
+/// A sentence for whoever typed it.
+pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
+    let parts = text.rsplit_once(':').filter(|(name, port)| {
+        let is_whole = !name.contains(':') || (name.starts_with('[') && name.ends_with(']'));
+        is_whole && port.parse::<u64>().is_ok()
+    });
+    let address = assay_model::host_names::wrong_address(text);
+    match (parts, option) {
+        (Some((name, port)), Some(option)) => {
+            let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
+            Err(format!("the port is an option of its own: `{name} {option} {port}`"))
+        }
+        (Some(_), None) => Err("a host is wanted, without a port".to_owned()),
+        (None, _) if text.is_empty() => Err("a name or an address is wanted".to_owned()),
+        (None, _) => address.map_or_else(|| Ok(text.to_owned()), Err),
+    }
+}
+
 /// A word that may name a file, or have a name in it, whose bytes may be no text: as [`path_text`] makes one.
 pub fn word() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| path_text::text(&word))
@@ -69,4 +91,28 @@ pub fn typed_words() -> Vec<String> {
 /// The words after the command, as they were given, for a run that can be rendered again.
 pub fn given_words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| path_text::text(&word)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_no_part_of_a_host() {
+        let both = "the port is an option of its own: `";
+        for (text, option, expected) in [
+            ("far", Some("-p"), Ok("far")),
+            ("::1", Some("-p"), Ok("::1")),
+            ("[::1]", Some("-p"), Ok("[::1]")),
+            ("10.0.0.1", Some("-p"), Ok("10.0.0.1")),
+            ("far:5201", Some("-p"), Err(format!("{both}far -p 5201`"))),
+            ("far:99999", Some("-p"), Err(format!("{both}far -p PORT`"))),
+            ("[::1]:5999", Some("-p"), Err(format!("{both}[::1] -p 5999`"))),
+            ("far:80", None, Err("a host is wanted, without a port".to_owned())),
+            ("", None, Err("a name or an address is wanted".to_owned())),
+        ] {
+            assert_eq!(host(text, option), expected.map(str::to_owned), "{text}");
+        }
+        assert!(host("999.1", None).is_err() && host("10.0.0.256", Some("-p")).is_err());
+    }
 }

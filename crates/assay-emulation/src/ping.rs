@@ -88,9 +88,13 @@ fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
         Failure::measurement(format!("cannot ping {remote}")).because(&error)
     };
     let pinger = Pinger::open(remote).map_err(|error| {
-        impossible(error).advise(
-            "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root",
-        )
+        let advice = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => {
+                "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root"
+            }
+            _ => "see the addresses and routes of this host: `ip address`, `ip route`",
+        };
+        impossible(error).advise(advice)
     })?;
     if typed.cutting == "do" {
         pinger.never_fragment().map_err(impossible)?;

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use assay_dialects::wire::iperf3;
@@ -103,10 +103,14 @@ fn client(
         if let Some(recording) = &mut measured {
             recording.start(number)?;
         }
-        let outcome = qperf_client::run(test, cancel);
+        let mut outcome = qperf_client::run(test, cancel);
+        let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
+        let entries = entries.unwrap_or_default();
+        if outcome.is_ok() && cancel.load(Ordering::Relaxed) {
+            outcome = Err(NetworkError::Interrupted);
+        }
         if let Some(recording) = measured {
-            let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
-            end(recording, number, (entries.unwrap_or_default(), &[]), outcome.as_ref().err())?;
+            end(recording, number, (entries, &[]), outcome.as_ref().err())?;
             number += 1;
         }
         let reported = outcome.as_ref().map(|it| Reported::of(&test.request, it));

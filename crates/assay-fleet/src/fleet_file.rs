@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::num::NonZeroU8;
 use std::ops::Range;
 
+use assay_model::host_names::wrong_address;
 use assay_model::run::ALL_HOSTS;
 use assay_model::workload::RdmaDevice;
 use serde::Deserialize;
@@ -135,6 +136,11 @@ fn hosts_of(entry: &Entry, file: &File) -> Result<Vec<FleetHost>, FleetFileError
         let message = "several hosts would have one address".to_owned();
         let help = "give each host a table of its own, or write {host} where its name goes";
         return Err(wrong(address, message, help));
+    }
+    if let Some(address) = &entry.address
+        && let Some(message) = wrong_address(address.get_ref())
+    {
+        return Err(wrong(address, message, "write it like 10.0.0.1, or name a host"));
     }
     if let Some(device) = &entry.rdma_device
         && !RdmaDevice::is_name(device.get_ref())
@@ -271,6 +277,10 @@ mod tests {
             (
                 "[[host]]\nname = \"a[1-2]\"\naddress = \"192.0.2.1\"",
                 "3:11: several hosts would have one address",
+            ),
+            (
+                "[[host]]\nname = \"a\"\naddress = \"999.1\"",
+                "3:11: `999.1` is neither an address nor a name",
             ),
             ("[[host]]\nname = \"a[\"", "2:8: \"a[\": column 3: a bracket is not closed"),
             (

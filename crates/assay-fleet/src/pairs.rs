@@ -153,6 +153,13 @@ impl Rounds {
         self.rounds.is_empty()
     }
 
+    /// The other end of the pair that a host begins in a round.
+    #[must_use]
+    pub fn peer(&self, host: usize, round: u32) -> Option<usize> {
+        let round = self.rounds.get(round as usize)?;
+        round.iter().find(|pair| pair.0 == host).map(|pair| pair.1)
+    }
+
     /// What one host begins; `None` where there are no pairs at all.
     #[must_use]
     pub fn of_host(&self, host: usize) -> Option<PairChoices> {

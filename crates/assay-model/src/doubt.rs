@@ -244,6 +244,8 @@ pub enum Doubt {
     },
     /// The far end copies what it receives, whatever it is asked.
     CopyUnknown,
+    /// A case ended before its time; its result is about what came before.
+    BrokeOff,
     /// A tool ran another number of threads.
     OtherThreadCount {
         /// Threads that were requested.
@@ -563,6 +565,7 @@ impl Doubt {
             Self::RoundedOutput { .. } => "rounded-output",
             Self::ProcessCpuOnly { .. } => "process-cpu-only",
             Self::CopyUnknown => "copy-unknown",
+            Self::BrokeOff => "broke-off",
             Self::OtherThreadCount { .. } => "other-thread-count",
             Self::SmallerArrays { .. } => "smaller-arrays",
             Self::UnreadOutput { .. } => "unread-output",
@@ -589,6 +592,22 @@ impl Doubt {
             Self::HostLost { .. } => "host-lost",
             Self::OnHost { doubt, .. } => doubt.id(),
             Self::Reported { name, .. } => name,
+        }
+    }
+
+    /// How bad it is beside the same doubt about another host; 0 where one is as bad as another.
+    #[must_use]
+    pub fn extent(&self) -> f64 {
+        match self {
+            Self::OnHost { doubt, .. } => doubt.extent(),
+            Self::Steal { share, .. }
+            | Self::CpuPressure { share }
+            | Self::MemoryPressure { share } => *share,
+            Self::Throttled { times, .. } => *times as f64,
+            Self::Paused { seconds, .. } => *seconds,
+            Self::OtherLoad { load } => *load,
+            Self::CpusTaken { cpus } => cpus.len() as f64,
+            _ => 0.0,
         }
     }
 }

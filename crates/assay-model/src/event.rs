@@ -72,7 +72,7 @@ pub enum RunEvent {
         /// Why no more repetitions were made.
         stopped: Stopped,
     },
-    /// A case ended badly; its samples do not count.
+    /// A case ended badly; its samples do not count, unless it was a connection that broke.
     CaseFailed {
         /// Its identifier in the plan.
         case: String,

@@ -235,6 +235,8 @@ pub enum Lack {
     Port(u16),
     /// Somebody who answers ping-pongs.
     Echo,
+    /// A way to the other end of a pair.
+    Connection,
 }
 
 /// The part of the program that an error came from.
@@ -278,6 +280,20 @@ pub enum Area {
 }
 
 impl Failure {
+    /// Whether a connection or its far end gave up, so that what came before is as good as ever.
+    #[must_use]
+    pub const fn is_of_a_connection(&self) -> bool {
+        matches!(
+            self,
+            Self::NotConnected { .. }
+                | Self::Stalled { .. }
+                | Self::PeerBusy { .. }
+                | Self::PeerStopped { .. }
+                | Self::NoEcho
+                | Self::Error { area: Area::Network | Area::Icmp, .. }
+        )
+    }
+
     /// The stable name for scripts.
     #[must_use]
     pub const fn id(&self) -> &'static str {

@@ -26,6 +26,22 @@ pub fn compact(hosts: &[&str]) -> String {
     texts.collect::<Vec<_>>().join(",")
 }
 
+/// Why a name of digits and dots is no address. Nothing else can be meant: no domain ends in a number.
+#[must_use]
+pub fn wrong_address(text: &str) -> Option<String> {
+    let parts: Vec<&str> = text.split('.').collect();
+    let is_meant =
+        parts.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    // `10.1` is 10.0.0.1 to the system: the last number takes the places of those that are missing.
+    let fits = |(at, part): (usize, &&str)| match part.parse::<u64>() {
+        Ok(number) if at + 1 < parts.len() => number < 256,
+        Ok(number) => number < 256_u64.pow(5 - parts.len() as u32),
+        Err(_) => false,
+    };
+    let is_one = parts.len() <= 4 && parts.iter().enumerate().all(fits);
+    (is_meant && !is_one).then(|| format!("`{text}` is neither an address nor a name"))
+}
+
 /// Puts `n2` before `n10`: names by their letters, and the numbers within them by their values.
 pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &str) {
     items.sort_by(|one, other| in_pieces(name(one)).cmp(in_pieces(name(other))));
@@ -78,5 +94,28 @@ fn family_text((before, width, behind): (&str, usize, &str), mut numbers: Vec<u6
         format!("{before}[{text}]{behind}")
     } else {
         format!("{before}{text}{behind}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrong_address;
+
+    #[test]
+    fn digits_and_dots_are_an_address_or_wrong() {
+        for (text, is_wrong) in [
+            ("10.0.0.1", false),
+            ("10.1", false),
+            ("10.65535", false),
+            ("n1.site", false),
+            ("1", false),
+            ("::1", false),
+            ("999.1", true),
+            ("10.0.0.256", true),
+            ("10.0.0.1.2", true),
+            ("10..1", true),
+        ] {
+            assert_eq!(wrong_address(text).is_some(), is_wrong, "{text}");
+        }
     }
 }

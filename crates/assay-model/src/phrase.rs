@@ -106,6 +106,16 @@ impl Phrase {
         Self::list("", of)
     }
 
+    /// What the first of its words are called.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        match self {
+            Self::Words { id, .. } => Some(id),
+            Self::List { of, .. } => of.iter().find_map(Self::id),
+            Self::Name(_) | Self::Value(_) | Self::Measured(..) | Self::Count(_) => None,
+        }
+    }
+
     /// Whether there is nothing to say.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -203,5 +213,7 @@ mod tests {
             let sent = serde_json::to_string(&said).unwrap();
             assert_eq!(serde_json::from_str::<Phrase>(&sent).unwrap(), said, "{sent}");
         }
+        let listed = Phrase::list(": ", ["h1".into(), phrase!("b", "on")]);
+        assert_eq!([listed.id(), Phrase::from("h1").id()], [Some("b"), None]);
     }
 }

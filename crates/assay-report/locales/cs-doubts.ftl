@@ -17,6 +17,8 @@ doubt-no-interval-worth = { $n ->
     [one] žádný interval { $level } mediánu z { $n } vzorku, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
    *[other] žádný interval { $level } mediánu z { $n } vzorků, efektivně { $worth }: je k němu třeba nezávislých vzorků: { $needed }
 }
+doubt-wider-than-value = interval { $level } mediánu je širší než samotná hodnota; požadováno bylo ±{ $target } (n = { $n }, efektivně { $worth })
+    .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
 doubt-wide-interval = interval { $level } mediánu dosahuje ±{ $width } místo požadovaných ±{ $target } (n = { $n }, efektivně { $worth })
     .advice = { $first }, nebo počítač zklidněte: `assay doctor` vypíše, co jej ruší
 doubt-one-preparation = všechny vzorky mají společnou jedinou výchozí podmínku ({ $luck }) místo požadovaných { $asked }; z intervalu není vidět, jak moc na ní záleží
@@ -103,8 +105,8 @@ doubt-littles-law = rozpracovaných I/O bylo { $flight }, ale rychlost × latenc
     .advice = chybná je latence nebo rychlost; prohlédněte si řady uložené s během
 doubt-rate-missed = požadováno bylo { $asked }, dosaženo { $reached }
     .advice = omezuje to úložiště nebo hloubka: latence od plánovaného začátku roste po celou dobu měření; požadujte méně, nebo větší hloubku
-doubt-not-started = { $n } z { $due } plánovaných I/O do vypršení času nezačalo
-    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku
+doubt-not-started = { $n } z { $due } plánovaných požadavků do vypršení času nezačalo
+    .advice = započítávají se s dobou, po kterou do té chvíle čekaly, takže latence od plánovaného začátku jsou přinejmenším takové, jaké jsou vypsány; požadujte méně, nebo větší hloubku, pokud existuje
 doubt-generator-near = samotný generátor zvládne { $rate }, jen { $factor }krát více, než bylo dosaženo
     .advice = dejte mu více vláken: část latence může pocházet od generátoru
 doubt-io-failed = operace { $operation } selhala (bajtů: { $size }, pozice: { $offset }, cíl: { $target }): { $cause }
@@ -126,6 +128,8 @@ doubt-process-cpu-only = `iperf3` hlásí jen čas CPU svých vlastních proces�
     .advice = úplnou spotřebu ukazují vedlejší údaje assay
 doubt-far-process-cpu-only = na vzdáleném konci je `iperf3`, který hlásí jen čas CPU svého vlastního procesu: softirq, které přijímají, v něm nejsou
     .advice = pro úplnou spotřebu spusťte na vzdáleném konci `assay iperf3 -s`
+doubt-broke-off = případ skončil předčasně: toto bylo naměřeno do té chvíle
+    .advice = pro celek měřte znovu
 doubt-copy-unknown = je-li na vzdáleném konci `iperf3` verze nižší než { $version }, kopíruje přijatá data bez ohledu na to, co se po něm chce
     .advice = spusťte na vzdáleném konci `assay iperf3 -s`
 doubt-other-thread-count = stream běžel s počtem vláken { $ran } místo požadovaných { $asked }
@@ -160,6 +164,7 @@ failure-skipped = vynecháno: { $lack }
 lack-address = hostitel { $host } nebyl nalezen
 lack-port = port { $port } na { $host } nebyl dostupný
 lack-echo = na { $host } na ping-pong nic neodpovídá
+lack-connection = s hostitelem { $host } se nepodařilo navázat spojení
 failure-tool-cannot-search = { $by } měří zadanou rychlost, ale nehledá ji
     .advice = nechte ji najít assay a nástroji předejte nalezenou hodnotu jako `--rate`
 failure-curve-without-maximum = maximální rychlost této křivky není známa

@@ -17,6 +17,8 @@ doubt-no-interval-worth = { $n ->
     [one] kein { $level }-Intervall des Medians aus { $n } Messwert, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
    *[other] kein { $level }-Intervall des Medians aus { $n } Messwerten, effektiv { $worth }: Dafür braucht es { $needed } unabhängige
 }
+doubt-wider-than-value = das { $level }-Intervall des Medians ist breiter als der Wert selbst; gefordert war ±{ $target } (n = { $n }, effektiv { $worth })
+    .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
 doubt-wide-interval = das { $level }-Intervall des Medians reicht bis ±{ $width } statt der geforderten ±{ $target } (n = { $n }, effektiv { $worth })
     .advice = { $first }, oder die Maschine zur Ruhe bringen: `assay doctor` zeigt, was stört
 doubt-one-preparation = alle Messwerte beruhen auf einer einzigen Ausgangslage ({ $luck }) statt der geforderten { $asked }; das Intervall zeigt nicht, wie viel das ausmacht
@@ -101,8 +103,8 @@ doubt-littles-law = { $flight } I/Os waren in Bearbeitung, aber Rate × Latenz e
     .advice = Latenz oder Rate stimmt nicht; die mit dem Lauf gespeicherten Reihen ansehen
 doubt-rate-missed = { $asked } wurden angefordert und { $reached } erreicht
     .advice = Massenspeicher oder Tiefe ist die Grenze: Die Latenz ab Fälligkeit wächst, solange der Test läuft; weniger anfordern oder mehr Tiefe
-doubt-not-started = { $n } von { $due } fälligen I/Os hatten noch nicht begonnen, als die Zeit um war
-    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder mehr Tiefe
+doubt-not-started = { $n } von { $due } fälligen Anforderungen hatten noch nicht begonnen, als die Zeit um war
+    .advice = sie zählen mit ihrer bis dahin verstrichenen Wartezeit, sodass die Latenzen ab Fälligkeit mindestens so hoch sind wie ausgegeben; weniger anfordern oder, wo es sie gibt, mehr Tiefe
 doubt-generator-near = der Generator allein schafft { $rate }, nur das { $factor }-Fache des Erreichten
     .advice = ihm mehr Threads geben: Ein Teil der Latenz kann vom Generator selbst stammen
 doubt-io-failed = { $operation } von { $size } Bytes ab Byte { $offset } des Ziels { $target } fehlgeschlagen: { $cause }
@@ -124,6 +126,8 @@ doubt-process-cpu-only = `iperf3` nennt nur die CPU-Zeit seiner eigenen Prozesse
     .advice = die vollständige Rechnung steht in den Zahlen von assay daneben
 doubt-far-process-cpu-only = am fernen Ende läuft `iperf3`, das nur die CPU-Zeit seines eigenen Prozesses nennt: Die Softirqs, die empfangen, sind nicht darin
     .advice = für die vollständige Rechnung am fernen Ende `assay iperf3 -s` starten
+doubt-broke-off = der Fall endete vor der Zeit: das ist, was bis dahin gemessen wurde
+    .advice = für das Ganze noch einmal messen
 doubt-copy-unknown = ein fernes Ende, das `iperf3` vor { $version } ist, kopiert das Empfangene, was immer man von ihm verlangt
     .advice = am fernen Ende `assay iperf3 -s` starten
 doubt-other-thread-count = stream lief mit { $ran } Threads statt der geforderten { $asked }
@@ -157,6 +161,7 @@ failure-skipped = übersprungen: { $lack }
 lack-address = der Host { $host } wurde nicht gefunden
 lack-port = Port { $port } von { $host } war nicht erreichbar
 lack-echo = auf { $host } antwortet nichts auf Ping-Pong
+lack-connection = zu { $host } kam keine Verbindung zustande
 failure-tool-cannot-search = { $by } misst eine Rate und sucht keine
     .advice = assay danach suchen lassen und dem Programm das Gefundene als `--rate` geben
 failure-curve-without-maximum = die Höchstrate dieser Kurve ist nicht bekannt

@@ -21,6 +21,8 @@ doubt-no-interval-worth = { $n ->
     [one] no { $level } interval for the median from { $n } sample ({ $worth } effective): { $needed } independent ones are needed
    *[other] no { $level } interval for the median from { $n } samples ({ $worth } effective): { $needed } independent ones are needed
 }
+doubt-wider-than-value = the { $level } interval of the median is wider than the value itself; the target was ±{ $target } (n = { $n }, { $worth } effective)
+    .advice = { $first }, or quiet the machine: `assay doctor` lists what disturbs it
 doubt-wide-interval = the { $level } interval of the median is ±{ $width }; the target was ±{ $target } (n = { $n }, { $worth } effective)
     .advice = { $first }, or quiet the machine: `assay doctor` lists what disturbs it
 doubt-one-preparation = all samples share one { $luck }; { $asked } were requested, and the interval does not show how much that matters
@@ -99,8 +101,8 @@ doubt-littles-law = { $flight } I/Os were in flight, but rate × latency is { $p
     .advice = latency or rate is wrong; look at the series stored with the run
 doubt-rate-missed = { $asked } requested, { $reached } reached
     .advice = the storage or the queue depth is the limit: latency from the intended start keeps growing; request a lower rate or more depth
-doubt-not-started = { $n } of { $due } I/Os that were due had not started when the time was up
-    .advice = they count with the time they had waited by then, so the printed latencies from the intended start are lower bounds; request a lower rate or more depth
+doubt-not-started = { $n } of { $due } requests that were due had not started when the time was up
+    .advice = they count with the time they had waited by then, so the printed latencies from the intended start are lower bounds; request a lower rate, or more depth where there is one
 doubt-generator-near = the generator alone reaches { $rate }, only { $factor } times the measured rate
     .advice = give it more threads: part of the latency may be the generator's
 doubt-io-failed = { $operation } of { $size } bytes at byte { $offset } of target { $target } failed: { $cause }
@@ -122,6 +124,8 @@ doubt-process-cpu-only = `iperf3` reports only the CPU time of its own processes
     .advice = see assay's own figures beside it for the full cost
 doubt-far-process-cpu-only = the far end is `iperf3`, which reports only the CPU time of its own process: receive softirqs are not included
     .advice = run `assay iperf3 -s` at the far end to get the full cost
+doubt-broke-off = the case ended before its time: this is what was measured until then
+    .advice = measure again for the whole
 doubt-copy-unknown = `iperf3` older than { $version } at the far end copies what it receives, whatever is requested
     .advice = run `assay iperf3 -s` at the far end
 doubt-other-thread-count = stream ran { $ran } threads; { $asked } were requested
@@ -156,6 +160,7 @@ failure-skipped = skipped: { $lack }
 lack-address = the host { $host } could not be found
 lack-port = port { $port } of { $host } could not be reached
 lack-echo = nothing at { $host } answers ping-pongs
+lack-connection = no connection to { $host } could be made
 failure-tool-cannot-search = { $by } measures a given rate and does not search for one
     .advice = let assay search, and give the tool the result as `--rate`
 failure-curve-without-maximum = the maximum rate of this curve is not known

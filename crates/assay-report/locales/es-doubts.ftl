@@ -17,6 +17,8 @@ doubt-no-interval-worth = { $n ->
     [one] no hay intervalo del { $level } de la mediana con { $n } muestra, que equivale a { $worth }: hacen falta { $needed } independientes
    *[other] no hay intervalo del { $level } de la mediana con { $n } muestras, que equivalen a { $worth }: hacen falta { $needed } independientes
 }
+doubt-wider-than-value = el intervalo del { $level } de la mediana es más ancho que el propio valor, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
+    .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
 doubt-wide-interval = el intervalo del { $level } de la mediana llega a ±{ $width }, cuando se pidió ±{ $target } (n = { $n }, efectivas { $worth })
     .advice = { $first }, o liberar la máquina de interferencias: `assay doctor` indica cuáles hay
 doubt-one-preparation = todas las muestras comparten una sola condición de partida ({ $luck }), cuando se pidieron { $asked }; el intervalo no muestra cuánto influye
@@ -101,8 +103,8 @@ doubt-littles-law = había { $flight } E/S en curso, pero tasa × latencia es { 
     .advice = la latencia o la tasa es errónea; consultar las series guardadas con la ejecución
 doubt-rate-missed = se pidieron { $asked } y se alcanzaron { $reached }
     .advice = el límite es el almacenamiento o la profundidad: la latencia desde el inicio previsto crece mientras dura; pedir menos, o más profundidad
-doubt-not-started = { $n } de las { $due } E/S previstas no habían empezado al acabarse el tiempo
-    .advice = cuentan con el tiempo que llevaban esperando, de modo que las latencias desde el inicio previsto son al menos las mostradas; pedir menos, o más profundidad
+doubt-not-started = { $n } de las { $due } peticiones previstas no habían empezado al acabarse el tiempo
+    .advice = cuentan con el tiempo que llevaban esperando, de modo que las latencias desde el inicio previsto son al menos las mostradas; pedir menos, o más profundidad donde la haya
 doubt-generator-near = el generador por sí solo alcanza { $rate }, apenas { $factor } veces lo alcanzado
     .advice = darle más hilos: parte de la latencia puede deberse al generador
 doubt-io-failed = falló { $operation } de { $size } bytes en el byte { $offset } del destino { $target }: { $cause }
@@ -124,6 +126,8 @@ doubt-process-cpu-only = `iperf3` solo informa del tiempo de CPU de sus procesos
     .advice = las cifras propias de assay, al lado, dan la cuenta completa
 doubt-far-process-cpu-only = el extremo remoto es `iperf3`, que solo informa del tiempo de CPU de su proceso: no incluye las softirq que reciben
     .advice = ejecutar `assay iperf3 -s` en el extremo remoto para obtener la cuenta completa
+doubt-broke-off = el caso terminó antes de tiempo: esto es lo medido hasta entonces
+    .advice = medir de nuevo para tenerlo completo
 doubt-copy-unknown = un extremo remoto que sea `iperf3` anterior a { $version } copia lo que recibe, se le pida lo que se le pida
     .advice = ejecutar `assay iperf3 -s` en el extremo remoto
 doubt-other-thread-count = stream usó { $ran } hilos cuando se pidieron { $asked }
@@ -157,6 +161,7 @@ failure-skipped = omitido: { $lack }
 lack-address = no se encontró el host { $host }
 lack-port = no se pudo acceder al puerto { $port } de { $host }
 lack-echo = nada responde a los ping-pong en { $host }
+lack-connection = no se pudo establecer ninguna conexión con { $host }
 failure-tool-cannot-search = { $by } mide una tasa, no la busca
     .advice = dejar que assay la busque, y dar a la herramienta lo que encuentre con `--rate`
 failure-curve-without-maximum = no se conoce la tasa máxima de esta curva

@@ -17,6 +17,8 @@ doubt-no-interval-worth = { $n ->
     [one] aucun intervalle à { $level } de la médiane avec { $n } échantillon, qui en vaut { $worth } : il en faut { $needed } indépendants
    *[other] aucun intervalle à { $level } de la médiane avec { $n } échantillons, qui en valent { $worth } : il en faut { $needed } indépendants
 }
+doubt-wider-than-value = l’intervalle à { $level } de la médiane est plus large que la valeur elle-même, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
+    .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
 doubt-wide-interval = l’intervalle à { $level } de la médiane atteint ±{ $width }, pour ±{ $target } demandés (n = { $n }, effectif { $worth })
     .advice = { $first }, ou calmer la machine : `assay doctor` indique ce qui la perturbe
 doubt-one-preparation = tous les échantillons partagent une seule et même condition de départ ({ $luck }), pour { $asked } demandées ; l’intervalle ne montre pas quelle en est l’importance
@@ -101,8 +103,8 @@ doubt-littles-law = { $flight } E/S étaient en cours, mais débit × latence do
     .advice = la latence ou le débit est faux ; consulter les séries conservées avec l’exécution
 doubt-rate-missed = { $asked } demandés, { $reached } atteints
     .advice = le stockage ou la profondeur est la limite : la latence depuis l’échéance croît tant que le test dure ; demander moins, ou plus de profondeur
-doubt-not-started = { $n } E/S sur les { $due } dues n’avaient pas commencé à la fin du temps imparti
-    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou plus de profondeur
+doubt-not-started = { $n } requêtes sur les { $due } dues n’avaient pas commencé à la fin du temps imparti
+    .advice = elles comptent avec leur attente jusque-là, si bien que les latences depuis l’échéance sont au moins celles affichées ; demander moins, ou plus de profondeur là où elle existe
 doubt-generator-near = le générateur seul atteint { $rate }, soit seulement { $factor } fois ce qui a été atteint
     .advice = lui donner plus de threads : une partie de la latence peut venir du générateur
 doubt-io-failed = échec de { $operation } de { $size } octets à l’octet { $offset } de la cible { $target } : { $cause }
@@ -124,6 +126,8 @@ doubt-process-cpu-only = `iperf3` n’indique que le temps CPU de ses propres pr
     .advice = les chiffres d’assay, à côté, donnent le compte complet
 doubt-far-process-cpu-only = l’extrémité distante est `iperf3`, qui n’indique que le temps CPU de son propre processus : les softirqs qui reçoivent n’y figurent pas
     .advice = lancer `assay iperf3 -s` à l’extrémité distante pour obtenir le compte complet
+doubt-broke-off = le cas s’est terminé avant l’heure : voici ce qui a été mesuré jusque-là
+    .advice = mesurer de nouveau pour avoir le tout
 doubt-copy-unknown = une extrémité distante `iperf3` antérieure à { $version } copie ce qu’elle reçoit, quoi qu’on lui demande
     .advice = lancer `assay iperf3 -s` à l’extrémité distante
 doubt-other-thread-count = stream a utilisé { $ran } threads, pour { $asked } demandés
@@ -157,6 +161,7 @@ failure-skipped = omis : { $lack }
 lack-address = l’hôte { $host } n’a pas été trouvé
 lack-port = le port { $port } de { $host } n’a pas pu être joint
 lack-echo = rien ne répond aux ping-pongs sur { $host }
+lack-connection = aucune connexion à { $host } n’a pu être établie
 failure-tool-cannot-search = { $by } mesure un débit et n’en recherche pas
     .advice = laisser assay le rechercher, et donner à l’outil ce qu’il trouve avec `--rate`
 failure-curve-without-maximum = le débit maximal de cette courbe n’est pas connu

@@ -16,7 +16,7 @@ pub use choices::{
 };
 pub use doubt::doubt;
 pub use failure::failure;
-pub use hosts::{doubts, hosts, of_host, on_more_hosts};
+pub use hosts::{doubts, hosts, of_host, on_more_hosts, worst};
 pub use phrase::{dimension, phrase};
 
 use crate::locale as units;

@@ -228,7 +228,7 @@ fn alone(
     for doubt in pauses.take() {
         log.add(RunEvent::Doubt { case: Some(case.id.clone()), doubt })?;
     }
-    end(case, outcome, log)
+    end(case, outcome, &mut state, log)
 }
 
 /// What was measured until an interruption counts: transfers, I/O, whole runs of tools, and solutions, each of which
@@ -255,15 +255,20 @@ fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Fai
     if as_far_as_it_came {
         state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
     }
-    end(case, Ok(Stopped::Budget), log).map(drop)
+    end(case, Ok(Stopped::Budget), state, log).map(drop)
 }
 
-/// Stores how a case ended.
+/// Stores how a case ended. What a connection carried before it broke is as good as ever.
 fn end(
     case: &Case,
     outcome: Result<Stopped, CaseError>,
+    state: &mut CaseState,
     log: &mut Log<'_>,
 ) -> Result<Status, Failure> {
+    let has_broken = matches!(outcome, Err(CaseError::Failed(_) | CaseError::Lacking(..)));
+    if has_broken && case.workload.network().is_some() {
+        state.take_pending().into_iter().try_for_each(|event| log.add(event))?;
+    }
     let case = case.id.clone();
     match outcome {
         Ok(stopped) => {

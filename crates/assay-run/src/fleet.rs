@@ -15,6 +15,8 @@ use assay_fleet::root::Root;
 use assay_fleet::state;
 use assay_model::event::{FORMAT, RunStarted, Status};
 use assay_model::facts::{HostFacts, HostState};
+use assay_model::failure::Failure as CaseFailure;
+use assay_model::host_names::compact;
 use assay_model::phrase;
 use assay_model::phrase::Phrase;
 use assay_model::plan::Plan;
@@ -51,6 +53,8 @@ use records::Records;
 /// ends them within a second.
 pub(crate) const LAST_WORDS_NS: u64 = 800_000_000;
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
+/// Reasons why nobody measures that are read to their end.
+const MOST_REASONS: usize = 4;
 
 /// What is asked of all hosts.
 #[derive(Debug)]
@@ -243,13 +247,37 @@ impl<'q, 'h> Gathering<'q, 'h> {
         let plans = self.question.names.iter().zip(&self.planned);
         let plans = plans.map(|(name, it)| (name.as_str(), it.as_deref()));
         let plans: Vec<_> = plans.collect();
-        merging::merged(&plans, self.question.seed).ok_or_else(|| {
-            let (host, failure) = self.lost.first().expect("who has no plan is lost");
-            let first = &self.question.names[*host];
-            Failure::measurement(format!("no host can measure this, {first} among them"))
-                .because(failure)
-                .advise(failure.advice())
-        })
+        let question = self.question;
+        let merged = merging::merged(&plans, &question.pairs, question.seed);
+        merged.ok_or_else(|| self.nobody_measures())
+    }
+
+    /// Hosts with their reasons, those that have the same one together.
+    fn nobody_measures(&self) -> Failure {
+        let mut reasons: Vec<(String, &str, Vec<&str>)> = Vec::new();
+        for (host, failure) in &self.lost {
+            let name = self.question.names[*host].as_str();
+            let why = CaseFailure::causes(failure).join(": ");
+            match reasons.iter_mut().find(|it| it.0 == why) {
+                Some((_, _, hosts)) => hosts.push(name),
+                None => reasons.push((why, failure.advice(), vec![name])),
+            }
+        }
+        let what = match (self.lost.len(), self.planned.len()) {
+            (lost, all) if lost < all => {
+                "the hosts that begin the pairs are missing".to_owned()
+            }
+            (1, _) => format!("{} cannot measure this", self.question.names[0]),
+            (_, all) => format!("none of the {all} hosts can measure this"),
+        };
+        let mut failed = Failure::measurement(what);
+        for (why, advice, hosts) in reasons.iter().take(MOST_REASONS) {
+            failed = failed.explain(format!("{}: {why}", compact(hosts))).advise(*advice);
+        }
+        match reasons.len().saturating_sub(MOST_REASONS) {
+            0 => failed,
+            more => failed.explain(format!("and {more} more reasons")),
+        }
     }
 
     fn hear(&mut self, host: usize, heard: Heard) {

@@ -110,7 +110,8 @@ pub(crate) fn run_with(
     let beside = Beside::device(&device);
     let mut end =
         open(&device, &load, most_bytes).map_err(|error| TestError::from(error).failure())?;
-    let (mut line, _loopback) = reach_far_end(work, pair).map_err(|error| error.failure())?;
+    let (mut line, _loopback) =
+        reach_far_end(work, pair, cancel).map_err(|error| error.failure())?;
     let far =
         join((work, far), &mut end, &mut line, cancel).map_err(|error| error.failure())?;
     let node = beside.as_ref().map(|it| it.node);
@@ -266,10 +267,11 @@ fn connect(line: &Line, end: &mut Endpoint, names: Names) -> Result<(), TestErro
 fn reach_far_end(
     work: &RdmaWorkload,
     pair: Option<Partner>,
+    cancel: &AtomicBool,
 ) -> Result<(Line, Option<Loopback>), TestError> {
     match (pair, &work.to) {
         (Some(partner), _) => Ok((Line::between_agents(partner.call), None)),
-        (None, Some(host)) => Ok((reach(host, work.port.unwrap_or(PORT))?, None)),
+        (None, Some(host)) => Ok((reach(host, work.port.unwrap_or(PORT), cancel)?, None)),
         (None, None) => {
             let (own, line) = Loopback::start(&work.device, None);
             Ok((line, Some(own)))
@@ -278,8 +280,8 @@ fn reach_far_end(
 }
 
 /// A connection to a far end that listens.
-fn reach(host: &str, port: u16) -> Result<Line, TestError> {
-    let (stream, address) = Target::new(host, port).connect()?;
+fn reach(host: &str, port: u16, cancel: &AtomicBool) -> Result<Line, TestError> {
+    let (stream, address) = Target::new(host, port).connect(cancel)?;
     Ok(Line::over_tcp(Control::new(stream, address.to_string())?))
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::benchmark::Metric;
 use assay_model::doubt::Doubt;
-use assay_model::event::{HostJoined, Stopped};
+use assay_model::event::{HostJoined, Status, Stopped};
 use assay_model::failure::Failure;
 use assay_model::run::{CaseEnd, CaseRecord, Run, SeriesRecord};
 use assay_model::summary::{CaseFailure, Estimate, RunHead, SCHEMA, Summary, Tool};
@@ -64,6 +64,7 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
     let mut failures = Vec::new();
     let mut warnings = run.doubts.clone();
     for record in run.cases.iter().chain(totals) {
+        entries.extend(broken_off(run, record));
         match &record.end {
             Some(CaseEnd::Finished(stopped)) => {
                 let (found, failed) = finished(run, record, *stopped);
@@ -151,7 +152,9 @@ fn finished<'r>(
                 Place::Part => continue,
             };
             let (host, about) = describe(run, record, series, metric);
-            let about = estimate::About { warnings: doubts.about(&about.host), ..about };
+            let mut warnings = doubts.about(&about.host);
+            warnings.retain(|doubt| concerns(doubt, series));
+            let about = estimate::About { warnings, ..about };
             match estimate::estimate(record, series, stopped, about) {
                 Some((estimate, measured)) => {
                     let is_whole = is_whole(record, &series.dimensions);
@@ -170,6 +173,29 @@ fn finished<'r>(
         failures.push(failure(run, record, Failure::NoSamples));
     }
     (entries, failures)
+}
+
+/// What a case of the network had measured when its connection broke, or somebody ended the run: it is as good as ever,
+/// and says so.
+fn broken_off<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
+    let has_samples = match &record.end {
+        Some(CaseEnd::Finished(_)) => false,
+        Some(CaseEnd::Failed { failure, .. }) => failure.is_of_a_connection(),
+        None => run.status == Status::Interrupted,
+    };
+    if !has_samples || record.case.workload.network().is_none() {
+        return Vec::new();
+    }
+    let (mut entries, _) = finished(run, record, Stopped::Budget);
+    entries.iter_mut().for_each(|entry| entry.estimate.warnings.insert(0, Doubt::BrokeOff));
+    entries
+}
+
+/// Whether a doubt about a case is one about this series of it.
+fn concerns(doubt: &Doubt, series: &SeriesRecord) -> bool {
+    let Doubt::ProcessCpuOnly { is_tool } = doubt else { return true };
+    let end = series.dimensions.get(&Attribute::End).and_then(Value::text);
+    series.metric.starts_with("cpu_") && (*is_tool || end == Some("remote"))
 }
 
 /// Hosts tell what they find as they find it; results are in the order of the hosts.

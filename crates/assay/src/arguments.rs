@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use assay_console::listening::LOOKING;
-use assay_console::options::{StoreArguments, milliseconds, seconds, word};
+use assay_console::options::{self, StoreArguments, milliseconds, seconds, word};
 use assay_emulation::options::fio::FioArguments;
 use assay_emulation::options::ior::IorArguments;
 use assay_emulation::options::network::{Iperf3Arguments, PingArguments, QperfArguments};
@@ -565,21 +565,14 @@ fn note(text: &str) -> Result<String, String> {
     }
 }
 
-/// A host where the port is an option of its own; IPv6 addresses have more than one colon.
+/// A host where the port is an option of its own.
 fn host(text: &str) -> Result<String, String> {
-    match text.rsplit_once(':') {
-        Some((name, port)) if !name.contains(':') && port.parse::<u64>().is_ok() => {
-            let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
-            Err(format!("the port is an option of its own: `{name} -p {port}`"))
-        }
-        _ if text.is_empty() => Err("a name or an address is wanted".to_owned()),
-        _ => Ok(text.to_owned()),
-    }
+    options::host(text, Some("-p"))
 }
 
 /// A host whose port nobody chooses.
 fn plain_host(text: &str) -> Result<String, String> {
-    host(text).map_err(|_| "a host is wanted, without a port".to_owned())
+    options::host(text, None)
 }
 
 fn turns(text: &str) -> Result<u32, String> {

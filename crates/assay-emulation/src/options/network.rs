@@ -9,13 +9,13 @@ use std::path::PathBuf;
 use assay_dialects::iperf3::units::{self, Format};
 use clap::{ArgGroup, Args};
 
-use assay_console::options::KeepArguments;
+use assay_console::options::{self, KeepArguments};
 
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
 pub struct Iperf3Arguments {
     /// Run as client, connecting to this host
-    #[arg(short = 'c', long, value_name = "HOST")]
+    #[arg(short = 'c', long, value_name = "HOST", value_parser = host_before_p)]
     pub(crate) client: Option<String>,
     /// Run as server, on loopback unless -B is given
     #[arg(short, long)]
@@ -184,7 +184,7 @@ pub(crate) struct Iperf3Test {
 #[derive(Debug, Args)]
 pub struct QperfArguments {
     /// A host that runs `qperf` or `assay iperf3 -s`; without one, run as server
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", value_parser = host_before_lp)]
     pub(crate) host: Option<String>,
     /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
     #[arg(value_name = "TEST", value_parser = qperf_test)]
@@ -229,7 +229,7 @@ pub struct QperfArguments {
 #[derive(Debug, Args)]
 pub struct PingArguments {
     /// The host
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", value_parser = plain_host)]
     pub(crate) host: String,
     /// Number of requests
     #[arg(short, long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -300,6 +300,18 @@ pub fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
         spelled.insert(2, host);
     }
     spelled
+}
+
+fn host_before_p(text: &str) -> Result<String, String> {
+    options::host(text, Some("-p"))
+}
+
+fn host_before_lp(text: &str) -> Result<String, String> {
+    options::host(text, Some("-lp"))
+}
+
+fn plain_host(text: &str) -> Result<String, String> {
+    options::host(text, None)
 }
 
 /// `-cm1`, and not `-t2` or `-m64K`, which are a letter and its value.

@@ -24,6 +24,8 @@ pub(super) struct Check {
 pub(super) struct Seen {
     pub(super) as_expected: bool,
     pub(super) observed: Phrase,
+    /// What to change here, where that is more than the table can say.
+    pub(super) change: Option<String>,
 }
 
 /// Why a look saw nothing.
@@ -46,9 +48,13 @@ pub(super) struct Scene<'a> {
 
 impl Check {
     pub(super) fn carry_out(&self, scene: &Scene) -> Finding {
+        let mut change = None;
         let (outcome, observed) = match (self.look)(scene) {
-            Ok(Seen { as_expected: true, observed }) => (Outcome::Ok, observed),
-            Ok(Seen { as_expected: false, observed }) => (Outcome::Deviates, observed),
+            Ok(seen) => {
+                change = seen.change;
+                let is_ok = seen.as_expected;
+                (if is_ok { Outcome::Ok } else { Outcome::Deviates }, seen.observed)
+            }
             Err(Unseen::Hidden(what)) => (Outcome::NotVisible, scene.hidden(what)),
             Err(Unseen::Absent(said)) => (Outcome::NotVisible, said),
             Err(Unseen::Unreadable(reason)) => (Outcome::Unreadable, reason),
@@ -62,7 +68,7 @@ impl Check {
             why: self.why.to_owned(),
             source: self.source.to_owned(),
             severity: self.severity,
-            change: self.change.to_owned(),
+            change: change.unwrap_or_else(|| scene.naming_the_device(self)),
         }
     }
 }
@@ -77,7 +83,11 @@ impl Seen {
     }
 
     pub(super) fn judged(as_expected: bool, observed: impl Into<Phrase>) -> Self {
-        Self { as_expected, observed: observed.into() }
+        Self { as_expected, observed: observed.into(), change: None }
+    }
+
+    pub(super) fn by(self, change: String) -> Self {
+        Self { change: Some(change), ..self }
     }
 }
 
@@ -99,6 +109,16 @@ impl Unseen {
 }
 
 impl Scene<'_> {
+    /// What a check wants changed, for the network device where there is only one.
+    fn naming_the_device(&self, check: &Check) -> String {
+        match self.network.devices.as_slice() {
+            [only] if check.id.starts_with("network.") => {
+                check.change.replace("DEVICE", &only.device)
+            }
+            _ => check.change.to_owned(),
+        }
+    }
+
     /// The text of a file, or why there is none.
     pub(super) fn text(&self, path: &str) -> Result<String, Unseen> {
         self.root.read(path).map_err(|missing| match missing {

@@ -9,6 +9,8 @@ use super::check::{Check, Scene, Seen, Unseen, size};
 
 /// What buffers need of a path nothing is known of: 16 MiB, tuned's network-throughput.
 const BUFFER_BYTES: u64 = 16 << 20;
+/// What the kernel takes as a size of buffers at most: a number of 31 bits.
+const LARGEST_BYTES: u64 = i32::MAX as u64;
 /// Half of a buffer holds payload, the rest what the kernel keeps beside it (`tcp_adv_win_scale` = 1).
 const BUFFER_PER_PAYLOAD: f64 = 2.0;
 
@@ -28,7 +30,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: "a stream moves at most its window per round trip",
         source: "tuned: network-throughput (tcp_rmem)",
         severity: Severity::Skews,
-        change: "sysctl net.ipv4.tcp_rmem='4096 131072 16777216'",
+        change: "sysctl net.ipv4.tcp_rmem='MIN DEFAULT MAX'",
         look: |scene| buffer(scene, "proc/sys/net/ipv4/tcp_rmem"),
     },
     Check {
@@ -37,7 +39,7 @@ pub(super) const CHECKS: &[Check] = &[
         why: "a stream has at most its send buffer under way per round trip",
         source: "tuned: network-throughput (tcp_wmem)",
         severity: Severity::Skews,
-        change: "sysctl net.ipv4.tcp_wmem='4096 65536 16777216'",
+        change: "sysctl net.ipv4.tcp_wmem='MIN DEFAULT MAX'",
         look: |scene| buffer(scene, "proc/sys/net/ipv4/tcp_wmem"),
     },
     Check {
@@ -74,22 +76,33 @@ fn buffer(scene: &Scene, path: &str) -> Result<Seen, Unseen> {
     let most = text.split_ascii_whitespace().last().and_then(|word| word.parse::<u64>().ok());
     let most = most.ok_or_else(|| Unseen::holds(&format!("/{path}"), &text))?;
     let observed = phrase!("at-most", "at most {size}", size = size(most));
-    let path = scene.network.path.as_ref();
-    let Some((path, under_way)) = path.and_then(|it| Some((it, it.bandwidth_delay_bytes()?)))
+    // Never less than is allowed now, and the smallest and the first size stay.
+    let change = |needed: u64| {
+        const MIB: u64 = 1 << 20;
+        let largest = needed.div_ceil(MIB).saturating_mul(MIB).max(most).min(LARGEST_BYTES);
+        let before = text.rsplit_once(|it: char| it.is_ascii_whitespace());
+        let before = before.map_or("4096 131072", |(before, _)| before.trim_end());
+        let before = before.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
+        let name = path.rsplit('/').next().unwrap_or_default();
+        format!("sysctl net.ipv4.{name}='{before} {largest}'")
+    };
+    let asked = scene.network.path.as_ref();
+    let Some((asked, under_way)) = asked.and_then(|it| Some((it, it.bandwidth_delay_bytes()?)))
     else {
-        return Ok(Seen::judged(most >= BUFFER_BYTES, observed));
+        return Ok(Seen::judged(most >= BUFFER_BYTES, observed).by(change(BUFFER_BYTES)));
     };
     let needed = under_way * BUFFER_PER_PAYLOAD;
     let quantity = |value: Option<f64>, unit| Quantity::new(value.unwrap_or_default(), unit);
     let why = phrase!(
         "under-way",
         "{speed} × {round_trip} = {under_way} under way, which needs {needed}",
-        speed = quantity(path.link_bit_per_s, Unit::BitPerSecond),
-        round_trip = quantity(path.round_trip_s, Unit::Second),
+        speed = quantity(asked.link_bit_per_s, Unit::BitPerSecond),
+        round_trip = quantity(asked.round_trip_s, Unit::Second),
         under_way = size(under_way as u64),
         needed = size(needed as u64),
     );
-    Ok(Seen::judged(most as f64 >= needed, Phrase::list("; ", [observed, why])))
+    let said = Phrase::list("; ", [observed, why]);
+    Ok(Seen::judged(most as f64 >= needed, said).by(change(needed as u64)))
 }
 
 fn ping(scene: &Scene) -> Result<Seen, Unseen> {

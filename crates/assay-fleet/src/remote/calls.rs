@@ -56,7 +56,7 @@ impl Letter {
 /// Why a conversation does not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
-    #[error("{peer} does not take part any more")]
+    #[error("{peer} does not take part")]
     Over { peer: String },
     #[error("{peer} did not answer within {seconds} s")]
     Late { peer: String, seconds: u64 },

@@ -2,7 +2,7 @@
 //! fires.
 
 use assay_fleet::{doctor, facts, state};
-use assay_model::finding::Outcome;
+use assay_model::finding::{Finding, Outcome};
 use assay_model::network_setup::{
     Coalescing, DeviceSetup, Extent, KernelModule, NetworkPath, NetworkSetup, Offloads, Switch,
 };
@@ -89,11 +89,15 @@ impl Scene {
     }
 
     fn finding(&self, id: &str) -> Option<(Outcome, String)> {
+        let finding = self.examined(id)?;
+        Some((finding.outcome, finding.observed))
+    }
+
+    fn examined(&self, id: &str) -> Option<Finding> {
         let root = self.host.root();
         let (facts, state) = (facts::read(&root), state::read(&root));
         let findings = doctor::examine(&root, &facts, &state, &self.network);
-        let finding = findings.into_iter().find(|finding| finding.id == id)?;
-        Some((finding.outcome, finding.observed))
+        findings.into_iter().find(|finding| finding.id == id)
     }
 }
 
@@ -116,6 +120,8 @@ fn offloads_are_judged_but_for_joining_by_the_device() {
     check(id, |_| {}, Outcome::Ok, &reported("on", "on", "off (fixed)"));
     let lro = |it: &mut Scene| it.offloads().large_receive = ON;
     check(id, lro, Outcome::Ok, &reported("on", "on", "on"));
+    let change = Scene::new().examined(id).unwrap().change;
+    assert!(change.starts_with("ethtool -K eth7 tso on"), "{change}");
     let gro = |it: &mut Scene| it.offloads().generic_receive.on = false;
     check(id, gro, Outcome::Deviates, &reported("on", "off", "off (fixed)"));
     let never = |it: &mut Scene| {
@@ -217,6 +223,24 @@ fn buffers_are_held_against_what_the_path_has_under_way() {
             it.network.path = None;
         };
         check(id, small, Outcome::Deviates, "at most 4.00 MiB");
+        // 119.2 MiB in whole MiB; no less than is allowed already; no more than the kernel takes.
+        let first = if id.contains("receive") { 131_072 } else { 65_536 };
+        for (round_trip_s, allowed, most) in [
+            (0.02, 16_777_216_u64, 125_829_120_u64),
+            (0.02, 33_554_432, 125_829_120),
+            (1.0, 16_777_216, 2_147_483_647),
+        ] {
+            let mut scene = Scene::new();
+            scene.path().round_trip_s = Some(round_trip_s);
+            let sizes = format!("4096 {first} {allowed}\n");
+            scene.host.write(&format!("proc/sys/net/ipv4/{name}"), sizes.as_bytes());
+            let expected = format!("sysctl net.ipv4.{name}='4096 {first} {most}'");
+            assert_eq!(scene.examined(id).unwrap().change, expected);
+        }
+        let mut scene = Scene::new();
+        small(&mut scene);
+        let change = format!("sysctl net.ipv4.{name}='4096 16384 16777216'");
+        assert_eq!(scene.examined(id).unwrap().change, change);
     }
     check("network.congestion-control", |_| {}, Outcome::Ok, "cubic");
     let bbr =

@@ -55,7 +55,7 @@ impl Pinger {
             Ok(socket) => (socket, Access::Datagram),
             Err(datagram) => match icmp_socket(remote, libc::SOCK_RAW) {
                 Ok(socket) => (socket, Access::Raw),
-                Err(raw) => return Err(refused(&datagram, &raw)),
+                Err(raw) => return Err(refused(remote, datagram, raw)),
             },
         };
         // The low half of the process id is what ping has always used.
@@ -237,15 +237,33 @@ fn icmp_socket(remote: IpAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-fn refused(datagram: &io::Error, raw: &io::Error) -> io::Error {
-    io::Error::new(
-        raw.kind(),
-        format!(
-            "no ICMP socket: the unprivileged one is refused ({datagram}), because this group is \
-             not in net.ipv4.ping_group_range; the raw one is refused ({raw}), because CAP_NET_RAW \
-             is missing"
+/// What either socket was refused for: of a right that is missing what would grant it, of a network that is missing how
+/// to see that.
+fn refused(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Error {
+    let is_a_right = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    let other = [datagram, raw];
+    if let [datagram, raw] = &other
+        && is_a_right(datagram)
+        && is_a_right(raw)
+    {
+        return io::Error::new(
+            raw.kind(),
+            format!(
+                "no ICMP socket: the unprivileged one is refused ({datagram}), because this group is \
+                 not in net.ipv4.ping_group_range; the raw one is refused ({raw}), because CAP_NET_RAW \
+                 is missing"
+            ),
+        );
+    }
+    let mut causes = other.into_iter().filter(|error| !is_a_right(error));
+    let cause = causes.next().expect("one of the two is no missing right");
+    match cause.kind() {
+        io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => io::Error::new(
+            cause.kind(),
+            format!("no route to {remote}; `ip route get {remote}` shows which there is"),
         ),
-    )
+        _ => cause,
+    }
 }
 
 /// The Internet checksum (RFC 1071) of a message whose checksum field is zero.
@@ -271,6 +289,26 @@ mod tests {
         assert_eq!(checksum(&message), !0xDDF2);
         assert_eq!(checksum(&[]), 0xFFFF);
         assert_eq!(checksum(&[0xFF]), 0x00FF);
+    }
+
+    #[test]
+    fn a_refusal_names_a_right_only_where_that_is_missing() {
+        let remote: IpAddr = "192.0.2.1".parse().unwrap();
+        for (datagram, raw, expected) in [
+            (libc::EACCES, libc::EPERM, "CAP_NET_RAW"),
+            (
+                libc::EACCES,
+                libc::ENETUNREACH,
+                "no route to 192.0.2.1; `ip route get 192.0.2.1`",
+            ),
+            (libc::ENETUNREACH, libc::EPERM, "no route to 192.0.2.1"),
+            (libc::EACCES, libc::EAFNOSUPPORT, "not supported"),
+        ] {
+            let [datagram, raw] = [datagram, raw].map(io::Error::from_raw_os_error);
+            let said = refused(remote, datagram, raw).to_string();
+            assert!(said.contains(expected), "{said}");
+            assert_eq!(said.contains("CAP_NET_RAW"), expected == "CAP_NET_RAW", "{said}");
+        }
     }
 
     /// Machines that allow no ICMP socket at all say so; all others answer themselves.

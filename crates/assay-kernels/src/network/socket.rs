@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What a socket is to be, where it differs from the system's default.
@@ -34,11 +35,13 @@ pub struct SocketOptions {
 /// Connects a TCP socket made to these options.
 ///
 /// # Errors
-/// The option that was refused, or why there is no connection; after `timeout` it is given up.
+/// The option that was refused, or why there is no connection; after `timeout` it is given up, and `Interrupted` once
+/// nobody wants it any more.
 pub fn connect_tcp(
     remote: SocketAddr,
     options: &SocketOptions,
     timeout: Duration,
+    cancel: &AtomicBool,
 ) -> io::Result<TcpStream> {
     let socket = new_socket(remote, libc::SOCK_STREAM | libc::SOCK_NONBLOCK)?;
     prepare_tcp(&socket, options)?;
@@ -49,7 +52,7 @@ pub fn connect_tcp(
     match connect(&socket, remote) {
         Ok(()) => {}
         Err(error) if error.raw_os_error() == Some(libc::EINPROGRESS) => {
-            wait_connected(&socket, timeout)?;
+            wait_connected(&socket, timeout, cancel)?;
         }
         Err(error) => return Err(error),
     }
@@ -120,6 +123,16 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     let length = get(socket, libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
     let end = name[..length].iter().position(|byte| *byte == 0).unwrap_or(length);
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
+}
+
+/// Whether a TCP socket can have this congestion control: nothing is sent.
+#[must_use]
+pub fn takes_congestion(name: &str) -> bool {
+    let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
+    let options =
+        SocketOptions { congestion: Some(name.to_owned()), ..SocketOptions::default() };
+    let socket = new_socket(nowhere, libc::SOCK_STREAM);
+    socket.is_ok_and(|socket| prepare_tcp(&socket, &options).is_ok())
 }
 
 /// Send and receive buffer in bytes, as the kernel counts them (twice what was requested).
@@ -289,16 +302,23 @@ fn bind(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
         .map_err(|error| named(error, &format!("cannot use the local address {local}")))
 }
 
-fn wait_connected(socket: &OwnedFd, timeout: Duration) -> io::Result<()> {
+fn wait_connected(socket: &OwnedFd, timeout: Duration, cancel: &AtomicBool) -> io::Result<()> {
+    /// How long somebody who wants it to end waits at most.
+    const GLANCE: Duration = Duration::from_millis(50);
     let deadline = Instant::now() + timeout;
     loop {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(io::Error::from(io::ErrorKind::Interrupted));
+        }
         let left = deadline.saturating_duration_since(Instant::now());
+        let is_last = left <= GLANCE;
         let mut poll =
             libc::pollfd { fd: socket.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-        let millis = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+        let millis = left.min(GLANCE).as_millis() as i32;
         // SAFETY: one valid `pollfd` and its count.
         match unsafe { libc::poll(&raw mut poll, 1, millis) } {
-            0 => return Err(io::Error::from(io::ErrorKind::TimedOut)),
+            0 if is_last => return Err(io::Error::from(io::ErrorKind::TimedOut)),
+            0 => {}
             ready if ready > 0 => break,
             _ => {
                 let error = io::Error::last_os_error();
@@ -376,9 +396,34 @@ mod tests {
     use super::*;
 
     const SOON: Duration = Duration::from_secs(5);
+    static GO_ON: AtomicBool = AtomicBool::new(false);
 
     fn any_port(address: &str) -> TcpListener {
         listen(format!("{address}:0").parse().unwrap()).unwrap()
+    }
+
+    /// A listener whose queue is full drops what asks to connect, as a firewall does.
+    #[test]
+    fn a_connection_that_is_not_wanted_any_more_is_given_up() {
+        let listener = any_port("127.0.0.1");
+        // SAFETY: the call takes plain numbers; the socket listens already, and gets a shorter queue.
+        assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
+        let address = listener.local_addr().unwrap();
+        let connect = |timeout, cancel: &AtomicBool| {
+            connect_tcp(address, &SocketOptions::default(), timeout, cancel)
+        };
+        let brief = Duration::from_millis(200);
+        let waiting: Vec<_> = std::iter::from_fn(|| connect(brief, &GO_ON).ok()).collect();
+        assert!(!waiting.is_empty());
+        let cancel = AtomicBool::new(false);
+        let found = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(brief);
+                cancel.store(true, Ordering::Relaxed);
+            });
+            connect(Duration::from_secs(600), &cancel)
+        });
+        assert_eq!(found.unwrap_err().kind(), io::ErrorKind::Interrupted);
     }
 
     #[test]
@@ -394,7 +439,8 @@ mod tests {
             pacing_bytes_per_s: Some(1_000_000),
             busy_poll_us: None,
         };
-        let stream = connect_tcp(listener.local_addr().unwrap(), &options, SOON).unwrap();
+        let stream =
+            connect_tcp(listener.local_addr().unwrap(), &options, SOON, &GO_ON).unwrap();
         assert_eq!(congestion(&stream).unwrap(), "reno");
         assert_eq!(buffers_bytes(&stream).unwrap(), (131_072, 131_072));
         // The time stamp option takes 12 bytes of every segment.
@@ -413,7 +459,10 @@ mod tests {
         for address in ["127.0.0.1", "[::1]"] {
             let listener = any_port(address);
             let remote = listener.local_addr().unwrap();
-            assert!(connect_tcp(remote, &SocketOptions::default(), SOON).is_ok(), "{address}");
+            assert!(
+                connect_tcp(remote, &SocketOptions::default(), SOON, &GO_ON).is_ok(),
+                "{address}"
+            );
             let udp = bind_udp(format!("{address}:0").parse().unwrap()).unwrap();
             let peer = connect_udp(udp.local_addr().unwrap(), &SocketOptions::default());
             assert_eq!(peer.unwrap().send(b"x").unwrap(), 1);
@@ -423,17 +472,18 @@ mod tests {
     #[test]
     fn refusals_are_named() {
         let free = any_port("127.0.0.1").local_addr().unwrap();
-        let error = connect_tcp(free, &SocketOptions::default(), SOON).unwrap_err();
+        let error = connect_tcp(free, &SocketOptions::default(), SOON, &GO_ON).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
         let unknown =
             SocketOptions { congestion: Some("no-such".into()), ..SocketOptions::default() };
-        let error = connect_tcp(free, &unknown, SOON).unwrap_err().to_string();
+        let error = connect_tcp(free, &unknown, SOON, &GO_ON).unwrap_err().to_string();
         assert!(error.contains("congestion control `no-such`"), "{error}");
+        assert!(takes_congestion("reno") && !takes_congestion("no-such"));
         let foreign = SocketOptions {
             local: Some("192.0.2.1:0".parse().unwrap()),
             ..SocketOptions::default()
         };
-        let error = connect_tcp(free, &foreign, SOON).unwrap_err().to_string();
+        let error = connect_tcp(free, &foreign, SOON, &GO_ON).unwrap_err().to_string();
         assert!(error.contains("192.0.2.1"), "{error}");
     }
 }

@@ -392,19 +392,22 @@ fn measure_cases(
         return Ok(asked.iter().map(case).collect());
     };
     let of_pairs = asked.iter().flat_map(|it| {
-        let ((_, workload), by) = it;
         pairs.turns.iter().map(move |turn| {
-            let name = workload.clone().aimed(&turn.name).1;
-            paired(case(it), turn, pairs.rounds, case_id(workload, &name, by.name))
+            let case = case(it);
+            let budget_s = case.stopping.budget_s / f64::from(pairs.rounds.max(1));
+            let stopping = Stopping { budget_s, ..case.stopping };
+            paired(Case { stopping, ..case }, turn)
         })
     });
     Ok(of_pairs.collect())
 }
 
-/// A case as one pair of hosts has it.
-fn paired(case: Case, turn: &PairTurn, rounds: u32, id: String) -> Case {
+/// A case as one pair of hosts has it, whichever had it before.
+#[must_use]
+pub fn paired(case: Case, turn: &PairTurn) -> Case {
+    let name = case.workload.clone().aimed(&turn.name).1;
+    let id = case_id(&case.workload, &name, &case.by);
     let mut stopping = case.stopping;
-    stopping.budget_s /= f64::from(rounds.max(1));
     // What is measured together ends together, by the time alone: what one of them leaves, another one takes.
     if turn.together > 1 {
         stopping.target = 0.0;
@@ -412,7 +415,7 @@ fn paired(case: Case, turn: &PairTurn, rounds: u32, id: String) -> Case {
     let pair = Pair {
         peer: turn.peer.clone(),
         address: turn.address.clone(),
-        question: 0,
+        question: case.pair.map_or(0, |pair| pair.question),
         round: turn.round,
         together: turn.together,
         own: turn.own.clone(),

@@ -75,10 +75,12 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
         let name = question(benchmark, &headline_label(name, estimate));
         let joined = |apart: Vec<String>| {
             let parts = std::iter::once(name.clone());
-            parts.chain(apart.into_iter().filter(|_| several)).collect::<Vec<_>>().join(comma())
+            parts.chain(apart).collect::<Vec<_>>().join(comma())
         };
-        let apart: Vec<String> = told_apart(estimate).into_iter().collect();
-        let who = network::pairs::name(estimate).or_else(|| text(estimate, Attribute::Host));
+        let apart = told_apart(estimate).filter(|_| several);
+        let apart: Vec<String> = streams(estimate).into_iter().chain(apart).collect();
+        let host = text(estimate, Attribute::Host).filter(|_| several);
+        let who = network::pairs::name(estimate).or(host);
         let (question, label) =
             (joined(apart.clone()), joined(apart.into_iter().chain(who).collect()));
         Row { label, question, name, estimate, distrust }
@@ -138,6 +140,13 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// How many streams a throughput is of: the most stand for the machine.
+fn streams(estimate: &Estimate) -> Option<String> {
+    let is_throughput = section_of(estimate) == Some(Section::Network);
+    let streams = number(estimate, Attribute::Streams).filter(|_| is_throughput)?;
+    Some(say!("streams", n = streams as u64))
 }
 
 /// Whether a run is to be relied on as a whole, and the reasons if it is not.

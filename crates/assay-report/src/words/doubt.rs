@@ -84,6 +84,19 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             };
             Said::new(said, more(by_tool))
         }
+        // Of such an interval nobody wants the digits.
+        Doubt::WideInterval { width, target, n, n_effective, by_tool }
+            if width.is_nan() || width > 1.0 =>
+        {
+            reported!(
+                "doubt-wider-than-value",
+                level = level(),
+                target = percent(target),
+                n = n,
+                worth = fixed(n_effective, 1),
+                first = more(by_tool),
+            )
+        }
         Doubt::WideInterval { width, target, n, n_effective, by_tool } => reported!(
             "doubt-wide-interval",
             level = level(),

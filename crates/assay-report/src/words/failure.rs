@@ -75,6 +75,7 @@ fn lacking(host: &str, lack: Lack) -> String {
         Lack::Address => say!("lack-address", host = host),
         Lack::Port(port) => say!("lack-port", host = host, port = port.to_string()),
         Lack::Echo => say!("lack-echo", host = host),
+        Lack::Connection => say!("lack-connection", host = host),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Hosts in words: many of them in short, and what is said of several alike.
 
 use assay_model::doubt::Doubt;
-use assay_model::host_names::compact;
+use assay_model::host_names::{self, compact};
 
 use super::doubt;
-use crate::locale::comma;
+use crate::locale::{comma, fact};
 
 /// Hosts that are named one by one; of more there are ranges.
 const NAMED: usize = 4;
@@ -39,6 +39,13 @@ pub fn on_more_hosts(said: &str, others: &[&str]) -> String {
     format!("{said} {more}")
 }
 
+/// The first of those that are as bad as any; there is one at least.
+#[must_use]
+pub fn worst<T>(all: &[T], extent: impl Fn(&T) -> f64) -> &T {
+    let worse = |known, it| if extent(it) > extent(known) { it } else { known };
+    all.iter().fold(&all[0], worse)
+}
+
 /// The host that a doubt is about, and what is doubtful there.
 #[must_use]
 pub fn of_host(of: &Doubt) -> Option<(&str, String)> {
@@ -52,11 +59,12 @@ pub fn of_host(of: &Doubt) -> Option<(&str, String)> {
 /// Doubts in words, each kind once: what of it is about several hosts names them together.
 #[must_use]
 pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
-    /// A host, and what is doubtful there.
-    type OnHost<'d> = (&'d str, String);
+    /// A host, what is doubtful there, and how bad it is.
+    type OnHost<'d> = (&'d str, String, f64);
     let mut kinds: Vec<(&str, Vec<OnHost<'d>>)> = Vec::new();
     for doubt in doubts {
-        let said = of_host(doubt).unwrap_or_else(|| ("", self::doubt(doubt).text));
+        let (host, text) = of_host(doubt).unwrap_or_else(|| ("", self::doubt(doubt).text));
+        let said = (host, text, doubt.extent());
         let same = |(id, known): &&mut (&str, Vec<OnHost<'_>>)| {
             *id == doubt.id() && known[0].0.is_empty() == said.0.is_empty()
         };
@@ -66,15 +74,19 @@ pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
         }
     }
     let text = |(_, said): &(&str, Vec<OnHost<'_>>)| {
-        let (host, first) = &said[0];
-        let names: Vec<&str> = said.iter().map(|(host, _)| *host).collect();
-        if host.is_empty() {
-            said.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("; ")
-        } else if said.iter().all(|(_, text)| text == first) {
-            format!("{}: {first}", hosts(&names))
-        } else {
-            on_more_hosts(&format!("{host}: {first}"), &names[1..])
+        let mut said: Vec<&OnHost<'_>> = said.iter().collect();
+        host_names::sort(&mut said, |it| it.0);
+        let (first, text, _) = said[0];
+        let names: Vec<&str> = said.iter().map(|it| it.0).collect();
+        if first.is_empty() {
+            return said.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("; ");
         }
+        if said.iter().all(|it| it.1 == *text) {
+            return fact(&hosts(&names), text);
+        }
+        let (host, text, _) = worst(&said, |it| it.2);
+        let others: Vec<&str> = names.into_iter().filter(|name| name != host).collect();
+        on_more_hosts(&fact(host, text), &others)
     };
     kinds.iter().map(text).collect()
 }
@@ -98,6 +110,14 @@ mod tests {
         assert_eq!(hosts(&odd), "h1 … h99 (50)", "ranges that are long say no more");
     }
 
+    /// They came as they were done.
+    #[test]
+    fn hosts_are_named_in_their_order() {
+        let text = "the load average was 0.70 before anything was measured";
+        let came: Vec<Doubt> = [4, 3, 10, 1].map(|host| load(host, 0.7)).into();
+        assert_eq!(doubts(came.iter()), [format!("h1, h3, h4, h10: {text}")]);
+    }
+
     #[test]
     fn what_is_alike_on_many_hosts_is_said_once() {
         let same: Vec<Doubt> = (1..=100).map(|host| load(host, 0.7)).collect();
@@ -107,7 +127,8 @@ mod tests {
             (1..=100).map(|host| load(host, 0.69 + 0.01 * host as f64)).collect();
         assert_eq!(
             doubts(differ.iter()),
-            [format!("h1: {text} … and on 99 more hosts: h[2-100]")]
+            [format!("h100: {} … and on 99 more hosts: h[1-99]", text.replace("0.70", "1.69"))],
+            "the worst is named"
         );
         let alone = [load(1, 0.7), Doubt::OtherLoad { load: 0.7 }];
         assert_eq!(doubts(alone.iter()), [format!("h1: {text}"), text.to_owned()]);

@@ -375,7 +375,7 @@ fn every_pair_answers_for_itself() {
     assert!(rows[0].label.ends_with("w1 → w2"), "{}", rows[0].label);
     let options = text::Options { width: 80, ..text::Options::default() };
     let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
-    let row = text.lines().find(|line| line.contains("TCP, send  ")).unwrap();
+    let row = text.lines().find(|line| line.contains("TCP, 6 streams, send  ")).unwrap();
     assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
 }
 

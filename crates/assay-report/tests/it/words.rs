@@ -64,6 +64,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::ProcessCpuOnly { is_tool: false },
         Doubt::ProcessCpuOnly { is_tool: true },
         Doubt::CopyUnknown,
+        Doubt::BrokeOff,
         Doubt::OtherThreadCount { asked: 4, ran: 1 },
         Doubt::SmallerArrays { held_bytes: 1e6, wanted_bytes: 2e6, multiple: 2.0 },
         Doubt::UnreadOutput { problem: "line 3 is odd".into() },
@@ -179,7 +180,7 @@ fn failures() -> Vec<Failure> {
     ];
     let ways = [Unreached::Refused, Unreached::TimedOut, Unreached::Other];
     all.extend(ways.map(|how| Failure::NotConnected { address: name(), how, causes: vec![] }));
-    let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo];
+    let lacks = [Lack::Address, Lack::Port(5201), Lack::Echo, Lack::Connection];
     all.extend(lacks.map(|lack| Failure::Skipped { host: name(), lack }));
     let areas = [
         Area::Stream,
@@ -224,7 +225,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 55);
+    assert_eq!(said.len(), 56);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }

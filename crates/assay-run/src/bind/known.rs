@@ -45,10 +45,10 @@ impl Known {
         };
         match outcome {
             Ok(_) if matches!(work.question, NetworkQuestion::Throughput(_)) => {
-                self.served.insert((to.clone(), streams_port(work)));
+                self.served.insert((to.clone(), of_pair(case, streams_port(work))));
             }
             Err(CaseError::Lacking(what, _)) => {
-                let key = (to.clone(), *what);
+                let key = (to.clone(), of_pair(case, *what));
                 if !self.served.contains(&key) {
                     self.lacking.entry(key).or_insert_with(|| case.id.clone());
                 }
@@ -89,6 +89,14 @@ impl Known {
 
 fn ranks(work: &MpiWorkload) -> (String, String, u32) {
     (work.mpi.launcher.clone(), work.mpi.library.clone(), work.ranks)
+}
+
+/// The other end of a pair opens another port for each case: what fails is the way to it.
+const fn of_pair(case: &Case, what: Lack) -> Lack {
+    match what {
+        Lack::Port(_) if case.pair.is_some() => Lack::Connection,
+        what => what,
+    }
 }
 
 /// Where the streams of a case go.

@@ -55,6 +55,7 @@ fn begin<'c>(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Turns<'c>, CaseError> {
     known.need(work, Lack::Address)?;
+    known.need(work, Lack::Connection)?;
     let protocol = match by {
         By::Icmp => {
             // The other host of a pair knows its address; echoes need no port of it.
@@ -107,6 +108,7 @@ pub(super) fn reach(
         return Ok(None);
     };
     known.need(work, Lack::Address)?;
+    known.need(work, Lack::Connection)?;
     let far_end = FarEnd::of(work, recorder).map_err(failed)?;
     if work.to.is_none() || recorder.pair().is_some() {
         recorder.learn(Attribute::FarEnd, "assay");

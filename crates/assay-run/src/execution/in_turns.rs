@@ -104,7 +104,7 @@ pub(super) fn measure(
                     let begun = left.into_iter().chain([present]).chain(waiting);
                     return interrupted(begun, log);
                 }
-                Some(outcome) => match end(present.case, outcome, log)? {
+                Some(outcome) => match end(present.case, outcome, &mut present.state, log)? {
                     Status::Complete => {}
                     other => status = other,
                 },

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use assay_fleet::pairs::Rounds;
 use assay_model::attribute::{Attribute, Attributes, Role};
+use assay_model::plan::expand::paired;
 use assay_model::plan::{Case, Omitted, Plan};
 
 /// One plan, and how each host calls its cases there: own identifier → place in the plan.
@@ -12,8 +14,13 @@ pub(super) struct Merged {
     pub(super) places: Vec<BTreeMap<String, usize>>,
 }
 
-/// `None` without any plan. `plans` are by host; a host that has none takes no part.
-pub(super) fn merged(plans: &[(&str, Option<&Plan>)], seed: u64) -> Option<Merged> {
+/// `None` without any plan, or where it has no case for want of the others. `plans` are by host; a host that has none takes no
+/// part, and what it would have begun is in the plan nevertheless.
+pub(super) fn merged(
+    plans: &[(&str, Option<&Plan>)],
+    pairs: &Rounds,
+    seed: u64,
+) -> Option<Merged> {
     // The first of the longest.
     let all = plans.iter().rev().filter_map(|(_, plan)| *plan);
     let longest = all.max_by_key(|it| it.cases.len())?;
@@ -38,7 +45,31 @@ pub(super) fn merged(plans: &[(&str, Option<&Plan>)], seed: u64) -> Option<Merge
         }
     }
     plan.omitted = omitted(plans);
-    Some(in_order(plan, places))
+    let asked = asked_of_pairs(&plan);
+    for at in (0..plans.len()).filter(|at| plans[*at].1.is_none()) {
+        let turns = pairs.of_host(at).map(|it| it.turns).unwrap_or_default();
+        for case in
+            turns.iter().flat_map(|it| asked.iter().map(|case| paired(case.clone(), it)))
+        {
+            let known = plan.cases.iter().position(|it| it.id == case.id);
+            let place = known.unwrap_or(plan.cases.len());
+            places[at].insert(case.id.clone(), place);
+            plan.cases.extend(known.is_none().then_some(case));
+        }
+    }
+    let is_in_vain = plan.cases.is_empty() && plans.iter().any(|(_, plan)| plan.is_none());
+    (!is_in_vain).then(|| in_order(plan, places))
+}
+
+/// Every question that pairs are asked, as the first of them has it.
+fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
+    let mut asked = BTreeMap::new();
+    for case in &plan.cases {
+        if let Some(pair) = &case.pair {
+            asked.entry(pair.question).or_insert_with(|| case.clone());
+        }
+    }
+    asked.into_values().collect()
 }
 
 /// What hosts leave out, and which, where others of the run do not.
@@ -140,7 +171,8 @@ mod tests {
             ..plan(&[("one", 2)])
         };
         let (a, b) = (with(&[Missing::Mpi, Missing::RdmaDevice]), with(&[Missing::Mpi]));
-        let merged = merged(&[("a", Some(&a)), ("gone", None), ("b", Some(&b))], 7).unwrap();
+        let hosts = [("a", Some(&a)), ("gone", None), ("b", Some(&b))];
+        let merged = merged(&hosts, &Rounds::default(), 7).unwrap();
         let found = merged.plan.omitted.iter().map(|it| (it.reason, it.hosts.join(",")));
         assert_eq!(
             found.collect::<Vec<_>>(),
@@ -159,7 +191,7 @@ mod tests {
             ("c", Some(&c)),
             ("d", Some(&d)),
         ];
-        let merged = merged(&all, 7).unwrap();
+        let merged = merged(&all, &Rounds::default(), 7).unwrap();
         let ids: Vec<&str> = merged.plan.cases.iter().map(|case| case.id.as_str()).collect();
         assert_eq!(ids, ["one", "two", "one@c", "three"]);
         let places = |at: usize| merged.places[at].values().copied().collect::<Vec<_>>();

@@ -89,8 +89,8 @@ impl PairEnd {
                 }
             };
             let address = SocketAddr::new(address, port);
-            let proof = socket::connect_tcp(address, &SocketOptions::default(), PROOF);
-            match proof {
+            let options = SocketOptions::default();
+            match socket::connect_tcp(address, &options, PROOF, recorder.cancel()) {
                 Err(source) if !is_only => {
                     last = Some(NetworkError::not_connected(address, &source));
                 }

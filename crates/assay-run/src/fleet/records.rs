@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use assay_fleet::facts;
+use assay_fleet::pairs::Rounds;
 use assay_fleet::remote::{HostFailure, SecondSaid};
 use assay_fleet::root::Root;
 use assay_model::attribute::{Attribute, Value};
@@ -32,8 +33,11 @@ pub(super) struct Records<'t> {
     log: Log<'t>,
     /// By host: its identifier of a case → place in the plan.
     places: Vec<BTreeMap<String, usize>>,
-    /// Identifiers of the cases in the plan.
-    cases: Vec<String>,
+    /// Identifiers of the cases in the plan, and the rounds of those that pairs have.
+    cases: Vec<(String, Option<u32>)>,
+    pairs: Rounds,
+    /// Hosts that take no part any more, and why.
+    gone: BTreeMap<usize, CaseFailure>,
     /// By host: its number of a series → ours.
     series: Vec<BTreeMap<u32, u32>>,
     /// What hosts said of themselves that have not been stored yet.
@@ -55,8 +59,9 @@ pub(super) struct Records<'t> {
 /// A case on its hosts.
 #[derive(Default)]
 struct Open {
-    /// Those that are in it.
+    /// Those that are in it, and those that have left it.
     hosts: BTreeSet<usize>,
+    left: BTreeSet<usize>,
     begun: bool,
     /// Why no more was measured, where it ended well.
     stopped: Option<Stopped>,
@@ -73,13 +78,15 @@ impl<'t> Records<'t> {
         log: Log<'t>,
         run_started_ns: u64,
     ) -> Self {
-        let names = question.names;
+        let (names, cases) = (question.names, merged.plan.cases.into_iter());
         Self {
             names,
             labels: question.labels.clone(),
             log,
             places: merged.places,
-            cases: merged.plan.cases.into_iter().map(|case| case.id).collect(),
+            cases: cases.map(|case| (case.id, case.pair.map(|pair| pair.round))).collect(),
+            pairs: question.pairs.clone(),
+            gone: BTreeMap::new(),
             series: vec![BTreeMap::new(); names.len()],
             joined: BTreeMap::new(),
             open: BTreeMap::new(),
@@ -224,7 +231,7 @@ impl<'t> Records<'t> {
 
     fn case(&self, host: usize, own: &str) -> String {
         let place = self.places[host].get(own);
-        place.map_or_else(|| own.to_owned(), |place| self.cases[*place].clone())
+        place.map_or_else(|| own.to_owned(), |place| self.cases[*place].0.clone())
     }
 
     fn case_started(&mut self, host: usize, own: &str) -> Result<(), Failure> {
@@ -246,6 +253,7 @@ impl<'t> Records<'t> {
         because: Option<String>,
     ) -> Result<(), Failure> {
         let Some(place) = self.places[host].get(own).copied() else { return Ok(()) };
+        let how = how.map_err(|failure| self.known_reason(host, place).unwrap_or(failure));
         let open = self.open.entry(place).or_default();
         match how {
             Ok(stopped) => {
@@ -254,7 +262,8 @@ impl<'t> Records<'t> {
             Err(failure) => {
                 open.failure.get_or_insert_with(|| failure.clone());
                 let because = because.map(|it| self.case(host, &it));
-                let (case, name) = (self.cases[place].clone(), Some(self.names[host].clone()));
+                let (case, name) =
+                    (self.cases[place].0.clone(), Some(self.names[host].clone()));
                 self.log.add(RunEvent::CaseFailed { case, failure, because, host: name })?;
             }
         }
@@ -265,11 +274,19 @@ impl<'t> Records<'t> {
     fn leave(&mut self, host: usize, place: usize) -> Result<(), Failure> {
         let Some(open) = self.open.get_mut(&place) else { return Ok(()) };
         open.hosts.remove(&host);
-        if !open.hosts.is_empty() || std::mem::replace(&mut open.ended, true) {
+        open.left.insert(host);
+        // Other pairs of a round may not have begun.
+        let is_due = |(host, places): (usize, &BTreeMap<String, usize>)| {
+            let is_through = open.left.contains(&host) || self.gone.contains_key(&host);
+            !is_through && places.values().any(|it| *it == place)
+        };
+        let is_awaited =
+            self.cases[place].1.is_some() && self.places.iter().enumerate().any(is_due);
+        if is_awaited || !open.hosts.is_empty() || std::mem::replace(&mut open.ended, true) {
             return Ok(());
         }
         let (stopped, failure, skew_s) = (open.stopped, open.failure.clone(), open.skew_s);
-        let case = self.cases[place].clone();
+        let case = self.cases[place].0.clone();
         if let Some((skew_s, bound_s)) = skew_s {
             let facts = [(Attribute::StartSkew, skew_s), (Attribute::StartSkewBound, bound_s)];
             for (name, value) in facts {
@@ -298,7 +315,18 @@ impl<'t> Records<'t> {
         self.log.doubts([doubt])
     }
 
-    /// A host is gone: what it was in has failed there.
+    /// What is known here of the other end of a pair says more than what its first end saw of it.
+    fn known_reason(&self, host: usize, place: usize) -> Option<CaseFailure> {
+        let peer = self.pairs.peer(host, self.cases.get(place)?.1?)?;
+        let CaseFailure::Error { area, causes, advice } = self.gone.get(&peer)?.clone() else {
+            return None;
+        };
+        let gone = format!("{} takes no part", self.names[peer]);
+        let causes = std::iter::once(gone).chain(causes).collect();
+        Some(CaseFailure::Error { area, causes, advice })
+    }
+
+    /// A host is gone: what it was in has failed there, and so have the pairs that it does not begin any more.
     pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
         let name = self.names[host].clone();
         let causes = CaseFailure::causes(failure);
@@ -312,21 +340,31 @@ impl<'t> Records<'t> {
         self.log.add(RunEvent::Doubt { case: None, doubt })?;
         let advice = failure.advice().to_owned();
         let failed = CaseFailure::Error { area: Area::Host, causes, advice };
+        self.gone.insert(host, failed.clone());
         self.fail(host, &failed)
     }
 
     fn fail(&mut self, host: usize, failure: &CaseFailure) -> Result<(), Failure> {
-        let is_in = |(_, open): &(&usize, &Open)| open.begun && open.hosts.contains(&host);
-        let within: Vec<usize> = self.open.iter().filter(is_in).map(|(at, _)| *at).collect();
         for open in self.open.values_mut().filter(|open| !open.begun) {
             open.hosts.remove(&host);
         }
-        let own = |place: usize| {
-            let named = self.places[host].iter().find(|(_, it)| **it == place);
-            named.map(|(own, _)| own.clone())
+        let is_within = |place: &usize| match self.open.get(place) {
+            Some(open) if open.hosts.contains(&host) => true,
+            Some(open) if open.left.contains(&host) => false,
+            _ => self.gone.contains_key(&host) && self.cases[*place].1.is_some(),
         };
-        let within: Vec<String> = within.into_iter().filter_map(own).collect();
-        within.iter().try_for_each(|own| self.case_ended(host, own, Err(failure.clone()), None))
+        let mut within: Vec<(usize, String)> = self.places[host]
+            .iter()
+            .filter(|(_, place)| is_within(place))
+            .map(|(own, place)| (*place, own.clone()))
+            .collect();
+        within.sort_unstable();
+        let within: Vec<String> = within.into_iter().map(|(_, own)| own).collect();
+        for own in within {
+            self.case_started(host, &own)?;
+            self.case_ended(host, &own, Err(failure.clone()), None)?;
+        }
+        Ok(())
     }
 
     /// Keeps a raw output, whose name an event tells that follows.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_dialects::wire::{iperf3, qperf};
 use assay_fleet::remote::calls::CallError;
@@ -69,6 +70,9 @@ const CHECK_LOGIN: &str = "see --username, --rsa-public-key-path and IPERF3_PASS
 impl NetworkError {
     /// Nobody at this address let us in.
     pub fn not_connected(address: SocketAddr, source: &io::Error) -> Self {
+        if source.kind() == io::ErrorKind::Interrupted {
+            return Self::Interrupted;
+        }
         Self::Known(Failure::NotConnected {
             address: address.to_string(),
             how: match source.kind() {
@@ -80,9 +84,26 @@ impl NetworkError {
         })
     }
 
+    /// A stream beside the connection that is there already could not be opened.
+    pub fn not_opened(peer: &str, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::Interrupted => Self::Interrupted,
+            _ => Self::OpenStream { peer: peer.to_owned(), source },
+        }
+    }
+
+    /// What somebody who wanted a test to end sees instead of what that broke.
+    pub fn unless_interrupted(self, cancel: &AtomicBool) -> Self {
+        if cancel.load(Ordering::Relaxed) { Self::Interrupted } else { self }
+    }
+
     /// What the host lacks, if it is that.
     pub fn lack(&self) -> Option<Lack> {
-        let Self::Known(failure) = self else { return None };
+        let failure = match self {
+            Self::Known(failure) => failure,
+            Self::Call(CallError::Late { .. }) => return Some(Lack::Connection),
+            _ => return None,
+        };
         match failure {
             Failure::UnknownHost { .. } | Failure::NoAddress { .. } => Some(Lack::Address),
             Failure::NotConnected { address, .. } => {
@@ -104,7 +125,13 @@ impl NetworkError {
                 Failure::PeerStopped { peer: peer.clone() }
             }
             other => {
-                let (causes, advice) = (Failure::causes(other), other.advice().to_owned());
+                let causes = Failure::causes(other);
+                let advice = match other {
+                    Self::Call(CallError::Over { peer } | CallError::Late { peer, .. }) => {
+                        format!("see whether it answers: `assay doctor --hosts {peer}` asks it")
+                    }
+                    _ => other.advice().to_owned(),
+                };
                 Failure::Error { area: Area::Network, causes, advice }
             }
         }
@@ -146,9 +173,7 @@ impl NetworkError {
             }
             Self::Memory { .. } => "ask for smaller messages, or fewer at a time",
             Self::Quit { .. } => "start it with --allow-quit where other hosts may end it",
-            Self::Call(_) => {
-                "see whether that host still answers: `assay doctor --hosts HOST` asks it"
-            }
+            Self::Call(_) => "see whether that host answers",
             Self::FarEnd { .. } => {
                 "name the address of that host that data goes to in a fleet file (address = \"…\")"
             }

@@ -88,7 +88,7 @@ pub fn run(
     cancel: &AtomicBool,
     observe: &mut dyn FnMut(Observed<'_>),
 ) -> Result<Outcome, NetworkError> {
-    let (stream, address) = test.target.connect()?;
+    let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
     let mut test = test.clone();
     if test.parameters.block_bytes == DATAGRAM_OF_ONE_SEGMENT {
@@ -101,7 +101,7 @@ pub fn run(
         client: Client::new(Cookie::from_random(random_bytes())),
         control: Control::new(stream, peer)?,
     };
-    let outcome = conversation.run(observe);
+    let outcome = conversation.run(observe).map_err(|it| it.unless_interrupted(cancel));
     if matches!(outcome, Err(NetworkError::Interrupted)) {
         // The server should not wait for a client that has gone; it may be gone itself.
         drop(conversation.control.send(&Client::terminate()));
@@ -209,9 +209,9 @@ impl Conversation<'_> {
         for sends in directions {
             for _ in 0..parameters.streams {
                 let local_port_offset = flows.len() as u16;
-                let socket = self.open_stream(local_port_offset).map_err(|source| {
-                    NetworkError::OpenStream { peer: self.control.peer.clone(), source }
-                })?;
+                let socket = self
+                    .open_stream(local_port_offset)
+                    .map_err(|source| NetworkError::not_opened(&self.control.peer, source))?;
                 flows.push(iperf3_flows::flow(parameters, socket, *sends));
             }
         }
@@ -232,7 +232,7 @@ impl Conversation<'_> {
         match self.test.parameters.protocol {
             Protocol::Tcp => {
                 let timeout = self.test.target.connect_timeout;
-                let stream = socket::connect_tcp(self.address, &options, timeout)?;
+                let stream = socket::connect_tcp(self.address, &options, timeout, self.cancel)?;
                 std::io::Write::write_all(&mut &stream, &self.client.cookie().0)?;
                 Ok(Socket::Tcp(stream))
             }

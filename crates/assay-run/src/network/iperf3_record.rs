@@ -43,11 +43,39 @@ pub fn found(
     outcome: &Result<Outcome, NetworkError>,
 ) -> (Vec<Entry>, Vec<(String, Vec<u8>)>) {
     let mut entries = iperf3_reported::entries(reported);
-    if let Ok(outcome) = outcome {
-        let tested = Tested { parameters: &test.parameters, outcome, reported };
-        entries.extend(tested.in_course().into_iter().chain(tested.facts()));
+    match outcome {
+        Ok(outcome) => {
+            let tested = Tested { parameters: &test.parameters, outcome, reported };
+            entries.extend(tested.in_course().into_iter().chain(tested.facts()));
+        }
+        Err(_) => entries.extend(until_it_broke_off(&test.parameters, reported)),
     }
     (entries, iperf3_reported::raw(reported))
+}
+
+/// What this end saw by itself: of what it sent not what arrived.
+fn until_it_broke_off(parameters: &Parameters, reported: &Reported) -> Vec<Entry> {
+    let connected = reported.start.as_ref().and_then(|it| it.connected.first());
+    let path = connected.map(|it| path::taken(it.local.ip(), it.remote.ip()));
+    let mut entries = path.unwrap_or_default();
+    for (metric, sends) in [("goodput", false), ("send_rate", true)] {
+        let seen = seen_here(parameters, reported, sends);
+        entries.extend(seen.iter().map(|it| rate(Key::of(metric), it)));
+    }
+    entries
+}
+
+/// The intervals that count of what this end sends, or of what it receives.
+fn seen_here(parameters: &Parameters, reported: &Reported, sends: bool) -> Vec<Stretch> {
+    let one_way = match parameters.direction {
+        Direction::Forward => Some(true),
+        Direction::Reverse => Some(false),
+        // The ends of two ways do not see the same intervals.
+        Direction::Both => None,
+    };
+    let intervals = reported.intervals.iter().filter(|_| one_way == Some(sends));
+    let sums = intervals.filter_map(|it| it.sum(sends));
+    sums.filter(|it| !it.omitted && it.seconds() > 0.0).collect()
 }
 
 /// The question, as near as a question of assay's own goes.
@@ -104,22 +132,11 @@ impl Tested<'_> {
     pub fn in_course(&self) -> Vec<Entry> {
         let (sent, received) = (self.total(End::sent), self.total(End::received));
         let span = Span::of_seconds(0.0, received.seconds(), false);
-        let one_way = match self.parameters.direction {
-            Direction::Forward => Some(true),
-            Direction::Reverse => Some(false),
-            // The ends of two ways do not see the same intervals.
-            Direction::Both => None,
-        };
-        let seen_here = |sends: bool| -> Vec<Stretch> {
-            let intervals = self.reported.intervals.iter().filter(|_| one_way == Some(sends));
-            let sums = intervals.filter_map(|it| it.sum(sends));
-            sums.filter(|it| !it.omitted && it.seconds() > 0.0).collect()
-        };
         let mut entries = Vec::new();
         for (metric, sends, whole) in
             [("goodput", false, &received), ("send_rate", true, &sent)]
         {
-            let seen = seen_here(sends);
+            let seen = seen_here(self.parameters, self.reported, sends);
             let stretches =
                 if seen.is_empty() { std::slice::from_ref(whole) } else { &seen[..] };
             entries.extend(stretches.iter().map(|it| rate(Key::of(metric), it)));

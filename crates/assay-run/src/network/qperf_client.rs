@@ -75,13 +75,14 @@ const ROUND_TRIPS_LIMIT: usize = 8 << 20;
 /// What the far end may take beyond its own timer.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs the test.
+/// Runs the test. A ping-pong that nobody wants any more comes back with the round trips until then, if there are any.
 pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, NetworkError> {
-    let (stream, address) = test.target.connect()?;
+    let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
     let control = Control::new(stream, peer)?;
     let client = Client::new(test.request);
-    Conversation { test, cancel, address, client, control }.run()
+    let outcome = Conversation { test, cancel, address, client, control }.run();
+    outcome.map_err(|it| it.unless_interrupted(cancel))
 }
 
 struct Conversation<'a> {
@@ -163,12 +164,9 @@ impl Conversation<'_> {
                 .map(|socket| Socket::Udp { socket, wide: true })
         } else {
             let timeout = self.test.target.connect_timeout;
-            socket::connect_tcp(address, &options, timeout).map(Socket::Tcp)
+            socket::connect_tcp(address, &options, timeout, self.cancel).map(Socket::Tcp)
         };
-        opened.map_err(|source| NetworkError::OpenStream {
-            peer: self.control.peer.clone(),
-            source,
-        })
+        opened.map_err(|source| NetworkError::not_opened(&self.control.peer, source))
     }
 
     fn latency(&mut self, data: Socket) -> Result<QperfOutcome, NetworkError> {
@@ -191,11 +189,13 @@ impl Conversation<'_> {
             peer: self.control.peer.clone(),
             source,
         })?;
-        if self.cancel.load(Ordering::Relaxed) {
-            return Err(NetworkError::Interrupted);
-        }
-        let there = self.statistics()?;
-        let messages = (measured.times_ns.len() as u64).saturating_add(there.received.messages);
+        let trips = measured.times_ns.len() as u64;
+        let messages = match self.cancel.load(Ordering::Relaxed) {
+            true if trips == 0 => return Err(NetworkError::Interrupted),
+            // Each was there and back; the far end is not waited for.
+            true => 2 * trips,
+            false => trips.saturating_add(self.statistics()?.received.messages),
+        };
         if measured.times_ns.is_empty() || messages == 0 {
             return Err(NetworkError::Known(Failure::NoData));
         }

@@ -1,6 +1,7 @@
 //! From a host's name to its addresses, and to a connection.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use assay_kernels::network::socket::{self, SocketOptions};
@@ -68,13 +69,16 @@ impl Target {
         Ok(addresses)
     }
 
-    /// Connects to the first address that answers.
-    pub fn connect(&self) -> Result<(TcpStream, SocketAddr), NetworkError> {
+    /// Connects to the first address that answers, unless that is not wanted any more.
+    pub fn connect(
+        &self,
+        cancel: &AtomicBool,
+    ) -> Result<(TcpStream, SocketAddr), NetworkError> {
         let local = self.local.map(|address| SocketAddr::new(address.ip(), 0));
         let options = SocketOptions { local, no_delay: true, ..SocketOptions::default() };
         let mut last = NetworkError::Known(Failure::NoAddress { host: self.host.clone() });
         for address in self.addresses()? {
-            match socket::connect_tcp(address, &options, self.connect_timeout) {
+            match socket::connect_tcp(address, &options, self.connect_timeout, cancel) {
                 Ok(stream) => return Ok((stream, address)),
                 Err(source) => last = NetworkError::not_connected(address, &source),
             }

@@ -58,7 +58,9 @@ impl Peer {
             (Some((partner, address)), _) => {
                 (Line::between_agents(partner.call), address.to_string(), None)
             }
-            (None, Some(host)) => (reach(host, work.port.unwrap_or(PORT))?, host.clone(), None),
+            (None, Some(host)) => {
+                (reach(host, work.port.unwrap_or(PORT), cancel)?, host.clone(), None)
+            }
             (None, None) => {
                 let (own, line) = Loopback::start(&work.device, Some(program.to_owned()));
                 (line, "127.0.0.1".to_owned(), Some(own))

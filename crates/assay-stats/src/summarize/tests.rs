@@ -49,6 +49,18 @@ fn latency() -> Workload {
     Workload::Latency(LatencyWorkload { cpu: 3, bytes: 4096, line_bytes: 64 })
 }
 
+fn transfer() -> Workload {
+    let question = NetworkQuestion::Throughput(Throughput {
+        streams: 1,
+        direction: Direction::Send,
+        seconds: 1,
+        copy: true,
+        rate_bit_per_s: None,
+        congestion: None,
+    });
+    Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
+}
+
 /// One case and what happened to it, with series that are numbered from 0.
 struct Script {
     case: Case,
@@ -162,9 +174,13 @@ impl Script {
     }
 
     fn failed(self) -> Self {
+        self.failed_with(&Failure::NoIo)
+    }
+
+    fn failed_with(self, failure: &Failure) -> Self {
         self.push(|case| RunEvent::CaseFailed {
             case,
-            failure: Failure::NoIo,
+            failure: failure.clone(),
             because: None,
             host: None,
         })
@@ -471,6 +487,55 @@ fn what_was_not_measured_is_a_failure() {
             ! UnknownMetric { case: "e", metric: "jitter" }
         "#]],
     );
+}
+
+/// The far end went away, or somebody ended the run: what came before is as good as ever. What a wrong result came from
+/// is not, nor what was to be finished first.
+#[test]
+fn what_came_before_a_connection_broke_counts() {
+    let peer = || "far".to_owned();
+    let measured =
+        |workload| case("a", "assay", workload).samples("goodput", None, &[1e9, 2e9]);
+    let results = |script, status| {
+        let mut run = run(vec![script], None);
+        run.status = status;
+        let summary = summarize(&run);
+        let marked = |it: &Estimate| it.warnings.contains(&Doubt::BrokeOff);
+        assert!(summary.results.iter().all(marked), "{:?}", summary.results);
+        (summary.results.len(), summary.failures.len())
+    };
+    let stopped = Failure::PeerStopped { peer: peer() };
+    for (failure, expected) in [
+        (Some(stopped.clone()), (1, 1)),
+        (Some(Failure::NoData), (0, 1)),
+        // It is still going on, or nobody knows what became of it.
+        (None, (0, 0)),
+    ] {
+        let script = measured(transfer());
+        let script = failure.iter().fold(script, Script::failed_with);
+        assert_eq!(results(script, Status::Failed), expected, "{failure:?}");
+    }
+    assert_eq!(results(measured(transfer()), Status::Interrupted), (1, 0));
+    assert_eq!(results(measured(latency()).failed_with(&stopped), Status::Failed), (0, 1));
+    assert_eq!(results(case("a", "assay", transfer()), Status::Interrupted), (0, 0));
+}
+
+/// Throughput is what it is, however the far end counts its CPU time.
+#[test]
+fn a_doubt_about_cpu_time_is_one_about_cpu_time() {
+    for (is_tool, expected) in [(false, &["remote"][..]), (true, &["local", "remote"])] {
+        let mut script = case("a", "assay", transfer()).samples("goodput", None, &[1e9]);
+        for end in ["local", "remote"] {
+            script = script.open("cpu_load", &[(Name::End, end.into())]).sample(0.5, 1.0, 0);
+        }
+        let doubt = Doubt::ProcessCpuOnly { is_tool };
+        let script =
+            script.push(|case| RunEvent::Doubt { case: Some(case), doubt: doubt.clone() });
+        let summary = summarize(&run(vec![script.finished(Stopped::Budget)], None));
+        let doubted = summary.results.iter().filter(|it| it.warnings.contains(&doubt));
+        let ends = doubted.map(|it| it.parameters[&Name::End].text().unwrap());
+        assert_eq!(ends.collect::<Vec<_>>(), expected);
+    }
 }
 
 #[test]
@@ -833,16 +898,7 @@ fn what_hosts_do_together_adds_up_moment_by_moment() {
 
 #[test]
 fn transfers_of_other_moments_are_no_total() {
-    let question = NetworkQuestion::Throughput(Throughput {
-        streams: 1,
-        direction: Direction::Send,
-        seconds: 1,
-        copy: true,
-        rate_bit_per_s: None,
-        congestion: None,
-    });
-    let work = NetworkWorkload { to: None, port: None, question };
-    let mut script = case("a", "assay", Workload::NetworkTcp(work));
+    let mut script = case("a", "assay", transfer());
     for (host, rate, ends_s) in [("one", 1e9, [1.1, 2.2, 3.3]), ("two", 2e9, [1.2, 3.3, 3.4])] {
         script = script.open("goodput", &[(Name::Host, host.into())]);
         for (nth, end_s) in (1..).zip(ends_s) {

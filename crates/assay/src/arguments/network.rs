@@ -1,5 +1,7 @@
 //! What may be typed after `net`.
 
+use assay_fleet::root::Root;
+use assay_kernels::network::socket;
 use assay_model::quantity::{Bytes, Quantity, Unit};
 use assay_model::suite::busy_poll_us;
 use assay_model::workload::Direction;
@@ -30,10 +32,10 @@ pub(crate) struct WhereArguments {
     #[arg(value_name = "HOST", value_parser = super::host)]
     pub(crate) host: Option<String>,
     /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
-    #[arg(short, long)]
+    #[arg(short, long, requires = "host", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
     /// How long to measure, like 10s
-    #[arg(long = "for", value_name = "TIME", value_parser = super::seconds, default_value = "10s", conflicts_with = "budget")]
+    #[arg(long = "for", value_name = "TIME", value_parser = whole_seconds, default_value = "10s", conflicts_with = "budget")]
     pub(crate) length: f64,
     /// UDP instead of TCP
     #[arg(short, long)]
@@ -54,7 +56,7 @@ pub(crate) struct ThroughputArguments {
     #[arg(long, value_name = "RATE", value_parser = bit_rate)]
     pub(crate) rate: Option<u64>,
     /// TCP congestion control algorithm [default: the system's]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "udp", value_parser = congestion)]
     pub(crate) congestion: Option<String>,
     /// Zero-copy send, and receive without copying
     #[arg(long)]
@@ -106,6 +108,28 @@ fn way(text: &str) -> Result<Direction, String> {
     found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
 }
 
+/// Both protocols count whole seconds.
+fn whole_seconds(text: &str) -> Result<f64, String> {
+    match super::seconds(text)? {
+        length if length < 1.0 => {
+            Err("it must be at least 1s: tests last whole seconds".into())
+        }
+        length => Ok(length),
+    }
+}
+
+/// A name that this kernel takes; what it does not have yet it may load for it.
+fn congestion(text: &str) -> Result<String, String> {
+    let names = || Root::machine().text("proc/sys/net/ipv4/tcp_available_congestion_control");
+    match socket::takes_congestion(text) {
+        true => Ok(text.to_owned()),
+        false => Err(match names() {
+            Some(names) => format!("this kernel has no such algorithm; it has {names}"),
+            None => "this kernel has no such algorithm".to_owned(),
+        }),
+    }
+}
+
 fn messages_per_s(text: &str) -> Result<f64, String> {
     let bare = text.trim().strip_suffix("/s").unwrap_or(text);
     let rate = Quantity::parse(bare, Unit::Count).map_err(|error| error.to_string())?.value;
@@ -116,6 +140,9 @@ fn messages_per_s(text: &str) -> Result<f64, String> {
     }
 }
 
+/// More than a thousand times the links that are sold (100 and 400 Gbit/s): a slip of the pen.
+const MOST_BIT_PER_S: f64 = 100e12;
+
 /// With its unit: `1G` could as well be bytes.
 pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     let unit =
@@ -125,9 +152,9 @@ pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     }
     let quantity =
         Quantity::parse(text, Unit::BitPerSecond).map_err(|error| error.to_string())?;
-    if quantity.value >= 1.0 {
+    if (1.0..=MOST_BIT_PER_S).contains(&quantity.value) {
         Ok(quantity.value as u64)
     } else {
-        Err("it must be at least 1 bit/s".into())
+        Err("it must lie between 1 bit/s and 100 Tbit/s".into())
     }
 }

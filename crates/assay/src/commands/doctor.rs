@@ -22,6 +22,11 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
     if typed.hosts.are_several() {
         return doctor_hosts::doctor(typed, terminal);
     }
+    if typed.to.is_none() && typed.round_trip.is_some() != typed.rate.is_some() {
+        let given = if typed.rate.is_some() { "--rate" } else { "--round-trip" };
+        return Err(Failure::usage(format!("{given} alone does not describe a path"))
+            .advise("name the far end with --to, or give both --rate and --round-trip"));
+    }
     let mut found = examine(&PathAsked {
         host: typed.to.clone(),
         round_trip_s: typed.round_trip,

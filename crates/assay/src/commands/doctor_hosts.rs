@@ -70,7 +70,7 @@ pub(super) fn way(
         fleet(&list)?
     } else {
         let names = hosts::parse(&list).map_err(|error| {
-            Failure::usage("--hosts names no hosts").because(&error).advise(error.advice())
+            Failure::usage("--hosts cannot be used").because(&error).advise(error.advice())
         })?;
         names.iter().map(|name| FleetHost::named(name)).collect()
     };

@@ -139,7 +139,7 @@ fn is_worse_in_pairs(summary: &Summary) -> bool {
 fn relays(typed: &FleetArguments, names: &[String]) -> Result<Vec<String>, Failure> {
     let Some(list) = &typed.relays else { return Ok(Vec::new()) };
     let relays = hosts::parse(list).map_err(|error| {
-        Failure::usage("--relays names no hosts").because(&error).advise(error.advice())
+        Failure::usage("--relays cannot be used").because(&error).advise(error.advice())
     })?;
     match relays.iter().find(|relay| names.contains(relay)) {
         None => Ok(relays),
@@ -164,7 +164,7 @@ fn pairs(typed: &RunArguments, suite: &Suite, hosts: &[FleetHost]) -> Result<Rou
         }
     };
     let found = found.map_err(|error| {
-        let failure = Failure::usage(format!("{option} names no pairs of hosts"));
+        let failure = Failure::usage(format!("{option} cannot be used"));
         failure.because(&error).advise(error.advice())
     })?;
     let asks = |what: fn(&Request) -> bool| suite.measures.iter().any(|it| what(&it.request));

@@ -53,7 +53,7 @@ fn what_cannot_be_meant_is_refused_before_anything_is_started() {
     let world = World::new();
     for (arguments, says) in [
         (&["--hosts", "vm[1-"][..], "bracket is not closed"),
-        (&["--hosts", "vm1,vm1"], "vm1 is named twice"),
+        (&["--hosts", "vm1,vm1"], "--hosts cannot be used"),
         (&["--hosts", "./none"], "cannot be read from ./none"),
         (&["--hosts", "none.toml"], "none.toml cannot be read"),
         (&["--hosts", "vm1", "--via", "sudo"], "write {host}"),

@@ -178,6 +178,62 @@ fn a_pair_whose_link_goes_down_is_named_and_the_others_count() {
     assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n3:n4"]);
 }
 
+/// Both ends are asked what they can: a sender that is lost has its pairs listed with its reason, and so has a receiver.
+#[test]
+fn pairs_of_lost_hosts_are_listed_with_the_reason() {
+    let Some(hosts) = Namespaces::new("lost", 2) else { return };
+    let world = World::in_memory();
+    world.write("short.toml", SHORT);
+    let via = hosts.via();
+    let words = ["run", "./short.toml", "--hosts", "n[1-3]", "--via", &via];
+    let more = ["--pairs", "n1:n2,n3:n1,n1:n3", "--json"];
+    let outcome = world.assay(&[&words[..], &more].concat()).failed_with(4);
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
+    let failed: Vec<(&str, &str)> = document["failures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| (it["case"].as_str().unwrap(), it["reason"].as_str().unwrap()))
+        .collect();
+    let cases: BTreeSet<&str> = failed.iter().map(|it| it.0).collect();
+    let lost = ["n1:n3", "n3:n1"].map(|pair| {
+        ["send/streams=1", "latency/bytes=1"].map(|it| format!("network.tcp/{pair}/{it}"))
+    });
+    assert_eq!(cases, lost.as_flattened().iter().map(String::as_str).collect(), "{failed:?}");
+    for (case, reason) in &failed {
+        assert!(reason.contains("Cannot open network namespace"), "{case}: {reason}");
+    }
+    let found = results(&document, "network.tcp", "goodput");
+    assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n1:n2"]);
+    world.assay(&["verify"]).succeeded();
+
+    // Nobody knows what would have been asked.
+    let all = world.assay(&[&words[..], &["--pairs", "n3:n1"]].concat()).failed_with(4);
+    assert!(all.err.contains("the hosts that begin the pairs are missing"), "{all:?}");
+    assert!(all.err.contains("n3: the connection ended: Cannot open"), "{all:?}");
+}
+
+/// What a pair cannot reach is waited for once.
+#[test]
+fn a_pair_without_a_way_is_tried_once() {
+    let Some(hosts) = Namespaces::new("noway", 3) else { return };
+    assert!(run(&format!("ip -n {}n0 link set v3 down", hosts.id)));
+    let world = World::in_memory();
+    world.write("short.toml", SHORT);
+    let via = hosts.via();
+    let words = ["run", "./short.toml", "--hosts", "n[1-3]", "--pairs", "n1:n3,n1:n2"];
+    let outcome =
+        world.assay(&[&words[..], &["--via", &via, "--json"]].concat()).failed_with(4);
+    let document: Value = serde_json::from_str(&outcome.out).unwrap();
+    let failures = document["failures"].as_array().unwrap();
+    assert_eq!(failures.len(), 2, "{document:#}");
+    assert_eq!(failures[1]["because"], failures[0]["case"], "{failures:#?}");
+    for metric in ["goodput", "round_trip"] {
+        let found = results(&document, "network.tcp", metric);
+        assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n1:n2"]);
+    }
+}
+
 #[test]
 fn disjoint_pairs_measure_together_and_add_up() {
     let Some(hosts) = Namespaces::new("halves", 4) else { return };

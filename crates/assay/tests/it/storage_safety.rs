@@ -67,12 +67,14 @@ fn the_file_system_and_its_device_are_reported_first_and_stored() {
     let kind = parameters["file_system"].as_str().unwrap();
     let device = parameters["device"].as_str().unwrap();
     assert!(first.contains(&format!("{kind} on {device}")), "{first}: {parameters}");
+    assert_eq!(parameters["target_bytes"], 1 << 20, "{parameters}");
     world.write("job", "[a]\nrw=write\nsize=1m\nfilename=f\n");
     let run = world.assay(&["fio", "job"]).succeeded();
     assert!(run.err.lines().next().unwrap_or_default().contains(", mounted on /"), "{run:?}");
     let document = world.json(&["show", "--json"]);
     let parameters = &results(&document, "storage", "rate")[0]["parameters"];
     assert_eq!(parameters["file_system"], kind);
+    assert_eq!(parameters["target_bytes"], 1 << 20, "{parameters}");
 }
 
 const PRECIOUS: &str = "what somebody would miss";

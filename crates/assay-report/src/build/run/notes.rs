@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
+use assay_model::host_names;
 use assay_model::plan::Omitted;
 use assay_model::summary::{CaseFailure, Estimate, Summary};
 
@@ -112,8 +113,9 @@ impl Group {
     fn lines(&self) -> Vec<String> {
         let (shown, left) = self.texts.split_at(self.texts.len().min(SHOWN));
         let mut lines: Vec<String> = shown.iter().map(Text::line).collect();
-        let hosts: Vec<&str> =
+        let mut hosts: Vec<&str> =
             left.iter().flat_map(|text| &text.hosts).map(String::as_str).collect();
+        host_names::sort(&mut hosts, |host| host);
         let is_of_hosts = |text: &Text| !text.hosts.is_empty();
         match lines.last_mut() {
             _ if left.is_empty() => {}
@@ -128,7 +130,9 @@ impl Group {
 
 impl Text {
     fn line(&self) -> String {
-        let hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
+        // They came as they were done.
+        let mut hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
+        host_names::sort(&mut hosts, |host| host);
         match (hosts.as_slice(), self.subjects.as_slice()) {
             ([], []) => self.said.clone(),
             ([], subjects) => fact(&some(subjects), &self.said),

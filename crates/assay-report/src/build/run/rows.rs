@@ -1,5 +1,6 @@
 //! The cells that all tables of results have in common.
 
+use assay_model::attribute::Attribute;
 use assay_model::summary::Estimate;
 
 use super::context::Context;
@@ -44,7 +45,9 @@ pub(super) fn measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
 
 /// The same with the host, in tables that do not say elsewhere which of several it was.
 pub(super) fn host_and_measurer(context: &Context<'_>, estimate: &Estimate) -> Cell {
-    let host = context.several_hosts.then(|| estimate.host.clone());
+    // A pair has its hosts in its name.
+    let is_pair = estimate.parameters.contains_key(&Attribute::Peer);
+    let host = (context.several_hosts && !is_pair).then(|| estimate.host.clone());
     let tool = context.several_measurers.then(|| estimate.tool.name.clone());
     details(&host.into_iter().chain(tool).collect::<Vec<_>>()).into()
 }

@@ -13,6 +13,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         Doubt::RoundedOutput { .. }
         | Doubt::ProcessCpuOnly { .. }
         | Doubt::CopyUnknown
+        | Doubt::BrokeOff
         | Doubt::OtherThreadCount { .. }
         | Doubt::SmallerArrays { .. }
         | Doubt::UnreadOutput { .. }
@@ -109,6 +110,7 @@ fn of_output(doubt: &Doubt) -> Said {
         Doubt::ProcessCpuOnly { is_tool: true } => reported!("doubt-process-cpu-only"),
         Doubt::ProcessCpuOnly { is_tool: false } => reported!("doubt-far-process-cpu-only"),
         Doubt::CopyUnknown => reported!("doubt-copy-unknown", version = "3.19"),
+        Doubt::BrokeOff => reported!("doubt-broke-off"),
         Doubt::OtherThreadCount { asked, ran } => {
             reported!(
                 "doubt-other-thread-count",

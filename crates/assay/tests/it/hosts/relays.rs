@@ -103,7 +103,7 @@ fn relays_that_cannot_be_meant_are_refused() {
     let hosts = ["run", "memory", "--hosts", "a,b", "--via", "touch started {host}"];
     for (arguments, says) in [
         (&["--relays", "c,b"][..], "b is a relay and one of --hosts"),
-        (&["--relays", "c[1-"], "--relays names no hosts"),
+        (&["--relays", "c[1-"], "--relays cannot be used"),
         (&["--relays", "c", "--binary", "x"], "cannot be used with"),
     ] {
         let outcome = world.assay(&[&hosts, arguments].concat()).failed_with(2);

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::link::{FAR, Link, NEAR, run};
+use super::storing::is_what_was_measured_until_then;
 use super::{Serving, free_port, wait_until_listening};
 use crate::program::{Outcome, World, files_below};
 
@@ -142,6 +143,17 @@ fn impossible_wishes_are_wrong_usage() {
         &["net", "throughput", "--streams", "0"],
         &["net", "throughput", "--streams", "129"],
         &["net", "throughput", "--for", "10"],
+        &["net", "throughput", "--for", "50ms"],
+        &["net", "throughput", "--rate", "1e99Gbit/s"],
+        &["net", "throughput", "-u", "--congestion", "reno"],
+        &["net", "throughput", "--congestion", "no-such", "--dry-run"],
+        &["net", "throughput", "-p", "5999"],
+        &["net", "throughput", "127.0.0.1", "-p", "0"],
+        &["net", "latency", "[::1]:5999"],
+        &["iperf3", "-c", "127.0.0.1:5201"],
+        &["qperf", "127.0.0.1:19765", "tcp_lat"],
+        &["ping", "127.0.0.1:80"],
+        &["doctor", "--round-trip", "20ms"],
         &["net", "latency", "-u", "--message-size", "1MiB"],
         &["net", "request-response", "--rate", "0"],
     ] {
@@ -214,18 +226,18 @@ pub(super) fn wait_for_connections(port: u16, count: usize) {
 #[test]
 fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
     let world = World::new();
-    let dies_early = || {
+    let dies_after = |millis| {
         let port = free_port();
         let serving = Serving::assay(&world, port);
         let dying = thread::spawn(move || {
             wait_for_connections(port, 2);
-            thread::sleep(Duration::from_millis(800));
+            thread::sleep(Duration::from_millis(millis));
             drop(serving);
         });
         (port.to_string(), dying)
     };
     // The first interval would end long after the server does.
-    let (port, dying) = dies_early();
+    let (port, dying) = dies_after(800);
     let outcome =
         world.assay(&["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "20", "-i", "15"]);
     dying.join().unwrap();
@@ -235,7 +247,8 @@ fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
     assert!(interval.contains("0.00-") && interval.contains("bits/sec"), "{outcome:?}");
     assert!(mark.contains("failed before its end"), "{outcome:?}");
 
-    let (port, dying) = dies_early();
+    // Repetitions are of two seconds, and the first preparation of several.
+    let (port, dying) = dies_after(4500);
     let asked = ["net", "throughput", "127.0.0.1", "-p", &port, "--for", "20s"];
     world.assay(&asked).failed_with(4);
     dying.join().unwrap();
@@ -247,6 +260,9 @@ fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
     });
     let kept = kept.expect("the part of the test is stored");
     assert!(!kept["intervals"].as_array().unwrap().is_empty(), "{kept}");
+    let document = world.json(&["show", "latest", "--json"]);
+    assert_eq!(document["failures"].as_array().unwrap().len(), 1, "{document}");
+    is_what_was_measured_until_then(&document);
 }
 
 #[test]

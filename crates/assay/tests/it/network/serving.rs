@@ -119,6 +119,8 @@ fn one_number_is_stored_like_every_other() {
         .map(|result| result["parameters"]["end"].as_str().unwrap().to_owned())
         .collect();
     assert_eq!(ends, ["local", "remote"]);
+    let page = world.assay(&["report", "latest", "--format", "html"]).succeeded();
+    assert!(page.out.contains("<svg class=\"plot\""), "a page with plots");
     let document = world.json(&["net", "latency", "-u", "--for", "3s", "--json"]);
     let found = results(&document, "network.udp", "round_trip");
     assert_eq!(found[0]["unit"], "s");

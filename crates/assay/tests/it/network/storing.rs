@@ -182,10 +182,23 @@ fn interrupted(world: &World, port: u16, words: &[&str]) -> Value {
     let child = world.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     let mut child = child.unwrap();
     wait_for_connections(port, 2);
+    // Something is measured by then.
+    thread::sleep(Duration::from_millis(500));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(4), "{words:?}");
-    world.json(&["show", "latest", "--json"])["run"].take()
+    world.json(&["show", "latest", "--json"])
+}
+
+/// What a document says of a case that did not come to its end: every result is marked.
+#[track_caller]
+pub(super) fn is_what_was_measured_until_then(document: &Value) {
+    let results = document["results"].as_array().unwrap();
+    assert!(!results.is_empty(), "{document}");
+    for result in results {
+        let warnings = result["warnings"].as_array().unwrap();
+        assert!(warnings.iter().any(|it| it["id"] == "broke-off"), "{result}");
+    }
 }
 
 #[test]
@@ -197,8 +210,9 @@ fn a_test_that_is_interrupted_is_stored_as_such() {
     ] {
         let port = free_port();
         let _serving = Serving::assay(&world, port);
-        let run = interrupted(&world, port, &[words, &[&port.to_string()]].concat());
-        assert_eq!(run["status"], "interrupted", "{words:?}: {run}");
+        let document = interrupted(&world, port, &[words, &[&port.to_string()]].concat());
+        assert_eq!(document["run"]["status"], "interrupted", "{words:?}: {document}");
+        is_what_was_measured_until_then(&document);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
+use assay_model::host_names;
 use assay_model::summary::Estimate;
 
 use super::super::context::{number, text};
@@ -89,6 +90,7 @@ fn map(group: &[&Estimate], title: String) -> HeatMap {
             names.push(name.clone());
         }
     }
+    host_names::sort(&mut names, |name| name);
     let place = |name: &String| names.iter().position(|it| it == name).unwrap_or(0);
     let mut cells = vec![vec![None; names.len()]; names.len()];
     let mut marked = Vec::new();

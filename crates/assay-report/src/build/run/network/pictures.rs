@@ -1,6 +1,6 @@
 //! What only the samples show: rates and CPU load over the time of the measurement, round trips as a distribution.
 
-use assay_model::attribute::Role;
+use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::distribution::Merged;
 use assay_model::quantity::Unit;
 use assay_model::run::{Run, SeriesRecord};
@@ -25,7 +25,11 @@ const SHARES: [f64; 17] = [
 /// The samples behind a result; parts of a series are none.
 fn series_of<'r>(run: &'r Run, estimate: &Estimate) -> Option<&'r SeriesRecord> {
     run.case(&estimate.case)?.series.iter().find(|series| {
-        let is_same = |name, value| estimate.parameters.get(name) == Some(value);
+        // A host is among the parameters only where the run has several.
+        let is_same = |name: &Attribute, value: &Value| match estimate.parameters.get(name) {
+            None if *name == Attribute::Host => value.text() == Some(&estimate.host),
+            asked => asked == Some(value),
+        };
         series.metric == estimate.metric
             && series
                 .dimensions
