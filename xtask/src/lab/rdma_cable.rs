@@ -19,7 +19,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             reason. `tcpdump` sees the traffic class of either end.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::Busy,
-    deadline: Duration::from_secs(300),
+    deadline: Duration::from_secs(600),
     judge,
 };
 

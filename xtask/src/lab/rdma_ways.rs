@@ -172,6 +172,10 @@ echo '== heads of perftest'
 for file in $(grep -rl '#iterations' /tmp/theirs/raw); do
   tr '\\t' '\\n' < $file | sed -n 's/^ *\\(.*\\) Test$/\\1/p; s/^ *\\(Mtu\\|GID index\\) *: */\\1 /p' | tr '\\n' ' '; echo
 done | sort -u
+echo '== turns'
+sed -n 's/.*\"series-opened\",\"series\":\\([0-9]*\\),\"case\":\"\\([^\"]*\\)\".*/opened \\1 \\2/p
+s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' /tmp/theirs/runs/*/events.jsonl |
+  awk '$1 == \"opened\" { of[$2] = $3 } $1 == \"sample\" && of[$2] ~ /send_lat/ { print of[$2] }' | uniq
 echo '== a run of its own'
 /lab/assay rdma send-lat --loopback -a -n 5 --store /tmp/store
 /lab/assay show latest --store /tmp/store
@@ -220,6 +224,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     figures.push(refused(said, 512, false)?);
     figures.push(listed(said, "ends of perftest", &ENDS)?);
     figures.push(listed(said, "heads of perftest", &HEADS)?);
+    figures.push(turns(section(said, "turns")?));
     Ok(figures)
 }
 
@@ -283,6 +288,17 @@ fn refused(said: &str, room: u64, some: bool) -> Result<Figure> {
         reported: count.unwrap_or("nothing is said").to_owned(),
         holds: Some(is_some == Some(some) && text.contains("exit 0")),
     })
+}
+
+/// Whose samples followed each other: one after the other would be two lines.
+fn turns(text: &str) -> Figure {
+    let stretches = text.lines().filter(|line| !line.trim().is_empty()).count();
+    Figure {
+        what: "assay and ib_send_lat: stretches of one's samples".to_owned(),
+        truth: "3 or more, in turns".to_owned(),
+        reported: stretches.to_string(),
+        holds: Some(stretches >= 3),
+    }
 }
 
 /// The lines of a section, each with what it says of the way that is measured.
@@ -430,7 +446,7 @@ mod tests {
         };
         let ends: String = ENDS.iter().map(|line| format!("/usr/bin/{}", end(line))).collect();
         let perftest = format!(
-            "\n== ends of perftest\n{ends}\n== heads of perftest\n{} \n",
+            "\n== turns\nassay\nib_send_lat\nassay\n\n== ends of perftest\n{ends}\n== heads of perftest\n{} \n",
             HEADS.join(" \n")
         );
         sections.chain([own, perftest]).collect()
@@ -478,6 +494,11 @@ mod tests {
                 "refused 0",
                 "refused 1",
                 "128 in flight, memory for 512: messages that found none",
+            ),
+            (
+                "ib_send_lat\nassay\n\n",
+                "ib_send_lat\n\n",
+                "assay and ib_send_lat: stretches of one's samples",
             ),
             ("refused 0", "", "128 in flight, memory for 512: messages that found none"),
             ("-x 1 -m 1024 -d rxe0\n", "-d rxe0\n", "ends of perftest"),
