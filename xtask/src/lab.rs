@@ -25,6 +25,7 @@ pub(crate) mod image;
 mod in_ci;
 mod network;
 mod rdma;
+mod rdma_cable;
 mod rdma_pairs;
 mod rdma_ways;
 mod storage;
@@ -120,6 +121,7 @@ pub(crate) struct Figure {
 
 const SCENARIOS: &[Scenario] = &[
     rdma::SCENARIO,
+    rdma_cable::SCENARIO,
     rdma_ways::SCENARIO,
     rdma_pairs::SCENARIO,
     network::SCENARIO,

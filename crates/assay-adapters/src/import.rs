@@ -191,7 +191,7 @@ impl ImportError {
                     "look at that line; the file may have been edited, or come from a version of \
                      the tool that assay does not know"
                 }
-                ToolError::Reconcile { .. } => {
+                ToolError::Reconcile { .. } | ToolError::Agree { .. } => {
                     "its figures contradict each other, so that one of them is wrong: look at \
                      what wrote the file"
                 }
@@ -258,6 +258,7 @@ fn line_of(text: &str, error: &ToolError) -> Option<usize> {
         ToolError::ReadNumber { text, .. } => text.trim_matches('"'),
         ToolError::ReadColumn { name } => name,
         ToolError::PassCheck { verdict } | ToolError::Meet { what: verdict, .. } => verdict,
+        ToolError::Agree { line, .. } => line,
         ToolError::ReachEnd { .. } => return Some(text.lines().count().max(1)),
         _ => return None,
     };

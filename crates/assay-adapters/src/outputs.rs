@@ -150,6 +150,14 @@ pub enum ToolError {
         /// The statements.
         what: String,
     },
+    /// The figures of one line contradict each other.
+    #[error("the output contradicts itself: {what}")]
+    Agree {
+        /// The figures.
+        what: String,
+        /// The line.
+        line: String,
+    },
 }
 
 impl Outputs {
@@ -289,7 +297,7 @@ impl ToolError {
                 _ => "mend what the tool names, then repeat",
             },
             Self::Check { .. } => "use a build and an input that check the result",
-            Self::Reconcile { .. } => {
+            Self::Reconcile { .. } | Self::Agree { .. } => {
                 "look at the stored raw output: another program of that name, a launcher of \
                  another MPI than the tool was built with, or a modified tool"
             }

@@ -116,6 +116,11 @@ pub type Row = BTreeMap<Column, f64>;
 /// When there is no table, its head has a column that is not known before one that is, a line of figures does
 /// not fit it, or the figures of a line contradict each other.
 pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
+    Ok(rows_with_lines(text)?.into_iter().map(|(_, row)| row).collect())
+}
+
+/// The same, each with its line.
+pub(crate) fn rows_with_lines(text: &str) -> Result<Vec<(&str, Row)>, ToolError> {
     let find =
         |what: &str| ToolError::Find { what: what.to_owned(), place: "the output of perftest" };
     let mut lines = text.lines();
@@ -128,7 +133,7 @@ pub fn rows(text: &str) -> Result<Vec<Row>, ToolError> {
     for text in lines.take_while(|line| !line.trim_start().starts_with("-----")) {
         // A program may say something meanwhile.
         if text.trim_start().starts_with(|first: char| first.is_ascii_digit()) {
-            rows.push(head.row(text)?);
+            rows.push((text, head.row(text)?));
         }
     }
     if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
@@ -172,6 +177,9 @@ pub(crate) fn impossible(row: &Row) -> Vec<Doubt> {
         (Order::MinMean, Column::Min, Column::Average, Unit::Second),
         (Order::MeanMax, Column::Average, Column::Max, Unit::Second),
         (Order::MinMedian, Column::Min, Column::Typical, Unit::Second),
+        (Order::MedianMax, Column::Typical, Column::Max, Unit::Second),
+        (Order::MedianP99, Column::Typical, Column::P99, Unit::Second),
+        (Order::P99Max, Column::P99, Column::Max, Unit::Second),
         (Order::MeanMax, Column::Rate, Column::PeakRate, Unit::BytePerSecond),
     ];
     let broken = laws.into_iter().filter_map(|(law, less, more, unit)| {
@@ -236,7 +244,7 @@ impl Head {
         }
         if are > known && !self.goes_on {
             let what = format!("a row has {are} figures, its head {known} columns");
-            return Err(ToolError::Reconcile { what });
+            return Err(ToolError::Agree { what, line: text.to_owned() });
         }
         let (mut row, mut rounding) = (Row::new(), Row::new());
         for (figure, (label, column, factor)) in figures.iter().zip(&self.labels) {
@@ -246,37 +254,31 @@ impl Head {
             let decimals = figure.split_once('.').map_or(0, |(_, decimals)| decimals.len());
             rounding.insert(column, 0.5 * factor / 10_f64.powi(decimals.min(20) as i32));
         }
-        agrees(&row, &rounding)?;
-        Ok(row)
+        match contradiction(&row, &rounding) {
+            Some(what) => Err(ToolError::Agree { what, line: text.to_owned() }),
+            None => Ok(row),
+        }
     }
 }
 
-/// That the figures of a row fit each other. Bytes times messages are the rate, which also decides what a label
+/// Which figures of a row do not fit each other. Bytes times messages are the rate, which also decides what a label
 /// of `MB/sec` means; one time after another, whole or halved, makes the events of a second.
-fn agrees(row: &Row, rounding: &Row) -> Result<(), ToolError> {
+fn contradiction(row: &Row, rounding: &Row) -> Option<String> {
     // Printed figures, of clocks that were read at slightly different times.
     const TOLERANCE: f64 = 0.01;
     let of = |column: Column| Some((*row.get(&column)?, *rounding.get(&column)?));
-    let contradict = |what: String| Err(ToolError::Reconcile { what });
     let sized = of(Column::Rate).zip(of(Column::MessageRate)).zip(of(Column::Bytes));
     if let Some((((rate, half), (messages, half_messages)), (bytes, _))) = sized {
         let rounded = half + half_messages * bytes;
         if (rate - messages * bytes).abs() > rounded + TOLERANCE * rate {
-            return contradict(format!(
-                "{rate} B/s, and {messages} messages of {bytes} B a second"
-            ));
+            return Some(format!("{rate} B/s, and {messages} messages of {bytes} B a second"));
         }
     }
-    if let Some(((time_s, half_s), (per_s, half))) =
-        of(Column::Average).zip(of(Column::EventRate))
-    {
-        let rounded = half_s * per_s + half * time_s;
-        let differs = |whole: f64| (time_s * per_s - whole).abs() > rounded + TOLERANCE * whole;
-        if differs(1.0) && differs(0.5) {
-            return contradict(format!("{time_s} s each, and {per_s} of them a second"));
-        }
-    }
-    Ok(())
+    let ((time_s, half_s), (per_s, half)) = of(Column::Average).zip(of(Column::EventRate))?;
+    let rounded = half_s * per_s + half * time_s;
+    let differs = |whole: f64| (time_s * per_s - whole).abs() > rounded + TOLERANCE * whole;
+    (differs(1.0) && differs(0.5))
+        .then(|| format!("{time_s} s each, and {per_s} of them a second"))
 }
 
 #[cfg(test)]
@@ -436,7 +438,7 @@ mod tests {
             (TIMES, "200.00 250000.00"),
         ] {
             let read = rows(&format!("{head}{figures}\n"));
-            let refused = matches!(read, Err(ToolError::Reconcile { .. }));
+            let refused = matches!(read, Err(ToolError::Agree { .. }));
             assert!(refused, "{figures}: {read:?}");
         }
         // One way and a whole round trip; a rate below its last digit.
@@ -460,7 +462,7 @@ mod tests {
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 1.80 7.50\n",
-                "the output contradicts itself or the request: a row has 4 figures, its head 3 columns",
+                "the output contradicts itself: a row has 4 figures, its head 3 columns",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -nan\n",

@@ -11,6 +11,8 @@ const TAIL: usize = 2;
 const RULE: &str =
     "---------------------------------------------------------------------------------------\n";
 
+/// The head of a table of means, of tests that last a time (`RESULT_FMT_LAT_DUR`).
+const MEANS: &str = " #bytes        #iterations       t_avg[usec]    tps average\n";
 /// The head of a table of times.
 const TIMES: &str = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n";
 
@@ -84,6 +86,40 @@ impl std::fmt::Display for LatencyRow {
     }
 }
 
+/// A row of a latency test that lasts a time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MeanRow {
+    /// Size of a message.
+    pub bytes: u64,
+    /// Messages that counted.
+    pub iterations: u64,
+    /// The mean, in µs.
+    pub avg_us: f64,
+    /// Round trips or operations per second.
+    pub per_s: f64,
+}
+
+impl MeanRow {
+    /// From the times of all that counted, in ns; `divisor` is 2 where half of a round trip counts. `None` of none.
+    #[must_use]
+    pub fn of(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
+        let (iterations, all_ns) = (times_ns.len() as u64, times_ns.iter().sum::<u64>());
+        let mean_ns = all_ns as f64 / iterations as f64;
+        let avg_us = mean_ns * 1e-3 / f64::from(divisor);
+        (all_ns > 0).then_some(Self { bytes, iterations, avg_us, per_s: 1e9 / mean_ns })
+    }
+}
+
+impl std::fmt::Display for MeanRow {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { bytes, iterations, avg_us, per_s } = self;
+        writeln!(
+            f,
+            " {bytes:<7}       {iterations}            {avg_us:<7.2}        {per_s:<7.2}"
+        )
+    }
+}
+
 /// A row of a bandwidth table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthRow {
@@ -152,8 +188,19 @@ pub struct Head {
     pub title: String,
     /// Lines of names and values.
     pub facts: Vec<(&'static str, String)>,
-    /// What rates are printed in; `None` = it is a table of times.
-    pub rates: Option<RateUnit>,
+    /// What of.
+    pub columns: Columns,
+}
+
+/// What a table is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Columns {
+    /// Times.
+    Times,
+    /// Times of a test that lasts a time.
+    Means,
+    /// Rates.
+    Rates(RateUnit),
 }
 
 impl std::fmt::Display for Head {
@@ -162,11 +209,15 @@ impl std::fmt::Display for Head {
         for (name, value) in &self.facts {
             writeln!(lines, " {name:<15} : {value}")?;
         }
-        let columns = match self.rates.map(RateUnit::name) {
-            Some(unit) => format!(
-                " #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
-            ),
-            None => TIMES.to_owned(),
+        let columns = match self.columns {
+            Columns::Times => TIMES.to_owned(),
+            Columns::Means => MEANS.to_owned(),
+            Columns::Rates(unit) => {
+                let unit = unit.name();
+                format!(
+                    " #bytes     #iterations    BW peak[{unit}]    BW average[{unit}]   MsgRate[Mpps]\n"
+                )
+            }
         };
         write!(f, "{RULE}                    {}\n{lines}{RULE}{columns}", self.title)
     }
@@ -259,12 +310,21 @@ mod tests {
             assert_eq!(printed, expected);
         }
         for (unit, name) in [(RateUnit::Mebibytes, "MiB/sec"), (RateUnit::Gigabits, "Gb/sec")] {
-            let head = Head { title: String::new(), facts: vec![], rates: Some(unit) };
+            let head =
+                Head { title: String::new(), facts: vec![], columns: Columns::Rates(unit) };
             let columns = format!(
                 " #bytes     #iterations    BW peak[{name}]    BW average[{name}]   MsgRate[Mpps]\n"
             );
             assert!(head.to_string().ends_with(&columns), "{head}");
         }
+    }
+
+    /// By `REPORT_FMT_LAT_DUR`: half of a round trip of 4 µs, 250,000 of which a second has.
+    #[test]
+    fn of_a_time_there_is_the_mean_alone() {
+        let row = MeanRow::of(2, &[3000, 4000, 5000], 2).unwrap();
+        assert_eq!(row.to_string(), " 2             3            2.00           250000.00\n");
+        assert_eq!(MeanRow::of(2, &[], 2), None);
     }
 
     #[test]

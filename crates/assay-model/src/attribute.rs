@@ -405,6 +405,8 @@ attributes! {
     PerftestP99, "perftest_p99", Fact, TIME;
     /// Its `99.9% percentile`.
     PerftestP999, "perftest_p999", Fact, TIME;
+    /// Its `BW peak`, the fastest window: luck and no measurement.
+    PerftestPeak, "perftest_peak", Fact, Kind::Measured(Unit::BytePerSecond);
     /// What carried the messages.
     Transport, "transport", Fact, Kind::Plain;
     /// The CPUs that each rank was bound to.
@@ -453,6 +455,8 @@ attributes! {
     SourceFile, "source_file", Fact, Kind::Plain;
     /// The format of that file.
     SourceFormat, "source_format", Fact, Kind::Plain;
+    /// The line of that file, from 1, where a line is a result.
+    SourceLine, "source_line", Fact, Kind::Plain;
     /// What format 1 stored under names that are none of these.
     Reported, "told", Fact, Kind::Plain;
 }

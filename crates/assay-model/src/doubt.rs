@@ -506,6 +506,8 @@ pub enum Order {
     MinMedian,
     /// median ≤ p99.
     MedianP99,
+    /// median ≤ max.
+    MedianMax,
     /// p99 ≤ max.
     P99Max,
     /// min ≤ mean.

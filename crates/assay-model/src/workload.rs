@@ -16,8 +16,8 @@ pub mod storage;
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 pub use rdma::{
-    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaTuning,
-    RdmaWorkload,
+    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaDuration,
+    RdmaTuning, RdmaWorkload,
 };
 
 /// One fully resolved request. The serialised form carries the benchmark's identifier.

@@ -135,6 +135,7 @@ said-rdma-ethernet = zařízení RDMA na Ethernetu
 said-rdma-device = zařízení RDMA
 said-rdma-rate = rychlost aktivního portu karty
 said-one-lane = běží jen jedna linka spoje
+said-two-lanes = běží jen dvě linky spoje
 said-faster-port = jiný port stejné karty má { $rate }
 said-rdma-errors = čítač chyb zařízení RDMA
 said-grew = { $counter } o { $n }

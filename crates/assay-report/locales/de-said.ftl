@@ -134,6 +134,7 @@ said-rdma-ethernet = ein RDMA-Gerät an Ethernet
 said-rdma-device = ein RDMA-Gerät
 said-rdma-rate = die Rate eines aktiven Ports einer Karte
 said-one-lane = nur eine Lane der Verbindung ist aktiv
+said-two-lanes = nur zwei Lanes der Verbindung sind aktiv
 said-faster-port = ein anderer Port einer solchen Karte hat { $rate }
 said-rdma-errors = ein Fehlerzähler eines RDMA-Geräts
 said-grew = { $counter } um { $n }

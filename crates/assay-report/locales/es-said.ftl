@@ -134,6 +134,7 @@ said-rdma-ethernet = dispositivo RDMA en Ethernet
 said-rdma-device = dispositivo RDMA
 said-rdma-rate = velocidad de un puerto activo de una tarjeta
 said-one-lane = solo un carril del enlace está activo
+said-two-lanes = solo dos carriles del enlace están activos
 said-faster-port = otro puerto de una tarjeta igual tiene { $rate }
 said-rdma-errors = contador de errores de un dispositivo RDMA
 said-grew = { $counter } en { $n }

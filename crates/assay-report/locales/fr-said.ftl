@@ -134,6 +134,7 @@ said-rdma-ethernet = périphérique RDMA sur Ethernet
 said-rdma-device = périphérique RDMA
 said-rdma-rate = vitesse d’un port actif d’une carte
 said-one-lane = une seule voie du lien est active
+said-two-lanes = seules deux voies du lien sont actives
 said-faster-port = un autre port d’une carte identique a { $rate }
 said-rdma-errors = compteur d’erreurs d’un périphérique RDMA
 said-grew = { $counter } : +{ $n }

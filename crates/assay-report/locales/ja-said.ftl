@@ -116,6 +116,7 @@ said-rdma-ethernet = イーサネット上の RDMA デバイス
 said-rdma-device = RDMA デバイス
 said-rdma-rate = カードのアクティブなポートの速度
 said-one-lane = リンクの一レーンだけが動作しています
+said-two-lanes = リンクの二レーンだけが動作しています
 said-faster-port = 同種のカードの別ポートは { $rate }
 said-rdma-errors = RDMA デバイスのエラーカウンター
 said-grew = { $counter } が { $n } 増加

@@ -116,6 +116,7 @@ said-rdma-ethernet = 이더넷의 RDMA 장치
 said-rdma-device = RDMA 장치
 said-rdma-rate = 카드의 활성 포트 속도
 said-one-lane = 링크의 레인 하나만 작동함
+said-two-lanes = 링크의 레인 둘만 작동함
 said-faster-port = 같은 종류 카드의 다른 포트는 { $rate }
 said-rdma-errors = RDMA 장치의 오류 카운터
 said-grew = { $counter } { $n } 증가

@@ -136,6 +136,7 @@ said-rdma-ethernet = устройство RDMA на Ethernet
 said-rdma-device = устройство RDMA
 said-rdma-rate = скорость активного порта карты
 said-one-lane = работает только одна линия канала
+said-two-lanes = работают только две линии канала
 said-faster-port = у другого порта такой же карты { $rate }
 said-rdma-errors = счётчик ошибок устройства RDMA
 said-grew = { $counter }: прирост { $n }

@@ -116,6 +116,7 @@ said-rdma-ethernet = 以太网上的 RDMA 设备
 said-rdma-device = RDMA 设备
 said-rdma-rate = 网卡活动端口的速率
 said-one-lane = 链路只有一条通道工作
+said-two-lanes = 链路只有两条通道工作
 said-faster-port = 同类网卡的另一端口为 { $rate }
 said-rdma-errors = RDMA 设备的错误计数器
 said-grew = { $counter } 增加 { $n }

@@ -73,9 +73,6 @@ fn of_kind(
             };
             return tool::measure(&case, found, &host.cpu.flags, known, recorder);
         }
-        if let Workload::Rdma(work) = &case.workload {
-            return rdma::by_perftest((case, work), found, recorder);
-        }
         return tool::measure(case, found, &host.cpu.flags, known, recorder);
     }
     match &case.workload {
@@ -100,12 +97,13 @@ fn of_kind(
 /// machine until it ends.
 pub(crate) fn turns<'c>(
     case: &'c Case,
-    tools: &Tools,
+    tools: &'c Tools,
     known: &'c RefCell<Known>,
 ) -> Option<Turns<'c>> {
     let network = |work, by| Some(network::turns(work, by, known));
-    if tools.get(&case.by).is_some() {
-        return None;
+    if let Some(found) = tools.get(&case.by) {
+        let Workload::Rdma(work) = &case.workload else { return None };
+        return Some(rdma::perftest_turns((case, work), found));
     }
     match &case.workload {
         Workload::Stream(work) => Some(stream::turns(work, known)),

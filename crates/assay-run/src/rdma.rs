@@ -4,6 +4,7 @@
 //! What both ends tell each other is assay's own (`wire`): perftest's exchange differs by version and options.
 
 mod far_end;
+mod lasting;
 mod outcome;
 mod perftest;
 mod perftest_figures;
@@ -118,14 +119,24 @@ pub(crate) fn run_with(
     observe(Observed::Joined(&Joined::of(&end, (work, far), node)))?;
     let began_ns = clock::now_ns();
     for bytes in &work.sizes {
-        let pass = load.pass(*bytes);
         let from_ns = clock::now_ns();
-        let values = size(&mut end, &mut line, (&load, &pass), cancel)
-            .map_err(|error| error.failure())?;
+        let measured = match work.duration {
+            Some(duration) => {
+                lasting::size(&mut end, &mut line, (&load, *bytes, duration), cancel)
+            }
+            None => {
+                let pass = load.pass(*bytes, work.iterations);
+                size(&mut end, &mut line, (&load, &pass), cancel)
+                    .map(|values| (work.iterations, values))
+            }
+        };
+        let (iterations, values) = measured.map_err(|error| error.failure())?;
         let since = |ns: u64| clock::seconds_between(began_ns, ns);
         let (from_s, to_s) = (since(from_ns), since(clock::now_ns()));
         let seconds = (from_s, to_s - from_s);
-        observe(Observed::Size(&Size { bytes: *bytes, seconds, values }))?;
+        let lasted = work.duration.is_some();
+        let measured = Size { bytes: *bytes, iterations, lasted, seconds, values };
+        observe(Observed::Size(&measured))?;
     }
     // All is measured and checked: a far end that has gone by now takes nothing from it.
     let _ = line.say(&Message::Over);
@@ -137,7 +148,6 @@ pub(crate) fn run_with(
 struct Load {
     test: RdmaTest,
     connection: RdmaConnection,
-    iterations: u64,
     depth: u64,
     queue_pairs: u32,
     both: bool,
@@ -147,9 +157,9 @@ struct Load {
 
 impl Load {
     const fn of(work: &RdmaWorkload) -> Self {
-        let RdmaWorkload { test, connection, iterations, depth, queue_pairs, .. } = *work;
+        let RdmaWorkload { test, connection, depth, queue_pairs, .. } = *work;
         let RdmaWorkload { both, moderation, warms_up, .. } = *work;
-        Self { test, connection, iterations, depth, queue_pairs, both, moderation, warms_up }
+        Self { test, connection, depth, queue_pairs, both, moderation, warms_up }
     }
 
     const fn connection(&self) -> Connection {
@@ -159,7 +169,7 @@ impl Load {
         }
     }
 
-    const fn pass(&self, bytes: u64) -> Pass {
+    const fn pass(&self, bytes: u64, iterations: u64) -> Pass {
         let operation = match self.test {
             RdmaTest::SendLatency | RdmaTest::SendBandwidth => Operation::Send,
             RdmaTest::WriteLatency | RdmaTest::WriteBandwidth => Operation::Write,
@@ -167,8 +177,13 @@ impl Load {
             RdmaTest::AtomicLatency => Operation::FetchAdd,
         };
         let depth = if self.test.is_bandwidth() { self.depth } else { 1 };
-        let (both, iterations, moderation) = (self.both, self.iterations, self.moderation);
+        let (both, moderation) = (self.both, self.moderation);
         Pass { operation, depth, both, bytes, iterations, moderation }
+    }
+
+    /// Messages of a pass at least: as many as are in flight, and one more than none.
+    const fn least(&self) -> u64 {
+        if self.test.is_bandwidth() { self.depth } else { 1 }
     }
 
     /// What goes before a size and is not counted: as many as are in flight, of this end alone (perftest:
@@ -296,8 +311,7 @@ fn join(
         assay: env!("CARGO_PKG_VERSION").to_owned(),
         test: work.test,
         connection: work.connection,
-        sizes: work.sizes.clone(),
-        iterations: work.iterations,
+        most_bytes: work.sizes.iter().copied().max().unwrap_or(1),
         depth: work.depth,
         queue_pairs: work.queue_pairs,
         both: work.both,
@@ -335,6 +349,7 @@ fn size(
     (load, pass): (&Load, &Pass),
     cancel: &AtomicBool,
 ) -> Result<Values, TestError> {
+    line.say(&Message::Next { bytes: pass.bytes, iterations: pass.iterations })?;
     end.prepare(pass, true)?;
     match line.hear("the beginning of a size", PATIENCE, cancel)? {
         Message::Ready => {}

@@ -131,6 +131,19 @@ echo '== both ways'
   /lab/assay rdma send-bw --loopback -b -q 2 -s 4096 -n 200 --store /tmp/store; echo \"exit $?\"
 echo '== datagrams'
 /lab/assay rdma send-bw --loopback -c UD -s 1024 -n 500 --store /tmp/store; echo \"exit $?\"
+echo '== datagrams of all sizes'
+/lab/assay rdma send-bw --loopback -c UD -a -n 100 --store /tmp/store; echo \"exit $?\"
+# The kernel counts messages that found no memory.
+refused() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/send_rnr_err; }
+room() {
+  echo \"== memory for $1\"
+  before=$(refused)
+  /lab/assay rdma send-bw --loopback -r $1 -s 1024 -n 500 --no-store; echo \"exit $?\"
+  echo \"refused $(($(refused) - before))\"
+}
+room 16
+room 512
+bad level /lab/assay rdma send-lat $alone -S 16
 echo '== by perftest'
 cat > /tmp/two.toml <<'SUITE'
 name = \"two\"
@@ -140,10 +153,29 @@ budget = \"20s\"
 benchmark = \"rdma.send_lat\"
 by = [\"assay\", \"ib_send_lat\"]
 [[measure]]
+benchmark = \"rdma.read_lat\"
+gid-index = 0
+path-mtu = \"512B\"
+by = [\"assay\", \"ib_read_lat\"]
+[[measure]]
 benchmark = \"rdma.write_bw\"
 by = [\"ib_write_bw\"]
 SUITE
-/lab/assay run /tmp/two.toml --quiet --format csv --store /tmp/store; echo \"exit $?\"
+# What perftest is asked for, at both ends.
+(while [ ! -e /tmp/enough ]; do ps -o args | grep '[ /]ib_'; sleep 0.2; done > /tmp/ends) & watcher=$!
+/lab/assay run /tmp/two.toml --quiet --format csv --store /tmp/theirs; echo \"exit $?\"
+touch /tmp/enough
+wait $watcher
+echo '== ends of perftest'
+grep -- ' -F ' /tmp/ends | grep -v grep | sed 's/ -p [0-9]*//' | sort -u
+echo '== heads of perftest'
+for file in $(grep -rl '#iterations' /tmp/theirs/raw); do
+  tr '\\t' '\\n' < $file | sed -n 's/^ *\\(.*\\) Test$/\\1/p; s/^ *\\(Mtu\\|GID index\\) *: */\\1 /p' | tr '\\n' ' '; echo
+done | sort -u
+echo '== turns'
+sed -n 's/.*\"series-opened\",\"series\":\\([0-9]*\\),\"case\":\"\\([^\"]*\\)\".*/opened \\1 \\2/p
+s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' /tmp/theirs/runs/*/events.jsonl |
+  awk '$1 == \"opened\" { of[$2] = $3 } $1 == \"sample\" && of[$2] ~ /send_lat/ { print of[$2] }' | uniq
 echo '== a run of its own'
 /lab/assay rdma send-lat --loopback -a -n 5 --store /tmp/store
 /lab/assay show latest --store /tmp/store
@@ -156,6 +188,23 @@ echo '== as perftest-json'
 
 /// Of 2 B … 8 MiB, powers of two.
 const SIZES: usize = 23;
+/// Of 2 B … 1024 B, what every path carries.
+const OF_DATAGRAMS: usize = 10;
+/// What both ends of perftest were asked for: what the suite says, and otherwise what assay takes at that end.
+const ENDS: [&str; 6] = [
+    "ib_read_lat -x 0 -m 512 client",
+    "ib_read_lat -x 0 -m 512 server",
+    "ib_send_lat -x 1 -m 1024 client",
+    "ib_send_lat -x 1 -m 1024 server",
+    "ib_write_bw -x 1 -m 1024 client",
+    "ib_write_bw -x 1 -m 1024 server",
+];
+/// What perftest says that it used, in the outputs that are stored.
+const HEADS: [&str; 3] = [
+    "RDMA_Read Latency Mtu 512[B] GID index 0",
+    "RDMA_Write BW Mtu 1024[B] GID index 1",
+    "Send Latency Mtu 1024[B] GID index 1",
+];
 /// Room for 512 datagrams is handed to the device before the first is sent, which is more than the 500 there are: none is
 /// lost for want of it. Some may be where the kernel of a busy guest drops packets, 1 % at most.
 const MOST_LOST: f64 = 0.01;
@@ -168,8 +217,14 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     figures.push(tables(said, "queue pairs", (1, SIZES), Column::MessageRate)?);
     figures.push(tables(said, "both ways", (3, 1), Column::Rate)?);
     figures.push(tables(said, "datagrams", (1, 1), Column::Rate)?);
+    figures.push(tables(said, "datagrams of all sizes", (1, OF_DATAGRAMS), Column::Rate)?);
     figures.push(tables(said, "as perftest", (1, SIZES), Column::Typical)?);
     figures.push(lost(section(said, "datagrams")?));
+    figures.push(refused(said, 16, true)?);
+    figures.push(refused(said, 512, false)?);
+    figures.push(listed(said, "ends of perftest", &ENDS)?);
+    figures.push(listed(said, "heads of perftest", &HEADS)?);
+    figures.push(turns(section(said, "turns")?));
     Ok(figures)
 }
 
@@ -222,8 +277,56 @@ fn lost(text: &str) -> Figure {
     }
 }
 
+/// Where memory for fewer messages is there than are in flight, some have to be sent again, by the kernel's count.
+fn refused(said: &str, room: u64, some: bool) -> Result<Figure> {
+    let text = section(said, &format!("memory for {room}"))?;
+    let count = text.lines().find_map(|line| line.strip_prefix("refused "));
+    let is_some = count.and_then(|it| it.trim().parse::<u64>().ok()).map(|it| it > 0);
+    Ok(Figure {
+        what: format!("128 in flight, memory for {room}: messages that found none"),
+        truth: if some { "some" } else { "none" }.to_owned(),
+        reported: count.unwrap_or("nothing is said").to_owned(),
+        holds: Some(is_some == Some(some) && text.contains("exit 0")),
+    })
+}
+
+/// Whose samples followed each other: one after the other would be two lines.
+fn turns(text: &str) -> Figure {
+    let stretches = text.lines().filter(|line| !line.trim().is_empty()).count();
+    Figure {
+        what: "assay and ib_send_lat: stretches of one's samples".to_owned(),
+        truth: "3 or more, in turns".to_owned(),
+        reported: stretches.to_string(),
+        holds: Some(stretches >= 3),
+    }
+}
+
+/// The lines of a section, each with what it says of the way that is measured.
+fn listed(said: &str, name: &str, expected: &[&str]) -> Result<Figure> {
+    let lines = section(said, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
+    let found: Vec<String> = lines.map(way).collect();
+    Ok(Figure::is(name, &expected.join(", "), found.join(", ")))
+}
+
+/// A command line of perftest's: which program, `-x`, `-m`, and whether it was told where the other end is. Any other
+/// line is what it is.
+fn way(line: &str) -> String {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let Some(program) = words[0].split('/').next_back().filter(|it| it.starts_with("ib_"))
+    else {
+        return words.join(" ");
+    };
+    let after = |option| {
+        let at = words.iter().position(|word| *word == option)?;
+        words.get(at + 1).map(|value| format!(" {option} {value}"))
+    };
+    let [gid, mtu] = ["-x", "-m"].map(|option| after(option).unwrap_or_default());
+    let end = if line.ends_with("127.0.0.1") { "client" } else { "server" };
+    format!("{program}{gid}{mtu} {end}")
+}
+
 /// Sections, and texts that have to stand in each.
-const SAID: [(&str, &[&str]); 22] = [
+const SAID: [(&str, &[&str]); 24] = [
     ("bad gid", &["has no GID 200", "chooses one", "exit 4"]),
     ("bad mtu", &["a path MTU of 4096 B is more than the 1024 B of the port", "exit 4"]),
     ("bad device", &["there is no RDMA device mlx5_7; there is rxe0", "exit 4"]),
@@ -266,9 +369,17 @@ const SAID: [(&str, &[&str]); 22] = [
         &["RDMA_Write Bidirectional BW Test", "Send Bidirectional BW Test", "exit 0"],
     ),
     ("datagrams", &["exit 0"]),
+    ("datagrams of all sizes", &["exit 0"]),
+    ("bad level", &["16 is no whole number from 0 to 15", "exit 2"]),
     (
         "by perftest",
-        &["rdma.send_lat,half_round_trip", ",ib_send_lat,6.06", ",ib_write_bw,6.06", "exit 0"],
+        &[
+            "rdma.send_lat,half_round_trip",
+            ",ib_send_lat,6.06",
+            ",ib_read_lat,6.06",
+            ",ib_write_bw,6.06",
+            "exit 0",
+        ],
     ),
     ("as perftest-json", &["\"percentile_99.9\"", "\"MsgSize\": 8388608"]),
 ];
@@ -320,13 +431,25 @@ mod tests {
             "queue pairs" => table(RATES, SIZES),
             "both ways" => table(RATES, 1).repeat(3),
             "datagrams" => table(RATES, 1) + "1024 B: 2 of 500 datagrams lost (0.40 %)\n",
+            "datagrams of all sizes" => table(RATES, OF_DATAGRAMS),
             _ => String::new(),
         };
         let sections = SAID.iter().map(|(name, expected)| {
             format!("\n== {name}\n{}{}\n", tables(name), expected.join("\n"))
         });
-        let own = format!("\n== as perftest\n{}", table(TIMES, SIZES));
-        sections.chain([own]).collect()
+        let own = format!(
+            "\n== as perftest\n{}\n== memory for 16\nexit 0\nrefused 9\n\n== memory for 512\nexit 0\nrefused 0\n",
+            table(TIMES, SIZES)
+        );
+        let end = |line: &str| {
+            line.replace(" client", " -d rxe0 127.0.0.1\n").replace(" server", " -d rxe0\n")
+        };
+        let ends: String = ENDS.iter().map(|line| format!("/usr/bin/{}", end(line))).collect();
+        let perftest = format!(
+            "\n== turns\nassay\nib_send_lat\nassay\n\n== ends of perftest\n{ends}\n== heads of perftest\n{} \n",
+            HEADS.join(" \n")
+        );
+        sections.chain([own, perftest]).collect()
     }
 
     fn wrong(said: &str) -> Vec<String> {
@@ -362,6 +485,33 @@ mod tests {
             ("2 of 500", "495 of 500", "datagrams: lost"),
             ("2 of 500", "0 of 5", "datagrams: lost"),
             ("2 of 500 datagrams lost", "all well", "datagrams: lost"),
+            (
+                "refused 9",
+                "refused 0",
+                "128 in flight, memory for 16: messages that found none",
+            ),
+            (
+                "refused 0",
+                "refused 1",
+                "128 in flight, memory for 512: messages that found none",
+            ),
+            (
+                "ib_send_lat\nassay\n\n",
+                "ib_send_lat\n\n",
+                "assay and ib_send_lat: stretches of one's samples",
+            ),
+            ("refused 0", "", "128 in flight, memory for 512: messages that found none"),
+            ("-x 1 -m 1024 -d rxe0\n", "-d rxe0\n", "ends of perftest"),
+            (
+                "ib_read_lat -x 0 -m 512 -d rxe0\n",
+                "ib_read_lat -x 1 -m 512 -d rxe0\n",
+                "ends of perftest",
+            ),
+            (
+                "Send Latency Mtu 1024[B] GID index 1",
+                "Send Latency Mtu 256[B] GID index 1",
+                "heads of perftest",
+            ),
         ] {
             assert!(said().contains(from), "{from}");
             assert_eq!(wrong(&said().replacen(from, to, 1)), [expected], "{from} {to}");

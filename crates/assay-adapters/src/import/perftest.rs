@@ -30,17 +30,27 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
     let tables = parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
-    let rows: Vec<Vec<Found>> = tables.map(|part| table(part)).collect::<Result<_, _>>()?;
-    Ok(rows.into_iter().flatten().collect())
+    let rows: Vec<Vec<(String, Found)>> =
+        tables.map(|part| table(part)).collect::<Result<_, _>>()?;
+    // Rows stand in the order of their lines, of which several may be alike.
+    let mut lines = (1_u64..).zip(text.lines());
+    let numbered = |(row, mut found): (String, Found)| {
+        let line = lines.find(|(_, line)| *line == row);
+        line.into_iter()
+            .for_each(|(number, _)| found.parsed.learn(Attribute::SourceLine, number));
+        found
+    };
+    Ok(rows.into_iter().flatten().map(numbered).collect())
 }
 
-fn table(text: &str) -> Result<Vec<Found>, ToolError> {
+/// The measurements of a table, each with its line.
+fn table(text: &str) -> Result<Vec<(String, Found)>, ToolError> {
     let title = text.lines().map(str::trim).find(|line| line.ends_with(" Test"));
     let title = title.unwrap_or("perftest");
     let title = title.trim_end_matches(" Test").trim_start_matches("RDMA_").trim();
     let name = title.to_lowercase().replace(' ', "-");
     let way = perftest_text::way(text);
-    let found = |row: &Row| {
+    let found = |(line, row): &(&str, Row)| {
         let whole = |column: Column| row.get(&column).map(|it| *it as u64);
         let apart = [
             (Column::Bytes, Attribute::Bytes),
@@ -65,9 +75,10 @@ fn table(text: &str) -> Result<Vec<Found>, ToolError> {
                 (Benchmark::Foreign, Attributes::from([of]))
             }
         };
-        Found { name, benchmark, dimensions, system: None, began_s: None, parsed }
+        let found = Found { name, benchmark, dimensions, system: None, began_s: None, parsed };
+        ((*line).to_owned(), found)
     };
-    Ok(perftest_text::rows(text)?.iter().map(found).collect())
+    Ok(perftest_text::rows_with_lines(text)?.iter().map(found).collect())
 }
 
 /// The test of assay that is the same: `send-latency/2` is `rdma.send_lat`.

@@ -265,21 +265,36 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
         let own = port.bit_per_s(scene)?;
         let alike = all.iter().filter(|(it, _)| it.is_some() && *it == kind(port));
         let fastest = alike.map(|(_, rate)| *rate).fold(own, f64::max);
-        // Some are built of two lanes; one of several is what a bad cable leaves.
-        let lost_lanes = text.contains("(1X ") && !port.is_ethernet(scene);
         let is_slower = own < fastest * 0.99;
-        let why = match (lost_lanes, is_slower) {
-            (true, _) => Some(phrase!("one-lane", "one lane of the link is up")),
-            (_, true) => Some(phrase!(
+        let slower = is_slower.then(|| {
+            phrase!(
                 "faster-port",
                 "another port of such a card has {rate}",
                 rate = gigabits(fastest),
-            )),
-            _ => None,
-        };
-        let is_good = why.is_none();
-        Some((is_good, Phrase::list("; ", std::iter::once(text.into()).chain(why))))
+            )
+        });
+        let lanes = text.split_once('(').map(|(_, mode)| mode.trim_end_matches(')'));
+        let lost = lanes.filter(|_| !port.is_ethernet(scene)).and_then(lost_lanes);
+        // Two may be all there are, which only another port of such a card shows.
+        let is_good = !is_slower && lost.as_ref().is_none_or(|(_, may_be_all)| *may_be_all);
+        let lost = lost.map(|(said, _)| said);
+        let said = std::iter::once(text.into()).chain(lost).chain(slower);
+        Some((is_good, Phrase::list("; ", said)))
     })
+}
+
+/// What a link of InfiniBand says of its lanes, like `2X EDR`, where it has fewer than four, and whether cards and cables
+/// are built of so many: two of HDR and what is faster (HDR100, NDR200). One is what a bad cable leaves of several.
+fn lost_lanes(mode: &str) -> Option<(Phrase, bool)> {
+    let (lanes, speed) = mode.split_once(' ')?;
+    match lanes {
+        "1X" => Some((phrase!("one-lane", "one lane of the link is up"), false)),
+        "2X" => {
+            let is_built = ["HDR", "NDR", "XDR"].contains(&speed);
+            Some((phrase!("two-lanes", "two lanes of the link are up"), is_built))
+        }
+        _ => None,
+    }
 }
 
 /// All counters of errors: port by port, name and number.

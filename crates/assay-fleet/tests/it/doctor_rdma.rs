@@ -115,9 +115,29 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         Outcome::Deviates,
         &format!("{first}, {second} 100 Gb/sec (4X EDR){slower}"),
     );
-    let lane = [("ports/1/link_layer", "InfiniBand"), ("ports/1/rate", "25 Gb/sec (1X EDR)")];
-    let lost = "25 Gb/sec (1X EDR); one lane of the link is up";
-    check(id, &lane, Outcome::Deviates, &format!("{first}, {second} {lost}"));
+    // A card that has no other of its kind beside it.
+    let two = "two lanes of the link are up";
+    for (mode, outcome, said) in [
+        ("25 Gb/sec (1X EDR)", Outcome::Deviates, "; one lane of the link is up".to_owned()),
+        ("50 Gb/sec (2X EDR)", Outcome::Deviates, format!("; {two}")),
+        ("28 Gb/sec (2X FDR)", Outcome::Deviates, format!("; {two}")),
+        // So many may be all: HDR100 and NDR200.
+        ("100 Gb/sec (2X HDR)", Outcome::Ok, format!("; {two}")),
+        ("200 Gb/sec (2X NDR)", Outcome::Ok, format!("; {two}")),
+        ("400 Gb/sec (4X NDR)", Outcome::Ok, String::new()),
+    ] {
+        let lane = [("ports/1/link_layer", "InfiniBand"), ("ports/1/rate", mode)];
+        let observed = format!("{first}, {second} {mode}{said}");
+        check(id, &lane, outcome, &observed);
+    }
+    // Beside a whole port of such a card they are lost.
+    let half = [
+        ("board_id", "MT_0000000222"),
+        ("ports/1/link_layer", "InfiniBand"),
+        ("ports/1/rate", "100 Gb/sec (2X HDR)"),
+    ];
+    let observed = format!("{first}, {second} 100 Gb/sec (2X HDR); {two}{slower}");
+    check(id, &half, Outcome::Deviates, &observed);
 }
 
 #[test]

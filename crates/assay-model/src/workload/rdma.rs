@@ -35,9 +35,21 @@ pub struct RdmaWorkload {
     /// Whether as many requests as are in flight go before the first of each size and are not counted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warms_up: bool,
+    /// Measured for a time; `None` = as many as `iterations` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration: Option<RdmaDuration>,
     /// Which device, and how it is used.
     #[serde(flatten)]
     pub device: RdmaDevice,
+}
+
+/// How long a test lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RdmaDuration {
+    /// All of it.
+    pub seconds: u64,
+    /// So much of it at its beginning, and as much at its end, does not count.
+    pub margin_s: u64,
 }
 
 const fn one() -> u32 {
@@ -225,6 +237,7 @@ impl RdmaWorkload {
             both: false,
             moderation: None,
             warms_up: false,
+            duration: None,
             device: RdmaDevice::default(),
         }
     }
@@ -234,9 +247,13 @@ impl RdmaWorkload {
     pub fn options(&self) -> Option<String> {
         let moderation = self.moderation.map(|count| format!("moderation={count}"));
         let warm_up = self.warms_up.then(|| "warm-up".to_owned());
+        let duration = self.duration.map(|RdmaDuration { seconds, margin_s }| {
+            format!("duration={seconds} margin={margin_s}")
+        });
         let tuning = self.device.tuning.asked().into_iter();
         let tuning = tuning.map(|(name, value)| format!("{name}={value}"));
-        let all: Vec<String> = tuning.chain(moderation).chain(warm_up).collect();
+        let all: Vec<String> =
+            tuning.chain(moderation).chain(warm_up).chain(duration).collect();
         (!all.is_empty()).then(|| all.join(" "))
     }
 
@@ -322,18 +339,23 @@ mod tests {
         let usual = RdmaWorkload::usual(RdmaTest::ReadBandwidth, None);
         let stored = serde_json::to_value(&usual).unwrap();
         assert!(
-            stored.get("timeout").is_none() && stored.get("warms_up").is_none(),
+            ["timeout", "warms_up", "duration"].iter().all(|name| stored.get(name).is_none()),
             "{stored}"
         );
         let tuning = RdmaTuning { reads: Some(4), timeout: Some(18), ..RdmaTuning::default() };
-        let mut asked = RdmaWorkload { moderation: Some(1), warms_up: true, ..usual.clone() };
+        let duration = Some(RdmaDuration { seconds: 10, margin_s: 2 });
+        let mut asked =
+            RdmaWorkload { moderation: Some(1), warms_up: true, duration, ..usual.clone() };
         asked.device.tuning = tuning;
         let stored = serde_json::to_value(&asked).unwrap();
         assert_eq!(stored["timeout"], 18, "{stored}");
         assert_eq!(serde_json::from_value::<RdmaWorkload>(stored).unwrap(), asked);
         assert_eq!(usual.options(), None);
         let said = asked.options();
-        assert_eq!(said.as_deref(), Some("timeout=18 reads=4 moderation=1 warm-up"));
+        assert_eq!(
+            said.as_deref(),
+            Some("timeout=18 reads=4 moderation=1 warm-up duration=10 margin=2")
+        );
     }
 
     #[test]

@@ -72,12 +72,28 @@ fn failed(error: &TestError) -> CaseError {
     CaseError::Failed(rdma::of_case(&error.failure()))
 }
 
-/// perftest's client here and its server at the far end, size by size, as often as there is time.
-pub(super) fn by_perftest(
-    (case, work): (&Case, &RdmaWorkload),
+/// perftest's client here and its server at the far end, size by size, as often as there is time: each round is a turn.
+pub(super) fn perftest_turns<'c>(
+    (case, work): (&'c Case, &'c RdmaWorkload),
+    (tool, found): (&'static Tool, &'c Found),
+) -> Turns<'c> {
+    let mut rounds = 0;
+    Box::new(move |recorder| {
+        let began_s = recorder.elapsed_s();
+        perftest_round((work, rounds), (tool, found), recorder)?;
+        rounds += 1;
+        let now_s = recorder.elapsed_s();
+        let is_late = now_s + (now_s - began_s) > case.stopping.budget_s;
+        let is_over = is_late || rounds >= case.stopping.repetitions.max(1);
+        Ok(is_over.then_some(Stopped::Tool))
+    })
+}
+
+fn perftest_round(
+    (work, round): (&RdmaWorkload, u32),
     (tool, found): (&'static Tool, &Found),
     recorder: &mut Recorder<'_, '_>,
-) -> Result<Stopped, CaseError> {
+) -> Result<(), CaseError> {
     if let Some(version) = &found.version {
         recorder.learn(Attribute::ToolVersion, version.as_str());
     }
@@ -85,32 +101,24 @@ pub(super) fn by_perftest(
     let path = if work.to.is_none() { "loopback" } else { "network" };
     recorder.learn(Attribute::Path, path);
     let work = on_device(work, recorder);
-    for repetition in 0..case.stopping.repetitions.max(1) {
-        let round_s = recorder.elapsed_s();
-        for bytes in &work.sizes {
-            recorder.gate()?;
-            let began_s = recorder.elapsed_s();
-            let pair = partner_for_perftest(&work, recorder)?;
-            let program = Path::new(&found.path);
-            let peer = Peer::start((&work, *bytes), pair, program, recorder.cancel())
-                .map_err(|error| failed(&error))?;
-            let workload = Workload::Rdma(peer.work.clone());
-            let request =
-                Request { workload: &workload, found, repetitions: 1, cpu_flags: &[] };
-            let invocations = (tool.command)(&request).map_err(|error| tool::failed(&error))?;
-            for invocation in &invocations {
-                let parsed = tool::run(tool, invocation, repetition, recorder)?;
-                let took_s = recorder.elapsed_s() - began_s;
-                let span = Span::of_seconds(began_s, took_s, false);
-                tool::record(&parsed, span, repetition == 0, recorder);
-            }
-            peer.finish();
-            recorder.flush()?;
+    for bytes in &work.sizes {
+        recorder.gate()?;
+        let began_s = recorder.elapsed_s();
+        let pair = partner_for_perftest(&work, recorder)?;
+        let program = Path::new(&found.path);
+        let peer = Peer::start((&work, *bytes), pair, program, recorder.cancel())
+            .map_err(|error| failed(&error))?;
+        let workload = Workload::Rdma(peer.work.clone());
+        let request = Request { workload: &workload, found, repetitions: 1, cpu_flags: &[] };
+        let invocations = (tool.command)(&request).map_err(|error| tool::failed(&error))?;
+        for invocation in &invocations {
+            let parsed = tool::run(tool, invocation, round, recorder)?;
+            let took_s = recorder.elapsed_s() - began_s;
+            let span = Span::of_seconds(began_s, took_s, false);
+            tool::record(&parsed, span, round == 0, recorder);
         }
-        let took_s = recorder.elapsed_s() - round_s;
-        if recorder.elapsed_s() + took_s > case.stopping.budget_s {
-            break;
-        }
+        peer.finish();
+        recorder.flush()?;
     }
-    Ok(Stopped::Tool)
+    Ok(())
 }

@@ -132,9 +132,13 @@ fn interrupted<'c>(
 
 #[cfg(test)]
 mod tests {
-    use assay_model::plan::Stopping;
+    use std::path::PathBuf;
+
+    use assay_model::benchmark::RdmaTest;
+    use assay_model::plan::{Pair, Stopping};
     use assay_model::workload::{
-        Direction, LatencyWorkload, NetworkQuestion, NetworkWorkload, Throughput,
+        Direction, LatencyWorkload, NetworkQuestion, NetworkWorkload, RdmaDevice, RdmaWorkload,
+        Throughput,
     };
 
     use super::*;
@@ -174,8 +178,26 @@ mod tests {
         };
         let cases: Vec<Case> = workloads.into_iter().map(case).collect();
         let known = RefCell::default();
-        let tools = Tools::find(&[], &|_| false).unwrap();
-        let groups = groups(&cases, &tools, &known);
-        assert_eq!(groups.map(<[_]>::len).collect::<Vec<_>>(), [2, 3, 1]);
+        // A program of perftest's that is there, and whose version nobody asks for.
+        let given = [("ib_send_lat".to_owned(), PathBuf::from("/bin/true"))];
+        let tools = Tools::find(&given, &|_| false).unwrap();
+        let lengths =
+            |cases: &[Case]| groups(cases, &tools, &known).map(<[_]>::len).collect::<Vec<_>>();
+        assert_eq!(lengths(&cases), [2, 3, 1]);
+        let test = || Workload::Rdma(RdmaWorkload::usual(RdmaTest::SendLatency, None));
+        let perftest = Case { by: "ib_send_lat".to_owned(), ..case(test()) };
+        let both = [case(test()), perftest, case(test())];
+        assert_eq!(lengths(&both), [3], "assay and perftest");
+        let pair = Some(Pair {
+            peer: "b".to_owned(),
+            address: None,
+            question: 0,
+            round: 0,
+            together: 1,
+            own: RdmaDevice::default(),
+            far: RdmaDevice::default(),
+        });
+        let of_pair = both.map(|case| Case { pair: pair.clone(), ..case });
+        assert_eq!(lengths(&of_pair), [1, 1, 1]);
     }
 }

@@ -1,5 +1,6 @@
 //! The end that does not lead: serves one test and ends.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ const LOOK: Duration = Duration::from_millis(20);
 /// More requests in flight, and more queue pairs, than anybody needs.
 const MOST_DEPTH: u64 = 1 << 16;
 const MOST_QUEUE_PAIRS: u32 = 1 << 14;
+/// Requests are numbered with so many bits.
+const MOST_ITERATIONS: u64 = 1 << 40;
 
 /// What was served.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,11 +111,9 @@ fn converse(
         other => return Err(line.unexpected(other)),
     };
     check(line, &hello)?;
-    let most_bytes = hello.sizes.iter().copied().max().unwrap_or(1);
     let load = Load {
         test: hello.test,
         connection: hello.connection,
-        iterations: hello.iterations,
         depth: hello.depth,
         queue_pairs: hello.queue_pairs,
         both: hello.both,
@@ -122,19 +123,25 @@ fn converse(
     };
     let device = taken(line, device, &hello.device);
     let _beside = Beside::device(&device);
-    let mut end = open(&device, &load, most_bytes)?;
+    let mut end = open(&device, &load, hello.most_bytes)?;
     connect(line, &mut end, hello.card)?;
     line.say(&Message::Welcome { card: (&end.card).into(), chosen: Chosen::of(&end) })?;
-    for bytes in &hello.sizes {
-        let pass = load.pass(*bytes);
-        one(line, &mut end, &pass, cancel)?;
-    }
-    match line.hear("the end", PATIENCE, cancel)? {
-        Message::Over => {}
-        other => return Err(line.unexpected(other)),
+    let mut sizes = BTreeSet::new();
+    loop {
+        match line.hear("the end", PATIENCE, cancel)? {
+            Message::Next { bytes, iterations }
+                if (1..=hello.most_bytes).contains(&bytes)
+                    && (1..MOST_ITERATIONS).contains(&iterations) =>
+            {
+                sizes.insert(bytes);
+                one(line, &mut end, &load.pass(bytes, iterations), cancel)?;
+            }
+            Message::Over => break,
+            other => return Err(line.unexpected(other)),
+        }
     }
     let (peer, device) = (line.peer().to_owned(), end.device.clone());
-    Ok(Served { peer, device, sizes: hello.sizes.len() })
+    Ok(Served { peer, device, sizes: sizes.len() })
 }
 
 /// The device of this end, with the names of what was left open. A leading end that came over the network chooses none.
@@ -173,14 +180,11 @@ fn one(
 /// What a stranger may not ask for.
 fn check(line: &Line, hello: &Hello) -> Result<(), TestError> {
     same_version(line, &hello.assay)?;
-    let are_sizes = hello.sizes.iter().all(|bytes| (1..=MOST_BYTES).contains(bytes));
-    let are_counts = hello.iterations > 0
+    let are_counts = (1..=MOST_BYTES).contains(&hello.most_bytes)
         && (1..=MOST_DEPTH).contains(&hello.depth)
         && (1..=MOST_QUEUE_PAIRS).contains(&hello.queue_pairs)
-        && hello.moderation.is_none_or(|count| (1..=MOST_DEPTH).contains(&count))
-        // Requests are numbered with so many bits.
-        && hello.iterations < 1 << 40;
-    if are_sizes && are_counts {
+        && hello.moderation.is_none_or(|count| (1..=MOST_DEPTH).contains(&count));
+    if are_counts {
         return Ok(());
     }
     let said = "it asks for what no version asks for".to_owned();
@@ -252,8 +256,7 @@ mod tests {
             assay: assay.to_owned(),
             test: RdmaTest::SendLatency,
             connection: RdmaConnection::Rc,
-            sizes: vec![bytes],
-            iterations: 10,
+            most_bytes: bytes,
             depth: 1,
             queue_pairs: 1,
             both: false,

@@ -36,8 +36,8 @@ pub struct Joined {
     pub far: (String, Option<u32>),
     /// What was asked for beyond the dimensions.
     pub options: Option<String>,
-    /// Messages of each size.
-    pub iterations: u64,
+    /// Messages of each size on each queue pair; `None` where a time was asked for.
+    pub iterations: Option<u64>,
     /// The NUMA node that the device hangs on, where this end then runs.
     pub node: Option<u32>,
     /// Share of the messages' memory that got huge pages; `None` where it is too small for one.
@@ -49,6 +49,10 @@ pub struct Joined {
 pub struct Size {
     /// Size of a message.
     pub bytes: u64,
+    /// Messages on each queue pair.
+    pub iterations: u64,
+    /// Whether they are as many as had time.
+    pub lasted: bool,
     /// When it began and how long it took, checks included.
     pub seconds: (f64, f64),
     /// What was measured.
@@ -77,6 +81,25 @@ pub struct Rates {
     pub lost: Option<Count>,
 }
 
+impl Values {
+    /// These and then others of the same kind: what goes between them takes no time.
+    pub(super) fn and(mut self, next: Self) -> Self {
+        match (&mut self, next) {
+            (Self::Times(all), Self::Times(more)) => all.extend(more),
+            (Self::Marks(all), Self::Marks(more)) => all.append(more),
+            (Self::Times(_), Self::Marks(_)) | (Self::Marks(_), Self::Times(_)) => {}
+        }
+        self
+    }
+}
+
+/// Marks behind those of the part before.
+fn follow(all: &mut Vec<Mark>, more: Vec<Mark>) {
+    let Mark { done, at_ns } = all.last().copied().unwrap_or(Mark { done: 0, at_ns: 0 });
+    let behind = |it: Mark| Mark { done: done + it.done, at_ns: at_ns + it.at_ns };
+    all.extend(more.into_iter().map(behind));
+}
+
 /// Messages per second until a mark.
 fn rate(mark: &Mark) -> Option<f64> {
     (mark.at_ns > 0).then(|| mark.done as f64 / (mark.at_ns as f64 * 1e-9))
@@ -89,6 +112,16 @@ pub(super) fn thinned(marks: &[Mark]) -> Vec<(u64, u64)> {
 }
 
 impl Rates {
+    /// The next part of a test that lasts a time.
+    fn append(&mut self, more: Self) {
+        follow(&mut self.own, more.own);
+        follow(&mut self.far, more.far);
+        if let (Some(lost), Some(more)) = (&mut self.lost, more.lost) {
+            lost.part += more.part;
+            lost.whole += more.whole;
+        }
+    }
+
     /// With what the far end has seen of the pass.
     pub(super) fn complete(
         &mut self,
@@ -143,7 +176,7 @@ impl Joined {
             is_loopback: work.to.is_none(),
             far: (format!("{}:{}", far.device, far.port), far.gid_index),
             options: work.options(),
-            iterations: work.iterations,
+            iterations: work.duration.is_none().then_some(work.iterations),
             node,
             huge_pages: end.huge_share(),
         }
@@ -162,14 +195,15 @@ impl Joined {
             Entry::Fact(Attribute::FarDevice, self.far.0.as_str().into()),
             Entry::Fact(Attribute::PathMtuBytes, self.mtu_bytes.into()),
             Entry::Fact(Attribute::InlineBytes, self.inline_bytes.into()),
-            Entry::Fact(Attribute::Iterations, self.iterations.into()),
         ];
         if !self.firmware.is_empty() {
             entries.push(Entry::Fact(Attribute::Firmware, self.firmware.as_str().into()));
         }
         let node = self.node.map(|node| Entry::Fact(Attribute::DeviceNode, node.into()));
         let huge = self.huge_pages.map(|share| Entry::Fact(Attribute::HugePages, share.into()));
-        entries.extend(node.into_iter().chain(huge));
+        let iterations =
+            self.iterations.map(|it| Entry::Fact(Attribute::Iterations, it.into()));
+        entries.extend(node.into_iter().chain(huge).chain(iterations));
         let far_index = self.far.1.map(|it| Entry::Fact(Attribute::FarGidIndex, it.into()));
         let options = self.options.as_deref();
         let options = options.map(|it| Entry::Fact(Attribute::RdmaOptions, it.into()));
@@ -188,10 +222,13 @@ impl Size {
         Some(rates.per_s()? * self.bytes as f64)
     }
 
-    /// The same of the fastest window.
+    /// The same of the fastest window; `None` of a test that lasts a time, as in perftest.
     #[must_use]
     pub fn peak_bytes_per_s(&self) -> Option<f64> {
         let Values::Marks(rates) = &self.values else { return None };
+        if self.lasted {
+            return None;
+        }
         Some(rates.peak_per_s()? * self.bytes as f64)
     }
 
@@ -201,12 +238,25 @@ impl Size {
         let entries = match &self.values {
             Values::Times(times_ns) => {
                 let mut entries = times(times_ns, test, self.span());
-                entries.extend(perftest_figures::entries(self.bytes, times_ns, test));
+                // Of a time perftest prints the mean alone.
+                if !self.lasted {
+                    entries.extend(perftest_figures::entries(self.bytes, times_ns, test));
+                }
                 entries
             }
-            Values::Marks(seen) => rates(seen, self.bytes, self.span()),
+            Values::Marks(seen) => {
+                let peak = self.peak_bytes_per_s().map(perftest_figures::peak);
+                rates(seen, self.bytes, self.span()).into_iter().chain(peak).collect()
+            }
         };
-        entries.into_iter().map(|entry| entry.within(Attribute::Bytes, self.bytes)).collect()
+        let mut entries: Vec<Entry> = entries
+            .into_iter()
+            .map(|entry| entry.within(Attribute::Bytes, self.bytes))
+            .collect();
+        if self.lasted {
+            entries.push(Entry::Fact(Attribute::Iterations, self.iterations.into()));
+        }
+        entries
     }
 
     fn span(&self) -> Span {
@@ -277,7 +327,8 @@ mod tests {
         let marks: Vec<Mark> =
             (1..=64).map(|at| Mark { done: at * 10, at_ns: at_ns(at) }).collect();
         let values = Values::Marks(Rates { own: marks.clone(), ..Rates::default() });
-        let size = Size { bytes: 100, seconds: (0.0, 1.0), values };
+        let size =
+            Size { bytes: 100, iterations: 640, lasted: false, seconds: (0.0, 1.0), values };
         assert!((size.bytes_per_s().unwrap() - 64_000.0 / 96e-6).abs() < 1.0);
         let entries = size.entries(RdmaTest::SendBandwidth);
         let parts = entries.iter().filter_map(|entry| match entry {
@@ -296,9 +347,37 @@ mod tests {
         // The far end sends as much at the same time.
         let (own, far) = (marks.clone(), marks);
         let values = Values::Marks(Rates { own, far, ..Rates::default() });
-        let both = Size { bytes: 100, seconds: (0.0, 1.0), values };
+        let both =
+            Size { bytes: 100, iterations: 640, lasted: false, seconds: (0.0, 1.0), values };
         let (one, two) = (size.bytes_per_s().unwrap(), both.bytes_per_s().unwrap());
         assert!((two / one - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn parts_of_a_time_follow_each_other_without_a_pause() {
+        let marks =
+            |done: u64| vec![Mark { done, at_ns: 1000 }, Mark { done: 2 * done, at_ns: 2000 }];
+        let part = |done| Rates {
+            own: marks(done),
+            far: marks(done),
+            peaks: marks(done),
+            lost: Some(Count { part: 1, whole: 10 }),
+        };
+        let values = Values::Marks(part(100)).and(Values::Marks(part(300)));
+        let size =
+            Size { bytes: 10, iterations: 800, lasted: true, seconds: (0.0, 1.0), values };
+        // 800 messages of each end in 4 µs.
+        assert!((size.bytes_per_s().unwrap() - 2.0 * 8000.0 / 4e-6).abs() < 1.0);
+        assert_eq!(size.peak_bytes_per_s(), None);
+        let Values::Marks(rates) = &size.values else { panic!() };
+        assert_eq!(rates.lost, Some(Count { part: 2, whole: 20 }));
+        let entries = size.entries(RdmaTest::SendBandwidth);
+        assert!(entries.contains(&Entry::Fact(Attribute::Iterations, 800_u64.into())));
+        let times = Values::Times(vec![2000; 3]).and(Values::Times(vec![4000; 3]));
+        let size = Size { iterations: 6, values: times, ..size };
+        let entries = size.entries(RdmaTest::SendLatency);
+        let is_perftests = |entry: &&Entry| matches!(entry, Entry::SeriesFact(..));
+        assert_eq!(entries.iter().filter(is_perftests).count(), 0, "it prints none of a time");
     }
 
     #[test]
@@ -344,7 +423,8 @@ mod tests {
     #[test]
     fn sends_are_halved_and_reads_are_not() {
         let values = Values::Times((1..=1000).map(|at| at * 2000).collect());
-        let size = Size { bytes: 2, seconds: (0.0, 1.0), values };
+        let size =
+            Size { bytes: 2, iterations: 1000, lasted: false, seconds: (0.0, 1.0), values };
         for (test, expected_s) in [(RdmaTest::SendLatency, 1e-6), (RdmaTest::ReadLatency, 2e-6)]
         {
             let entries = size.entries(test);

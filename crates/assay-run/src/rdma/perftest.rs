@@ -117,7 +117,6 @@ pub(super) fn serve(
     let load = Load {
         test: asked.test,
         connection: asked.connection,
-        iterations: asked.iterations,
         depth: asked.depth,
         queue_pairs: asked.queue_pairs,
         both: asked.both,
@@ -176,6 +175,7 @@ impl Server {
             both: asked.both,
             moderation: None,
             warms_up: false,
+            duration: None,
             device: device.clone(),
         };
         let mut command = Command::new(program);

@@ -29,6 +29,11 @@ pub(super) fn entries(bytes: u64, times_ns: &[u64], test: RdmaTest) -> Vec<Entry
     figures.map(fact).into()
 }
 
+/// Its `BW peak`.
+pub(super) fn peak(bytes_per_s: f64) -> Entry {
+    Entry::SeriesFact(Key::of("bandwidth"), Attribute::PerftestPeak, bytes_per_s.into())
+}
+
 /// The row that was stored with a series; `None` of one that has none.
 #[must_use]
 pub fn row((bytes, iterations): (u64, u64), facts: &Attributes) -> Option<LatencyRow> {

@@ -34,7 +34,9 @@ pub(super) enum Message {
     },
     /// It does not, or no more.
     Failed { reason: String, advice: String },
-    /// The far end has prepared the next size; where both send, the leading end says so, too.
+    /// The leading end: so many messages of this size are next.
+    Next { bytes: u64, iterations: u64 },
+    /// The far end has prepared them; where both send, the leading end says so, too.
     Ready,
     /// The leading end has carried it out.
     Done,
@@ -59,8 +61,8 @@ pub(super) struct Hello {
     pub(super) assay: String,
     pub(super) test: RdmaTest,
     pub(super) connection: RdmaConnection,
-    pub(super) sizes: Vec<u64>,
-    pub(super) iterations: u64,
+    /// The largest message.
+    pub(super) most_bytes: u64,
     pub(super) depth: u64,
     pub(super) queue_pairs: u32,
     pub(super) both: bool,
@@ -288,6 +290,7 @@ mod tests {
         assert_eq!(Card::from(Names::from(&card)), card);
         for message in [
             Message::Ready,
+            Message::Next { bytes: 2, iterations: 1000 },
             Message::Checked { is_right: false, seen: None },
             Message::Checked {
                 is_right: true,
@@ -306,8 +309,7 @@ mod tests {
                 assay: "0.1.0".to_owned(),
                 test: RdmaTest::ReadLatency,
                 connection: RdmaConnection::Ud,
-                sizes: vec![2, 8 << 20],
-                iterations: 1000,
+                most_bytes: 8 << 20,
                 depth: 1,
                 queue_pairs: 2,
                 both: false,

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::{
-    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaTuning,
-    RdmaWorkload,
+    DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaDevice, RdmaDuration,
+    RdmaTuning, RdmaWorkload,
 };
 use assay_run::failure::Failure;
 use assay_run::rdma::{MOST_BYTES, PORT};
@@ -36,6 +36,12 @@ pub(crate) struct RdmaArguments {
     /// Number of messages of each size [default: 1000; write-bw: 5000]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=100_000_000))]
     pub(crate) iters: Option<u64>,
+    /// Measure for so many seconds in place of a number of messages; of latency it prints the mean
+    #[arg(short = 'D', long, value_name = "SECONDS", conflicts_with_all = ["iters", "all"], value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub(crate) duration: Option<u64>,
+    /// With -D: so many seconds at the beginning and at the end do not count [default: a quarter of them]
+    #[arg(short = 'f', long, value_name = "SECONDS", requires = "duration")]
+    pub(crate) margin: Option<u64>,
     /// RDMA device, like mlx5_0 [default: one with an active link, InfiniBand first, then the fastest]
     #[arg(short = 'd', long, value_name = "DEVICE")]
     pub(crate) ib_dev: Option<String>,
@@ -224,6 +230,21 @@ impl RdmaArguments {
                 "-r goes with send-lat and send-bw",
             ),
             (
+                is_list && self.duration.is_some(),
+                "the results of a time are too many to list",
+                "-U and -H go with a number of messages, -n",
+            ),
+            (
+                self.perform_warm_up && self.duration.is_some(),
+                "what is sent within the margin is not counted anyway",
+                "-f SECONDS sets the margin",
+            ),
+            (
+                self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)),
+                "the margins leave no time",
+                "-D has to be more than twice -f",
+            ),
+            (
                 self.inline_size.is_some() && reads,
                 "reads and atomic operations send nothing to copy into a request",
                 "leave -I out",
@@ -290,6 +311,11 @@ impl RdmaArguments {
         work.connection = self.connection;
         work.moderation = self.cq_mod;
         work.warms_up = self.perform_warm_up;
+        // A quarter, as in perftest.
+        work.duration = self.duration.map(|seconds| RdmaDuration {
+            seconds,
+            margin_s: self.margin.unwrap_or(seconds / 4),
+        });
         work.device = self.device();
         Ok(work)
     }

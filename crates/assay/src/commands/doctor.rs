@@ -55,6 +55,8 @@ pub(super) fn keep_topics(
     machines: &mut [&mut Vec<Finding>],
     topics: &[String],
 ) -> Result<(), Failure> {
+    /// What locked memory there is decides what RDMA can do, too.
+    const OF_RDMA: &str = "limits.locked-memory";
     let known: BTreeSet<&str> = machines.iter().flat_map(|it| it.iter()).map(topic).collect();
     if let Some(unknown) = topics.iter().find(|asked| !known.contains(asked.as_str()))
         && !machines.is_empty()
@@ -63,7 +65,9 @@ pub(super) fn keep_topics(
         return Err(Failure::usage(format!("there is no topic `{unknown}`"))
             .advise(did_you_mean(unknown, &known)));
     }
-    let is_asked = |it: &Finding| topics.iter().any(|asked| asked == topic(it));
+    let is_asked = |it: &Finding| {
+        topics.iter().any(|asked| asked == topic(it) || asked == "rdma" && it.id == OF_RDMA)
+    };
     machines.iter_mut().for_each(|it| it.retain(|it| topics.is_empty() || is_asked(it)));
     Ok(())
 }

@@ -8,7 +8,7 @@ use assay_adapters::import::{self, ImportError, MOST_BYTES};
 use assay_console::options::typed_words;
 use assay_model::attribute::{Attribute, Attributes, Kind as AttributeKind, Role, Value};
 use assay_model::quantity::Bytes;
-use assay_model::run::Run;
+use assay_model::run::{CaseRecord, Run};
 use assay_report::words;
 use assay_run::failure::Failure;
 use assay_run::importing::{self, Known, Source};
@@ -111,15 +111,22 @@ fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> 
     let source = Source { name: &name, bytes: &bytes, written_s, format };
     let measurements = found.len();
     let runs = importing::store(&source, found, known, store, &mut Silent)?;
-    let doubts = runs.iter().flat_map(doubts).collect();
+    let doubts = runs.iter().flat_map(|run| doubts(run, &name)).collect();
     let runs = runs.into_iter().map(|run| run.started.run).collect();
     Ok(Imported { file: name, format: format.name, runs, measurements, doubts })
 }
 
-/// What cannot be, or was not read, of a run that was just stored.
-fn doubts(run: &Run) -> Vec<String> {
-    let of_cases = run.cases.iter().flat_map(|case| &case.doubts);
-    let mut said: Vec<String> = of_cases.map(|doubt| words::doubt(doubt).text).collect();
+/// What cannot be, or was not read, of a run that was just stored, with the place in the file where a line is a result.
+fn doubts(run: &Run, file: &str) -> Vec<String> {
+    let of_case = |case: &CaseRecord| {
+        let place = match case.facts.get(&Attribute::SourceLine) {
+            Some(Value::Integer(line)) => format!("{file}:{line}: "),
+            _ => String::new(),
+        };
+        let said = case.doubts.iter().map(|doubt| words::doubt(doubt).text);
+        said.map(|text| place.clone() + &text).collect::<Vec<_>>()
+    };
+    let mut said: Vec<String> = run.cases.iter().flat_map(of_case).collect();
     said.dedup();
     said
 }

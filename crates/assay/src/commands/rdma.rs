@@ -6,7 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use assay_adapters::perftest_text::{self, Column};
-use assay_dialects::perftest::{self, BandwidthRow, Head, LatencyRow, RateUnit};
+use assay_dialects::perftest::{
+    self, BandwidthRow, Columns, Head, LatencyRow, MeanRow, RateUnit,
+};
 use assay_model::benchmark::RdmaTest;
 use assay_model::event::Stopped;
 use assay_model::run::Run;
@@ -138,13 +140,14 @@ fn json_text(document: &Value) -> String {
 fn document(printed: &str) -> Result<Value, Failure> {
     // In the unit of the table.
     let unit = if printed.contains("[Gb/sec]") { 8e-9 } else { 1.0 / 1_048_576.0 };
-    let names: [(Column, &str, f64); 12] = [
+    let names: [(Column, &str, f64); 13] = [
         (Column::Bytes, "MsgSize", 1.0),
         (Column::Iterations, "n_iterations", 1.0),
         (Column::Min, "t_min", 1e6),
         (Column::Max, "t_max", 1e6),
         (Column::Typical, "t_typical", 1e6),
         (Column::Average, "t_avg", 1e6),
+        (Column::EventRate, "tps_average", 1.0),
         (Column::Deviation, "t_stdev", 1e6),
         (Column::P99, "percentile_99", 1e6),
         (Column::P999, "percentile_99.9", 1e6),
@@ -237,8 +240,12 @@ fn head(unit: RateUnit, work: &RdmaWorkload, joined: &Joined) -> Head {
         ("Max inline data", format!("{}[B]", joined.inline_bytes)),
         ("Data ex. method", "assay over TCP".to_owned()),
     ];
-    let rates = work.test.is_bandwidth().then_some(unit);
-    Head { title: title(work), facts, rates }
+    let columns = match (work.test.is_bandwidth(), work.duration) {
+        (true, _) => Columns::Rates(unit),
+        (false, None) => Columns::Times,
+        (false, Some(_)) => Columns::Means,
+    };
+    Head { title: title(work), facts, columns }
 }
 
 /// perftest's: the verb, both directions, what is measured (`ctx_print_test_info`).
@@ -272,13 +279,23 @@ fn row(typed: &RdmaArguments, work: &RdmaWorkload, size: &Size) -> String {
     match &size.values {
         Values::Times(times_ns) => {
             let divisor = if work.test.is_halved() { 2 } else { 1 };
-            let row = LatencyRow::of(size.bytes, times_ns, divisor);
-            row.map_or_else(String::new, |row| row.to_string())
+            let row = match size.lasted {
+                true => MeanRow::of(size.bytes, times_ns, divisor).map(|row| row.to_string()),
+                false => {
+                    LatencyRow::of(size.bytes, times_ns, divisor).map(|row| row.to_string())
+                }
+            };
+            row.unwrap_or_default()
         }
         Values::Marks(_) => {
             let row = BandwidthRow {
                 bytes: size.bytes,
-                iterations: work.iterations,
+                // Of a time it counts those of all queue pairs together.
+                iterations: if size.lasted {
+                    size.iterations * u64::from(work.queue_pairs)
+                } else {
+                    size.iterations
+                },
                 peak_bytes_per_s: size.peak_bytes_per_s().filter(|_| !typed.no_peak),
                 bytes_per_s: size.bytes_per_s().unwrap_or(f64::NAN),
                 unit: rate_unit(typed),
@@ -318,7 +335,7 @@ mod tests {
         let head = Head {
             title: "Send Latency Test".to_owned(),
             facts: vec![("Device", "rxe0".to_owned()), ("Mtu", "1024[B]".to_owned())],
-            rates: None,
+            columns: Columns::Times,
         };
         let times: Vec<u64> = (1..=1000).map(|us| us * 2000).collect();
         let row = LatencyRow::of(2, &times, 2).unwrap();
@@ -341,8 +358,11 @@ mod tests {
         for (unit, peak, average) in
             [(RateUnit::Mebibytes, 119.21, 59.6), (RateUnit::Gigabits, 1.0, 0.5)]
         {
-            let head =
-                Head { title: "Send BW Test".to_owned(), facts: vec![], rates: Some(unit) };
+            let head = Head {
+                title: "Send BW Test".to_owned(),
+                facts: vec![],
+                columns: Columns::Rates(unit),
+            };
             let row = BandwidthRow {
                 bytes: 1000,
                 iterations: 1000,

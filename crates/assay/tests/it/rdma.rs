@@ -76,8 +76,13 @@ fn the_doctor_names_what_it_cannot_see() {
     if has_device("the_doctor_names_what_it_cannot_see") {
         return;
     }
-    let shown = World::new().assay(&["doctor", "rdma"]).succeeded().out;
+    let shown = World::new().assay(&["doctor", "rdma", "--all"]).succeeded().out;
     assert!(shown.contains("rdma.link") && shown.contains("an RDMA device"), "{shown}");
+    // Without memory that may be locked there is no RDMA either.
+    assert!(
+        shown.contains("limits.locked-memory") && !shown.contains("limits.stack"),
+        "{shown}"
+    );
 }
 
 #[test]
@@ -174,8 +179,12 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "send-bw", "--run_infinitely"], "--forever keeps the far end"),
         (&["rdma", "send-bw", "-R"], "not by the RDMA connection manager"),
         (&["rdma", "send-lat", "-C"], "does not take -C"),
-        (&["rdma", "send-bw", "-D", "10"], "-n N, with N = seconds"),
-        (&["rdma", "send-bw", "--duration=10"], "does not take --duration"),
+        (&["rdma", "send-bw", "-D", "4", "-f", "2"], "more than twice -f"),
+        (&["rdma", "send-bw", "--duration=10", "-n", "5"], "cannot be used with"),
+        (&["rdma", "send-bw", "-D", "10", "-a"], "cannot be used with"),
+        (&["rdma", "send-bw", "-f", "1"], "--duration <SECONDS>"),
+        (&["rdma", "read-lat", "-D", "10", "-U"], "too many to list"),
+        (&["rdma", "read-bw", "-D", "10", "--perform_warm_up"], "-f SECONDS"),
         (&["rdma", "send-bw", "-e"], "both ends spin"),
         (&["rdma", "send-bw", "-l", "16"], "posted one by one"),
         (&["rdma", "send-bw", "--use_cuda=0"], "never in that of an accelerator"),
@@ -208,6 +217,15 @@ fn tables_of_perftest_keep_their_labels_and_are_refused_where_they_cannot_be_rea
     let row =
         "| 2 | 1000 | 15.07 | 16838.93 | 28.82 | 636.95 | 1987.32 | 11892.80 | 16838.93 |";
     assert!(shown.replace('\u{a0}', " ").contains(row), "{shown}");
+    // A row that contradicts itself is read and named; a table of rates that does is refused at its line.
+    world.write("edited.txt", &table.replace("636.95", "10.95 "));
+    let imported = world.assay(&["import", "edited.txt"]).succeeded().out;
+    let law = "edited.txt:22: min ≤ mean does not hold";
+    assert!(imported.contains(law), "{imported}");
+    let rates = include_str!("../../../assay-adapters/tests/golden/perftest/ib_send_bw.txt");
+    world.write("rates.txt", &rates.replace("9.21  ", "96.60 "));
+    let reported = world.assay(&["import", "rates.txt"]).failed_with(4).err;
+    assert!(reported.contains("rates.txt:3") && reported.contains("96.60"), "{reported}");
     let refused = world.assay(&["show", "--as", "perftest"]).failed_with(2).err;
     assert!(refused.contains("has no shape of perftest"), "{refused}");
 }

@@ -65,6 +65,7 @@ fn order(law: Order) -> &'static str {
     match law {
         Order::MinMedian => "min ≤ median",
         Order::MedianP99 => "median ≤ p99",
+        Order::MedianMax => "median ≤ max",
         Order::P99Max => "p99 ≤ max",
         Order::MinMean => "min ≤ mean",
         Order::MeanMax => "mean ≤ max",

@@ -12,11 +12,6 @@ const TABLE: &[Row] = &[
         "leave it out; -U prints every result",
     ),
     (
-        &["-D", "--duration", "-f", "--margin"],
-        "a test has a number of messages, so that both ends know what is due and can check it",
-        "-n N, with N = seconds × the message rate of a first test",
-    ),
-    (
         &["-e", "--events", "-X", "--vector"],
         "both ends spin: a sleep would be measured along",
         LEAVE,

@@ -1,0 +1,102 @@
+//! A size that is measured for a time (perftest's `-D`): in parts of a second, so that both ends know what is due and
+//! compare contents meanwhile. What was measured within the margins does not count.
+
+use std::sync::atomic::AtomicBool;
+
+use assay_kernels::clock;
+use assay_kernels::rdma::Endpoint;
+use assay_model::workload::RdmaDuration;
+
+use super::wire::Line;
+use super::{Load, TestError, Values};
+
+/// How long a part is to take.
+const PART_S: f64 = 1.0;
+/// Messages of the first part, of which nobody knows how long they take.
+const FIRST: u64 = 5;
+/// Messages of a part at most: those of a second of the fastest cards.
+const MOST: u64 = 1 << 30;
+
+/// The messages on each queue pair that count, and what they gave.
+pub(super) fn size(
+    end: &mut Endpoint,
+    line: &mut Line,
+    (load, bytes, duration): (&Load, u64, RdmaDuration),
+    cancel: &AtomicBool,
+) -> Result<(u64, Values), TestError> {
+    let borders = Borders::of(duration);
+    let began_ns = clock::now_ns();
+    let now_s = || clock::seconds_between(began_ns, clock::now_ns());
+    let mut iterations = FIRST.max(load.depth);
+    let mut whole: Option<(u64, Values)> = None;
+    loop {
+        let from_s = now_s();
+        let values = super::size(end, line, (load, &load.pass(bytes, iterations)), cancel)?;
+        let to_s = now_s();
+        if borders.counts(from_s) || whole.is_none() && to_s >= borders.end_s {
+            whole = Some(match whole {
+                None => (iterations, values),
+                Some((before, all)) => (before + iterations, all.and(values)),
+            });
+        }
+        whole = match whole {
+            Some(all) if to_s >= borders.end_s => return Ok(all),
+            other => other,
+        };
+        iterations = borders.part(iterations, (from_s, to_s)).max(load.least());
+    }
+}
+
+/// Where what counts begins and ends, in s after the beginning.
+#[derive(Debug, Clone, Copy)]
+struct Borders {
+    from_s: f64,
+    to_s: f64,
+    end_s: f64,
+}
+
+impl Borders {
+    fn of(RdmaDuration { seconds, margin_s }: RdmaDuration) -> Self {
+        let (end_s, from_s) = (seconds as f64, margin_s as f64);
+        Self { from_s, to_s: end_s - from_s, end_s }
+    }
+
+    /// Whether a part that begins then counts.
+    fn counts(&self, from_s: f64) -> bool {
+        (self.from_s..self.to_s).contains(&from_s)
+    }
+
+    /// How many messages last until the next border, or for a part, by how long the last ones took.
+    fn part(&self, iterations: u64, (from_s, now_s): (f64, f64)) -> u64 {
+        let borders = [self.from_s, self.to_s, self.end_s];
+        let next_s = borders.into_iter().find(|border| *border > now_s).unwrap_or(self.end_s);
+        let per_s = iterations as f64 / (now_s - from_s).max(1e-9);
+        ((next_s - now_s).min(PART_S) * per_s).ceil().clamp(1.0, MOST as f64) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Messages of 1 ms each, of which a part's every check takes 2 ms.
+    #[test]
+    fn a_test_lasts_as_long_as_it_is_to_and_its_margins_do_not_count() {
+        for (seconds, margin_s, counted) in
+            [(10, 2, 6.0), (10, 0, 10.0), (1, 0, 1.0), (5, 1, 3.0)]
+        {
+            let borders = Borders::of(RdmaDuration { seconds, margin_s });
+            let (mut now_s, mut iterations, mut counted_s) = (0.0, FIRST, 0.0);
+            while now_s < borders.end_s {
+                let took_s = iterations as f64 * 1e-3 + 2e-3;
+                if borders.counts(now_s) {
+                    counted_s += took_s;
+                }
+                now_s += took_s;
+                iterations = borders.part(iterations, (now_s - took_s, now_s));
+            }
+            assert!((now_s - seconds as f64).abs() < 0.05, "{now_s}");
+            assert!((counted_s - counted).abs() < 0.05, "{seconds} {margin_s}: {counted_s}");
+        }
+    }
+}
