@@ -49,6 +49,8 @@ pub struct Listening<'t> {
     doubts: Alike,
     failures: Alike,
     outlooks: Alike,
+    /// What of plans was said, with its host.
+    foretold: BTreeSet<String>,
 }
 
 impl<'t> Listening<'t> {
@@ -69,6 +71,7 @@ impl<'t> Listening<'t> {
             doubts: Alike::default(),
             failures: Alike::default(),
             outlooks: Alike::default(),
+            foretold: BTreeSet::new(),
         }
     }
 
@@ -144,9 +147,12 @@ impl Sink for Listening<'_> {
         let line = format!("{indent}{}", words::phrase(said));
         let (id, at_s) = (said.id().unwrap_or_default(), self.began.elapsed().as_secs_f64());
         let line = match about {
-            Some(host) if OUTLOOKS.contains(&id) => {
-                self.outlooks.hear(id, host, (line, 0.0), at_s)
-            }
+            // Once of each host: where they take turns it grows with every case.
+            Some(host) if OUTLOOKS.contains(&id) => self
+                .foretold
+                .insert(format!("{id} {host}"))
+                .then(|| self.outlooks.hear(id, host, (line, 0.0), at_s))
+                .flatten(),
             _ => Some(line),
         };
         if !self.is_quiet {
@@ -224,17 +230,25 @@ impl Listening<'_> {
     fn settle(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
         let all = [&self.doubts, &self.failures, &self.outlooks];
-        if all.iter().all(|it| it.is_settled(at_s)) {
-            self.say_rest();
+        if all.iter().any(|it| !it.is_settled(at_s)) {
+            return;
+        }
+        self.say_outlooks();
+        self.say_failures();
+        // Hosts that have their turns come to their end one by one, with the same doubts.
+        if !self.has_measured {
+            self.say_doubts();
         }
     }
 
-    fn say_rest(&mut self) {
+    fn say_outlooks(&mut self) {
         let rest = self.outlooks.rest();
         if !self.is_quiet {
             rest.iter().for_each(|line| self.terminal.note(line));
         }
-        self.say_failures();
+    }
+
+    fn say_doubts(&mut self) {
         self.doubts.rest().into_iter().for_each(|line| self.say_doubt(line));
     }
 
@@ -247,6 +261,20 @@ impl Listening<'_> {
             true => self.held.push(line),
             false => self.terminal.note(&line),
         }
+    }
+
+    fn hear_doubt(&mut self, doubt: &Doubt, at_s: f64) {
+        let what = words::doubt(doubt).text;
+        let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
+        let said = match words::of_host(doubt) {
+            Some((host, _)) => {
+                let is_lost = matches!(doubt, Doubt::HostLost { .. });
+                let kind = if is_lost { &mut self.failures } else { &mut self.doubts };
+                kind.hear(doubt.id(), host, (warning, doubt.extent()), at_s)
+            }
+            None => Some(warning),
+        };
+        said.into_iter().for_each(|line| self.say_doubt(line));
     }
 
     fn show(&mut self, event: &RunEvent, at_s: f64) {
@@ -299,21 +327,12 @@ impl Listening<'_> {
                 };
                 self.terminal.note(&format!("  {failed}"));
             }
-            RunEvent::Doubt { case: None, doubt } => {
-                let what = words::doubt(doubt).text;
-                let warning = format!("  {}", sentence("progress-warning", &[("what", &what)]));
-                let said = match words::of_host(doubt) {
-                    Some((host, _)) => {
-                        let said = (warning, doubt.extent());
-                        self.doubts.hear(doubt.id(), host, said, at_s)
-                    }
-                    None => Some(warning),
-                };
-                said.into_iter().for_each(|line| self.say_doubt(line));
-            }
+            RunEvent::Doubt { case: None, doubt } => self.hear_doubt(doubt, at_s),
             RunEvent::RunFinished { .. } => {
                 // Files are removed and the store is written: the line stays until there is something to print.
-                self.say_rest();
+                self.say_outlooks();
+                self.say_failures();
+                self.say_doubts();
                 self.known().end();
                 self.known().say(words::message("progress-finishing"));
                 if !self.is_lost {

@@ -607,6 +607,7 @@ impl Doubt {
             | Self::MemoryPressure { share } => *share,
             Self::Throttled { times, .. } => *times as f64,
             Self::Paused { seconds, .. } => *seconds,
+            Self::OverBudget { elapsed_s, .. } => *elapsed_s,
             Self::OtherLoad { load } => *load,
             Self::CpusTaken { cpus } => cpus.len() as f64,
             _ => 0.0,

@@ -78,7 +78,7 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
             parts.chain(apart).collect::<Vec<_>>().join(comma())
         };
         let apart = told_apart(estimate).filter(|_| several);
-        let apart: Vec<String> = streams(estimate).into_iter().chain(apart).collect();
+        let apart: Vec<String> = of_network(estimate).into_iter().chain(apart).collect();
         let host = text(estimate, Attribute::Host).filter(|_| several);
         let who = network::pairs::name(estimate).or(host);
         let (question, label) =
@@ -142,11 +142,15 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
     }
 }
 
-/// How many streams a throughput is of: the most stand for the machine.
-fn streams(estimate: &Estimate) -> Option<String> {
-    let is_throughput = section_of(estimate) == Some(Section::Network);
-    let streams = number(estimate, Attribute::Streams).filter(|_| is_throughput)?;
-    Some(say!("streams", n = streams as u64))
+/// How many streams a throughput is of, the most of which stand for the machine; and whether it went over no network.
+fn of_network(estimate: &Estimate) -> Vec<String> {
+    if section_of(estimate) != Some(Section::Network) {
+        return Vec::new();
+    }
+    let streams =
+        number(estimate, Attribute::Streams).map(|streams| say!("streams", n = streams as u64));
+    let path = text(estimate, Attribute::Path).filter(|path| path == "loopback");
+    streams.into_iter().chain(path).collect()
 }
 
 /// Whether a run is to be relied on as a whole, and the reasons if it is not.

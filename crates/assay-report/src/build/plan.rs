@@ -205,7 +205,7 @@ fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> 
             joined(&say!("seed", seed = work.seed.to_string()))
         )
     } else if let Some(work) = workload.network() {
-        network(work)
+        network(work, matches!(workload, Workload::NetworkTcp(_)))
     } else if let Workload::Mpi(work) = workload {
         mpi(work, pair.as_ref())
     } else if let Workload::Storage(test) = workload {
@@ -217,7 +217,7 @@ fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> 
     })
 }
 
-fn network(work: &NetworkWorkload) -> String {
+fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
     let to = say!("plan-to", to = work.to.as_deref().unwrap_or(word("plan-this-machine")));
     let port = work.port.map(|port| say!("plan-port", port = port.to_string()));
     let question = match &work.question {
@@ -235,7 +235,8 @@ fn network(work: &NetworkWorkload) -> String {
             let copy = (!it.copy).then(|| word("no-copy").to_owned());
             let parts: Vec<String> = parts.into_iter().chain(copy).collect();
             let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
-            format!("{}; {congestion}", details(&parts))
+            let of_tcp = if has_congestion { format!("; {congestion}") } else { String::new() };
+            details(&parts) + &of_tcp
         }
         NetworkQuestion::Latency(it) => {
             let waiting = if it.spin { "plan-spinning" } else { "plan-sleeping" };
