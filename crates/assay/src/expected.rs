@@ -35,7 +35,7 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
     let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
     reference::read(&text).map_err(|error| {
         let advice = match error {
-            ReferenceError::NoUnit { .. } | ReferenceError::Figure { .. } => {
+            ReferenceError::NoUnit { .. } => {
                 "a figure without its unit is none: write value = \"260 GB/s\""
             }
             _ => "docs/references.md shows a file of references",
