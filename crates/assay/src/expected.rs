@@ -35,7 +35,7 @@ fn own(path: &str) -> Result<Vec<Claim>, Failure> {
     let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
     reference::read(&text).map_err(|error| {
         let advice = match error {
-            ReferenceError::NoUnit { .. } | ReferenceError::Figure { .. } => {
+            ReferenceError::NoUnit { .. } => {
                 "a figure without its unit is none: write value = \"260 GB/s\""
             }
             _ => "docs/references.md shows a file of references",
@@ -138,10 +138,7 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
             let about = [claim.conditions.as_str(), &claim.date].map(str::trim);
             let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
             table.rows.push(vec![
-                Cell::with_short(
-                    reported(what(it.estimate)),
-                    first.then(|| briefly(it.estimate)),
-                ),
+                reported(briefly(it.estimate)).into(),
                 reported(joined(&quantity(it.estimate.median, it.estimate.unit, 4))).into(),
                 published,
                 percent(100.0 * it.estimate.median / claim.quantity.value).into(),
@@ -207,7 +204,7 @@ fn joined(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// The same without the benchmark, for a narrow terminal.
+/// The same without the benchmark, which leaves room for the verdict in the row.
 fn briefly(estimate: &Estimate) -> String {
     let where_it_was = estimate.case.split_once('/').map_or("", |(_, rest)| rest);
     format!("{} {where_it_was}", estimate.metric.replace('_', " "))

@@ -244,6 +244,10 @@ fn command(names: &[String]) -> Result<Command, Failure> {
             let known: Vec<&str> =
                 found.get_subcommands().map(Command::get_name).chain(topics).collect();
             let words = names[..=depth].join(" ");
+            if known.contains(&name.as_str()) {
+                return Err(Failure::usage(format!("`{words}` is a topic and no command"))
+                    .advise(format!("`assay help {words}`, alone, explains it")));
+            }
             let failure = Failure::usage(format!("there is no command or topic `{words}`"));
             return Err(match known.as_slice() {
                 [] => failure.advise(format!("`assay help {}`", names[..depth].join(" "))),

@@ -234,6 +234,8 @@ fn what_is_no_number_is_refused_in_words() {
         ),
         ("storage read /tmp --for 5s --budget 9s", "cannot be used with '--budget <TIME>'"),
         ("stream --label a,b", "--label takes one name"),
+        ("help methods compute", "`methods` is a topic and no command"),
+        ("man methods", "`assay help methods`, alone, explains it"),
         ("stream --dry-run --format html", "a plan is printed as text or as JSON"),
     ] {
         let words: Vec<&str> = words.split(' ').collect();
