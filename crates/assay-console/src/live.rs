@@ -53,7 +53,7 @@ impl Live {
                 self.say(&line);
             }
             StorageEvent::PhaseDone { .. } | StorageEvent::PhaseFailed => {
-                terminal.end_progress()
+                terminal.end_progress();
             }
             StorageEvent::PhaseReady { .. } => {}
         }

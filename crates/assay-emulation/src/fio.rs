@@ -128,6 +128,7 @@ fn placed(
 fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'r Origin> {
     let names: &[&str] = match asked.subject {
         Subject::Target => &["filename", "directory"],
+        Subject::Rate => &["rate_iops", "rate"],
         Subject::Sizes => &[
             "blocksize",
             "bs",

@@ -2,6 +2,7 @@
 //!
 //! Refuses with the values that contradict each other; never changes them.
 
+use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, EngineChoice, Load, MOST_RATE_PER_S, StorageStream, StorageWorkload,
     Verify,
@@ -138,8 +139,9 @@ pub(super) fn targets(
             let room = opened.area.end - opened.area.start;
             let maximum = crew::maximum_bytes(stream);
             refuse_if(maximum > room, || {
+                let (maximum, room) = (Bytes(maximum), Bytes(room));
                 format!(
-                    "{path}: I/O of {maximum} B does not fit into the {room} B in use; use smaller I/O or a larger target"
+                    "{path}: I/O of {maximum} does not fit into the {room} in use; use smaller I/O or a larger target"
                 )
             })?;
             let stamped =

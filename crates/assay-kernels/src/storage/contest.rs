@@ -97,8 +97,9 @@ fn shrink(stream: &mut StorageStream, bytes: u64) {
         stream.pattern,
         AccessPattern::Random | AccessPattern::Sequential { gap_bytes: 0, .. }
     );
-    let is_whole =
-        |size: &SizeShare| size.min_bytes == size.max_bytes && size.min_bytes % bytes == 0;
+    let is_whole = |size: &SizeShare| {
+        size.min_bytes == size.max_bytes && size.min_bytes.is_multiple_of(bytes)
+    };
     if is_free && stream.every_size().all(is_whole) {
         stream.sizes = vec![SizeShare::all(bytes)];
         stream.conduct.write_sizes.clear();

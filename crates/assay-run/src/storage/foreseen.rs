@@ -7,7 +7,7 @@ use std::path::Path;
 use assay_fleet::capacity;
 use assay_kernels::storage::Foresight;
 use assay_model::workload::file_set::FilePlan;
-use assay_model::workload::storage::{StoragePlan, StorageWorkload};
+use assay_model::workload::storage::{Load, StoragePlan, StorageWorkload};
 
 use super::options::RunOptions;
 use super::{runner, safety, volume};
@@ -37,6 +37,8 @@ pub enum Subject {
     Target,
     /// The sizes and offsets of its I/O.
     Sizes,
+    /// How often.
+    Rate,
 }
 
 /// How much of a plan must be possible.
@@ -105,18 +107,26 @@ fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
         let workload = with_sizes(&it.workload, plan);
         let Err(error) = foresight.check(&workload) else { continue };
         let streams = 0..workload.streams.len();
-        let stream = streams.into_iter().find(|at| {
-            let alone = vec![workload.streams[*at].clone()];
-            foresight.check(&StorageWorkload { streams: alone, ..workload.clone() }).is_err()
-        });
+        let stream =
+            streams.into_iter().find(|at| foresight.check(&alone(&workload, *at)).is_err());
         let asked_by = stream.and_then(|stream| {
+            let mut slow = StorageWorkload { load: Load::Closed, ..alone(&workload, stream) };
+            slow.streams.iter_mut().for_each(|it| it.own_rate_per_s = None);
+            let subject = match foresight.check(&slow) {
+                Ok(()) => Subject::Rate,
+                Err(_) => Subject::Sizes,
+            };
             let target = *workload.streams[stream].targets.first()?;
-            Some(AskedBy { phase, stream, target, subject: Subject::Sizes })
+            Some(AskedBy { phase, stream, target, subject })
         });
         let failure = runner::phase_failed(it, &error);
         refused.push(Refusal { failure, asked_by });
     }
     refused
+}
+
+fn alone(workload: &StorageWorkload, stream: usize) -> StorageWorkload {
+    StorageWorkload { streams: vec![workload.streams[stream].clone()], ..workload.clone() }
 }
 
 /// The workload with the sizes that its targets have or will have.

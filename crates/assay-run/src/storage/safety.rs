@@ -314,9 +314,13 @@ impl Judge<'_> {
 
     fn refused(&self, why: &str) -> Failure {
         let path = self.path.display();
-        Failure::usage(format!("{path} is not written unless you say so"))
+        let failure = Failure::usage(format!("{path} is not written unless you say so"))
             .explain(why)
-            .advise(format!("if it may be overwritten: --destroy-data={path}"))
+            .advise(format!("if it may be overwritten: --destroy-data={path}"));
+        match self.path.is_file() {
+            true => failure.advise("otherwise name a file that is not there: assay makes it"),
+            false => failure,
+        }
     }
 }
 

@@ -14,6 +14,9 @@ use crate::terminal::Terminal;
 use assay_run::failure::Failure;
 
 const MIB: f64 = 1_048_576.0;
+/// Thousands of the fastest machines of today together, and of the largest.
+const MOST: f64 = 1e12;
+const MOST_BYTES: f64 = 1e21;
 
 pub(crate) fn plan(typed: &PlanArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let ((text, json), answer) = match &typed.what {
@@ -30,8 +33,8 @@ fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
         Failure::usage("exactly two of --rate, --latency and --threads must be given")
             .advise("for example: assay plan littles-law --rate 3500 --latency 1.14ms")
     })?;
-    refuse_beyond("I/O per second", law.rate_per_s)?;
-    refuse_beyond("I/O in flight", law.in_flight)?;
+    refuse_beyond("I/O per second", law.rate_per_s, MOST)?;
+    refuse_beyond("I/O in flight", law.in_flight, MOST)?;
     let json = json!({
         "rate": value(law.rate_per_s, Unit::IoPerSecond),
         "latency": value(law.latency_s, Unit::Second),
@@ -63,19 +66,20 @@ fn littles_law(typed: &LittleArguments) -> Result<(String, Value), Failure> {
 }
 
 /// A number that cannot be meant has a unit or a digit too many.
-fn refuse_beyond(what: &str, number: f64) -> Result<(), Failure> {
-    /// Thousands of the fastest machines of today together.
-    const MOST: f64 = 1e12;
-    if number <= MOST {
+fn refuse_beyond(what: &str, number: f64, most: f64) -> Result<(), Failure> {
+    if number <= most {
         return Ok(());
     }
-    Err(Failure::usage(format!("{number:.0e} {what} are more than any machine has"))
-        .advise("check the units: 3500 or 300k per second, 1.14ms, 4 threads"))
+    Err(Failure::usage(format!("{number:.0e} {what} are more than any machine has")).advise(
+        "check the units: 3500 or 300k per second, 1.14ms, 4 threads, 4500MiB/s, 10TiB",
+    ))
 }
 
 fn anf(typed: &AnfArguments) -> Result<(String, Value), Failure> {
     let (level, kind) = (typed.level.service(), typed.volume.kind());
     let cap = kind.cap_bytes_per_s(level);
+    refuse_beyond("bytes per second", typed.throughput.unwrap_or(0.0), MOST_BYTES)?;
+    refuse_beyond("bytes", typed.quota.unwrap_or(0.0), MOST_BYTES)?;
     let (quota, rate, capped) = match (typed.throughput, typed.quota) {
         (Some(rate), _) => match sizing::quota_bytes(level, kind, rate) {
             Some(quota) => (quota, rate, false),

@@ -8,7 +8,7 @@ use assay_model::path_text;
 use assay_model::suite::{
     FileStep, FilesRequest, Measure, Order, Request, StorageRequest, Suite,
 };
-use assay_model::workload::course::SteadyRule;
+use assay_model::workload::course::{Course, SteadyRule};
 use serde_json::json;
 
 use crate::arguments::MeasuringArguments;
@@ -66,10 +66,17 @@ fn measure(
         return Err(Failure::usage("nothing says which storage to measure")
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
     }
-    // The budget of a run of one test is the time of that test.
+    // The budget of a run of one test is the time of that test, or of all of its rounds or rates with their warm-up.
     let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { LENGTH_S };
-    let length_s = typed.measuring.budget.or(typed.length).unwrap_or(usual_s);
     let course = typed.course();
+    let share = match course {
+        Course::Once => 1.0,
+        Course::Rounds(_) | Course::Search(_) => {
+            1.0 / ((1.0 + WARMING) * f64::from(course.most_measurements()))
+        }
+    };
+    let of_budget = typed.measuring.budget.map(|budget_s| budget_s * share);
+    let length_s = of_budget.or(typed.length).unwrap_or(usual_s);
     let request = StorageRequest {
         name: None,
         targets: Vec::new(),

@@ -220,6 +220,11 @@ fn what_is_no_number_is_refused_in_words() {
             "`4500MB` is a size; write a rate like `4500MB/s`",
         ),
         (
+            "plan anf --level ultra --throughput 1e99MiB/s",
+            "1e105 bytes per second are more than any machine has",
+        ),
+        ("plan anf --level ultra --quota 1e99TiB", "bytes are more than any machine has"),
+        (
             "run storage-volume --provisioned 4500MiB --target .",
             "write a rate like `4500MiB/s`",
         ),

@@ -349,6 +349,9 @@ fn a_round_is_as_long_as_snia_s() {
         plan["cases"][0]["workload"]["workload"]["timing"]["duration_s"].as_f64()
     };
     assert_eq!((length(&[]), length(&["--for", "5s"])), (Some(60.0), Some(5.0)));
+    // A budget is that of all 25 rounds, each with a tenth for warming up.
+    let of_budget = length(&["--budget", "55s"]).unwrap();
+    assert!((of_budget - 2.0).abs() < 1e-9, "{of_budget}");
 }
 
 #[test]

@@ -153,6 +153,9 @@ fn languages_show_the_line_that_is_refused() {
             );
         }
     }
+    world.write("rate.fio", &job("rw=randread\nsize=1m\nbs=4k\nrate_iops=10000000000\n"));
+    let refused = world.assay(&["fio", "rate.fio", "--dry-run"]).failed_with(4);
+    assert!(refused.err.contains("rate.fio:7") && refused.err.contains("1e10"), "{refused:?}");
     // The job that can be done is done, and the other one fails when it is its turn.
     let refused = world.assay(&["fio", "global.fio", "--dry-run"]).failed_with(4);
     assert!(refused.err.contains("global.fio:13"), "{refused:?}");

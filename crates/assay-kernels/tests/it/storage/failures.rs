@@ -128,7 +128,7 @@ fn what_makes_no_sense_is_refused_before_it_starts() {
         (changed(&|it| it.timing.duration_s = None), "would never end"),
         (changed(&|it| it.streams[0].targets = vec![3]), "names target 3"),
         (changed(&|it| it.streams[0].sizes = size(0)), "I/O of 0 B"),
-        (changed(&|it| it.streams[0].sizes = size(2 * MIB)), "does not fit into the 1048576 B"),
+        (changed(&|it| it.streams[0].sizes = size(2 * MIB)), "does not fit into the 1 MiB"),
         (changed(&|it| it.streams[0].in_flight_per_target = 0), "nothing in flight"),
         (changed(&|it| it.load = Load::Capped { bytes_per_s: f64::NAN }), "a rate of NaN"),
         (changed(&|it| it.targets[0].range_bytes = Some((MIB, 2 * MIB))), "holds nothing"),

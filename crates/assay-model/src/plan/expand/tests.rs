@@ -508,7 +508,7 @@ fn storage_becomes_a_case_per_block_depth_and_point() {
         (
             "operation = \"read\"\npath = \"/v\"\ndepth = 2\nthreads = 3",
             expect![
-                "the number of threads, each of which needs one of the I/O in flight (the depth), of 3 is impossible; it must be at most 2"
+                "a depth of 2 is too small for 3 threads, each of which needs an I/O in flight"
             ],
         ),
         (
