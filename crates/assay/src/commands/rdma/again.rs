@@ -174,8 +174,7 @@ mod tests {
         // 1000 messages, the second half twice as fast.
         let marks = [(500, 1_000_000), (1000, 1_500_000)];
         let own = marks.map(|(done, at_ns)| Mark { done, at_ns }).to_vec();
-        let values =
-            Values::Marks(Rates { own, peaks: marks[..1].to_vec(), ..Rates::default() });
+        let values = Values::Marks(Rates { peaks: own[..1].to_vec(), own, ..Rates::default() });
         let rate = Size {
             bytes: 65_536,
             iterations: 1000,
