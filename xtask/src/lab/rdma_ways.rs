@@ -133,6 +133,10 @@ echo '== datagrams'
 /lab/assay rdma send-bw --loopback -c UD -s 1024 -n 500 --store /tmp/store; echo \"exit $?\"
 echo '== datagrams of all sizes'
 /lab/assay rdma send-bw --loopback -c UD -a -n 100 --store /tmp/store; echo \"exit $?\"
+echo '== for a time'
+/lab/assay rdma write-bw --loopback -D 2 -b -q 2 -s 4096 --store /tmp/store &&
+  /lab/assay rdma read-bw --loopback -D 2 -s 4096 --store /tmp/store &&
+  /lab/assay rdma send-bw --loopback -D 2 -c UD -s 1024 --store /tmp/store; echo \"exit $?\"
 # The kernel counts messages that found no memory.
 refused() { cat /sys/class/infiniband/rxe0/ports/1/hw_counters/send_rnr_err; }
 room() {
@@ -217,6 +221,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     figures.push(tables(said, "queue pairs", (1, SIZES), Column::MessageRate)?);
     figures.push(tables(said, "both ways", (3, 1), Column::Rate)?);
     figures.push(tables(said, "datagrams", (1, 1), Column::Rate)?);
+    figures.push(tables(said, "for a time", (3, 1), Column::Rate)?);
     figures.push(tables(said, "datagrams of all sizes", (1, OF_DATAGRAMS), Column::Rate)?);
     figures.push(tables(said, "as perftest", (1, SIZES), Column::Typical)?);
     figures.push(lost(section(said, "datagrams")?));
@@ -326,7 +331,7 @@ fn way(line: &str) -> String {
 }
 
 /// Sections, and texts that have to stand in each.
-const SAID: [(&str, &[&str]); 24] = [
+const SAID: [(&str, &[&str]); 25] = [
     ("bad gid", &["has no GID 200", "chooses one", "exit 4"]),
     ("bad mtu", &["a path MTU of 4096 B is more than the 1024 B of the port", "exit 4"]),
     ("bad device", &["there is no RDMA device mlx5_7; there is rxe0", "exit 4"]),
@@ -370,6 +375,7 @@ const SAID: [(&str, &[&str]); 24] = [
     ),
     ("datagrams", &["exit 0"]),
     ("datagrams of all sizes", &["exit 0"]),
+    ("for a time", &["datagrams lost", "exit 0"]),
     ("bad level", &["16 is no whole number from 0 to 15", "exit 2"]),
     (
         "by perftest",
@@ -429,7 +435,7 @@ mod tests {
     fn said() -> String {
         let tables = |name: &str| match name {
             "queue pairs" => table(RATES, SIZES),
-            "both ways" => table(RATES, 1).repeat(3),
+            "both ways" | "for a time" => table(RATES, 1).repeat(3),
             "datagrams" => table(RATES, 1) + "1024 B: 2 of 500 datagrams lost (0.40 %)\n",
             "datagrams of all sizes" => table(RATES, OF_DATAGRAMS),
             _ => String::new(),

@@ -128,7 +128,7 @@ fn converse(
     line.say(&Message::Welcome { card: (&end.card).into(), chosen: Chosen::of(&end) })?;
     let mut sizes = BTreeSet::new();
     loop {
-        match line.hear("the end", PATIENCE, cancel)? {
+        match line.hear("the next size", PATIENCE, cancel)? {
             Message::Next { bytes, iterations }
                 if (1..=hello.most_bytes).contains(&bytes)
                     && (1..MOST_ITERATIONS).contains(&iterations) =>

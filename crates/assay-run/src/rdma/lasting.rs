@@ -15,7 +15,7 @@ const PART_S: f64 = 1.0;
 /// Messages of the first part, of which nobody knows how long they take.
 const FIRST: u64 = 5;
 /// Messages of a part at most: those of a second of the fastest cards.
-const MOST: u64 = 1 << 30;
+const MOST: u64 = 1 << 28;
 
 /// The messages on each queue pair that count, and what they gave.
 pub(super) fn size(

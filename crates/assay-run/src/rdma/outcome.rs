@@ -93,11 +93,11 @@ impl Values {
     }
 }
 
-/// Marks behind those of the part before.
-fn follow(all: &mut Vec<Mark>, more: Vec<Mark>) {
-    let Mark { done, at_ns } = all.last().copied().unwrap_or(Mark { done: 0, at_ns: 0 });
-    let behind = |it: Mark| Mark { done: done + it.done, at_ns: at_ns + it.at_ns };
-    all.extend(more.into_iter().map(behind));
+/// Marks behind those of the part before: some, as a day has as many parts as it has seconds.
+fn follow(all: &mut Vec<Mark>, more: &[Mark]) {
+    let before = all.last().copied().unwrap_or(Mark { done: 0, at_ns: 0 });
+    let behind = |(done, at_ns)| Mark { done: before.done + done, at_ns: before.at_ns + at_ns };
+    all.extend(thinned(more).into_iter().map(behind));
 }
 
 /// Messages per second until a mark.
@@ -114,8 +114,8 @@ pub(super) fn thinned(marks: &[Mark]) -> Vec<(u64, u64)> {
 impl Rates {
     /// The next part of a test that lasts a time.
     fn append(&mut self, more: Self) {
-        follow(&mut self.own, more.own);
-        follow(&mut self.far, more.far);
+        follow(&mut self.own, &more.own);
+        follow(&mut self.far, &more.far);
         if let (Some(lost), Some(more)) = (&mut self.lost, more.lost) {
             lost.part += more.part;
             lost.whole += more.whole;
@@ -353,6 +353,10 @@ mod tests {
         assert!((two / one - 2.0).abs() < 1e-9);
     }
 
+    fn values_of(rates: &Rates) -> Values {
+        Values::Marks(rates.clone())
+    }
+
     #[test]
     fn parts_of_a_time_follow_each_other_without_a_pause() {
         let marks =
@@ -371,6 +375,14 @@ mod tests {
         assert_eq!(size.peak_bytes_per_s(), None);
         let Values::Marks(rates) = &size.values else { panic!() };
         assert_eq!(rates.lost, Some(Count { part: 2, whole: 20 }));
+        let many = (1..=65_536).map(|done| Mark { done, at_ns: done });
+        let many = Rates { own: many.collect(), ..Rates::default() };
+        let Values::Marks(whole) = values_of(&many).and(values_of(&many)).and(values_of(&many))
+        else {
+            panic!()
+        };
+        assert_eq!(whole.own.last(), Some(&Mark { done: 3 * 65_536, at_ns: 3 * 65_536 }));
+        assert!(whole.own.len() < 65_536 + 100, "{}", whole.own.len());
         let entries = size.entries(RdmaTest::SendBandwidth);
         assert!(entries.contains(&Entry::Fact(Attribute::Iterations, 800_u64.into())));
         let times = Values::Times(vec![2000; 3]).and(Values::Times(vec![4000; 3]));

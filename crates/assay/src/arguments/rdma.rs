@@ -19,6 +19,9 @@ use assay_console::options::KeepArguments;
 /// perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;
 
+/// Of a test of latency.
+const LONGEST_LATENCY_S: u64 = 120;
+
 #[derive(Debug, Args)]
 pub(crate) struct RdmaArguments {
     /// What to measure; names are those of perftest's programs after ib_
@@ -228,6 +231,12 @@ impl RdmaArguments {
                 self.rx_depth.is_some() && !receives,
                 "only messages need memory to be received in",
                 "-r goes with send-lat and send-bw",
+            ),
+            (
+                !is_bandwidth
+                    && self.duration.is_some_and(|seconds| seconds > LONGEST_LATENCY_S),
+                "the time of every message is kept, and a fast card has a hundred million in two minutes",
+                "-D 120 is the longest with the tests of latency; a loop of the shell repeats it",
             ),
             (
                 is_list && self.duration.is_some(),

@@ -182,6 +182,7 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "send-bw", "-D", "4", "-f", "2"], "more than twice -f"),
         (&["rdma", "send-bw", "--duration=10", "-n", "5"], "cannot be used with"),
         (&["rdma", "send-bw", "-D", "10", "-a"], "cannot be used with"),
+        (&["rdma", "send-lat", "-D", "121"], "-D 120 is the longest"),
         (&["rdma", "send-bw", "-f", "1"], "--duration <SECONDS>"),
         (&["rdma", "read-lat", "-D", "10", "-U"], "too many to list"),
         (&["rdma", "read-bw", "-D", "10", "--perform_warm_up"], "-f SECONDS"),

@@ -172,10 +172,9 @@ mod tests {
             values: Values::Times(times_ns.clone()),
         };
         // 1000 messages, the second half twice as fast.
-        let marks =
-            [(500, 1_000_000), (1000, 1_500_000)].map(|(done, at_ns)| Mark { done, at_ns });
-        let (own, peaks) = (marks.to_vec(), marks[..1].to_vec());
-        let values = Values::Marks(Rates { own, peaks, ..Rates::default() });
+        let marks = [(500, 1_000_000), (1000, 1_500_000)];
+        let own = marks.map(|(done, at_ns)| Mark { done, at_ns }).to_vec();
+        let values = Values::Marks(Rates { peaks: own[..1].to_vec(), own, ..Rates::default() });
         let rate = Size {
             bytes: 65_536,
             iterations: 1000,
