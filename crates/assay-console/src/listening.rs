@@ -256,6 +256,18 @@ impl Listening<'_> {
         self.failures.rest().iter().for_each(|line| self.terminal.note(line));
     }
 
+    fn say_done(&mut self, case: &str) {
+        if self.is_quiet || self.terminal.is_live() {
+            return;
+        }
+        let value = self.known().value_of(case).map(|value| value.to_string());
+        let done = match &value {
+            Some(value) => sentence("progress-done-with", &[("case", case), ("value", value)]),
+            None => sentence("progress-done", &[("case", case)]),
+        };
+        self.terminal.note(&format!("  {done}"));
+    }
+
     fn say_doubt(&mut self, line: String) {
         match self.is_single {
             true => self.held.push(line),
@@ -296,17 +308,7 @@ impl Listening<'_> {
             // Doubts wait: hosts that are done one after another have the same ones.
             RunEvent::CaseFinished { case, .. } => {
                 self.say_failures();
-                let value = self.known().value_of(case);
-                if !self.is_quiet && !self.terminal.is_live() {
-                    let done = match value {
-                        Some(value) => sentence(
-                            "progress-done-with",
-                            &[("case", case), ("value", &value.to_string())],
-                        ),
-                        None => sentence("progress-done", &[("case", case)]),
-                    };
-                    self.terminal.note(&format!("  {done}"));
-                }
+                self.say_done(case);
             }
             RunEvent::CaseFailed { case, failure, host: Some(host), .. } => {
                 let why = words::failure(failure).text;
