@@ -331,3 +331,50 @@ impl Watcher<'_, '_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use assay_model::workload::storage::{
+        AccessPattern, EngineChoice, StorageData, StorageStream, StorageTiming, Verify,
+        WriteSync,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_pass_moves_all_of_its_targets_and_a_phase_with_a_time_has_no_such_end() {
+        let target = |bytes: u64| StorageTarget {
+            name: "t".into(),
+            path: "nothing".into(),
+            size_bytes: Some(bytes),
+            range_bytes: None,
+            align_bytes: None,
+            direct: true,
+            sync: WriteSync::None,
+            sync_at_end: false,
+            opening: Default::default(),
+        };
+        for (sizes, duration_s, expected) in [
+            (&[1 << 20, 3 << 20][..], None, Some(4 << 20)),
+            (&[1 << 20], Some(1.0), None),
+            (&[], None, None),
+        ] {
+            let timing = StorageTiming {
+                warmup_s: 0.0,
+                duration_s,
+                interval_s: 1.0,
+                stop_after_bytes: None,
+            };
+            let workload = StorageWorkload {
+                targets: sizes.iter().map(|bytes| target(*bytes)).collect(),
+                streams: vec![StorageStream::of(AccessPattern::Random, 4096, 0.0)],
+                load: Load::Closed,
+                timing,
+                engine: EngineChoice::Auto,
+                data: StorageData { compressible: 0.0, verify: Verify::Off },
+                seed: 1,
+            };
+            assert_eq!(bytes_of_pass(&workload), expected, "{sizes:?} {duration_s:?}");
+        }
+    }
+}

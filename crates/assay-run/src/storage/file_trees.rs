@@ -219,6 +219,14 @@ fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(
     let is_empty = match std::fs::read_dir(anchor) {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
+        Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
+            let file = anchor.ancestors().find(|it| it.is_file()).unwrap_or(anchor).display();
+            return Err(Failure::usage(format!("{file} is no folder"))
+                .explain("a tree of files is made in a folder")
+                .advise(format!(
+                    "name a folder; `assay storage read {file}` measures a file"
+                )));
+        }
         Err(error) => {
             let what = format!("the folder {} cannot be used", anchor.display());
             return Err(Failure::measurement(what).because(&error));

@@ -349,13 +349,14 @@ fn a_second_interruption_ends_what_was_started() {
 fn runs_without_a_match_are_told_what_keeps_them_apart() {
     let world = World::new();
     for (label, depth) in [("shallow", "4"), ("deep", "8")] {
-        let mut suite = "name = \"x\"\nbudget = \"2s\"\n".to_owned();
-        for bytes in [4, 8, 16] {
-            suite.push_str(&format!(
+        let measure = |bytes: &str| {
+            format!(
                 "[[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\nengine = \"null\"\n\
-                 bs = \"{bytes}KiB\"\ndepth = {depth}\n"
-            ));
-        }
+                 bs = \"{bytes}\"\ndepth = {depth}\n"
+            )
+        };
+        let measures = ["4KiB", "8KiB", "16KiB"].map(measure).concat();
+        let suite = format!("name = \"x\"\nbudget = \"2s\"\n{measures}");
         world.write("x.toml", &suite);
         world.assay(&["run", "x.toml", "--label", label]).succeeded();
     }

@@ -78,16 +78,16 @@ fn a_device_and_its_partition_are_not_two_targets() {
 fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
     let test = "an_engine_is_chosen_once_for_the_targets_of_a_run";
     let world = World::in_memory();
-    let measure = |operation: &str| {
+    let measure = |operation: &str, bytes: &str| {
         format!(
-            "[[measure]]\nbenchmark = \"storage\"\noperation = \"{operation}\"\npattern = \"random\"\nbs = \"4KiB\"\n"
+            "[[measure]]\nbenchmark = \"storage\"\noperation = \"{operation}\"\npattern = \"random\"\nbs = \"{bytes}\"\n"
         )
     };
     let suite = format!(
         "name = \"three\"\nbudget = \"3s\"\n{}{}{}depth = 1\nname = \"one\"\n",
-        measure("read"),
-        measure("write"),
-        measure("read")
+        measure("write", "64KiB"),
+        measure("read", "4KiB"),
+        measure("read", "4KiB")
     );
     world.write("three.toml", &suite);
     world.write("file", "");
@@ -212,4 +212,14 @@ fn what_is_in_memory_is_no_storage() {
     assert!(has_doubt(&document, "rate", "storage.files"), "{document}");
     let read = world.assay(&["fio", "--name=a", "--rw=write", "--size=1m"]).succeeded();
     assert!(read.err.contains("no storage device is measured"), "{read:?}");
+}
+
+#[test]
+fn a_file_is_no_place_for_a_tree() {
+    let world = World::new();
+    world.write("file", "text");
+    for more in [&[][..], &["--dry-run"]] {
+        let refused = world.assay(&[&["storage", "files", "file"][..], more].concat());
+        assert!(refused.failed_with(2).err.contains("file is no folder"), "{more:?}");
+    }
 }
