@@ -176,10 +176,20 @@ echo '== heads of perftest'
 for file in $(grep -rl '#iterations' /tmp/theirs/raw); do
   tr '\\t' '\\n' < $file | sed -n 's/^ *\\(.*\\) Test$/\\1/p; s/^ *\\(Mtu\\|GID index\\) *: */\\1 /p' | tr '\\n' ' '; echo
 done | sort -u
+cat > /tmp/turns.toml <<'SUITE'
+name = \"turns\"
+budget = \"30s\"
+[[measure]]
+benchmark = \"rdma.send_lat\"
+messages = 50
+by = [\"assay\", \"ib_send_lat\"]
+SUITE
+echo '== taking turns'
+/lab/assay run /tmp/turns.toml --quiet --format csv --store /tmp/turns
 echo '== turns'
 sed -n 's/.*\"series-opened\",\"series\":\\([0-9]*\\),\"case\":\"\\([^\"]*\\)\".*/opened \\1 \\2/p
-s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' /tmp/theirs/runs/*/events.jsonl |
-  awk '$1 == \"opened\" { of[$2] = $3 } $1 == \"sample\" && of[$2] ~ /send_lat/ { print of[$2] }' | uniq
+s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' /tmp/turns/runs/*/events.jsonl |
+  awk '$1 == \"opened\" { of[$2] = $3 } $1 == \"sample\" { print of[$2] }' | uniq
 echo '== a run of its own'
 /lab/assay rdma send-lat --loopback -a -n 5 --store /tmp/store
 /lab/assay show latest --store /tmp/store
@@ -309,7 +319,8 @@ fn turns(text: &str) -> Figure {
 /// The lines of a section, each with what it says of the way that is measured.
 fn listed(said: &str, name: &str, expected: &[&str]) -> Result<Figure> {
     let lines = section(said, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
-    let found: Vec<String> = lines.map(way).collect();
+    let mut found: Vec<String> = lines.map(way).collect();
+    found.sort();
     Ok(Figure::is(name, &expected.join(", "), found.join(", ")))
 }
 

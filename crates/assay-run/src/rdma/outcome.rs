@@ -86,7 +86,7 @@ impl Values {
     pub(super) fn and(mut self, next: Self) -> Self {
         match (&mut self, next) {
             (Self::Times(all), Self::Times(more)) => all.extend(more),
-            (Self::Marks(all), Self::Marks(more)) => all.append(more),
+            (Self::Marks(all), Self::Marks(more)) => all.append(&more),
             (Self::Times(_), Self::Marks(_)) | (Self::Marks(_), Self::Times(_)) => {}
         }
         self
@@ -113,7 +113,7 @@ pub(super) fn thinned(marks: &[Mark]) -> Vec<(u64, u64)> {
 
 impl Rates {
     /// The next part of a test that lasts a time.
-    fn append(&mut self, more: Self) {
+    fn append(&mut self, more: &Self) {
         follow(&mut self.own, &more.own);
         follow(&mut self.far, &more.far);
         if let (Some(lost), Some(more)) = (&mut self.lost, more.lost) {

@@ -204,7 +204,9 @@ fn put_tails(estimate: &mut Estimate, tails: Tails) {
 fn put_figures(estimate: &mut Estimate, series: &SeriesRecord) {
     let Some(reported) = &series.figures else { return };
     estimate.min = reported.min.unwrap_or(estimate.min);
-    estimate.max = reported.max.unwrap_or(estimate.max);
+    // Where a tool names no maximum (perftest), it is no less than the largest of its figures.
+    let known = reported.percentiles.values().copied().chain(reported.mean);
+    estimate.max = reported.max.unwrap_or_else(|| known.fold(estimate.max, f64::max));
     estimate.mean = reported.mean.unwrap_or(estimate.mean);
     if !reported.percentiles.is_empty() {
         estimate.percentiles = Some(reported.percentiles.clone());

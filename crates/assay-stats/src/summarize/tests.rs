@@ -714,6 +714,15 @@ fn figures_of_tools_stand_where_values_are_unknown() {
     let it = &summary.results[0];
     assert_eq!((it.min, it.mean, it.max, it.n), (0.5, 1.25, 9.0, 6));
     assert_eq!(it.percentiles, Some(figures.percentiles.clone()));
+    // A tool that names no maximum (perftest) has none below its own figures: nothing is out of order for that.
+    let without = Figures { max: None, mean: Some(2.5), ..figures.clone() };
+    let script = case("c", "ib_send_lat", latency()).samples("latency", None, &[1.0]);
+    let series = script.number();
+    let script = script.push(|_| RunEvent::Figures { series, figures: without.clone() });
+    let known = summarize(&run(vec![script.finished(Stopped::Tool)], None));
+    let it = &known.results[0];
+    assert_eq!((it.median, it.mean, it.max), (1.0, 2.5, 4.0));
+    assert!(!it.warnings.iter().any(|it| it.id() == "out-of-order"), "{it:?}");
     // Without a median nothing says which figure is the one.
     let failure = Failure::NoFiniteSample { metric: "latency".into() };
     assert_eq!((summary.results.len(), &summary.failures[0].failure), (1, &failure));
