@@ -233,27 +233,6 @@ impl RdmaArguments {
                 "-r goes with send-lat and send-bw",
             ),
             (
-                !is_bandwidth
-                    && self.duration.is_some_and(|seconds| seconds > LONGEST_LATENCY_S),
-                "the time of every message is kept, and a fast card has a hundred million in two minutes",
-                "-D 120 is the longest with the tests of latency; a loop of the shell repeats it",
-            ),
-            (
-                is_list && self.duration.is_some(),
-                "the results of a time are too many to list",
-                "-U and -H go with a number of messages, -n",
-            ),
-            (
-                self.perform_warm_up && self.duration.is_some(),
-                "what is sent within the margin is not counted anyway",
-                "-f SECONDS sets the margin",
-            ),
-            (
-                self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)),
-                "the margins leave no time",
-                "-D has to be more than twice -f",
-            ),
-            (
                 self.inline_size.is_some() && reads,
                 "reads and atomic operations send nothing to copy into a request",
                 "leave -I out",
@@ -269,8 +248,36 @@ impl RdmaArguments {
                 "--perform_warm_up goes with write-bw and read-bw",
             ),
         ];
-        let broken = rules.into_iter().find(|(is_broken, ..)| *is_broken);
+        let mut rules = rules.into_iter().chain(self.rules_of_time(is_bandwidth));
+        let broken = rules.find(|(is_broken, ..)| *is_broken);
         broken.map_or(Ok(()), |(_, why, advice)| Err(Failure::usage(why).advise(advice)))
+    }
+
+    /// What a test that ends by the clock does not do: whether it is asked for, why not, and what to write instead.
+    fn rules_of_time(&self, is_bandwidth: bool) -> [(bool, &'static str, &'static str); 4] {
+        let Some(seconds) = self.duration else { return Default::default() };
+        [
+            (
+                !is_bandwidth && seconds > LONGEST_LATENCY_S,
+                "the time of every message is kept, and a fast card has a hundred million in two minutes",
+                "-D 120 is the longest with the tests of latency; a loop of the shell repeats it",
+            ),
+            (
+                self.report_unsorted || self.report_histogram,
+                "the results of a time are too many to list",
+                "-U and -H go with a number of messages, -n",
+            ),
+            (
+                self.perform_warm_up,
+                "what is sent within the margin is not counted anyway",
+                "-f SECONDS sets the margin",
+            ),
+            (
+                seconds <= 2 * self.margin.unwrap_or(0),
+                "the margins leave no time",
+                "-D has to be more than twice -f",
+            ),
+        ]
     }
 
     /// What is measured with the far end.

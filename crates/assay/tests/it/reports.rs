@@ -42,9 +42,9 @@ fn a_terminal_speaks_the_language_of_its_environment() {
         String::from_utf8(output.stdout).unwrap()
     };
     let run = spoken(&["stream", "--bytes", "1MiB", "--budget", "1s"]);
-    assert!(run.contains("Go/s") && !run.contains("GB/s"), "{run}");
+    assert!(run.contains("o/s") && !run.contains("B/s"), "{run}");
     let listed = spoken(&["list"]);
-    assert!(listed.contains("exécution") && listed.contains("Go/s"), "{listed}");
+    assert!(listed.contains("exécution") && listed.contains("o/s"), "{listed}");
     assert!(spoken(&["references"]).contains("Chiffres publiés"));
     assert!(spoken(&["verify"]).contains("intacte"));
     assert_eq!(spoken(&["show", "--json"]), world.assay(&["show", "--json"]).succeeded().out);
