@@ -196,6 +196,33 @@ impl RdmaArguments {
         self.out_json_file.as_deref().or(usual)
     }
 
+    /// What is broken, why, and what to do instead.
+    fn rules_of_duration(&self, is_bandwidth: bool) -> [(bool, &'static str, &'static str); 4] {
+        [
+            (
+                !is_bandwidth
+                    && self.duration.is_some_and(|seconds| seconds > LONGEST_LATENCY_S),
+                "the time of every message is kept, and a fast card has a hundred million in two minutes",
+                "-D 120 is the longest with the tests of latency; a loop of the shell repeats it",
+            ),
+            (
+                (self.report_unsorted || self.report_histogram) && self.duration.is_some(),
+                "the results of a time are too many to list",
+                "-U and -H go with a number of messages, -n",
+            ),
+            (
+                self.perform_warm_up && self.duration.is_some(),
+                "what is sent within the margin is not counted anyway",
+                "-f SECONDS sets the margin",
+            ),
+            (
+                self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)),
+                "the margins leave no time",
+                "-D has to be more than twice -f",
+            ),
+        ]
+    }
+
     /// What goes with some tests only, and would change nothing with the others.
     fn check(&self, test: RdmaTest) -> Result<(), Failure> {
         use RdmaTest::{AtomicLatency, ReadBandwidth, ReadLatency, WriteBandwidth};
@@ -248,36 +275,9 @@ impl RdmaArguments {
                 "--perform_warm_up goes with write-bw and read-bw",
             ),
         ];
-        let mut rules = rules.into_iter().chain(self.rules_of_time(is_bandwidth));
+        let mut rules = rules.into_iter().chain(self.rules_of_duration(is_bandwidth));
         let broken = rules.find(|(is_broken, ..)| *is_broken);
         broken.map_or(Ok(()), |(_, why, advice)| Err(Failure::usage(why).advise(advice)))
-    }
-
-    /// What a test that ends by the clock does not do: whether it is asked for, why not, and what to write instead.
-    fn rules_of_time(&self, is_bandwidth: bool) -> [(bool, &'static str, &'static str); 4] {
-        let Some(seconds) = self.duration else { return Default::default() };
-        [
-            (
-                !is_bandwidth && seconds > LONGEST_LATENCY_S,
-                "the time of every message is kept, and a fast card has a hundred million in two minutes",
-                "-D 120 is the longest with the tests of latency; a loop of the shell repeats it",
-            ),
-            (
-                self.report_unsorted || self.report_histogram,
-                "the results of a time are too many to list",
-                "-U and -H go with a number of messages, -n",
-            ),
-            (
-                self.perform_warm_up,
-                "what is sent within the margin is not counted anyway",
-                "-f SECONDS sets the margin",
-            ),
-            (
-                seconds <= 2 * self.margin.unwrap_or(0),
-                "the margins leave no time",
-                "-D has to be more than twice -f",
-            ),
-        ]
     }
 
     /// What is measured with the far end.
