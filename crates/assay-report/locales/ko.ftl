@@ -11,6 +11,7 @@ full-stop = .
 list-separator = {", "}
 detail-separator = {", "}
 fact-separator = {": "}
+clause-separator = {"; "}
 sentence-separator = {" "}
 sentence-about = { $sentence } ({ $about }).
 seed = 시드 { $seed }

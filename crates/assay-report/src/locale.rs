@@ -37,6 +37,11 @@ pub(crate) fn colon() -> &'static str {
     word("fact-separator")
 }
 
+/// What stands between clauses that may have commas themselves.
+pub(crate) fn semicolon() -> &'static str {
+    word("clause-separator")
+}
+
 /// A name and what is said of it: `NUMA nodes: 2`.
 pub(crate) fn fact(name: &str, value: &str) -> String {
     [name, value].join(colon())

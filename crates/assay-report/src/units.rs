@@ -3,7 +3,7 @@
 use assay_model::attribute::{Attribute, BoundRank, Kind, Value};
 use assay_model::quantity::Unit;
 
-use crate::locale::{grouped, word};
+use crate::locale::{grouped, semicolon, word};
 pub use crate::locale::{
     in_percent, joined, parts, percent, printed, quantity, quantity_beside, read, scientific,
     size, with_symbol,
@@ -34,7 +34,7 @@ fn plain(value: &Value) -> String {
         Value::Reason(reason) => words::engine_reason(reason),
         Value::Pairs(pairs) => {
             let pair = |(name, value): (&String, &String)| format!("{name}={value}");
-            pairs.iter().map(pair).collect::<Vec<_>>().join("; ")
+            pairs.iter().map(pair).collect::<Vec<_>>().join(semicolon())
         }
         Value::Ranks(ranks) => BoundRank::line(ranks),
     }

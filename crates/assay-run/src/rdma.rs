@@ -391,18 +391,23 @@ fn size(
     Ok(values)
 }
 
+const START_FAR_END: &str =
+    "start the far end first: the same command without a host (`assay rdma send-lat`)";
+
 impl TestError {
     /// With what to do about it.
     pub fn failure(&self) -> Failure {
-        let failure = Failure::measurement("no RDMA measurement").because(self);
+        let failure = Failure::measurement("no RDMA measurement");
+        if let Self::Network(NetworkError::Known(known)) = self {
+            return unreached(self, failure, known);
+        }
+        let failure = failure.because(self);
         match self {
             Self::Verbs(error) => failure.advise(error.advice()),
             Self::Network(NetworkError::Closed { .. } | NetworkError::Call(_)) => {
                 failure.advise("look at the far end why it ended")
             }
-            Self::Network(_) => failure.advise(
-                "start the far end first: the same command without a host (`assay rdma send-lat`)",
-            ),
+            Self::Network(_) => failure.advise(START_FAR_END),
             Self::FarEnd { advice, .. } => failure.advise(advice.clone()),
             Self::Stranger { .. } => failure.advise(
                 "both ends must be `assay rdma` of the same version; programs of perftest only understand each other",
@@ -419,8 +424,54 @@ impl TestError {
     }
 }
 
+/// The far end was not reached. What is known by its kind has its words in reports; these are the command's.
+fn unreached(error: &TestError, failure: Failure, known: &CaseFailure) -> Failure {
+    match known {
+        CaseFailure::UnknownHost { host, causes } => failure
+            .explain(format!("the host {host} is not known: {}", causes.join(": ")))
+            .advise("check the name, or write the address"),
+        CaseFailure::NoAddress { host } => failure
+            .explain(format!("{host} has no address of this family"))
+            .advise("write the address"),
+        CaseFailure::NotConnected { address, causes, .. } => failure
+            .explain(format!("no connection to {address}: {}", causes.join(": ")))
+            .advise(START_FAR_END),
+        _ => failure.because(error).advise(START_FAR_END),
+    }
+}
+
 /// What ended a case.
 #[must_use]
 pub fn of_case(failure: &Failure) -> CaseFailure {
     failure.of_case(Area::Rdma)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_far_end_that_was_not_reached_is_named_with_the_reason() {
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        let address = "192.0.2.7:18515".parse().unwrap();
+        let unknown =
+            CaseFailure::UnknownHost { host: "h7".into(), causes: vec!["no such name".into()] };
+        for (error, why, help) in [
+            (
+                NetworkError::not_connected(address, &refused),
+                "no connection to 192.0.2.7:18515: connection refused",
+                START_FAR_END,
+            ),
+            (
+                NetworkError::Known(unknown),
+                "the host h7 is not known: no such name",
+                "check the name, or write the address",
+            ),
+        ] {
+            let said = TestError::from(error).failure().to_string();
+            assert!(said.contains(why) && said.contains(help), "{said}");
+        }
+    }
 }

@@ -45,10 +45,11 @@ rdma link add rxe0 type rxe netdev veth0
 sleep 1
 ulimit -l unlimited
 listens() {
-  for look in $(seq 100); do
+  for look in $(seq 300); do
     grep -qs ':4853 .*:0000 0A ' /proc/net/tcp /proc/net/tcp6 && return
     sleep 0.2
   done
+  echo 'nobody listens after a minute'
 }
 "
     };

@@ -372,7 +372,7 @@ const SAID: [(&str, &[&str]); 25] = [
             "exit 4",
         ],
     ),
-    ("bad absent", &["start the far end first", "exit 4"]),
+    ("bad absent", &["no connection to 127.0.0.1:18515", "start the far end first", "exit 4"]),
     ("bad down", &["port 1 of rxe0 is not active", "exit 4"]),
     ("doctor down", &["rxe0 port 1 DOWN"]),
     (

@@ -13,7 +13,7 @@ use super::run::context::{metric_name, number, section_of, text};
 use super::run::{head, network, notes, together};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
-use crate::locale::{comma, word};
+use crate::locale::{comma, semicolon, word};
 use crate::{precision, words};
 
 /// Rows that a screen has room for at the most, beside the machine, the verdict and the next steps.
@@ -187,7 +187,7 @@ fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
 pub(super) fn untrusted(summary: &Summary) -> String {
     match distrusted(summary) {
         whole if whole.is_empty() => String::new(),
-        whole => say!("answer-untrusted", reasons = whole.join("; ")),
+        whole => say!("answer-untrusted", reasons = whole.join(semicolon())),
     }
 }
 
@@ -240,7 +240,7 @@ pub(super) fn add_rows(
             }
         }
         // Names have commas of their own.
-        let (n, names) = (left_out.len(), names.join("; "));
+        let (n, names) = (left_out.len(), names.join(semicolon()));
         document.paragraph(Tone::Quiet, say!("answer-more", n = n, names = names));
     }
     document.paragraph(Tone::Quiet, legend(&shown));
@@ -359,7 +359,7 @@ fn legend(rows: &[OfHosts<'_>]) -> String {
     let said = |(message, why): &(&'static str, Vec<String>)| {
         words::sentence(message, &[("why", &why.join(comma()))])
     };
-    reasons.iter().map(said).collect::<Vec<_>>().join("; ")
+    reasons.iter().map(said).collect::<Vec<_>>().join(semicolon())
 }
 
 fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {

@@ -8,7 +8,7 @@ use assay_model::quantity::Unit;
 
 use super::findings::{expected, observed, of_check, severity};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::word;
+use crate::locale::{semicolon, word};
 use crate::units::quantity;
 
 /// A host that was examined.
@@ -164,7 +164,7 @@ fn deviations(
         }
         let observed =
             seen.into_iter().map(|(text, names)| format!("{}: {text}", short(&names)));
-        let observed = observed.collect::<Vec<_>>().join("; ");
+        let observed = observed.collect::<Vec<_>>().join(semicolon());
         let facts = [
             (word("column-observed"), observed.as_str()),
             (word("column-expected"), expected(first)),

@@ -21,7 +21,7 @@ use super::run::context::{number, text};
 use super::run::{published, together, words};
 use super::{perftest, representative};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{comma, date, detailed, grouped, word};
+use crate::locale::{comma, date, detailed, grouped, semicolon, word};
 use crate::{precision, units, words as catalogue};
 
 /// Decimals that perftest and the OSU benchmarks print.
@@ -167,7 +167,10 @@ fn impossible(document: &mut Document, all: &[&Estimate]) {
         }
     }
     if !reported.is_empty() {
-        document.paragraph(Tone::Bad, say!("learn-impossible", figures = reported.join("; ")));
+        document.paragraph(
+            Tone::Bad,
+            say!("learn-impossible", figures = reported.join(semicolon())),
+        );
     }
 }
 

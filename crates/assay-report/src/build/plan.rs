@@ -10,7 +10,7 @@ use super::hosts::{Unreached, unreached_hosts};
 use super::run::words::direction;
 use super::storage;
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
-use crate::locale::{detailed, details, grouped, word};
+use crate::locale::{detailed, details, grouped, semicolon, word};
 use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
 
@@ -181,7 +181,7 @@ fn resolved(case: &Case, named: bool) -> String {
             let value = joined(&display(*name, value));
             format!("{} {value}", words::dimension(*name))
         });
-        reported.collect::<Vec<_>>().join("; ")
+        reported.collect::<Vec<_>>().join(semicolon())
     })
 }
 
@@ -190,7 +190,7 @@ fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> 
         let domains: Vec<String> = work.domains.iter().map(domain).collect();
         let times = grouped(&work.cache_multiple.to_string());
         let arrays = say!("plan-arrays", size = size(work.bytes_per_array), times = times);
-        format!("{}; {arrays}", domains.join("; "))
+        format!("{}; {arrays}", domains.join(semicolon()))
     } else if let Workload::Latency(work) = workload {
         format!("{}; {}", cpus(&[work.cpu]), size(work.bytes))
     } else if let Workload::PeakFlops(work) = workload {

@@ -13,7 +13,7 @@ use assay_model::workload::storage::{
 };
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, details, word};
+use crate::locale::{comma, detailed, details, semicolon, word};
 use crate::units::{percent, quantity, size};
 
 /// Targets that are named; of more only the number is reported.
@@ -66,7 +66,7 @@ pub(super) fn test_phrase(test: &StorageTest, named: bool) -> String {
         Course::Search(goal) => Some(say!("plan-search", goal = goal.to_string())),
     };
     let parts = before.into_iter().chain([phrase(test, named)]).chain(course);
-    parts.collect::<Vec<_>>().join("; ")
+    parts.collect::<Vec<_>>().join(semicolon())
 }
 
 /// One operation on a file tree in words; likewise with its folders.
@@ -97,7 +97,7 @@ pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
         FileLoad::Closed | FileLoad::ShareOf { .. } => None,
     };
     let streams = work.trees.iter().zip(&work.streams).map(stream);
-    streams.chain(rate).collect::<Vec<_>>().join("; ")
+    streams.chain(rate).collect::<Vec<_>>().join(semicolon())
 }
 
 /// The folders of a case.
@@ -127,7 +127,7 @@ fn phrase(test: &StorageTest, named: bool) -> String {
         Some(load),
         Some(time(&workload.timing, 0.0)),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(semicolon())
 }
 
 fn totals(plan: &StoragePlan) -> Vec<(String, String)> {
@@ -196,7 +196,7 @@ fn streams(workload: &StorageWorkload) -> String {
     let compressible = (data.compressible > 0.0)
         .then(|| say!("plan-compressible", share = percent(100.0 * data.compressible)));
     phrases.extend(verify.into_iter().chain(compressible));
-    phrases.join("; ")
+    phrases.join(semicolon())
 }
 
 fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
@@ -303,7 +303,7 @@ pub(super) fn shares(tests: &[&StorageTest]) -> String {
     let shares = say!("plan-shares", shares = percents.join(comma()));
     let knee = say!("plan-points-near-the-knee", n = bends);
     let parts = [(!percents.is_empty()).then_some(shares), (bends > 0).then_some(knee)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    parts.into_iter().flatten().collect::<Vec<_>>().join(semicolon())
 }
 
 fn target(target: &StorageTarget) -> String {

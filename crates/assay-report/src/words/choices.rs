@@ -13,7 +13,7 @@ use assay_model::trust::{Distrust, WIDEST};
 
 use super::{Said, hosts, reported};
 use crate::locale as units;
-use crate::locale::{comma, fixed, word};
+use crate::locale::{comma, fixed, semicolon, word};
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -105,7 +105,7 @@ pub fn left_out(omitted: &[Omitted]) -> String {
         let option = option(*reason).map(|it| format!(" (`{it}`)")).unwrap_or_default();
         names.join(comma()) + &option
     };
-    kinds.iter().map(text).collect::<Vec<_>>().join("; ")
+    kinds.iter().map(text).collect::<Vec<_>>().join(semicolon())
 }
 
 /// What was left out for want of that, and on which hosts, where others have it.

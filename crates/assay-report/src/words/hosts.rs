@@ -4,7 +4,7 @@ use assay_model::doubt::Doubt;
 use assay_model::host_names::{self, compact};
 
 use super::doubt;
-use crate::locale::{comma, fact};
+use crate::locale::{comma, fact, semicolon};
 
 /// Hosts that are named one by one; of more there are ranges.
 const NAMED: usize = 4;
@@ -79,7 +79,7 @@ pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
         let (first, text, _) = said[0];
         let names: Vec<&str> = said.iter().map(|it| it.0).collect();
         if first.is_empty() {
-            return said.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join("; ");
+            return said.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join(semicolon());
         }
         if said.iter().all(|it| it.1 == *text) {
             return fact(&hosts(&names), text);

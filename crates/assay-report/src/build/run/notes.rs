@@ -12,7 +12,7 @@ use super::context::{domains, metric_name, text};
 use super::mpi::Labels;
 use super::{network, words};
 use crate::document::{Block, Document, Note, Tone};
-use crate::locale::{comma, detailed, details, fact, word};
+use crate::locale::{comma, detailed, details, fact, semicolon, word};
 use crate::words::{self as catalogue, Said};
 
 /// Results named with one text, and texts named under one note.
@@ -169,7 +169,7 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
         let first = failures[0];
         let others: Vec<&str> = failures[1..].iter().map(|it| it.case.as_str()).collect();
         let likewise = (!others.is_empty())
-            .then(|| words::failed_likewise(others.len(), &others.join("; ")));
+            .then(|| words::failed_likewise(others.len(), &others.join(semicolon())));
         let skipped = failures.iter().filter_map(|it| skipped_because_of(&it.case, summary));
         Note {
             mark: None,
@@ -203,7 +203,7 @@ fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
     let is_one = |it: &&CaseFailure| it.because.as_deref() == Some(case);
     let skipped: Vec<&CaseFailure> = summary.failures.iter().filter(is_one).collect();
     let names = skipped.iter().map(|it| it.case.clone()).collect::<Vec<_>>();
-    (!names.is_empty()).then(|| words::skipped(names.len(), &names.join("; ")))
+    (!names.is_empty()).then(|| words::skipped(names.len(), &names.join(semicolon())))
 }
 
 /// Adds a result to those that a text is about, the metrics of one case together.
@@ -262,7 +262,7 @@ fn some(subjects: &[Subject]) -> String {
     if subjects.len() > SHOWN {
         shown.push(words::and_more(subjects.len() - SHOWN));
     }
-    shown.join("; ")
+    shown.join(semicolon())
 }
 
 #[cfg(test)]

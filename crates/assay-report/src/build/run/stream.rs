@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, number, text};
 use super::{rows, words};
 use crate::document::{Align, Block, Cell, Details, Document, Table, Tone};
-use crate::locale::{details, listed, sentences, word};
+use crate::locale::{details, listed, semicolon, sentences, word};
 use crate::precision::Prefixes;
 use crate::{units, words as catalogue};
 
@@ -190,7 +190,7 @@ fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
             say!("conditions", how = how, places = format!("{first} … {last}"))
         }
         [only] if only.is_empty() => how + word("full-stop"),
-        places => say!("conditions", how = how, places = places.join("; ")),
+        places => say!("conditions", how = how, places = places.join(semicolon())),
     };
     let reported = groups.into_iter().filter(|(how, _)| !how.is_empty());
     sentences(&reported.map(line).collect::<Vec<_>>())

@@ -10,7 +10,7 @@ use super::{Test, rows};
 use crate::document::{
     Align, Axis, Block, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::locale::{grouped, word};
+use crate::locale::{grouped, semicolon, word};
 use crate::{precision, units, words};
 
 pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
@@ -52,7 +52,8 @@ fn rounds(document: &mut Document, test: &Test<'_>) {
         true => (Tone::Plain, say!("steady-reached", test = test.name(), rounds = rounds)),
         false => (Tone::Doubt, say!("steady-not-reached", test = test.name(), rounds = rounds)),
     };
-    let text = [Some(state), spread].into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let text =
+        [Some(state), spread].into_iter().flatten().collect::<Vec<_>>().join(semicolon());
     document.paragraph(tone, text + word("full-stop"));
     let columns = [(word("column-round"), Align::Right), (word("column-rate"), Align::Right)];
     let mut table = Table::new(say!("table-rounds", test = test.name()), &columns);

@@ -12,7 +12,7 @@ use super::{Test, Times, share_title};
 use crate::document::{
     Align, Axis, Band, Block, Cell, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
-use crate::locale::{detailed, details, fact, grouped, word};
+use crate::locale::{detailed, details, fact, grouped, semicolon, word};
 use crate::precision::{self, Prefixes};
 use crate::{units, words};
 
@@ -71,7 +71,7 @@ pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
     let several = tests.into_iter().filter(|(_, series, _)| series.len() > 1);
     let plot = |(test, series, texts): (Option<String>, Vec<Series>, Vec<String>)| {
         let title = say!("response-curve", name = test.unwrap_or_default());
-        Plot { rivals: true, ..Plot::new(title, texts.join("; "), axes(), series) }
+        Plot { rivals: true, ..Plot::new(title, texts.join(semicolon()), axes(), series) }
     };
     several.map(plot).collect()
 }
