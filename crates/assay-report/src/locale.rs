@@ -42,6 +42,11 @@ pub(crate) fn semicolon() -> &'static str {
     word("clause-separator")
 }
 
+/// Such clauses, one after another.
+pub(crate) fn clauses<const N: usize>(all: [String; N]) -> String {
+    all.join(semicolon())
+}
+
 /// A name and what is said of it: `NUMA nodes: 2`.
 pub(crate) fn fact(name: &str, value: &str) -> String {
     [name, value].join(colon())

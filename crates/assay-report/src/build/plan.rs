@@ -10,7 +10,7 @@ use super::hosts::{Unreached, unreached_hosts};
 use super::run::words::direction;
 use super::storage;
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
-use crate::locale::{detailed, details, grouped, semicolon, word};
+use crate::locale::{clauses, detailed, details, grouped, semicolon, word};
 use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
 
@@ -124,7 +124,7 @@ fn ladder(cases: &[&Case], named: bool) -> Option<String> {
             if let Workload::Storage(test) = &case.workload { Some(&**test) } else { None }
         });
         let shares = storage::shares(&tests.collect::<Vec<_>>());
-        return Some(format!("{}; {shares}", storage::test_phrase(maximum, named)));
+        return Some(clauses([storage::test_phrase(maximum, named), shares]));
     }
     let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
     else {
@@ -132,7 +132,7 @@ fn ladder(cases: &[&Case], named: bool) -> Option<String> {
     };
     let [from, to] = [low.bytes, high.bytes].map(size);
     let sizes = say!("plan-sizes", low = from, high = to, n = cases.len());
-    Some(format!("{}; {sizes}", cpus(&[low.cpu])))
+    Some(clauses([cpus(&[low.cpu]), sizes]))
 }
 
 /// The rule that all cases share.
@@ -190,20 +190,19 @@ fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> 
         let domains: Vec<String> = work.domains.iter().map(domain).collect();
         let times = grouped(&work.cache_multiple.to_string());
         let arrays = say!("plan-arrays", size = size(work.bytes_per_array), times = times);
-        format!("{}; {arrays}", domains.join(semicolon()))
+        clauses([domains.join(semicolon()), arrays])
     } else if let Workload::Latency(work) = workload {
-        format!("{}; {}", cpus(&[work.cpu]), size(work.bytes))
+        clauses([cpus(&[work.cpu]), size(work.bytes)])
     } else if let Workload::PeakFlops(work) = workload {
-        format!("{}; {}", domain(&work.domain), work.instruction_set)
+        clauses([domain(&work.domain), work.instruction_set.to_string()])
     } else if let Workload::Linpack(work) = workload {
-        format!(
-            "N\u{a0}=\u{a0}{}, {}; {}; {}; {}",
-            work.n,
-            quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3),
+        let size = quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3);
+        clauses([
+            detailed(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
             cpus(&work.cpus),
             say!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
-            joined(&say!("seed", seed = work.seed.to_string()))
-        )
+            joined(&say!("seed", seed = work.seed.to_string())),
+        ])
     } else if let Some(work) = workload.network() {
         network(work, matches!(workload, Workload::NetworkTcp(_)))
     } else if let Workload::Mpi(work) = workload {
@@ -235,8 +234,10 @@ fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
             let copy = (!it.copy).then(|| word("no-copy").to_owned());
             let parts: Vec<String> = parts.into_iter().chain(copy).collect();
             let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
-            let of_tcp = if has_congestion { format!("; {congestion}") } else { String::new() };
-            details(&parts) + &of_tcp
+            match has_congestion {
+                true => clauses([details(&parts), congestion.to_owned()]),
+                false => details(&parts),
+            }
         }
         NetworkQuestion::Latency(it) => {
             let waiting = if it.spin { "plan-spinning" } else { "plan-sleeping" };
@@ -249,7 +250,7 @@ fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
         }
     };
     let to: Vec<String> = [to].into_iter().chain(port).collect();
-    format!("{}; {question}", to.join(" "))
+    clauses([to.join(" "), question])
 }
 
 fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {

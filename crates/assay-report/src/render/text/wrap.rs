@@ -92,7 +92,7 @@ pub(super) fn widest_word(text: &str) -> usize {
 
 /// A no-break space belongs to its word.
 fn words(text: &str) -> impl Iterator<Item = String> {
-    let is_break = |c: char| c.is_whitespace() && c != '\u{a0}';
+    let is_break = |c: char| c.is_whitespace() && !SPACES.contains(&c);
     text.split(is_break)
         .filter(|word| !word.is_empty())
         .map(|word| in_columns(word).into_owned())
@@ -111,6 +111,7 @@ mod tests {
             ("約 7\u{a0}µs（中央値）です", 8, "約 7\u{a0}µs|（中央|値）です"),
             ("測定ツールの", 6, "測定|ツール|の"),
             ("대기 시간이 유휴", 8, "대기|시간이|유휴"),
+            ("l3:1 (CPU 4)\u{202f}; vus", 13, "l3:1 (CPU|4)\u{202f}; vus"),
             ("", 8, ""),
         ] {
             assert_eq!(wrap(text, width).join("|"), expected, "{text}");
