@@ -43,7 +43,7 @@ pub(crate) fn semicolon() -> &'static str {
 }
 
 /// Such clauses, one after another.
-pub(crate) fn clauses<const N: usize>(all: [String; N]) -> String {
+pub(crate) fn clauses<const N: usize>(all: &[String; N]) -> String {
     all.join(semicolon())
 }
 

@@ -124,7 +124,7 @@ fn ladder(cases: &[&Case], named: bool) -> Option<String> {
             if let Workload::Storage(test) = &case.workload { Some(&**test) } else { None }
         });
         let shares = storage::shares(&tests.collect::<Vec<_>>());
-        return Some(clauses([storage::test_phrase(maximum, named), shares]));
+        return Some(clauses(&[storage::test_phrase(maximum, named), shares]));
     }
     let (Workload::Latency(low), Workload::Latency(high)) = (&first.workload, &last.workload)
     else {
@@ -132,7 +132,7 @@ fn ladder(cases: &[&Case], named: bool) -> Option<String> {
     };
     let [from, to] = [low.bytes, high.bytes].map(size);
     let sizes = say!("plan-sizes", low = from, high = to, n = cases.len());
-    Some(clauses([cpus(&[low.cpu]), sizes]))
+    Some(clauses(&[cpus(&[low.cpu]), sizes]))
 }
 
 /// The rule that all cases share.
@@ -190,14 +190,14 @@ fn own_words(Case { workload, pair, .. }: &Case, named: bool) -> Option<String> 
         let domains: Vec<String> = work.domains.iter().map(domain).collect();
         let times = grouped(&work.cache_multiple.to_string());
         let arrays = say!("plan-arrays", size = size(work.bytes_per_array), times = times);
-        clauses([domains.join(semicolon()), arrays])
+        clauses(&[domains.join(semicolon()), arrays])
     } else if let Workload::Latency(work) = workload {
-        clauses([cpus(&[work.cpu]), size(work.bytes)])
+        clauses(&[cpus(&[work.cpu]), size(work.bytes)])
     } else if let Workload::PeakFlops(work) = workload {
-        clauses([domain(&work.domain), work.instruction_set.to_string()])
+        clauses(&[domain(&work.domain), work.instruction_set.to_string()])
     } else if let Workload::Linpack(work) = workload {
         let size = quantity(work.n as f64 * work.n as f64 * 8.0, Unit::Byte, 3);
-        clauses([
+        clauses(&[
             detailed(&format!("N\u{a0}=\u{a0}{}", work.n), &size),
             cpus(&work.cpus),
             say!("products-by", blas = work.blas.as_deref().unwrap_or("assay")),
@@ -235,7 +235,7 @@ fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
             let parts: Vec<String> = parts.into_iter().chain(copy).collect();
             let congestion = it.congestion.as_deref().unwrap_or(word("plan-own-congestion"));
             match has_congestion {
-                true => clauses([details(&parts), congestion.to_owned()]),
+                true => clauses(&[details(&parts), congestion.to_owned()]),
                 false => details(&parts),
             }
         }
@@ -250,7 +250,7 @@ fn network(work: &NetworkWorkload, has_congestion: bool) -> String {
         }
     };
     let to: Vec<String> = [to].into_iter().chain(port).collect();
-    clauses([to.join(" "), question])
+    clauses(&[to.join(" "), question])
 }
 
 fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
