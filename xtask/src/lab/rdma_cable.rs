@@ -122,8 +122,6 @@ const SHARE: f64 = 1024.0 / (1024.0 + 58.0);
 const BEYOND: f64 = 1.5;
 /// Of both directions more than one can carry.
 const SHORT: f64 = 0.55;
-/// Of what is possible more than a guest's stalls leave undone.
-const STALLED: f64 = 0.25;
 
 fn judge(said: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
@@ -146,7 +144,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             what: format!("reads under way, {reads}: rate"),
             truth: format!("{most:.0} per second: {reads} in 80 ms"),
             reported: format!("{found:.0} per second"),
-            holds: reached(found, most),
+            holds: Some(is_reached(found, most)),
         });
     }
     for (test, ends) in [
@@ -192,11 +190,9 @@ fn delayed(said: &str, test: &str, told_s: f64) -> Result<Figure> {
     })
 }
 
-/// Of a limit that nothing can exceed; perftest's layout has whole messages per second, and 0.01 MiB/s. A guest that
-/// stalled for half of the test has shown nothing.
-fn reached(found: f64, most: f64) -> Option<bool> {
-    let is_possible = found <= most * 1.01 + 0.5 && found >= most * STALLED;
-    (!is_possible || found >= most * SHORT).then_some(is_possible)
+/// Of a limit that nothing can exceed; perftest's layout has whole messages per second, and 0.01 MiB/s.
+fn is_reached(found: f64, most: f64) -> bool {
+    (most * SHORT..=most * 1.01 + 0.5).contains(&found)
 }
 
 /// 2 s between the margins. What is under way at a border is counted or not, and a guest that stalls counts fewer.
@@ -211,9 +207,8 @@ fn lasting(said: &str, (test, most, what): (&str, f64, &str)) -> Result<Figure> 
         // Where perftest counts as few, the guest was disturbed, and only too many are wrong.
         holds: match (own > most * 1.2 + 1.0, own < most * SHORT) {
             (true, _) => Some(false),
-            (_, false) => Some(true),
-            _ if theirs < most * SHORT || own >= most * STALLED => None,
-            _ => Some(false),
+            (_, true) if theirs < most * SHORT => None,
+            (_, is_short) => Some(!is_short),
         },
     })
 }
@@ -228,16 +223,12 @@ fn carried(said: &str, test: &str, ends: f64) -> Result<Figure> {
     let shown = theirs
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
     let is_short = |rate: f64| rate < most * SHORT;
-    let holds = match theirs {
-        Some(theirs) if is_short(found) && is_short(theirs) => None,
-        Some(_) if is_short(found) => Some(false),
-        _ => reached(found, most),
-    };
+    let is_disturbed = theirs.is_some_and(is_short) && is_short(found);
     Ok(Figure {
         what: format!("{test}: rate"),
         truth: format!("{:.2} MB/s at most{shown}", most * 1e-6),
         reported: format!("{:.2} MB/s", found * 1e-6),
-        holds,
+        holds: (!is_disturbed).then(|| is_reached(found, most)),
     })
 }
 
@@ -347,9 +338,6 @@ mod tests {
         assert_eq!(wrong(&one_way), ["write-bw -u 18 -s 4096 -t 4 -n 100 -b: rate"]);
         let twice = good.replacen(&rate_of(112.0), &rate_of(220.0), 1);
         assert_eq!(wrong(&twice), ["write-bw -u 18 -s 4096 -t 4 -n 100: rate"]);
-        let half_as_often = good.replacen("0.005798 0.000095", "0.002899 0.000048", 1);
-        assert_eq!(wrong(&half_as_often), Vec::<String>::new());
-        assert_eq!(not_right(&half_as_often), ["reads under way, 8: rate"]);
         // perftest was disturbed as well.
         let disturbed = good.replace("2 20 41000 41000", "2 20 82000 82000");
         assert_eq!(wrong(&disturbed), Vec::<String>::new());
@@ -369,7 +357,6 @@ mod tests {
             (50, 3, Some(false)),
             (3, 24, Some(false)),
             (3, 3, None),
-            (9, 24, None),
         ] {
             let said = good.replacen(" 2 24 ", &format!(" 2 {ours} "), 1);
             let said = said.replacen(" 2 24 ", &format!(" 2 {theirs} "), 1);
