@@ -10,6 +10,7 @@ use crate::finding::Finding;
 use crate::sources::Sources;
 
 mod budget;
+mod features;
 mod files;
 mod glossary;
 mod imports;
@@ -43,6 +44,7 @@ pub(crate) fn run(root: &Path) -> Result<()> {
     let mut findings = check(&sources)?;
     let packages = budget::count(root)?;
     findings.extend(budget::check(packages));
+    findings.extend(features::check(root)?);
     for finding in &findings {
         println!("{finding}");
     }

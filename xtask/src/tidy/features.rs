@@ -1,0 +1,54 @@
+//! What the program is built from is built once: the tests ask for no other features of the same packages, with which
+//! CI and everyone who tests would compile them, and all that stands on them, a second time.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anyhow::Result;
+
+use crate::command;
+use crate::finding::Finding;
+
+/// Findings for packages of the program that the tests build otherwise.
+pub(crate) fn check(root: &Path) -> Result<Vec<Finding>> {
+    let tree = |choice: &[&str]| {
+        let all = ["tree", "--locked", "--prefix=none", "--format={p} [{f}]"];
+        command::output(command::cargo(root).args(all).args(choice))
+    };
+    let program = tree(&["--package=assay", "--edges=normal,build"])?;
+    let tests = tree(&["--workspace", "--edges=normal,build,dev"])?;
+    let found = built_twice(&program, &tests).into_iter().map(|package| {
+        let what = format!("the tests build `{package}` with other features than the program");
+        let why = "everything that stands on it is compiled twice: give the program those of the tests";
+        Finding::new("crates/assay/Cargo.toml", 1, what, why)
+    });
+    Ok(found.collect())
+}
+
+/// What of the program's tree has no equal in that of the tests; repeated lines end in `(*)`.
+fn built_twice<'t>(program: &'t str, tests: &'t str) -> Vec<&'t str> {
+    packages(program).difference(&packages(tests)).copied().collect()
+}
+
+fn packages(tree: &str) -> BTreeSet<&str> {
+    let lines = tree.lines().map(|line| line.trim_end_matches(" (*)"));
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_features_are_another_build() {
+        for (tests, expected) in [
+            ("b v1 []\na v1 [std] (*)\n", &[][..]),
+            // A macro may need it in another form.
+            ("a v1 [std]\na v1 [alloc]\nb v1 []\n", &[]),
+            ("a v1 [alloc,std]\nb v1 []\n", &["a v1 [std]"]),
+            ("", &["a v1 [std]", "b v1 []"]),
+        ] {
+            assert_eq!(built_twice("a v1 [std]\n\nb v1 []\nb v1 [] (*)\n", tests), expected);
+        }
+    }
+}
