@@ -129,6 +129,7 @@ fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'
     let names: &[&str] = match asked.subject {
         Subject::Target => &["filename", "directory"],
         Subject::Rate => &["rate_iops", "rate"],
+        Subject::Engine => &["hipri", "ioengine"],
         Subject::Sizes => &[
             "blocksize",
             "bs",

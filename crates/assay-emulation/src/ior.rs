@@ -108,7 +108,7 @@ fn placed(refusal: Refusal, test: &Options, files: &Files) -> Failure {
     let text = String::from_utf8_lossy(text);
     let directives: &[&str] = match asked_by.map(|it| it.subject) {
         Some(Subject::Sizes) => &["transfersize", "blocksize", "useo_direct", "testfile"],
-        Some(Subject::Target | Subject::Rate) | None => &["testfile"],
+        Some(Subject::Target | Subject::Rate | Subject::Engine) | None => &["testfile"],
     };
     let lines: Vec<&str> = text.split_inclusive('\n').take(*ends_at).collect();
     let says = |line: &str, name: &str| line.to_ascii_lowercase().contains(name);

@@ -22,7 +22,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             was disturbed by more than is to be shown, and only too little is wrong. Nothing that assay reports is part of a \
             bound. A rate follows from the latency and the I/O in flight (Little's law). Another NVMe disk is limited to 200 \
             I/O per second by qemu, and four more to 4 MiB/s each, which are a RAID0 of `md` for `assay ior`, 1 MiB at a time by \
-            four ranks; a limit of qemu's lets a tenth of a second through at once.",
+            four ranks; a limit of qemu's lets a tenth of a second through at once. A polled disk does not interrupt (`/proc/interrupts`).",
     place: Place::Guest(MACHINE, SCRIPT),
     manner: Manner::Alone,
     deadline: Duration::from_secs(300),
@@ -72,7 +72,8 @@ const MACHINE: Machine = Machine {
 
 const SCRIPT: &str = "\
 set -e
-for module in dm-mod dm-delay nvme md_mod raid0; do modprobe $module; done
+for module in dm-mod dm-delay md_mod raid0; do modprobe $module; done
+modprobe nvme poll_queues=1
 modprobe null_blk irqmode=2 completion_nsec=20000000 queue_mode=2 gb=1 nr_devices=1
 # The device of an NVMe disk, when it is there.
 nvme() {
@@ -109,12 +110,30 @@ read_from() {
 read_from null_blk nullb0 1
 read_from null_blk nullb0 8
 rmmod null_blk
-modprobe null_blk irqmode=0 gb=1 nr_devices=1
+modprobe null_blk irqmode=0 gb=1 nr_devices=1 poll_queues=0
 dmsetup create slow --noudevsync --table \"0 $(cat /sys/block/nullb0/size) delay /dev/nullb0 0 20\"
 read_from dm-delay dm-0 1
 read_from NVMe $(nvme slow) 1
 read_from NVMe $(nvme slow) 8
 read_from limit $(nvme limited) 8
+# How often the disk's queues have interrupted.
+interrupts() {
+  awk -v of=\"${1%n1}q[1-9]\" '$0 ~ of { for (at = 2; $at ~ /^[0-9]+$/; at++) sum += $at } END { print sum + 0 }' /proc/interrupts
+}
+# name, option
+interrupted() {
+  echo \"== interrupts $1\"
+  disk=$(nvme slow)
+  before=$(interrupts $disk)
+  /lab/assay fio --name=read --filename=/dev/$disk --rw=randread --bs=4k --ioengine=io_uring $2 \\
+    --direct=1 --time_based --runtime=3 --lat_percentiles=1 --output-format=json --no-store
+  echo
+  echo interrupts $(($(interrupts $disk) - before))
+}
+interrupted waiting
+interrupted polled --hipri
+echo \"== polled without queues\"
+/lab/assay storage read /dev/nullb0 --engine io_uring-polled --for 1s --no-store 2>&1 || echo \"exit $?\"
 # name, disks, what IOR does
 raid() {
   name=$1; of=$2; shift 2
@@ -163,8 +182,52 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     }
     let quiet = DELAYED[4].is_quiet(section(said, "NVMe 8")?)?;
     figures.push(limited(Read::of(section(said, "limit 8")?)?.rate_per_s, quiet));
+    figures.extend(polled(said)?);
     figures.extend(array(said)?);
     Ok(figures)
+}
+
+/// A device that is waited for interrupts once for each read, and one that is polled does not.
+fn polled(said: &str) -> Result<[Figure; 4]> {
+    let counts = |name: &str| -> Result<(Read, u64, f64)> {
+        let text = section(said, &format!("interrupts {name}"))?;
+        let line = text.lines().find_map(|line| line.strip_prefix("interrupts "));
+        let interrupts: f64 = line.context("interrupts were not counted")?.trim().parse()?;
+        let reads = document(text)?["jobs"][0]["read"]["total_ios"].as_u64();
+        Ok((Read::of(text)?, reads.context("no reads are counted")?, interrupts))
+    };
+    let (_, reads, waited) = counts("waiting")?;
+    let (polled, polled_reads, interrupted) = counts("polled")?;
+    let refused = section(said, "polled without queues")?;
+    Ok([
+        Figure {
+            what: "NVMe, waited for: interrupts".to_owned(),
+            truth: format!("{reads} reads, one each or more"),
+            reported: format!("{waited}"),
+            holds: Some(reads > 0 && waited >= reads as f64),
+        },
+        Figure {
+            what: "NVMe, polled (hipri): interrupts".to_owned(),
+            truth: format!("{polled_reads} reads, none but a few of opening"),
+            reported: format!("{interrupted}"),
+            holds: Some(polled_reads > 0 && interrupted < polled_reads as f64 * 0.2),
+        },
+        Figure {
+            what: "NVMe, polled: median latency".to_owned(),
+            truth: "no less than the 20 ms that are set".to_owned(),
+            reported: format!("{:.2} ms", polled.median_ms),
+            holds: Some(polled.median_ms >= DELAYED[3].least_ms * 0.995),
+        },
+        Figure {
+            what: "null_blk without queues for polling: io_uring-polled".to_owned(),
+            truth: "refused by what the kernel says, exit code 4".to_owned(),
+            reported: refused.lines().last().unwrap_or_default().to_owned(),
+            holds: Some(
+                refused.contains("queue/io_poll is 0")
+                    && refused.trim_end().ends_with("exit 4"),
+            ),
+        },
+    ])
 }
 
 /// What qemu lets through of a limit: in the measured time also what a tenth of a second had kept back. A guest that

@@ -220,6 +220,9 @@ pub(crate) enum Engine {
     /// io_uring
     #[value(name = "io_uring")]
     IoUring,
+    /// io_uring that asks the device for completions instead of waiting for interrupts
+    #[value(name = "io_uring-polled")]
+    IoUringPolled,
     /// Linux native AIO (io_submit, io_getevents)
     Libaio,
     /// Blocking calls, one per thread
@@ -254,6 +257,7 @@ impl Engine {
         match self {
             Self::Auto => EngineChoice::Auto,
             Self::IoUring => EngineChoice::IoUring,
+            Self::IoUringPolled => EngineChoice::IoUringPolled,
             Self::Libaio => EngineChoice::Libaio,
             Self::Threads => EngineChoice::Threads,
             Self::Null => EngineChoice::Null,

@@ -223,3 +223,36 @@ fn a_file_is_no_place_for_a_tree() {
         assert!(refused.failed_with(2).err.contains("file is no folder"), "{more:?}");
     }
 }
+
+/// Memory has no queues that could be polled, and what is refused is refused before anything is written.
+#[test]
+fn only_devices_with_queues_for_it_are_polled() {
+    let test = "only_devices_with_queues_for_it_are_polled";
+    let world = World::in_memory();
+    if !world.path("").starts_with("/dev/shm") {
+        eprintln!("SKIPPED {test}: there is no folder in memory");
+        return;
+    }
+    let polled = ["--engine", "io_uring-polled", "--size", "1MiB", "--for", "200ms"];
+    world.write("odd.fio", "[a]\nrw=read\nsize=1m\nioengine=io_uring\nhipri\ndirect=1\n");
+    world.write("page.fio", "[a]\nrw=read\nsize=1m\nioengine=io_uring\nhipri\n");
+    world.write(
+        "sync.fio",
+        "[a]\nrw=write\nsize=1m\nioengine=io_uring\nhipri\ndirect=1\nfsync=1\n",
+    );
+    let queues = "its device has no queues that can be polled (there is no /sys/dev/block/0:";
+    for (arguments, expected) in [
+        (&[&["storage", "read", "file"], &polled[..]].concat()[..], queues),
+        (&[&["storage", "read", "file", "--dry-run"], &polled[..]].concat()[..], queues),
+        (&["fio", "odd.fio"], queues),
+        (&["fio", "page.fio"], "only direct I/O can be polled for"),
+        (&["fio", "sync.fio"], "no device can be polled for the end of an fsync"),
+    ] {
+        let outcome = world.assay(arguments).failed_with(4);
+        assert!(outcome.err.contains(expected), "{arguments:?}: {}", outcome.err);
+        if arguments[0] == "fio" {
+            assert!(outcome.err.contains(&format!("{}:5:1]", arguments[1])), "{}", outcome.err);
+        }
+        assert!(!world.path("file").exists() && !world.path("a.0.0").exists(), "{arguments:?}");
+    }
+}
