@@ -133,7 +133,7 @@ interrupted() {
 interrupted waiting
 interrupted polled --hipri
 echo \"== polled without queues\"
-/lab/assay storage read /dev/nullb0 --engine io_uring-polled --for 1s --no-store 2>&1 || echo \"exit $?\"
+/lab/assay storage read /dev/nullb0 --engine io_uring-polled --for 1s --store /tmp/store 2>&1 || echo \"exit $?\"
 # name, disks, what IOR does
 raid() {
   name=$1; of=$2; shift 2
@@ -199,6 +199,7 @@ fn polled(said: &str) -> Result<[Figure; 4]> {
     let (_, reads, waited) = counts("waiting")?;
     let (polled, polled_reads, interrupted) = counts("polled")?;
     let refused = section(said, "polled without queues")?;
+    let refusal = refused.lines().find(|line| line.contains("queue/io_poll is 0"));
     Ok([
         Figure {
             what: "NVMe, waited for: interrupts".to_owned(),
@@ -221,11 +222,11 @@ fn polled(said: &str) -> Result<[Figure; 4]> {
         Figure {
             what: "null_blk without queues for polling: io_uring-polled".to_owned(),
             truth: "refused by what the kernel says, exit code 4".to_owned(),
-            reported: refused.lines().last().unwrap_or_default().to_owned(),
-            holds: Some(
-                refused.contains("queue/io_poll is 0")
-                    && refused.trim_end().ends_with("exit 4"),
-            ),
+            reported: match refusal {
+                Some(line) => line.trim().to_owned(),
+                None => "no refusal".to_owned(),
+            },
+            holds: Some(refusal.is_some() && refused.lines().any(|line| line == "exit 4")),
         },
     ])
 }
