@@ -56,6 +56,26 @@ fn a_peak_says_at_which_clock() {
     }
 }
 
+/// A condition whose throughput was not measured has no column that names it: its other columns do.
+#[test]
+fn a_column_says_of_which_condition_it_is() {
+    let of = |label: &str, has_goodput: bool| {
+        let mut summary = crate::network::network();
+        summary.run.label = Some(label.to_owned());
+        summary.results.retain(|it| has_goodput || it.metric != "goodput");
+        summary
+    };
+    let heading = |has_goodput: bool| {
+        let page = page(&[&of("on", true), &of("off", has_goodput)], &[]);
+        rows(&page, "Side by side").swap_remove(0)
+    };
+    has(&heading(true), &["| on |", "| off |", "| latency |"]);
+    has(
+        &heading(false),
+        &["| on |", "| latency |", "| latency, off |", "CPU usage, local end, off"],
+    );
+}
+
 #[test]
 fn conditions_keep_their_cases_ends_and_intervals_apart() {
     let labelled = |label: &str| {
