@@ -406,6 +406,7 @@ distrust-wide = das Intervall ist breiter als ±{ $width }
 distrust-wider-than-value = das Intervall ist breiter als der Wert
 verdict-impossible = unmöglich: { $why }
 verdict-unsure = unsicher: { $why }
+answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } von { $all } Werten sind zweifelhaft, als erster { $first } ({ $why })
 answer-untrusted = nicht vertrauenswürdig: { $reasons }
 answer-worse = { $n ->

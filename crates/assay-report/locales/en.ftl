@@ -419,6 +419,7 @@ distrust-wide = the interval is wider than ±{ $width }
 distrust-wider-than-value = the interval is wider than the value
 verdict-impossible = impossible: { $why }
 verdict-unsure = unsure: { $why }
+answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } of { $all } values are in doubt; the first is { $first } ({ $why })
 answer-untrusted = untrusted: { $reasons }
 answer-worse = { $n ->

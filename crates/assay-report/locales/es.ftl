@@ -406,6 +406,7 @@ distrust-wide = el intervalo supera ±{ $width }
 distrust-wider-than-value = el intervalo es más ancho que el valor
 verdict-impossible = imposible: { $why }
 verdict-unsure = incierto: { $why }
+answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } de { $all } valores son dudosos, primero { $first } ({ $why })
 answer-untrusted = no fiable: { $reasons }
 answer-worse = { $n ->

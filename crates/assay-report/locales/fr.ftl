@@ -405,6 +405,7 @@ distrust-wide = l’intervalle dépasse ±{ $width }
 distrust-wider-than-value = l’intervalle est plus large que la valeur
 verdict-impossible = impossible : { $why }
 verdict-unsure = incertain : { $why }
+answer-doubted-one = { $first } ({ $why })
 answer-doubted = { $some } valeurs sur { $all } sont douteuses, d’abord { $first } ({ $why })
 answer-untrusted = non fiable : { $reasons }
 answer-worse = { $n ->

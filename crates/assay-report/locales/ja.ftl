@@ -365,6 +365,7 @@ distrust-wide = 区間が ±{ $width } より広い
 distrust-wider-than-value = 区間が値より広い
 verdict-impossible = 不可能：{ $why }
 verdict-unsure = 不確か：{ $why }
+answer-doubted-one = { $first }（{ $why }）
 answer-doubted = { $all } 個の値のうち { $some } 個が疑わしい（最初は { $first }：{ $why }）
 answer-untrusted = 信頼できない：{ $reasons }
 answer-worse = { $n ->

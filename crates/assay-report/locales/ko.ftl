@@ -365,6 +365,7 @@ distrust-wide = 구간이 ±{ $width }보다 넓음
 distrust-wider-than-value = 구간이 값보다 넓음
 verdict-impossible = 불가능: { $why }
 verdict-unsure = 불확실: { $why }
+answer-doubted-one = { $first }({ $why })
 answer-doubted = { $all }개 값 중 { $some }개가 의심스러움, 먼저 { $first }({ $why })
 answer-untrusted = 신뢰할 수 없음: { $reasons }
 answer-worse = { $n ->

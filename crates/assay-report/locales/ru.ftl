@@ -428,7 +428,11 @@ distrust-wide = интервал шире ±{ $width }
 distrust-wider-than-value = интервал шире самого значения
 verdict-impossible = невозможно: { $why }
 verdict-unsure = ненадёжно: { $why }
-answer-doubted = под сомнением { $some } из { $all } значений, первое — { $first } ({ $why })
+answer-doubted-one = { $first } ({ $why })
+answer-doubted = под сомнением { $some } из { $all ->
+    [one] { $all } значения
+   *[other] { $all } значений
+}, первое — { $first } ({ $why })
 answer-untrusted = доверять нельзя: { $reasons }
 answer-worse = { $n ->
    *[other] Хуже остальных узлов: { $hosts }

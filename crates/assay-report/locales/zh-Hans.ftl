@@ -365,6 +365,7 @@ distrust-wide = 区间宽于 ±{ $width }
 distrust-wider-than-value = 区间比数值还宽
 verdict-impossible = 不可能：{ $why }
 verdict-unsure = 不确定：{ $why }
+answer-doubted-one = { $first }（{ $why }）
 answer-doubted = { $all } 个值中有 { $some } 个存疑，首先是 { $first }（{ $why }）
 answer-untrusted = 不可信：{ $reasons }
 answer-worse = { $n ->

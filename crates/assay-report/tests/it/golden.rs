@@ -81,8 +81,11 @@ fn commands_in_other_languages() {
                 .map(|page| text::document(&page, &text::Options::default()))
                 .collect::<String>()
         };
-        let name = format!("commands.{}.txt", locale.tag());
-        compare(&name, &Language::of(locale).write(pages));
+        let (name, text) =
+            (format!("commands.{}.txt", locale.tag()), Language::of(locale).write(pages));
+        // A wide full stop has its blank in it.
+        assert!(!text.contains("。 "), "{text}");
+        compare(&name, &text);
     }
 }
 
