@@ -178,12 +178,7 @@ fn what_lies_behind_a_loop_device_is_in_use() {
     };
     let refused = write("disk");
     assert!(refused.err.contains(&format!("it lies behind {}", device.0)), "{refused:?}");
-    let made = Command::new("losetup").args(["-f", "--show", &device.0]).output().unwrap();
-    if !made.status.success() {
-        eprintln!("SKIPPED {test}: losetup puts no loop device over another one here");
-        return;
-    }
-    let upper = Loop(String::from_utf8(made.stdout).unwrap().trim().to_owned());
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
     let refused = write(&device.0);
     assert!(refused.err.contains(&format!("it lies behind {}", upper.0)), "{refused:?}");
 }
@@ -201,6 +196,33 @@ fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
         world.assay(&["vdbench", "-f", "parameters"])
     };
     parameters("tree", "read", "yes").succeeded();
+/// A file system is destroyed through any device that leads to its sectors.
+#[test]
+fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
+    let test = "what_lies_below_a_loop_device_is_not_written_while_it_is_used";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
+    let folder = world.path("mounted");
+    std::fs::create_dir(&folder).unwrap();
+    let mounted = Command::new("mount").arg(&device.0).arg(&folder).status();
+    if ![made, mounted].iter().all(|it| it.as_ref().is_ok_and(|it| it.success())) {
+        eprintln!("SKIPPED {test}: no file system can be made and mounted here");
+        return;
+    }
+    let write = |target: &str| {
+        let plan = ["storage", "write", target, "--dry-run", "--destroy-data", target];
+        let refused = world.assay(&plan).failed_with(2);
+        let says = ["is never written", folder.to_str().unwrap()];
+        assert!(says.iter().all(|it| refused.err.contains(it)), "{refused:?}");
+    };
+    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
+    write(&second.0);
+    drop(second);
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    write(&upper.0);
+}
+
     let copy =
         Command::new("cp").args(["-a", "tree", "copy"]).current_dir(world.path(".")).status();
     assert!(copy.unwrap().success());

@@ -73,6 +73,29 @@ fn a_device_and_its_partition_are_not_two_targets() {
     assert!(Command::new("delpart").args([&device.0, "1"]).status().unwrap().success());
 }
 
+/// What is written to a loop device is written to the file or the device behind it.
+#[test]
+fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
+    let test = "a_loop_device_and_what_lies_behind_it_are_not_two_targets";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let file = world.path("disk").display().to_string();
+    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    for [one, other] in [
+        [&device.0, &file],
+        [&file, &device.0],
+        [&device.0, &second.0],
+        [&upper.0, &device.0],
+        [&upper.0, &file],
+    ] {
+        let refused = world.assay(&["storage", "read", one, other, "--dry-run"]).failed_with(2);
+        let says = format!("the targets {one} and {other} overlap");
+        assert!(refused.err.contains(&says), "{refused:?}");
+    }
+    world.assay(&["storage", "read", &device.0, "another", "--dry-run"]).succeeded();
+}
+
 /// Where only a contest decides, as in memory and on NFS, there is one of it, and its outcome is said once.
 #[test]
 fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
