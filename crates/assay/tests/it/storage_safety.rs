@@ -253,6 +253,27 @@ fn output_folders_are_not_written_through_links() {
     assert!(refused.err.contains("it is a link"), "{refused:?}");
     symlink(world.path("output"), world.path("linked")).unwrap();
     let refused = world.assay(&["vdbench", "-f", "parameters", "-o", "linked"]).failed_with(4);
+/// Logs and pages replace those of an earlier run, and nothing else that has their name.
+#[test]
+fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
+    let world = World::new();
+    world.write("job", "[a]\nrw=read\nsize=1m\nfilename=f\nwrite_bw_log=a\n");
+    let text =
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n";
+    world.write("parameters", text);
+    for (words, path, code) in [
+        (&["fio", "job"][..], "a_bw.1.log", 2),
+        (&["vdbench", "-f", "parameters"], "output/summary.html", 4),
+    ] {
+        world.assay(words).succeeded();
+        world.assay(words).succeeded();
+        let precious = world.write(path, PRECIOUS);
+        let refused = world.assay(words).failed_with(code);
+        assert!(refused.err.contains("is there already"), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
+    }
+}
+
     assert!(refused.err.contains("it is a link"), "{refused:?}");
     symlink(&precious, world.path("a_bw.1.log")).unwrap();
     world.write("job", "[a]\nrw=read\nsize=1m\nfilename=f\nwrite_bw_log=a\n");
