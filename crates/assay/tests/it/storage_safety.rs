@@ -55,6 +55,19 @@ fn every_door_misses_a_volume_that_is_not_mounted() {
     world.assay(&plan).succeeded();
 }
 
+/// A file right in `/` is rather a volume that nobody mounted: what, why and what to do, a line each.
+#[test]
+fn a_new_name_right_at_the_root_is_no_file() {
+    let target = "/assay-nobody-mounts-this";
+    let world = World::new();
+    let refused = world.assay(&["storage", "read", target]).failed_with(2);
+    let begins = ["error: there is no /assay-nobody", "  why: ", "  help: "];
+    let lines: Vec<&str> = refused.err.lines().collect();
+    assert!(lines.len() == 3, "{refused:?}");
+    assert!(lines.iter().zip(begins).all(|(line, it)| line.starts_with(it)), "{refused:?}");
+    assert!(!Path::new(target).exists());
+}
+
 #[test]
 fn the_file_system_and_its_device_are_reported_first_and_stored() {
     let world = World::new();
@@ -183,19 +196,6 @@ fn what_lies_behind_a_loop_device_is_in_use() {
     assert!(refused.err.contains(&format!("it lies behind {}", upper.0)), "{refused:?}");
 }
 
-#[test]
-fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
-    let world = World::new();
-    let parameters = |anchor: &str, operation: &str, format: &str| {
-        let text = format!(
-            "fsd=fsd1,anchor={anchor},depth=1,width=1,files=2,size=4k\n\
-             fwd=fwd1,fsd=fsd1,operation={operation},threads=1\n\
-             rd=rd1,fwd=fwd1,fwdrate=20,format={format},elapsed=2,interval=1\n"
-        );
-        world.write("parameters", &text);
-        world.assay(&["vdbench", "-f", "parameters"])
-    };
-    parameters("tree", "read", "yes").succeeded();
 /// A file system is destroyed through any device that leads to its sectors.
 #[test]
 fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
@@ -223,6 +223,19 @@ fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
     write(&upper.0);
 }
 
+#[test]
+fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
+    let world = World::new();
+    let parameters = |anchor: &str, operation: &str, format: &str| {
+        let text = format!(
+            "fsd=fsd1,anchor={anchor},depth=1,width=1,files=2,size=4k\n\
+             fwd=fwd1,fsd=fsd1,operation={operation},threads=1\n\
+             rd=rd1,fwd=fwd1,fwdrate=20,format={format},elapsed=2,interval=1\n"
+        );
+        world.write("parameters", &text);
+        world.assay(&["vdbench", "-f", "parameters"])
+    };
+    parameters("tree", "read", "yes").succeeded();
     let copy =
         Command::new("cp").args(["-a", "tree", "copy"]).current_dir(world.path(".")).status();
     assert!(copy.unwrap().success());
@@ -240,19 +253,6 @@ fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
     assert!(file("copy").exists() && file("tree").is_symlink());
 }
 
-#[test]
-fn output_folders_are_not_written_through_links() {
-    let world = World::new();
-    let precious = world.write("precious", PRECIOUS);
-    let text =
-        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n";
-    world.write("parameters", text);
-    std::fs::create_dir(world.path("output")).unwrap();
-    symlink(&precious, world.path("output/summary.html")).unwrap();
-    let refused = world.assay(&["vdbench", "-f", "parameters"]).failed_with(4);
-    assert!(refused.err.contains("it is a link"), "{refused:?}");
-    symlink(world.path("output"), world.path("linked")).unwrap();
-    let refused = world.assay(&["vdbench", "-f", "parameters", "-o", "linked"]).failed_with(4);
 /// Logs and pages replace those of an earlier run, and nothing else that has their name.
 #[test]
 fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
@@ -274,6 +274,19 @@ fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
     }
 }
 
+#[test]
+fn output_folders_are_not_written_through_links() {
+    let world = World::new();
+    let precious = world.write("precious", PRECIOUS);
+    let text =
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n";
+    world.write("parameters", text);
+    std::fs::create_dir(world.path("output")).unwrap();
+    symlink(&precious, world.path("output/summary.html")).unwrap();
+    let refused = world.assay(&["vdbench", "-f", "parameters"]).failed_with(4);
+    assert!(refused.err.contains("it is a link"), "{refused:?}");
+    symlink(world.path("output"), world.path("linked")).unwrap();
+    let refused = world.assay(&["vdbench", "-f", "parameters", "-o", "linked"]).failed_with(4);
     assert!(refused.err.contains("it is a link"), "{refused:?}");
     symlink(&precious, world.path("a_bw.1.log")).unwrap();
     world.write("job", "[a]\nrw=read\nsize=1m\nfilename=f\nwrite_bw_log=a\n");
