@@ -35,13 +35,15 @@ impl Course {
     }
 }
 
-/// Passes over all of a target, written `2x`.
+/// Passes over all of a target, written `2x` or `2`.
 ///
 /// # Errors
 /// What is wrong, with an example.
 pub fn passes(text: &str) -> Result<u32, String> {
-    let number = text.trim().strip_suffix('x').and_then(|it| it.parse::<u32>().ok());
+    let text = text.trim();
+    let number = text.strip_suffix('x').unwrap_or(text).parse::<u32>();
     number
+        .ok()
         .filter(|passes| (1..=MOST_PASSES).contains(passes))
         .ok_or_else(|| format!("`{text}` is no number of passes; write it like `2x`"))
 }

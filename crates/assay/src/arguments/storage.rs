@@ -44,13 +44,13 @@ pub(crate) struct StorageTestArguments {
     #[arg(value_name = "TARGET", required_unless_present = "engine")]
     pub(crate) targets: Vec<PathBuf>,
     /// Size of one I/O, like 8k or 1MiB
-    #[arg(long, value_name = "SIZE", default_value = "8KiB")]
+    #[arg(long, alias = "block-size", value_name = "SIZE", default_value = "8KiB")]
     pub(crate) bs: Bytes,
     /// Random offsets, uniformly distributed [default: sequential]
     #[arg(long)]
     pub(crate) random: bool,
     /// I/O in flight per target (queue depth), all threads together
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, aliases = ["queue-depth", "iodepth"], value_name = "N", default_value_t = 32)]
     pub(crate) depth: u32,
     /// Number of threads that submit I/O
     #[arg(long, value_name = "N", default_value_t = 1)]

@@ -73,6 +73,29 @@ fn a_device_and_its_partition_are_not_two_targets() {
     assert!(Command::new("delpart").args([&device.0, "1"]).status().unwrap().success());
 }
 
+/// What is written to a loop device is written to the file or the device behind it.
+#[test]
+fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
+    let test = "a_loop_device_and_what_lies_behind_it_are_not_two_targets";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let file = world.path("disk").display().to_string();
+    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    for [one, other] in [
+        [&device.0, &file],
+        [&file, &device.0],
+        [&device.0, &second.0],
+        [&upper.0, &device.0],
+        [&upper.0, &file],
+    ] {
+        let refused = world.assay(&["storage", "read", one, other, "--dry-run"]).failed_with(2);
+        let says = format!("the targets {one} and {other} overlap");
+        assert!(refused.err.contains(&says), "{refused:?}");
+    }
+    world.assay(&["storage", "read", &device.0, "another", "--dry-run"]).succeeded();
+}
+
 /// Where only a contest decides, as in memory and on NFS, there is one of it, and its outcome is said once.
 #[test]
 fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
@@ -159,6 +182,19 @@ fn languages_show_the_line_that_is_refused() {
     // The job that can be done is done, and the other one fails when it is its turn.
     let refused = world.assay(&["fio", "global.fio", "--dry-run"]).failed_with(4);
     assert!(refused.err.contains("global.fio:13"), "{refused:?}");
+    trees_show_the_anchor(&world);
+    for (words, place) in [
+        (&["ior", "-w", "-b", "1x", "-o", "f"][..], "command line:1:4"),
+        (&["ior", "-w", "-Q"], "command line:1:4"),
+        (&["ior", "-w", "-o", "foreign"], "command line:1:4"),
+        (&["ior", "-b", "1m", "-t", "300k"], "command line:1:1"),
+        (&["ior", "-f", "none"], "command line:1:1"),
+        (&["ior", "-f", "bad.ior"], "bad.ior:2"),
+    ] {
+        world.write("bad.ior", "IOR START\ntranferSize=1m\nRUN\n");
+        let refused = world.assay(words).failed_with(2);
+        assert!(refused.err.contains(place), "{words:?}: {refused:?}");
+    }
     let (transfer, block) = (["-t", "1000"], ["-b", "10000"]);
     let odd =
         [&["ior", "-r", "-o", "foreign", "--posix.odirect", "--dryRun"][..], &transfer, &block];
@@ -167,6 +203,36 @@ fn languages_show_the_line_that_is_refused() {
     assert_eq!(std::fs::read(world.path("foreign")).unwrap(), vec![7; 1 << 20]);
     let runs = world.json(&["list", "--all", "--json"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 0, "{runs}");
+}
+
+fn trees_show_the_anchor(world: &World) {
+    std::fs::create_dir_all(world.path("full")).unwrap();
+    world.write("full/precious", "x");
+    for (anchor, size, says, code) in [
+        ("full", "4k", "--destroy-data=", 2),
+        ("nothing/tree", "4k", "there is no folder", 2),
+        ("foreign", "4k", "is no folder", 2),
+        ("/proc/tree", "4k", "nothing is made below /proc", 2),
+        ("new", "9999t", "no room", 4),
+    ] {
+        let text = format!(
+            "* a comment\nfsd=fsd1,depth=1,width=1,files=2,size={size},anchor={anchor}\n\
+             fwd=fwd1,fsd=fsd1,operation=read\n\
+             rd=rd1,fwd=fwd1,fwdrate=9,format=yes,elapsed=2,interval=1\n"
+        );
+        world.write("trees.vdb", &text);
+        // Simulated first: what is not refused would fill the disk.
+        for more in [&["-s"][..], &[]] {
+            let refused = world.assay(&[&["vdbench", "-f", "trees.vdb"], more].concat());
+            let refused = refused.failed_with(code);
+            let at = text.lines().nth(1).and_then(|line| line.find("anchor=")).unwrap();
+            let place = format!("trees.vdb:2:{}", at + "anchor=".len() + 1);
+            assert!(
+                refused.err.contains(&place) && refused.err.contains(says),
+                "{anchor}: {place}: {refused:?}"
+            );
+        }
+    }
 }
 
 /// IOR reads what is there in full, or not at all.
