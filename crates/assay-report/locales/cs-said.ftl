@@ -163,6 +163,7 @@ said-misses = nesplněno
 said-unclear = nejasné
 said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
 said-measures-alone = žádný nainstalovaný nástroj nic z toho neměří: assay měří sám
+said-hosts-presumed = předpokládají se obvyklé servery: žádný hostitel nebyl na rychlost dotázán
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
 said-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu

@@ -373,6 +373,7 @@ aspect-loop = smyčka { $of }
 aspect-engine = rozhraní { $of }
 aspect-far-end = vzdálený konec
 aspect-congestion = řízení zahlcení
+aspect-array-size = velikost polí
 aspect-file-size = velikost cílů
 aspect-file-system = souborový systém
 aspect-device = zařízení

@@ -360,6 +360,7 @@ aspect-loop = die Schleife von { $of }
 aspect-engine = die Engine von { $of }
 aspect-far-end = das ferne Ende
 aspect-congestion = die Staukontrolle
+aspect-array-size = die Größe der Arrays
 aspect-file-size = die Größe der Ziele
 aspect-file-system = das Dateisystem
 aspect-device = das Gerät

@@ -372,6 +372,7 @@ aspect-loop = the loop of { $of }
 aspect-engine = the engine of { $of }
 aspect-far-end = the far end
 aspect-congestion = the congestion control
+aspect-array-size = the size of the arrays
 aspect-file-size = the size of the targets
 aspect-file-system = the file system
 aspect-device = the device

@@ -360,6 +360,7 @@ aspect-loop = el bucle de { $of }
 aspect-engine = el motor de { $of }
 aspect-far-end = el extremo remoto
 aspect-congestion = el control de congestión
+aspect-array-size = el tamaño de los vectores
 aspect-file-size = el tamaño de los destinos
 aspect-file-system = el sistema de archivos
 aspect-device = el dispositivo

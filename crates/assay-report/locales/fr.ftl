@@ -360,6 +360,7 @@ aspect-loop = la boucle de { $of }
 aspect-engine = le moteur de { $of }
 aspect-far-end = l’extrémité distante
 aspect-congestion = le contrôle de congestion
+aspect-array-size = la taille des tableaux
 aspect-file-size = la taille des cibles
 aspect-file-system = le système de fichiers
 aspect-device = le périphérique

@@ -320,6 +320,7 @@ aspect-loop = { $of } のループ
 aspect-engine = { $of } のエンジン
 aspect-far-end = リモート側
 aspect-congestion = 輻輳制御
+aspect-array-size = 配列のサイズ
 aspect-file-size = 対象のサイズ
 aspect-file-system = ファイルシステム
 aspect-device = デバイス

@@ -320,6 +320,7 @@ aspect-loop = { $of }의 루프
 aspect-engine = { $of }의 엔진
 aspect-far-end = 원격 측
 aspect-congestion = 혼잡 제어
+aspect-array-size = 배열의 크기
 aspect-file-size = 대상의 크기
 aspect-file-system = 파일 시스템
 aspect-device = 장치

@@ -382,6 +382,7 @@ aspect-loop = цикл { $of }
 aspect-engine = механизм { $of }
 aspect-far-end = удалённая сторона
 aspect-congestion = управление перегрузкой
+aspect-array-size = размер массивов
 aspect-file-size = размер целей
 aspect-file-system = файловая система
 aspect-device = устройство

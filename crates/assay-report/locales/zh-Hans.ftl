@@ -320,6 +320,7 @@ aspect-loop = { $of } 的循环
 aspect-engine = { $of } 的引擎
 aspect-far-end = 远端
 aspect-congestion = 拥塞控制
+aspect-array-size = 数组的大小
 aspect-file-size = 目标的大小
 aspect-file-system = 文件系统
 aspect-device = 设备

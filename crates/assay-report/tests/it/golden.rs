@@ -413,6 +413,19 @@ fn a_listed_run_has_few_lines() {
         assert!(text.contains("accelerated") && text.contains("41.2"), "{text}");
     }
     assert!(markdown::document(&listing).contains("no tuning"));
+    // Names of values are longer where another program started the ranks.
+    let osu = build::ListedRun {
+        suite: "quick+memory",
+        label: "",
+        headlines: vec![(
+            "MPI bandwidth (launcher)",
+            Quantity::new(11.4e9, Unit::BytePerSecond),
+        )],
+        ..run("20261121-104455-0003")
+    };
+    let listing = build::listing(&[osu], &[], build::Hidden::default());
+    let text = text::document(&listing, &text::Options { width: 80, ..Default::default() });
+    assert!(text.contains("──") && !text.contains("suite:"), "{text}");
 }
 
 /// What is doubtful on many hosts alike takes one line, in the report and on the first screen.

@@ -123,7 +123,7 @@ fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
             let target = *workload.streams[stream].targets.first()?;
             Some(AskedBy { phase, stream, target, subject })
         });
-        let failure = runner::phase_failed(it, &error);
+        let failure = runner::impossible(it, &error);
         refused.push(Refusal { failure, asked_by });
     }
     refused

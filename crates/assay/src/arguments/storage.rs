@@ -290,6 +290,7 @@ pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
     let typed = text.trim();
     match typed.chars().last() {
         Some(last) if last.is_ascii_digit() => {
+            positive(text, Unit::BytePerSecond)?;
             Err(format!("`{text}` has no unit; write it like `{typed}MiB/s`"))
         }
         Some('B') => Err(format!("`{text}` is a size; write a rate like `{typed}/s`")),

@@ -158,6 +158,7 @@ fn languages_show_the_line_that_is_refused() {
     world.write("script.ior", "IOR START\ntestFile=foreign\nblockSize=1m\ntransferSize=1m\nwriteFile=1\nreadFile=0\nRUN\nIOR STOP\n");
     for (words, line, says, code) in [
         (&["fio", "odd.fio"][..], "odd.fio:7", "no multiple of", 4),
+        (&["fio", "odd.fio"], "odd.fio:7", "phase first cannot be carried out", 4),
         (&["fio", "write.fio"], "write.fio:2", "--destroy-data=", 2),
         (&["vdbench", "-f", "write.vdb"], "write.vdb:3", "--destroy-data=", 2),
         (&["ior", "-f", "script.ior"], "script.ior:2", "--destroy-data=", 2),
