@@ -302,6 +302,17 @@ fn parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
     parts
 }
 
+/// That the last row is whole, in a format that ends with any of its rows: a number without the end of its line may
+/// lack digits.
+fn whole(text: &str) -> Result<(), ToolError> {
+    if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
+        return Err(ToolError::ReachEnd {
+            missing: "the end of its last line is not there".to_owned(),
+        });
+    }
+    Ok(())
+}
+
 /// The word behind `name =`, `name:` or `name`, up to white space.
 fn after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let rest = text.split_once(name)?.1;

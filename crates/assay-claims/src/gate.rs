@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
@@ -10,23 +11,46 @@ use assay_model::quantity::{self, Quantity, Unit};
 use assay_model::summary::Estimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toml::Spanned;
 
-use crate::reference::{aim, has, text_of};
+use crate::place::Place;
+use crate::reference::{Wrong, aim, has, is_without_unit, text_of};
 
 /// Why a file of gates cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GateError {
-    /// It is no TOML of gates.
+    /// It has no gate.
     #[error("{0}")]
     Read(String),
+    /// It is no TOML of gates.
+    #[error("line {}: {message}", .place.line)]
+    Toml {
+        /// Where it is.
+        place: Place,
+        /// What is wrong there.
+        message: String,
+    },
     /// Something in one gate.
-    #[error("gate {number}: {what}")]
+    #[error("line {}: gate {number}: {what}", .place.line)]
     Gate {
+        /// Where it is.
+        place: Place,
         /// Its number, from 1.
         number: usize,
         /// What is wrong.
         what: String,
     },
+}
+
+impl GateError {
+    /// Where in the file it is.
+    #[must_use]
+    pub const fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Toml { place, .. } | Self::Gate { place, .. } => Some(place),
+            Self::Read(_) => None,
+        }
+    }
 }
 
 #[derive(Debug, Deserialize)]
@@ -39,12 +63,12 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {
-    metric: String,
+    metric: Spanned<String>,
     #[serde(default, rename = "where")]
-    dimensions: BTreeMap<String, toml::Value>,
-    worse_by: Option<String>,
-    at_least: Option<String>,
-    at_most: Option<String>,
+    dimensions: BTreeMap<Spanned<String>, toml::Value>,
+    worse_by: Option<Spanned<String>>,
+    at_least: Option<Spanned<String>>,
+    at_most: Option<Spanned<String>>,
 }
 
 /// One threshold.
@@ -54,6 +78,8 @@ pub struct Gate {
     pub metric: String,
     unit: Unit,
     dimensions: Vec<(Attribute, String)>,
+    /// Where in the file it asks about a change.
+    change: Option<Place>,
     worse_by: Option<f64>,
     at_least: Option<f64>,
     at_most: Option<f64>,
@@ -87,37 +113,54 @@ pub enum Outcome {
 /// # Errors
 /// When it is no TOML of gates, or a gate has no known metric, dimension, unit or threshold.
 pub fn read(text: &str) -> Result<Vec<Gate>, GateError> {
-    let file: File =
-        toml::from_str(text).map_err(|error| GateError::Read(error.to_string()))?;
+    let file: File = toml::from_str(text).map_err(|error| {
+        let (place, message) = Place::of_toml(text, &error);
+        GateError::Toml { place, message }
+    })?;
     if file.gate.is_empty() {
         return Err(GateError::Read("there is no [[gate]]".to_owned()));
     }
-    (1..).zip(file.gate).map(|(number, typed)| gate(number, typed)).collect()
+    let read = |(number, typed)| {
+        gate(text, typed).map_err(|(span, what)| {
+            let place = Place::of(text, span);
+            GateError::Gate { place, number, what }
+        })
+    };
+    (1..).zip(file.gate).map(read).collect()
 }
 
-fn gate(number: usize, typed: Typed) -> Result<Gate, GateError> {
-    let refused = |what: String| GateError::Gate { number, what };
-    let (_, metric) = aim(&typed.metric)
-        .ok_or_else(|| refused(format!("there is no metric `{}`", typed.metric)))?;
-    let value = |text: &Option<String>| {
-        let read = text.as_ref().map(|text| Quantity::parse(text, metric.unit));
-        let read = read.transpose().map_err(|error| refused(error.to_string()))?;
-        Ok::<_, GateError>(read.map(|quantity| quantity.value))
+fn gate(text: &str, typed: Typed) -> Result<Gate, (Range<usize>, String)> {
+    let of = typed.metric.span();
+    let (_, metric) = aim(typed.metric.get_ref()).ok_or_else(|| {
+        (of.clone(), format!("there is no metric `{}`", typed.metric.get_ref()))
+    })?;
+    let value = |typed: &Option<Spanned<String>>| {
+        let Some(typed) = typed else { return Ok(None) };
+        let text = typed.get_ref();
+        if is_without_unit(text, metric.unit) {
+            let wrong = Wrong::NoUnit { text: text.clone(), example: metric.unit.symbol() };
+            return Err((typed.span(), wrong.to_string()));
+        }
+        let read = Quantity::parse(text, metric.unit);
+        read.map(|it| Some(it.value)).map_err(|error| (typed.span(), error.to_string()))
     };
-    let worse_by = typed.worse_by.as_ref().map(|text| quantity::ratio(text));
-    let worse_by = worse_by.transpose().map_err(|error| refused(error.to_string()))?;
+    let change = typed.worse_by.as_ref().map(|it| Place::of(text, it.span()));
+    let share = |typed: Spanned<String>| {
+        quantity::share(typed.get_ref()).map_err(|error| (typed.span(), error.to_string()))
+    };
+    let worse_by = typed.worse_by.map(share).transpose()?;
     let (at_least, at_most) = (value(&typed.at_least)?, value(&typed.at_most)?);
     if worse_by.is_none() && at_least.is_none() && at_most.is_none() {
-        return Err(refused("it has no threshold: worse_by, at_least or at_most".to_owned()));
+        return Err((of, "it has no threshold: worse_by, at_least or at_most".to_owned()));
     }
-    let dimension = |(name, value): (String, toml::Value)| {
-        let known = Attribute::from_name(&name);
-        let known = known.ok_or_else(|| refused(format!("there is no dimension `{name}`")))?;
-        Ok((known, text_of(&value)))
+    let dimension = |(name, value): (Spanned<String>, toml::Value)| {
+        let known = Attribute::from_name(name.get_ref());
+        let unknown = || (name.span(), format!("there is no dimension `{}`", name.get_ref()));
+        Ok((known.ok_or_else(unknown)?, text_of(&value)))
     };
     let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
-    let (metric, unit, dimensions) = (typed.metric, metric.unit, dimensions?);
-    Ok(Gate { metric, unit, dimensions, worse_by, at_least, at_most })
+    let (unit, metric, dimensions) = (metric.unit, typed.metric.into_inner(), dimensions?);
+    Ok(Gate { metric, unit, dimensions, change, worse_by, at_least, at_most })
 }
 
 /// Every result of the second condition that a gate is about. A gate about nothing that was measured cannot
@@ -194,10 +237,11 @@ pub fn of_hosts<'r>(
     hosts: &[&'r str],
     results: &'r [Estimate],
 ) -> Result<Vec<(&'r str, Judged)>, GateError> {
-    let changes = gates.iter().position(|gate| gate.worse_by.is_some());
-    if let Some(place) = changes {
+    let changes =
+        (1..).zip(gates).find_map(|(number, gate)| Some((number, gate.change.clone()?)));
+    if let Some((number, place)) = changes {
         let what = "`worse_by` compares two conditions: assay compare --gate".to_owned();
-        return Err(GateError::Gate { number: place + 1, what });
+        return Err(GateError::Gate { place, number, what });
     }
     let mut judged = Vec::new();
     for gate in gates {
@@ -324,11 +368,29 @@ mod tests {
             assert!(said.contains(expected), "{text}: {said}");
         };
         check("", "no [[gate]]");
-        check("[[gate]]\nmetric = \"memory.stream/triad\"", "gate 1: it has no threshold");
+        check(
+            "[[gate]]\nmetric = \"memory.stream/triad\"",
+            "line 2: gate 1: it has no threshold",
+        );
         check("[[gate]]\nmetric = \"a/b\"\nworse_by = \"5%\"", "no metric `a/b`");
         check(
-            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2\"\nworse_by = \"x\"",
-            "gate 1",
+            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2s\"\nworse_by = \"x\"",
+            "line 4: gate 1: ",
+        );
+        check(
+            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2\"",
+            "line 3: gate 1: `2` has no unit",
+        );
+        let worse_by = |text: &str| {
+            format!("[[gate]]\nmetric = \"storage/latency\"\nworse_by = \"{text}\"")
+        };
+        check(&worse_by("10"), "worse_by: Some(0.1)");
+        check(&worse_by("150%"), "worse_by: Some(1.5)");
+        check(&worse_by("1"), "line 3: gate 1: ");
+        check("[[gate]]\nmetric = 3", "line 2: ");
+        check(
+            "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2ms\"\n[[gate]]\nworst = 1",
+            "line 5: unknown key `worst`",
         );
         check(
             "[[gate]]\nmetric = \"storage/latency\"\nat_most = \"2ms\"",

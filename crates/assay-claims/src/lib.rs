@@ -7,4 +7,5 @@ pub mod figure;
 pub mod gate;
 pub mod lint;
 pub mod page;
+pub mod place;
 pub mod reference;

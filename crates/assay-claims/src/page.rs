@@ -41,7 +41,7 @@ impl Page {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
         let is_html =
             ["<!doctype html", "<html", "<table", "<body"].iter().any(|it| head.contains(it));
-        if is_html && !head.trim_start().starts_with("---") {
+        if is_html && !without_mark(&head).trim_start().starts_with("---") {
             html(text)
         } else {
             markdown(text)
@@ -56,11 +56,12 @@ impl Page {
 
 fn markdown(text: &str) -> Page {
     let mut page = Page::default();
-    let mut start = 0;
-    let mut fence: Option<&str> = None;
-    let mut in_front = text.starts_with("---");
+    let mut start = text.len() - without_mark(text).len();
+    let (mut fence, mut within) = (None::<Fence<'_>>, None);
+    let mut in_front = without_mark(text).starts_with("---");
     let mut is_open = false;
-    for (number, whole) in text.split_inclusive('\n').enumerate() {
+    let mut lines = without_mark(text).split_inclusive('\n').enumerate().peekable();
+    while let Some((number, whole)) = lines.next() {
         let line = whole.trim_end_matches(['\n', '\r']);
         let here = start;
         start += whole.len();
@@ -71,18 +72,21 @@ fn markdown(text: &str) -> Page {
             in_front = number == 0 || !line.starts_with("---");
             continue;
         }
-        let trimmed = line.trim_start();
-        if let Some(mark) = fence {
-            fence = fence.filter(|_| !trimmed.starts_with(mark));
+        if let Some(open) = fence.filter(|open| !open.is_left_at(line)) {
+            fence = (!open.is_closed_by(line)).then_some(open);
             continue;
         }
-        if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
-            fence = Some(mark);
+        fence = Fence::opened_by(line).filter(|_| within.is_none());
+        if fence.is_some() {
             is_open = false;
             continue;
         }
-        if trimmed.starts_with('|') {
-            let cells = cells(line, here);
+        let indent = &line[..line.len() - line.trim_start().len()];
+        let line = &shown(line, &mut within);
+        let trimmed = line.trim_start_matches(QUOTED);
+        let mut is_head = || lines.peek().is_some_and(|(_, next)| is_ruler(next));
+        if trimmed.starts_with('|') || trimmed.contains('|') && (is_open || is_head()) {
+            let cells = cells(trimmed, here + line.len() - trimmed.len());
             let is_rule = cells.iter().all(|it| is_rule(&it.text)) && !cells.is_empty();
             match page.tables.last_mut().filter(|_| is_open) {
                 Some(table) if is_rule && table.rows.len() == 1 => {
@@ -96,12 +100,111 @@ fn markdown(text: &str) -> Page {
         }
         is_open = false;
         // Four blanks after nothing or after code are code; a deeper item of a list is none.
-        let is_code = line.starts_with("    ") && !trimmed.starts_with(['*', '-', '+']);
+        let is_code = (indent.len() >= 4 || indent.contains('\t'))
+            && !trimmed.starts_with(['*', '-', '+']);
         if !is_code && !trimmed.is_empty() {
             page.prose.push(Text { start: here, text: without_links(line) });
         }
     }
     page
+}
+
+/// What stands before the first word of a line, in a quotation too.
+const QUOTED: [char; 3] = [' ', '\t', '>'];
+
+/// Without the mark of its byte order.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// A block of code that is open: what opened it, and whether within a quotation.
+#[derive(Debug, Clone, Copy)]
+struct Fence<'t> {
+    mark: &'t str,
+    is_quoted: bool,
+}
+
+impl<'t> Fence<'t> {
+    fn opened_by(line: &'t str) -> Option<Self> {
+        let trimmed = line.trim_start_matches(QUOTED);
+        let mark = trimmed.chars().next().filter(|it| matches!(it, '`' | '~'))?;
+        let rest = trimmed.trim_start_matches(mark);
+        let (mark, rest) = trimmed.split_at(trimmed.len() - rest.len());
+        // Three backticks around words in a line are code in a line.
+        let is_one = mark.len() >= 3 && !(mark.starts_with('`') && rest.contains('`'));
+        is_one.then_some(Self { mark, is_quoted: is_quoted(line) })
+    }
+
+    fn is_closed_by(self, line: &str) -> bool {
+        let mut rest = line.trim_start_matches(QUOTED).strip_prefix(self.mark);
+        while let Some(longer) = rest.and_then(|it| it.strip_prefix(&self.mark[..1])) {
+            rest = Some(longer);
+        }
+        rest.is_some_and(|it| it.trim().is_empty())
+    }
+
+    /// A quotation ends, and with it what was opened in it.
+    fn is_left_at(self, line: &str) -> bool {
+        self.is_quoted && !is_quoted(line)
+    }
+}
+
+fn is_quoted(line: &str) -> bool {
+    line.trim_start().starts_with('>')
+}
+
+/// Whether it is the line below the heading of a table whose rows begin with no bar: `--- | ---:`.
+fn is_ruler(line: &str) -> bool {
+    let line = line.trim_matches(|c: char| QUOTED.contains(&c) || c == '\n' || c == '\r');
+    line.contains('|') && line.split('|').filter(|it| !it.is_empty()).all(is_rule)
+}
+
+/// The line with comments and elements of code blanked out, byte for byte; `within` is the end that an earlier line
+/// waits for.
+fn shown(line: &str, within: &mut Option<&'static str>) -> String {
+    const HIDDEN: [(&str, &str); 3] =
+        [("<!--", "-->"), ("<pre", "</pre>"), ("<code", "</code>")];
+    // Code in a line ends with its paragraph.
+    if line.trim().is_empty() {
+        *within = within.filter(|end| *end != "</code>");
+    }
+    let small = line.to_ascii_lowercase();
+    let mut out = line.to_owned();
+    let mut at = 0;
+    while at < line.len() {
+        let Some(end) = *within else {
+            let Some(next) = small[at..].find(['`', '<']).map(|it| it + at) else { break };
+            let hidden = HIDDEN.iter().find(|(open, _)| small[next..].starts_with(open));
+            *within = hidden.map(|(_, end)| *end);
+            let is_hidden = within.is_some();
+            at = if is_hidden { next } else { code_end(line, next).unwrap_or(next + 1) };
+            continue;
+        };
+        let found = small[at..].find(end).map(|it| it + at + end.len());
+        let stop = found.unwrap_or(line.len());
+        out.replace_range(at..stop, &" ".repeat(stop - at));
+        *within = within.filter(|_| found.is_none());
+        at = stop;
+    }
+    out
+}
+
+/// Where code ends that begins at this backtick: behind as many as opened it, or behind those where none follow.
+fn code_end(line: &str, at: usize) -> Option<usize> {
+    /// Nobody means more; a page of ever longer ones would be searched again for each.
+    const MOST: usize = 32;
+    let rest = &line[at..];
+    let ticks = rest.len() - rest.trim_start_matches('`').len();
+    let mut from = at + ticks;
+    let is_code = (1..=MOST).contains(&ticks);
+    while let Some(next) = line[from..].find('`').map(|it| it + from).filter(|_| is_code) {
+        let run = line[next..].len() - line[next..].trim_start_matches('`').len();
+        from = next + run;
+        if run == ticks {
+            return Some(from);
+        }
+    }
+    (ticks > 0).then_some(at + ticks)
 }
 
 fn is_rule(cell: &str) -> bool {
@@ -111,7 +214,7 @@ fn is_rule(cell: &str) -> bool {
 
 fn cells(line: &str, start: usize) -> Vec<Text> {
     let mut cells = Vec::new();
-    let first = line.find('|').map_or(0, |at| at + 1);
+    let first = usize::from(line.starts_with('|'));
     let mut from = first;
     let bars = line.match_indices('|').map(|(at, _)| at).filter(|at| *at >= first);
     for at in bars {
@@ -128,9 +231,8 @@ fn cells(line: &str, start: usize) -> Vec<Text> {
 
 /// The line with targets of links and code blanked out, byte for byte: they are no words of the page.
 fn without_links(line: &str) -> String {
-    let mut out = with_blanks(line);
-    for (open, close) in [("](", ")"), ("<a ", ">"), ("`", "`"), ("http", " "), (":::", ":::")]
-    {
+    let mut out = without_code(&with_blanks(line));
+    for (open, close) in [("](", ")"), ("<a ", ">"), ("http", " "), (":::", ":::")] {
         let mut from = 0;
         while let Some(at) =
             out.get(from..).and_then(|rest| rest.find(open)).map(|at| at + from)
@@ -148,34 +250,41 @@ fn without_links(line: &str) -> String {
     out
 }
 
+/// The line with what stands between backticks blanked out.
+fn without_code(line: &str) -> String {
+    let mut out = line.to_owned();
+    let mut at = 0;
+    while let Some(next) = line[at..].find('`').map(|it| it + at) {
+        at = code_end(line, next).unwrap_or(next + 1);
+        out.replace_range(next..at, &" ".repeat(at - next));
+    }
+    out
+}
+
 fn html(text: &str) -> Page {
     let mut page = Page { is_html: true, ..Page::default() };
     let (mut at, mut table_depth) = (0, 0_usize);
     let mut current: Option<Text> = None;
-    let mut skip: Option<String> = None;
+    let small = text.to_ascii_lowercase();
     while at < text.len() {
         let Some(open) = text[at..].find('<').map(|it| it + at) else {
             add(&mut current, at, &text[at..]);
             break;
         };
-        if skip.is_none() {
-            add(&mut current, at, &text[at..open]);
-        }
+        add(&mut current, at, &text[at..open]);
         let end = if text[open..].starts_with("<!--") { "-->" } else { ">" };
         let Some(close) = text[open..].find(end).map(|it| it + open + end.len()) else { break };
-        let tag = text[open + 1..close - 1].to_ascii_lowercase();
+        let tag = &small[open + 1..close - 1];
         let name: String =
             tag.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '/').collect();
         at = close;
-        if let Some(wanted) = &skip {
-            if name == format!("/{wanted}") {
-                skip = None;
-            }
-            continue;
-        }
         match name.as_str() {
-            "script" | "style" | "pre" | "code" => skip = Some(name),
-            "html" => page.language = attribute(&tag, "lang"),
+            // What is in there may look like a tag.
+            "script" | "style" | "pre" | "code" => {
+                let end = small[close..].find(&format!("</{name}"));
+                at = end.map_or(text.len(), |it| it + close);
+            }
+            "html" => page.language = attribute(tag, "lang"),
             "table" => {
                 table_depth += 1;
                 page.tables.push(Table::default());

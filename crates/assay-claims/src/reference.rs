@@ -13,6 +13,9 @@ use assay_model::quantity::{Bytes, Quantity, QuantityError, Unit};
 use assay_model::summary::Estimate;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+use toml::Spanned;
+
+use crate::place::Place;
 
 mod held;
 
@@ -115,57 +118,57 @@ pub enum ReferenceError {
         near: Option<String>,
     },
     /// The file is no TOML of claims.
-    #[error("line {line}: {message}")]
+    #[error("line {}: {message}", .place.line)]
     Toml {
-        /// Where it is, from 1.
-        line: usize,
-        /// Its bytes.
-        span: Range<usize>,
+        /// Where it is.
+        place: Place,
         /// What is wrong there.
         message: String,
     },
     /// The file has none of what is wanted.
     #[error("{0}")]
     Read(String),
+    /// Something in one of its entries.
+    #[error("line {}: {entry}: {wrong}", .place.line)]
+    Entry {
+        /// Where it is.
+        place: Place,
+        /// Which entry of the file: `claim 1`.
+        entry: String,
+        /// What is wrong there.
+        wrong: Box<Wrong>,
+    },
+}
+
+impl ReferenceError {
+    /// Where in the file it is.
+    #[must_use]
+    pub const fn place(&self) -> Option<&Place> {
+        match self {
+            Self::Toml { place, .. } | Self::Entry { place, .. } => Some(place),
+            Self::Unknown { .. } | Self::Read(_) => None,
+        }
+    }
+}
+
+/// What is wrong in an entry of a file of references.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Wrong {
     /// A metric that assay does not have.
-    #[error("{entry}: there is no metric `{metric}`, write it like memory.stream/triad")]
-    Metric {
-        /// Which entry of the file: `claim 1`.
-        entry: String,
-        /// What is there.
-        metric: String,
-    },
+    #[error("there is no metric `{0}`, write it like memory.stream/triad")]
+    Metric(String),
     /// A dimension that assay does not have.
-    #[error("{entry}: there is no dimension `{dimension}`")]
-    Dimension {
-        /// Which entry of the file: `claim 1`.
-        entry: String,
-        /// What is there.
-        dimension: String,
-    },
-    /// A figure without a unit, or with another than the metric's.
-    #[error("{entry}: {error}")]
-    Figure {
-        /// Which entry of the file: `claim 1`.
-        entry: String,
-        /// Why.
-        error: QuantityError,
-    },
+    #[error("there is no dimension `{0}`")]
+    Dimension(String),
+    /// A figure with another unit than the metric's.
+    #[error(transparent)]
+    Figure(QuantityError),
     /// A limit of a time or a cost.
-    #[error(
-        "{entry}: `{metric}` is better when it is lower, and a limit is what nothing exceeds"
-    )]
-    NoLimit {
-        /// Which entry of the file: `limit 1`.
-        entry: String,
-        /// What is there.
-        metric: String,
-    },
+    #[error("`{0}` is better when it is lower, and a limit is what nothing exceeds")]
+    NoLimit(String),
     /// A figure that bears no unit.
-    #[error("{entry}: `{text}` has no unit; write it like `{example}`")]
+    #[error("`{text}` has no unit; write it like `{example}`")]
     NoUnit {
-        /// Which entry of the file: `claim 1`.
-        entry: String,
         /// What is there.
         text: String,
         /// A unit of the metric.
@@ -360,13 +363,13 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Typed {
-    metric: String,
-    value: String,
+    metric: Spanned<String>,
+    value: Spanned<String>,
     #[serde(default, rename = "where")]
-    dimensions: BTreeMap<String, toml::Value>,
+    dimensions: BTreeMap<Spanned<String>, toml::Value>,
     #[serde(default = "exactly")]
     qualifier: Qualifier,
-    tolerance: Option<String>,
+    tolerance: Option<Spanned<String>>,
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -388,7 +391,7 @@ pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     if file.claim.is_empty() {
         return Err(ReferenceError::Read("there is no [[claim]]".to_owned()));
     }
-    entries("claim", file.claim, file.system)
+    entries(text, "claim", file.claim, file.system)
 }
 
 /// Reads the limits of a user's file: what a data sheet says that a device reaches at most.
@@ -400,52 +403,53 @@ pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     if file.limit.is_empty() {
         return Err(ReferenceError::Read("there is no [[limit]]".to_owned()));
     }
-    let limits = entries("limit", file.limit, file.system)?;
-    for (number, limit) in (1..).zip(&limits) {
-        if limit.of.as_ref().is_some_and(|aim| aim.metric.better == Better::Lower) {
-            let (entry, metric) = (format!("limit {number}"), limit.what.clone());
-            return Err(ReferenceError::NoLimit { entry, metric });
-        }
-    }
-    Ok(limits)
+    entries(text, "limit", file.limit, file.system)
 }
 
 fn file(text: &str) -> Result<File, ReferenceError> {
     toml::from_str(text).map_err(|error| {
-        let span = error.span().unwrap_or(0..0);
-        let line = 1 + text[..span.start].matches('\n').count();
-        let message = error.message().replace("unknown field", "unknown key");
-        ReferenceError::Toml { line, span, message }
+        let (place, message) = Place::of_toml(text, &error);
+        ReferenceError::Toml { place, message }
     })
 }
 
 fn entries(
+    text: &str,
     kind: &str,
     typed: Vec<Typed>,
     system: Option<String>,
 ) -> Result<Vec<Claim>, ReferenceError> {
     let system = system.unwrap_or_else(|| "own".to_owned());
-    let numbered = (1..).zip(typed);
-    numbered.map(|(number, typed)| claim(format!("{kind} {number}"), typed, &system)).collect()
+    let read = |(number, typed)| {
+        claim(kind == "limit", typed, &system).map_err(|(span, wrong)| {
+            let (place, entry) = (Place::of(text, span), format!("{kind} {number}"));
+            ReferenceError::Entry { place, entry, wrong: Box::new(wrong) }
+        })
+    };
+    (1..).zip(typed).map(read).collect()
 }
 
-fn claim(entry: String, typed: Typed, system: &str) -> Result<Claim, ReferenceError> {
-    let unknown =
-        || ReferenceError::Metric { entry: entry.clone(), metric: typed.metric.clone() };
-    let (benchmark, metric) = aim(&typed.metric).ok_or_else(unknown)?;
-    let figure = |error| ReferenceError::Figure { entry: entry.clone(), error };
-    if typed.value.trim().ends_with(|c: char| c.is_ascii_digit())
-        && !matches!(metric.unit, Unit::Count | Unit::Ratio)
-    {
-        let (text, example) = (typed.value, metric.unit.symbol());
-        return Err(ReferenceError::NoUnit { entry, text, example });
+fn claim(is_limit: bool, typed: Typed, system: &str) -> Result<Claim, (Range<usize>, Wrong)> {
+    let (of, value) = (typed.metric.span(), typed.value.span());
+    let known = aim(typed.metric.get_ref());
+    let (what, printed) = (typed.metric.into_inner(), typed.value.into_inner());
+    let Some((benchmark, metric)) = known else { return Err((of, Wrong::Metric(what))) };
+    if is_limit && metric.better == Better::Lower {
+        return Err((of, Wrong::NoLimit(what)));
     }
-    let quantity = Quantity::parse(&spoken(&typed.value), metric.unit).map_err(figure)?;
-    let tolerance = typed.tolerance.as_deref().map(assay_model::quantity::ratio);
-    let tolerance = tolerance.transpose().map_err(figure)?.unwrap_or(TOLERANCE);
-    let dimension = |(name, value): (String, toml::Value)| {
-        let known = Attribute::from_name(&name);
-        let unknown = || ReferenceError::Dimension { entry: entry.clone(), dimension: name };
+    if is_without_unit(&printed, metric.unit) {
+        return Err((value, Wrong::NoUnit { text: printed, example: metric.unit.symbol() }));
+    }
+    let quantity = Quantity::parse(&spoken(&printed), metric.unit)
+        .map_err(|error| (value, Wrong::Figure(error)))?;
+    let share = |typed: Spanned<String>| {
+        assay_model::quantity::share(typed.get_ref())
+            .map_err(|error| (typed.span(), Wrong::Figure(error)))
+    };
+    let tolerance = typed.tolerance.map(share).transpose()?.unwrap_or(TOLERANCE);
+    let dimension = |(name, value): (Spanned<String>, toml::Value)| {
+        let known = Attribute::from_name(name.get_ref());
+        let unknown = || (name.span(), Wrong::Dimension(name.get_ref().clone()));
         Ok((known.ok_or_else(unknown)?, text_of(&value)))
     };
     let dimensions: Result<Vec<_>, _> = typed.dimensions.into_iter().map(dimension).collect();
@@ -454,15 +458,21 @@ fn claim(entry: String, typed: Typed, system: &str) -> Result<Claim, ReferenceEr
         name: system.to_owned(),
         date: typed.date,
         source: typed.source,
-        what: typed.metric,
+        what,
         conditions: String::new(),
         quantity,
-        printed: typed.value,
+        printed,
         qualifier: typed.qualifier,
         tolerance,
         note: typed.note,
         of: Some(Aim { benchmark, metric, dimensions: dimensions? }),
     })
+}
+
+/// A bare number of a unit that has prefixes may be off by any of them.
+pub(crate) fn is_without_unit(text: &str, unit: Unit) -> bool {
+    text.trim().ends_with(|c: char| c.is_ascii_digit())
+        && !matches!(unit, Unit::Count | Unit::Ratio)
 }
 
 /// What these data-sheet limits say of a result: the lowest of those about it. A device is that of one host; a limit of
@@ -619,10 +629,17 @@ mod tests {
         };
         let of = |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
         check(&of("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
-        check(&of("value = \"260\""), "has no unit");
+        check(&of("value = \"260\""), "line 3: claim 1: `260` has no unit");
         check(&of("value = \"260 Gbit/s\""), "is no unit of a byte rate");
-        check(&of("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"), "no dimension `colour`");
-        check("[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"", "no metric `x/y`");
+        check(
+            &of("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"),
+            "line 4: claim 1: there is no dimension `colour`",
+        );
+        check(
+            "[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"",
+            "line 2: claim 1: there is no metric `x/y`",
+        );
+        check(&of("value = \"1 GB/s\"\ntolerance = \"1\"\n"), "line 4: claim 1: ");
         check("[[claim]]\nmetric = \"storage/rate\"\nvalue = \"300k IOPS\"", "300.0 kIO/s");
         check("", "no [[claim]]");
         let limit = |rest: &str| {
@@ -632,7 +649,10 @@ mod tests {
         let (rate, time) =
             ("metric = \"storage/bandwidth\"\n", "metric = \"storage/latency\"\n");
         assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.900 GB/s");
-        assert!(limit(&format!("{rate}value = \"6.9\"")).starts_with("limit 1: `6.9` has no"));
+        assert!(
+            limit(&format!("{rate}value = \"6.9\""))
+                .starts_with("line 4: limit 1: `6.9` has no")
+        );
         assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
         assert!(read_limits("").unwrap_err().to_string().contains("no [[limit]]"));
         check("nonsense = 1", "line 1: unknown key `nonsense`");

@@ -36,15 +36,15 @@ pub struct KeepArguments {
 /// A sentence for whoever typed it.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
+    // First, so that nobody is told to write what would be refused again.
+    if quantity.value <= 0.0 || quantity.value > quantity::LONGEST_S {
+        return Err("it must be more than zero and at most a year".into());
+    }
     // A bare number would be ambiguous between seconds and minutes for a reader of a script.
     if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
         return Err(format!("`{text}` has no unit; write it like `{text}s`"));
     }
-    if quantity.value > 0.0 && quantity.value <= quantity::LONGEST_S {
-        Ok(quantity.value)
-    } else {
-        Err("it must be more than zero and at most a year".into())
-    }
+    Ok(quantity.value)
 }
 
 /// A time of which nobody means seconds: of one I/O, of a round trip.

@@ -116,8 +116,8 @@ pub struct Execution {
     pub data_errors: u64,
     /// Warnings and notes.
     pub notes: Vec<Diagnostic>,
-    /// Every path of a storage definition, and where it stands.
-    pub luns: Vec<(PathBuf, Place)>,
+    /// Every path of a storage or file system definition, and where it stands.
+    pub paths: Vec<(PathBuf, Place)>,
 }
 
 impl Execution {

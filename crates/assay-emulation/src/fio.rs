@@ -64,6 +64,7 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
         let extent = if request.dry_run { Extent::All } else { Extent::Any };
         foreseen::check(&plan.plan, &options(&request, &plan), extent)
             .map_err(|refusal| placed(*refusal, &request, &plan, &question))?;
+        refuse_other_logs(&plan)?;
         for said in volume::reported(&plan.plan, &FilePlan::default()) {
             report(&request, terminal, &said.to_string());
         }
@@ -129,6 +130,7 @@ fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'
     let names: &[&str] = match asked.subject {
         Subject::Target => &["filename", "directory"],
         Subject::Rate => &["rate_iops", "rate"],
+        Subject::Engine => &["hipri", "ioengine"],
         Subject::Sizes => &[
             "blocksize",
             "bs",
@@ -282,7 +284,19 @@ fn asks_for_steady_state(plan: &FioPlan) -> bool {
     (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
 }
 
-/// Writes the logs that jobs ask for; what is there is replaced, as by fio.
+/// Refuses logs in whose place there is something else: a log begins with a time.
+fn refuse_other_logs(plan: &FioPlan) -> Result<(), Failure> {
+    let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
+    log::files(plan).iter().try_for_each(|file| {
+        opening::replaces_its_own(&path_text::path(&file.path), is_log).map_err(|error| {
+            Failure::usage(format!("the log {} is not written", file.path))
+                .because(&error)
+                .advise("give another name to write_bw_log and its like, or move that file")
+        })
+    })
+}
+
+/// Writes the logs that jobs ask for; a log that is there is replaced, as by fio.
 fn write_logs(
     plan: &FioPlan,
     outcomes: &[StorageOutcome],

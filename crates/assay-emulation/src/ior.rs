@@ -1,7 +1,10 @@
 //! `assay ior`: IOR's options in, IOR's output out; its ranks are threads of this process.
 
+use std::ops::Range;
+
+use assay_dialects::fio::command_line::COMMAND_LINE;
 use assay_dialects::ior::compile::compile;
-use assay_dialects::ior::options::{Format, Options};
+use assay_dialects::ior::options::{Format, Options, OptionsError};
 use assay_dialects::ior::text::{Circumstances, csv};
 use assay_dialects::ior::{command_line, json, text};
 use assay_fleet::root::Root;
@@ -74,7 +77,7 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     let is_dry = tests.iter().any(|options| options.dry_run);
     let extent = if is_dry { Extent::All } else { Extent::Any };
     driver::check(&tests, keep.store.folder.as_deref(), extent)
-        .map_err(|(refusal, test)| placed(*refusal, &tests[test], &files))?;
+        .map_err(|(refusal, test)| placed(*refusal, &tests[test], &words, &files))?;
     for options in &tests {
         volume::reported(&compile(options, 0).0, &FilePlan::default())
             .iter()
@@ -100,27 +103,65 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     carry_out(&tests, (opening, &keep), &circumstances, terminal)
 }
 
-/// Points at the directive of a script that asks for what is refused, or else at the end of its test.
-fn placed(refusal: Refusal, test: &Options, files: &Files) -> Failure {
+/// Points at the directive of a script that asks for what is refused, or else at the end of its test; without a
+/// script at the word.
+fn placed(refusal: Refusal, test: &Options, words: &[String], files: &Files) -> Failure {
     let Refusal { failure, asked_by } = refusal;
-    let Some((name, ends_at)) = &test.script else { return failure };
+    let (directives, letters): (&[&str], &[&str]) = match asked_by.map(|it| it.subject) {
+        Some(Subject::Sizes) => {
+            (&["transfersize", "blocksize", "useo_direct", "testfile"], &["-t", "-b", "-o"])
+        }
+        Some(Subject::Target | Subject::Rate | Subject::Engine) | None => {
+            (&["testfile"], &["-o"])
+        }
+    };
+    let Some((name, ends_at)) = &test.script else {
+        let given = |letter: &&str| words.iter().rposition(|word| word.starts_with(letter));
+        let Some(at) = letters.iter().find_map(given) else { return failure };
+        let is_alone = words[at].len() == "-o".len();
+        return at_words(failure, words, at..at + 1 + usize::from(is_alone));
+    };
     let Some((_, text)) = files.iter().find(|(file, _)| file == name) else { return failure };
     let text = String::from_utf8_lossy(text);
-    let directives: &[&str] = match asked_by.map(|it| it.subject) {
-        Some(Subject::Sizes) => &["transfersize", "blocksize", "useo_direct", "testfile"],
-        Some(Subject::Target | Subject::Rate) | None => &["testfile"],
-    };
     let lines: Vec<&str> = text.split_inclusive('\n').take(*ends_at).collect();
     let says = |line: &str, name: &str| line.to_ascii_lowercase().contains(name);
     let place = directives.iter().find_map(|name| lines.iter().rposition(|it| says(it, name)));
-    let Some(at) = place.or(lines.len().checked_sub(1)) else { return failure };
-    let start: usize = lines[..at].iter().map(|line| line.len()).sum();
-    failure.at(name, &text, start..start + lines[at].trim_end().len())
+    match place.or(lines.len().checked_sub(1)) {
+        Some(at) => at_line(failure, name, &text, at),
+        None => failure,
+    }
+}
+
+/// Points at words of the command line.
+fn at_words(failure: Failure, words: &[String], at: Range<usize>) -> Failure {
+    let at = at.start..at.end.min(words.len());
+    let Some(blamed) = words.get(at.clone()).filter(|it| !it.is_empty()) else {
+        return failure;
+    };
+    let start: usize = words[..at.start].iter().map(|word| word.len() + 1).sum();
+    failure.at(COMMAND_LINE, &words.join(" "), start..start + blamed.join(" ").len())
+}
+
+/// Points at a line of a file, counted from 0.
+fn at_line(failure: Failure, file: &str, text: &str, line: usize) -> Failure {
+    let lines: Vec<&str> = text.split_inclusive('\n').take(line + 1).collect();
+    let Some((last, before)) = lines.split_last() else { return failure };
+    let start: usize = before.iter().map(|line| line.len()).sum();
+    failure.at(file, text, start..start + last.trim_end().len())
 }
 
 fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Options>, Failure> {
-    command_line::read(words, load)
-        .map_err(|error| Failure::usage(error.to_string()).advise(error.hint()))
+    command_line::read(words, load).map_err(|error| {
+        let failure = Failure::usage(error.to_string()).advise(error.hint());
+        match error {
+            OptionsError::Words { at, .. } => at_words(failure, words, at),
+            OptionsError::Line { file, line, .. } => match load(&file) {
+                Ok(text) => at_line(failure, &file, &text, line - 1),
+                Err(_) => failure,
+            },
+            _ => failure,
+        }
+    })
 }
 
 /// Carries out the tests and writes what they came to; where and how says the first.

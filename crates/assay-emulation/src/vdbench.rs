@@ -21,6 +21,7 @@ use crate::storage_plan;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::question::fresh_seed;
+use assay_run::storage::file_trees::{self, FoldersAbove};
 use assay_run::storage::foreseen::{self, Extent, Refusal};
 use assay_run::storage::vdbench::repeat::Repeat;
 use assay_run::storage::volume;
@@ -62,8 +63,16 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
         let allowed = execute::allowed(typed, &execution);
         let extent = if typed.simulate { Extent::All } else { Extent::Any };
         foreseen::check(&execution.plan, &allowed, extent)
-            .map_err(|refusal| placed(*refusal, &execution, &found))?;
-        volume::check(&execution.plan, &execution.files, &allowed)?;
+            .map_err(|refusal| asked_for(*refusal, &execution, &found))?;
+        let trees = match typed.simulate {
+            // What is executed is checked then, after the commands that come first.
+            false => volume::check(&execution.plan, &execution.files, &allowed),
+            true => {
+                let above = FoldersAbove::of_vdbench(execution.create_anchors);
+                file_trees::check(&execution.files, &allowed, above)
+            }
+        };
+        trees.map_err(|failure| placed(failure, &execution, &found))?;
     }
     if typed.simulate {
         if typed.json {
@@ -75,6 +84,7 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
     }
     let stop = signals::cancel_on_signals()?;
     execute::execute(typed, (&input, &execution), (&found, None), &stop, terminal)
+        .map_err(|failure| placed(failure, &execution, &found))
 }
 
 fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
@@ -198,13 +208,22 @@ fn read(
     }
 }
 
-/// Points at the path that is refused, where the line was read as it stands.
-fn placed(refusal: Refusal, execution: &Execution, found: &Found) -> Failure {
+/// Points at the path of the target that asks for what is refused.
+fn asked_for(refusal: Refusal, execution: &Execution, found: &Found) -> Failure {
     let Refusal { failure, asked_by } = refusal;
     let target = asked_by
         .and_then(|it| execution.plan.phases.get(it.phase)?.workload.targets.get(it.target));
-    let lun = target.and_then(|it| execution.luns.iter().find(|(path, _)| *path == it.path));
-    let Some((_, place)) = lun else { return failure };
+    match target {
+        Some(target) => placed(failure.of_target(&target.path), execution, found),
+        None => failure,
+    }
+}
+
+/// Points at the path that is refused, where the line was read as it stands.
+fn placed(failure: Failure, execution: &Execution, found: &Found) -> Failure {
+    let target = failure.target();
+    let path = target.and_then(|path| execution.paths.iter().find(|(it, _)| it == path));
+    let Some((_, place)) = path else { return failure };
     let Some(bytes) = found.files.get(Path::new(&place.file)) else { return failure };
     let text = String::from_utf8_lossy(bytes);
     let Some(line) = text.split_inclusive('\n').nth(place.line as usize - 1) else {

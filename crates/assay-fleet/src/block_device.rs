@@ -24,19 +24,31 @@ pub fn number(packed: u64) -> DeviceNumber {
 #[must_use]
 pub fn users(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
     let mut users = Vec::new();
-    let swaps = root.text("proc/swaps").unwrap_or_default();
     for part in related(root, device) {
-        let mounted = mounts.iter().filter(|mount| mount.device == part);
-        users.extend(mounted.map(|mount| format!("mounted on {}", mount.point.display())));
+        users.extend(occupants_of(root, part, mounts));
         let Some(name) = name(root, part) else { continue };
         let holders = root.names(&format!("{}/holders", folder(part)));
         users.extend(holders.into_iter().map(|holder| format!("{name} is part of {holder}")));
-        let is_swap = |line: &&str| {
-            line.split_whitespace().next() == Some(format!("/dev/{name}").as_str())
-        };
-        users.extend(swaps.lines().find(is_swap).map(|_| format!("{name} is swap space")));
     }
     users
+}
+
+/// The same but for what is made of it: file systems and swap space.
+#[must_use]
+pub fn occupants(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
+    let parts = related(root, device);
+    parts.into_iter().flat_map(|part| occupants_of(root, part, mounts)).collect()
+}
+
+fn occupants_of(root: &Root, part: DeviceNumber, mounts: &[Mount]) -> Vec<String> {
+    let mounted = mounts.iter().filter(|mount| mount.device == part);
+    let mounted = mounted.map(|mount| format!("mounted on {}", mount.point.display()));
+    let swaps = root.text("proc/swaps").unwrap_or_default();
+    let swap = name(root, part).filter(|name| {
+        let path = format!("/dev/{name}");
+        swaps.lines().any(|line| line.split_whitespace().next() == Some(path.as_str()))
+    });
+    mounted.chain(swap.map(|name| format!("{name} is swap space"))).collect()
 }
 
 /// Whether one is the other, a partition of it, or a partition in the same place.
@@ -63,14 +75,18 @@ pub fn is_system(root: &Root, device: DeviceNumber, mounts: &[Mount]) -> bool {
 
 /// The whole disks below a device: itself, the disk of a partition, what a mapping is made of.
 fn disks(root: &Root, device: DeviceNumber, depth: usize) -> BTreeSet<DeviceNumber> {
-    let folder = folder(device);
-    let below = root.names(&format!("{folder}/slaves"));
-    let below: Vec<DeviceNumber> =
-        below.iter().filter_map(|name| numbered(root, name)).collect();
+    let below = below(root, device);
     if !below.is_empty() && depth > 0 {
         return below.into_iter().flat_map(|it| disks(root, it, depth - 1)).collect();
     }
     BTreeSet::from([disk_of(root, device).unwrap_or(device)])
+}
+
+/// What a mapping or an array is made of, directly.
+#[must_use]
+pub fn below(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
+    let names = root.names(&format!("{}/slaves", folder(device)));
+    names.iter().filter_map(|name| numbered(root, name)).collect()
 }
 
 /// The device, its partitions, the disk it is a partition of, and other partitions in the same place.
@@ -89,8 +105,9 @@ fn related(root: &Root, device: DeviceNumber) -> Vec<DeviceNumber> {
     related
 }
 
-/// Where a partition lies, in sectors.
-fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
+/// Where a partition lies, in sectors of 512 B.
+#[must_use]
+pub fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
     let folder = folder(device);
     let start: u64 = root.number(&format!("{folder}/start"))?;
     let sectors: u64 = root.number(&format!("{folder}/size"))?;
@@ -98,7 +115,8 @@ fn place(root: &Root, device: DeviceNumber) -> Option<std::ops::Range<u64>> {
 }
 
 /// The disk of a partition. The link leads into the folder of the disk, so that it is found through it.
-fn disk_of(root: &Root, device: DeviceNumber) -> Option<DeviceNumber> {
+#[must_use]
+pub fn disk_of(root: &Root, device: DeviceNumber) -> Option<DeviceNumber> {
     let folder = folder(device);
     root.exists(&format!("{folder}/partition"))
         .then(|| parse(&root.text(&format!("{folder}/../dev"))?))

@@ -46,6 +46,7 @@ mod pace;
 mod phase;
 mod pieces;
 mod places;
+mod polling;
 mod random;
 mod rotation;
 mod series;
@@ -81,6 +82,7 @@ pub fn run(
     control: &mut Control<'_>,
 ) -> Result<StorageOutcome, StorageError> {
     accept::workload(workload)?;
+    polling::check(workload)?;
     let opening_ns = clock::now_ns();
     let opened = open(workload, control.held)?;
     let opened_ns = clock::now_ns();

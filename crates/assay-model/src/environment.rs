@@ -39,6 +39,8 @@ pub enum Aspect {
     FarEnd,
     /// Congestion control of TCP.
     Congestion,
+    /// Size of each array in memory, in bytes.
+    ArraySize,
     /// Size of what storage I/O goes to, in bytes.
     FileSize,
     /// Kind of file system below it.

@@ -13,6 +13,7 @@ mod network;
 mod rdma;
 pub mod storage;
 
+use course::{Course, LatencyGoal};
 pub use mpi::{MpiHosts, MpiPreset, MpiWorkload};
 pub use network::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 pub use rdma::{
@@ -196,6 +197,17 @@ impl Workload {
             }
         };
         (self, name)
+    }
+
+    /// What a search of storage is to keep, if it is one.
+    #[must_use]
+    pub const fn latency_goal(&self) -> Option<&LatencyGoal> {
+        if let Self::Storage(test) = self
+            && let Course::Search(goal) = &test.course
+        {
+            return Some(goal);
+        }
+        None
     }
 
     /// The question to another host, if it is one.

@@ -163,6 +163,7 @@ said-misses = nesplněno
 said-unclear = nejasné
 said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late } I/O: { $verdict }
 said-measures-alone = žádný nainstalovaný nástroj nic z toho neměří: assay měří sám
+said-hosts-presumed = předpokládají se obvyklé servery: žádný hostitel nebyl na rychlost dotázán
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
 said-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu
@@ -171,7 +172,7 @@ said-plan-in-a-hurry = u { $few } z { $all ->
 said-preparation = příprava { $n }
 said-other-make = { $path } je jiné implementace než spouštěč { $launcher }, který tento proces spustil
 said-not-served = { $path } je Open MPI a srun nemá pokyn ji obsluhovat: `--mpi=pmix`
-said-served-in-part = { $path } je Intel MPI a spouštěč { $launcher } z MPICH, který tento proces spustil, ji obsluhuje jen v některých verzích: pokud selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI
+said-served-in-part = { $path } je Intel MPI a spouštěč { $launcher } z MPICH, který tento proces spustil, je obsluhuje jen v některých verzích: pokud selže `MPI_Init`, spouštějte pomocí `mpiexec.hydra` z Intel MPI
 said-removing = odstraňuje se, co bylo vytvořeno pro běh
 said-files-left = zůstaly soubory vytvořené pro běh; odstraní je `assay storage clean`
 said-preconditioning = { $test }, příprava zápisem { $pass } z { $all }

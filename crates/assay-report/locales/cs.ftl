@@ -373,6 +373,7 @@ aspect-loop = smyčka { $of }
 aspect-engine = rozhraní { $of }
 aspect-far-end = vzdálený konec
 aspect-congestion = řízení zahlcení
+aspect-array-size = velikost polí
 aspect-file-size = velikost cílů
 aspect-file-system = souborový systém
 aspect-device = zařízení
@@ -418,7 +419,11 @@ distrust-wide = interval je širší než ±{ $width }
 distrust-wider-than-value = interval je širší než hodnota
 verdict-impossible = nemožné: { $why }
 verdict-unsure = nejisté: { $why }
-answer-doubted = { $some } z { $all } hodnot je nejistých, první { $first } ({ $why })
+answer-doubted-one = { $first } ({ $why })
+answer-doubted = { $some ->
+    [few] { $some } z { $all } hodnot jsou nejisté
+   *[other] { $some } z { $all } hodnot je nejistých
+}, první { $first } ({ $why })
 answer-untrusted = nedůvěryhodné: { $reasons }
 answer-worse = { $n ->
    *[other] Horší než ostatní hostitelé: { $hosts }
@@ -429,7 +434,11 @@ verdict-is-impossible = nemožné
 verdict-is-unsure = nejisté
 verdict-is-slow = pomalé
 verdict-fine = v pořádku
-answer-more = dalších { $n }: { $names }
+answer-more = { $n ->
+    [one] další { $n }
+    [few] další { $n }
+   *[other] dalších { $n }
+}: { $names }
 answer-bandwidth = propustnost paměti, { $label }
 answer-memory-latency = latence paměti
 answer-peak = špička { $label }

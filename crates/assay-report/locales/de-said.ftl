@@ -162,6 +162,7 @@ said-misses = verfehlt
 said-unclear = unklar
 said-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os verspätet: { $verdict }
 said-measures-alone = kein installiertes Programm misst etwas davon: assay misst allein
+said-hosts-presumed = übliche Server sind angenommen: kein Host wurde nach seiner Geschwindigkeit gefragt
 said-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
 said-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Fall

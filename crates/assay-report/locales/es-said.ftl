@@ -168,6 +168,7 @@ said-misses = incumplido
 said-unclear = dudoso
 said-tried = { $asked } solicitados, { $reached } alcanzados, { $late } de las E/S con retraso: { $verdict }
 said-measures-alone = ninguna herramienta instalada mide nada de esto: assay mide solo
+said-hosts-presumed = se suponen servidores habituales: a ningún host se le preguntó por su velocidad
 said-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $budget } de su presupuesto
 said-plan-in-a-hurry = { $few ->
     [one] { $few } de { $all } casos solo tiene

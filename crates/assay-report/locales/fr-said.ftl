@@ -168,6 +168,7 @@ said-misses = manqué
 said-unclear = indécis
 said-tried = { $asked } demandés, { $reached } atteints, { $late } des E/S en retard : { $verdict }
 said-measures-alone = aucun outil installé ne mesure quoi que ce soit de cela : assay mesure seul
+said-hosts-presumed = des serveurs ordinaires sont supposés : aucun hôte n’a été interrogé sur sa vitesse
 said-run-over-budget = l’exécution prend environ { $time } au lieu des { $budget } de son budget
 said-plan-in-a-hurry = { $few ->
     [one] { $few } cas sur { $all } n’a

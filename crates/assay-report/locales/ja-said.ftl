@@ -144,6 +144,7 @@ said-misses = 目標未達
 said-unclear = 不明確
 said-tried = 要求 { $asked }、到達 { $reached }、I/O の { $late } が遅れ：{ $verdict }
 said-measures-alone = インストール済みのツールはいずれもこれを測定しないため、assay だけで測定します
+said-hosts-presumed = 一般的なサーバーを仮定しています。各ホストに速度は問い合わせていません
 said-run-over-budget = 実行には約 { $time } かかります。予算は { $budget } です
 said-plan-in-a-hurry = { $all } ケース中 { $few } ケースは { $budget } では { $least } 回繰り返す時間がありません。{ $needed } あれば足ります
 said-preparation = 準備 { $n }

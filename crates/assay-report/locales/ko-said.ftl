@@ -144,6 +144,7 @@ said-misses = 목표 미달
 said-unclear = 불분명
 said-tried = 요청 { $asked }, 도달 { $reached }, I/O의 { $late } 늦음: { $verdict }
 said-measures-alone = 설치된 도구 중 이를 측정하는 것이 없음: assay만 측정함
+said-hosts-presumed = 일반적인 서버를 가정함: 어느 호스트에도 속도를 묻지 않음
 said-run-over-budget = 실행에 약 { $time } 필요, 예산은 { $budget }
 said-plan-in-a-hurry = 사례 { $all }개 중 { $few }개는 { $budget } 안에 { $least }회 반복할 시간이 없음, 충분한 시간은 { $needed }
 said-preparation = 준비 { $n }

@@ -163,7 +163,8 @@ said-keeps = выполнено
 said-misses = не выполнено
 said-unclear = неясно
 said-tried = запрошено { $asked }, достигнуто { $reached }, с опозданием { $late } операций: { $verdict }
-said-measures-alone = ни один установленный инструмент этого не измеряет: assay измеряет один
+said-measures-alone = ни один установленный инструмент этого не измеряет: измеряет только assay
+said-hosts-presumed = предполагаются обычные серверы: о скорости узлов никто не спрашивал
 said-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
 said-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } случая

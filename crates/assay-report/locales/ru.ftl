@@ -382,6 +382,7 @@ aspect-loop = цикл { $of }
 aspect-engine = механизм { $of }
 aspect-far-end = удалённая сторона
 aspect-congestion = управление перегрузкой
+aspect-array-size = размер массивов
 aspect-file-size = размер целей
 aspect-file-system = файловая система
 aspect-device = устройство
@@ -428,7 +429,11 @@ distrust-wide = интервал шире ±{ $width }
 distrust-wider-than-value = интервал шире самого значения
 verdict-impossible = невозможно: { $why }
 verdict-unsure = ненадёжно: { $why }
-answer-doubted = под сомнением { $some } из { $all } значений, первое — { $first } ({ $why })
+answer-doubted-one = { $first } ({ $why })
+answer-doubted = под сомнением { $some } из { $all ->
+    [one] { $all } значения
+   *[other] { $all } значений
+}, первое — { $first } ({ $why })
 answer-untrusted = доверять нельзя: { $reasons }
 answer-worse = { $n ->
    *[other] Хуже остальных узлов: { $hosts }

@@ -144,6 +144,7 @@ said-misses = 未满足目标
 said-unclear = 不明确
 said-tried = 要求 { $asked }，达到 { $reached }，{ $late } 的 I/O 超过目标延迟：{ $verdict }
 said-measures-alone = 已安装的工具都不测量这些：仅由 assay 测量
+said-hosts-presumed = 此处假定为普通服务器：未向任何主机询问其速度
 said-run-over-budget = 运行大约需要 { $time }，而预算为 { $budget }
 said-plan-in-a-hurry = { $all } 个用例中有 { $few } 个在 { $budget } 内的重复次数少于 { $least } 次；{ $needed } 就足够了
 said-preparation = 准备 { $n }

@@ -12,6 +12,7 @@ use assay_model::event::{
     Asked, Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped, Turn,
 };
 use assay_model::facts::{HostFacts, HostState};
+use assay_model::failure::Failure as CaseFailure;
 use assay_model::plan::{Case, Plan};
 use assay_model::run::Run;
 use assay_model::workload::Workload;
@@ -250,7 +251,11 @@ fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Fai
         false => state.preparations_ended() > 0,
     };
     if !is_kept {
-        return Ok(());
+        // A search that has met its goal nowhere yet has no result, but tries.
+        let goal = case.workload.latency_goal().filter(|_| state.has_series());
+        let Some(goal) = goal.map(ToString::to_string) else { return Ok(()) };
+        let failure = CaseFailure::NoRateKeepsGoal { goal, last: None };
+        return end(case, Err(failure.into()), state, log).map(drop);
     }
     if as_far_as_it_came {
         state.take_pending().into_iter().try_for_each(|event| log.add(event))?;

@@ -104,10 +104,20 @@ pub struct FleetPlan {
 }
 
 impl FleetPlan {
-    /// What is known of the time of the plan, of hosts that are presumed to be like any: what theirs are, none has said.
+    /// What is known of the time of the plan, of hosts that are presumed to be like any: what theirs are, none has said,
+    /// and whoever reads it is told.
     #[must_use]
     pub fn outlook(&self) -> PlanOutlook {
-        PlanOutlook::of(&self.plan, &HostFacts::default())
+        let mut outlook = PlanOutlook::of(&self.plan, &HostFacts::default());
+        // What follows from the budget alone presumes nothing.
+        let is_of_hosts = outlook.said.len() > usize::from(self.plan.hurry().is_some());
+        if is_of_hosts {
+            outlook.said.push(phrase!(
+                "hosts-presumed",
+                "this presumes usual servers: no host was asked how fast it is",
+            ));
+        }
+        outlook
     }
 }
 

@@ -130,6 +130,11 @@ fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     let absolute = std::path::absolute(prefix).unwrap_or_else(|_| prefix.to_owned());
     let mut found = Vec::new();
     let mut last = None;
+    if !absolute.is_dir() {
+        return Err(Failure::usage(format!("there is no folder {}", prefix.display()))
+            .advise("--mpi names the folder that an MPI is installed in, like /opt/mpich")
+            .advise("leave it out to have every MPI found"));
+    }
     let candidates = mpi::launchers_of(&absolute);
     for candidate in &candidates {
         match installation(candidate) {

@@ -296,10 +296,16 @@ pub fn verdict(
 ) -> Result<(), Failure> {
     if summary.run.status == Status::Interrupted {
         let interrupted = Failure::measurement("the run was interrupted");
-        return Err(match summary.results.len() {
-            0 => interrupted.explain("no case had ended: nothing was measured"),
-            _ => interrupted
-                .advise(format!("finished cases are kept: assay show {}", summary.run.id)),
+        let kept = |what| format!("{what} are kept: assay show {}", summary.run.id);
+        return Err(match (&summary.results[..], &summary.steps[..]) {
+            ([], []) => interrupted.explain("no case had ended: nothing was measured"),
+            ([], _) => summary
+                .failures
+                .iter()
+                .take(1)
+                .fold(interrupted, |failure, first| failure.explain(words(&first.failure).0))
+                .advise(kept("the rates that were tried")),
+            _ => interrupted.advise(kept("finished cases")),
         });
     }
     if let Some(first) = summary.failures.first() {

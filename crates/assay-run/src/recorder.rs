@@ -142,6 +142,11 @@ impl CaseState {
         self.history.values().flatten().any(|samples| !samples.is_empty())
     }
 
+    /// Whether anything was recorded at all.
+    pub(crate) fn has_series(&self) -> bool {
+        !self.series.is_empty()
+    }
+
     /// What was recorded and is not stored yet.
     pub(crate) fn take_pending(&mut self) -> Vec<RunEvent> {
         std::mem::take(&mut self.pending)

@@ -8,6 +8,7 @@ pub mod file_trees;
 pub mod foreseen;
 mod holding;
 pub mod ior;
+mod layers;
 mod made_tree;
 pub mod opening;
 pub mod options;

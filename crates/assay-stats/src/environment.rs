@@ -43,11 +43,12 @@ pub fn of(run: &Run) -> Environment {
 }
 
 /// What every case has by itself, and where it says so.
-const OF_CASES: [(Aspect, Attribute); 7] = [
+const OF_CASES: [(Aspect, Attribute); 8] = [
     (Aspect::Loop, Attribute::Kernel),
     (Aspect::Engine, Attribute::Engine),
     (Aspect::FarEnd, Attribute::To),
     (Aspect::Congestion, Attribute::Congestion),
+    (Aspect::ArraySize, Attribute::BytesPerArray),
     (Aspect::FileSize, Attribute::TargetBytes),
     (Aspect::FileSystem, Attribute::FileSystem),
     (Aspect::Device, Attribute::Device),
@@ -64,6 +65,7 @@ const fn is_named_once(aspect: Aspect) -> bool {
         aspect,
         Aspect::FarEnd
             | Aspect::Congestion
+            | Aspect::ArraySize
             | Aspect::FileSize
             | Aspect::FileSystem
             | Aspect::Device

@@ -75,6 +75,7 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
             // Each host says for itself how it failed.
             Some(CaseEnd::Failed { .. }) if !record.failed_on.is_empty() => {}
             Some(CaseEnd::Failed { failure: what, because }) => {
+                entries.extend(tries(run, record));
                 let because = because.clone();
                 failures.push(CaseFailure { because, ..failure(run, record, what.clone()) });
             }
@@ -188,6 +189,16 @@ fn broken_off<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
     }
     let (mut entries, _) = finished(run, record, Stopped::Budget);
     entries.iter_mut().for_each(|entry| entry.estimate.warnings.insert(0, Doubt::BrokeOff));
+    entries
+}
+
+/// The rates that a search has tried which met its goal at none.
+fn tries<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
+    if record.case.workload.latency_goal().is_none() {
+        return Vec::new();
+    }
+    let (mut entries, _) = finished(run, record, Stopped::Budget);
+    entries.retain(|entry| entry.step.is_some());
     entries
 }
 

@@ -54,10 +54,15 @@ impl DataSheet {
 fn limits(file: &Path) -> Result<Vec<Claim>, Failure> {
     let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
     reference::read_limits(&text).map_err(|error| {
-        Failure::new(Kind::Suite, format!("{} is no data sheet", file.display()))
+        let name = file.display().to_string();
+        let failure = Failure::new(Kind::Suite, format!("{name} is no data sheet"))
             .because(&error)
             .advise(
                 "docs/references.md shows one: [[limit]] with metric and value = \"6.9 GB/s\"",
-            )
+            );
+        match error.place() {
+            Some(place) => failure.at(&name, &text, place.span.clone()),
+            None => failure,
+        }
     })
 }

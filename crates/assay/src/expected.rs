@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use assay_claims::reference::{self, Claim, Held, Qualifier, ReferenceError, Verdict};
+use assay_claims::reference::{self, Claim, Held, Qualifier, ReferenceError, Verdict, Wrong};
 use assay_model::path_text;
 use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
@@ -33,22 +33,23 @@ pub(crate) fn of_system(name: &str) -> Result<Vec<Claim>, Failure> {
 fn own(path: &str) -> Result<Vec<Claim>, Failure> {
     let file = &path_text::path(path);
     let text = job_file::read_text(file).map_err(|error| job_file::unreadable(file, &error))?;
-    reference::read(&text).map_err(|error| {
-        let advice = match error {
-            ReferenceError::NoUnit { .. } => {
-                "a figure without its unit is none: write value = \"260 GB/s\""
-            }
-            _ => "docs/references.md shows a file of references",
-        };
-        let failure =
-            Failure::new(Kind::Suite, format!("{} is no file of references", file.display()))
-                .because(&error)
-                .advise(advice);
-        match error {
-            ReferenceError::Toml { span, .. } => failure.at(path, &text, span),
-            _ => failure,
+    reference::read(&text).map_err(|error| refused(path, &text, &error))
+}
+
+/// A file of references that cannot be used, with the place in it.
+fn refused(path: &str, text: &str, error: &ReferenceError) -> Failure {
+    let advice = match error {
+        ReferenceError::Entry { wrong, .. } if matches!(**wrong, Wrong::NoUnit { .. }) => {
+            "a figure without its unit is none: write value = \"260 GB/s\""
         }
-    })
+        _ => "docs/references.md shows a file of references",
+    };
+    let failure = Failure::new(Kind::Suite, format!("{path} is no file of references"));
+    let failure = failure.because(error).advise(advice);
+    match error.place() {
+        Some(place) => failure.at(path, text, place.span.clone()),
+        None => failure,
+    }
 }
 
 /// `about 260 GB/s`, in the words, numbers and units of the language, with the digits and the prefix that were printed.

@@ -14,7 +14,7 @@ use assay_run::failure::Failure;
 use assay_run::question::{self, PlanOutlook, Prepared, Question};
 use serde::Serialize;
 
-use crate::arguments::{Format, MeasuringArguments};
+use crate::arguments::{Format, MeasuringArguments, PageArguments};
 use crate::expected;
 use crate::failure::UNDECIDED;
 use crate::listening::{LOOKING, Listening};
@@ -222,13 +222,29 @@ pub(crate) fn dry_run(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let (plan, outlook) = (&prepared.plan, prepared.outlook());
-    let text = match typed.page.format() {
-        Format::Json => json(&Planned { plan, outlook: Said::of(&outlook) })?,
-        Format::Text => terminal.text(&build::plan(plan, &outlook.said, outlook.is_beyond)),
+    let document = build::plan(plan, &outlook.said, outlook.is_beyond);
+    show_plan(
+        &document,
+        &Planned { plan, outlook: Said::of(&outlook) },
+        &typed.page,
+        terminal,
+    )?;
+    Ok(0)
+}
+
+/// A plan, of one host or of several, in the format and the place that were asked for.
+pub(crate) fn show_plan(
+    document: &Document,
+    plan: &impl Serialize,
+    typed: &PageArguments,
+    terminal: &mut Terminal,
+) -> Result<(), Failure> {
+    let text = match typed.format() {
+        Format::Json => json(plan)?,
+        Format::Text => terminal.text(document),
         _ => return Err(Failure::usage("a plan is printed as text or as JSON")),
     };
-    page::put(&text, &typed.page, terminal)?;
-    Ok(0)
+    page::put(&text, typed, terminal)
 }
 
 pub(crate) fn present(

@@ -110,8 +110,15 @@ fn text(file: &OsStr) -> Result<String, Failure> {
 }
 
 fn unknown(name: &str) -> Failure {
+    let failure = Failure::usage(format!("there is no suite `{name}`"));
+    let is_path = name.contains('/') || Path::new(name).extension().is_some();
+    if is_path {
+        return failure
+            .explain("there is no file of this name")
+            .advise("check its name, and the folder it is in");
+    }
     let known: Vec<&str> = BUILT_IN.iter().chain(&PAGES).map(|(known, _)| *known).collect();
-    Failure::usage(format!("there is no suite `{name}`"))
+    failure
         .advise(suite::did_you_mean(name, &known))
         .advise("a suite file is named by its path, like ./mine.toml; `assay help suites` shows how to write one")
 }

@@ -6,7 +6,7 @@ use assay_model::mpi_installation::{MpiInstallation, MpiStarter};
 use assay_model::mpi_outcome::MpiAbi;
 use assay_model::workload::{Domain, MpiHosts, MpiPreset, MpiWorkload, Workload};
 
-use super::{Found, after, by_tool, missing, parts};
+use super::{Found, after, by_tool, missing, parts, whole};
 use crate::outputs::{Parsed, ToolError};
 use crate::tool::imb_test;
 
@@ -16,6 +16,7 @@ pub(super) fn is_osu(text: &str) -> bool {
 
 /// Every test of the file. `osu_mbw_mr` 7.0 prints its title twice, which is one test.
 pub(super) fn osu(text: &str) -> Result<Vec<Found>, ToolError> {
+    whole(text)?;
     let mut before = String::new();
     let mut tests: Vec<String> = Vec::new();
     for part in parts(text, |line| line.starts_with("# OSU MPI")) {

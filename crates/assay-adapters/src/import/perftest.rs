@@ -5,7 +5,7 @@ use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
 use assay_model::event::Figures;
 
-use super::{Found, parts};
+use super::{Found, parts, whole};
 use crate::outputs::{Parsed, ToolError};
 use crate::perftest_text::{self, Column, Row, figures, impossible, is_head};
 
@@ -27,6 +27,7 @@ const METRICS: [(Column, &str); 8] = [
 
 /// One measurement for each row: each has its own iterations and its own doubts.
 pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
+    whole(text)?;
     let tables = parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
     let tables = if tables.is_empty() { vec![text.to_owned()] } else { tables };
     let tables = tables.iter().filter(|part| part.lines().any(is_head));

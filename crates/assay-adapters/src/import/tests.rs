@@ -139,6 +139,24 @@ fn a_file_that_is_cut_behind_its_heading_breaks_off() {
     }
 }
 
+/// Cut within its last number a table would hold a wrong one, whatever else of it is whole.
+#[test]
+fn a_file_that_is_cut_within_a_number_breaks_off() {
+    for path in [
+        "osu/5.4.3-bw.out",
+        "osu/7.5-latency-tails.out",
+        "perftest/ib_send_lat.txt",
+        "vdbench/5.04.06-mix.out",
+    ] {
+        let whole = golden(path);
+        let end = whole.rfind(|c: char| c.is_ascii_digit()).unwrap();
+        assert!(read(&whole[..=end]).is_err() && read(&whole).is_ok(), "{path}");
+        let refused = read(&whole[..end]).unwrap_err();
+        assert!(refused.to_string().contains("breaks off"), "{path}: {refused}");
+        assert_eq!(refused.line(), Some(whole[..end].lines().count()), "{path}");
+    }
+}
+
 #[test]
 fn colons_in_names_of_files_are_those_of_the_names() {
     let read = read(&golden("fio/3.33-mix.out")).unwrap();

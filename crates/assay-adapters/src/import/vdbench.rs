@@ -3,7 +3,7 @@
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
 
-use super::{Found, missing};
+use super::{Found, missing, whole};
 use crate::outputs::{Parsed, ToolError, not_negative};
 use crate::tool::vdbench_figures;
 use crate::vdbench_flat::{FlatFile, Interval};
@@ -15,6 +15,7 @@ pub(super) fn is_flat(text: &str) -> bool {
 
 /// Every run of the file.
 pub(super) fn flat(text: &str) -> Result<Vec<Found>, ToolError> {
+    whole(text)?;
     let mut lines = text.lines().skip_while(|line| !line.trim_start().starts_with("tod "));
     let names: Vec<&str> = lines.next().unwrap_or_default().split_whitespace().collect();
     let at = |name: &str| names.iter().position(|it| *it == name);

@@ -135,7 +135,7 @@ fn global(work: &StorageWorkload) -> String {
     let engine = match work.engine {
         EngineChoice::Threads => "psync",
         EngineChoice::Null => "null",
-        EngineChoice::IoUring => "io_uring",
+        EngineChoice::IoUring | EngineChoice::IoUringPolled => "io_uring",
         EngineChoice::Libaio => "libaio",
         // Through the page cache libaio blocks.
         EngineChoice::Auto => {
@@ -150,6 +150,9 @@ fn global(work: &StorageWorkload) -> String {
     let seconds = |seconds: f64| (seconds * 1e3).round() as u64;
     let duration = seconds(work.timing.duration_s.unwrap_or_default()).max(1);
     let _ = writeln!(text, "ioengine={engine}\nrandseed={}", work.seed >> 1);
+    if work.engine == EngineChoice::IoUringPolled {
+        text.push_str("hipri=1\n");
+    }
     let _ = writeln!(text, "time_based=1\nruntime={duration}ms");
     if work.timing.warmup_s > 0.0 {
         let _ = writeln!(text, "ramp_time={}ms", seconds(work.timing.warmup_s));

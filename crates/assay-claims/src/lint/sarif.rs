@@ -1,5 +1,7 @@
 //! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::{Finding, Rule};
@@ -17,7 +19,7 @@ pub fn document(pages: &[(String, Vec<Finding>)], version: &str) -> String {
             "level": "warning",
             "message": {"text": it.message},
             "locations": [{"physicalLocation": {
-                "artifactLocation": {"uri": file},
+                "artifactLocation": {"uri": uri(file)},
                 "region": {
                     "startLine": it.line,
                     "startColumn": it.column,
@@ -41,4 +43,17 @@ pub fn document(pages: &[(String, Vec<Finding>)], version: &str) -> String {
         }],
     });
     format!("{document:#}\n")
+}
+
+/// A path as a reference to a file: what no URI may hold is written as its bytes.
+fn uri(file: &str) -> String {
+    let mut uri = String::new();
+    for byte in file.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            let _ = write!(uri, "%{byte:02X}");
+        }
+    }
+    uri
 }

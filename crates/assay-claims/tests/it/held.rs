@@ -70,3 +70,24 @@ fn every_figure_has_a_verdict_of_its_own() {
         assert_eq!((kept.as_slice(), held[0].verdict), (&expected[..], verdict), "{value}");
     }
 }
+
+/// A page that says "FIO, 50 GB/s" says of large sequential I/O how fast it is, and nothing of small random I/O.
+#[test]
+fn a_published_bandwidth_is_of_sequential_io() {
+    let of = |pattern: &str| {
+        let mut it = bandwidth("one", 376e6, None);
+        it.case = pattern.to_owned();
+        it.parameters.insert(Attribute::Operation, "read".into());
+        it.parameters.insert(Attribute::Pattern, pattern.into());
+        it
+    };
+    let results = ["random", "sequential", "parts"].map(of);
+    for (system, expected) in
+        [("azure/hbv5", &["sequential"][..]), ("azure/hb", &["sequential", "parts"])]
+    {
+        let published = of_system(system).unwrap();
+        let held = hold(&results, &published);
+        let cases: Vec<&str> = held.iter().map(|it| it.estimate.case.as_str()).collect();
+        assert_eq!(cases, expected, "{system}");
+    }
+}

@@ -112,3 +112,28 @@ fn two_units_of_one_value_agree() {
         ("1 TiB (1024 GiB)", &[]),
     ]);
 }
+
+/// Bandwidth that falls once where it had only grown was printed wrong; what falls here and there was measured so, and
+/// what has an interval says how far to believe it.
+#[test]
+fn bandwidth_falls_for_a_reason() {
+    let sizes = [32768, 65536, 131_072, 262_144, 524_288];
+    let page = |rates: &[f64], more: [&str; 2]| {
+        let rows = sizes.iter().zip(rates);
+        let rows = rows.map(|(size, rate)| format!("| {size} | {rate:.2} |{}\n", more[1]));
+        format!("| #bytes | Bandwidth (MB/s) |{}\n|-|-|\n{}", more[0], rows.collect::<String>())
+    };
+    for (rates, more, expected) in [
+        (&[900.0, 950.0, 1000.0, 1050.0, 930.0][..], ["", ""], &["930.00"][..]),
+        (&[900.0, 950.0, 1000.0, 1050.0, 1040.0], ["", ""], &[]),
+        (&[900.0, 950.0, 800.0, 1050.0, 930.0], ["", ""], &[]),
+        (&[900.0, 700.0, 1000.0, 1050.0, 930.0], ["", ""], &[]),
+        (&[900.0, 950.0, 1000.0, 1050.0, 930.0], [" interval 95 % |", " 900–1060 |"], &[]),
+        (&[900.0, 950.0, 1000.0, 1050.0, 930.0], [" 95% 区间 |", " |"], &[]),
+        (&[900.0, 950.0, 1000.0, 1050.0, 930.0], [" note |", " |"], &["930.00"]),
+    ] {
+        let text = page(rates, more)
+            .replace("|-|-|", if more[0].is_empty() { "|-|-|" } else { "|-|-|-|" });
+        assert_eq!(impossible(&text), expected, "{text}");
+    }
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use assay_claims::lint::{Finding, Rule, fixed, lint};
+use assay_claims::lint::{Finding, Rule, fixed, lint, sarif};
 use expect_test::expect_file;
 
 fn page(name: &str) -> String {
@@ -194,6 +194,10 @@ fn hostile_pages_are_only_pages() {
         "1",
         "| 1 000 |\n|-|\n|",
         "\u{feff}| a |\n",
+        "\u{feff}---",
+        "a | b\n-|",
+        "<!-- `",
+        "```````",
     ] {
         let found = lint(text, Some(text));
         let _ = fixed(text, &found);
@@ -203,12 +207,78 @@ fn hostile_pages_are_only_pages() {
 /// Work grows with the size of a page and not with its square: this would take minutes.
 #[test]
 fn a_page_of_one_line_is_read() {
-    for piece in
-        ["~1 000 MB ", "8-KiB 8 KiB ", "|1.5", "`a", "<td>1.5", "<table><tr>", "](", "1,5 "]
-    {
+    for piece in [
+        "~1 000 MB ",
+        "8-KiB 8 KiB ",
+        "|1.5",
+        "`a",
+        "<td>1.5",
+        "<table><tr>",
+        "](",
+        "1,5 ",
+        "``a` ",
+        "<code>",
+        "<!--",
+    ] {
         let text = piece.repeat((1 << 16) / piece.len());
         let found = lint(&text, Some(&text));
         let _ = fixed(&text, &found);
+    }
+}
+
+/// Code, front matter and comments are nobody's prose: nothing is found in them, and nothing there is mended.
+#[test]
+fn what_is_not_looked_at_stays_as_it_is() {
+    let wrong = "4 GiB / s";
+    let mut reported = String::new();
+    for (before, after, expected) in [
+        ("", "", 1),
+        ("<!-- ", " -->", 0),
+        ("<!-- a\n\n", "\n-->", 0),
+        ("<!-- a --> ", "", 1),
+        ("`<!--` ", "", 1),
+        ("``a ` ", "``", 0),
+        ("`a` ", " `b`", 1),
+        ("` ", "", 1),
+        ("<pre>\n", "\n</pre>", 0),
+        ("<code>", "</code>", 0),
+        ("<code>\n\n", "", 1),
+        ("    ", "", 0),
+        ("\t", "", 0),
+        ("  \t", "", 0),
+        ("````\n```\n", "\n````", 0),
+        ("```\n", "\n``` no end\n```", 0),
+        ("```\na\n```\n", "", 1),
+        ("> ```\n> ", "\n> ```", 0),
+        ("> ```\n> a\n\n", "", 1),
+        ("> ", "", 1),
+        ("```a` ", "", 1),
+        ("---\ntitle: ", "\n---\n", 0),
+        ("\u{feff}---\ntitle: ", "\n---\n", 0),
+        ("\u{feff}---\nlang: fr\n---\n", "", 1),
+        ("<html><script>if (a<b) {}</script><p>", "</p></html>", 1),
+        ("<html><p>a</p><script>a<b; x = '", "';</script></html>", 0),
+        ("<html><p>a <code>b<c ", "</code></p></html>", 0),
+    ] {
+        let text = format!("{before}{wrong}{after}\n");
+        let found = lint(&text, None);
+        let mended = fixed(&text, &found).0;
+        if found.len() != expected || (mended == text) != (expected == 0) {
+            let _ = writeln!(reported, "{text:?}: {}", self::reported(&found));
+        }
+    }
+    assert!(reported.is_empty(), "{reported}");
+}
+
+/// A table whose rows begin with no bar, and one in a quotation.
+#[test]
+fn tables_of_any_form_are_tables() {
+    let rows = ["t_min | t_avg", "--- | ---:", "2.24 | 2.02", "2.30 | 2.40"];
+    for before in ["", "| ", "> ", "> | ", "  "] {
+        let text: String = rows.iter().map(|row| format!("{before}{row}\n")).collect();
+        let found = lint(&format!("A | in a sentence.\n\n{text}\na | b\n"), None);
+        let rules: Vec<_> = found.iter().map(|it| it.rule).collect();
+        assert_eq!(rules, [Rule::Impossible], "{text}: {}", reported(&found));
     }
 }
 
@@ -245,6 +315,16 @@ fn other_translations_give_no_more_false_alarms() {
         let alarms = found.iter().filter(|it| !is_known(it)).count();
         assert!(alarms <= 1, "{name}: {}", reported(&found));
     }
+}
+
+/// Code hosts resolve the name of a page as a URI.
+#[test]
+fn sarif_names_a_page_by_a_uri() {
+    let text = "4 GiB / s\n";
+    let document = sarif::document(&[("a b/é:1%.md".to_owned(), lint(text, None))], "1");
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let place = &document["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "a%20b/%C3%A9%3A1%25.md", "{place}");
 }
 
 /// Pages with their errors.

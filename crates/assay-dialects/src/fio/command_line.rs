@@ -220,6 +220,13 @@ pub fn read(words: &[String], surroundings: &Surroundings<'_>) -> Result<Request
     request.sections.extend(sections);
     request.globals = globals;
     request.texts.extend(texts);
+    if let Some(name) =
+        names.iter().find(|name| request.sections.iter().all(|it| it.name != **name))
+    {
+        let near = nearest(name, request.sections.iter().map(|it| it.name.as_str()));
+        let kind = FaultKind::NoSection { name: name.clone(), near: near.map(str::to_owned) };
+        return Err(Fault::new(Origin::of(COMMAND_LINE, &text, 0, text.len()), kind));
+    }
     if !names.is_empty() {
         request.sections.retain(|section| names.contains(&section.name));
     }

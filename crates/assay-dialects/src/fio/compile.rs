@@ -159,7 +159,7 @@ impl Compiler<'_> {
             }
         }
         if let Some(other) = engines.iter().position(|engine| *engine != engines[0]) {
-            let why = "its ioengine is another than that of a job that runs at the same time";
+            let why = "its ioengine or hipri is another than that of a job that runs at the same time";
             return Err(combine(&members[other], why, "separate them with stonewall"));
         }
         let load = streams::load(members, &mut streams)?;

@@ -80,6 +80,14 @@ pub enum FaultKind {
         /// What to do.
         hint: &'static str,
     },
+    /// `--section` names a job that no file has.
+    #[error("no section is called `{name}`")]
+    NoSection {
+        /// As typed.
+        name: String,
+        /// The nearest that is there.
+        near: Option<String>,
+    },
     /// Nothing to do.
     #[error("no job is defined")]
     Empty,
@@ -111,6 +119,10 @@ impl Fault {
     pub fn hint(&self) -> String {
         match &*self.kind {
             FaultKind::Unknown { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            FaultKind::NoSection { near: Some(near), .. } => format!("did you mean `{near}`?"),
+            FaultKind::NoSection { near: None, .. } => {
+                "name a section of the job file as it stands between its brackets".to_owned()
+            }
             FaultKind::Unknown { near: None, .. } => {
                 "`man fio` lists fio's options; docs/fio.md says which of them run".to_owned()
             }

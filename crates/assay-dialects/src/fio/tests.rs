@@ -422,6 +422,14 @@ fn faults_have_a_place_and_a_hint() {
     );
     check_refused(
         "job",
+        "[a]\nioengine=libaio\nhipri=1\nsize=1m\n",
+        &expect![[r#"
+        job:1:1: job `a`: hipri polls with ioengine=io_uring, and not with libaio
+        choose io_uring, or leave hipri out
+    "#]],
+    );
+    check_refused(
+        "job",
         "[a]\nrw=trimwrite\n",
         &expect![[r#"
             job:2:1: `trimwrite` is no value of `rw`: a job trims or it reads and writes, not both

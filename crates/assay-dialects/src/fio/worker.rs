@@ -80,6 +80,8 @@ pub struct Worker {
     pub depth: u32,
     /// `direct`.
     pub direct: bool,
+    /// `hipri`.
+    pub polls: bool,
     /// `sync`.
     pub sync: WriteSync,
     /// `fsync` or `fdatasync`: after so many writes.
@@ -207,6 +209,7 @@ impl Worker {
             engine: "psync".to_owned(),
             depth: 1,
             direct: false,
+            polls: false,
             sync: WriteSync::None,
             sync_every: 0,
             sync_at_end: false,

@@ -58,27 +58,33 @@ pub type Load<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
 pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, OptionsError> {
     let mut options = Options::default();
     let mut script = None;
-    let mut words = words.iter();
+    let (count, mut words) = (words.len(), words.iter());
+    let placed = |from: usize, to: usize| {
+        move |what: OptionsError| OptionsError::Words { at: from..to, what: Box::new(what) }
+    };
     while let Some(word) = words.next() {
+        let at = count - words.len() - 1;
         if let Some(glued) = word.strip_prefix("-f") {
             let glued = glued.strip_prefix('=').unwrap_or(glued);
             let file =
                 if glued.is_empty() { words.next().cloned() } else { Some(glued.to_owned()) };
-            script = Some(file.unwrap_or_default());
-        } else if let Some(long) = word.strip_prefix("--") {
-            long_option(&mut options, long, &mut words)?;
-        } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
-            cluster_of_letters(&mut options, cluster, &mut words)?;
-        } else {
-            return Err(OptionsError::Unknown { name: word.clone(), near: None });
+            script = Some((file.unwrap_or_default(), placed(at, count - words.len())));
+            continue;
         }
+        let read = if let Some(long) = word.strip_prefix("--") {
+            long_option(&mut options, long, &mut words)
+        } else if let Some(cluster) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+            cluster_of_letters(&mut options, cluster, &mut words)
+        } else {
+            Err(OptionsError::Unknown { name: word.clone(), near: None })
+        };
+        read.map_err(placed(at, count - words.len()))?;
     }
     match script {
-        None => Ok(vec![options.complete()?]),
-        Some(file) => {
-            let text = load(&file).map_err(|error| OptionsError::Script {
-                file: file.clone(),
-                why: error.to_string(),
+        None => Ok(vec![options.complete().map_err(placed(0, count))?]),
+        Some((file, placed)) => {
+            let text = load(&file).map_err(|error| {
+                placed(OptionsError::Script { file: file.clone(), why: error.to_string() })
             })?;
             script::tests(&options, &text, &file)
         }

@@ -93,11 +93,11 @@ pub(super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsErro
     let Some(other) = OTHERS.iter().find(|known| is(known)) else {
         return match REFUSED.iter().find(|(known, _)| is(known)) {
             Some(_) if value == "0" => Ok(()),
-            Some((_, why)) => Err(OptionsError::Refuse { name: format!("-O {text}"), why }),
+            Some((_, why)) => Err(OptionsError::Refuse { name: text.to_owned(), why }),
             None => {
                 let all = VALUES.iter().chain(SWITCHES).map(|(known, _)| *known);
                 let near = nearest(name, all.chain(OTHERS.iter().copied()));
-                Err(OptionsError::Unknown { name: format!("-O {name}"), near })
+                Err(OptionsError::Unknown { name: name.to_owned(), near })
             }
         };
     };
@@ -112,7 +112,7 @@ fn switch(
     value: &str,
 ) -> Result<(), OptionsError> {
     let Ok(times) = value.parse::<u32>().map(|times| times.min(MOST)) else {
-        let (name, value) = (format!("-O {name}"), value.to_owned());
+        let (name, value) = (name.to_owned(), value.to_owned());
         return Err(OptionsError::Value { name, value, why: "it must be 0 or 1" });
     };
     match letter {
@@ -145,7 +145,7 @@ const MOST: u32 = 9;
 
 fn without_letter(options: &mut Options, name: &str, value: &str) -> Result<(), OptionsError> {
     let refuse = |why| {
-        let (name, value) = (format!("-O {name}"), value.to_owned());
+        let (name, value) = (name.to_owned(), value.to_owned());
         Err(OptionsError::Value { name, value, why })
     };
     match (name, value.to_ascii_lowercase().as_str()) {

@@ -124,7 +124,7 @@ pub enum OptionsError {
         why: &'static str,
     },
     /// A value that the option cannot have.
-    #[error("`{value}` is no value of `{name}`: {why}")]
+    #[error("{}: {why}", refused(name, value))]
     Value {
         /// The option.
         name: String,
@@ -141,8 +141,16 @@ pub enum OptionsError {
         /// What the system says.
         why: String,
     },
+    /// Words of the command line cannot be carried out.
+    #[error("{what}")]
+    Words {
+        /// Which, counted from 0.
+        at: std::ops::Range<usize>,
+        /// What is wrong.
+        what: Box<Self>,
+    },
     /// A line of the script cannot be carried out.
-    #[error("{file}:{line}: {what}")]
+    #[error("{what}")]
     Line {
         /// The script.
         file: String,
@@ -157,6 +165,13 @@ pub enum OptionsError {
         /// What does not fit.
         what: &'static str,
     },
+}
+
+fn refused(name: &str, value: &str) -> String {
+    match value {
+        "" => format!("`{name}` has no value"),
+        value => format!("`{value}` is no value of `{name}`"),
+    }
 }
 
 impl OptionsError {
@@ -175,7 +190,7 @@ impl OptionsError {
             Self::Script { .. } => {
                 "give it as -f FILE: lines of NAME=VALUE between `IOR START` and `IOR STOP`".to_owned()
             }
-            Self::Line { what, .. } => what.hint(),
+            Self::Words { what, .. } | Self::Line { what, .. } => what.hint(),
             Self::Combine { .. } => "IOR itself refuses this, too; see docs/ior.md".to_owned(),
         }
     }

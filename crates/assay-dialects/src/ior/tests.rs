@@ -25,9 +25,18 @@ fn read(words: &[String]) -> Result<Options, OptionsError> {
     command_line::read(words, &mut load).map(|mut tests| tests.remove(0))
 }
 
+/// An error with its place, words counted from 0.
+fn placed(error: &OptionsError) -> String {
+    match error {
+        OptionsError::Words { at, .. } => format!("{at:?}: {error}"),
+        OptionsError::Line { file, line, .. } => format!("{file}:{line}: {error}"),
+        _ => error.to_string(),
+    }
+}
+
 fn check_refused(line: &str, expected: &Expect) {
     let error = read(&words(line)).unwrap_err();
-    expected.assert_eq(&format!("{error}\n{}\n", error.hint()));
+    expected.assert_eq(&format!("{}\n{}\n", placed(&error), error.hint()));
 }
 
 #[test]
@@ -54,58 +63,58 @@ fn what_is_not_carried_out_is_refused_by_name() {
     check_refused(
         "-a MPIIO",
         &expect![[r#"
-        `MPIIO` is no value of `-a`: assay has POSIX alone
-        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
-    "#]],
+            0..2: `MPIIO` is no value of `-a`: assay has POSIX alone
+            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+        "#]],
     );
     check_refused(
         "-L",
         &expect![[r#"
-        IOR has no option `-L`
-        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
-    "#]],
+            0..1: IOR has no option `-L`
+            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+        "#]],
     );
     check_refused(
         "-c",
         &expect![[r#"
-        assay does not carry out IOR's `-c`: POSIX I/O is never collective
-        remove it, or run this test with IOR itself; docs/ior.md lists what runs
-    "#]],
+            0..1: assay does not carry out IOR's `-c`: POSIX I/O is never collective
+            remove it, or run this test with IOR itself; docs/ior.md lists what runs
+        "#]],
     );
     check_refused(
         "--posix.odirct",
         &expect![[r#"
-        IOR has no option `--posix.odirct`
-        did you mean `posix.odirect`?
-    "#]],
+            0..1: IOR has no option `--posix.odirct`
+            did you mean `posix.odirect`?
+        "#]],
     );
     check_refused(
         "-b 1m -t 300k",
         &expect![[r#"
-        block size (-b) must be a multiple of transfer size (-t)
-        IOR itself refuses this, too; see docs/ior.md
-    "#]],
+            0..4: block size (-b) must be a multiple of transfer size (-t)
+            IOR itself refuses this, too; see docs/ior.md
+        "#]],
     );
     check_refused(
         "-b 1m -t 1m -z",
         &expect![[r#"
-        -z shuffles the transfers of a block, and there is one transfer in a block
-        IOR itself refuses this, too; see docs/ior.md
-    "#]],
+            0..5: -z shuffles the transfers of a block, and there is one transfer in a block
+            IOR itself refuses this, too; see docs/ior.md
+        "#]],
     );
     check_refused(
         "-b 1x",
         &expect![[r#"
-        `1x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
-        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
-    "#]],
+            0..2: `1x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
+            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+        "#]],
     );
     check_refused(
         "-t",
         &expect![[r#"
-        `` is no value of `-t`: it must be a number, or a size like 4k, 1m or 2g
-        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
-    "#]],
+            0..1: `-t` has no value: it must be a number, or a size like 4k, 1m or 2g
+            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+        "#]],
     );
     let table = [
         "-O stoneWallingWearOut=1",
@@ -133,52 +142,52 @@ fn what_is_not_carried_out_is_refused_by_name() {
     ];
     let mut shown = String::new();
     for line in table {
-        writeln!(shown, "{line}: {}", read(&words(line)).unwrap_err()).unwrap();
+        writeln!(shown, "{line}: {}", placed(&read(&words(line)).unwrap_err())).unwrap();
     }
     expect![[r#"
-        -O stoneWallingWearOut=1: -O stoneWallingWearOut belongs to a deadline, -D
-        -O stoneWallingWearOut=2 -D 1: `2` is no value of `-O stoneWallingWearOut`: it must be 0 or 1
-        -O stoneWallingStatusFile=x: -O stoneWallingStatusFile belongs to files that stay, -k
-        -O stoneWallingStatusFile=x -k -w -D 1: -O stoneWallingStatusFile belongs to -O stoneWallingWearOut=1 when writing
-        -O minTimeDuration=5: assay does not carry out IOR's `-O minTimeDuration=5`: a repetition is done once
-        -O savePerOpDataCSV=x: assay does not carry out IOR's `-O savePerOpDataCSV=x`: single transfers are not written down
-        -O keepFile=yes: `yes` is no value of `-O keepFile`: it must be 0 or 1
-        -O checkRea=1: IOR has no option `-O checkRea`
-        -O: `` is no value of `-O`: it must be NAME=VALUE, like blockSize=4m
-        -C -Z: -C and -Z do not go together
-        -z -Z: -z goes with neither -C nor -Z on a shared file
-        --randomPrefill=1m: --randomPrefill belongs to -z
-        --randomPrefill=3m -z -b 4m: --randomPrefill must divide the block size (-b)
-        --randomPrefill=x -z: `x` is no value of `--randomPrefill`: it must be a size like 2m
-        --posix.rangelocks: assay does not carry out IOR's `--posix.rangelocks`: ranks of one process would not keep each other out
-        --mmap.madv_dont_need: assay does not carry out IOR's `--mmap.madv_dont_need`: assay has POSIX alone
-        -l x: `x` is no value of `-l`: it must be offset, incompressible, timestamp or random
-        -X a: `a` is no value of `-X`: it must be a whole number
-        -z -D 1 -O stoneWallingWearOut=1: -O stoneWallingWearOut goes with -z -z, not with one -z: its order ends with the time
-        -f script: the script `script` cannot be read: entity not found
-        -kf script: assay does not carry out IOR's `-f`: a script is read only where `-f FILE` stands by itself
-        -f: the script `` cannot be read: entity not found
+        -O stoneWallingWearOut=1: 0..2: -O stoneWallingWearOut belongs to a deadline, -D
+        -O stoneWallingWearOut=2 -D 1: 0..2: `2` is no value of `stoneWallingWearOut`: it must be 0 or 1
+        -O stoneWallingStatusFile=x: 0..2: -O stoneWallingStatusFile belongs to files that stay, -k
+        -O stoneWallingStatusFile=x -k -w -D 1: 0..6: -O stoneWallingStatusFile belongs to -O stoneWallingWearOut=1 when writing
+        -O minTimeDuration=5: 0..2: assay does not carry out IOR's `minTimeDuration=5`: a repetition is done once
+        -O savePerOpDataCSV=x: 0..2: assay does not carry out IOR's `savePerOpDataCSV=x`: single transfers are not written down
+        -O keepFile=yes: 0..2: `yes` is no value of `keepFile`: it must be 0 or 1
+        -O checkRea=1: 0..2: IOR has no option `checkRea`
+        -O: 0..1: `-O` has no value: it must be NAME=VALUE, like blockSize=4m
+        -C -Z: 0..2: -C and -Z do not go together
+        -z -Z: 0..2: -z goes with neither -C nor -Z on a shared file
+        --randomPrefill=1m: 0..1: --randomPrefill belongs to -z
+        --randomPrefill=3m -z -b 4m: 0..4: --randomPrefill must divide the block size (-b)
+        --randomPrefill=x -z: 0..1: `x` is no value of `--randomPrefill`: it must be a size like 2m
+        --posix.rangelocks: 0..1: assay does not carry out IOR's `--posix.rangelocks`: ranks of one process would not keep each other out
+        --mmap.madv_dont_need: 0..1: assay does not carry out IOR's `--mmap.madv_dont_need`: assay has POSIX alone
+        -l x: 0..2: `x` is no value of `-l`: it must be offset, incompressible, timestamp or random
+        -X a: 0..2: `a` is no value of `-X`: it must be a whole number
+        -z -D 1 -O stoneWallingWearOut=1: 0..5: -O stoneWallingWearOut goes with -z -z, not with one -z: its order ends with the time
+        -f script: 0..2: the script `script` cannot be read: entity not found
+        -kf script: 0..1: assay does not carry out IOR's `-f`: a script is read only where `-f FILE` stands by itself
+        -f: 0..1: the script `` cannot be read: entity not found
     "#]].assert_eq(&shown);
     check_refused(
         "-O sumaryFormat=JSON",
         &expect![[r#"
-        IOR has no option `-O sumaryFormat`
-        did you mean `summaryFormat`?
-    "#]],
+            0..2: IOR has no option `sumaryFormat`
+            did you mean `summaryFormat`?
+        "#]],
     );
     check_refused(
         "-N 4 -b 8388607t -t 1t -s 1000",
         &expect![[r#"
-        so much data cannot be counted
-        IOR itself refuses this, too; see docs/ior.md
-    "#]],
+            0..8: so much data cannot be counted
+            IOR itself refuses this, too; see docs/ior.md
+        "#]],
     );
     check_refused(
         "file",
         &expect![[r#"
-        IOR has no option `file`
-        docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
-    "#]],
+            0..1: IOR has no option `file`
+            docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
+        "#]],
     );
 }
 
@@ -411,7 +420,7 @@ fn a_script_is_several_tests() {
         s:3: `7x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
         docs/ior.md lists the options that run, e.g. assay ior -N 4 -b 1g -t 1m -F -o FILE
     "#]]
-    .assert_eq(&format!("{wrong}\n{}\n", wrong.hint()));
+    .assert_eq(&format!("{}\n{}\n", placed(&wrong), wrong.hint()));
     assert_eq!(tests("no start").unwrap().len(), 1);
     check_json(
         include_str!("../../tests/golden/ior/4.1.0-script.json"),

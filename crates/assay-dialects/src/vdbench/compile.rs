@@ -68,7 +68,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
             places: Vec::new(),
             data_errors: all.general.data_errors,
             notes: Vec::new(),
-            luns: Vec::new(),
+            paths: Vec::new(),
         };
         Self {
             input,
@@ -87,11 +87,11 @@ impl<'a, 'b> Compiler<'a, 'b> {
 
     pub(super) fn compile(mut self) -> Execution {
         let all = self.all;
-        let luns = all.storages.iter().flat_map(|storage| &storage.luns);
-        let named = luns.filter(|(lun, _)| !lun.text.is_empty());
-        let placed =
-            named.map(|(lun, _)| (path_text::path(&lun.text), self.lines.place(lun.spot)));
-        self.execution.luns = placed.collect();
+        let luns = all.storages.iter().flat_map(|storage| &storage.luns).map(|(lun, _)| lun);
+        let anchors = all.file_systems.iter().filter_map(|it| it.anchor.as_ref());
+        let named = luns.chain(anchors).filter(|it| !it.text.is_empty());
+        let placed = named.map(|it| (path_text::path(&it.text), self.lines.place(it.spot)));
+        self.execution.paths = placed.collect();
         let is_raw = !all.storages.is_empty() || !all.workloads.is_empty();
         if let Some(spot) = all.file_system.filter(|_| is_raw) {
             let message = "raw and file-system definitions are mixed";

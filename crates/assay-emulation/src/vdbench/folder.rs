@@ -136,11 +136,13 @@ impl Folder {
 
 impl Page {
     fn make(folder: &Path, name: &str) -> io::Result<Self> {
+        /// Browsers show it as it is, and scripts that skip the first line find what they expect.
+        const START: &str = "<title>Vdbench ";
         let path = folder.join(name);
+        opening::replaces_its_own(&path, |start| start.starts_with(START.as_bytes()))?;
         let mut file = opening::output(&path, false)?;
-        // Browsers show it as it is, and scripts that skip the first line find what they expect.
         let title = path.display().to_string();
-        writeln!(file, "<title>Vdbench {}</title><pre>", plain::within_page(&title))?;
+        writeln!(file, "{START}{}</title><pre>", plain::within_page(&title))?;
         Ok(Self { file: Some(file), failed: None })
     }
 

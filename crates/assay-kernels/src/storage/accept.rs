@@ -42,9 +42,16 @@ pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
         }
         Load::Closed | Load::Balanced => {}
     }
+    let polls = workload.engine == EngineChoice::IoUringPolled;
     for target in &workload.targets {
+        let path = target.path.display();
         refuse_if(target.align_bytes == Some(0), || {
-            format!("{}: I/O cannot start at multiples of 0 B", target.path.display())
+            format!("{path}: I/O cannot start at multiples of 0 B")
+        })?;
+        refuse_if(polls && !target.direct, || {
+            format!(
+                "{path}: only direct I/O can be polled for; ask for direct I/O, or for the engine io_uring"
+            )
         })?;
     }
     workload.streams.iter().try_for_each(|it| stream(workload, it))
@@ -100,6 +107,12 @@ fn conduct(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), Sto
     })?;
     refuse_if(conduct.trims && workload.data.verify != Verify::Off, || {
         format!("stream `{name}`: what was trimmed cannot be verified")
+    })?;
+    let polls = workload.engine == EngineChoice::IoUringPolled;
+    refuse_if(polls && stream.sync_every > 0, || {
+        format!(
+            "stream `{name}`: no device can be polled for the end of an fsync; ask for none, or for the engine io_uring"
+        )
     })?;
     let has_rate = workload.load != Load::Closed || stream.own_rate_per_s.is_some();
     refuse_if(conduct.pauses.is_some() && has_rate, || {

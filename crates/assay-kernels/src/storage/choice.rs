@@ -16,6 +16,8 @@ use super::target::Opened;
 pub(super) enum Engine {
     /// Rings.
     IoUring,
+    /// Rings, and a device that is polled.
+    IoUringPolled,
     /// `io_submit`.
     Libaio,
     /// Blocking calls.
@@ -29,6 +31,7 @@ impl Engine {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
+            Self::IoUringPolled => "io_uring-polled",
             Self::Libaio => "libaio",
             Self::Threads => "threads",
             Self::Null => "null",
@@ -62,6 +65,7 @@ pub(super) fn choose(workload: &StorageWorkload, opened: &[Opened]) -> Choice {
     let of = |engine| Choice::Of(Chosen { engine, reason: EngineReason::AskedFor });
     match workload.engine {
         EngineChoice::IoUring => of(Engine::IoUring),
+        EngineChoice::IoUringPolled => of(Engine::IoUringPolled),
         EngineChoice::Libaio => of(Engine::Libaio),
         EngineChoice::Threads => of(Engine::Threads),
         EngineChoice::Null => of(Engine::Null),

@@ -15,7 +15,7 @@ mod uring;
 pub(super) use libaio::Libaio;
 pub(super) use null::Null;
 pub(super) use threads::Threads;
-pub(super) use uring::Uring;
+pub(super) use uring::{Uring, UringPolled};
 
 /// What is asked of the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

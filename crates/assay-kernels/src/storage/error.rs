@@ -28,6 +28,18 @@ pub enum StorageError {
         /// The system's reason.
         source: io::Error,
     },
+    /// The device beneath the target does not answer to polling.
+    #[error(
+        "{}: its device has no queues that can be polled ({queues}); load its driver with some (nvme: poll_queues=2), \
+         or ask for the engine io_uring",
+        path.display()
+    )]
+    Polling {
+        /// The target.
+        path: PathBuf,
+        /// What says so: `/sys/dev/block/254:0/queue/io_poll is 0`.
+        queues: String,
+    },
     /// A link lies where a tree has a directory or a file.
     #[error("{} is a link, and a tree of files has none; remove it", path.display())]
     Link {

@@ -10,6 +10,7 @@ use assay_model::workload::storage::{EngineChoice, Load, StorageTarget, StorageW
 
 use super::accept;
 use super::error::StorageError;
+use super::polling;
 use super::target::{self, Opened};
 
 /// What was asked of each file before, so that a plan of many phases opens it once.
@@ -22,7 +23,7 @@ impl Foresight {
     /// Looks at one phase, whose files may be empty or not there.
     ///
     /// # Errors
-    /// [`StorageError::Workload`] or [`StorageError::Direct`], which [`run`](super::run) would give.
+    /// [`StorageError::Workload`], [`StorageError::Direct`] or [`StorageError::Polling`], which [`run`](super::run) would give.
     pub fn check(&mut self, workload: &StorageWorkload) -> Result<(), StorageError> {
         if workload.engine == EngineChoice::Null {
             return Ok(());
@@ -31,6 +32,7 @@ impl Foresight {
         if !matches!(workload.load, Load::ShareOf { .. }) {
             accept::workload(workload)?;
         }
+        polling::check(workload)?;
         let found: Result<Option<Vec<Opened>>, _> =
             workload.targets.iter().map(|target| self.opened(target)).collect();
         found?.map_or(Ok(()), |opened| accept::targets(workload, &opened))

@@ -27,7 +27,7 @@ use super::buffers::{Buffers, Need};
 use super::choice::{Chosen, Engine};
 use super::crew::{self, WorkerPlan};
 use super::descriptor_table;
-use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring};
+use super::engine::{Files, Libaio, Null, Setup, StorageEngine, Threads, Uring, UringPolled};
 use super::error::StorageError;
 use super::lane::Lane;
 use super::ledger::{Apart, Exchange, Handed, LaneTotals, Ledger};
@@ -135,6 +135,7 @@ impl<'scope> Crew<'scope> {
     ) -> Result<Self, StorageError> {
         let body = move |member: Member<'env>| match engine {
             Engine::IoUring => live::<Uring>(member),
+            Engine::IoUringPolled => live::<UringPolled>(member),
             Engine::Libaio => live::<Libaio>(member),
             Engine::Threads => live::<Threads>(member),
             Engine::Null => live::<Null>(member),

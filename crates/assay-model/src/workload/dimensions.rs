@@ -236,6 +236,7 @@ const fn engine(engine: EngineChoice) -> &'static str {
     match engine {
         EngineChoice::Auto => "auto",
         EngineChoice::IoUring => "io_uring",
+        EngineChoice::IoUringPolled => "io_uring-polled",
         EngineChoice::Libaio => "libaio",
         EngineChoice::Threads => "threads",
         EngineChoice::Null => "null",

@@ -401,6 +401,8 @@ pub enum EngineChoice {
     Auto,
     /// Submission and completion rings.
     IoUring,
+    /// The same, and the device is asked for completions instead of interrupting: `IORING_SETUP_IOPOLL`.
+    IoUringPolled,
     /// `io_submit` and `io_getevents`.
     Libaio,
     /// One blocking call per thread.

@@ -10,6 +10,7 @@ use assay_model::trust::{self, Distrust};
 
 use super::headlines::{headline_label, representative};
 use super::run::context::{metric_name, number, section_of, text};
+use super::run::words::direction;
 use super::run::{head, network, notes, together};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale as units;
@@ -72,7 +73,7 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
     let row = |(_, group): (_, Vec<&'a Estimate>)| {
         let estimate = group[representative(&group)];
         let distrust = Distrust::of(estimate);
-        let name = question(benchmark, &headline_label(name, estimate));
+        let name = question(benchmark, &headline_label(spoken(benchmark, name), estimate));
         let joined = |apart: Vec<String>| {
             let parts = std::iter::once(name.clone());
             parts.chain(apart).collect::<Vec<_>>().join(comma())
@@ -86,6 +87,15 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
         Row { label, question, name, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
+}
+
+/// A headline in the words of pages, where they have any.
+fn spoken(benchmark: Benchmark, name: &'static str) -> &'static str {
+    match benchmark.id() {
+        "mpi.latency" => word("learn-heading-mpi-latency"),
+        "mpi.bw" => word("learn-heading-mpi-bandwidth"),
+        _ => name,
+    }
 }
 
 /// What people call it who have not read the table of benchmarks.
@@ -136,7 +146,7 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
         Section::Mpi => text(estimate, Attribute::Mpi),
         Section::Network => match number(estimate, Attribute::LoadStreams) {
             Some(streams) if streams > 0.0 => Some(say!("under-load", n = streams as u64)),
-            _ => text(estimate, Attribute::Direction),
+            _ => text(estimate, Attribute::Direction).map(|it| direction(&it)),
         },
         _ => None,
     }
@@ -162,7 +172,7 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
     if let Some((first, why)) = doubted.next() {
         let why = words::distrust(why);
         reasons.push(match 1 + doubted.count() {
-            1 => format!("{first} ({why})"),
+            1 => say!("answer-doubted-one", first = first, why = why),
             some => {
                 let all = judged.len();
                 say!("answer-doubted", some = some, all = all, first = first, why = why)

@@ -9,7 +9,7 @@ use assay_model::summary::Estimate;
 use super::run::context::{metric_name, number, text};
 use super::run::{network, words};
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
-use crate::locale::{comma, detailed, details, word};
+use crate::locale::{comma, detailed, details, sentences, word};
 use crate::{precision, units, words as catalogue};
 
 mod forest;
@@ -112,7 +112,7 @@ fn explanation(comparison: &Comparison) -> String {
         wrong = units::percent(comparison.false_share * 100.0),
     );
     let parts = [Some(design.to_owned()), Some(rule), floor];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    sentences(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn table(comparison: &Comparison) -> Table {

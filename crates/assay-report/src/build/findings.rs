@@ -6,9 +6,9 @@ use crate::document::{Align, Block, Document, Facts, Table, Tone};
 use crate::locale::{translated, word};
 use crate::words::phrase;
 
-/// The report of the checks of one host; with `is_full` not of the deviations alone.
+/// The report of the checks of one host; where `others` is the command that shows the rest, of the deviations alone.
 #[must_use]
-pub fn findings(host: &str, findings: &[Finding], is_full: bool) -> Document {
+pub fn findings(host: &str, findings: &[Finding], others: Option<&str>) -> Document {
     let mut document = Document::new(say!("doctor-title", host = host));
     document.paragraph(Tone::Plain, counts(findings));
     let mut deviations = having(findings, Outcome::Deviates);
@@ -24,9 +24,9 @@ pub fn findings(host: &str, findings: &[Finding], is_full: bool) -> Document {
     let is_all_unseen = findings
         .iter()
         .all(|it| matches!(it.outcome, Outcome::NotVisible | Outcome::Unreadable));
-    if !is_full && !is_all_unseen {
+    if let (Some(command), false) = (others, is_all_unseen) {
         if has_more_than_deviations(findings) {
-            document.paragraph(Tone::Quiet, word("doctor-others"));
+            document.paragraph(Tone::Quiet, say!("doctor-others", command = command));
         }
         return document;
     }

@@ -117,7 +117,8 @@ fn add(document: &mut Document, heading: Option<&str>, table: Table) {
 /// What the report of a run shows of each topic, with its pictures: tables of samples of our own. A published
 /// figure has no more to show than its row above.
 fn sections(summary: &Summary, run: Option<&Run>, is_one_of_several: bool) -> Vec<Block> {
-    if !summary.results.iter().any(|it| it.ci.is_some()) {
+    let is_own = |it: &Estimate| it.tool.name == "assay" && !summary.hosts.is_empty();
+    if !summary.results.iter().any(|it| it.ci.is_some() || is_own(it)) {
         return Vec::new();
     }
     let of = summary.run.label.clone().unwrap_or_else(|| summary.run.suite.clone());

@@ -137,10 +137,12 @@ fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
     }
 }
 
-/// One for all where there is no room.
+/// One for all where there is no room, with what it is called on lines of its own.
 fn first_value(headlines: &[(&str, Quantity)]) -> String {
-    let first = values(&headlines[..headlines.len().min(1)]);
-    if headlines.len() > 1 { first + " …" } else { first }
+    let Some((label, first)) = headlines.first() else { return String::new() };
+    let written = units::joined(&units::quantity(first.value, first.unit, 3));
+    let more = if headlines.len() > 1 { " …" } else { "" };
+    format!("{label} {written}{more}")
 }
 
 fn values(headlines: &[(&str, Quantity)]) -> String {

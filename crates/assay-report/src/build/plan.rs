@@ -10,7 +10,7 @@ use super::hosts::{Unreached, unreached_hosts};
 use super::run::words::direction;
 use super::storage;
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
-use crate::locale::{clauses, detailed, details, grouped, semicolon, word};
+use crate::locale::{clauses, detailed, details, grouped, semicolon, sentences, word};
 use crate::units::{display, joined, percent, quantity, size};
 use crate::words::{self, Said};
 
@@ -34,7 +34,8 @@ pub fn fleet_plan(
         true => say!("plan-cases-beyond", n = n, time = time_of_all),
         false => say!("plan-cases", n = n, time = time_of_all),
     };
-    document.paragraph(Tone::Plain, format!("{cases} {}", word("plan-nothing-run")));
+    let counted = [cases, word("plan-nothing-run").to_owned()];
+    document.paragraph(Tone::Plain, sentences(&counted));
     unreached_hosts(&mut document, unreached);
     let columns = [
         (word("column-case"), Align::Left),

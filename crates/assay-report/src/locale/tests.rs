@@ -310,6 +310,7 @@ fn numbers_are_written_as_each_language_does() {
     check(Locale::Es, || grouped("1234"), "1234");
     check(Locale::Fr, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34,12_Go/s");
     check(Locale::Ru, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34,12~ГБ/с");
+    check(Locale::Ko, || units::quantity(34.12e9, Unit::BytePerSecond, 4), "34.12~GB/s");
     check(Locale::Ru, || units::quantity(860e9, Unit::FlopPerSecond, 3), "860~GFLOP/s");
     check(Locale::Cs, || units::quantity(3e5, Unit::IoPerSecond, 4), "300~000~IOPS");
     check(Locale::De, || units::quantity(1234.6, Unit::IoPerSecond, 4), "1.235~IOPS");

@@ -206,7 +206,7 @@ pub fn difference(difference: &Difference) -> String {
             say!("differ", what = what, a = a, b = b)
         }
         Aspect::Order => say!("differ-order", what = what, a = a, b = b),
-        Aspect::FileSize => {
+        Aspect::ArraySize | Aspect::FileSize => {
             let size = |text: &str| text.parse().ok().map(units::size);
             let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
             say!("differ", what = what, a = a, b = b)
@@ -232,6 +232,7 @@ pub fn aspect(aspect: Aspect, of: &str) -> String {
         Aspect::Engine => return say!("aspect-engine", of = of),
         Aspect::FarEnd => "aspect-far-end",
         Aspect::Congestion => "aspect-congestion",
+        Aspect::ArraySize => "aspect-array-size",
         Aspect::FileSize => "aspect-file-size",
         Aspect::FileSystem => "aspect-file-system",
         Aspect::Device => "aspect-device",

@@ -81,8 +81,11 @@ fn commands_in_other_languages() {
                 .map(|page| text::document(&page, &text::Options::default()))
                 .collect::<String>()
         };
-        let name = format!("commands.{}.txt", locale.tag());
-        compare(&name, &Language::of(locale).write(pages));
+        let (name, text) =
+            (format!("commands.{}.txt", locale.tag()), Language::of(locale).write(pages));
+        // A wide full stop has its blank in it.
+        assert!(!text.contains("。 "), "{text}");
+        compare(&name, &text);
     }
 }
 
@@ -410,6 +413,19 @@ fn a_listed_run_has_few_lines() {
         assert!(text.contains("accelerated") && text.contains("41.2"), "{text}");
     }
     assert!(markdown::document(&listing).contains("no tuning"));
+    // Names of values are longer where another program started the ranks.
+    let osu = build::ListedRun {
+        suite: "quick+memory",
+        label: "",
+        headlines: vec![(
+            "MPI bandwidth (launcher)",
+            Quantity::new(11.4e9, Unit::BytePerSecond),
+        )],
+        ..run("20261121-104455-0003")
+    };
+    let listing = build::listing(&[osu], &[], build::Hidden::default());
+    let text = text::document(&listing, &text::Options { width: 80, ..Default::default() });
+    assert!(text.contains("──") && !text.contains("suite:"), "{text}");
 }
 
 /// What is doubtful on many hosts alike takes one line, in the report and on the first screen.

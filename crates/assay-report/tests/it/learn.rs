@@ -56,6 +56,48 @@ fn a_peak_says_at_which_clock() {
     }
 }
 
+/// Of two limits the nearer one says how much is left; and what was measured here keeps its curves where time was too
+/// short for intervals.
+#[test]
+fn storage_has_the_share_of_its_nearer_limit_and_its_curves() {
+    let mut volume = crate::storage::volume();
+    for it in &mut volume.results {
+        it.ci = None;
+        it.percent_of_limit = match it.metric.as_str() {
+            "rate" => Some(74.8),
+            "bandwidth" => Some(8.9),
+            _ => None,
+        };
+    }
+    let (text, pictures) = learn::document(&build::learn("x", &[&volume], &[]), Some("x"));
+    assert!(text.contains("74.8") && !pictures.is_empty(), "{text}");
+    let table = rows(&text.replace('\u{a0}', " "), "Storage").concat();
+    assert!(!table.contains("| 8.9"), "{table}");
+    // What somebody else printed has no more than its figures.
+    volume.hosts.clear();
+    assert!(learn::document(&build::learn("x", &[&volume], &[]), Some("x")).1.is_empty());
+}
+
+/// A condition whose throughput was not measured has no column that names it: its other columns do.
+#[test]
+fn a_column_says_of_which_condition_it_is() {
+    let of = |label: &str, has_goodput: bool| {
+        let mut summary = crate::network::network();
+        summary.run.label = Some(label.to_owned());
+        summary.results.retain(|it| has_goodput || it.metric != "goodput");
+        summary
+    };
+    let heading = |has_goodput: bool| {
+        let page = page(&[&of("on", true), &of("off", has_goodput)], &[]);
+        rows(&page, "Side by side").swap_remove(0)
+    };
+    has(&heading(true), &["| on |", "| off |", "| latency |"]);
+    has(
+        &heading(false),
+        &["| on |", "| latency |", "| latency, off |", "CPU usage, local end, off"],
+    );
+}
+
 #[test]
 fn conditions_keep_their_cases_ends_and_intervals_apart() {
     let labelled = |label: &str| {

@@ -6,6 +6,9 @@ use assay_model::benchmark::{Benchmark, MpiTest};
 use assay_model::doubt::Doubt;
 use assay_model::event::Status;
 use assay_model::summary::{Estimate, Summary};
+use assay_report::build;
+use assay_report::locale::{Language, Locale};
+use assay_report::render::markdown;
 
 use crate::guest::host;
 use crate::maker::{With, estimate, summary};
@@ -75,4 +78,26 @@ fn by_osu() -> Estimate {
         .doubted(Doubt::NoInterval { n: 1, n_effective: 1.0, needed: 6, by_tool: true });
     (osu.n, osu.n_effective, osu.ci) = (1, 1.0, None);
     osu
+}
+
+/// Titles, sizes and ratios are the language's, as the rest of its page.
+#[test]
+fn tables_of_mpi_speak_their_language() {
+    for locale in Locale::ALL {
+        let page =
+            Language::of(locale).write(|| markdown::document(&build::page(&mpi(), None)));
+        let page = page.replace(['\u{a0}', '\u{202f}'], " ");
+        let (ratio, size) = match locale {
+            Locale::En | Locale::ZhHans | Locale::Ko | Locale::Ja => ("×1.51", "| 1 KiB |"),
+            Locale::Ru => ("×1,51", "| 1 КиБ |"),
+            Locale::Fr => ("×1,51", "| 1 Kio |"),
+            _ => ("×1,51", "| 1 KiB |"),
+        };
+        assert_eq!(page.contains("MPI latency"), locale == Locale::En, "{locale:?}: {page}");
+        for expected in [ratio, size, "(mpi.latency)", "mpi.barrier"] {
+            assert!(page.contains(expected), "{expected} of {locale:?}: {page}");
+        }
+        let is_english = page.contains("of MPI messages") || page.contains("over all ranks");
+        assert_eq!(is_english, locale == Locale::En, "{locale:?}: {page}");
+    }
 }

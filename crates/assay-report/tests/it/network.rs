@@ -6,6 +6,7 @@ use assay_model::benchmark::RdmaTest;
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
 use assay_model::summary::{Estimate, Summary};
+use assay_report::locale::{Language, Locale};
 use assay_report::{build, render};
 
 use crate::maker::{self, With, estimate};
@@ -131,4 +132,32 @@ fn rdma_by_perftest_stands_beside_assays_with_the_ratio() {
     let text = render::markdown::document(&build::run(&summary, None));
     let rows = lines_with(&text, "0.800");
     assert_eq!(rows.len(), 1, "{text}");
+}
+
+/// What is not to be relied on is told in the words of the language, in its brackets.
+#[test]
+fn what_is_untrusted_is_told_in_its_language() {
+    let mut summary = network();
+    summary.results.push(tcp(6, "goodput", 4e9).with(Attribute::Direction, "receive"));
+    for it in &mut summary.results {
+        (it.n, it.n_effective, it.ci) = (1, 1.0, None);
+    }
+    let mut one = summary.clone();
+    one.results.retain(|it| it.metric == "goodput" && it.benchmark == NetworkUdp.id());
+    for (locale, of_all, of_one) in [
+        (Locale::En, ", send (one sample)", " (one sample)"),
+        (Locale::Ru, ", отправка (всего один замер)", " (всего один замер)"),
+        (Locale::ZhHans, "、发送（", "（"),
+        (Locale::Ja, "、送信：", "（"),
+        (Locale::Ko, ", 송신(", "("),
+    ] {
+        let told = |summary: &Summary| {
+            Language::of(locale).write(|| build::distrusted(summary).concat())
+        };
+        for (said, expected) in [(told(&summary), of_all), (told(&one), of_one)] {
+            assert!(said.contains(expected), "{expected} of {locale:?}: {said}");
+            assert!(locale == Locale::En || !said.contains("send"), "{locale:?}: {said}");
+            assert_eq!(said.contains(" ("), expected.contains(" ("), "{locale:?}: {said}");
+        }
+    }
 }

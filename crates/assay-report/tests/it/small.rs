@@ -62,7 +62,7 @@ pub(crate) fn listing() -> Document {
 }
 
 pub(crate) fn findings() -> Document {
-    build::findings("node-7", &found(), true)
+    build::findings("node-7", &found(), None)
 }
 
 /// Three hosts, one of them set up otherwise, and one that gave no answer.

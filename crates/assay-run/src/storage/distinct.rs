@@ -2,43 +2,36 @@
 //!
 //! Looks at what exists and opens nothing.
 
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use assay_fleet::block_device;
-use assay_fleet::mounts::DeviceNumber;
-use assay_fleet::root::Root;
 use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 
+use super::layers::{Layer, Layers};
 use super::safety;
 use crate::failure::Failure;
 
 /// What a path leads to, whatever it is called.
 #[derive(PartialEq, Eq)]
 enum Identity {
-    File { device: u64, inode: u64 },
-    Device(DeviceNumber),
+    There(Layer),
     Missing(PathBuf),
 }
 
 impl Identity {
     fn of(path: &Path) -> Result<Self, Failure> {
-        let Ok(found) = path.metadata() else {
-            return safety::resolved(path).map(Self::Missing);
-        };
-        Ok(match found.file_type().is_block_device() {
-            true => Self::Device(block_device::number(found.rdev())),
-            false => Self::File { device: found.dev(), inode: found.ino() },
-        })
+        match path.metadata() {
+            Ok(found) => Ok(Self::There(Layer::of(&found))),
+            Err(_) => safety::resolved(path).map(Self::Missing),
+        }
     }
 }
 
-/// Refuses a target that another one is, or that is a partition of another one.
+/// Refuses a target that another one is, or shares its sectors.
 pub(crate) fn check(workload: &StorageWorkload) -> Result<(), Failure> {
     if workload.engine == EngineChoice::Null {
         return Ok(());
     }
-    let root = Root::machine();
+    let layers = Layers::read();
     let mut known: Vec<(Identity, &Path)> = Vec::new();
     for path in workload.targets.iter().map(|target| target.path.as_path()) {
         let new = Identity::of(path)?;
@@ -51,12 +44,12 @@ pub(crate) fn check(workload: &StorageWorkload) -> Result<(), Failure> {
                 (before, new) if before == new => {
                     return Err(twice(format!("the targets {one} and {other} are the same")));
                 }
-                (Identity::Device(before), Identity::Device(new))
-                    if block_device::overlap(&root, *before, *new) =>
+                (Identity::There(before), Identity::There(new))
+                    if layers.overlap(*before, *new) =>
                 {
                     return Err(twice(format!("the targets {one} and {other} overlap"))
                         .explain(
-                            "they are a disk and its partition, or hold the same sectors",
+                            "one of them is made of the other, or both hold the same sectors",
                         ));
                 }
                 _ => {}

@@ -8,7 +8,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use assay_fleet::mounts::{self, Mount};
 use assay_fleet::remote::TreeMark;
+use assay_fleet::root::Root;
 use assay_kernels::storage::files::{self as kernel, FileControl};
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::file_outcome::FileOutcome;
@@ -62,11 +64,16 @@ pub fn check(
     let uses = uses(plan);
     super::volume::check(&StoragePlan::default(), plan, options)?;
     let created = Created::open(options.store.as_deref())?;
+    let mounts = mounts::read(&Root::machine());
     for (anchor, usage) in &uses {
-        may_use(usage, options, &created)?;
-        if let FoldersAbove::Refused { advice } = above {
-            refuse_to_make_above(anchor, advice)?;
-        }
+        let may_be_made = || match above {
+            FoldersAbove::Refused { advice } => refuse_to_make_above(anchor, advice),
+            FoldersAbove::Made => Ok(()),
+        };
+        may_use(usage, options, &created)
+            .and_then(|()| may_be_made())
+            .and_then(|()| refuse_where_only_the_kernel_makes_files(usage, &mounts))
+            .map_err(|failure| failure.of_target(anchor))?;
     }
     enough_space(&uses, &created)
 }
@@ -220,7 +227,7 @@ fn may_use(usage: &Use<'_>, options: &RunOptions, created: &Created) -> Result<(
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => true,
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-            let file = anchor.ancestors().find(|it| it.is_file()).unwrap_or(anchor).display();
+            let file = anchor.ancestors().find(|it| it.exists()).unwrap_or(anchor).display();
             return Err(Failure::usage(format!("{file} is no folder"))
                 .explain("a tree of files is made in a folder")
                 .advise(format!(
@@ -250,6 +257,29 @@ fn refuse_to_make_above(anchor: &Path, advice: &str) -> Result<(), Failure> {
     Err(Failure::usage(format!("the folder {} cannot be made", anchor.display()))
         .explain(format!("there is no folder {}", above.display()))
         .advise(advice))
+}
+
+/// The innermost folder of an anchor that is there, also where the anchor is a single name.
+fn folder_there(anchor: &Path) -> Option<PathBuf> {
+    let anchor = std::path::absolute(anchor).ok()?;
+    anchor.ancestors().find(|folder| folder.is_dir()).map(Path::to_path_buf)
+}
+
+/// What is made below `/proc` or `/dev` is on no disk.
+fn refuse_where_only_the_kernel_makes_files(
+    usage: &Use<'_>,
+    mounts: &[Mount],
+) -> Result<(), Failure> {
+    let anchor = &usage.tree.anchor;
+    let folder = folder_there(anchor).and_then(|it| it.canonicalize().ok());
+    match folder.and_then(|folder| safety::of_the_kernel(mounts, &folder)) {
+        Some(point) if usage.is_written => {
+            Err(Failure::usage(format!("the folder {} cannot be used", anchor.display()))
+                .explain(format!("nothing is made below {point}, which is not on a disk"))
+                .advise("name a folder on a disk"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether assay made the mark there, and nobody changed it since: a copy of a tree has one that it did not.
@@ -283,13 +313,11 @@ fn make_and_mark(anchor: &Path, above: FoldersAbove, created: &Created) -> Resul
 
 /// All trees of one file system together must fit.
 fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<(), Failure> {
-    let mut needs: BTreeMap<u64, (f64, PathBuf)> = BTreeMap::new();
+    let mut needs: BTreeMap<u64, (f64, PathBuf, &Path)> = BTreeMap::new();
     for usage in uses.values().filter(|usage| usage.is_made) {
         let tree = usage.tree;
-        let Some(folder) = tree.anchor.ancestors().find(|folder| folder.is_dir()) else {
-            continue;
-        };
-        let Ok(found) = std::fs::metadata(folder) else { continue };
+        let Some(folder) = folder_there(&tree.anchor) else { continue };
+        let Ok(found) = std::fs::metadata(&folder) else { continue };
         let files =
             if is_marked(&tree.anchor, created) { tree.file_count().unwrap_or(0) } else { 0 };
         // Blocks are counted in 512 bytes, whatever the file system uses.
@@ -298,10 +326,12 @@ fn enough_space(uses: &BTreeMap<&Path, Use<'_>>, created: &Created) -> Result<()
             .map(|found| found.blocks() * 512)
             .sum();
         let need = (tree.bytes() - has as f64).max(0.0);
-        needs.entry(found.dev()).or_insert((0.0, folder.to_path_buf())).0 += need;
+        let first = (0.0, folder, tree.anchor.as_path());
+        needs.entry(found.dev()).or_insert(first).0 += need;
     }
-    for (need, folder) in needs.into_values() {
-        safety::must_fit(&folder, need as u64, "give smaller sizes, or another anchor")?;
+    for (need, folder, anchor) in needs.into_values() {
+        safety::must_fit(&folder, need as u64, "give smaller sizes, or another anchor")
+            .map_err(|failure| failure.of_target(anchor))?;
     }
     Ok(())
 }

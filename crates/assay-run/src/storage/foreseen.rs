@@ -7,7 +7,7 @@ use std::path::Path;
 use assay_fleet::capacity;
 use assay_kernels::storage::Foresight;
 use assay_model::workload::file_set::FilePlan;
-use assay_model::workload::storage::{Load, StoragePlan, StorageWorkload};
+use assay_model::workload::storage::{EngineChoice, Load, StoragePlan, StorageWorkload};
 
 use super::options::RunOptions;
 use super::{runner, safety, volume};
@@ -39,6 +39,8 @@ pub enum Subject {
     Sizes,
     /// How often.
     Rate,
+    /// How I/O is handed over and taken back.
+    Engine,
 }
 
 /// How much of a plan must be possible.
@@ -112,14 +114,16 @@ fn sizes(plan: &StoragePlan) -> Vec<Refusal> {
         let asked_by = stream.and_then(|stream| {
             let mut slow = StorageWorkload { load: Load::Closed, ..alone(&workload, stream) };
             slow.streams.iter_mut().for_each(|it| it.own_rate_per_s = None);
-            let subject = match foresight.check(&slow) {
-                Ok(()) => Subject::Rate,
-                Err(_) => Subject::Sizes,
+            let waits = StorageWorkload { engine: EngineChoice::Auto, ..slow.clone() };
+            let subject = match (foresight.check(&slow), foresight.check(&waits)) {
+                (Ok(()), _) => Subject::Rate,
+                (_, Ok(())) => Subject::Engine,
+                _ => Subject::Sizes,
             };
             let target = *workload.streams[stream].targets.first()?;
             Some(AskedBy { phase, stream, target, subject })
         });
-        let failure = runner::phase_failed(it, &error);
+        let failure = runner::impossible(it, &error);
         refused.push(Refusal { failure, asked_by });
     }
     refused

@@ -1,21 +1,18 @@
-//! What a run holds on to from the check to its end: its devices exclusively, its files by descriptors; and
-//! who else uses them.
+//! What a run holds on to from the check to its end: its devices exclusively, its files by descriptors.
 //!
 //! Every phase looks again: what changed hands in between is not written.
 
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use assay_fleet::mounts::{DeviceNumber, Mount};
-use assay_fleet::root::Root;
-use assay_fleet::{block_device, resource_limits};
-use assay_kernels::loop_device::{self, Backing};
+use assay_fleet::mounts::Mount;
+use assay_fleet::resource_limits;
 use assay_kernels::storage::Held;
 use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use super::layers::Layers;
 use super::{opening, safety};
 use crate::failure::Failure;
 
@@ -108,65 +105,10 @@ pub(super) fn check_again(
             return Err(changed_hands(path, ELSEWHERE));
         }
         if safety::is_written(workload, index)
-            && let Some(user) = users(&found, mounts).first()
+            && let Some(user) = Layers::read().users(&found, mounts).first()
         {
             return Err(changed_hands(path, format!("it is in use: {user}")));
         }
     }
     Ok(())
-}
-
-/// Everybody but assay who uses a file or a device, in words.
-pub(super) fn users(found: &std::fs::Metadata, mounts: &[Mount]) -> Vec<String> {
-    let root = Root::machine();
-    if found.file_type().is_block_device() {
-        let number = block_device::number(found.rdev());
-        let mut users = block_device::users(&root, number, mounts);
-        users.extend(loops(&root, |behind| behind.is_device == Some(number), mounts));
-        return users;
-    }
-    let device = block_device::number(found.dev());
-    let is_it = |behind: Backing| behind.device == device && behind.inode == found.ino();
-    let mut users = loops(&root, is_it, mounts);
-    let swaps = root.text("proc/swaps").unwrap_or_default();
-    let is_swap = |line: &str| {
-        let file = line.split_whitespace().next().map(PathBuf::from);
-        file.and_then(|file| file.metadata().ok())
-            .is_some_and(|it| opening::is_same(&it, found))
-    };
-    users.extend(swaps.lines().any(is_swap).then(|| "it is swap space".to_owned()));
-    users
-}
-
-/// The loop devices that something lies behind.
-fn loops(root: &Root, is_it: impl Fn(Backing) -> bool, mounts: &[Mount]) -> Vec<String> {
-    let names = root.names("sys/block").into_iter().filter(|name| {
-        name.starts_with("loop") && root.exists(&format!("sys/block/{name}/loop/backing_file"))
-    });
-    names
-        .filter(|name| {
-            let asked = loop_device::backing(&Path::new("/dev").join(name));
-            asked.or_else(|| named(root, name)).is_some_and(&is_it)
-        })
-        .map(|name| {
-            let number: Option<DeviceNumber> = root
-                .text(&format!("sys/block/{name}/dev"))
-                .and_then(|text| block_device::parse(&text));
-            let mounted = mounts.iter().find(|mount| Some(mount.device) == number);
-            let on = mounted.map(|it| format!(", mounted on {}", it.point.display()));
-            format!("it lies behind /dev/{name}{}", on.unwrap_or_default())
-        })
-        .collect()
-}
-
-/// What the kernel calls the file behind a loop device that this user may not ask.
-fn named(root: &Root, name: &str) -> Option<Backing> {
-    let path = root.text(&format!("sys/block/{name}/loop/backing_file"))?;
-    let found = Path::new(&path).metadata().ok()?;
-    let is_device = found.file_type().is_block_device();
-    Some(Backing {
-        device: block_device::number(found.dev()),
-        inode: found.ino(),
-        is_device: is_device.then(|| block_device::number(found.rdev())),
-    })
 }

@@ -4,7 +4,7 @@
 //! followed, and the path must lead to the same file afterwards.
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
@@ -40,6 +40,26 @@ pub fn output(path: &Path, grows: bool) -> io::Result<fs_err::File> {
         io::Error::new(error.kind(), format!("{}: {why}: {error}", path.display()))
     })?;
     Ok(fs_err::File::from_parts(file, path))
+}
+
+/// Refuses to replace a file that was written by somebody else: it does not begin as what would be written there.
+///
+/// # Errors
+/// The path, and that it is there already.
+pub fn replaces_its_own(path: &Path, begins: impl Fn(&[u8]) -> bool) -> io::Result<()> {
+    const ENOUGH_BYTES: u64 = 64;
+    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        return Ok(());
+    }
+    let mut start = Vec::new();
+    File::open(path)?.take(ENOUGH_BYTES).read_to_end(&mut start)?;
+    if start.is_empty() || begins(&start) {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "{} is there already, and what is in it would be lost",
+        path.display()
+    )))
 }
 
 /// Whether both are the same file or device.

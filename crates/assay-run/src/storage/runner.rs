@@ -357,16 +357,23 @@ fn foresee(plan: &StoragePlan) -> Result<(), Failure> {
     for phase in &plan.phases {
         match foresight.check(&phase.workload) {
             Ok(()) => return Ok(()),
-            Err(error) => first = first.or(Some(phase_failed(phase, &error))),
+            Err(error) => first = first.or(Some(impossible(phase, &error))),
         }
     }
     first.map_or(Ok(()), Err)
 }
 
-pub(super) fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
-    Failure::measurement(format!("phase {} failed", phase.name))
-        .because(error)
-        .with_known_advice()
+fn phase_failed(phase: &StoragePhase, error: &StorageError) -> Failure {
+    stated(format!("phase {} failed", phase.name), error)
+}
+
+/// What was not tried, and cannot be done.
+pub(super) fn impossible(phase: &StoragePhase, error: &StorageError) -> Failure {
+    stated(format!("phase {} cannot be carried out", phase.name), error)
+}
+
+fn stated(what: String, error: &StorageError) -> Failure {
+    Failure::measurement(what).because(error).with_known_advice()
 }
 
 fn lay_out(

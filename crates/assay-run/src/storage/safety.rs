@@ -9,9 +9,8 @@ use std::fs::{FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
+use assay_fleet::capacity;
 use assay_fleet::mounts::{self, Mount};
-use assay_fleet::root::Root;
-use assay_fleet::{block_device, capacity};
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
     AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
@@ -19,6 +18,7 @@ use assay_model::workload::storage::{
 
 use super::created::{Created, Record};
 use super::holding;
+use super::layers::Layers;
 use super::options::RunOptions;
 use super::volume::Volumes;
 use crate::failure::Failure;
@@ -208,8 +208,7 @@ impl Judge<'_> {
         if !self.usage.is_written {
             return Ok(None);
         }
-        let number = block_device::number(found.rdev());
-        if block_device::is_system(&Root::machine(), number, self.mounts) {
+        if Layers::read().is_system(found, self.mounts) {
             let why = "it shares a disk with the system";
             return Err(holding::never_written(self.path, why));
         }
@@ -221,7 +220,7 @@ impl Judge<'_> {
     }
 
     fn refuse_used(&self, found: &Metadata) -> Result<(), Failure> {
-        match holding::users(found, self.mounts).first() {
+        match Layers::read().users(found, self.mounts).first() {
             Some(user) => {
                 Err(holding::never_written(self.path, format!("it is in use: {user}")))
             }
@@ -242,17 +241,11 @@ impl Judge<'_> {
                 .explain("it is a link to something that is not there")
                 .advise("mend the link, or name what it should lead to"));
         }
-        let mount = mounts::of(self.mounts, self.path);
-        let Some(kernel) = mount.filter(|it| {
-            it.point == Path::new("/dev") || OF_THE_KERNEL.contains(&it.kind.as_str())
-        }) else {
-            return Ok(());
-        };
+        let Some(point) = of_the_kernel(self.mounts, self.path) else { return Ok(()) };
         Err(self
             .cannot_use()
             .explain(format!(
-                "it does not exist, and nothing is made below {}, which is not on a disk",
-                kernel.point.display()
+                "it does not exist, and nothing is made below {point}, which is not on a disk"
             ))
             .advise("`lsblk` lists the devices; for a new file name a folder on a disk"))
     }
@@ -322,6 +315,14 @@ impl Judge<'_> {
             false => failure,
         }
     }
+}
+
+/// The mount point of the path, where only the kernel makes files.
+pub(super) fn of_the_kernel(mounts: &[Mount], path: &Path) -> Option<String> {
+    let mount = mounts::of(mounts, path)?;
+    let is_kernels =
+        mount.point == Path::new("/dev") || OF_THE_KERNEL.contains(&mount.kind.as_str());
+    is_kernels.then(|| mount.point.display().to_string())
 }
 
 fn kind(found: FileType) -> &'static str {

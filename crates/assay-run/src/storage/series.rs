@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use assay_model::attribute::{Attribute, Attributes};
-use assay_model::distribution::new_histogram;
+use assay_model::distribution::{Distribution, new_histogram};
 use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen};
 use assay_model::failure::Failure;
@@ -278,6 +278,13 @@ impl Stretch {
         let in_time = self.from_intended.count_between(0, most_ns);
         let all = self.from_intended.len();
         Lateness { late: all.saturating_sub(in_time), all }
+    }
+
+    /// How long its I/O took: from when it was due, or in a closed loop from submission.
+    pub fn latency(&self) -> Option<(&'static str, Distribution)> {
+        let all = [("latency_from_intended", &self.from_intended), ("latency", &self.service)];
+        let known = all.into_iter().find(|(_, times)| !times.is_empty());
+        known.map(|(metric, times)| (metric, Distribution::of(times)))
     }
 
     pub fn service_median_s(&self) -> f64 {

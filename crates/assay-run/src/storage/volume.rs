@@ -180,12 +180,6 @@ impl Volume {
     }
 }
 
-/// A new name right in `/` is more likely a volume that nobody mounted than a file, as one in `/mnt` is.
-fn new_at_the_root(path: &Path) -> Option<PathBuf> {
-    let root = Path::new("/");
-    is_volume_to_be(path, root).then(|| path.to_path_buf())
-}
-
 /// A new name right in `/mnt` is more likely a volume whose folder nobody made than a file, unless assay chose the name.
 fn is_volume_to_be(path: &Path, point: &Path) -> bool {
     path.parent() == Some(point) && !path.exists() && !path.ends_with(aim::NAME)
@@ -206,7 +200,8 @@ impl Volumes {
             return Ok(());
         }
         let missing = mounts::missing(&self.mounts, &self.configured, path);
-        let Some(point) = missing.or_else(|| new_at_the_root(path)) else {
+        let is_at_the_root = missing.is_none() && is_volume_to_be(path, Path::new("/"));
+        let Some(point) = missing.or_else(|| is_at_the_root.then(|| path.to_path_buf())) else {
             return Ok(());
         };
         if self.wakes(path) {
@@ -216,10 +211,13 @@ impl Volumes {
             self.on(path).map_or_else(|| "the root".to_owned(), |it| it.words().to_string());
         let is_new_there = is_volume_to_be(path, &point);
         let (path, mount) = (path.display(), point.display());
+        let make = || format!("make the folder {path} and mount the volume on it");
         let (what, help) = match is_new_there {
-            true => (
-                format!("there is no {path}, and nothing is mounted on {mount}"),
-                format!("make the folder {path} and mount the volume on it"),
+            true => (format!("there is no {path}, and nothing is mounted on {mount}"), make()),
+            // A new name right in `/` is more likely a volume that nobody mounted than a file, as one in `/mnt` is.
+            false if is_at_the_root => (
+                format!("there is no {path}, and it would be a file right in /"),
+                format!("{}, name a file in a folder", make()),
             ),
             false => (format!("nothing is mounted on {mount}"), "mount the volume".to_owned()),
         };

@@ -231,6 +231,7 @@ fn what_cases_had_besides_is_listed() {
         (Attribute::Congestion, "reno".into(), "bbr".into(), Aspect::Congestion),
         (Attribute::FileSystem, "ext4".into(), "tmpfs".into(), Aspect::FileSystem),
         (Attribute::Device, "eth0".into(), "eth1".into(), Aspect::Device),
+        (Attribute::BytesPerArray, Value::Integer(16), Value::Integer(64), Aspect::ArraySize),
         (Attribute::TargetBytes, Value::Integer(16), Value::Integer(64), Aspect::FileSize),
     ] {
         let shown = |it: &Value| {

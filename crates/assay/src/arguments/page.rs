@@ -7,9 +7,9 @@ use clap::{Args, ValueEnum};
 /// In which format a page is written, and where to.
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
-    /// Output format
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    /// Output format [default: that of FILE's ending, or else text]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
     /// Print one JSON document, as with --format json
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
@@ -53,9 +53,14 @@ enum AnswerFormat {
 }
 
 impl PageArguments {
-    /// The format that was asked for, by either option.
-    pub(crate) const fn format(&self) -> Format {
-        if self.json { Format::Json } else { self.format }
+    /// The format that was asked for, by either option or by the name of the file.
+    pub(crate) fn format(&self) -> Format {
+        if self.json {
+            return Format::Json;
+        }
+        let ending =
+            || self.output.as_deref()?.extension()?.to_str().and_then(Format::of_ending);
+        self.format.or_else(ending).unwrap_or(Format::Text)
     }
 }
 
@@ -77,4 +82,17 @@ pub(crate) enum Format {
     Csv,
     /// The machine-readable result
     Json,
+}
+
+impl Format {
+    fn of_ending(ending: &str) -> Option<Self> {
+        match ending {
+            "html" | "htm" => Some(Self::Html),
+            "md" => Some(Self::Markdown),
+            "svg" => Some(Self::Svg),
+            "csv" => Some(Self::Csv),
+            "json" => Some(Self::Json),
+            _ => None,
+        }
+    }
 }

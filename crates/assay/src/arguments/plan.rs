@@ -32,7 +32,7 @@ pub(crate) struct LittleArguments {
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub(crate) latency: Option<f64>,
     /// I/O in flight: threads with one I/O each, or depth × jobs
-    #[arg(long, visible_alias = "in-flight", value_name = "N", value_parser = count)]
+    #[arg(long, visible_alias = "in-flight", alias = "depth", value_name = "N", value_parser = count)]
     pub(crate) threads: Option<f64>,
     #[command(flatten)]
     pub(crate) answer: AnswerArguments,
@@ -48,7 +48,7 @@ pub(crate) struct AnfArguments {
     #[arg(long, value_name = "SIZE", value_parser = quota)]
     pub(crate) quota: Option<f64>,
     /// Service level
-    #[arg(long, value_enum)]
+    #[arg(long, alias = "service-level", value_enum)]
     pub(crate) level: Level,
     /// Kind of volume, which limits its throughput
     #[arg(long, value_enum, default_value_t = Volume::Regular)]

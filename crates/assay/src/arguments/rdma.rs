@@ -1,6 +1,7 @@
 //! What may be typed after `rdma`: perftest's own options.
 
 pub(crate) mod refused;
+mod rules;
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
@@ -14,13 +15,10 @@ use assay_run::failure::Failure;
 use assay_run::rdma::{MOST_BYTES, PORT};
 use clap::{Args, ValueEnum};
 
-use assay_console::options::KeepArguments;
+use assay_console::options::{self, KeepArguments};
 
 /// perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;
-
-/// Of a test of latency.
-const LONGEST_LATENCY_S: u64 = 120;
 
 #[derive(Debug, Args)]
 pub(crate) struct RdmaArguments {
@@ -28,7 +26,7 @@ pub(crate) struct RdmaArguments {
     #[arg(value_enum, value_name = "TEST")]
     pub(crate) test: TestName,
     /// The host that runs the same command without a host; without one, wait for the other end
-    #[arg(value_name = "HOST")]
+    #[arg(value_name = "HOST", value_parser = |text: &str| options::host(text, Some("-p")))]
     pub(crate) host: Option<String>,
     /// All sizes from 2 B to 8 MiB
     #[arg(short, long, conflicts_with = "size")]
@@ -196,111 +194,10 @@ impl RdmaArguments {
         self.out_json_file.as_deref().or(usual)
     }
 
-    /// What is broken, why, and what to do instead.
-    fn rules_of_duration(&self, is_bandwidth: bool) -> [(bool, &'static str, &'static str); 4] {
-        [
-            (
-                !is_bandwidth
-                    && self.duration.is_some_and(|seconds| seconds > LONGEST_LATENCY_S),
-                "the time of every message is kept, and a fast card has a hundred million in two minutes",
-                "-D 120 is the longest with the tests of latency; a loop of the shell repeats it",
-            ),
-            (
-                (self.report_unsorted || self.report_histogram) && self.duration.is_some(),
-                "the results of a time are too many to list",
-                "-U and -H go with a number of messages, -n",
-            ),
-            (
-                self.perform_warm_up && self.duration.is_some(),
-                "what is sent within the margin is not counted anyway",
-                "-f SECONDS sets the margin",
-            ),
-            (
-                self.duration.is_some_and(|all| all <= 2 * self.margin.unwrap_or(0)),
-                "the margins leave no time",
-                "-D has to be more than twice -f",
-            ),
-        ]
-    }
-
-    /// What goes with some tests only, and would change nothing with the others.
-    fn check(&self, test: RdmaTest) -> Result<(), Failure> {
-        use RdmaTest::{AtomicLatency, ReadBandwidth, ReadLatency, WriteBandwidth};
-        let is_many = self.tx_depth.is_some() || self.qp > 1 || self.bidirectional;
-        let is_rate = self.cq_mod.is_some() || self.no_peak || self.report_gbits;
-        let is_list = self.report_unsorted || self.report_histogram;
-        let reads = matches!(test, ReadLatency | ReadBandwidth | AtomicLatency);
-        let receives = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
-        let is_alone = matches!(test, WriteBandwidth | ReadBandwidth);
-        let is_bandwidth = test.is_bandwidth();
-        let rules = [
-            (
-                is_many && !is_bandwidth,
-                "latency is measured one by one",
-                "-t, -q and -b go with the tests of bandwidth",
-            ),
-            (
-                is_rate && !is_bandwidth,
-                "a test of latency has no rate",
-                "-Q, -N and --report_gbits go with the tests of bandwidth",
-            ),
-            (
-                is_list && is_bandwidth,
-                "a test of bandwidth has no times of single messages",
-                "-U and -H go with the tests of latency",
-            ),
-            (
-                self.outs.is_some() && !reads,
-                "only reads and atomic operations are bounded by -o",
-                "-o goes with read-lat, read-bw and atomic-lat",
-            ),
-            (
-                self.rx_depth.is_some() && !receives,
-                "only messages need memory to be received in",
-                "-r goes with send-lat and send-bw",
-            ),
-            (
-                self.inline_size.is_some() && reads,
-                "reads and atomic operations send nothing to copy into a request",
-                "leave -I out",
-            ),
-            (
-                self.atomic_type.is_some() && test != AtomicLatency,
-                "there is no atomic operation in this test",
-                "-A goes with atomic-lat",
-            ),
-            (
-                self.perform_warm_up && !is_alone,
-                "only what the far end's device answers by itself can be done without being counted",
-                "--perform_warm_up goes with write-bw and read-bw",
-            ),
-        ];
-        let mut rules = rules.into_iter().chain(self.rules_of_duration(is_bandwidth));
-        let broken = rules.find(|(is_broken, ..)| *is_broken);
-        broken.map_or(Ok(()), |(_, why, advice)| Err(Failure::usage(why).advise(advice)))
-    }
-
     /// What is measured with the far end.
     pub(crate) fn workload(&self) -> Result<RdmaWorkload, Failure> {
         let test = self.test.test();
         let is_datagram = self.connection == RdmaConnection::Ud;
-        let sends = matches!(test, RdmaTest::SendLatency | RdmaTest::SendBandwidth);
-        if is_datagram && !sends {
-            return Err(Failure::usage(
-                "UD carries messages only, and drops what is not received",
-            )
-            .advise("`-c UD` goes with send-lat and send-bw; leave it out for the others"));
-        }
-        if is_datagram && self.bidirectional {
-            return Err(Failure::usage("datagrams are counted where they arrive, one way")
-                .advise("leave out -b or `-c UD`"));
-        }
-        if test == RdmaTest::AtomicLatency && (self.all || self.size.is_some_and(|it| it != 8))
-        {
-            return Err(
-                Failure::usage("atomic operations have 8 bytes").advise("leave out -a and -s")
-            );
-        }
         self.check(test)?;
         let mut work = RdmaWorkload::usual(test, self.host.clone());
         if is_datagram && test.is_bandwidth() {

@@ -44,13 +44,13 @@ pub(crate) struct StorageTestArguments {
     #[arg(value_name = "TARGET", required_unless_present = "engine")]
     pub(crate) targets: Vec<PathBuf>,
     /// Size of one I/O, like 8k or 1MiB
-    #[arg(long, value_name = "SIZE", default_value = "8KiB")]
+    #[arg(long, alias = "block-size", value_name = "SIZE", default_value = "8KiB")]
     pub(crate) bs: Bytes,
     /// Random offsets, uniformly distributed [default: sequential]
     #[arg(long)]
     pub(crate) random: bool,
     /// I/O in flight per target (queue depth), all threads together
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, aliases = ["queue-depth", "iodepth"], value_name = "N", default_value_t = 32)]
     pub(crate) depth: u32,
     /// Number of threads that submit I/O
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -220,6 +220,9 @@ pub(crate) enum Engine {
     /// io_uring
     #[value(name = "io_uring")]
     IoUring,
+    /// io_uring that asks the device for completions instead of waiting for interrupts
+    #[value(name = "io_uring-polled")]
+    IoUringPolled,
     /// Linux native AIO (io_submit, io_getevents)
     Libaio,
     /// Blocking calls, one per thread
@@ -254,6 +257,7 @@ impl Engine {
         match self {
             Self::Auto => EngineChoice::Auto,
             Self::IoUring => EngineChoice::IoUring,
+            Self::IoUringPolled => EngineChoice::IoUringPolled,
             Self::Libaio => EngineChoice::Libaio,
             Self::Threads => EngineChoice::Threads,
             Self::Null => EngineChoice::Null,
@@ -286,6 +290,7 @@ pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
     let typed = text.trim();
     match typed.chars().last() {
         Some(last) if last.is_ascii_digit() => {
+            positive(text, Unit::BytePerSecond)?;
             Err(format!("`{text}` has no unit; write it like `{typed}MiB/s`"))
         }
         Some('B') => Err(format!("`{text}` is a size; write a rate like `{typed}/s`")),

@@ -39,7 +39,7 @@ pub(crate) fn compare(
     let comparison = statistics::compare(first, second, typed.margin);
     page(&comparison, |page| page.publish(&typed.page, terminal))?;
     let code = code_of(&comparison)?;
-    let is_quiet = typed.page.json || typed.page.format != Format::Text;
+    let is_quiet = typed.page.format() != Format::Text;
     match gates {
         Some(gates) => gates::decide(&typed.gates, &gates, &comparison, is_quiet, terminal),
         None => Ok(code),

@@ -33,7 +33,13 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
         link_bit_per_s: typed.rate.map(|rate| rate as f64),
     })?;
     keep_topics(&mut [&mut found.findings], &typed.topics)?;
-    let shown = build::findings(&found.host.name, &found.findings, typed.all);
+    let others = format!(
+        "assay doctor {}--all",
+        typed.topics.iter().map(|topic| format!("{topic} ")).collect::<String>()
+    );
+    let is_short = !typed.all && !typed.topics.iter().any(|it| is_unseen(it, &found.findings));
+    let shown =
+        build::findings(&found.host.name, &found.findings, is_short.then_some(others.as_str()));
     found.findings = doctor_hosts::in_english(&found.findings);
     page::publish(|| shown, || &found, &typed.page, terminal)?;
     let is_bad = typed.strict && found.findings.iter().any(matters);
@@ -43,6 +49,12 @@ pub(crate) fn doctor(typed: &DoctorArguments, terminal: &mut Terminal) -> Result
 /// The first word of a check: `network` of `network.send-buffer`.
 fn topic(finding: &Finding) -> &str {
     finding.id.split('.').next().unwrap_or_default()
+}
+
+/// Whether nothing of a topic that was asked about can be seen here, which is the answer then.
+fn is_unseen(asked: &str, findings: &[Finding]) -> bool {
+    let mut of_topic = findings.iter().filter(|it| topic(it) == asked);
+    of_topic.all(|it| matches!(it.outcome, Outcome::NotVisible | Outcome::Unreadable))
 }
 
 /// What `--strict` refuses.

@@ -1,6 +1,8 @@
 //! `assay help`, `assay completions`, `assay man`: everything that explains, from the one definition
 //! of the options and from the tables of benchmarks and tools.
 
+mod unknown;
+
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::io;
@@ -10,17 +12,14 @@ use std::process::ExitCode;
 
 use assay_adapters::import::FORMATS;
 use assay_adapters::tool::TOOLS;
-use assay_emulation::refused::reason;
 use assay_fleet::fleet_file;
-use assay_model::near::nearest;
 use assay_model::suite::did_you_mean;
 use assay_report::build;
 use assay_report::document::{Document, Tone};
 use assay_report::render::text::{beside, folded};
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::error::ErrorKind;
 use clap::{Command, CommandFactory, Parser as _};
 
-use crate::arguments::rdma;
 use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
@@ -76,6 +75,7 @@ pub(crate) fn with_negatives(
 /// Prints clap's message about rejected arguments, or `--help` and `--version`; for an option that only
 /// the emulated tool has, why it is not supported.
 pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
+    let error = unknown::without_far_fetched(error);
     let command = words.get(1).and_then(|word| word.to_str()).unwrap_or_default().to_owned();
     // Help is rendered again, for the terminal that it is read on.
     let error = &match error.kind() {
@@ -84,7 +84,8 @@ pub(crate) fn refused(error: clap::Error, words: Vec<OsString>) -> ExitCode {
         }
         _ => error,
     };
-    if let Some(failure) = foreign(error, &command).or_else(|| misspelt(error, &command)) {
+    let known = unknown::option(error, &command);
+    if let Some(failure) = known.or_else(|| unknown::misspelt(error, &command)) {
         Terminal::attached().complain(&failure);
         return ExitCode::from(exit_code(failure.kind));
     }
@@ -158,34 +159,13 @@ fn plain_reason(error: &clap::Error) -> Option<String> {
         let words = source.to_string();
         let (value, range) = words.split_once(" is not in ")?;
         let (least, most) = range.split_once("..")?;
-        let most = most.trim_start_matches('=');
+        let most = match most.strip_prefix('=') {
+            Some(most) => most.to_owned(),
+            None => (most.parse::<i64>().ok()? - 1).to_string(),
+        };
         return Some(format!("{value} is no whole number from {least} to {most}"));
     };
     Some(reason.to_owned())
-}
-
-/// A command with two letters swapped, which clap does not find.
-fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
-    let of_assay = Arguments::command();
-    let known =
-        of_assay.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
-    let is_unknown = error.kind() == ErrorKind::InvalidSubcommand
-        && error.get(ContextKind::InvalidSubcommand)
-            == Some(&ContextValue::String(command.to_owned()));
-    let near = nearest(command, known).filter(|_| is_unknown)?;
-    let failure = Failure::usage(format!("there is no command `{command}`"));
-    Some(failure.advise(format!("did you mean `assay {near}`?")))
-}
-
-fn foreign(error: &clap::Error, command: &str) -> Option<Failure> {
-    let ContextValue::String(option) = error.get(ContextKind::InvalidArg)? else { return None };
-    if error.kind() != ErrorKind::UnknownArgument {
-        return None;
-    }
-    let of_rdma = || (command == "rdma").then(|| rdma::refused::reason(option))?;
-    let (why, instead) = reason(command, option).or_else(of_rdma)?;
-    let failure = Failure::usage(format!("`assay {command}` does not take {option}"));
-    Some(failure.explain(why).advise(instead))
 }
 
 /// Prints the help if an emulated tool's command line contains `-h` or `--help`.

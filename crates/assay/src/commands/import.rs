@@ -1,6 +1,8 @@
 //! `assay import`: files of other tools' results become stored runs.
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
@@ -90,6 +92,14 @@ fn line(imported: &Imported) -> String {
     text
 }
 
+/// Whether a file may be what a tool printed, by its beginning: of an image of a disk nobody waits for the rest.
+fn is_text(path: &Path) -> std::io::Result<bool> {
+    const BEGINNING: u64 = 64 << 10;
+    let mut head = Vec::new();
+    File::open(path)?.take(BEGINNING).read_to_end(&mut head)?;
+    Ok(!head.contains(&0))
+}
+
 fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> {
     let name = path.display().to_string();
     let unread = |error: std::io::Error| job_file::unreadable(path, &error);
@@ -102,6 +112,13 @@ fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> 
         return Err(Failure::usage(format!("{name} has {}", Bytes(status.len())))
             .explain(format!("at most {} are read", Bytes(MOST_BYTES)))
             .advise("give the tool's summary, and not its log of single I/O"));
+    }
+    if !is_text(path).map_err(unread)? {
+        return Err(Failure::measurement(format!("{name} was not imported"))
+            .explain("it is no text: it has a byte that is zero")
+            .advise(
+                "give the output as the tool wrote it, as UTF-8; `assay help formats` lists what is read",
+            ));
     }
     let bytes = job_file::read(path).map_err(unread)?;
     let text = String::from_utf8_lossy(&bytes);

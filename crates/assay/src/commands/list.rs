@@ -1,6 +1,7 @@
 //! `assay list`: the stored runs.
 
 use assay_model::event::Status;
+use assay_model::failure::refusal;
 use assay_model::quantity::Quantity;
 use assay_report::build::{self, Hidden, ListedRun};
 use assay_report::words;
@@ -70,7 +71,8 @@ pub(crate) fn list(typed: &ListArguments, terminal: &mut Terminal) -> Result<u8,
     let hidden = Hidden { without_result: found - listing.runs.len(), unasked: stored - found };
     let is_whole = listing.runs.iter().all(|run| run.is_whole);
     if typed.page.format() != Format::Json {
-        listing.doubts.iter().for_each(|doubt| terminal.note(&words::doubt(doubt).text));
+        let said = listing.doubts.iter().map(|doubt| refusal::plain(&words::doubt(doubt).text));
+        said.for_each(|text| terminal.note(&text));
     }
     page::publish(|| page(&listing, hidden), || document(&listing), &typed.page, terminal)?;
     Ok(if is_whole { 0 } else { exit_code(Kind::Measurement) })

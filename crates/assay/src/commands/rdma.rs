@@ -38,12 +38,12 @@ pub(crate) fn rdma(
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
     let work = typed.workload()?;
-    if typed.host.is_none() && !typed.loopback {
-        return serve(typed, cancel, terminal);
-    }
-    // Where nothing can be tried, nothing is stored.
+    // Where nothing can be tried, nobody is waited for and nothing is stored.
     if !has_devices() {
         return Err(TestError::from(RdmaError::NoDevice).failure());
+    }
+    if typed.host.is_none() && !typed.loopback {
+        return serve(typed, cancel, terminal);
     }
     let store = stored::kept(&typed.keep)?;
     let phase = (work.test.name().to_owned(), Workload::Rdma(work.clone()));

@@ -27,7 +27,7 @@ use crate::failure::{REGRESSION, exit_code};
 use crate::listening::Listening;
 use crate::pipeline::{Demands, Extent, Said};
 use crate::terminal::Terminal;
-use crate::{output_file, page, pipeline, signals, stored, suites};
+use crate::{output_file, pipeline, signals, stored, suites};
 use assay_console::options::given_words;
 use assay_run::failure::{Failure, Kind};
 use assay_run::fleet::{self, FleetPlan, FleetQuestion};
@@ -220,29 +220,25 @@ fn show(
     let lost = planned.lost.iter();
     let lost: Vec<Unreached<'_>> =
         lost.map(|lost| doctor_hosts::unreached(&lost.host, &lost.failure)).collect();
-    if typed.measuring.page.json {
-        let cases = planned.plan.cases.iter().zip(&planned.hosts);
-        let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));
-        let lost = lost
-            .iter()
-            .map(|it| json!({ "host": it.name, "reason": it.reason, "advice": it.advice }));
-        let document = json!({
-            "suite": planned.plan.suite,
-            "budget_s": planned.plan.budget_s,
-            "seed": planned.plan.seed,
-            "outlook": Said::of(&outlook),
-            "cases": cases.collect::<Vec<_>>(),
-            "lost": lost.collect::<Vec<_>>(),
-        });
-        terminal.print(&page::json(&document)?);
-    } else {
-        let compact = |hosts: &Vec<String>| {
-            host_names::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
-        let time = (outlook.said.as_slice(), outlook.is_beyond);
-        let text = terminal.text(&build::fleet_plan(&planned.plan, &hosts, &lost, time));
-        terminal.print(&text);
-    }
+    let compact = |hosts: &Vec<String>| {
+        host_names::compact(&hosts.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let hosts: Vec<String> = planned.hosts.iter().map(compact).collect();
+    let time = (outlook.said.as_slice(), outlook.is_beyond);
+    let page = build::fleet_plan(&planned.plan, &hosts, &lost, time);
+    let cases = planned.plan.cases.iter().zip(&planned.hosts);
+    let cases = cases.map(|(case, hosts)| json!({ "case": case, "hosts": hosts }));
+    let unreached = lost
+        .iter()
+        .map(|it| json!({ "host": it.name, "reason": it.reason, "advice": it.advice }));
+    let document = json!({
+        "suite": planned.plan.suite,
+        "budget_s": planned.plan.budget_s,
+        "seed": planned.plan.seed,
+        "outlook": Said::of(&outlook),
+        "cases": cases.collect::<Vec<_>>(),
+        "lost": unreached.collect::<Vec<_>>(),
+    });
+    pipeline::show_plan(&page, &document, &typed.measuring.page, terminal)?;
     Ok(if lost.is_empty() { 0 } else { exit_code(Kind::Measurement) })
 }

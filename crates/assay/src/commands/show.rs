@@ -57,7 +57,7 @@ pub(crate) fn report(typed: &ReportArguments, terminal: &mut Terminal) -> Result
         }
         runs.push(run);
     }
-    match (runs.as_slice(), typed.page.format) {
+    match (runs.as_slice(), typed.page.format()) {
         (_, Format::Learn) if !typed.page.json => {
             learn((&typed.page, typed.subject.clone()), &data_sheet, &runs, terminal)?;
         }

@@ -1,14 +1,14 @@
 //! `assay storage`: single measurements of a file, a volume or a device; and removal of files that assay
 //! left behind.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assay_model::benchmark::Benchmark;
 use assay_model::path_text;
 use assay_model::suite::{
     FileStep, FilesRequest, Measure, Order, Request, StorageRequest, Suite,
 };
-use assay_model::workload::course::{Course, SteadyRule};
+use assay_model::workload::course::{self, Course, SteadyRule};
 use serde_json::json;
 
 use crate::arguments::MeasuringArguments;
@@ -65,6 +65,19 @@ fn measure(
     if typed.targets.is_empty() && typed.engine != Engine::Null {
         return Err(Failure::usage("nothing says which storage to measure")
             .advise("name a file, a folder or a device, like `assay storage read /data`"));
+    }
+    let is_passes = |it: &&PathBuf| {
+        it.to_str().is_some_and(|it| course::passes(it).is_ok()) && !it.exists()
+    };
+    if let Some(passes) = typed.targets.iter().find(is_passes)
+        && typed.precondition.is_some()
+    {
+        let passes = passes.display();
+        return Err(Failure::usage(format!("`{passes}` is taken for a target"))
+            .explain("the passes of --precondition stand behind an equals sign")
+            .advise(format!(
+                "write --precondition={passes}; ./{passes} is a file of that name"
+            )));
     }
     // The budget of a run of one test is the time of that test, or of all of its rounds or rates with their warm-up.
     let usual_s = if typed.steady_state { SteadyRule::ROUND_S } else { LENGTH_S };

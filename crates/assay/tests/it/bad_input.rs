@@ -182,6 +182,22 @@ fn what_is_no_number_is_refused_in_words() {
             "nope cannot be read\n  why: No such file or directory\n",
         ),
         ("run nope/", "there is no suite `nope/`"),
+        (
+            "run ./nope.toml",
+            "there is no suite `./nope.toml`\n  why: there is no file of this name\n",
+        ),
+        ("run quick --budget 0", "it must be more than zero and at most a year"),
+        ("run quick --budget 1e99", "it must be more than zero and at most a year"),
+        (
+            "run --suite quick",
+            "error: `assay run` does not take --suite\n  help: suites are named without an option: `assay run quick`\n",
+        ),
+        (
+            "run compute --blas x",
+            "`assay run` does not take --blas\n  help: it is an option of `assay linpack`\n",
+        ),
+        ("run quick --interval 0", "error: unexpected argument '--interval' found\n\nFor more"),
+        ("run mpi --mpi lam --dry-run", "there is no folder lam\n"),
         ("stream --label latest", "`latest` names a run everywhere"),
         ("linpack --memory 1", "write `1%` or `100%`"),
         (

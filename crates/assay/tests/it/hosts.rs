@@ -330,7 +330,9 @@ fn a_suite_on_several_hosts_is_one_run() {
     for format in ["text", "markdown", "html", "csv", "json"] {
         let report = ["report", "--anonymous", "--format", format];
         let closed = world.assay(&report).succeeded().out;
-        let mut words = closed.split(|it: char| !it.is_alphanumeric());
+        // The data within a page are base64, in which any two letters stand alone now and then.
+        let pieces = closed.split(['"', '<', '>', ' ']).filter(|it| it.len() < 2000);
+        let mut words = pieces.flat_map(|it| it.split(|it: char| !it.is_alphanumeric()));
         assert!(!words.any(|word| ["a1", "a2"].contains(&word)), "{format}: {closed}");
         assert!(closed.contains("host-1") && closed.contains("host-3"), "{format}: {closed}");
     }

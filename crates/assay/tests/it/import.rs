@@ -62,7 +62,10 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
     world.write("good.txt", STREAM);
     world.write("cut.txt", &STREAM.replace("Solution Validates", ""));
     world.write("other.txt", "hello\n");
-    let outcome = world.assay(&["import", "good.txt", "cut.txt", "other.txt", "absent", "."]);
+    // Of an image of a disk only the beginning is read.
+    world.write("image", "\0\u{1}");
+    let files = ["good.txt", "cut.txt", "other.txt", "image", "absent", "."];
+    let outcome = world.assay(&[&["import"], &files[..]].concat());
     let outcome = outcome.failed_with(4);
     assert!(outcome.out.contains("stream, 1 measurement, good.txt"), "{}", outcome.out);
     for reported in
@@ -70,6 +73,7 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
     {
         assert!(outcome.err.contains(reported), "{reported}: {}", outcome.err);
     }
+    assert!(outcome.err.contains("it is no text"), "{}", outcome.err);
     assert!(outcome.err.contains("absent cannot be read"), "{}", outcome.err);
     assert!(outcome.err.contains(". is no file"), "{}", outcome.err);
     let refused = world.assay(&["import", "--set", "colour=red", "good.txt"]).failed_with(2);

@@ -134,6 +134,40 @@ fn finished_rounds_and_tries_are_kept() {
     }
 }
 
+/// The rates that a search has tried are measured, whether one of them met the goal or not.
+#[test]
+fn tries_that_met_no_goal_are_kept() {
+    for (is_ended, status) in [(true, "interrupted"), (false, "failed")] {
+        let world = World::new();
+        let words = ["storage", "read", "--engine", "null", "--find-rate", "p99<=1ns"];
+        let mut command = world.command(&[&words[..], &["--for", "300ms"]].concat());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines =
+            BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        assert!(lines.any(|line| line.contains(": missed")));
+        if is_ended {
+            signal(&child, "INT");
+        }
+        let rest: Vec<String> = lines.collect();
+        assert_eq!(child.wait().unwrap().code(), Some(4));
+        let document = world.json(&["show", "latest", "--json"]);
+        assert_eq!(document["run"]["status"], status, "{rest:?}");
+        assert_eq!(document["results"].as_array().unwrap().len(), 0, "{document}");
+        assert_eq!(document["failures"][0]["id"], "no-rate-keeps-goal");
+        let steps = document["steps"].as_array().unwrap();
+        for metric in ["rate", "late", "latency_from_intended"] {
+            let is_missed =
+                |it: &Value| it["metric"] == metric && it["parameters"]["shown"] == "misses";
+            assert!(steps.iter().any(is_missed), "{metric}: {document}");
+        }
+        let page = world.assay(&["show", "latest"]).succeeded().out;
+        assert!(
+            page.contains("median from due") && !page.contains("Nothing was measured"),
+            "{page}"
+        );
+    }
+}
+
 #[test]
 fn a_kill_loses_no_finished_case() {
     let world = World::new();

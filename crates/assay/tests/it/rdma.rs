@@ -76,7 +76,12 @@ fn the_doctor_names_what_it_cannot_see() {
     if has_device("the_doctor_names_what_it_cannot_see") {
         return;
     }
-    let shown = World::new().assay(&["doctor", "rdma", "--all"]).succeeded().out;
+    let world = World::new();
+    let shown = world.assay(&["doctor", "rdma"]).succeeded().out;
+    assert!(shown.contains("an RDMA device"), "it is what was asked about: {shown}");
+    let shown = world.assay(&["doctor", "memory"]).succeeded().out;
+    assert!(shown.contains("`assay doctor memory --all`"), "{shown}");
+    let shown = world.assay(&["doctor", "rdma", "--all"]).succeeded().out;
     assert!(shown.contains("rdma.link") && shown.contains("an RDMA device"), "{shown}");
     // Without memory that may be locked there is no RDMA either.
     assert!(
@@ -99,6 +104,7 @@ fn without_a_device_it_says_what_is_missing_and_what_to_do() {
         let reported = world.assay(words).failed_with(4).err;
         assert!(reported.contains("there is no RDMA device on this machine"), "{reported}");
         assert!(reported.contains("rdma link add"), "{reported}");
+        assert!(!reported.contains("waiting for"), "{reported}");
     }
     let listed = world.assay(&["list"]).succeeded().out;
     assert!(listed.contains("There are no runs yet"), "{listed}");
@@ -152,7 +158,20 @@ fn what_perftest_takes_is_taken_as_far_as_a_device() {
 fn what_a_test_cannot_do_is_refused_with_the_reason() {
     let world = World::new();
     for (words, expected) in [
-        (&["rdma", "write-lat", "-c", "UD"][..], "UD carries messages only"),
+        (
+            &["rdma", "write-lat", "-c", "UD"][..],
+            "error: `assay rdma write-lat` does not take -c UD",
+        ),
+        (&["rdma", "atomic-lat", "-a"], "error: `assay rdma atomic-lat` does not take -a\n"),
+        (&["rdma", "write-lat", "-b"], "error: `assay rdma write-lat` does not take -b\n"),
+        (&["rdma", "send-lat", "--report_gbits"], "does not take --report_gbits\n"),
+        (&["rdma", "send-lat", "-D", "121"], "does not take so long a -D\n"),
+        (&["rdma", "send-bw", "-c", "UD", "-b"], "error: -b cannot be used with -c UD\n"),
+        (&["rdma", "send-lat", "-D", "2", "-f", "3"], "error: -f 3 cannot be used with -D 2\n"),
+        (&["rdma", "read-lat", "-D", "10", "-U"], "error: -U cannot be used with -D\n"),
+        (&["rdma", "send-lat", "host:18515"], "`host -p 18515`"),
+        (&["rdma", "send-lat", "-x", "256"], "256 is no whole number from 0 to 255"),
+        (&["rdma", "write-lat", "-c", "UD"], "UD carries messages only"),
         (&["rdma", "atomic-lat", "-s", "16"], "atomic operations have 8 bytes"),
         (&["rdma", "send-lat", "-t", "16"], "latency is measured one by one"),
         (&["rdma", "read-lat", "-q", "2"], "latency is measured one by one"),

@@ -1,5 +1,7 @@
 //! Suites that measure what is there, and several of them in one run.
 
+use std::fs;
+
 use crate::program::World;
 
 #[test]
@@ -111,6 +113,18 @@ fn a_budget_that_cannot_be_kept_is_said_before() {
         assert_eq!(document["outlook"]["is_beyond_budget"], true, "{more:?}");
         let said = document["outlook"]["said"][0].as_str().unwrap();
         assert!(said.contains(beyond), "{said}");
+        // Nobody is told the time of hosts that were not asked as if they had been.
+        let all = document["outlook"]["said"].to_string();
+        assert_eq!(all.contains("no host was asked"), !more.is_empty(), "{all}");
+        world.assay(&[&words[..], &["-o", "plan.json"]].concat()).succeeded();
+        let written = fs::read_to_string(world.path("plan.json")).unwrap();
+        assert!(written.starts_with('{'), "{more:?}: {written}");
+        let refused = world.assay(&[&words[..], &["--format", "html"]].concat()).failed_with(2);
+        assert!(
+            refused.err.contains("a plan is printed as text or as JSON"),
+            "{}",
+            refused.err
+        );
     }
 }
 

@@ -412,6 +412,11 @@ impl Loop {
     /// `None` where this user or this machine cannot have one; the test is skipped then.
     pub(crate) fn over(path: &std::path::Path, test: &str) -> Option<Self> {
         std::fs::File::create(path).unwrap().set_len(8 << 20).unwrap();
+        Self::of(path, test)
+    }
+
+    /// The same over what is there.
+    pub(crate) fn of(path: &std::path::Path, test: &str) -> Option<Self> {
         let made = Command::new("losetup").args(["-f", "--show"]).arg(path).output();
         let made = made.ok().filter(|made| made.status.success());
         let Some(made) = made else {

@@ -55,6 +55,19 @@ fn every_door_misses_a_volume_that_is_not_mounted() {
     world.assay(&plan).succeeded();
 }
 
+/// A file right in `/` is rather a volume that nobody mounted: what, why and what to do, a line each.
+#[test]
+fn a_new_name_right_at_the_root_is_no_file() {
+    let target = "/assay-nobody-mounts-this";
+    let world = World::new();
+    let refused = world.assay(&["storage", "read", target]).failed_with(2);
+    let begins = ["error: there is no /assay-nobody", "  why: ", "  help: "];
+    let lines: Vec<&str> = refused.err.lines().collect();
+    assert!(lines.len() == 3, "{refused:?}");
+    assert!(lines.iter().zip(begins).all(|(line, it)| line.starts_with(it)), "{refused:?}");
+    assert!(!Path::new(target).exists());
+}
+
 #[test]
 fn the_file_system_and_its_device_are_reported_first_and_stored() {
     let world = World::new();
@@ -178,14 +191,36 @@ fn what_lies_behind_a_loop_device_is_in_use() {
     };
     let refused = write("disk");
     assert!(refused.err.contains(&format!("it lies behind {}", device.0)), "{refused:?}");
-    let made = Command::new("losetup").args(["-f", "--show", &device.0]).output().unwrap();
-    if !made.status.success() {
-        eprintln!("SKIPPED {test}: losetup puts no loop device over another one here");
-        return;
-    }
-    let upper = Loop(String::from_utf8(made.stdout).unwrap().trim().to_owned());
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
     let refused = write(&device.0);
     assert!(refused.err.contains(&format!("it lies behind {}", upper.0)), "{refused:?}");
+}
+
+/// A file system is destroyed through any device that leads to its sectors.
+#[test]
+fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
+    let test = "what_lies_below_a_loop_device_is_not_written_while_it_is_used";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let made = Command::new("mkfs.ext4").args(["-q", &device.0]).status();
+    let folder = world.path("mounted");
+    std::fs::create_dir(&folder).unwrap();
+    let mounted = Command::new("mount").arg(&device.0).arg(&folder).status();
+    if ![made, mounted].iter().all(|it| it.as_ref().is_ok_and(|it| it.success())) {
+        eprintln!("SKIPPED {test}: no file system can be made and mounted here");
+        return;
+    }
+    let write = |target: &str| {
+        let plan = ["storage", "write", target, "--dry-run", "--destroy-data", target];
+        let refused = world.assay(&plan).failed_with(2);
+        let says = ["is never written", folder.to_str().unwrap()];
+        assert!(says.iter().all(|it| refused.err.contains(it)), "{refused:?}");
+    };
+    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
+    write(&second.0);
+    drop(second);
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    write(&upper.0);
 }
 
 #[test]
@@ -216,6 +251,27 @@ fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
     assert_eq!(std::fs::read_to_string(&precious).unwrap(), "x".repeat(4096));
     assert!(clean(&world).succeeded().out.contains("removed"));
     assert!(file("copy").exists() && file("tree").is_symlink());
+}
+
+/// Logs and pages replace those of an earlier run, and nothing else that has their name.
+#[test]
+fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
+    let world = World::new();
+    world.write("job", "[a]\nrw=read\nsize=1m\nfilename=f\nwrite_bw_log=a\n");
+    let text =
+        "sd=sd1,lun=f,size=1m\nwd=wd1,sd=sd1\nrd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n";
+    world.write("parameters", text);
+    for (words, path, code) in [
+        (&["fio", "job"][..], "a_bw.1.log", 2),
+        (&["vdbench", "-f", "parameters"], "output/summary.html", 4),
+    ] {
+        world.assay(words).succeeded();
+        world.assay(words).succeeded();
+        let precious = world.write(path, PRECIOUS);
+        let refused = world.assay(words).failed_with(code);
+        assert!(refused.err.contains("is there already"), "{refused:?}");
+        assert_eq!(std::fs::read_to_string(&precious).unwrap(), PRECIOUS);
+    }
 }
 
 #[test]

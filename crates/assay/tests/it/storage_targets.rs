@@ -73,6 +73,29 @@ fn a_device_and_its_partition_are_not_two_targets() {
     assert!(Command::new("delpart").args([&device.0, "1"]).status().unwrap().success());
 }
 
+/// What is written to a loop device is written to the file or the device behind it.
+#[test]
+fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
+    let test = "a_loop_device_and_what_lies_behind_it_are_not_two_targets";
+    let world = World::new();
+    let Some(device) = Loop::over(&world.path("disk"), test) else { return };
+    let file = world.path("disk").display().to_string();
+    let Some(second) = Loop::of(&world.path("disk"), test) else { return };
+    let Some(upper) = Loop::of(device.0.as_ref(), test) else { return };
+    for [one, other] in [
+        [&device.0, &file],
+        [&file, &device.0],
+        [&device.0, &second.0],
+        [&upper.0, &device.0],
+        [&upper.0, &file],
+    ] {
+        let refused = world.assay(&["storage", "read", one, other, "--dry-run"]).failed_with(2);
+        let says = format!("the targets {one} and {other} overlap");
+        assert!(refused.err.contains(&says), "{refused:?}");
+    }
+    world.assay(&["storage", "read", &device.0, "another", "--dry-run"]).succeeded();
+}
+
 /// Where only a contest decides, as in memory and on NFS, there is one of it, and its outcome is said once.
 #[test]
 fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
@@ -135,6 +158,7 @@ fn languages_show_the_line_that_is_refused() {
     world.write("script.ior", "IOR START\ntestFile=foreign\nblockSize=1m\ntransferSize=1m\nwriteFile=1\nreadFile=0\nRUN\nIOR STOP\n");
     for (words, line, says, code) in [
         (&["fio", "odd.fio"][..], "odd.fio:7", "no multiple of", 4),
+        (&["fio", "odd.fio"], "odd.fio:7", "phase first cannot be carried out", 4),
         (&["fio", "write.fio"], "write.fio:2", "--destroy-data=", 2),
         (&["vdbench", "-f", "write.vdb"], "write.vdb:3", "--destroy-data=", 2),
         (&["ior", "-f", "script.ior"], "script.ior:2", "--destroy-data=", 2),
@@ -159,6 +183,19 @@ fn languages_show_the_line_that_is_refused() {
     // The job that can be done is done, and the other one fails when it is its turn.
     let refused = world.assay(&["fio", "global.fio", "--dry-run"]).failed_with(4);
     assert!(refused.err.contains("global.fio:13"), "{refused:?}");
+    trees_show_the_anchor(&world);
+    for (words, place) in [
+        (&["ior", "-w", "-b", "1x", "-o", "f"][..], "command line:1:4"),
+        (&["ior", "-w", "-Q"], "command line:1:4"),
+        (&["ior", "-w", "-o", "foreign"], "command line:1:4"),
+        (&["ior", "-b", "1m", "-t", "300k"], "command line:1:1"),
+        (&["ior", "-f", "none"], "command line:1:1"),
+        (&["ior", "-f", "bad.ior"], "bad.ior:2"),
+    ] {
+        world.write("bad.ior", "IOR START\ntranferSize=1m\nRUN\n");
+        let refused = world.assay(words).failed_with(2);
+        assert!(refused.err.contains(place), "{words:?}: {refused:?}");
+    }
     let (transfer, block) = (["-t", "1000"], ["-b", "10000"]);
     let odd =
         [&["ior", "-r", "-o", "foreign", "--posix.odirect", "--dryRun"][..], &transfer, &block];
@@ -167,6 +204,36 @@ fn languages_show_the_line_that_is_refused() {
     assert_eq!(std::fs::read(world.path("foreign")).unwrap(), vec![7; 1 << 20]);
     let runs = world.json(&["list", "--all", "--json"]);
     assert_eq!(runs["runs"].as_array().unwrap().len(), 0, "{runs}");
+}
+
+fn trees_show_the_anchor(world: &World) {
+    std::fs::create_dir_all(world.path("full")).unwrap();
+    world.write("full/precious", "x");
+    for (anchor, size, says, code) in [
+        ("full", "4k", "--destroy-data=", 2),
+        ("nothing/tree", "4k", "there is no folder", 2),
+        ("foreign", "4k", "is no folder", 2),
+        ("/proc/tree", "4k", "nothing is made below /proc", 2),
+        ("new", "9999t", "no room", 4),
+    ] {
+        let text = format!(
+            "* a comment\nfsd=fsd1,depth=1,width=1,files=2,size={size},anchor={anchor}\n\
+             fwd=fwd1,fsd=fsd1,operation=read\n\
+             rd=rd1,fwd=fwd1,fwdrate=9,format=yes,elapsed=2,interval=1\n"
+        );
+        world.write("trees.vdb", &text);
+        // Simulated first: what is not refused would fill the disk.
+        for more in [&["-s"][..], &[]] {
+            let refused = world.assay(&[&["vdbench", "-f", "trees.vdb"], more].concat());
+            let refused = refused.failed_with(code);
+            let at = text.lines().nth(1).and_then(|line| line.find("anchor=")).unwrap();
+            let place = format!("trees.vdb:2:{}", at + "anchor=".len() + 1);
+            assert!(
+                refused.err.contains(&place) && refused.err.contains(says),
+                "{anchor}: {place}: {refused:?}"
+            );
+        }
+    }
 }
 
 /// IOR reads what is there in full, or not at all.
@@ -221,5 +288,38 @@ fn a_file_is_no_place_for_a_tree() {
     for more in [&[][..], &["--dry-run"]] {
         let refused = world.assay(&[&["storage", "files", "file"][..], more].concat());
         assert!(refused.failed_with(2).err.contains("file is no folder"), "{more:?}");
+    }
+}
+
+/// Memory has no queues that could be polled, and what is refused is refused before anything is written.
+#[test]
+fn only_devices_with_queues_for_it_are_polled() {
+    let test = "only_devices_with_queues_for_it_are_polled";
+    let world = World::in_memory();
+    if !world.path("").starts_with("/dev/shm") {
+        eprintln!("SKIPPED {test}: there is no folder in memory");
+        return;
+    }
+    let polled = ["--engine", "io_uring-polled", "--size", "1MiB", "--for", "200ms"];
+    world.write("odd.fio", "[a]\nrw=read\nsize=1m\nioengine=io_uring\nhipri\ndirect=1\n");
+    world.write("page.fio", "[a]\nrw=read\nsize=1m\nioengine=io_uring\nhipri\n");
+    world.write(
+        "sync.fio",
+        "[a]\nrw=write\nsize=1m\nioengine=io_uring\nhipri\ndirect=1\nfsync=1\n",
+    );
+    let queues = "its device has no queues that can be polled (there is no /sys/dev/block/0:";
+    for (arguments, expected) in [
+        (&[&["storage", "read", "file"], &polled[..]].concat()[..], queues),
+        (&[&["storage", "read", "file", "--dry-run"], &polled[..]].concat()[..], queues),
+        (&["fio", "odd.fio"], queues),
+        (&["fio", "page.fio"], "only direct I/O can be polled for"),
+        (&["fio", "sync.fio"], "no device can be polled for the end of an fsync"),
+    ] {
+        let outcome = world.assay(arguments).failed_with(4);
+        assert!(outcome.err.contains(expected), "{arguments:?}: {}", outcome.err);
+        if arguments[0] == "fio" {
+            assert!(outcome.err.contains(&format!("{}:5:1]", arguments[1])), "{}", outcome.err);
+        }
+        assert!(!world.path("file").exists() && !world.path("a.0.0").exists(), "{arguments:?}");
     }
 }

@@ -26,6 +26,14 @@ pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), 
             "choose io_uring or libaio, or run this job with fio",
         ));
     };
+    let choice = match (choice, job.polls) {
+        (_, false) => choice,
+        (EngineChoice::IoUring, true) => &EngineChoice::IoUringPolled,
+        (_, true) => {
+            let why = format!("hipri polls with ioengine=io_uring, and not with {name}");
+            return Err(combine(placed, why, "choose io_uring, or leave hipri out"));
+        }
+    };
     if job.way.trims && *choice != EngineChoice::Null {
         let note = "trims block, so there is one at a time, as in fio".to_owned();
         return Ok((EngineChoice::Threads, (job.depth > 1).then_some(note)));

@@ -61,6 +61,7 @@ impl Worker {
     fn flag(&mut self, name: &str, value: Option<&str>) -> Result<bool, String> {
         let place: &mut bool = match name {
             "direct" => &mut self.direct,
+            "hipri" => &mut self.polls,
             "time_based" => &mut self.time_based,
             "randrepeat" | "allrandrepeat" => &mut self.repeat,
             "end_fsync" | "fsync_on_close" => &mut self.sync_at_end,

@@ -15,8 +15,13 @@ use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
 /// Largest size of one registered buffer (`io_uring_register(2)`).
 const MAXIMUM_REGISTERED_BYTES: usize = 1 << 30;
 
-/// The engine of `io_uring`.
-pub(crate) struct Uring {
+/// The engine of `io_uring`, which sleeps until a device interrupts.
+pub(crate) type Uring = Ring<false>;
+/// The same for devices that never interrupt: each look at completions asks the device (`IORING_SETUP_IOPOLL`).
+pub(crate) type UringPolled = Ring<true>;
+
+/// Both of them.
+pub(crate) struct Ring<const POLLED: bool> {
     /// The three parts borrow from `ring`, so they are dropped before it.
     parts: ManuallyDrop<Parts>,
     ring: *mut IoUring,
@@ -52,11 +57,11 @@ const FLAGS: [Flag; 4] = [
     }),
 ];
 
-impl StorageEngine for Uring {
-    const NAME: &'static str = "io_uring";
+impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
+    const NAME: &'static str = if POLLED { "io_uring-polled" } else { "io_uring" };
 
     fn set_up(setup: Setup<'_>) -> io::Result<Self> {
-        let (ring, mut granted) = ring(setup.slots)?;
+        let (ring, mut granted) = ring(setup.slots, POLLED)?;
         if !ring.params().is_feature_ext_arg() {
             let what = "this kernel's io_uring cannot wait for a limited time (before 5.11)";
             return Err(io::Error::new(io::ErrorKind::Unsupported, what));
@@ -147,17 +152,19 @@ impl StorageEngine for Uring {
         let handed = most.min(queue.len()) as u32;
         let flags = EnterFlags::GETEVENTS.bits();
         let result = match wait {
-            // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
-            Wait::No | Wait::Done => unsafe {
-                let minimum = u32::from(wait == Wait::Done);
-                submitter.enter::<libc::sigset_t>(handed, minimum, flags, None)
-            },
             // The call for a limited wait hands over all there is, and whoever holds I/O back does not
             // wait.
-            Wait::AtMost { ns } => {
+            Wait::AtMost { ns } if !POLLED => {
                 let limit = Timespec::from(std::time::Duration::from_nanos(ns));
                 submitter.submit_with_args(1, &SubmitArgs::new().timespec(&limit))
             }
+            // A device is polled until something has completed, whatever the limit (`io_iopoll_check`): there it
+            // is asked once, and the worker asks again.
+            // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
+            Wait::No | Wait::Done | Wait::AtMost { .. } => unsafe {
+                let minimum = u32::from(wait == Wait::Done);
+                submitter.enter::<libc::sigset_t>(handed, minimum, flags, None)
+            },
         };
         if let Err(error) = result
             && !super::passes(&error)
@@ -177,11 +184,14 @@ impl StorageEngine for Uring {
 }
 
 /// A ring with all flags that the kernel takes, and their names.
-fn ring(slots: u32) -> io::Result<(IoUring, Vec<&'static str>)> {
+fn ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str>)> {
     let entries = slots.next_power_of_two();
     let mut flags = &FLAGS[..];
     loop {
         let mut builder = IoUring::builder();
+        if polled {
+            builder.setup_iopoll();
+        }
         for (_, ask) in flags {
             ask(&mut builder);
         }
@@ -208,7 +218,7 @@ fn register_slab(submitter: &Submitter<'_>, (start, bytes): (*mut u8, usize)) ->
     bytes <= MAXIMUM_REGISTERED_BYTES && unsafe { submitter.register_buffers(&[slab]) }.is_ok()
 }
 
-impl Drop for Uring {
+impl<const POLLED: bool> Drop for Ring<POLLED> {
     fn drop(&mut self) {
         // A registered ring keeps itself alive until its thread ends. A refusal means it never was.
         let _ = self.parts.submitter.unregister_ring_fd();

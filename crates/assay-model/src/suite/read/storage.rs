@@ -48,6 +48,7 @@ const ARRIVALS: &[(&str, Arrivals)] = &[
 const ENGINES: &[(&str, EngineChoice)] = &[
     ("auto", EngineChoice::Auto),
     ("io_uring", EngineChoice::IoUring),
+    ("io_uring-polled", EngineChoice::IoUringPolled),
     ("libaio", EngineChoice::Libaio),
     ("threads", EngineChoice::Threads),
     ("null", EngineChoice::Null),

@@ -121,8 +121,11 @@ pub(super) fn side_by_side(summaries: &[&Summary]) -> Table {
     let interval = words::interval(all().next().map(|(_, it)| it.ci_level));
     let mut titles = vec![(word("column-item").to_owned(), Align::Left)];
     for label in &labels {
+        let is_named = all().any(|(of, it)| of == *label && it.metric == "goodput");
         for column in &COLUMNS {
-            titles.push((column.title(label), Align::Right));
+            let title = column.title(label);
+            let title = if is_named { title } else { detailed(&title, label) };
+            titles.push((title, Align::Right));
             titles.extend(column.has_interval().then(|| (interval.clone(), Align::Right)));
         }
     }

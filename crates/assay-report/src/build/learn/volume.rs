@@ -57,8 +57,9 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
             found.iter().find(same).copied().cloned()
         };
         let (throughput, latency) = (beside(&rates_of_bytes), beside(&latencies));
-        let share =
-            [&throughput, &rate].into_iter().flatten().find_map(|it| it.percent_of_limit);
+        let shares =
+            [&throughput, &rate].into_iter().flatten().filter_map(|it| it.percent_of_limit);
+        let share = shares.max_by(f64::total_cmp);
         // In the unit of the column that it is about.
         let of_rate = rate.as_ref().map(|it| (it, 1.0, "IOPS"));
         let known = of_rate.or(throughput.as_ref().map(|it| (it, MIB, "MiB/s")));

@@ -54,7 +54,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     document.paragraph(Tone::Plain, head.note.clone().unwrap_or_default());
     let (tone, text) = fate(summary, run);
     document.paragraph(tone, text);
-    if summary.results.is_empty() {
+    if summary.results.is_empty() && summary.steps.is_empty() {
         document.paragraph(Tone::Bad, word("nothing-measured"));
     }
 }

@@ -9,7 +9,7 @@ use super::context::{Context, metric_name, number, text};
 use super::network::pairs;
 use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, HeatMap, Table, Tone};
-use crate::locale::{comma, detailed, fact, fixed, symbol, word};
+use crate::locale::{Language, Locale, comma, detailed, fact, fixed, symbol, word};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -175,19 +175,30 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// `Latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`.
+    /// `Latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`. What a benchmark does is told in
+    /// English alone; other languages have words for the two that every page has, and of the rest the names.
     fn title(&self) -> String {
         let metric = self.estimates.first().map(|it| metric_name(it)).unwrap_or_default();
-        let what = self.benchmark.definition().title;
-        let what = match self.metric {
-            "latency" | "bandwidth" => what.to_owned(),
-            _ => format!("{what}: {metric}"),
+        let id = self.benchmark.id();
+        let mut title = match (Language::current().locale, id, self.metric) {
+            (Locale::En, _, metric_id) => {
+                let what = self.benchmark.definition().title;
+                let mut letters = what.chars();
+                let first = letters.next().map(|letter| letter.to_uppercase().to_string());
+                let what = first.unwrap_or_default() + letters.as_str();
+                match metric_id {
+                    "latency" | "bandwidth" => format!("{what} ({id})"),
+                    _ => format!("{what}: {metric} ({id})"),
+                }
+            }
+            (_, "mpi.latency", "latency") => {
+                format!("{} ({id})", word("learn-heading-mpi-latency"))
+            }
+            (_, "mpi.bw", "bandwidth") => {
+                format!("{} ({id})", word("learn-heading-mpi-bandwidth"))
+            }
+            _ => detailed(id, &metric),
         };
-        let mut letters = what.chars();
-        let first = letters.next().map(|letter| letter.to_uppercase().to_string());
-        let (first, rest, id) =
-            (first.unwrap_or_default(), letters.as_str(), self.benchmark.id());
-        let mut title = format!("{first}{rest} ({id})");
         // Files of other tools do not say everything.
         if !self.place.is_empty() {
             title = detailed(&title, &self.place);
@@ -208,9 +219,7 @@ fn size(estimate: &Estimate) -> Option<u64> {
 }
 
 fn shown_size(bytes: Option<u64>) -> Cell {
-    let text =
-        bytes.map(|bytes| units::joined(&assay_model::quantity::Bytes(bytes).to_string()));
-    text.unwrap_or_default().into()
+    bytes.map(units::size).unwrap_or_default().into()
 }
 
 /// The units of the OSU benchmarks and of pages, for every size: 4 MiB in µs as 8 B.
@@ -282,7 +291,7 @@ fn standing(estimate: &Estimate, best: &Estimate) -> String {
         (Some(one), Some(other)) => one[0] <= other[1] && other[0] <= one[1],
         _ => false,
     };
-    format!("{}×{ratio:.2}", if overlap { "≈" } else { "" })
+    format!("{}×{}", if overlap { "≈" } else { "" }, fixed(ratio, 2))
 }
 
 /// The same bandwidth as networks count it; the unit is in the heading.

@@ -53,10 +53,15 @@ struct Side<'a> {
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let (tests, _) = tests(context);
-    if tests.is_empty() {
+    let unmet = course::without_result(context);
+    if tests.is_empty() && unmet.is_empty() {
         return;
     }
     document.heading(word("heading-storage"));
+    course::add(document, &unmet);
+    if tests.is_empty() {
+        return;
+    }
     let (curves, single): (Vec<&Test<'_>>, Vec<&Test<'_>>) =
         tests.iter().partition(|test| test.is_on_a_curve());
     for sentence in sentences(&tests, target).into_iter().chain(sentences(&tests, engine)) {
@@ -123,12 +128,7 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
             }
         }
         if index.is_none() {
-            let is_step = |step: &&Estimate| {
-                step.case == estimate.case
-                    && step.tool == estimate.tool
-                    && step.host == estimate.host
-            };
-            new.steps = context.summary.steps.iter().filter(is_step).collect();
+            new.steps = course::steps_of(context, estimate);
             keys.push(key);
             tests.push(new);
         }
@@ -193,9 +193,9 @@ impl<'a> Test<'a> {
         figures.into_iter().chain(besides).chain(sides.into_iter().flatten()).flatten()
     }
 
-    /// Any of its results: the attributes of the case are the same in all.
+    /// Any of its results: the attributes of the case are the same in all, and in its steps where it has no result.
     fn any(&self) -> Option<&'a Estimate> {
-        self.all().next()
+        self.all().next().or_else(|| self.steps.first().copied())
     }
 
     fn text(&self, name: Attribute) -> Option<String> {

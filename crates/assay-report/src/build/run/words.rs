@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use assay_model::summary::CaseFailure;
 
-use crate::locale::{comma, detailed, details, fixed, word};
+use crate::locale::{comma, detailed, details, fixed, sentences, word};
 use crate::{units, words as catalogue};
 
 /// Fewer samples than this give no interval: 2⁻⁵ is more than 5 %.
@@ -16,7 +16,7 @@ pub(super) fn byte_counting() -> String {
 
 pub(in crate::build) fn statistics(version: u32) -> String {
     let values = say!("statistics", least = SAMPLES_FOR_INTERVAL);
-    format!("{values} {}", say!("statistics-version", version = version))
+    sentences(&[values, say!("statistics-version", version = version)])
 }
 
 pub(super) fn title(suite: &str, hosts: &str) -> String {
@@ -131,13 +131,13 @@ pub(super) fn scaling_title(metric: &str) -> String {
 
 pub(super) fn scaling_description(first: &str, one: &str, last: &str, all: &str) -> String {
     let reported = say!("scaling-description", few = first, one = one, many = last, all = all);
-    format!("{reported} {}", word("intervals-shaded"))
+    sentences(&[reported, word("intervals-shaded").to_owned()])
 }
 
 pub(super) fn ladder_description(low: &str, small: &str, high: &str, large: &str) -> String {
     let reported =
         say!("ladder-description", low = low, small = small, high = high, large = large);
-    format!("{reported} {}", word("intervals-shaded"))
+    sentences(&[reported, word("intervals-shaded").to_owned()])
 }
 
 pub(super) fn huge_pages(granted: &[String], all: usize) -> String {

@@ -20,6 +20,8 @@ use crate::storage::series::{self, Stretch};
 
 /// Stretches that a try is cut into: as many as the verdict needs, and some that may hold no I/O.
 const STRETCHES: f64 = 70.0;
+/// Parts that its latency is stored in: as many as percentiles are held against each other in.
+const PARTS: f64 = 16.0;
 
 /// The workload at the maximum rate that keeps the goal, and what it did.
 pub(super) fn measure(
@@ -28,7 +30,7 @@ pub(super) fn measure(
     goal: &LatencyGoal,
 ) -> Result<(StorageWorkload, StorageOutcome), CaseError> {
     let closed = measurer.once(&workload.of_step(0))?;
-    record_step(0, None, &stretches(&closed), goal, measurer.recorder);
+    record_step(0, None, &closed, goal, measurer.recorder)?;
     let mut search = Search::below(series::rate_per_s(&closed));
     let mut tries: Vec<StorageOutcome> = Vec::new();
     let (mut kept, mut last) = (Kept::default(), None);
@@ -47,10 +49,9 @@ pub(super) fn measure(
             Err(CaseError::Interrupted) if search.keeps > 0.0 => break,
             outcome => outcome?,
         };
-        let seen = stretches(&outcome);
-        record_step(step, Some(rate_per_s), &seen, goal, measurer.recorder);
+        record_step(step, Some(rate_per_s), &outcome, goal, measurer.recorder)?;
+        let tried = tried(rate_per_s, &stretches(&outcome), goal);
         tries.push(outcome);
-        let tried = tried(rate_per_s, &seen, goal);
         let shown = search.judge(tried.clone(), goal);
         measurer.recorder.note(&line(&tried, shown));
         last = Some((tried, shown));
@@ -131,21 +132,22 @@ fn line(tried: &Try, shown: Verdict) -> Phrase {
     )
 }
 
-/// One try: its rates, and in every stretch the I/O that were late among all. The closed loop before all
-/// tries has no rate that was requested, and nothing is late in it.
+/// One try: its rates, its latency, and in every stretch the I/O that were late among all. The closed loop before all
+/// tries has no rate that was requested, and nothing is late in it. It is stored at once: a search that finds no rate,
+/// or is ended before it has, leaves its tries.
 fn record_step(
     step: u32,
     asked_per_s: Option<f64>,
-    seen: &[Stretch],
+    outcome: &StorageOutcome,
     goal: &LatencyGoal,
     recorder: &mut Recorder<'_, '_>,
-) {
+) -> Result<(), CaseError> {
     let asked = asked_per_s.map(|rate| (Attribute::RequestedRate, Value::from(rate)));
     let key = |metric| {
         Key::with(metric, [(Attribute::Step, step.into())].into_iter().chain(asked.clone()))
     };
     let mut start_s = 0.0;
-    for stretch in seen {
+    for stretch in stretches(outcome) {
         let (value, weight) = (stretch.rate_per_s(), stretch.length_s());
         recorder.record(Entry::Measured(key("rate"), Seen::over(value, weight)));
         if asked_per_s.is_some() {
@@ -156,6 +158,15 @@ fn record_step(
         }
         start_s += weight;
     }
+    start_s = 0.0;
+    for part in series::stretches(&outcome.intervals, outcome.elapsed_s / PARTS) {
+        let span = Span::of_seconds(start_s, part.length_s(), false);
+        recorder.record_all(part.latency().map(|(metric, latency)| {
+            Entry::Measured(key(metric), Seen::Distribution(span, latency))
+        }));
+        start_s += part.length_s();
+    }
+    recorder.flush()
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ fn the_null_engine_touches_nothing() {
 
 #[test]
 fn the_disk_of_the_system_is_never_written() {
-    let mounts = mounts::read(&Root::machine());
+    let mounts = mounts::read(&assay_fleet::root::Root::machine());
     let root = mounts.iter().find(|it| it.point == Path::new("/")).map(|it| it.source.clone());
     let Some(device) = root.filter(|it| Path::new(it).exists() && it.starts_with("/dev/"))
     else {

@@ -26,9 +26,14 @@ pub(super) fn read(typed: &GateArguments) -> Result<Option<Vec<Gate>>, Failure> 
 pub(in crate::commands) fn file(path: &Path) -> Result<Vec<Gate>, Failure> {
     let text = job_file::read_text(path).map_err(|error| job_file::unreadable(path, &error))?;
     gate::read(&text).map_err(|error| {
-        Failure::new(Kind::Suite, format!("{} is no file of gates", path.display()))
+        let name = path.display().to_string();
+        let failure = Failure::new(Kind::Suite, format!("{name} is no file of gates"))
             .because(&error)
-            .advise("docs/references.md shows one")
+            .advise("docs/references.md shows one");
+        match error.place() {
+            Some(place) => failure.at(&name, &text, place.span.clone()),
+            None => failure,
+        }
     })
 }
 

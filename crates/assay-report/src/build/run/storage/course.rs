@@ -5,13 +5,35 @@ use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
 use assay_model::workload::course::LatencyGoal;
 
-use super::super::context::{number, text};
-use super::{Test, rows};
+use super::super::context::{Context, number, text};
+use super::super::words as row_words;
+use super::{Test, Times, rows};
 use crate::document::{
     Align, Axis, Block, Document, Line, Plot, Point, Scale, Series, Table, Tone,
 };
 use crate::locale::{grouped, semicolon, word};
 use crate::{precision, units, words};
+
+/// What led to an estimate, or would have.
+pub(super) fn steps_of<'a>(context: &Context<'a>, estimate: &Estimate) -> Vec<&'a Estimate> {
+    let steps = context.summary.steps.iter().filter(|step| {
+        step.case == estimate.case && step.tool == estimate.tool && step.host == estimate.host
+    });
+    steps.collect()
+}
+
+/// Searches that have met their goal at no rate: there are tries, and no result.
+pub(super) fn without_result<'a>(context: &Context<'a>) -> Vec<Test<'a>> {
+    let mut found: Vec<Test<'a>> = Vec::new();
+    for step in &context.summary.steps {
+        let is_its = |it: &Estimate| it.case == step.case && it.host == step.host;
+        let is_known = found.iter().flat_map(|it| &it.steps).any(|it| is_its(it));
+        if !is_known && !context.summary.results.iter().any(is_its) {
+            found.push(Test { steps: steps_of(context, step), ..Test::default() });
+        }
+    }
+    found
+}
 
 pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
     for test in tests.iter().filter(|test| test.is_whole()) {
@@ -93,6 +115,8 @@ fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
 fn search(document: &mut Document, test: &Test<'_>) {
     let Some(goal) = test.text(Attribute::Goal) else { return };
     let of = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
+    // Where it was met at none, the failure says so.
+    let is_met = test.all().next().is_some();
     let outcome = say!(
         "goal-met",
         test = test.name(),
@@ -101,28 +125,31 @@ fn search(document: &mut Document, test: &Test<'_>) {
         missed = of(Attribute::GoalMissedAt),
         closed = of(Attribute::MaximumRate),
     );
-    document.paragraph(Tone::Plain, outcome);
+    document.paragraph(Tone::Plain, if is_met { outcome } else { String::new() });
     let columns = [
         (word("column-requested"), Align::Right),
         (word("column-reached"), Align::Right),
+        (word("column-median-from-due"), Align::Right),
+        (&row_words::from_due("p99"), Align::Right),
+        (&row_words::from_due("p99.9"), Align::Right),
         (word("column-late"), Align::Right),
         (word("column-goal"), Align::Left),
     ];
     let mut table = Table::new(say!("table-search", test = test.name()), &columns);
-    let late = test.steps_of("late");
+    let (late, due) = (test.steps_of("late"), test.steps_of("latency_from_intended"));
+    let times = Times::of(due.iter().copied());
     for step in test.steps_of("rate") {
         // The closed loop that a search begins with is asked for no rate.
         let Some(asked) = text(step, Attribute::RequestedRate) else { continue };
         let same = |it: &&&Estimate| number_of(it) == number_of(step);
         let late = late.iter().find(same).map(|it| units::percent(100.0 * it.median));
         let shown = text(step, Attribute::Shown).unwrap_or_default();
-        table.rows.push(vec![
-            asked.into(),
-            precision::value(step).into(),
-            late.unwrap_or_default().into(),
-            words::shown(&shown).into(),
-        ]);
+        let mut row = vec![asked.into(), precision::value(step).into()];
+        row.extend(times.cells(due.iter().find(same).copied()));
+        row.extend([late.unwrap_or_default().into(), words::shown(&shown).into()]);
+        table.rows.push(row);
     }
+    let table = table.without_empty_columns();
     document.blocks.extend(tried(test, &table.caption, &goal).map(Block::Plot));
     document.blocks.push(Block::Table(table));
 }

@@ -1,0 +1,309 @@
+//! What a target is made of: a loop device of a file, a mapping of a disk, a file of the device below its file
+//! system; and who uses any of it.
+//!
+//! Looks at what exists; opens loop devices to ask what lies behind them, and nothing else.
+
+use std::fs::Metadata;
+use std::ops::Range;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+use assay_fleet::block_device;
+use assay_fleet::mounts::{DeviceNumber, Mount};
+use assay_fleet::root::Root;
+use assay_kernels::loop_device::{self, Backing};
+
+use super::opening;
+
+/// What a path leads to, whatever it is called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Layer {
+    File { device: DeviceNumber, inode: u64 },
+    Device(DeviceNumber),
+}
+
+impl Layer {
+    pub(super) fn of(found: &Metadata) -> Self {
+        match found.file_type().is_block_device() {
+            true => Self::Device(block_device::number(found.rdev())),
+            false => {
+                Self::File { device: block_device::number(found.dev()), inode: found.ino() }
+            }
+        }
+    }
+}
+
+/// Bytes of a file or a device that a loop device shows, or a partition of one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Shown {
+    of: Layer,
+    place: Range<u64>,
+}
+
+impl Shown {
+    fn overlaps(&self, other: &Self) -> bool {
+        self.of == other.of
+            && self.place.start < other.place.end
+            && other.place.start < self.place.end
+    }
+}
+
+/// A loop device that is set up.
+#[derive(Debug)]
+struct Loop {
+    name: String,
+    device: DeviceNumber,
+    shown: Shown,
+}
+
+impl Loop {
+    fn read(root: &Root, name: &str) -> Option<Self> {
+        let folder = format!("sys/block/{name}");
+        let named = root.text(&format!("{folder}/loop/backing_file"))?;
+        // Who may not ask is told a name, which another file may have by now.
+        let of = match loop_device::backing(&Path::new("/dev").join(name)) {
+            Some(Backing { is_device: Some(device), .. }) => Layer::Device(device),
+            Some(Backing { device, inode, .. }) => Layer::File { device, inode },
+            None => Layer::of(&Path::new(&named).metadata().ok()?),
+        };
+        let bytes = |of: &str| root.number::<u64>(&format!("{folder}/loop/{of}")).unwrap_or(0);
+        let start = bytes("offset");
+        // Without a limit it ends where the file does.
+        let length = Some(bytes("sizelimit")).filter(|it| *it > 0).unwrap_or(u64::MAX);
+        let device = block_device::parse(&root.text(&format!("{folder}/dev"))?)?;
+        let shown = Shown { of, place: start..start.saturating_add(length) };
+        Some(Self { name: name.to_owned(), device, shown })
+    }
+
+    fn words(&self, what: &str, mounts: &[Mount]) -> String {
+        let mounted = mounts.iter().find(|mount| mount.device == self.device);
+        let on = mounted.map(|it| format!(", mounted on {}", it.point.display()));
+        format!("{what} lies behind /dev/{}{}", self.name, on.unwrap_or_default())
+    }
+}
+
+/// How the devices of a machine lie above each other.
+pub(super) struct Layers {
+    root: Root,
+    loops: Vec<Loop>,
+}
+
+impl Layers {
+    pub(super) fn read() -> Self {
+        let root = Root::machine();
+        let names = root.names("sys/block").into_iter().filter(|it| it.starts_with("loop"));
+        let loops = names.filter_map(|name| Loop::read(&root, &name)).collect();
+        Self { root, loops }
+    }
+
+    /// The loop device that it is, or is a partition of, and what of the file behind it shows.
+    fn shown(&self, layer: Layer) -> Option<(&Loop, Shown)> {
+        /// Of `/sys`, whatever the device's own are.
+        const SECTOR_BYTES: u64 = 512;
+        let Layer::Device(device) = layer else { return None };
+        let disk = block_device::disk_of(&self.root, device);
+        let found = self.loops.iter().find(|it| it.device == disk.unwrap_or(device))?;
+        let mut shown = found.shown.clone();
+        if let Some(part) = disk.and_then(|_| block_device::place(&self.root, device)) {
+            let at = |sector: u64| {
+                shown.place.start.saturating_add(sector.saturating_mul(SECTOR_BYTES))
+            };
+            shown.place = at(part.start)..at(part.end);
+        }
+        Some((found, shown))
+    }
+
+    /// It and all that lies below, down to disks and files.
+    fn down_from(&self, layer: Layer) -> Vec<Layer> {
+        let mut all = vec![layer];
+        let mut next = 0;
+        while let Some(layer) = all.get(next).copied() {
+            let below = match (self.shown(layer), layer) {
+                (Some((_, shown)), _) => vec![shown.of],
+                (None, Layer::Device(device)) => {
+                    let below = block_device::below(&self.root, device);
+                    below.into_iter().map(Layer::Device).collect()
+                }
+                (None, Layer::File { .. }) => Vec::new(),
+            };
+            for layer in below {
+                if !all.contains(&layer) {
+                    all.push(layer);
+                }
+            }
+            next += 1;
+        }
+        all
+    }
+
+    /// Whether what is written to one can be read from the other.
+    pub(super) fn overlap(&self, one: Layer, other: Layer) -> bool {
+        if let (Layer::File { .. }, Layer::File { .. }) = (one, other) {
+            return one == other;
+        }
+        let shown = |layer| {
+            let all = self.down_from(layer).into_iter();
+            all.filter_map(|it| self.shown(it)).map(|(_, shown)| shown).collect::<Vec<_>>()
+        };
+        self.lies_on(one, other)
+            || self.lies_on(other, one)
+            || shown(one).iter().any(|one| shown(other).iter().any(|it| one.overlaps(it)))
+    }
+
+    /// Whether one is made of the other, or of a part of it.
+    fn lies_on(&self, one: Layer, other: Layer) -> bool {
+        self.down_from(one).into_iter().any(|layer| match (layer, other) {
+            (Layer::Device(one), Layer::Device(other)) => {
+                block_device::overlap(&self.root, one, other)
+            }
+            // Its bytes are sectors of the device that its file system is on.
+            (Layer::File { device, .. }, Layer::Device(_)) => {
+                self.lies_on(Layer::Device(device), other)
+            }
+            (one, other) => one == other,
+        })
+    }
+
+    /// Whether the device shares a disk with the system.
+    pub(super) fn is_system(&self, found: &Metadata, mounts: &[Mount]) -> bool {
+        self.down_from(Layer::of(found)).into_iter().any(|layer| match layer {
+            Layer::Device(device) => block_device::is_system(&self.root, device, mounts),
+            Layer::File { .. } => false,
+        })
+    }
+
+    /// Everybody but assay who uses a file or a device, or what it is made of, in words.
+    pub(super) fn users(&self, found: &Metadata, mounts: &[Mount]) -> Vec<String> {
+        let top = Layer::of(found);
+        let mut users = match top {
+            Layer::Device(device) => block_device::users(&self.root, device, mounts),
+            Layer::File { .. } => self.swap(found).into_iter().collect(),
+        };
+        let above = self.loops.iter().filter(|it| it.shown.of == top);
+        users.extend(above.map(|it| it.words("it", mounts)));
+        let down = self.down_from(top);
+        for layer in &down[1..] {
+            if let Layer::Device(device) = layer {
+                // What else is made of it has other sectors of it.
+                let by = block_device::occupants(&self.root, *device, mounts);
+                users.extend(by.iter().map(|by| format!("a device below it is {by}")));
+            }
+        }
+        let own: Vec<(&Loop, Shown)> = down.iter().filter_map(|it| self.shown(*it)).collect();
+        let others =
+            self.loops.iter().filter(|it| own.iter().all(|(own, _)| own.device != it.device));
+        let others = others.filter(|it| own.iter().any(|(_, own)| own.overlaps(&it.shown)));
+        users.extend(others.map(|it| it.words("what it shows also", mounts)));
+        users
+    }
+
+    fn swap(&self, found: &Metadata) -> Option<String> {
+        let swaps = self.root.text("proc/swaps").unwrap_or_default();
+        let is_swap = |line: &str| {
+            let file = line.split_whitespace().next().map(PathBuf::from);
+            file.and_then(|file| file.metadata().ok())
+                .is_some_and(|it| opening::is_same(&it, found))
+        };
+        swaps.lines().any(is_swap).then(|| "it is swap space".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    const SDA: Layer = Layer::Device((8, 0));
+    const SDA1: Layer = Layer::Device((8, 1));
+    const SDA2: Layer = Layer::Device((8, 2));
+    const SDB: Layer = Layer::Device((8, 16));
+    const ON_SDA2: Layer = Layer::Device((253, 0));
+    const ALSO_ON_SDA2: Layer = Layer::Device((253, 1));
+    const ON_BOTH: Layer = Layer::Device((9, 0));
+    const FILE: Layer = Layer::File { device: (253, 0), inode: 12 };
+    const OTHER_FILE: Layer = Layer::File { device: (253, 0), inode: 13 };
+    const LOOPS: [Layer; 4] = [
+        Layer::Device((7, 0)),
+        Layer::Device((7, 1)),
+        Layer::Device((7, 2)),
+        Layer::Device((7, 3)),
+    ];
+
+    /// A disk `sda` with two partitions, of the second of which two volumes are made; an array of `sda1` and `sdb`;
+    /// and loop devices: of a file on the first volume, of its first and its second half, and of the first one.
+    fn machine(folder: &Path) -> Layers {
+        let write = |path: &str, text: &str| {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        for folder in ["sys/dev/block", "sys/class/block"] {
+            write(&format!("{folder}/none"), "");
+        }
+        for (path, number, below) in [
+            ("sda", "8:0", &[][..]),
+            ("sda/sda1", "8:1", &[]),
+            ("sda/sda2", "8:2", &[]),
+            ("sdb", "8:16", &[]),
+            ("dm-0", "253:0", &["sda2"]),
+            ("dm-1", "253:1", &["sda2"]),
+            ("md0", "9:0", &["sda1", "sdb"]),
+            ("loop0", "7:0", &[]),
+        ] {
+            let name = path.rsplit('/').next().unwrap();
+            write(&format!("sys/devices/{path}/dev"), number);
+            write(&format!("sys/devices/{path}/uevent"), &format!("DEVNAME={name}\n"));
+            for below in below {
+                write(&format!("sys/devices/{path}/slaves/{below}/x"), "");
+            }
+            let target = format!("../../devices/{path}");
+            symlink(&target, folder.join(format!("sys/dev/block/{number}"))).unwrap();
+            symlink(&target, folder.join(format!("sys/class/block/{name}"))).unwrap();
+        }
+        for (part, start) in [(1, 0), (2, 100)] {
+            write(&format!("sys/devices/sda/sda{part}/partition"), &part.to_string());
+            write(&format!("sys/devices/sda/sda{part}/start"), &start.to_string());
+            write(&format!("sys/devices/sda/sda{part}/size"), "100");
+        }
+        let shown =
+            [(FILE, 0..u64::MAX), (FILE, 0..4096), (FILE, 4096..8192), (LOOPS[0], 0..1)];
+        let loops = shown.into_iter().zip(0..).map(|((of, place), number)| Loop {
+            name: format!("loop{number}"),
+            device: (7, number),
+            shown: Shown { of, place },
+        });
+        Layers { root: Root::at(folder), loops: loops.collect() }
+    }
+
+    #[test]
+    fn what_is_made_of_another_overlaps_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let layers = machine(folder.path());
+        for (one, other, expected) in [
+            (ON_SDA2, SDA2, true),
+            (ON_SDA2, SDA, true),
+            (ON_SDA2, SDA1, false),
+            (ON_SDA2, ALSO_ON_SDA2, false),
+            (ON_BOTH, SDA, true),
+            (ON_BOTH, SDB, true),
+            (ON_BOTH, SDA2, false),
+            (FILE, OTHER_FILE, false),
+            (FILE, ON_SDA2, true),
+            (FILE, SDA, true),
+            (FILE, SDB, false),
+            (LOOPS[0], FILE, true),
+            (LOOPS[0], OTHER_FILE, false),
+            (LOOPS[0], SDA, true),
+            (LOOPS[0], LOOPS[1], true),
+            (LOOPS[1], LOOPS[2], false),
+            (LOOPS[3], LOOPS[0], true),
+            (LOOPS[3], FILE, true),
+            (LOOPS[3], SDB, false),
+        ] {
+            assert_eq!(layers.overlap(one, other), expected, "{one:?} {other:?}");
+            assert_eq!(layers.overlap(other, one), expected, "{other:?} {one:?}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! Words that no command knows: what they were meant for. Never takes anything for what it is not.
+
+use assay_emulation::refused::reason;
+use assay_model::near::nearest;
+use assay_run::failure::Failure;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
+
+use crate::arguments::{Arguments, rdma};
+
+/// Commands with another tool's options, which mean something else there.
+const OF_TOOLS: [&str; 8] = ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
+
+/// Of an option that many have nobody reads all.
+const MOST_TAKERS: usize = 2;
+
+/// A command with two letters swapped, which clap does not find.
+pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
+    let of_assay = Arguments::command();
+    let known =
+        of_assay.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
+    let is_unknown = error.kind() == ErrorKind::InvalidSubcommand
+        && error.get(ContextKind::InvalidSubcommand)
+            == Some(&ContextValue::String(command.to_owned()));
+    let near = nearest(command, known).filter(|_| is_unknown)?;
+    let failure = Failure::usage(format!("there is no command `{command}`"));
+    Some(failure.advise(format!("did you mean `assay {near}`?")))
+}
+
+/// An option that the emulated tool has and assay does not, or that another command has.
+pub(super) fn option(error: &clap::Error, command: &str) -> Option<Failure> {
+    let option = unknown(error)?;
+    let failure = Failure::usage(format!("`assay {command}` does not take {option}"));
+    let of_rdma = || (command == "rdma").then(|| rdma::refused::reason(option))?;
+    if let Some((why, instead)) = reason(command, option).or_else(of_rdma) {
+        return Some(failure.explain(why).advise(instead));
+    }
+    if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {
+        return Some(failure.advise("suites are named without an option: `assay run quick`"));
+    }
+    let long = option.strip_prefix("--").filter(|_| !OF_TOOLS.contains(&command))?;
+    let mut takers = Vec::new();
+    takers_of(&Arguments::command(), "assay", long, &mut takers);
+    let more = if takers.len() > MOST_TAKERS { " and others" } else { "" };
+    takers.truncate(MOST_TAKERS);
+    let is_known = !takers.is_empty();
+    is_known.then(|| failure.advise(format!("it is an option of {}{more}", takers.join(", "))))
+}
+
+fn takers_of(command: &Command, before: &str, long: &str, found: &mut Vec<String>) {
+    for command in command.get_subcommands() {
+        let name = command.get_name();
+        let path = format!("{before} {name}");
+        let has = |it: &clap::Arg| it.get_long() == Some(long) && !it.is_hide_set();
+        if !OF_TOOLS.contains(&name) && command.get_arguments().any(has) {
+            found.push(format!("`{path}`"));
+        }
+        takers_of(command, &path, long, found);
+    }
+}
+
+/// clap takes words for similar that have a letter or two in common, and offers them.
+pub(super) fn without_far_fetched(mut error: clap::Error) -> clap::Error {
+    let offered = match (unknown(&error), error.get(ContextKind::SuggestedArg)) {
+        (Some(given), Some(ContextValue::String(offered))) => (given, offered),
+        _ => return error,
+    };
+    let is_near = nearest(offered.0, std::iter::once(offered.1.as_str())).is_some();
+    if !is_near {
+        error.remove(ContextKind::SuggestedArg);
+        // It names what was offered.
+        error.remove(ContextKind::Usage);
+    }
+    error
+}
+
+/// The option that the command does not have.
+fn unknown(error: &clap::Error) -> Option<&str> {
+    match error.get(ContextKind::InvalidArg)? {
+        ContextValue::String(option) if error.kind() == ErrorKind::UnknownArgument => {
+            Some(option.split('=').next().unwrap_or(option))
+        }
+        _ => None,
+    }
+}

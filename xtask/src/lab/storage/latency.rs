@@ -1,0 +1,236 @@
+//! What reads of a device with a set completion time took: as assay says, as the kernel saw the same reads, and what
+//! another program adds.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::super::{Figure, document};
+use super::near;
+
+/// A device with a set latency.
+#[derive(Clone, Copy)]
+pub(super) struct Delayed {
+    pub(super) name: &'static str,
+    pub(super) depth: f64,
+    /// No read takes less.
+    pub(super) least_ms: f64,
+    /// What the kernel's own mean is below in a guest that nobody disturbs.
+    pub(super) quiet_ms: f64,
+}
+
+/// How far assay may be above what another program would have said of the same reads (issue: 20 ms ± 0.5 ms, but for
+/// what the emulated kernel adds).
+const NEAR_MS: f64 = 0.5;
+/// The histogram has three digits.
+const HISTOGRAM: f64 = 0.995;
+
+/// What a section says of assay's reads.
+pub(super) struct Read {
+    pub(super) median_ms: f64,
+    mean_ms: f64,
+    pub(super) rate_per_s: f64,
+}
+
+impl Read {
+    pub(super) fn of(text: &str) -> Result<Self> {
+        let reported = document(text)?;
+        let read = &reported["jobs"][0]["read"];
+        let number = |value: &Value| value.as_f64().context("a figure is missing");
+        Ok(Self {
+            median_ms: number(&read["lat_ns"]["percentile"]["50.000000"])? * 1e-6,
+            mean_ms: number(&read["lat_ns"]["mean"])? * 1e-6,
+            rate_per_s: number(&read["iops"])?,
+        })
+    }
+}
+
+/// What reads took, ascending.
+struct Times(Vec<f64>);
+
+type Of = fn(&Times) -> f64;
+
+impl Times {
+    /// Of all lines that begin so; each is one stretch.
+    fn all(text: &str, start: &str) -> Result<Vec<Self>> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix(start));
+        let times = |line: &str| -> Result<Self> {
+            let of = |ns: &str| Ok::<_, std::num::ParseFloatError>(ns.parse::<f64>()? * 1e-6);
+            let mut times: Vec<f64> =
+                line.split_whitespace().map(of).collect::<Result<_, _>>()?;
+            times.sort_by(f64::total_cmp);
+            ensure!(!times.is_empty(), "`{start}` has no reads");
+            Ok(Self(times))
+        };
+        lines.map(times).collect()
+    }
+
+    fn median_ms(&self) -> f64 {
+        self.0[self.0.len() / 2]
+    }
+
+    fn mean_ms(&self) -> f64 {
+        self.0.iter().sum::<f64>() / self.0.len() as f64
+    }
+}
+
+/// A section: assay's reads, and ioping's before and after.
+struct Section {
+    read: Read,
+    by_kernel: Times,
+    /// ioping's own, and the kernel's of the same reads.
+    beside: [(Times, Times); 2],
+}
+
+impl Section {
+    fn of(text: &str) -> Result<Self> {
+        let mut of_assay = Times::all(text, "kernel of assay ")?;
+        ensure!(of_assay.len() == 1, "the kernel's times of assay's reads are missing");
+        let by_ioping = Times::all(text, "ioping ")?;
+        let pairs: Vec<_> =
+            by_ioping.into_iter().zip(Times::all(text, "kernel of ioping ")?).collect();
+        let beside = pairs.try_into().ok().context("ioping has not run twice")?;
+        Ok(Self { read: Read::of(text)?, by_kernel: of_assay.remove(0), beside })
+    }
+
+    /// What ioping says beyond the kernel: the less and the more of both.
+    fn added_ms(&self, figure: Of) -> (f64, f64) {
+        let [before, after] =
+            self.beside.each_ref().map(|(own, kernel)| figure(own) - figure(kernel));
+        (before.min(after), before.max(after))
+    }
+
+    /// Whether nothing has changed meanwhile.
+    fn is_steady(&self) -> bool {
+        let (less, more) = self.added_ms(Times::median_ms);
+        more - less <= NEAR_MS
+    }
+}
+
+impl Delayed {
+    /// Whether the kernel's own mean shows that the guest was left alone.
+    pub(super) fn is_quiet(self, text: &str) -> Result<bool> {
+        Ok(self.leaves_alone(&Section::of(text)?))
+    }
+
+    fn leaves_alone(self, section: &Section) -> bool {
+        section.by_kernel.mean_ms() <= self.quiet_ms
+    }
+
+    /// Too little is always wrong; too much only where the guest was left alone.
+    pub(super) fn judged(self, text: &str) -> Result<[Figure; 3]> {
+        let section = Section::of(text)?;
+        let Self { name, depth, least_ms, .. } = self;
+        let is_quiet = self.leaves_alone(&section) && section.is_steady();
+        let judged = |what, figure: Of, reported_ms: f64| {
+            let kernel_ms = figure(&section.by_kernel);
+            let (less, more) = section.added_ms(figure);
+            let from = kernel_ms.max(least_ms) * HISTOGRAM;
+            let to = kernel_ms + more + NEAR_MS;
+            let is_enough = reported_ms >= from;
+            Figure {
+                what: format!("{name}, depth {depth}: {what} latency"),
+                truth: format!(
+                    "{kernel_ms:.2} ms by the kernel, ioping adds {less:.2} and {more:.2}: {from:.2} to {to:.2} ms"
+                ),
+                reported: format!("{reported_ms:.2} ms"),
+                holds: (is_quiet || !is_enough).then_some(is_enough && reported_ms <= to),
+            }
+        };
+        let read = &section.read;
+        let expected = depth / (read.mean_ms * 1e-3);
+        let rate = near(
+            &format!("{name}, depth {depth}: rate by its mean latency"),
+            (expected, "per second", 0.01),
+            read.rate_per_s,
+        );
+        Ok([
+            judged("median", Times::median_ms, read.median_ms),
+            judged("mean", Times::mean_ms, read.mean_ms),
+            // A stall across the beginning is part of a latency and not of the time.
+            Figure { holds: rate.holds.filter(|_| is_quiet), ..rate },
+        ])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DEVICE: Delayed =
+        Delayed { name: "null_blk", depth: 1.0, least_ms: 20.0, quiet_ms: 21.0 };
+
+    /// The kernel's median is 20.1 ms and its mean 20.2 ms; ioping adds 0.2 and 0.3 ms to both.
+    fn reported(median_ns: u64, mean_ns: u64, iops: f64) -> String {
+        format!(
+            r#"ioping 20200000 20300000 20400000
+kernel of ioping 20100000 20000000 20200000
+{{"jobs":[{{"read":{{"iops":{iops},"lat_ns":{{"mean":{mean_ns},"percentile":{{"50.000000":{median_ns}}}}}}}}}]}}
+kernel of assay 20000000 20500000 20100000
+ioping 20500000 20400000 20300000
+kernel of ioping 20000000 20100000 20200000
+"#
+        )
+    }
+
+    #[test]
+    fn latency_and_rate_are_held_against_the_kernel_and_another_program() {
+        for (median_ns, mean_ns, iops, expected) in [
+            (20_200_000, 20_300_000, 49.3, [true, true, true]),
+            // 0.5 ms above what the kernel and ioping together make, 20.4 and 20.5 ms.
+            (20_880_000, 20_980_000, 47.7, [true, true, true]),
+            (20_920_000, 20_300_000, 49.3, [false, true, true]),
+            (20_200_000, 21_020_000, 47.6, [true, false, true]),
+            // Less than the kernel saw of the same reads.
+            (19_950_000, 20_300_000, 49.3, [false, true, true]),
+            (20_200_000, 20_050_000, 49.9, [true, false, true]),
+            (20_200_000, 20_300_000, 50.2, [true, true, false]),
+        ] {
+            let text = reported(median_ns, mean_ns, iops);
+            let figures = DEVICE.judged(&text).unwrap();
+            assert_eq!(figures.map(|it| it.holds), expected.map(Some), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_device_is_quicker_than_it_is_told() {
+        let slower = Delayed { least_ms: 20.5, ..DEVICE };
+        let figures = slower.judged(&reported(20_200_000, 20_500_000, 48.8)).unwrap();
+        assert_eq!(figures.map(|it| it.holds), [Some(false), Some(true), Some(true)]);
+    }
+
+    #[test]
+    fn nothing_that_is_reported_loosens_a_bound() {
+        // What took 22 ms is beyond, whatever part of it is called submission.
+        let text = reported(22_000_000, 22_000_000, 45.4)
+            .replace(r#""lat_ns""#, r#""slat_ns":{"mean":1900000},"lat_ns""#);
+        let figures = DEVICE.judged(&text).unwrap();
+        assert_eq!(figures.map(|it| it.holds), [Some(false), Some(false), Some(true)]);
+    }
+
+    #[test]
+    fn nothing_is_judged_without_the_kernel_and_ioping() {
+        let text = reported(20_200_000, 20_300_000, 49.3);
+        assert!(DEVICE.judged(&text.replacen("\nioping ", "\n", 1)).is_err());
+        assert!(DEVICE.judged(&text.replacen("kernel of ioping ", "", 1)).is_err());
+        assert!(DEVICE.judged(&text.replace("kernel of assay ", "")).is_err());
+        assert!(DEVICE.judged(&text.replace(" 20000000 20500000 20100000", " ")).is_err());
+    }
+
+    #[test]
+    fn a_guest_that_stalls_decides_only_what_is_too_little() {
+        let restless = Delayed { quiet_ms: 20.0, ..DEVICE };
+        let steady = |text: String| text;
+        let moves =
+            |text: String| text.replace("ioping 20500000 20400000", "ioping 21500000 21400000");
+        for (device, changed, median_ns, mean_ns, iops, expected) in [
+            (restless, steady as fn(String) -> String, 22_000_000, 28_000_000, 50.2, [None; 3]),
+            (restless, steady, 19_000_000, 19_000_000, 50.2, [Some(false), Some(false), None]),
+            (DEVICE, moves, 23_000_000, 23_000_000, 50.2, [None; 3]),
+            (DEVICE, moves, 19_000_000, 19_000_000, 50.2, [Some(false), Some(false), None]),
+        ] {
+            let text = changed(reported(median_ns, mean_ns, iops));
+            let figures = device.judged(&text).unwrap();
+            assert_eq!(figures.map(|it| it.holds), expected, "{text}");
+        }
+    }
+}
