@@ -264,6 +264,7 @@ status-partial = Běh je částečný: { $n ->
 }. Co naměřili ostatní, platí.
 status-interrupted = Běh byl přerušen{ $reached }; dokončené případy platí.
 status-interrupted-at-once = Běh byl přerušen dříve, než skončil jeho první případ.
+status-interrupted-late = Běh byl přerušen: každý případ byl změřen, některé s méně opakováními, než bylo v plánu.
 status-unfinished = Záznam běhu končí předčasně{ $reached }: assay byl ukončen nebo ještě běží. Dokončené případy platí.
 statistics = Hodnoty jsou mediány. Intervaly spolehlivosti vycházejí z pořádkových statistik a nepředpokládají žádné rozdělení, při méně než { $least } efektivních vzorcích ze Studentova t; z méně než { $least } vzorků interval není. n je počet vzorků po zahřátí, v závorce počet efektivních vzorků, jsou-li korelované.
 statistics-version = Verze statistiky: { $version }.

@@ -253,6 +253,7 @@ status-partial = Der Lauf ist unvollständig: { $n ->
 }. Was die anderen gemessen haben, gilt.
 status-interrupted = Der Lauf wurde{ $reached } unterbrochen; die abgeschlossenen Fälle sind gültig.
 status-interrupted-at-once = Der Lauf wurde unterbrochen, bevor sein erster Fall abgeschlossen war.
+status-interrupted-late = Der Lauf wurde unterbrochen: jeder Fall wurde gemessen, manche mit weniger Wiederholungen als geplant.
 status-unfinished = Der Lauf endet{ $reached } ohne Abschluss: assay wurde abgebrochen oder läuft noch. Die abgeschlossenen Fälle sind gültig.
 statistics = Die Werte sind Mediane. Konfidenzintervalle beruhen auf Ordnungsstatistiken und setzen keine Verteilung voraus, bei weniger als { $least } effektiven Messwerten auf Students t; weniger als { $least } Messwerte ergeben keines. n ist die Zahl der Messwerte nach dem Aufwärmen, in Klammern die der effektiven, falls sie korreliert sind.
 statistics-version = Version der Statistik: { $version }.

@@ -261,6 +261,7 @@ status-partial = The run is partial: { $n ->
 }. What the others measured counts.
 status-interrupted = The run was interrupted{ $reached }; the finished cases are valid.
 status-interrupted-at-once = The run was interrupted before its first case had ended.
+status-interrupted-late = The run was interrupted: every case was measured, some with fewer repetitions than planned.
 status-unfinished = The run has no end{ $reached }: assay was killed or is still running. The finished cases are valid.
 statistics = Values are medians. Confidence intervals come from order statistics and assume no distribution, or, below { $least } effective samples, from Student's t; fewer than { $least } samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.
 statistics-version = This is statistics version { $version }.

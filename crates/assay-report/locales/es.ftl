@@ -253,6 +253,7 @@ status-partial = La ejecución es parcial: { $n ->
 }. Lo que midieron los demás cuenta.
 status-interrupted = La ejecución se interrumpió{ $reached }; los casos terminados son válidos.
 status-interrupted-at-once = La ejecución se interrumpió antes de que terminara su primer caso.
+status-interrupted-late = La ejecución se interrumpió: se midieron todos los casos, algunos con menos repeticiones de las previstas.
 status-unfinished = La ejecución quedó incompleta{ $reached }: assay se interrumpió o sigue en marcha. Los casos terminados son válidos.
 statistics = Los valores son medianas. Los intervalos de confianza proceden de estadísticos de orden y no suponen ninguna distribución, o, con menos de { $least } muestras efectivas, de la t de Student; con menos de { $least } muestras no hay intervalo. n es el número de muestras tras el calentamiento y, entre paréntesis, el de muestras efectivas si están correlacionadas.
 statistics-version = Versión de la estadística: { $version }.

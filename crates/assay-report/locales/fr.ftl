@@ -253,6 +253,7 @@ status-partial = L’exécution est partielle : { $n ->
 }. Ce que les autres ont mesuré compte.
 status-interrupted = L’exécution a été interrompue{ $reached } ; les cas terminés sont valables.
 status-interrupted-at-once = L’exécution a été interrompue avant la fin de son premier cas.
+status-interrupted-late = L’exécution a été interrompue : tous les cas ont été mesurés, certains avec moins de répétitions que prévu.
 status-unfinished = L’exécution est inachevée{ $reached } : assay a été tué ou tourne encore. Les cas terminés sont valables.
 statistics = Les valeurs sont des médianes. Les intervalles de confiance viennent des statistiques d’ordre et ne supposent aucune distribution, ou, à moins de { $least } échantillons effectifs, du t de Student ; moins de { $least } échantillons n’en donnent aucun. n est le nombre d’échantillons après l’échauffement, entre parenthèses le nombre d’échantillons effectifs s’ils sont corrélés.
 statistics-version = Version des statistiques : { $version }.

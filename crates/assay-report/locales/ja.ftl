@@ -225,6 +225,7 @@ status-partial = この実行は部分的です。{ $n ->
 }。ほかのホストの測定結果は有効です。
 status-interrupted = 実行は中断されました{ $reached }。完了したケースは有効です。
 status-interrupted-at-once = 実行は最初のケースが完了する前に中断されました。
+status-interrupted-late = 実行は中断されました。すべてのケースは測定済みですが、一部は予定より少ない反復回数です。
 status-unfinished = 実行に終わりの記録がありません{ $reached }。assay が強制終了されたか、まだ実行中です。完了したケースは有効です。
 statistics = 値は中央値です。信頼区間は順序統計量から求め、分布を仮定しません。有効サンプルが { $least } 個未満ならスチューデントの t によります。サンプルが { $least } 個未満なら区間はありません。n はウォームアップ後のサンプル数で、相関がある場合は括弧内に有効サンプル数を示します。
 statistics-version = 統計手法のバージョン：{ $version }。

@@ -225,6 +225,7 @@ status-partial = 부분 실행입니다. { $n ->
 }. 나머지 호스트의 측정 결과는 유효합니다.
 status-interrupted = 실행이 중단되었습니다{ $reached }. 완료된 사례는 유효합니다.
 status-interrupted-at-once = 첫 사례가 끝나기 전에 실행이 중단되었습니다.
+status-interrupted-late = 실행이 중단되었습니다. 모든 사례가 측정되었지만 일부는 계획보다 적게 반복되었습니다.
 status-unfinished = 실행에 끝 기록이 없습니다{ $reached }. assay가 종료되었거나 아직 실행 중입니다. 완료된 사례는 유효합니다.
 statistics = 값은 중앙값입니다. 신뢰 구간은 순서 통계량에서 구하며 어떤 분포도 가정하지 않습니다. 유효 표본이 { $least }개 미만이면 스튜던트 t에서 구합니다. 표본이 { $least }개 미만이면 구간이 없습니다. n은 예열 이후의 표본 수이며, 상관이 있으면 괄호 안에 유효 표본 수를 표시합니다.
 statistics-version = 통계 버전: { $version }.

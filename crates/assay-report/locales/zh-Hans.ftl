@@ -225,6 +225,7 @@ status-partial = 运行不完整：{ $n ->
 }。其余主机的测量结果有效。
 status-interrupted = 运行被中断{ $reached }；已完成的用例有效。
 status-interrupted-at-once = 运行在第一个用例完成之前被中断。
+status-interrupted-late = 运行被中断：所有用例都已测量，但部分用例的重复次数少于计划。
 status-unfinished = 运行没有结束记录{ $reached }：assay 被终止或仍在运行。已完成的用例有效。
 statistics = 数值为中位数。置信区间由次序统计量得出，不假设任何分布；有效样本少于 { $least } 个时由学生 t 得出；少于 { $least } 个样本时没有区间。n 为预热之后的样本数，样本相关时括号内为有效样本数。
 statistics-version = 统计方法版本：{ $version }。

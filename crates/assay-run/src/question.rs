@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use assay_fleet::facts;
 use assay_fleet::root::Root;
-use assay_kernels::rdma::has_devices;
+use assay_kernels::rdma::{RdmaError, has_devices};
 use assay_model::doubt::Doubt;
 use assay_model::event::{Status, Turn};
 use assay_model::facts::HostFacts;
@@ -28,6 +28,7 @@ use assay_store::Store;
 use crate::execution::{self, Execution};
 use crate::failure::{Failure, Kind};
 use crate::outlook::{Outlook, Rates};
+use crate::rdma::TestError;
 use crate::sink::Sink;
 use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
@@ -133,6 +134,9 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     plan.omitted.extend(omitted);
     rehearsal::refuse_idle(&plan, &question.by, &choices, question)?;
     tools.leave_out_other_mpis(&mut plan)?;
+    if !choices.has_rdma && plan.cases.iter().any(is_rdma_over_loopback) {
+        return Err(TestError::from(RdmaError::NoDevice).failure());
+    }
     volume::check(&storage_of(&plan), &files_of(&plan), &question.storage)?;
     let is_alone = question.by.iter().any(|it| it == "all")
         && plan.cases.iter().all(|case| case.by == "assay");
@@ -140,6 +144,11 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
         phrase!("measures-alone", "no installed tool measures any of it: assay measures alone")
     });
     Ok(Prepared { plan, host, tools, alone })
+}
+
+/// What needs a device of this machine and no other.
+fn is_rdma_over_loopback(case: &Case) -> bool {
+    matches!(&case.workload, Workload::Rdma(work) if work.to.is_none())
 }
 
 impl Prepared {

@@ -75,9 +75,9 @@ fn written(history: &History, value: f64) -> String {
     units::quantity(value, history.unit, DIGITS)
 }
 
-/// `2026-11-22 07:01`.
+/// `2026-11-22 07:01 UTC`.
 fn minute(time: &str) -> String {
-    time.get(..MINUTE).unwrap_or(time).replace('T', " ")
+    time.get(..MINUTE).unwrap_or(time).replace('T', " ") + " UTC"
 }
 
 fn explanation(history: &History) -> String {

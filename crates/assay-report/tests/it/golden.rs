@@ -517,6 +517,11 @@ fn an_interrupted_run_tells_what_only_the_run_knows() {
     summary.run.status = Status::Interrupted;
     let document = build::run(&summary, Some(&events::run()));
     compare("interrupted.txt", &text::document(&document, &text::Options::default()));
+    // While the rounds of all cases take turns, all are begun before the last.
+    let mut run = events::run();
+    run.started.plan.cases.truncate(1);
+    let text = text::document(&build::run(&summary, Some(&run)), &text::Options::default());
+    assert!(text.contains("every case was measured, some with fewer repetitions"), "{text}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! In which format a page is asked for, and where it goes.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 /// In which format a page is written, and where to.
@@ -14,7 +15,7 @@ pub(crate) struct PageArguments {
     #[arg(long, conflicts_with = "format")]
     pub(crate) json: bool,
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file())]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -28,8 +29,18 @@ pub(crate) struct AnswerArguments {
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Write to this file instead of standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = file())]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// A file to write to; many tools mean standard output by a dash, and nobody a file of that name.
+fn file() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|file| {
+        if file == Path::new("-") {
+            return Err("it is written to standard output where -o is left out");
+        }
+        Ok(file)
+    })
 }
 
 impl AnswerArguments {

@@ -104,9 +104,14 @@ fn file(path: &Path, known: &Known, store: &Store) -> Result<Imported, Failure> 
     let name = path.display().to_string();
     let unread = |error: std::io::Error| job_file::unreadable(path, &error);
     let status = path.metadata().map_err(unread)?;
-    if !status.is_file() {
+    if status.is_dir() {
         return Err(Failure::usage(format!("{name} is no file"))
             .advise("name the files in it, like results/*.json"));
+    }
+    if !status.is_file() {
+        return Err(Failure::usage(format!("{name} is no file"))
+            .explain("a pipe or a device says neither how much is to be read nor when it was written")
+            .advise("write it to a file first, and import that"));
     }
     if status.len() > MOST_BYTES {
         return Err(Failure::usage(format!("{name} has {}", Bytes(status.len())))

@@ -33,12 +33,9 @@ fn wrong_usage_is_2() {
         &["frobnicate"],
         2,
         &expect![[r#"
-        error: unrecognized subcommand 'frobnicate'
-
-        Usage: assay <COMMAND>
-
-        For more information, try '--help'.
-    "#]],
+            error: there is no command `frobnicate`
+              help: `assay help` lists the commands
+        "#]],
     );
     check(
         &["stream", "--placement", "socket"],
@@ -196,6 +193,18 @@ fn what_is_no_number_is_refused_in_words() {
             "run compute --blas x",
             "`assay run` does not take --blas\n  help: it is an option of `assay linpack`\n",
         ),
+        (
+            "compute",
+            "there is no command `compute`\n  help: it is a suite: `assay run compute`\n",
+        ),
+        ("hb --budget 1s", "it is a suite: `assay run hb`"),
+        ("bench", "there is no command `bench`\n  help: `assay help` lists the commands\n"),
+        // Others mean something else by it.
+        ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),
+        ("report --lang fr", "error: unexpected argument '--lang' found\n\nUsage"),
+        ("list -o -", "it is written to standard output where -o is left out\n"),
+        ("run quick --json -o -", "it is written to standard output where -o is left out\n"),
+        ("import /dev/null", "/dev/null is no file\n  why: a pipe or a device says neither"),
         ("run quick --interval 0", "error: unexpected argument '--interval' found\n\nFor more"),
         ("run mpi --mpi lam --dry-run", "there is no folder lam\n"),
         ("stream --label latest", "`latest` names a run everywhere"),

@@ -113,6 +113,7 @@ fn a_history_is_shown_in_every_format() {
     let words = ["history", "memory.latency/latency", "--where", "bytes=4KiB"];
     for (format, sign) in [
         ("text", "did not change"),
+        ("text", " UTC\n"),
         ("markdown", "| ---"),
         ("html", "<table"),
         ("svg", "<svg"),

@@ -106,6 +106,10 @@ fn without_a_device_it_says_what_is_missing_and_what_to_do() {
         assert!(reported.contains("rdma link add"), "{reported}");
         assert!(!reported.contains("waiting for"), "{reported}");
     }
+    for more in [&[][..], &["--dry-run"], &["memory", "--dry-run"]] {
+        let reported = world.assay(&[&["run", "rdma"], more].concat()).failed_with(4).err;
+        assert!(reported.contains("there is no RDMA device on this machine"), "{reported}");
+    }
     let listed = world.assay(&["list"]).succeeded().out;
     assert!(listed.contains("There are no runs yet"), "{listed}");
 }

@@ -200,8 +200,12 @@ pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
 
 /// How far a run came that is not complete: `interrupted` or `unfinished`.
 pub(super) fn status(end: &str, reached: Option<[usize; 2]>) -> String {
-    if let ("interrupted", Some([0, _])) = (end, reached) {
-        return word("status-interrupted-at-once").to_owned();
+    match (end, reached) {
+        ("interrupted", Some([0, _])) => return word("status-interrupted-at-once").to_owned(),
+        ("interrupted", Some([finished, planned])) if finished == planned => {
+            return word("status-interrupted-late").to_owned();
+        }
+        _ => {}
     }
     let reached = match reached {
         Some([finished, planned]) => say!("reached", finished = finished, planned = planned),

@@ -7,14 +7,16 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory as _};
 
 use crate::arguments::{Arguments, rdma};
+use crate::suites;
 
 /// Commands with another tool's options, which mean something else there.
 const OF_TOOLS: [&str; 8] = ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
 
-/// Of an option that many have nobody reads all.
+/// An option that more commands have means another thing in some of them.
 const MOST_TAKERS: usize = 2;
 
-/// A command with two letters swapped, which clap does not find.
+/// A command that there is not: it may be the name of a suite, or have two letters swapped. clap offers `vdbench` for
+/// `bench`.
 pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
     let of_assay = Arguments::command();
     let known =
@@ -22,9 +24,17 @@ pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
     let is_unknown = error.kind() == ErrorKind::InvalidSubcommand
         && error.get(ContextKind::InvalidSubcommand)
             == Some(&ContextValue::String(command.to_owned()));
-    let near = nearest(command, known).filter(|_| is_unknown)?;
+    if !is_unknown {
+        return None;
+    }
     let failure = Failure::usage(format!("there is no command `{command}`"));
-    Some(failure.advise(format!("did you mean `assay {near}`?")))
+    if suites::is_built_in(command) {
+        return Some(failure.advise(format!("it is a suite: `assay run {command}`")));
+    }
+    Some(match nearest(command, known) {
+        Some(near) => failure.advise(format!("did you mean `assay {near}`?")),
+        None => failure.advise("`assay help` lists the commands"),
+    })
 }
 
 /// An option that the emulated tool has and assay does not, or that another command has.
@@ -41,10 +51,8 @@ pub(super) fn option(error: &clap::Error, command: &str) -> Option<Failure> {
     let long = option.strip_prefix("--").filter(|_| !OF_TOOLS.contains(&command))?;
     let mut takers = Vec::new();
     takers_of(&Arguments::command(), "assay", long, &mut takers);
-    let more = if takers.len() > MOST_TAKERS { " and others" } else { "" };
-    takers.truncate(MOST_TAKERS);
-    let is_known = !takers.is_empty();
-    is_known.then(|| failure.advise(format!("it is an option of {}{more}", takers.join(", "))))
+    let is_telling = (1..=MOST_TAKERS).contains(&takers.len());
+    is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
 }
 
 fn takers_of(command: &Command, before: &str, long: &str, found: &mut Vec<String>) {
@@ -61,12 +69,16 @@ fn takers_of(command: &Command, before: &str, long: &str, found: &mut Vec<String
 
 /// clap takes words for similar that have a letter or two in common, and offers them.
 pub(super) fn without_far_fetched(mut error: clap::Error) -> clap::Error {
-    let offered = match (unknown(&error), error.get(ContextKind::SuggestedArg)) {
-        (Some(given), Some(ContextValue::String(offered))) => (given, offered),
-        _ => return error,
+    let Some(given) = unknown(&error) else { return error };
+    let is_far = match error.get(ContextKind::SuggestedArg) {
+        Some(ContextValue::String(offered)) => {
+            nearest(given, std::iter::once(offered.as_str())).is_none()
+        }
+        _ => false,
     };
-    let is_near = nearest(offered.0, std::iter::once(offered.1.as_str())).is_some();
-    if !is_near {
+    // That a run may be called like an option helps nobody.
+    error.remove(ContextKind::Suggested);
+    if is_far {
         error.remove(ContextKind::SuggestedArg);
         // It names what was offered.
         error.remove(ContextKind::Usage);
