@@ -148,7 +148,9 @@ impl<'r> Build<'r> {
             .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
             .env("CARGO_TARGET_DIR", self.target())
             // Nobody debugs it, and it is a third of what is compiled and linked.
-            .env("CARGO_PROFILE_DEV_DEBUG", "none");
+            .env("CARGO_PROFILE_DEV_DEBUG", "none")
+            // What is compiled once has no use for what the next time would be quicker with.
+            .env("CARGO_INCREMENTAL", "0");
         if let Some(compiler) = compiler {
             command.env("RUSTC", compiler);
         }
@@ -181,8 +183,17 @@ fn emulated(
 fn tests(cargo: &mut Command) -> Result<PathBuf> {
     let listed = command::output(
         cargo
-            .args(["test", "--quiet", "--package", "assay-kernels", "--lib", "--no-run"])
-            .args(["--message-format", "json", "--target", TARGET]),
+            // The program beside them, or what both need is compiled with other features once more.
+            .args([
+                "test",
+                "--quiet",
+                "--package",
+                "assay-kernels",
+                "--package",
+                "assay",
+                "--lib",
+            ])
+            .args(["--no-run", "--message-format", "json", "--target", TARGET]),
     )?;
     let mut programs = listed.lines().filter_map(|line| {
         let message: Value = serde_json::from_str(line).ok()?;

@@ -16,10 +16,6 @@ const NOT_IN_CI: &[(&str, &str)] = &[
         "on a busy machine most of its rows are undecided after 430 s; `rdma-cable` is what CI holds RDMA against",
     ),
     ("arm", "it compiles everything again, for aarch64, and takes 200 s after that"),
-    (
-        "cluster",
-        "three guests that start Slurm take 250 s, longer than all that could be beside them",
-    ),
 ];
 /// A guest is lost now and then where others want the processors; what hangs does so again.
 const TRIES: usize = 2;
