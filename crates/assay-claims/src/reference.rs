@@ -340,8 +340,12 @@ pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
     let is_wanted = |claim: &Claim| claim.system == wanted || claim.system.starts_with(&below);
     if !all.iter().any(is_wanted) {
         let (own, names) = (format!("/{wanted}"), || all.iter().map(|it| it.system.as_str()));
-        let near = nearest(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&own)));
-        let (name, near) = (name.to_owned(), near.map(str::to_owned));
+        let near =
+            || nearest(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&own)));
+        // Behind the vendor people type the product: `azure/HB120rs_v3`.
+        let of_product = wanted.rsplit('/').next().and_then(system_of);
+        let near = of_product.or_else(|| near().map(str::to_owned));
+        let name = name.to_owned();
         return Err(ReferenceError::Unknown { name, near });
     }
     all.retain(is_wanted);
@@ -618,6 +622,7 @@ mod tests {
         assert!(of_system("aws/c5n.18xlarge").unwrap().len() > 600);
         let said = |wrong: &str| of_system(wrong).unwrap_err().to_string();
         assert!(["azure/hbv44", "HBv4"].iter().all(|it| said(it).contains("mean azure/hbv4?")));
+        assert!(said("azure/HB120rs_v3").contains("mean azure/hbv3?"));
     }
 
     #[test]

@@ -22,9 +22,9 @@ pub(crate) struct PageArguments {
 /// The same for an answer that is a few lines: words, or one JSON document for scripts.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArguments {
-    /// Output format
-    #[arg(long, value_enum, default_value_t = AnswerFormat::Text)]
-    format: AnswerFormat,
+    /// Output format [default: that of FILE's ending, or else text]
+    #[arg(long, value_enum)]
+    format: Option<AnswerFormat>,
     /// Print one JSON document, as with --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -46,7 +46,11 @@ fn file() -> impl TypedValueParser<Value = PathBuf> {
 impl AnswerArguments {
     /// Whether scripts read it.
     pub(crate) fn is_json(&self) -> bool {
-        self.json || self.format == AnswerFormat::Json
+        let of_file = || Format::of_file(self.output.as_deref()?);
+        match self.format {
+            Some(format) => format == AnswerFormat::Json,
+            None => self.json || of_file() == Some(Format::Json),
+        }
     }
 
     /// Whether people read along while it is found out.
@@ -69,9 +73,8 @@ impl PageArguments {
         if self.json {
             return Format::Json;
         }
-        let ending =
-            || self.output.as_deref()?.extension()?.to_str().and_then(Format::of_ending);
-        self.format.or_else(ending).unwrap_or(Format::Text)
+        let of_file = || Format::of_file(self.output.as_deref()?);
+        self.format.or_else(of_file).unwrap_or(Format::Text)
     }
 }
 
@@ -96,8 +99,9 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    fn of_ending(ending: &str) -> Option<Self> {
-        match ending {
+    /// What the ending of a file's name says.
+    fn of_file(file: &Path) -> Option<Self> {
+        match file.extension()?.to_ascii_lowercase().to_str()? {
             "html" | "htm" => Some(Self::Html),
             "md" => Some(Self::Markdown),
             "svg" => Some(Self::Svg),

@@ -92,7 +92,7 @@ pub(crate) struct RdmaArguments {
     #[arg(short, long, value_name = "RC|UD", default_value = "RC", value_parser = connection)]
     pub(crate) connection: RdmaConnection,
     /// TCP port of the far end, for what both ends tell each other
-    #[arg(short, long, default_value_t = PORT)]
+    #[arg(short, long, default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
     /// Without a host: address to wait on [default: loopback, which no other host reaches]
     #[arg(short = 'B', long, value_name = "ADDRESS", conflicts_with = "host")]

@@ -230,6 +230,9 @@ fn command(names: &[String]) -> Result<Command, Failure> {
             }
             let failure = Failure::usage(format!("there is no command or topic `{words}`"));
             return Err(match known.as_slice() {
+                _ if depth == 0 && suites::is_built_in(name) => failure.advise(format!(
+                    "it is a suite: `assay run {name} --dry-run` shows what it measures"
+                )),
                 [] => failure.advise(format!("`assay help {}`", names[..depth].join(" "))),
                 known => failure.advise(did_you_mean(name, known)),
             });

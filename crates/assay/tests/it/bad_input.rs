@@ -198,6 +198,10 @@ fn what_is_no_number_is_refused_in_words() {
             "there is no command `compute`\n  help: it is a suite: `assay run compute`\n",
         ),
         ("hb --budget 1s", "it is a suite: `assay run hb`"),
+        (
+            "help compute",
+            "it is a suite: `assay run compute --dry-run` shows what it measures\n",
+        ),
         ("bench", "there is no command `bench`\n  help: `assay help` lists the commands\n"),
         // Others mean something else by it.
         ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),

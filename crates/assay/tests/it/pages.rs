@@ -84,9 +84,16 @@ fn a_page_replaces_no_file_that_nobody_named() {
     // The document of another run is somebody's, too.
     world.assay(&["show", "latest", "--json", "-o", "mine.json"]).succeeded();
     page("mine.html").failed_with(2);
-    world.assay(&["report", "latest", "-o", "by-name.md"]).succeeded();
-    let text = fs::read_to_string(world.path("by-name.md")).unwrap();
-    assert!(text.starts_with("# "), "the name of a file says what it is: {text}");
+    for (words, file, begins) in [
+        (&["report", "latest"][..], "by-name.md", "# "),
+        (&["report", "latest"], "by-name.MD", "# "),
+        (&["verify"], "by-name.json", "{"),
+        (&["verify"], "by-name.txt", "2"),
+    ] {
+        world.assay(&[words, &["-o", file]].concat()).succeeded();
+        let text = fs::read_to_string(world.path(file)).unwrap();
+        assert!(text.starts_with(begins), "the name of a file says what it is: {text}");
+    }
     page("p.json").succeeded();
     assert!(fs::read_to_string(world.path("p.json")).unwrap().starts_with("<!DOCTYPE html>"));
     assert!(world.path("p.data.json").is_file());

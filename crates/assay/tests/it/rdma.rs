@@ -174,6 +174,7 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
         (&["rdma", "send-lat", "-D", "2", "-f", "3"], "error: -f 3 cannot be used with -D 2\n"),
         (&["rdma", "read-lat", "-D", "10", "-U"], "error: -U cannot be used with -D\n"),
         (&["rdma", "send-lat", "host:18515"], "`host -p 18515`"),
+        (&["rdma", "send-lat", "-p", "0"], "0 is no whole number from 1 to 65535"),
         (&["rdma", "send-lat", "-x", "256"], "256 is no whole number from 0 to 255"),
         (&["rdma", "write-lat", "-c", "UD"], "UD carries messages only"),
         (&["rdma", "atomic-lat", "-s", "16"], "atomic operations have 8 bytes"),
