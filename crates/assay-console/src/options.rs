@@ -72,11 +72,15 @@ pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
             let port = port.parse::<u16>().map_or("PORT".to_owned(), |port| port.to_string());
             Err(format!("the port is an option of its own: `{name} {option} {port}`"))
         }
-        (Some(_), None) => Err("a host is wanted, without a port".to_owned()),
+        (Some(_), None) => Err(NO_PORT.to_owned()),
         (None, _) if text.is_empty() => Err("a name or an address is wanted".to_owned()),
         (None, _) => address.map_or_else(|| Ok(text.to_owned()), Err),
     }
 }
+
+/// What takes no port has a suite that says it.
+const NO_PORT: &str =
+    "a host is wanted, without a port; a suite of your own may say `port = 5300`";
 
 /// A word that may name a file, or have a name in it, whose bytes may be no text: as [`path_text`] makes one.
 pub fn word() -> impl TypedValueParser<Value = String> {
@@ -108,7 +112,7 @@ mod tests {
             ("far:5201", Some("-p"), Err(format!("{both}far -p 5201`"))),
             ("far:99999", Some("-p"), Err(format!("{both}far -p PORT`"))),
             ("[::1]:5999", Some("-p"), Err(format!("{both}[::1] -p 5999`"))),
-            ("far:80", None, Err("a host is wanted, without a port".to_owned())),
+            ("far:80", None, Err(NO_PORT.to_owned())),
             ("", None, Err("a name or an address is wanted".to_owned())),
         ] {
             assert_eq!(host(text, option), expected.map(str::to_owned), "{text}");

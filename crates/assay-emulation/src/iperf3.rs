@@ -37,7 +37,9 @@ use assay_run::network::{iperf3_flows, iperf3_record, iperf3_reported};
 use assay_run::recording::Recording;
 
 /// What the document says of a test that was interrupted.
-const INTERRUPTED: &str = "interrupted";
+pub(super) const INTERRUPTED: &str = "interrupted";
+/// What of iperf3's optional features there is, in its words, which scripts look for.
+const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication";
 /// Where a password comes from.
 const PASSWORD: &str = "IPERF3_PASSWORD";
 /// What iperf3's clients send over UDP without `-b`, in bit/s.
@@ -52,6 +54,11 @@ pub fn iperf3(
     cancel: &AtomicBool,
     terminal: &mut Terminal,
 ) -> Result<u8, Failure> {
+    if typed.tell_version {
+        let (version, system) = (iperf3_flows::version(), iperf3_flows::system());
+        terminal.print(&format!("{version}\n{system}\n{FEATURES}\n"));
+        return Ok(0);
+    }
     if !typed.interval.is_finite() || !(0.0..=3600.0).contains(&typed.interval) {
         return Err(Failure::usage("the interval must lie between 0 and 3600 seconds"));
     }
@@ -236,7 +243,7 @@ pub fn stored(
 }
 
 /// Why a stored test failed; one that has no end was interrupted.
-fn reason(record: &CaseRecord) -> Option<String> {
+pub(super) fn reason(record: &CaseRecord) -> Option<String> {
     match &record.end {
         Some(CaseEnd::Finished(_)) => None,
         Some(CaseEnd::Failed { failure, .. }) => Some(words::failure(failure).plainly().text),

@@ -1,7 +1,7 @@
 //! `assay ping`: ICMP echo in ping's own shape, and the distribution that ping leaves out.
 
 use std::fmt::Write as _;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -85,12 +85,15 @@ pub fn ping(
 fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
     let remote = address(typed)?;
     let impossible = |error: std::io::Error| {
-        Failure::measurement(format!("cannot ping {remote}")).because(&error)
+        Failure::measurement(format!("cannot ping {}", typed.host)).because(&error)
     };
     let pinger = Pinger::open(remote).map_err(|error| {
         let advice = match error.kind() {
             std::io::ErrorKind::PermissionDenied => {
                 "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root"
+            }
+            _ if is_of_unnamed_link(remote) => {
+                "a link-local address needs the device that leads to it: name it like `fe80::1%eth0`"
             }
             _ => "see the addresses and routes of this host: `ip address`, `ip route`",
         };
@@ -113,8 +116,8 @@ fn exchange(
 ) -> (Tally, Option<std::io::Error>) {
     if !typed.json {
         let (host, remote, bytes) = (&typed.host, pinger.remote(), typed.size);
-        terminal
-            .print(&format!("PING {host} ({remote}) {bytes}({}) bytes of data.\n", bytes + 28));
+        let whole = bytes as usize + pinger.heads_bytes();
+        terminal.print(&format!("PING {host} ({remote}) {bytes}({whole}) bytes of data.\n"));
     }
     let is_quiet = typed.quiet || typed.json;
     echoes::exchange(asked, pinger, cancel, &mut |observed| match observed {
@@ -124,7 +127,7 @@ fn exchange(
     })
 }
 
-fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
+fn address(typed: &PingArguments) -> Result<SocketAddr, Failure> {
     let family = match (typed.ipv4, typed.ipv6) {
         (true, _) => Family::V4,
         (_, true) => Family::V6,
@@ -132,7 +135,12 @@ fn address(typed: &PingArguments) -> Result<IpAddr, Failure> {
     };
     let target = Target { family, ..Target::new(&typed.host, 0) };
     let addresses = target.addresses().map_err(|error| failed(&error))?;
-    Ok(addresses[0].ip())
+    Ok(addresses[0])
+}
+
+/// Whether several devices may lead there, and the kernel does not guess.
+fn is_of_unnamed_link(remote: SocketAddr) -> bool {
+    matches!(remote, SocketAddr::V6(it) if it.ip().is_unicast_link_local() && it.scope_id() == 0)
 }
 
 /// In the words of ping, which scripts that look for the path MTU wait for.

@@ -11,10 +11,11 @@ use assay_kernels::network::pingpong::Waiting;
 use assay_model::event::Asked;
 use assay_model::failure::Failure as CaseFailure;
 use assay_model::run::Run;
+use assay_report::words;
 use assay_store::Store;
 use serde_json::{Value, json};
 
-use super::iperf3::{end, failed};
+use super::iperf3::{INTERRUPTED, end, failed, reason};
 use crate::options;
 use crate::options::network::QperfArguments;
 use crate::stored;
@@ -28,6 +29,10 @@ use assay_run::network::qperf_record::{self, Figures, Reported, Spent};
 use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
 use assay_run::recording::Recording;
+
+/// The last line of a test that broke off after something was measured.
+const INCOMPLETE: &str =
+    "The test ended before its time: the figures above are all that was measured.\n";
 
 /// Tests against a server, or without a host a server, as qperf does them. The exit code comes back.
 ///
@@ -103,36 +108,38 @@ fn client(
         if let Some(recording) = &mut measured {
             recording.start(number)?;
         }
-        let mut outcome = qperf_client::run(test, cancel);
-        let entries = outcome.as_ref().map(|it| qperf_record::entries(test, it));
-        let entries = entries.unwrap_or_default();
-        if outcome.is_ok() && cancel.load(Ordering::Relaxed) {
-            outcome = Err(NetworkError::Interrupted);
-        }
+        let (found, error) = match qperf_client::run(test, cancel) {
+            Ok(found) if cancel.load(Ordering::Relaxed) => {
+                (Some(found), Some(NetworkError::Interrupted))
+            }
+            Ok(found) => (Some(found), None),
+            Err(error) => (None, Some(error)),
+        };
+        let entries = found.as_ref().map(|it| qperf_record::entries(test, it));
         if let Some(recording) = measured {
-            end(recording, number, (entries, &[]), outcome.as_ref().err())?;
+            end(recording, number, (entries.unwrap_or_default(), &[]), error.as_ref())?;
             number += 1;
         }
-        let reported = outcome.as_ref().map(|it| Reported::of(&test.request, it));
-        match reported {
-            Ok(reported) => {
-                if let Some(recording) = &mut recording {
-                    for (name, value) in reported.configuration() {
-                        recording.learn_of_host(name, value)?;
-                    }
-                }
-                if !typed.json {
-                    terminal.print(&lines(&reported, typed));
-                }
-                all.push(reported);
-            }
-            Err(_) => {
-                failure = outcome.err();
-                break;
+        let told = Told {
+            request: test.request,
+            reported: found.map(|it| Reported::of(&test.request, &it)),
+            error: error.as_ref().map(reason_of),
+        };
+        if let (Some(recording), Some(reported)) = (&mut recording, &told.reported) {
+            for (name, value) in reported.configuration() {
+                recording.learn_of_host(name, value)?;
             }
         }
+        if !typed.json {
+            terminal.print(&told.text(typed));
+        }
+        all.push(told);
+        failure = error;
+        if failure.is_some() {
+            break;
+        }
     }
-    if typed.json && failure.is_none() {
+    if typed.json {
         terminal.print(&document(&all, typed));
     }
     if let Some(recording) = recording {
@@ -144,31 +151,82 @@ fn client(
 /// A stored run as it was printed.
 pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
     let typed: QperfArguments = options::asked("qperf", asked)?;
-    let all = match stored::raw(store, &run.raw, qperf_record::TOLD) {
-        Ok(bytes) => serde_json::from_slice(&bytes).map_err(|error| {
-            Failure::measurement(format!("{} cannot be read", qperf_record::TOLD))
-                .because(&error)
-        })?,
-        Err(_) => reported(run, &typed)?,
+    let asked = tests(&typed)?;
+    let all: Vec<Told> = match stored::raw(store, &run.raw, qperf_record::TOLD) {
+        Ok(bytes) => {
+            let all: Vec<Reported> = serde_json::from_slice(&bytes).map_err(|error| {
+                Failure::measurement(format!("{} cannot be read", qperf_record::TOLD))
+                    .because(&error)
+            })?;
+            let ended = |(test, reported): (&QperfTest, Reported)| Told {
+                request: test.request,
+                reported: Some(reported),
+                error: None,
+            };
+            asked.iter().zip(all).map(ended).collect()
+        }
+        Err(_) => told(run, &asked),
     };
-    let is_broken_off = all.len() < tests(&typed)?.len();
     Ok(match typed.json {
-        true if is_broken_off => String::new(),
         true => document(&all, &typed),
-        false => all.iter().map(|reported| lines(reported, &typed)).collect(),
+        false => all.iter().map(|told| told.text(&typed)).collect(),
     })
 }
 
-/// What the tests of a stored run reported, as far as they came to their ends.
-fn reported(run: &Run, typed: &QperfArguments) -> Result<Vec<Reported>, Failure> {
+/// What the tests of a stored run told, up to one that failed: what comes after it was not tried.
+fn told(run: &Run, asked: &[QperfTest]) -> Vec<Told> {
     let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
     let mut records = run.cases.iter();
-    let reported = |test: &QperfTest| match qperf_record::phase(test) {
-        Some(_) => Reported::of_record(&test.request, records.next()?),
-        None => Reported::of_configuration(&test.request, facts?),
-    };
-    // What comes after one that failed was not tried.
-    Ok(tests(typed)?.iter().map_while(reported).collect())
+    let mut all = Vec::new();
+    for test in asked {
+        let request = test.request;
+        let (reported, error) = if qperf_record::phase(test).is_none() {
+            (facts.and_then(|facts| Reported::of_configuration(&request, facts)), None)
+        } else {
+            let Some(record) = records.next() else { break };
+            (Reported::of_record(&request, record), reason(record))
+        };
+        let told = Told { request, reported, error };
+        let goes_on = told.reported.is_some() && told.error.is_none();
+        all.push(told);
+        if !goes_on {
+            break;
+        }
+    }
+    all
+}
+
+/// One test and how it ended.
+struct Told {
+    request: Request,
+    /// What was measured, also before it broke off.
+    reported: Option<Reported>,
+    /// Why it broke off.
+    error: Option<String>,
+}
+
+impl Told {
+    fn text(&self, typed: &QperfArguments) -> String {
+        let Some(reported) = &self.reported else { return String::new() };
+        let incomplete = if self.error.is_some() { INCOMPLETE } else { "" };
+        lines(reported, typed) + incomplete
+    }
+
+    fn json(&self) -> Value {
+        let mut value = self.reported.as_ref().map_or(json!({}), |it| figures(&it.figures));
+        if let Some(error) = &self.error {
+            value["error"] = json!(error);
+        }
+        value
+    }
+}
+
+/// As `assay iperf3` says it.
+fn reason_of(error: &NetworkError) -> String {
+    match error {
+        NetworkError::Interrupted => INTERRUPTED.to_owned(),
+        error => words::failure(&error.of_case()).plainly().text,
+    }
 }
 
 /// Every test that is asked for, in order.
@@ -184,16 +242,16 @@ fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
 }
 
 /// Each test with its figures; several sizes are a list.
-fn document(all: &[Reported], typed: &QperfArguments) -> String {
+fn document(all: &[Told], typed: &QperfArguments) -> String {
     let mut tests = serde_json::Map::new();
-    for reported in all {
-        let mut value = figures(&reported.figures);
+    for told in all {
+        let (mut value, name) = (told.json(), told.request.test.name());
         if typed.sweep.is_none() {
-            tests.insert(reported.test.clone(), value);
+            tests.insert(name.to_owned(), value);
             continue;
         }
-        value["msg_size_bytes"] = json!(reported.message_bytes);
-        let list = tests.entry(reported.test.clone()).or_insert_with(|| json!([]));
+        value["msg_size_bytes"] = json!(told.request.message_bytes);
+        let list = tests.entry(name).or_insert_with(|| json!([]));
         list.as_array_mut().expect("it was made as a list").push(value);
     }
     format!("{:#}\n", Value::Object(tests))
@@ -314,21 +372,23 @@ fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
         return Rows::new();
     };
     let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
-    let mut rows = if reported.test == Test::UdpBandwidth.name() {
-        vec![("send_bw", rate(*sent_bytes)), ("recv_bw", rate(*received_bytes))]
-    } else {
-        vec![("bw", rate(*received_bytes))]
-    };
+    let is_udp = reported.test == Test::UdpBandwidth.name();
+    let mut rows = Rows::new();
+    // What was sent is not what arrived, and says so where nobody knows that.
+    rows.extend((is_udp || received_bytes.is_none()).then(|| ("send_bw", rate(*sent_bytes))));
+    let arrived = if is_udp { "recv_bw" } else { "bw" };
+    rows.extend(received_bytes.map(|bytes| (arrived, rate(bytes))));
     if verbose {
-        let messages = *received_messages as f64 / elapsed_s;
-        rows.push(("msg_rate", three_digits(messages, "/sec")));
+        let messages = received_messages.map(|it| it as f64 / elapsed_s);
+        rows.extend(messages.map(|rate| ("msg_rate", three_digits(rate, "/sec"))));
         rows.push(("msg_size", format!("{} B", reported.message_bytes)));
         rows.push(("send_cost", cost(here, *sent_bytes)));
-        rows.push(("recv_cost", cost(there, *received_bytes)));
+        let far = there.as_ref().zip(*received_bytes);
+        rows.extend(far.map(|(there, bytes)| ("recv_cost", cost(there, bytes))));
         rows.push(("send_cpus_used", used(here)));
-        rows.push(("recv_cpus_used", used(there)));
+        rows.extend(there.as_ref().map(|there| ("recv_cpus_used", used(there))));
         rows.push(("send_bytes", sent_bytes.to_string()));
-        rows.push(("recv_bytes", received_bytes.to_string()));
+        rows.extend(received_bytes.map(|bytes| ("recv_bytes", bytes.to_string())));
     }
     rows
 }
@@ -375,7 +435,7 @@ fn figures(figures: &Figures) -> Value {
         }),
         Figures::Bandwidth { sent_bytes, received_bytes, elapsed_s, .. } => json!({
             "send_bw_bytes_per_s": *sent_bytes as f64 / elapsed_s,
-            "recv_bw_bytes_per_s": *received_bytes as f64 / elapsed_s,
+            "recv_bw_bytes_per_s": received_bytes.map(|bytes| bytes as f64 / elapsed_s),
             "send_bytes": sent_bytes,
             "recv_bytes": received_bytes,
         }),

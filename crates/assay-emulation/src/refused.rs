@@ -54,7 +54,6 @@ const TABLE: &[Row] = &[
         "multipath TCP is not spoken",
         "leave it out: the server answers plain TCP as well",
     ),
-    ("iperf3", &["-v"], "the version is that of assay", "`assay --version`"),
     (
         "iperf3",
         &["--bind-dev"],

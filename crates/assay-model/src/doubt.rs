@@ -363,6 +363,15 @@ pub enum Doubt {
         /// All that were due.
         due: u64,
     },
+    /// Messages of an open loop were due faster than they were answered.
+    MessageRateMissed {
+        /// What was requested.
+        asked_per_s: f64,
+        /// Messages that were answered.
+        answered: u64,
+        /// In which time, in seconds.
+        seconds: f64,
+    },
     /// The generator may be what was measured.
     GeneratorNear {
         /// What it does without I/O.
@@ -487,6 +496,17 @@ impl Doubt {
             .then_some(Self::NotStarted { count, due })
     }
 
+    /// The same of messages on one connection, where as much is due as was asked for in the time.
+    #[must_use]
+    pub fn message_rate(
+        asked_per_s: f64,
+        (answered, left): (u64, u64),
+        seconds: f64,
+    ) -> Option<Self> {
+        Self::not_started(left, answered + left)?;
+        Some(Self::MessageRateMissed { asked_per_s, answered, seconds })
+    }
+
     /// The stable name for scripts: `cache-assisted`, `wide-interval` …
     #[must_use]
     pub fn id(&self) -> &str {
@@ -538,6 +558,7 @@ impl Doubt {
             Self::LittlesLaw { .. } => "littles-law",
             Self::RateMissed { .. } => "rate-missed",
             Self::NotStarted { .. } => "not-started",
+            Self::MessageRateMissed { .. } => "message-rate-missed",
             Self::GeneratorNear { .. } => "generator-near",
             Self::IoFailed { .. } => "io-failed",
             Self::FileOperationFailed { .. } => "file-operation-failed",

@@ -313,7 +313,8 @@ rpeak-factors = { $n ->
    *[other] { $n } jader × { $flop }/cyklus × { $clock } (frekvence změřená při této zátěži)
 }
 
-network-items-say = Vytížení CPU je zaneprázdněný podíl všech CPU, čas CPU je to, co přenos spotřeboval, na místním / na vzdáleném konci. Opakované přenosy jsou segmenty TCP. Mediány; intervaly následují.
+network-items-say = Vytížení CPU je zaneprázdněný podíl všech CPU, čas CPU je to, co přenos spotřeboval, na místním / na vzdáleném konci. Mediány; intervaly následují.
+network-retransmits-say = Opakované přenosy jsou segmenty TCP.
 network-loopback = Vše proběhlo přes loopback uvnitř tohoto počítače: o síti to nic neříká.
 mpi-rule = ◀ označuje nejlepší v řádku; ×{ $ratio } je poměr k němu; ≈: oba intervaly se překrývají; ±?: příliš málo efektivních vzorků pro interval. Latence je polovina cesty tam a zpět. Transport mezi hostiteli volí knihovna; uvnitř hostitele všechny používají sdílenou paměť.
 mpi-no-such-pair = Tento počítač nemá žádná dvě CPU v těchto vzdálenostech: { $distances }.

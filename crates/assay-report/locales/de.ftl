@@ -300,7 +300,8 @@ rpeak-factors = { $n ->
    *[other] { $n } Kerne × { $flop }/Takt × { $clock } (Takt unter dieser Last gemessen)
 }
 
-network-items-say = CPU-Last ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Neuübertragungen sind TCP-Segmente. Mediane; die Intervalle folgen.
+network-items-say = CPU-Last ist der beschäftigte Anteil aller CPUs, CPU-Zeit der Verbrauch der Übertragung, jeweils am lokalen / am fernen Ende. Mediane; die Intervalle folgen.
+network-retransmits-say = Neuübertragungen sind TCP-Segmente.
 network-loopback = All das lief über Loopback innerhalb dieser Maschine: Es sagt nichts über ein Netzwerk.
 mpi-rule = ◀ kennzeichnet das beste Ergebnis einer Zeile; ×{ $ratio } ist das Verhältnis dazu; ≈: die beiden Intervalle überlappen; ±?: zu wenige effektive Messwerte für ein Intervall. Die Latenz ist eine halbe Umlaufzeit. Den Transport zwischen Hosts wählt die Bibliothek; innerhalb eines Hosts nutzen alle gemeinsamen Speicher.
 mpi-no-such-pair = Diese Maschine hat keine zwei CPUs in diesen Abständen: { $distances }.

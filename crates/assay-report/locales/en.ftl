@@ -310,7 +310,8 @@ rpeak-factors = { $n ->
 }
 
 ## Network and MPI
-network-items-say = CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / at the remote end. Retransmits are TCP segments. Medians; the intervals follow.
+network-items-say = CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / at the remote end. Medians; the intervals follow.
+network-retransmits-say = Retransmits are TCP segments.
 network-loopback = All of this went over loopback within this machine: it says nothing about a network.
 mpi-rule = ◀ marks the best of a row; ×{ $ratio } is the ratio to it; ≈: the two intervals overlap; ±?: too few effective samples for an interval. Latency is half a round trip. The transport is the library's choice between hosts; within a host all of them use shared memory.
 mpi-no-such-pair = This machine has no two CPUs that are { $distances } to each other.

@@ -300,7 +300,8 @@ rpeak-factors = { $n ->
    *[other] { $n } núcleos × { $flop }/ciclo × { $clock } (frecuencia medida con esta carga)
 }
 
-network-items-say = La carga de CPU es la parte ocupada de todas las CPU; el tiempo de CPU, lo que consumió la transferencia, en el extremo local / en el remoto. Las retransmisiones son segmentos TCP. Medianas; los intervalos figuran a continuación.
+network-items-say = La carga de CPU es la parte ocupada de todas las CPU; el tiempo de CPU, lo que consumió la transferencia, en el extremo local / en el remoto. Medianas; los intervalos figuran a continuación.
+network-retransmits-say = Las retransmisiones son segmentos TCP.
 network-loopback = Todo pasó por la interfaz de bucle de esta máquina: no dice nada de una red.
 mpi-rule = ◀ marca lo mejor de cada fila; ×{ $ratio } es el cociente respecto a ello; ≈: los dos intervalos se solapan; ±?: demasiado pocas muestras efectivas para un intervalo. La latencia es medio viaje de ida y vuelta. El transporte entre hosts lo elige la biblioteca; dentro de un host todas usan memoria compartida.
 mpi-no-such-pair = Esta máquina no tiene dos CPU a estas distancias: { $distances }.

@@ -300,7 +300,8 @@ rpeak-factors = { $n ->
    *[other] { $n } cœurs × { $flop }/cycle × { $clock } (fréquence mesurée sous cette charge)
 }
 
-network-items-say = La charge CPU est la part occupée de tous les CPU, le temps CPU ce que le transfert a consommé, à l’extrémité locale / distante. Les retransmissions sont des segments TCP. Médianes ; les intervalles suivent.
+network-items-say = La charge CPU est la part occupée de tous les CPU, le temps CPU ce que le transfert a consommé, à l’extrémité locale / distante. Médianes ; les intervalles suivent.
+network-retransmits-say = Les retransmissions sont des segments TCP.
 network-loopback = Tout est passé par la boucle locale de cette machine : cela ne dit rien d’un réseau.
 mpi-rule = ◀ désigne le meilleur d’une ligne ; ×{ $ratio } est le rapport à celui-ci ; ≈ : les deux intervalles se recoupent ; ±? : trop peu d’échantillons effectifs pour un intervalle. La latence est un demi aller-retour. Le transport est choisi par la bibliothèque entre hôtes ; au sein d’un hôte, toutes utilisent la mémoire partagée.
 mpi-no-such-pair = Cette machine n’a pas deux CPU à ces distances : { $distances }.

@@ -260,7 +260,8 @@ basis-provisioned = 볼륨에 프로비저닝된 성능
 basis-data-sheet = 데이터시트: { $source }
 rpeak-factors = 코어 { $n }개 × { $flop }/사이클 × { $clock }(이 부하에서 측정한 클록)
 
-network-items-say = CPU 부하는 전체 CPU 중 사용 중인 비율, CPU 시간은 전송에 쓰인 시간이며 로컬 측 / 원격 측 순입니다. 재전송은 TCP 세그먼트입니다. 모두 중앙값이며 구간은 뒤에 나옵니다.
+network-items-say = CPU 부하는 전체 CPU 중 사용 중인 비율, CPU 시간은 전송에 쓰인 시간이며 로컬 측 / 원격 측 순입니다. 모두 중앙값이며 구간은 뒤에 나옵니다.
+network-retransmits-say = 재전송은 TCP 세그먼트입니다.
 network-loopback = 모두 이 머신 안의 루프백을 거쳤으므로 네트워크에 대해서는 아무것도 말해 주지 않습니다.
 mpi-rule = ◀는 행에서 가장 좋은 값, ×{ $ratio }은 그에 대한 비율, ≈는 두 구간이 겹침, ±?는 유효 표본이 너무 적어 구간이 없음을 뜻합니다. 대기 시간은 왕복의 절반입니다. 호스트 간 전송 방식은 라이브러리가 선택하며, 호스트 안에서는 모두 공유 메모리를 사용합니다.
 mpi-no-such-pair = 이 머신에는 다음 거리에 있는 두 CPU가 없습니다: { $distances }.

@@ -260,7 +260,8 @@ basis-provisioned = 卷的预配性能
 basis-data-sheet = 产品规格书：{ $source }
 rpeak-factors = { $n } 个核心 × { $flop }/周期 × { $clock }（在此负载下测得的频率）
 
-network-items-say = CPU 负载为所有 CPU 的忙碌比例，CPU 时间为传输所耗，依次为本端 / 远端。重传为 TCP 报文段。均为中位数，区间见下文。
+network-items-say = CPU 负载为所有 CPU 的忙碌比例，CPU 时间为传输所耗，依次为本端 / 远端。均为中位数，区间见下文。
+network-retransmits-say = 重传为 TCP 报文段。
 network-loopback = 全部经由本机环回接口：不能说明网络的情况。
 mpi-rule = ◀ 表示该行最佳；×{ $ratio } 为与最佳之比；≈：两个区间重叠；±?：有效样本太少，没有区间。延迟为往返时间的一半。主机之间的传输由库选择；同一主机内都使用共享内存。
 mpi-no-such-pair = 本机没有处于以下距离的两个 CPU：{ $distances }。

@@ -12,7 +12,8 @@ use clap::{ArgGroup, Args};
 use assay_console::options::{self, KeepArguments};
 
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("role").required(true).args(["client", "server"])))]
+#[command(group(ArgGroup::new("role").required(true).args(["client", "server", "tell_version"])))]
+#[command(override_usage = "assay iperf3 [OPTIONS] <--client <HOST>|--server>")]
 pub struct Iperf3Arguments {
     /// Run as client, connecting to this host
     #[arg(short = 'c', long, value_name = "HOST", value_parser = host_before_p)]
@@ -20,6 +21,9 @@ pub struct Iperf3Arguments {
     /// Run as server, on loopback unless -B is given
     #[arg(short, long)]
     pub(crate) server: bool,
+    /// Print which iperf3 this is like, and which assay it is
+    #[arg(short = 'v', long = "version")]
+    pub(crate) tell_version: bool,
     /// Port of the server
     #[arg(short, long, default_value_t = 5201)]
     pub(crate) port: u16,

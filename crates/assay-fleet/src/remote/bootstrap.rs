@@ -60,8 +60,11 @@ pub(super) fn start(
     if is_copied {
         script = script.replace(r#" "$(command -v assay)"#, "");
     }
-    send(input, script.as_bytes())?;
     let mark = format!("assay {nonce} ");
+    if let Err(failure) = send(input, script.as_bytes()) {
+        // Who takes no words may have said why.
+        return Err(next_word(output, &mark).err().unwrap_or(failure));
+    }
     loop {
         let said = next_word(output, &mark)?;
         let (word, rest) = said.split_once(' ').unwrap_or((&said, ""));
@@ -90,19 +93,30 @@ fn send(input: &mut impl Write, bytes: &[u8]) -> Result<(), HostFailure> {
 
 /// The next line with the mark; what a profile prints in between is passed over.
 fn next_word(output: &mut impl BufRead, mark: &str) -> Result<String, HostFailure> {
-    let mut greeting = 0;
+    let (mut greeting, mut first) = (0, String::new());
     loop {
         let mut line = Vec::new();
         let read = output.take(MAXIMUM_GREETING).read_until(b'\n', &mut line);
-        greeting += read.map_err(|_| HostFailure::Closed)? as u64;
-        if line.is_empty() {
-            return Err(HostFailure::Closed);
+        let text = String::from_utf8_lossy(&line);
+        if first.is_empty() && !text.starts_with(mark) {
+            first = quoted(&text);
         }
-        if let Some(word) = String::from_utf8_lossy(&line).trim_end().strip_prefix(mark) {
+        match read {
+            Ok(bytes) if bytes > 0 => greeting += bytes as u64,
+            _ if first.is_empty() => return Err(HostFailure::Closed),
+            _ => return Err(HostFailure::Printed { first }),
+        }
+        if let Some(word) = text.trim_end().strip_prefix(mark) {
             return Ok(word.to_owned());
         }
         if greeting > MAXIMUM_GREETING {
-            return Err(HostFailure::Greeting { bytes: greeting });
+            return Err(HostFailure::Greeting { bytes: greeting, first });
         }
     }
+}
+
+/// As much of a line as tells whose it is.
+fn quoted(line: &str) -> String {
+    const LONGEST: usize = 100;
+    line.trim().chars().take(LONGEST).collect()
 }

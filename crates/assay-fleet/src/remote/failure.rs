@@ -22,8 +22,13 @@ pub enum HostFailure {
     /// The pipe ended, and nobody knows yet why.
     #[error("the connection ended")]
     Closed,
-    #[error("it prints {bytes} bytes before it does what it is asked")]
-    Greeting { bytes: u64 },
+    /// The same, after something else than an answer.
+    #[error("the connection ended after it had printed {first:?}")]
+    Printed { first: String },
+    #[error(
+        "it prints {bytes} bytes before it does what it is asked, and begins with {first:?}"
+    )]
+    Greeting { bytes: u64, first: String },
     #[error("it is a {theirs}, and this program is for {ours}: it needs an assay for {theirs}")]
     Machine { theirs: String, ours: String },
     #[error("it has no folder for programs{}", after(tried))]
@@ -54,13 +59,18 @@ pub enum HostFailure {
     Interrupted,
 }
 
+fn besides(said: &str, first: &str) -> String {
+    let printed = format!("it printed {first:?} {INSTEAD}");
+    if said.is_empty() { printed } else { format!("{said} ({printed})") }
+}
+
 fn after(said: &str) -> String {
     if said.is_empty() { String::new() } else { format!(": {said}") }
 }
 
 /// What transports say (OpenSSH's, the shells', the resolver's, kubectl's own words), and what helps. The first that is
 /// found counts.
-const REMEDIES: [(&str, &str); 18] = [
+const REMEDIES: [(&str, &str); 19] = [
     (
         "Host key verification failed",
         "compare the key with the host's own, then renew it with ssh-keygen -R HOST and connect once by hand",
@@ -115,8 +125,13 @@ const REMEDIES: [(&str, &str); 18] = [
         "the command of --via, or a shell (sh) on that host, is not there: check both by hand",
     ),
     ("No space left on device", "free space in its temporary folder, or set TMPDIR there"),
+    (
+        INSTEAD,
+        "see by hand what starts there: the command of --via needs a shell (sh) at its end, whose profile prints only where a person looks: [ -t 1 ] || return",
+    ),
 ];
 
+const INSTEAD: &str = "instead of an answer";
 const NOT_RUNNING: &str = "its container does not run: kubectl describe pod says why";
 
 impl HostFailure {
@@ -131,7 +146,16 @@ impl HostFailure {
     pub(super) fn explained(self, said: String) -> Self {
         match self {
             Self::Closed => Self::Ended { said },
+            Self::Printed { first } => Self::Ended { said: besides(&said, &first) },
             other => other,
+        }
+    }
+
+    /// What a transport said, with what a host printed instead of an answer.
+    pub(super) fn and_printed(&self, said: String) -> String {
+        match self {
+            Self::Printed { first } => besides(&said, first),
+            _ => said,
         }
     }
 
@@ -143,7 +167,7 @@ impl HostFailure {
             Self::Silent { .. } => "no-answer",
             Self::Late { .. } => "late",
             Self::Overdue { .. } => "overdue",
-            Self::Ended { .. } | Self::Closed => "connection-ended",
+            Self::Ended { .. } | Self::Closed | Self::Printed { .. } => "connection-ended",
             Self::Greeting { .. } => "profile-prints",
             Self::Machine { .. } => "another-machine",
             Self::NoFolder { .. } => "no-folder-for-programs",
@@ -175,7 +199,9 @@ impl HostFailure {
             Self::Late { .. } | Self::Overdue { .. } => {
                 "see what it waits for there: `assay doctor` on it, its mounts, its load"
             }
-            Self::Closed => "try the command of --via by hand, with a shell at its end",
+            Self::Closed | Self::Printed { .. } => {
+                "try the command of --via by hand, with a shell at its end"
+            }
             Self::Greeting { .. } | Self::Foreign(_) => {
                 "let its shell's profile print only where a person looks: [ -t 1 ] || return"
             }

@@ -48,6 +48,7 @@ impl Line {
         match failure {
             _ if course.cancel.load(Ordering::Relaxed) => HostFailure::Interrupted,
             _ if self.is_late.load(Ordering::Relaxed) => {
+                let said = failure.and_printed(said);
                 HostFailure::Silent { seconds: course.deadline.as_secs(), said }
             }
             failure => failure.explained(said),

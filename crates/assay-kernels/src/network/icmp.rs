@@ -25,7 +25,7 @@ pub enum Access {
 pub struct Pinger {
     socket: OwnedFd,
     access: Access,
-    remote: IpAddr,
+    remote: SocketAddr,
     identifier: u16,
 }
 
@@ -46,16 +46,16 @@ const HEAD_BYTES: usize = 8;
 pub const PAYLOAD_LIMIT_BYTES: usize = 65507;
 
 impl Pinger {
-    /// Opens a socket to `remote`.
+    /// Opens a socket to `remote`, whose port says nothing; an address of one link needs its device.
     ///
     /// # Errors
     /// When neither socket is allowed; the message says what would allow it.
-    pub fn open(remote: IpAddr) -> io::Result<Self> {
+    pub fn open(remote: SocketAddr) -> io::Result<Self> {
         let (socket, access) = match icmp_socket(remote, libc::SOCK_DGRAM) {
             Ok(socket) => (socket, Access::Datagram),
             Err(datagram) => match icmp_socket(remote, libc::SOCK_RAW) {
                 Ok(socket) => (socket, Access::Raw),
-                Err(raw) => return Err(refused(remote, datagram, raw)),
+                Err(raw) => return Err(refused(remote.ip(), datagram, raw)),
             },
         };
         // The low half of the process id is what ping has always used.
@@ -70,7 +70,7 @@ impl Pinger {
 
     /// Whom it asks.
     pub fn remote(&self) -> IpAddr {
-        self.remote
+        self.remote.ip()
     }
 
     /// From now on requests are sent whole or not at all; one that the kernel believes not to fit the path
@@ -80,8 +80,10 @@ impl Pinger {
     /// The system's error.
     pub fn never_fragment(&self) -> io::Result<()> {
         let (level, option, value) = match self.remote {
-            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO),
-            IpAddr::V6(_) => {
+            SocketAddr::V4(_) => {
+                (libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DO)
+            }
+            SocketAddr::V6(_) => {
                 (libc::IPPROTO_IPV6, libc::IPV6_MTU_DISCOVER, libc::IPV6_PMTUDISC_DO)
             }
         };
@@ -94,8 +96,8 @@ impl Pinger {
     /// The system's error.
     pub fn limit_hops(&self, hops: u8) -> io::Result<()> {
         let (level, option) = match self.remote {
-            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TTL),
-            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
+            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TTL),
+            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_UNICAST_HOPS),
         };
         super::socket::set(&self.socket, level, option, &i32::from(hops), "the hops")
     }
@@ -106,8 +108,8 @@ impl Pinger {
     /// The system's error.
     pub fn believed_mtu_bytes(&self) -> io::Result<u32> {
         let (level, option) = match self.remote {
-            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
-            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
+            SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_MTU),
+            SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_MTU),
         };
         let mut value = [0; 4];
         super::socket::get(&self.socket, level, option, &mut value)?;
@@ -221,10 +223,10 @@ impl Pinger {
     }
 }
 
-fn icmp_socket(remote: IpAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
+fn icmp_socket(mut remote: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
     let (domain, protocol) = match remote {
-        IpAddr::V4(_) => (libc::AF_INET, libc::IPPROTO_ICMP),
-        IpAddr::V6(_) => (libc::AF_INET6, libc::IPPROTO_ICMPV6),
+        SocketAddr::V4(_) => (libc::AF_INET, libc::IPPROTO_ICMP),
+        SocketAddr::V6(_) => (libc::AF_INET6, libc::IPPROTO_ICMPV6),
     };
     // SAFETY: the call takes plain numbers.
     let fd = unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) };
@@ -233,7 +235,8 @@ fn icmp_socket(remote: IpAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
     }
     // SAFETY: the call above has just made this descriptor, and nobody else knows it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
-    super::socket::connect(&socket, SocketAddr::new(remote, 0))?;
+    remote.set_port(0);
+    super::socket::connect(&socket, remote)?;
     Ok(socket)
 }
 
@@ -314,7 +317,7 @@ mod tests {
     /// Machines that allow no ICMP socket at all say so; all others answer themselves.
     #[test]
     fn what_does_not_fit_the_path_is_an_error_and_hops_are_set() {
-        let Ok(pinger) = Pinger::open("127.0.0.1".parse().unwrap()) else { return };
+        let Ok(pinger) = Pinger::open(SocketAddr::from(([127, 0, 0, 1], 0))) else { return };
         pinger.never_fragment().unwrap();
         assert!(pinger.believed_mtu_bytes().unwrap() >= 65535);
         assert_eq!(pinger.heads_bytes(), 28);
@@ -327,7 +330,7 @@ mod tests {
 
     #[test]
     fn loopback_answers_or_the_refusal_says_what_is_missing() {
-        for remote in ["127.0.0.1", "::1"] {
+        for remote in ["127.0.0.1:9", "[::1]:9"] {
             match Pinger::open(remote.parse().unwrap()) {
                 Ok(pinger) => {
                     for (sequence, payload_bytes) in [(1, 56), (2, 0), (3, 1400)] {

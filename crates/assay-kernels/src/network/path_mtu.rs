@@ -5,7 +5,7 @@
 //! packets without a word, and the largest size that passes is searched.
 
 use std::io;
-use std::net::IpAddr;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::icmp::Pinger;
@@ -38,7 +38,7 @@ const MINIMUM_BYTES: u32 = 576;
 ///
 /// # Errors
 /// When no ICMP socket is allowed, or nothing can be sent; the reason.
-pub fn prove(remote: IpAddr, patience: Duration) -> io::Result<PathEchoes> {
+pub fn prove(remote: SocketAddr, patience: Duration) -> io::Result<PathEchoes> {
     let pinger = Pinger::open(remote)?;
     pinger.never_fragment()?;
     let mut echoes = Echoes { pinger, patience, sequence: 0, round_trip_ns: None };
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn loopback_carries_what_it_believes() {
-        for remote in ["127.0.0.1", "::1"] {
+        for remote in ["127.0.0.1:9", "[::1]:9"] {
             match prove(remote.parse().unwrap(), Duration::from_secs(5)) {
                 Ok(found) => {
                     // The device would carry one byte more than IP can say.

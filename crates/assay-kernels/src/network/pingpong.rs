@@ -145,8 +145,9 @@ pub fn ping_at_rate(
         let mut due = (0_u32..)
             .map(|message| start_ns + (f64::from(message) / messages_per_s * 1e9) as u64);
         while let Some(due_ns) = due.next().filter(|due_ns| pinger.has_more(*due_ns)) {
-            let sent_ns = wait_until(due_ns);
-            if pinger.exchange(due_ns, sent_ns)?.is_none() {
+            let sent_ns = wait_until(due_ns, until.cancel);
+            // Who cannot keep up sends what is due long before the end when the far end has gone already.
+            if !pinger.has_more(sent_ns) || pinger.exchange(due_ns, sent_ns)?.is_none() {
                 pinger.leave_the_rest(std::iter::once(due_ns).chain(due));
                 break;
             }
@@ -156,11 +157,11 @@ pub fn ping_at_rate(
     })
 }
 
-/// Waits until the clock reads `due_ns`; what it read then comes back.
-fn wait_until(due_ns: u64) -> u64 {
+/// Waits until the clock reads `due_ns`, or until nobody wants to wait any more; what it read then comes back.
+fn wait_until(due_ns: u64, cancel: &AtomicBool) -> u64 {
     loop {
         let now_ns = clock::now_ns();
-        if now_ns >= due_ns {
+        if now_ns >= due_ns || cancel.load(Ordering::Relaxed) {
             return now_ns;
         }
         sleep_towards(due_ns - now_ns);
@@ -172,7 +173,7 @@ fn sleep_towards(left_ns: u64) {
     /// Timer slack and wake-up take some 60 µs.
     const SPIN_NS: u64 = 100_000;
     if left_ns > SPIN_NS {
-        std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS));
+        std::thread::sleep(Duration::from_nanos(left_ns - SPIN_NS).min(LOOK_EVERY));
     } else {
         std::hint::spin_loop();
     }
@@ -463,6 +464,48 @@ mod tests {
         });
         assert_eq!(measured.times_ns.len(), 20);
         assert!(measured.total_ns >= 19_000_000, "the last message was due after 19 ms");
+    }
+
+    /// More is due than any peer answers. This one keeps its time, and then it has gone.
+    #[test]
+    fn a_rate_beyond_reach_ends_with_its_time() {
+        for (near, far) in [tcp_lines(), udp_lines()] {
+            let deadline_ns = clock::now_ns() + 200_000_000;
+            let stop = AtomicBool::new(false);
+            let measured = thread::scope(|scope| {
+                let echoing = scope.spawn(|| {
+                    while clock::now_ns() < deadline_ns {
+                        thread::sleep(Duration::from_millis(1));
+                    }
+                    stop.store(true, Ordering::Relaxed);
+                });
+                scope.spawn(|| echo(&far, 1, deadline_ns, &stop));
+                let measured = ping_at_rate(&near, 1, 1e7, until(deadline_ns, usize::MAX));
+                echoing.join().unwrap();
+                measured.unwrap()
+            });
+            let due = measured.times_ns.len() as u64;
+            assert!(measured.overdue > 0 && due > 1_000_000, "{} of {due}", measured.overdue);
+        }
+    }
+
+    #[test]
+    fn who_waits_for_a_message_that_is_due_much_later_can_be_stopped() {
+        let (near, far) = tcp_lines();
+        let cancel = AtomicBool::new(false);
+        let until = Until { cancel: &cancel, ..until(clock::now_ns() + (1 << 62), usize::MAX) };
+        let measured = thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut message = [0; 1];
+                receive_whole(&far, &mut message, 0, || false).unwrap();
+                send_whole(&far, &message).unwrap();
+                thread::sleep(LOOK_EVERY * 2);
+                cancel.store(true, Ordering::Relaxed);
+            });
+            // The second is due in a year.
+            ping_at_rate(&near, 1, 3e-8, until).unwrap()
+        });
+        assert_eq!((measured.times_ns.len(), measured.overdue), (1, 0));
     }
 
     #[test]

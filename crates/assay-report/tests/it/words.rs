@@ -98,6 +98,7 @@ fn of_the_measurer() -> Vec<Doubt> {
         Doubt::LittlesLaw { in_flight: 4.0, product: 3.0 },
         Doubt::RateMissed { asked_per_s: 10.0, reached_per_s: 9.0 },
         Doubt::NotStarted { count: 95, due: 1000 },
+        Doubt::MessageRateMissed { asked_per_s: 1e6, answered: 150_000, seconds: 1.0 },
         Doubt::WarmUpDiscarded { discarded: 781, all: 2698 },
         Doubt::GeneratorNear { alone_per_s: 1e6, factor: 2.0 },
         Doubt::EventsLost { count: 2 },
@@ -225,7 +226,7 @@ fn every_doubt_has_words() {
         said.insert(doubt.id().to_owned(), words);
     }
     // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 56);
+    assert_eq!(said.len(), 57);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }

@@ -165,6 +165,10 @@ impl NetworkError {
                 _ => "is that port served by iperf3 or assay?",
             },
             Self::Qperf { .. } => "is that port served by qperf 0.4 or assay?",
+            // The control connection came through, by another protocol or to another port.
+            Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
+                "its packets are lost or dropped on the way: let a firewall pass UDP as well, and for ping-pongs every port of that server"
+            }
             Self::Stream { .. } | Self::OpenStream { .. } | Self::Start { .. } => {
                 "the reason above names the option or address; leave it out, or change it"
             }
@@ -203,6 +207,16 @@ mod tests {
         ] {
             let address = SocketAddr::from(([127, 0, 0, 1], 80));
             let error = NetworkError::Listen { address, source: kind.into() };
+            assert!(error.advice().contains(advice), "{kind:?}: {}", error.advice());
+        }
+    }
+
+    #[test]
+    fn a_stream_that_nobody_answers_is_no_wrong_option() {
+        for (kind, advice) in
+            [(io::ErrorKind::TimedOut, "firewall"), (io::ErrorKind::InvalidInput, "option")]
+        {
+            let error = NetworkError::not_opened("far:5201", kind.into());
             assert!(error.advice().contains(advice), "{kind:?}: {}", error.advice());
         }
     }

@@ -1,8 +1,9 @@
 //! One test as iperf3's client, against any server that speaks its protocol.
 
+use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use assay_dialects::iperf3::{
     End, Interval, Start, StreamEnd, Stretch, TcpNumbers, UdpNumbers,
@@ -221,7 +222,7 @@ impl Conversation<'_> {
         Ok(flows)
     }
 
-    fn open_stream(&self, local_port_offset: u16) -> std::io::Result<Socket> {
+    fn open_stream(&self, local_port_offset: u16) -> io::Result<Socket> {
         let mut options = iperf3_flows::options(&self.test.parameters);
         options.local = self.test.target.local.map(|mut local| {
             if local.port() != 0 {
@@ -233,27 +234,40 @@ impl Conversation<'_> {
             Protocol::Tcp => {
                 let timeout = self.test.target.connect_timeout;
                 let stream = socket::connect_tcp(self.address, &options, timeout, self.cancel)?;
-                std::io::Write::write_all(&mut &stream, &self.client.cookie().0)?;
+                io::Write::write_all(&mut &stream, &self.client.cookie().0)?;
                 Ok(Socket::Tcp(stream))
             }
             Protocol::Udp => self.open_udp(&options),
         }
     }
 
-    fn open_udp(&self, options: &SocketOptions) -> std::io::Result<Socket> {
+    fn open_udp(&self, options: &SocketOptions) -> io::Result<Socket> {
+        /// How soon an interruption is noticed.
+        const LOOK: Duration = Duration::from_millis(50);
         let socket = socket::connect_udp(self.address, options)?;
-        socket.set_read_timeout(Some(HELLO_TIMEOUT))?;
         socket.send(&datagram::HELLO)?;
+        let began = Instant::now();
         let mut answer = [0; 65536];
         // With the server sending, its first datagrams may overtake the answer.
         for _ in 0..3 {
+            while !socket::wait_readable(&socket, LOOK) {
+                if self.cancel.load(Ordering::Relaxed) {
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                if began.elapsed() > HELLO_TIMEOUT {
+                    let seconds = HELLO_TIMEOUT.as_secs();
+                    let text =
+                        format!("its first datagram was not answered within {seconds} s");
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+                }
+            }
             let bytes = socket.recv(&mut answer)?;
             if datagram::is_hello_reply(&answer[..bytes]) {
                 return Ok(Socket::Udp { socket, wide: self.test.parameters.wide_counters });
             }
         }
-        Err(std::io::Error::new(
-            std::io::ErrorKind::InvalidData,
+        Err(io::Error::new(
+            io::ErrorKind::InvalidData,
             "the server did not answer the hello of a UDP stream",
         ))
     }

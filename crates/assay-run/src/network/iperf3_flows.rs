@@ -187,12 +187,14 @@ pub fn asked(parameters: &Parameters, (peer, port): (String, u16), is_client: bo
 }
 
 /// What iperf3 would be, and what it really is.
-fn version() -> String {
+#[must_use]
+pub fn version() -> String {
     format!("iperf 3.12 (assay {})", env!("CARGO_PKG_VERSION"))
 }
 
 /// The system as iperf3 names it.
-fn system() -> String {
+#[must_use]
+pub fn system() -> String {
     let read = |path: &str| fs_err::read_to_string(path).unwrap_or_default().trim().to_owned();
     let host = read("/proc/sys/kernel/hostname");
     let release = read("/proc/sys/kernel/osrelease");

@@ -66,7 +66,8 @@ pub struct Latency {
 pub struct Bandwidth {
     pub sent: Snapshot,
     pub elapsed_s: f64,
-    pub there: Statistics,
+    /// What the far end says; not all do when a test ends before its time.
+    pub there: Option<Statistics>,
     pub here: Span,
 }
 
@@ -75,7 +76,7 @@ const ROUND_TRIPS_LIMIT: usize = 8 << 20;
 /// What the far end may take beyond its own timer.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs the test. A ping-pong that nobody wants any more comes back with the round trips until then, if there are any.
+/// Runs the test. One that nobody wants any more comes back with what was measured until then, if anything was.
 pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, NetworkError> {
     let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
@@ -101,7 +102,10 @@ impl Conversation<'_> {
             ClientEvent::Connect(port) => port,
             _ => return Err(self.closed()),
         };
-        let data = self.open(SocketAddr::new(self.address.ip(), port))?;
+        // The same address with another port: one of a link names its device, too.
+        let mut address = self.address;
+        address.set_port(port);
+        let data = self.open(address)?;
         self.control.send(&Client::ready())?;
         match self.next("the start of the test")? {
             ClientEvent::Run => {}
@@ -229,15 +233,35 @@ impl Conversation<'_> {
             std::thread::sleep(left.min(Duration::from_millis(20)));
         }
         let sent = transfer.snapshots().first().copied().unwrap_or_default();
-        let elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
+        let mut elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         let end = times();
         transfer.finish();
-        let there = self.statistics()?;
+        let there = match self.cancel.load(Ordering::Relaxed) {
+            false => Some(self.statistics()?),
+            true => self.last_words(),
+        };
+        if there.is_some() && self.cancel.load(Ordering::Relaxed) {
+            // It has received all that was sent, also what was under way.
+            elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
+        }
         let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
-        if there.received.bytes == 0 {
+        if there.as_ref().map_or(sent.bytes, |it| it.received.bytes) == 0 {
             return Err(NetworkError::Known(Failure::NoData));
         }
         Ok(QperfOutcome::Bandwidth(Box::new(Bandwidth { sent, elapsed_s, there, here })))
+    }
+
+    /// What the far end says of a test that was broken off, if it notices by itself; somebody waits for this end.
+    fn last_words(&mut self) -> Option<Statistics> {
+        const LONGEST: Duration = Duration::from_millis(500);
+        let step = Step::of(LONGEST);
+        loop {
+            if let Some(ClientEvent::Statistics(statistics)) = self.client.next_event().ok()? {
+                return Some(*statistics);
+            }
+            let bytes = self.control.wait(&step, "the server's statistics", &|| false).ok()?;
+            self.client.receive(&bytes);
+        }
     }
 
     fn statistics(&mut self) -> Result<Statistics, NetworkError> {

@@ -1,11 +1,11 @@
 //! What a test of qperf's kind becomes in the record, and what its lines are made of.
 
-use assay_dialects::wire::qperf::{Request, Test, Times};
+use assay_dialects::wire::qperf::{Request, Statistics, Test, Times};
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::doubt::Doubt;
 use assay_model::entry::{Entry, Key, Seen, Span};
 use assay_model::event::Count;
-use assay_model::run::{CaseEnd, CaseRecord, SeriesRecord};
+use assay_model::run::{CaseRecord, SeriesRecord};
 use assay_model::workload::{
     Direction, Latency as LatencyQuestion, NetworkQuestion, NetworkWorkload, Throughput,
     Workload,
@@ -63,16 +63,16 @@ pub enum Figures {
     Bandwidth {
         /// Bytes handed to the kernel here.
         sent_bytes: u64,
-        /// Bytes taken out of the kernel there.
-        received_bytes: u64,
+        /// Bytes taken out of the kernel there; `None` where the far end did not tell.
+        received_bytes: Option<u64>,
         /// Messages taken out of it.
-        received_messages: u64,
+        received_messages: Option<u64>,
         /// Seconds.
         elapsed_s: f64,
         /// What this machine did meanwhile.
         here: Spent,
         /// What the other did.
-        there: Spent,
+        there: Option<Spent>,
     },
 }
 
@@ -137,23 +137,20 @@ impl Reported {
             },
             QperfOutcome::Bandwidth(it) => Figures::Bandwidth {
                 sent_bytes: it.sent.bytes,
-                received_bytes: it.there.received.bytes,
-                received_messages: it.there.received.messages,
+                received_bytes: it.there.as_ref().map(|there| there.received.bytes),
+                received_messages: it.there.as_ref().map(|there| there.received.messages),
                 elapsed_s: it.elapsed_s,
                 here: Spent::of(&it.here),
-                there: Spent::of(&there(it)),
+                there: it.there.as_ref().map(|there| Spent::of(&machine(there))),
             },
         };
         let test = request.test.name().to_owned();
         Self { test, message_bytes: request.message_bytes, figures }
     }
 
-    /// What a stored test reported; `None` where it did not come to its end.
+    /// What a stored test reported; `None` where nothing was measured.
     #[must_use]
     pub fn of_record(request: &Request, record: &CaseRecord) -> Option<Self> {
-        if !matches!(record.end, Some(CaseEnd::Finished(_))) {
-            return None;
-        }
         let figures = match request.test {
             Test::Configuration | Test::Quit => return None,
             Test::TcpLatency | Test::UdpLatency => latency_of(record)?,
@@ -196,18 +193,21 @@ impl Reported {
 fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
     let bytes = (Attribute::Bytes, u64::from(request.message_bytes).into());
     let elapsed_s = measured.elapsed_s;
-    let received = measured.there.received;
+    let received = measured.there.as_ref().map(|there| there.received);
     let mut entries = Vec::new();
-    for (metric, moved) in [("goodput", received.bytes), ("send_rate", measured.sent.bytes)] {
+    let arrived = received.map(|it| ("goodput", it.bytes));
+    for (metric, moved) in arrived.into_iter().chain([("send_rate", measured.sent.bytes)]) {
         let value = moved as f64 * 8.0 / elapsed_s;
         let seen = Seen::over(value, elapsed_s);
         entries.push(Entry::Measured(Key::with(metric, [bytes.clone()]), seen));
     }
-    let arrived = Key::with("goodput", [bytes.clone()]);
-    entries.push(Entry::SeriesFact(arrived, Attribute::Messages, received.messages.into()));
-    let there = there(measured);
-    for (end, machine) in [("local", &measured.here), ("remote", &there)] {
-        let spent = Spent::of(machine);
+    entries.extend(received.map(|it| {
+        let arrived = Key::with("goodput", [bytes.clone()]);
+        Entry::SeriesFact(arrived, Attribute::Messages, it.messages.into())
+    }));
+    let there = measured.there.as_ref().map(|there| ("remote", machine(there)));
+    for (end, machine) in [("local", measured.here)].into_iter().chain(there) {
+        let spent = Spent::of(&machine);
         let end = (Attribute::End, end.into());
         let key = Key::with("cpu_load", [bytes.clone(), end]);
         let capacity_s = spent.wall_s * f64::from(machine.cpus);
@@ -223,8 +223,7 @@ fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
 }
 
 /// The far end's machine.
-fn there(measured: &Bandwidth) -> Machine {
-    let there = &measured.there;
+const fn machine(there: &Statistics) -> Machine {
     Machine {
         cpus: there.cpus,
         ticks_per_s: there.ticks_per_s,
@@ -249,15 +248,16 @@ fn bandwidth_of(record: &CaseRecord) -> Option<Figures> {
         let work_s = facts.get(&Attribute::WorkS)?.number()?;
         Some(Spent { work_s, wall_s: facts.get(&Attribute::ElapsedS)?.number()? })
     };
-    let (received_bytes, elapsed_s, arrived) = rate("goodput")?;
-    let messages = arrived.get(&Attribute::Messages)?.number()?;
+    let (sent_bytes, elapsed_s, _) = rate("send_rate")?;
+    let arrived = rate("goodput");
+    let messages = |facts: &Attributes| Some(facts.get(&Attribute::Messages)?.number()? as u64);
     Some(Figures::Bandwidth {
-        sent_bytes: rate("send_rate")?.0,
-        received_bytes,
-        received_messages: messages as u64,
+        sent_bytes,
+        received_bytes: arrived.map(|(bytes, ..)| bytes),
+        received_messages: arrived.and_then(|(.., facts)| messages(facts)),
         elapsed_s,
         here: spent("local")?,
-        there: spent("remote")?,
+        there: spent("remote"),
     })
 }
 
@@ -296,12 +296,15 @@ impl Spent {
 /// Round trips of one exchange: a few as samples, all of them as a distribution; and the half of each, so
 /// that whatever is told of them, half of it is told of the halves.
 #[must_use]
-pub fn round_trips(measured: &Latency, span: Span) -> Vec<Entry> {
+pub fn round_trips(measured: &Latency, rate_per_s: Option<f64>, span: Span) -> Vec<Entry> {
     let times_ns = &measured.measured.times_ns;
     let mut entries = exchanged(times_ns, span, "round_trip", 1);
     entries.extend(exchanged(times_ns, span, "half_round_trip", 2));
-    let left = Doubt::not_started(measured.measured.overdue, times_ns.len() as u64);
-    entries.extend(left.map(Entry::Doubt));
+    let left = measured.measured.overdue;
+    let counts = (times_ns.len() as u64 - left, left);
+    let seconds = measured.measured.total_ns as f64 * 1e-9;
+    let missed = rate_per_s.and_then(|rate| Doubt::message_rate(rate, counts, seconds));
+    entries.extend(missed.map(Entry::Doubt));
     entries
 }
 

@@ -70,7 +70,7 @@ fn look_along(remote: SocketAddr, root: &Root, path: &mut NetworkPath) {
     let speed = path.device.as_deref().map(|name| network_device::read(root, name));
     let speed = speed.and_then(|device| device.link_bit_per_s);
     path.link_bit_per_s = path.link_bit_per_s.or(speed.map(|speed| speed as f64));
-    match path_mtu::prove(remote.ip(), PATIENCE) {
+    match path_mtu::prove(remote, PATIENCE) {
         Ok(found) => {
             path.believed_mtu_bytes = Some(found.believed_bytes.into());
             path.carried_mtu_bytes = found.carried_bytes.map(u64::from);

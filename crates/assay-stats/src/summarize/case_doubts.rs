@@ -66,6 +66,10 @@ fn together<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
                 Some(Doubt::NotStarted { count, due }),
                 Doubt::NotStarted { count: more, due: of },
             ) => (*count, *due) = (*count + more, *due + of),
+            (
+                Some(Doubt::MessageRateMissed { answered, seconds, .. }),
+                Doubt::MessageRateMissed { answered: more, seconds: longer, .. },
+            ) => (*answered, *seconds) = (*answered + more, *seconds + longer),
             _ => all.push(doubt.clone()),
         }
     }

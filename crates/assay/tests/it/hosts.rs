@@ -92,10 +92,13 @@ fn a_host_without_an_answer_says_why_and_the_others_are_kept() {
          gone) echo 'ssh: Could not resolve hostname gone' >&2; exit 255 ;;\n\
          hangs) exec sleep 600 ;;\n\
          other) PATH=.:$PATH exec \"$@\" ;;\n\
-         talks) exec yes ;;\n\
+         talks) echo; exec yes 'Use of this system is monitored' ;;\n\
+         guest) echo 'This account is not available'; exit 1 ;;\n\
+         stuck) echo 'Press any key'; exec sleep 600 ;;\n\
          esac\n",
     );
-    let words = ["doctor", "--hosts", "gone,fine,other,talks", "--via", "sh via.sh {host}"];
+    let words =
+        ["doctor", "--hosts", "gone,fine,other,talks,guest", "--via", "sh via.sh {host}"];
     let words = [&words[..], &["--host-deadline", "50s", "--json"]].concat();
     let outcome = world.assay(&words).failed_with(4);
     let document: Value = serde_json::from_str(&outcome.out).unwrap();
@@ -104,17 +107,34 @@ fn a_host_without_an_answer_says_why_and_the_others_are_kept() {
         hosts.iter().map(|it| it["failure"]["id"].as_str().unwrap_or("answers")).collect();
     assert_eq!(
         found,
-        ["connection-ended", "answers", "another-machine", "profile-prints"],
+        [
+            "connection-ended",
+            "answers",
+            "another-machine",
+            "profile-prints",
+            "connection-ended"
+        ],
         "{document:#}"
     );
+    // What it printed first tells whose words they are.
+    for (host, words) in
+        [(3, "Use of this system is monitored"), (4, "This account is not available")]
+    {
+        let failure = &hosts[host]["failure"];
+        assert!(failure["reason"].as_str().unwrap().contains(words), "{failure}");
+        assert!(failure["advice"].as_str().unwrap().contains("[ -t 1 ]"), "{failure}");
+    }
     let gone = &hosts[0]["failure"];
     assert!(gone["reason"].as_str().unwrap().contains("Could not resolve hostname gone"));
     assert!(gone["advice"].as_str().unwrap().contains("/etc/hosts"), "{gone}");
     assert!(hosts[2]["failure"]["reason"].as_str().unwrap().contains("riscv64"));
-    let words =
-        ["doctor", "--hosts", "hangs", "--via", "sh via.sh {host}", "--host-deadline", "1s"];
-    let hangs = world.assay(&words).failed_with(4);
-    assert!(hangs.out.contains("no answer within 1 s"), "{hangs:?}");
+    for (host, words) in [("hangs", "no answer within 1 s"), ("stuck", "Press any key")] {
+        let words_of = ["doctor", "--hosts", host, "--via", "sh via.sh {host}"];
+        let hangs =
+            world.assay(&[&words_of[..], &["--host-deadline", "1s", "--json"]].concat());
+        let hangs = hangs.failed_with(4);
+        assert!(hangs.out.contains(words), "{hangs:?}");
+    }
     let nothing = world.assay(&["doctor", "--hosts", "a", "--via", "no-such-transport {host}"]);
     let nothing = nothing.failed_with(4);
     assert!(nothing.out.contains("no-such-transport cannot be started"), "{nothing:?}");

@@ -35,6 +35,10 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if amounts.iter().any(|it| it.metric == "goodput") {
         document.blocks.push(Block::Table(items(context, &amounts)));
         document.paragraph(Tone::Quiet, word("network-items-say"));
+        // What is sent by UDP is not sent again.
+        if amounts.iter().any(|it| it.metric == "retransmits") {
+            document.paragraph(Tone::Quiet, word("network-retransmits-say"));
+        }
     }
     for (title, estimates) in
         [(word("table-network"), &amounts), (word("table-round-trips"), &times)]

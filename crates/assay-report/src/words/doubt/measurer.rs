@@ -72,6 +72,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
         | Doubt::LittlesLaw { .. }
         | Doubt::RateMissed { .. }
         | Doubt::NotStarted { .. }
+        | Doubt::MessageRateMissed { .. }
         | Doubt::WarmUpDiscarded { .. }
         | Doubt::GeneratorNear { .. } => Said::new("", ""),
     }

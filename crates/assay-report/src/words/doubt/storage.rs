@@ -1,4 +1,4 @@
-//! Doubts about storage: steady states, holes, rates, and the generator itself.
+//! Doubts about storage: steady states, holes, rates, and the generator itself; rates of messages beside them.
 
 use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::failure::refusal;
@@ -10,6 +10,7 @@ use crate::words::{Said, change_in_percent, in_percent, reported};
 
 pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     let rate = |value, digits| quantity(value, Unit::IoPerSecond, digits);
+    let per_s = |messages: f64| fixed(messages, usize::from(messages < 1000.0));
     Some(match doubt {
         Doubt::SteadyStateNotReached { rounds, window, range, slope } => {
             unsteady(*rounds, *window, *range, *slope)
@@ -45,6 +46,11 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         Doubt::NotStarted { count, due } => {
             reported!("doubt-not-started", n = *count, due = *due)
         }
+        Doubt::MessageRateMissed { asked_per_s, answered, seconds } => reported!(
+            "doubt-message-rate-missed",
+            asked = per_s(*asked_per_s),
+            reached = per_s(*answered as f64 / seconds),
+        ),
         Doubt::GeneratorNear { alone_per_s, factor } => reported!(
             "doubt-generator-near",
             rate = rate(*alone_per_s, 3),

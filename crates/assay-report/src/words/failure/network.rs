@@ -19,7 +19,10 @@ pub(super) fn said(failure: &Failure) -> Said {
         }
         Failure::NoAddress { host } => reported!("failure-no-address", host = host),
         Failure::NotConnected { address, how, causes } => {
+            // An address of a link is reached by one of several devices, and the kernel wants to know by which.
+            let is_of_link = address.starts_with("[fe80:") && !address.contains('%');
             let advice = word(match how {
+                Unreached::Other if is_of_link => "advice-name-device",
                 Unreached::Refused => "advice-refused",
                 Unreached::TimedOut => "advice-timed-out",
                 Unreached::Other => "advice-check-address",

@@ -1,6 +1,5 @@
 //! Round trips: idle, under load, and as ICMP echoes.
 
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -63,7 +62,7 @@ impl Conversation<'_> {
         };
         let latency = measured.map_err(failed)?;
         let span = Span::of_seconds(began_s, recorder.elapsed_s() - began_s, false);
-        recorder.record_all(qperf_record::round_trips(&latency, span));
+        recorder.record_all(qperf_record::round_trips(&latency, self.asked.rate_per_s, span));
         let length_s = f64::from(self.asked.seconds);
         recorder.second(length_s, &[], Some(2.0 * latency.mean_half_s), None);
         if self.repetition == 0 {
@@ -178,7 +177,7 @@ pub(super) fn icmp(
     let host = peer.or_else(|| work.to.clone()).unwrap_or_else(|| "127.0.0.1".to_owned());
     let address = Target::new(&host, 0).addresses().map_err(failed)?[0];
     let pinger =
-        Pinger::open(address.ip()).map_err(|error| CaseError::because(Area::Icmp, &error))?;
+        Pinger::open(address).map_err(|error| CaseError::because(Area::Icmp, &error))?;
     let socket = match pinger.access() {
         Access::Datagram => "datagram",
         Access::Raw => "raw",
@@ -187,7 +186,9 @@ pub(super) fn icmp(
     let mut is_first = true;
     Ok(Box::new(move |recorder| {
         if std::mem::take(&mut is_first) {
-            learn_path(local_towards(SocketAddr::new(address.ip(), 9)), address.ip(), recorder);
+            let mut towards = address;
+            towards.set_port(9);
+            learn_path(local_towards(towards), address.ip(), recorder);
             recorder.learn(Attribute::Socket, socket);
         }
         let mut measurement = Measurement {

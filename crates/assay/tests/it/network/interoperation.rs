@@ -196,3 +196,17 @@ fn qperf_in_every_pairing() {
         assert!(text.contains(word), "{word}: {text}");
     }
 }
+
+/// Scripts take the second word of the first line.
+#[test]
+fn the_version_stands_where_scripts_look_for_it() {
+    let world = World::new();
+    for option in ["-v", "--version"] {
+        let outcome = world.assay(&["iperf3", option]).succeeded();
+        let lines: Vec<&str> = outcome.out.lines().collect();
+        let [first, system, features] = lines[..] else { panic!("{outcome:?}") };
+        assert_eq!(first, format!("iperf 3.12 (assay {})", env!("CARGO_PKG_VERSION")));
+        assert!(system.starts_with("Linux "), "{system}");
+        assert!(features.starts_with("Optional features available: "), "{features}");
+    }
+}

@@ -95,6 +95,24 @@ impl Link {
         Some(link)
     }
 
+    /// The address of the far end that belongs to this link alone, as soon as both ends may use theirs.
+    pub(crate) fn of_link(&self) -> String {
+        let [_, far] = [&self.near, &self.far].map(|name| {
+            for _ in 0..200 {
+                let shown = ["-n", name, "-o", "-6", "addr", "show", "veth0", "-tentative"];
+                let output = Command::new("ip").args(shown).output().unwrap();
+                let said = String::from_utf8(output.stdout).unwrap();
+                let address = said.split_whitespace().find(|it| it.starts_with("fe80"));
+                if let Some((address, _)) = address.and_then(|it| it.split_once('/')) {
+                    return address.to_owned();
+                }
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+            panic!("veth0 of {name} has no address of its link after 10 s")
+        });
+        far
+    }
+
     /// The program within a namespace, ahead of what else the machine does.
     pub(crate) fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
         self.ahead(far, &world.command(arguments))

@@ -1,5 +1,8 @@
 //! What is said of a link that is not loopback: its path, and who claims more than it carries.
 
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use super::link::{FAR, LONG_QUEUE, Link, run};
@@ -21,6 +24,38 @@ fn the_network_suite_tells_the_path_it_took() {
     assert_eq!(parameters["path"], "network", "{parameters}");
     assert_eq!(parameters["device"], "veth0", "{parameters}");
     assert_eq!(parameters["far_end"], "assay", "{parameters}");
+}
+
+/// An address of one link names its device, for every connection of a test.
+#[test]
+fn an_address_of_a_link_is_reached() {
+    let Some(link) = Link::plain("scoped") else { return };
+    let world = World::new();
+    let address = link.of_link();
+    let server = ["iperf3", "-s", "-B", "::", "--idle-timeout", "60"];
+    let mut serving =
+        link.within(true, &world, &server).stdout(Stdio::piped()).spawn().unwrap();
+    // It listens before it says so.
+    let mut said = BufReader::new(serving.stdout.take().unwrap());
+    said.read_line(&mut String::new()).unwrap();
+    let scoped = format!("{address}%veth0");
+    for asked in [
+        &["net", "latency", &scoped, "--for", "1s"][..],
+        &["net", "latency", &scoped, "--for", "1s", "--udp"],
+        &["net", "throughput", &scoped, "--for", "1s"],
+        &["qperf", &scoped, "-t", "1", "--listen_port", "5201", "tcp_bw"],
+        &["ping", &scoped, "-c", "1"],
+    ] {
+        let output = link.within(false, &world, asked).output().unwrap();
+        assert!(output.status.success(), "{asked:?}: {output:?}");
+    }
+    for asked in [&["net", "latency", &address, "--for", "1s"][..], &["ping", &address]] {
+        let output = link.within(false, &world, asked).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("needs the device"), "{said}");
+    }
+    serving.kill().unwrap();
+    serving.wait().unwrap();
 }
 
 /// What a tool says that claims more than the link: 12.8 Gbit/s over a device that reports 10.

@@ -143,6 +143,21 @@ fn one_number_is_stored_like_every_other() {
     assert!(2.0 * half[0]["median"].as_f64().unwrap() <= maximum_s, "{document}");
 }
 
+/// A rate that nobody reaches is said to be missed, and the far end does not go before this one has finished.
+#[test]
+fn a_rate_beyond_reach_is_said_to_be_missed() {
+    let world = World::new();
+    for (options, benchmark) in [(&[][..], "network.tcp"), (&["--udp"], "network.udp")] {
+        let asked = ["net", "request-response", "--rate", "1000000", "--for", "1s", "--json"];
+        let document = world.json(&[&asked[..], options].concat());
+        let found = results(&document, benchmark, "round_trip");
+        let warnings = found[0]["warnings"].as_array().unwrap();
+        let missed = warnings.iter().find(|it| it["id"] == "message-rate-missed");
+        let said = missed.unwrap_or_else(|| panic!("{document:#}"))["text"].as_str().unwrap();
+        assert!(said.contains("1000000 messages per second"), "{said}");
+    }
+}
+
 /// What one connection shares, another one does not: nothing of the second is taken for the warm-up of the first.
 #[test]
 fn every_connection_is_a_preparation() {

@@ -178,16 +178,17 @@ fn a_test_that_fails_is_stored_with_its_failure() {
 
 /// Interrupts a client as soon as its server has its connections.
 #[track_caller]
-fn interrupted(world: &World, port: u16, words: &[&str]) -> Value {
-    let child = world.command(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    let mut child = child.unwrap();
+fn interrupted(world: &World, port: u16, words: &[&str]) -> (String, Value) {
+    let child = world.command(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
+    let child = child.unwrap();
     wait_for_connections(port, 2);
     // Something is measured by then.
     thread::sleep(Duration::from_millis(500));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(4), "{words:?}");
-    world.json(&["show", "latest", "--json"])
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{words:?}");
+    (String::from_utf8(output.stdout).unwrap(), world.json(&["show", "latest", "--json"]))
 }
 
 /// What a document says of a case that did not come to its end: every result is marked.
@@ -207,10 +208,17 @@ fn a_test_that_is_interrupted_is_stored_as_such() {
     for words in [
         &["iperf3", "-c", "127.0.0.1", "-t", "60", "-p"][..],
         &["qperf", "127.0.0.1", "-t", "60", "tcp_lat", "--listen_port"],
+        &["qperf", "127.0.0.1", "-t", "60", "tcp_bw", "--listen_port"],
+        &["qperf", "127.0.0.1", "-t", "60", "udp_bw", "--listen_port"],
     ] {
         let port = free_port();
         let _serving = Serving::assay(&world, port);
-        let document = interrupted(&world, port, &[words, &[&port.to_string()]].concat());
+        let port_text = port.to_string();
+        let (printed, document) = interrupted(&world, port, &[words, &[&port_text]].concat());
+        // Who waited that long reads what came of it, and reads it again from the store.
+        assert!(printed.contains("are all that was measured"), "{words:?}: {printed}");
+        let shown = world.assay(&["show", "latest", "--as", words[0]]).succeeded();
+        assert_eq!(shown.out, printed, "{words:?}");
         assert_eq!(document["run"]["status"], "interrupted", "{words:?}: {document}");
         is_what_was_measured_until_then(&document);
     }
