@@ -237,7 +237,11 @@ impl Conversation<'_> {
         let end = times();
         transfer.finish();
         let there = match self.cancel.load(Ordering::Relaxed) {
-            false => Some(self.statistics()?),
+            false => match self.statistics() {
+                // Who gives up on a far end that hangs keeps what was sent.
+                Err(NetworkError::Interrupted) => None,
+                told => Some(told?),
+            },
             true => self.last_words(),
         };
         if there.is_some() && self.cancel.load(Ordering::Relaxed) {
