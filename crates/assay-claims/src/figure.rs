@@ -244,9 +244,12 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
     let behind = text[unit.as_ref().map_or(to, |unit| unit.at.1)..].trim_start_matches(BLANKS);
     let is_about = ABOUT.iter().any(|word| before.ends_with(word))
         || ABOUT_BEHIND.iter().any(|word| behind.starts_with(word));
-    // A name like `4.0.0` or `HB120` was left out above; what a letter follows at once is a name, too.
-    let next = text[to..].chars().next();
-    if unit.is_none() && next.is_some_and(|c| is_name_letter(c) || c == '_') {
+    // A name like `4.0.0` or `HB120` was left out above; what a letter follows at once is a name, too, but for `3X`.
+    let mut rest = text[to..].chars();
+    let is_name = |c: char| is_name_letter(c) || c == '_';
+    let next = rest.next();
+    let is_times = matches!(next, Some('x' | 'X')) && !rest.next().is_some_and(is_name);
+    if unit.is_none() && next.is_some_and(is_name) && !is_times {
         return None;
     }
     let value = digits.parse().ok()?;

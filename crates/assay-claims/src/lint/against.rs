@@ -76,7 +76,8 @@ fn names(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
     let (small, of_source) = (cell.text.to_lowercase(), source.text.to_lowercase());
     for name in PROTECTED {
         let wanted = name.to_lowercase();
-        let is_gone = has_word(&of_source, &wanted) && !has_word(&small, &wanted);
+        let is_gone = has_word(&of_source, &wanted, NO_ENDING)
+            && !has_word(&small, &wanted, LONGEST_ENDING);
         // What is said in other letters is found by itself.
         let other = cyrillic(name);
         let is_other = other.chars().count() >= 3 && small.contains(&other);
@@ -95,11 +96,17 @@ fn whole(text: &Text) -> (usize, usize) {
     at(text, (start, text.text.trim_end().len().max(start)))
 }
 
-fn has_word(text: &str, word: &str) -> bool {
+/// Letters that a case adds to a name: Czech `STREAMu`, Hungarian `SSDkon`, Polish `STREAMem`.
+const LONGEST_ENDING: usize = 3;
+const NO_ENDING: usize = 0;
+
+fn has_word(text: &str, word: &str, longest_ending: usize) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let is_edge = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
-        is_edge(text[..at].chars().next_back())
-            && is_edge(text[at + word.len()..].chars().next())
+        let behind = &text[at + word.len()..];
+        let ending = behind.chars().take_while(|c| c.is_alphabetic()).count();
+        let rest = behind.chars().nth(if ending <= longest_ending { ending } else { 0 });
+        is_edge(text[..at].chars().next_back()) && is_edge(rest)
     })
 }
 
@@ -146,6 +153,14 @@ impl Side<'_> {
         let next = self.figures.get(number);
         let end = next.map_or(self.text.text.len(), |it| it.number.0);
         (&self.text.text[figure.number.1..end.max(figure.number.1)], next)
+    }
+
+    /// Whether this page writes `MB/writes` where the other one has mended that to `MB/s`.
+    fn lacks_time(&self, size: &Printed, rate: &Printed) -> bool {
+        let behind = self.text.text[size.at.1..].strip_prefix('/');
+        (size.unit, rate.unit) == (Unit::Byte, Unit::BytePerSecond)
+            && size.factor.to_bits() == rate.factor.to_bits()
+            && behind.is_some_and(direction::begins_with_direction)
     }
 
     /// Whether a figure that has no unit of its own has this one all the same.
@@ -281,7 +296,9 @@ fn pair(
         lint.add(rule, here, shown());
     }
     match (&a.unit, &b.unit) {
-        (Some(ours), Some(theirs)) if !is_equal && !ours.is_same(theirs) => {
+        (Some(ours), Some(theirs))
+            if !is_equal && !ours.is_same(theirs) && !source.lacks_time(theirs, ours) =>
+        {
             let message = format!("`{}`, and the source has `{}`", ours.text, theirs.text);
             lint.add(Rule::WrongUnit, at(page.text, ours.at), message);
         }
@@ -296,7 +313,8 @@ fn pair(
         _ => {}
     }
     if b.is_about && !a.is_about {
-        let message = format!("the source says about {}", source.shown(b));
+        let message =
+            format!("`{}`, and the source says about {}", page.shown(a), source.shown(b));
         lint.add(Rule::Qualifier, here, message);
     }
 }

@@ -7,10 +7,11 @@ use crate::figure::{Figure, figures, is_without_blanks};
 use crate::page::Text;
 
 /// What data do, by the beginnings of the words of many languages.
-const READS: [&str; 24] = [
+const READS: [&str; 26] = [
     "read",
     "чтен",
     "чита",
+    "считыва",
     "lectur",
     "čten",
     "čtení",
@@ -21,6 +22,7 @@ const READS: [&str; 24] = [
     "leitur",
     "odczyt",
     "okuma",
+    "okur",
     "lees",
     "lez",
     "läs",
@@ -33,7 +35,7 @@ const READS: [&str; 24] = [
     "リード",
     "leggere",
 ];
-const WRITES: [&str; 25] = [
+const WRITES: [&str; 26] = [
     "writ",
     "запис",
     "écritur",
@@ -45,6 +47,7 @@ const WRITES: [&str; 25] = [
     "gravaç",
     "zapis",
     "yazma",
+    "yazar",
     "schrijf",
     "skriv",
     "írás",

@@ -113,10 +113,12 @@ fn curve(lint: &mut Lint<'_>, table: &Table, columns: &[Column<'_>]) {
         if sizes.cells[at_size + 1].1.value < 65536.0 {
             continue;
         }
-        let (cell, figure) = &rates.cells[at_size + 1];
+        let ((before, _), (cell, figure)) = (&rates.cells[at_size], &rates.cells[at_size + 1]);
         let share = 100.0 * (1.0 - share(at_size));
-        let message =
-            format!("{share:.1} % less than for half the size, which nothing explains");
+        let (less, more) = (cell.text.trim(), before.text.trim());
+        let message = format!(
+            "`{less}` is {share:.1} % less than `{more}` for the size before, which nothing explains"
+        );
         lint.add(Rule::Impossible, at(cell, figure.number), message);
     }
 }

@@ -42,7 +42,7 @@ fn decimal_mark(lint: &mut Lint<'_>, text: &Text, figure: &Figure) {
         let shown = &text.text[figure.number.0..figure.number.1];
         let (head, tail) = shown.rsplit_once(found).unwrap_or((shown, ""));
         let right = format!("{head}{right}{tail}");
-        let message = format!("`{shown}`: this page writes {right}");
+        let message = format!("`{shown}` has the decimal mark of another language: {right}");
         lint.add_fix(Rule::DecimalMark, at(text, figure.number), message, Some(right));
     }
 }

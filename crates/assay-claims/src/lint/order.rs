@@ -199,7 +199,8 @@ fn pair(lint: &mut Lint<'_>, row: &[Text], less: &Column, more: &Column) {
         let factor = figure.unit.as_ref().map_or(column.factor, |unit| unit.factor);
         is_known.then_some((cell, value * factor, figure))
     };
-    let (Some((_, low, first)), Some((cell, high, second))) = (cell(less), cell(more)) else {
+    let (Some((other, low, first)), Some((cell, high, second))) = (cell(less), cell(more))
+    else {
         return;
     };
     let kind = |it: &Figure| it.unit.as_ref().map(|unit| unit.unit);
@@ -210,7 +211,8 @@ fn pair(lint: &mut Lint<'_>, row: &[Text], less: &Column, more: &Column) {
     let tolerance = if is_alike || first.unit.is_none() { 0.0 } else { tolerance };
     if kind(&first) == kind(&second) && low > high + tolerance {
         let (less, more) = (less.statistic.word(), more.statistic.word());
-        let message = format!("{less} ≤ {more} is broken: {} > {}", first.value, second.value);
+        let message =
+            format!("{less} ≤ {more} is broken: {} > {}", other.text.trim(), cell.text.trim());
         lint.add(Rule::Impossible, at(cell, second.number), message);
     }
 }

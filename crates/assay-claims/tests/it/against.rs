@@ -150,3 +150,38 @@ fn sentences_are_compared_in_order_or_said_to_be_left_out() {
     let said = left_out(joined, source).unwrap();
     assert!(said.contains("are 1 here and 2 in"), "{said}");
 }
+
+#[test]
+fn a_name_has_an_ending_and_no_other_letters() {
+    for (cell, expected) in [
+        ("test STREAMu", ""),
+        ("test STREAMING", ""),
+        ("test STREAMINGU", "name test STREAMINGU;"),
+        ("test PROUDU", "name test PROUDU;"),
+    ] {
+        let source = page("en", "| x | the STREAM test |");
+        assert_eq!(found(&page("cs", &format!("| x | {cell} |")), &source), expected, "{cell}");
+    }
+}
+
+#[test]
+fn what_another_language_does_to_a_sentence_is_no_error() {
+    check(&[
+        // Names have the endings of cases.
+        ("cs", "test STREAMu 5 s", "the STREAM test 5 s", ""),
+        ("hu", "SSDkon 5 s", "on SSD 5 s", ""),
+        // A factor is a figure, however it is written.
+        ("fr", "200 000 IOPS en lecture, 3 fois plus", "200,000 read IOPS, 3X more", ""),
+        ("fr", "200 000 IOPS, 4 fois plus", "200,000 IOPS, 3X more", "digits 4;"),
+        // The source has no time, and is mended.
+        ("fr", "780 Mo/s en écriture", "780 MB/writes", ""),
+        ("fr", "780 Go/s en écriture", "780 MB/writes", "wrong-unit Go/s;"),
+        ("tr", "1,3 GB/sn okur, 900 MB/sn yazar", "1.3 GB/s reads, 900 MB/s writes", ""),
+        (
+            "ru",
+            "1,3 ГБ/с считывает, 900 МБ/с записывает",
+            "1.3 GB/s reads, 900 MB/s writes",
+            "",
+        ),
+    ]);
+}

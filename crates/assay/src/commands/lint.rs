@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use assay_claims::figure::figures;
-use assay_claims::lint::{self, Finding, MOST_BYTES, sarif};
+use assay_claims::lint::{self, Finding, MOST_BYTES, Rule, sarif};
 use assay_claims::page::Page;
 use assay_model::path_text;
 use assay_model::quantity::Bytes;
@@ -70,14 +70,28 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
     Ok(if pages.iter().all(|(_, found)| found.is_empty()) { 0 } else { REGRESSION })
 }
 
-/// `page.md:7:24: wrong-unit: …`.
+/// `page.md:7:24: wrong-unit: …`. A page with the marks of another language has them everywhere, and what else is wrong
+/// would drown in them.
 fn lines(name: &str, found: &[Finding]) -> String {
-    let line = |it: &Finding| {
+    const MOST_MARKS: usize = 3;
+    let mut marks = 0;
+    let mut lines: Vec<String> = Vec::new();
+    for it in found {
+        marks += usize::from(it.rule == Rule::DecimalMark);
+        if it.rule == Rule::DecimalMark && marks > MOST_MARKS {
+            continue;
+        }
         let Finding { line, column, message, .. } = it;
         let fix = it.replacement.as_ref().map_or("", |_| " (--fix)");
-        format!("{name}:{line}:{column}: {}: {message}{fix}\n", it.rule.name())
-    };
-    found.iter().map(line).collect()
+        lines.push(format!("{name}:{line}:{column}: {}: {message}{fix}\n", it.rule.name()));
+    }
+    if marks > MOST_MARKS {
+        let (rule, more) = (Rule::DecimalMark.name(), marks - MOST_MARKS);
+        lines.push(format!(
+            "{name}: {rule}: {more} more of them (--fix; --format json names each)\n"
+        ));
+    }
+    lines.concat()
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -291,6 +291,13 @@ fn a_page_is_linted_for_people_programs_and_code_hosts() {
     assert!(!mended.out.contains("(--fix)"), "{}", mended.out);
     assert!(std::fs::read_to_string(page).unwrap().contains("~780 MB/s 읽기/쓰기"));
     world.write("fine.md", "# A page\n\nNo tables, 5 GB/s.\n");
+    let marks = "1.25 GB/s and ".repeat(5);
+    world.write("marks.md", &format!("---\nlang: fr\n---\n{marks}0.5 GB\n"));
+    let many = world.assay(&["lint", "marks.md"]).failed_with(5).out;
+    let last = "marks.md: decimal-mark: 3 more of them (--fix; --format json names each)\n";
+    assert!(many.lines().count() == 4 && many.ends_with(last), "{many}");
+    let each = world.assay(&["lint", "marks.md", "--format", "json"]).failed_with(5).out;
+    assert_eq!(each.matches("decimal-mark").count(), 6, "{each}");
     world.assay(&["lint", "fine.md"]).succeeded();
     let absent = world.assay(&["lint", "absent.md"]).failed_with(2).err;
     assert!(absent.contains("check its name") && !absent.contains("metadata"), "{absent}");
