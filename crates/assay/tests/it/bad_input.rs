@@ -186,6 +186,14 @@ fn what_is_no_number_is_refused_in_words() {
         ("run quick --budget 0", "it must be more than zero and at most a year"),
         ("run quick --budget 1e99", "it must be more than zero and at most a year"),
         (
+            "report latest --lang fr",
+            "error: `assay report` does not take --lang\n  help: its language: `--locale fr`\n",
+        ),
+        (
+            "show --language fr",
+            "error: `assay show` does not take --language\n  help: its language is that of the terminal: `LANG=fr_FR.UTF-8 assay show`\n",
+        ),
+        (
             "run --suite quick",
             "error: `assay run` does not take --suite\n  help: suites are named without an option: `assay run quick`\n",
         ),
@@ -205,7 +213,7 @@ fn what_is_no_number_is_refused_in_words() {
         ("bench", "there is no command `bench`\n  help: `assay help` lists the commands\n"),
         // Others mean something else by it.
         ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),
-        ("report --lang fr", "error: unexpected argument '--lang' found\n\nUsage"),
+        ("report --theme dark", "error: unexpected argument '--theme' found\n\nUsage"),
         ("list -o -", "it is written to standard output where -o is left out\n"),
         ("run quick --json -o -", "it is written to standard output where -o is left out\n"),
         ("import /dev/null", "/dev/null is no file\n  why: a pipe or a device says neither"),

@@ -12,6 +12,9 @@ use crate::suites;
 /// Commands with another tool's options, which mean something else there.
 const OF_TOOLS: [&str; 8] = ["vdbench", "fio", "ior", "iperf3", "qperf", "ping", "mpi", "rdma"];
 
+/// What the option for a language is called elsewhere, and here where it is not taken.
+const LANGUAGE: [&str; 3] = ["--lang", "--language", "--locale"];
+
 /// An option that more commands have means another thing in some of them.
 const MOST_TAKERS: usize = 2;
 
@@ -48,11 +51,28 @@ pub(super) fn option(error: &clap::Error, command: &str) -> Option<Failure> {
     if command == "run" && ["--suite", "--suites", "-s"].contains(&option) {
         return Some(failure.advise("suites are named without an option: `assay run quick`"));
     }
+    if LANGUAGE.contains(&option) && !OF_TOOLS.contains(&command) {
+        return Some(failure.advise(language_of(command)));
+    }
     let long = option.strip_prefix("--").filter(|_| !OF_TOOLS.contains(&command))?;
     let mut takers = Vec::new();
     takers_of(&Arguments::command(), "assay", long, &mut takers);
     let is_telling = (1..=MOST_TAKERS).contains(&takers.len());
     is_telling.then(|| failure.advise(format!("it is an option of {}", takers.join(" and "))))
+}
+
+/// How whoever wants another language says so.
+fn language_of(command: &str) -> String {
+    let of_assay = Arguments::command();
+    let has = |it: &clap::Arg| it.get_long() == Some("locale");
+    match of_assay.find_subcommand(command) {
+        Some(taker) if taker.get_arguments().any(has) => {
+            "its language: `--locale fr`".to_owned()
+        }
+        _ => {
+            format!("its language is that of the terminal: `LANG=fr_FR.UTF-8 assay {command}`")
+        }
+    }
 }
 
 fn takers_of(command: &Command, before: &str, long: &str, found: &mut Vec<String>) {
