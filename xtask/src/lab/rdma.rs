@@ -37,7 +37,7 @@ ip link set veth1 up
 "
     };
 }
-/// Software RoCE over it, and when a far end listens: perftest's port is assay's.
+/// Software RoCE over it, and when a far end listens or an address can be used: perftest's port is assay's.
 macro_rules! soft_roce {
     () => {
         "\
@@ -50,6 +50,14 @@ listens() {
     sleep 0.2
   done
   echo 'nobody listens after a minute'
+}
+# The kernel adds the GIDs of addresses by and by, and an end that looks before takes another kind. device, as it ends
+has_gid() {
+  for look in $(seq 300); do
+    grep -qs \"$2\" /sys/class/infiniband/$1/ports/1/gids/* && return
+    sleep 0.2
+  done
+  echo \"$1 has no GID $2 after a minute\"
 }
 "
     };

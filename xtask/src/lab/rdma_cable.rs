@@ -35,7 +35,8 @@ for conf in all veth0 veth1; do
 done
 ip addr add 10.0.0.2/24 dev veth1
 rdma link add rxe1 type rxe netdev veth1
-sleep 1
+has_gid rxe0 ffff:0a00:0001
+has_gid rxe1 ffff:0a00:0002
 grep -qs ^root: /etc/passwd || echo 'root:x:0:0::/root:/bin/sh' >> /etc/passwd
 # netem's words for both directions
 cable() {
