@@ -98,6 +98,7 @@ fn table(runs: &[ListedRun<'_>]) -> Table {
     for run in runs {
         let (tone, state) = state(run);
         let [finished, _, planned] = run.cases;
+        let (all, first) = values(&run.headlines);
         let host = if hosts.len() > 1 { host(run) } else { String::new() };
         table.rows.push(vec![
             run.id.into(),
@@ -106,7 +107,7 @@ fn table(runs: &[ListedRun<'_>]) -> Table {
             Cell { text: state.to_owned(), tone, ..Cell::default() },
             format!("{finished}/{planned}").into(),
             host.into(),
-            Cell::with_short(values(&run.headlines), Some(first_value(&run.headlines))),
+            Cell::with_short(all, Some(first)),
             // `assay show` begins with it.
             Cell::with_short(run.note, Some(String::new())),
         ]);
@@ -137,20 +138,24 @@ fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
     }
 }
 
-/// One for all where there is no room, with what it is called on lines of its own.
-fn first_value(headlines: &[(&str, Quantity)]) -> String {
-    let Some((label, first)) = headlines.first() else { return String::new() };
-    let written = units::joined(&units::quantity(first.value, first.unit, 3));
+/// All values, and one for all where there is no room, with what it is called on lines of its own. Each is
+/// written once, for a list may have thousands of runs.
+fn values(headlines: &[(&str, Quantity)]) -> (String, String) {
+    let quantity = |(_, it): &(&str, Quantity)| units::quantity(it.value, it.unit, 3);
+    let written: Vec<String> = headlines.iter().map(quantity).collect();
+    let (Some((label, _)), Some(first)) = (headlines.first(), written.first()) else {
+        return Default::default();
+    };
     let more = if headlines.len() > 1 { " …" } else { "" };
-    format!("{label} {written}{more}")
-}
-
-fn values(headlines: &[(&str, Quantity)]) -> String {
-    let value = |(at, (label, quantity)): (usize, &(&str, Quantity))| {
-        let written = units::quantity(quantity.value, quantity.unit, 3);
+    let first = format!("{label} {}{more}", units::joined(first));
+    let value = |(at, (label, _)): (usize, &(&str, Quantity))| {
         // Rate and bandwidth of one test share its name.
         let is_said = at > 0 && headlines[at - 1].0 == *label;
-        units::joined(&if is_said { written } else { format!("{label} {written}") })
+        units::joined(&if is_said {
+            written[at].clone()
+        } else {
+            format!("{label} {}", written[at])
+        })
     };
-    headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(comma())
+    (headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(comma()), first)
 }

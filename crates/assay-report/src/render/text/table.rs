@@ -172,12 +172,14 @@ fn row(
         cells.iter().zip(widths).map(|(cell, width)| wrap(&text(cell, form), *width)).collect();
     let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
     let line = |i: usize| {
+        let mut line = String::new();
         let pieces = wrapped.iter().zip(cells).zip(widths).zip(&table.columns);
-        let pieces = pieces.map(|(((lines, cell), width), column)| {
+        for (at, (((lines, cell), width), column)) in pieces.enumerate() {
             let text = lines.get(i).map_or("", String::as_str);
-            tint(cell, &aligned(text, *width, column.align))
-        });
-        pieces.collect::<Vec<_>>().join(&" ".repeat(GAP))
+            line.extend(std::iter::repeat_n(' ', if at > 0 { GAP } else { 0 }));
+            line += &tint(cell, &aligned(text, *width, column.align));
+        }
+        line
     };
     (0..height).map(line).collect()
 }

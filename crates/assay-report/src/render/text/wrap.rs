@@ -16,6 +16,10 @@ pub(super) fn columns(text: &str) -> usize {
 /// Columns of a text that needs no table of Unicode, because each letter of Latin-1 that is shown has one: most cells
 /// of large tables.
 fn of_plain(text: &str) -> Option<usize> {
+    // Most are of ASCII, where a byte is a column.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Some(text.len());
+    }
     let is_plain = |c: char| matches!(c, ' '..='~' | '\u{a0}'..='\u{ac}' | '\u{ae}'..='\u{ff}');
     text.chars().try_fold(0, |count, c| is_plain(c).then_some(count + 1))
 }
