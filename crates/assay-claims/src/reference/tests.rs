@@ -1,0 +1,142 @@
+//! References as they are built in and as users write them.
+
+use super::*;
+
+#[test]
+fn every_published_figure_has_a_unit_a_source_and_a_value() {
+    let all = published();
+    assert_eq!(all.len(), 1281);
+    for claim in &all {
+        assert!(claim.quantity.value.is_finite(), "{claim:?}");
+        assert_ne!(claim.quantity.unit, Unit::Count, "{claim:?}");
+        assert!(!claim.source.is_empty() && !claim.system.is_empty(), "{claim:?}");
+        if let Some(aim) = &claim.of {
+            assert_eq!(aim.metric.unit, claim.quantity.unit, "{claim:?}");
+        }
+    }
+    assert_eq!(all.iter().filter(|claim| claim.is_suspect()).count(), 8);
+    assert!(all.iter().filter(|claim| claim.of.is_some()).count() > 900);
+}
+
+/// The headlines of HB and HC are the shortest single sample and the largest rate; neither bounds anything.
+#[test]
+fn a_best_figure_is_no_bound_and_an_end_of_a_range_is_one() {
+    let all = published();
+    let check = |system: &str, what: &str, printed: &str, expected: Qualifier| {
+        let is = |it: &&Claim| it.system == system && it.what == what && it.printed == printed;
+        let found: Vec<Qualifier> = all.iter().filter(is).map(|it| it.qualifier).collect();
+        assert!(
+            !found.is_empty() && found.iter().all(|it| *it == expected),
+            "{printed}: {found:?}"
+        );
+    };
+    check("azure/hb", "RDMA, latency", "2.35 us", Qualifier::Best);
+    check("azure/hb", "RDMA, bandwidth", "96.5 Gbit/s", Qualifier::Best);
+    check("azure/hc", "perftest ib_send_lat -a, t min", "1.78 us", Qualifier::Best);
+    check("azure/hb", "perftest ib_send_lat -a, t max", "12.63 us", Qualifier::Exactly);
+    check("azure/hb", "STREAM, triad bandwidth", "32 GB/s", Qualifier::AtLeast);
+    check("azure/hb", "STREAM, triad bandwidth", "33 GB/s", Qualifier::AtMost);
+    check("azure/hbv4", "RDMA, latency", "2 us", Qualifier::AtMost);
+    let bounds = all.iter().filter(|it| it.qualifier == Qualifier::AtLeast);
+    let times = bounds.filter(|it| it.quantity.unit == Unit::Second && it.of.is_some());
+    assert_eq!(times.count(), 0, "at least so long is said of no time that decides");
+}
+
+#[test]
+fn a_machine_is_known_by_the_name_of_its_type_alone() {
+    for (product, expected) in [
+        ("Amazon EC2 c5n.18xlarge", Some("aws/c5n.18xlarge")),
+        ("HB120rs_v3", Some("azure/hbv3")),
+        ("Standard_HC44rs", Some("azure/hc")),
+        ("Standard_HB60rs", Some("azure/hb")),
+        ("Microsoft Azure Standard_HB120rs_v3", Some("azure/hbv3")),
+        ("Microsoft Azure Virtual Machine", None),
+        ("Microsoft Corporation Virtual Machine", None),
+        ("QEMU Standard PC (Q35 + ICH9, 2009)", None),
+        ("Azure", None),
+        ("", None),
+    ] {
+        assert_eq!(system_of(product).as_deref(), expected, "{product}");
+    }
+}
+
+#[test]
+fn what_was_printed_keeps_its_digits_and_its_unit() {
+    let printed = |text: &str| {
+        let claim = Claim { printed: text.to_owned(), ..published().swap_remove(0) };
+        claim.as_printed().map(|(number, unit)| format!("{number}|{unit}"))
+    };
+    assert_eq!(printed("26.90 MB/s"), Some("26.90|MB/s".to_owned()));
+    assert_eq!(printed("260GB/s"), Some("260|GB/s".to_owned()));
+    assert_eq!(printed("260k MB/s"), None);
+    assert_eq!(printed("2.35 us"), None, "the unit of another quantity");
+    assert!(published().iter().all(|it| it.as_printed().is_some()));
+}
+
+#[test]
+fn a_system_is_found_by_its_name_and_a_wrong_one_has_a_neighbour() {
+    assert!(of_system("azure/HBv4").unwrap().iter().all(|it| it.system == "azure/hbv4"));
+    assert!(of_system("aws/c5n.18xlarge").unwrap().len() > 600);
+    let said = |wrong: &str| of_system(wrong).unwrap_err().to_string();
+    assert!(["azure/hbv44", "HBv4"].iter().all(|it| said(it).contains("mean azure/hbv4?")));
+    assert!(said("azure/HB120rs_v3").contains("mean azure/hbv3?"));
+}
+
+#[test]
+fn a_users_own_claim_must_have_metric_dimension_and_unit() {
+    let check = |text: &str, expected: &str| {
+        let said = read(text)
+            .map_or_else(|error| error.to_string(), |it| format!("{}", it[0].quantity));
+        assert!(said.contains(expected), "{text}: {said}");
+    };
+    let of = |rest: &str| format!("[[claim]]\nmetric = \"memory.stream/triad\"\n{rest}");
+    check(&of("value = \"260 GB/s\"\nwhere = { placement = \"node\" }"), "260.0 GB/s");
+    check(&of("value = \"260\""), "line 3: claim 1: `260` has no unit");
+    check(&of("value = \"260 Gbit/s\""), "is no unit of a byte rate");
+    check(
+        &of("value = \"1 GB/s\"\nwhere = { colour = \"red\" }"),
+        "line 4: claim 1: there is no dimension `colour`",
+    );
+    check(
+        "[[claim]]\nmetric = \"x/y\"\nvalue = \"1 s\"",
+        "line 2: claim 1: there is no metric `x/y`",
+    );
+    check(&of("value = \"1 GB/s\"\ntolerance = \"1\"\n"), "line 4: claim 1: ");
+    check("[[claim]]\nmetric = \"storage/rate\"\nvalue = \"300k IOPS\"", "300.0 kIO/s");
+    check("", "no [[claim]]");
+    let limit = |rest: &str| {
+        let text = format!("system = \"disk\"\n[[limit]]\n{rest}");
+        read_limits(&text).map_or_else(|it| it.to_string(), |it| it[0].quantity.to_string())
+    };
+    let (rate, time) = ("metric = \"storage/bandwidth\"\n", "metric = \"storage/latency\"\n");
+    assert_eq!(limit(&format!("{rate}value = \"6.9 GB/s\"")), "6.900 GB/s");
+    assert!(
+        limit(&format!("{rate}value = \"6.9\"")).starts_with("line 4: limit 1: `6.9` has no")
+    );
+    assert!(limit(&format!("{time}value = \"80 us\"")).contains("better when it is lower"));
+    assert!(read_limits("").unwrap_err().to_string().contains("no [[limit]]"));
+    check("nonsense = 1", "line 1: unknown key `nonsense`");
+}
+
+#[test]
+fn a_maximum_of_a_rate_is_no_threshold_and_a_suspect_claim_decides_nothing() {
+    let claim = |qualifier, note: &str| Claim {
+        qualifier,
+        note: note.to_owned(),
+        ..published().swap_remove(0)
+    };
+    let value = claim(Qualifier::Exactly, "").quantity.value;
+    let check = |qualifier, note: &str, share: f64, better, expected: Option<bool>| {
+        let kept = claim(qualifier, note).is_kept_by(value * share, better);
+        assert_eq!(kept, expected, "{qualifier:?} {share} {better:?}");
+    };
+    check(Qualifier::About, "", 0.96, Better::Higher, Some(true));
+    check(Qualifier::About, "", 0.94, Better::Higher, Some(false));
+    check(Qualifier::About, "", 1.06, Better::Lower, Some(false));
+    check(Qualifier::AtLeast, "", 0.99, Better::Higher, Some(false));
+    check(Qualifier::AtMost, "", 0.10, Better::Higher, None);
+    check(Qualifier::AtMost, "", 1.01, Better::Lower, Some(false));
+    check(Qualifier::Best, "", 0.10, Better::Higher, None);
+    check(Qualifier::Best, "", 9.00, Better::Lower, None);
+    check(Qualifier::About, "SUSPECT: no", 0.1, Better::Higher, None);
+}
