@@ -97,6 +97,14 @@ impl Machine {
         Self { memory_mib: 1024, cpus: "2", more: &[], disks_mib: &[] };
 }
 
+/// How much of it is carried out: scripts ask for `$brief`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    /// What CI has the time for.
+    Brief,
+}
+
 /// A scenario that was carried out.
 #[derive(Debug, Clone, PartialEq)]
 struct Found {
@@ -140,21 +148,23 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
         bail!("no such scenario: {name}; there are {}", known());
     }
     let began = Instant::now();
-    let image = match ready(root)? {
-        Ok(image) => image,
+    let asked = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
+    let ready = match made_ready(root, asked)? {
+        Ok(ready) => ready,
         Err(reason) => {
             println!("SKIPPED lab: {reason}");
             return Ok(());
         }
     };
-    let asked = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
-    let (chosen, mut broken) = prepared(root, &image, asked);
+    for (name, reason) in &ready.impossible {
+        println!("SKIPPED {name}: {reason}");
+    }
     let program = program(root)?;
     let ready_after = began.elapsed();
     // Two may end at the same time.
     let page = Mutex::new(());
-    let found = side_by_side(&chosen, |it| -> Result<Found> {
-        let found = it.carry_out(root, &image, it.deadline)?;
+    let found = side_by_side(&ready.chosen, |it| -> Result<Found> {
+        let found = it.carry_out(root, &ready.image, Extent::Whole)?;
         let _alone = page.lock().expect("errors are passed on");
         write_page(root, it.title, |page| it.write(&found, &program, page))?;
         println!("lab: {} is written to {PAGE}", it.name);
@@ -172,7 +182,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             page.paragraph(&format!("{whole} Recorded {program}."));
         })?;
     }
-    let mut wrong = 0;
+    let (mut wrong, mut broken) = (0, ready.broken);
     for (name, found) in found {
         match found {
             Ok(found) => wrong += found.count_of_wrong(),
@@ -192,29 +202,6 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
             )
         }
     }
-}
-
-/// Those that can be carried out here, and the names of those that cannot be made ready.
-fn prepared<'s>(
-    root: &Path,
-    image: &image::Image,
-    asked: impl Iterator<Item = &'s Scenario>,
-) -> (Vec<&'s Scenario>, Vec<&'s str>) {
-    let (mut chosen, mut broken) = (Vec::new(), Vec::new());
-    for it in asked {
-        if let Some(reason) = it.impossible() {
-            println!("SKIPPED {}: {reason}", it.name);
-            continue;
-        }
-        match it.prepare(root, image) {
-            Ok(()) => chosen.push(it),
-            Err(error) => {
-                println!("lab: {error:#}");
-                broken.push(it.name);
-            }
-        }
-    }
-    (chosen, broken)
 }
 
 /// When a section is recorded, and with which program: a page is worth as much as the reader can find what it is about.
@@ -238,7 +225,7 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Resu
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
          each has a truth of its own. \"Wrong\" is beyond the tolerance, and what is neither is undecided.",
     );
-    page.paragraph(&in_ci::left_out());
+    page.paragraph("CI runs all of them, and of `rdma` three rounds.");
     let mut section = Some(section);
     for heading in SCENARIOS.iter().map(|it| it.title).chain([WHOLE]) {
         let new = section.take_if(|_| heading == title);
@@ -304,14 +291,46 @@ fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     Some(text.trim())
 }
 
-/// The image and the program, or why no guest can run here.
-fn ready(root: &Path) -> Result<Result<image::Image, String>> {
+/// What scenarios are carried out with, and those that can be.
+struct Ready<'s> {
+    image: image::Image,
+    chosen: Vec<&'s Scenario>,
+    /// Those for which this machine has no room, each with the reason.
+    impossible: Vec<(&'static str, String)>,
+    /// Those that could not be made ready.
+    broken: Vec<&'static str>,
+}
+
+/// Installs, compiles, and makes the image beside it, which waits for the network; or says why no guest can run here.
+fn made_ready<'s>(
+    root: &Path,
+    asked: impl Iterator<Item = &'s Scenario>,
+) -> Result<Result<Ready<'s>, String>> {
     packages::install(root, packages::FOR_LAB)?;
     if let Some(reason) = guest::impossible() {
         return Ok(Err(reason));
     }
-    command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
-    image::ready(root).context("the image of the guests cannot be made").map(Ok)
+    let (mut chosen, mut impossible, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+    let image = thread::scope(|scope| -> Result<image::Image> {
+        let image = scope.spawn(|| image::ready(root));
+        command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
+        for it in asked {
+            if let Some(reason) = it.impossible() {
+                impossible.push((it.name, reason));
+                continue;
+            }
+            match it.prepare(root) {
+                Ok(()) => chosen.push(it),
+                Err(error) => {
+                    println!("lab: {error:#}");
+                    broken.push(it.name);
+                }
+            }
+        }
+        let image = image.join().expect("errors are passed on");
+        image.context("the image of the guests cannot be made")
+    })?;
+    Ok(Ok(Ready { image, chosen, impossible, broken }))
 }
 
 impl Scenario {
@@ -328,28 +347,24 @@ impl Scenario {
         }
     }
 
-    fn prepare(&self, root: &Path, image: &image::Image) -> Result<()> {
+    fn prepare(&self, root: &Path) -> Result<()> {
         match &self.place {
-            Place::Here(here) => (here.prepare)(root, image.cache()?)
+            Place::Here(here) => (here.prepare)(root, &image::cache()?)
                 .with_context(|| format!("scenario {} cannot be made ready", self.name)),
             Place::Guest(..) | Place::Guests(..) => Ok(()),
         }
     }
 
     /// Carries it out, keeps what was said, and prints the rows.
-    fn carry_out(
-        &self,
-        root: &Path,
-        image: &image::Image,
-        deadline: Duration,
-    ) -> Result<Found> {
+    fn carry_out(&self, root: &Path, image: &image::Image, extent: Extent) -> Result<Found> {
         println!("-- {}: {}", self.name, self.title);
         let (began, load) = (Instant::now(), machine::load());
         let said = match &self.place {
             Place::Guest(_, script) | Place::Guests(_, script) => {
-                guest::run(root, image, (self.machines(), script), deadline)
+                let script = [extent.of_script(), script].concat();
+                guest::run(root, image, (self.machines(), &script), self.deadline)
             }
-            Place::Here(here) => (here.carry_out)(root, image.cache()?, deadline),
+            Place::Here(here) => (here.carry_out)(root, &image::cache()?, self.deadline),
         };
         let said = said.with_context(|| format!("scenario {}", self.name))?;
         let kept = image.folder.join(format!("{}.said", self.name));
@@ -374,6 +389,15 @@ impl Scenario {
             "Recorded {program}. Carried out in {} s; load of the machine before: {load}.",
             taken.as_secs()
         ));
+    }
+}
+
+impl Extent {
+    fn of_script(self) -> &'static str {
+        match self {
+            Self::Whole => "brief=\n",
+            Self::Brief => "brief=yes\n",
+        }
     }
 }
 

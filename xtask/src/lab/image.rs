@@ -113,20 +113,18 @@ pub(crate) struct Image {
     pub(crate) folder: PathBuf,
 }
 
-impl Image {
-    /// What outlives a new recipe of the image.
-    pub(crate) fn cache(&self) -> Result<&Path> {
-        self.folder.parent().context("the image has no folder")
-    }
+/// Where everything of the laboratory is kept; outlives a new recipe of the image.
+pub(crate) fn cache() -> Result<PathBuf> {
+    let cache = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
+    Ok(cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("assay-lab"))
 }
 
 /// The image, made if it is not there yet.
 pub(crate) fn ready(root: &Path) -> Result<Image> {
     let kernel = kernel_package(root)?;
-    let cache = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache")));
-    let cache = cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("assay-lab");
+    let cache = cache()?;
     let recipe = crc32fast::hash(RECIPE.as_bytes());
     let folder = cache.join(format!("{kernel}-{recipe:08x}"));
     let image =

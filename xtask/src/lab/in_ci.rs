@@ -6,56 +6,30 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::{Found, SCENARIOS, Scenario, ready, side_by_side};
+use super::{Extent, Found, SCENARIOS, Scenario, made_ready, side_by_side};
 use crate::test::{self, Tally, Verdict};
 
-/// Those that CI does not run, each with the reason. Every other one it does.
-const NOT_IN_CI: &[(&str, &str)] = &[
-    (
-        "rdma",
-        "on a busy machine most of its rows are undecided after 430 s; `rdma-cable` is what CI holds RDMA against",
-    ),
-    ("arm", "it compiles everything again, for aarch64, and takes 200 s after that"),
-];
 /// A guest is lost now and then where others want the processors; what hangs does so again.
 const TRIES: usize = 2;
 
-/// Who is left out, and why, for the page.
-pub(super) fn left_out() -> String {
-    let named = NOT_IN_CI.iter().map(|(name, reason)| format!("`{name}`: {reason}"));
-    format!("CI runs all but {}.", named.collect::<Vec<_>>().join("; "))
-}
-
-/// Runs them and counts them as tests. One fails for a row that is wrong, and for one that twice does not end well or in
-/// time; a row that is undecided is no failure.
+/// Runs them and counts them as tests. One fails for a row that is wrong, for one that twice does not end well or in
+/// time, and where it cannot be made ready; a row that is undecided is no failure.
 pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
-    for (name, reason) in NOT_IN_CI {
-        println!("not in CI: {name}: {reason}");
-    }
-    let chosen = chosen();
-    let image = ready(root)?;
-    let verdicts = side_by_side(&chosen, |it| {
-        let image = match &image {
-            Ok(image) => image,
-            Err(reason) => return skipped(reason),
-        };
-        if let Some(reason) = it.impossible() {
-            return skipped(&reason);
+    let mut add = |name: &str, verdict| tally.add(&format!("{}{name}", test::LAB), verdict);
+    let ready = match made_ready(root, SCENARIOS.iter())? {
+        Ok(ready) => ready,
+        Err(reason) => {
+            SCENARIOS.iter().for_each(|it| add(it.name, skipped(&reason)));
+            return Ok(());
         }
-        it.verdict(|| {
-            it.prepare(root, image)?;
-            it.carry_out(root, image, it.deadline)
-        })
+    };
+    ready.impossible.iter().for_each(|(name, reason)| add(name, skipped(reason)));
+    ready.broken.iter().for_each(|name| add(name, Verdict::Fails));
+    let verdicts = side_by_side(&ready.chosen, |it| {
+        it.verdict(|| it.carry_out(root, &ready.image, Extent::Brief))
     });
-    for (name, verdict) in verdicts {
-        tally.add(&format!("{}{name}", test::LAB), verdict);
-    }
+    verdicts.into_iter().for_each(|(name, verdict)| add(name, verdict));
     Ok(())
-}
-
-fn chosen() -> Vec<&'static Scenario> {
-    let is_left_out = |it: &Scenario| NOT_IN_CI.iter().any(|(name, _)| *name == it.name);
-    SCENARIOS.iter().filter(|it| !is_left_out(it)).collect()
 }
 
 fn skipped(reason: &str) -> Verdict {
@@ -83,16 +57,6 @@ mod tests {
 
     use super::super::Figure;
     use super::*;
-
-    #[test]
-    fn what_is_left_out_exists_and_has_a_reason() {
-        for (name, reason) in NOT_IN_CI {
-            assert!(SCENARIOS.iter().any(|it| it.name == *name), "{name}");
-            assert!(!reason.is_empty(), "{name}");
-        }
-        assert_eq!(chosen().len() + NOT_IN_CI.len(), SCENARIOS.len());
-        assert!(NOT_IN_CI.iter().all(|(name, _)| left_out().contains(name)), "{}", left_out());
-    }
 
     #[test]
     fn only_what_is_wrong_or_hangs_fails() {

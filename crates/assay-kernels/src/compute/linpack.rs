@@ -130,22 +130,6 @@ pub fn memory_bytes(n: usize, threads: usize) -> Option<usize> {
     shape.bytes().checked_add(scratch)
 }
 
-/// The largest N whose problem takes at most this many bytes with this many threads; 0 if none does.
-pub fn largest_n(bytes: usize, threads: usize) -> usize {
-    let fits = |n| memory_bytes(n, threads).is_some_and(|needed| needed <= bytes);
-    // 8 N² alone bounds N from above, and what is needed grows with N.
-    let (mut low, mut high) = (0, (bytes as f64 / 8.0).sqrt() as usize + 1);
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if fits(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
-}
-
 /// A system of equations with the memory and the threads to solve it.
 pub struct Linpack<'a> {
     shape: Shape,

@@ -84,12 +84,6 @@ impl Kind {
         )
     }
 
-    /// Whether it is only defined for exactly two ranks.
-    #[must_use]
-    pub const fn needs_two(self) -> bool {
-        matches!(self, Self::Latency | Self::Bandwidth | Self::BothWays | Self::Put | Self::Get)
-    }
-
     /// Whether many messages are in flight at once.
     #[must_use]
     pub const fn is_windowed(self) -> bool {

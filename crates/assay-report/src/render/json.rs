@@ -176,12 +176,6 @@ pub fn summary(summary: &Summary) -> String {
     Language::INVARIANT.write(|| written(&summary_out(summary)))
 }
 
-/// The same as a value, for documents that hold more.
-#[must_use]
-pub fn summary_value(summary: &Summary) -> Value {
-    Language::INVARIANT.write(|| value(&summary_out(summary)))
-}
-
 /// The comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {

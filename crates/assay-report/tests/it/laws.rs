@@ -239,13 +239,15 @@ fn ordinary_summaries_fit_every_width() {
     }
 }
 
+fn in_json(summary: &Summary) -> serde_json::Value {
+    serde_json::from_str(&json::summary(summary)).unwrap()
+}
+
 /// Every result is in the machine-readable one with its figures and all of its parameters.
 #[test]
 fn json_is_the_summary_with_words() {
     for summary in [guest::quick(), node::memory(), crate::storage::volume()] {
-        let value = json::summary_value(&summary);
-        let text: serde_json::Value = serde_json::from_str(&json::summary(&summary)).unwrap();
-        assert_eq!(value, text);
+        let value = in_json(&summary);
         assert_eq!([&value["schema"], &value["statistics"]], [2, 2]);
         let results = value["results"].as_array().unwrap();
         assert_eq!(results.len(), summary.results.len());
@@ -263,7 +265,7 @@ fn json_is_the_summary_with_words() {
             }
         }
     }
-    let node = json::summary_value(&node::memory());
+    let node = in_json(&node::memory());
     let limit = &node["results"][0]["limit"];
     assert_eq!(limit["basis_id"], "memory-channels");
     assert_eq!(limit["basis"], "24 memory channels × 4800 MT/s × 64 bit (SMBIOS)");
@@ -275,7 +277,7 @@ fn json_says_what_is_doubtful_and_why_a_case_failed() {
     let summary = crate::troubled::run();
     let odd = json::summary(&summary);
     assert!(odd.contains("\"median\": null") && !odd.contains("NaN"));
-    let value = json::summary_value(&summary);
+    let value = in_json(&summary);
     let doubt = &value["warnings"][0];
     assert_eq!(
         [&doubt["id"], &doubt["arguments"]["load"]],
