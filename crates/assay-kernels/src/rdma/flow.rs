@@ -30,7 +30,7 @@ pub struct Carried {
     pub received: Vec<Mark>,
     /// Messages that came in.
     pub arrived: u64,
-    /// The fastest window of what this end sent, or of datagrams received: so many messages in so many ns.
+    /// The fastest window of what this end sent: so many messages in so many ns.
     pub peak: Option<Mark>,
 }
 
@@ -150,11 +150,7 @@ impl<'e> Flow<'e> {
 
     /// What was seen, with its fastest window.
     fn over(mut self) -> Carried {
-        let received: Vec<u64> = self.carried.received.iter().map(|mark| mark.done).collect();
-        self.carried.peak = match self.to_send {
-            0 => peak(&self.carried.received, &received),
-            _ => peak(&self.carried.sent, &self.posted),
-        };
+        self.carried.peak = peak(&self.carried.sent, &self.posted);
         self.carried
     }
 
