@@ -249,6 +249,10 @@ impl Head {
         let (mut row, mut rounding) = (Row::new(), Row::new());
         for (figure, (label, column, factor)) in figures.iter().zip(&self.labels) {
             let Some(column) = *column else { continue };
+            if *figure == "inf" {
+                let what = "it did not learn the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf";
+                return Err(ToolError::Meet { what: what.to_owned(), number: None });
+            }
             // perftest prints -nan of nothing, and negative times of very long tests.
             row.insert(column, not_negative(label, figure)? * factor);
             let decimals = figure.split_once('.').map_or(0, |(_, decimals)| decimals.len());
@@ -467,6 +471,10 @@ mod tests {
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -nan\n",
                 "t_min[usec] is \"-nan\", which is no plain number",
+            ),
+            (
+                " #bytes #iterations    t_min[usec]\n 2 1000 inf\n",
+                "the tool met an error: it did not learn the frequency of the CPU (a busy machine, or no cpu MHz in /proc/cpuinfo) and printed inf",
             ),
             (
                 " #bytes #iterations    t_min[usec]\n 2 1000 -3.5\n",

@@ -76,6 +76,15 @@ pub struct Case {
     pub pair: Option<Pair>,
 }
 
+impl Case {
+    /// When it has its turn among all that are measured between two hosts: every question goes to all pairs, round by round,
+    /// before the next one does. A host's own cases come first.
+    #[must_use]
+    pub fn turn(&self) -> Option<(u32, u32)> {
+        self.pair.as_ref().map(|pair| (pair.question, pair.round))
+    }
+}
+
 /// The other end of a case that is measured between two hosts of a run, and when it has its turn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pair {
@@ -84,7 +93,8 @@ pub struct Pair {
     /// Where data goes, if that is known beforehand: a name or an address of the peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The number of the question among those that pairs are asked. Each goes to every pair before the next.
+    /// The number of the question among those that pairs are asked. Each goes to every pair before the next; all who measure
+    /// the same answer the same one.
     pub question: u32,
     /// The number of the round: rounds follow each other, the pairs of a round measure together.
     pub round: u32,

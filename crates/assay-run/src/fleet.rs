@@ -423,7 +423,7 @@ impl Fleet<'_, '_, '_> {
 
     /// Starts those who may go on together, at a moment that all of them still hear of in time.
     fn start_next(&mut self) -> Result<(), Failure> {
-        let (step, next) = self.steps.next();
+        let (place, next) = self.steps.next();
         if next.is_empty() {
             return Ok(());
         }
@@ -436,7 +436,7 @@ impl Fleet<'_, '_, '_> {
                 done_ns.insert(host, None);
             }
         }
-        self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>(), step)?;
+        self.records.starts(&done_ns.keys().copied().collect::<Vec<_>>(), place)?;
         self.start = Some(Start { at_ns, done_ns });
         Ok(())
     }

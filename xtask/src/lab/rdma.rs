@@ -63,7 +63,19 @@ has_gid() {
 "
     };
 }
-pub(super) use {soft_roce, veth_pair};
+/// Whose samples followed each other in a store of one run.
+macro_rules! turns_of {
+    () => {
+        "\
+turns_of() {
+  sed -n 's/.*\"series-opened\",\"series\":\\([0-9]*\\),\"case\":\"\\([^\"]*\\)\".*/opened \\1 \\2/p
+s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' $1/runs/*/events.jsonl |
+    awk '$1 == \"opened\" { of[$2] = $3 } $1 == \"sample\" { print of[$2] }' | uniq
+}
+"
+    };
+}
+pub(super) use {soft_roce, turns_of, veth_pair};
 
 /// A round is a run of each program, so that what disturbs the guest disturbs both.
 const SCRIPT: &str = concat!(

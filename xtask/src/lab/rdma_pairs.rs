@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-use super::rdma::{soft_roce, veth_pair};
+use super::rdma::{soft_roce, turns_of, veth_pair};
+use super::rdma_ways::turns;
 use super::{Figure, Machine, Manner, Place, Scenario, section};
 
 pub(super) const SCENARIO: Scenario = Scenario {
@@ -13,8 +14,8 @@ pub(super) const SCENARIO: Scenario = Scenario {
     about: "Two network namespaces as hosts. First they have no link, not even to each other, and share a device of \
             software RoCE: what queue pairs have to tell each other can only go over assay's own pipes, and nobody listens on \
             a TCP port in either. A suite asks for datagrams, four queue pairs both ways, a GID and path MTU; a fleet file names the \
-            device of each host in place of the suite's. Then a link, over which perftest's ends find each other by TCP. That who \
-            listens is seen shows `rpcbind`, for 5 s and looked for in the same way.",
+            device of each host in place of the suite's. Then a link, over which perftest's ends find each other by TCP, in turns \
+            with assay. That who listens is seen shows `rpcbind`, for 5 s and looked for in the same way.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::Busy,
     deadline: Duration::from_secs(900),
@@ -71,9 +72,9 @@ budget = \"2s\"
 benchmark = \"rdma.read_lat\"
 device = \"mlx5_0\"
 SUITE
-hosts=n1,n2
+hosts=n1,n2 store=/tmp/store
 fleet() {
-  timeout 400 /lab/assay run \"$@\" --quiet --host-deadline 300s --hosts $hosts --via 'ip netns exec {host}' --format csv --store /tmp/store
+  timeout 400 /lab/assay run \"$@\" --quiet --host-deadline 300s --hosts $hosts --via 'ip netns exec {host}' --format csv --store $store
   echo \"exit $?\"
 }
 # Who listens, in either namespace. Both processors spin in the measurement: more than a look a second would be in its way.
@@ -100,6 +101,7 @@ echo '== no device'
 fleet rdma --pairs n1:n2
 ",
     soft_roce!(),
+    turns_of!(),
     "\
 echo '== pairs'
 watched fleet /tmp/one.toml --pairs n1:n2
@@ -128,6 +130,12 @@ benchmark = \"rdma.send_lat\"
 SUITE
 echo '== perftest'
 fleet /tmp/two.toml --pairs n1:n2 --by assay,ib_send_lat
+sed 's/4s/30s/; $ a messages = 50' /tmp/two.toml > /tmp/turns.toml
+store=/tmp/turns
+echo '== taking turns'
+fleet /tmp/turns.toml --pairs n1:n2 --by assay,ib_send_lat
+echo '== turns'
+turns_of $store
 echo '== listener'
 mkdir -p /run/rpcbind
 someone_listens() {
@@ -190,6 +198,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
                 && perftest.contains(",ib_send_lat,6.06")
                 && perftest.contains("exit 0"),
         ),
+        turns(section(said, "turns")?),
         figure(
             "rpcbind's port, looked for in the same way",
             "at least once",
@@ -198,7 +207,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
         ),
     ];
     // Before those of perftest, as they are measured.
-    let perftest = figures.len() - 2;
+    let perftest = figures.len() - 3;
     figures.splice(perftest..perftest, ways_of_suites(said)?);
     Ok(figures)
 }
@@ -308,7 +317,7 @@ mod tests {
              == wrong\nwhy: there is no RDMA device mlx5_0\nexit 4\n\
              == per host\nrdma.read_lat,latency\nexit 0\n\
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
-             exit 0\n== listener\nlooks 5 listening 3\n"
+             exit 0\n== turns\nassay\nib_send_lat\nassay\n== listener\nlooks 5 listening 3\n"
         );
         let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
@@ -324,6 +333,7 @@ mod tests {
             ("looks 12 listening 0", "looks 2 listening 0", "ports that listen meanwhile"),
             ("listening 3", "listening 0", "rpcbind's port, looked for in the same way"),
             (",6.06", "", "perftest beside it, rows"),
+            ("turns\nassay\n", "turns\n", "assay and ib_send_lat: stretches of one's samples"),
             (",rc,4,both", ",rc,4,", "UD, and 4 queue pairs both ways"),
             (",0,0,256", ",0,1,256", "path MTU of datagrams; GID and path MTU of writes"),
             (",1,512", ",1,1024", "path MTU of datagrams; GID and path MTU of writes"),

@@ -83,6 +83,15 @@ pub(super) const CHECKS: &[Check] = &[
         look: rate,
     },
     Check {
+        id: "rdma.lanes",
+        expected: "four lanes or more, or two where card and cable are built of two (HDR100, NDR200)",
+        why: "a split cable or a card of half the rate has two lanes as it should; a bad cable leaves two of four, and the kernel shows both alike",
+        source: "kernel documentation: ABI/stable/sysfs-class-infiniband (rate); man 8 iblinkinfo",
+        severity: Severity::Note,
+        change: "ask the fabric: where iblinkinfo says \"Could be 4X\", seat or replace the cable; otherwise two are all there are",
+        look: lanes,
+    },
+    Check {
         id: "rdma.errors",
         expected: "no counter of errors moves",
         why: "what is damaged or dropped is sent again: latency has outliers and bandwidth falls",
@@ -170,6 +179,13 @@ impl Port {
 
     fn of_device(&self, scene: &Scene, file: &str) -> Option<String> {
         scene.root.text(&format!("{CLASS}/{}/{file}", self.device))
+    }
+
+    /// Fewer lanes than four, of a link of InfiniBand.
+    fn few_lanes(&self, scene: &Scene) -> Option<Few> {
+        let text = self.text(scene, "rate").filter(|_| !self.is_ethernet(scene))?;
+        let (_, mode) = text.split_once('(')?;
+        few_lanes(mode.trim_end_matches(')'))
     }
 
     /// In bit/s, of `100 Gb/sec (4X EDR)`.
@@ -273,25 +289,49 @@ fn rate(scene: &Scene) -> Result<Seen, Unseen> {
                 rate = gigabits(fastest),
             )
         });
-        let lanes = text.split_once('(').map(|(_, mode)| mode.trim_end_matches(')'));
-        let lost = lanes.filter(|_| !port.is_ethernet(scene)).and_then(lost_lanes);
-        // Two may be all there are, which only another port of such a card shows.
-        let is_good = !is_slower && lost.as_ref().is_none_or(|(_, may_be_all)| *may_be_all);
-        let lost = lost.map(|(said, _)| said);
+        // Two may be all there are, which is another check's.
+        let lost = port.few_lanes(scene).filter(|few| !few.may_be_all).map(|few| few.said);
+        let is_good = !is_slower && lost.is_none();
         let said = std::iter::once(text.into()).chain(lost).chain(slower);
         Some((is_good, Phrase::list("; ", said)))
     })
 }
 
-/// What a link of InfiniBand says of its lanes, like `2X EDR`, where it has fewer than four, and whether cards and cables
-/// are built of so many: two of HDR and what is faster (HDR100, NDR200). One is what a bad cable leaves of several.
-fn lost_lanes(mode: &str) -> Option<(Phrase, bool)> {
+/// Two lanes that may be all there are, of a card that has no other of its kind beside it: what those have, their rates tell.
+fn lanes(scene: &Scene) -> Result<Seen, Unseen> {
+    let kind = |port: &Port| port.of_device(scene, "board_id");
+    let active: Vec<Port> = ports(scene).into_iter().filter(|it| it.is_active(scene)).collect();
+    let what = phrase!("rdma-rate", "the rate of an active port of a card");
+    of_ports(scene, what, |port| {
+        port.of_device(scene, "device/max_link_width")?;
+        let text = port.text(scene, "rate").filter(|_| port.is_active(scene))?;
+        let alike = active.iter().filter(|it| kind(it).is_some() && kind(it) == kind(port));
+        let is_alone = alike.count() < 2;
+        let few = port.few_lanes(scene).filter(|few| few.may_be_all);
+        let is_good = few.is_none() || !is_alone;
+        let said = std::iter::once(text.into()).chain(few.map(|few| few.said));
+        Some((is_good, Phrase::list("; ", said)))
+    })
+}
+
+/// A link with fewer lanes than four.
+struct Few {
+    said: Phrase,
+    /// Whether cards and cables are built of so many. One lane is what a bad cable leaves of several.
+    may_be_all: bool,
+}
+
+/// What a link of InfiniBand says of its lanes, like `2X EDR`: of two, HDR and what is faster is built (HDR100, NDR200).
+fn few_lanes(mode: &str) -> Option<Few> {
     let (lanes, speed) = mode.split_once(' ')?;
     match lanes {
-        "1X" => Some((phrase!("one-lane", "one lane of the link is up"), false)),
+        "1X" => {
+            let said = phrase!("one-lane", "one lane of the link is up");
+            Some(Few { said, may_be_all: false })
+        }
         "2X" => {
-            let is_built = ["HDR", "NDR", "XDR"].contains(&speed);
-            Some((phrase!("two-lanes", "two lanes of the link are up"), is_built))
+            let said = phrase!("two-lanes", "two lanes of the link are up");
+            Some(Few { said, may_be_all: ["HDR", "NDR", "XDR"].contains(&speed) })
         }
         _ => None,
     }

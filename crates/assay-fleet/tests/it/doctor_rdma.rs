@@ -121,9 +121,9 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         ("25 Gb/sec (1X EDR)", Outcome::Deviates, "; one lane of the link is up".to_owned()),
         ("50 Gb/sec (2X EDR)", Outcome::Deviates, format!("; {two}")),
         ("28 Gb/sec (2X FDR)", Outcome::Deviates, format!("; {two}")),
-        // So many may be all: HDR100 and NDR200.
-        ("100 Gb/sec (2X HDR)", Outcome::Ok, format!("; {two}")),
-        ("200 Gb/sec (2X NDR)", Outcome::Ok, format!("; {two}")),
+        // So many may be all, HDR100 and NDR200: a note of its own.
+        ("100 Gb/sec (2X HDR)", Outcome::Ok, String::new()),
+        ("200 Gb/sec (2X NDR)", Outcome::Ok, String::new()),
         ("400 Gb/sec (4X NDR)", Outcome::Ok, String::new()),
     ] {
         let lane = [("ports/1/link_layer", "InfiniBand"), ("ports/1/rate", mode)];
@@ -136,8 +136,29 @@ fn rates_are_held_against_lanes_and_against_cards_of_the_same_kind() {
         ("ports/1/link_layer", "InfiniBand"),
         ("ports/1/rate", "100 Gb/sec (2X HDR)"),
     ];
-    let observed = format!("{first}, {second} 100 Gb/sec (2X HDR); {two}{slower}");
+    let observed = format!("{first}, {second} 100 Gb/sec (2X HDR){slower}");
     check(id, &half, Outcome::Deviates, &observed);
+}
+
+#[test]
+fn two_lanes_of_a_card_that_is_alone_are_worth_a_note() {
+    let (id, second, whole) = ("rdma.lanes", "mlx5_1 port 1", "200 Gb/sec (4X HDR)");
+    let of_both = |second: &str| format!("mlx5_0 port 1 {whole}, mlx5_1 port 1 {second}");
+    check(id, &[], Outcome::Ok, &of_both("100 Gb/sec (4X EDR)"));
+    let two = "100 Gb/sec (2X HDR); two lanes of the link are up";
+    let infiniband = ("ports/1/link_layer", "InfiniBand");
+    let half = ("ports/1/rate", "100 Gb/sec (2X HDR)");
+    check(id, &[infiniband, half], Outcome::Deviates, &of_both(two));
+    // What such a card can have shows where there is another one: its rate tells them apart.
+    let alike = ("board_id", "MT_0000000222");
+    check(id, &[infiniband, half, alike], Outcome::Ok, &of_both(two));
+    let down = ("ports/1/state", "1: DOWN");
+    check(id, &[infiniband, half, down], Outcome::Ok, &format!("mlx5_0 port 1 {whole}"));
+    // Where no card is built so, they are lost, and the check of rates says it.
+    let lost = ("ports/1/rate", "50 Gb/sec (2X EDR)");
+    check(id, &[infiniband, lost], Outcome::Ok, &of_both("50 Gb/sec (2X EDR)"));
+    // Of RoCE this is how the kernel writes a rate.
+    check(id, &[half], Outcome::Ok, &format!("mlx5_0 port 1 {whole}, {second} {}", half.1));
 }
 
 #[test]

@@ -220,7 +220,9 @@ impl RdmaError {
                 "leave out -m, or raise the MTU of the network device at both ends (4192 B for a path MTU of 4096)"
             }
             Self::Memory(_) => "send less with -s",
-            Self::Refused { call: "ibv_reg_mr", .. } => {
+            Self::Refused { call, source }
+                if *call == "ibv_reg_mr" || source.raw_os_error() == Some(libc::ENOMEM) =>
+            {
                 "memory that may be locked is bounded: `ulimit -l unlimited`, or `memlock` in /etc/security/limits.conf"
             }
             Self::Refused { call: "ibv_modify_qp", .. } => {
@@ -256,5 +258,35 @@ const fn completion_advice(code: u32) -> &'static str {
             "the far end does not receive fast enough; try again with fewer messages in flight (-t)"
         }
         _ => "the kernel's messages of both ends (`dmesg`) may say more",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_and_status_has_its_remedy() {
+        let refused = |call, code| {
+            let source = io::Error::from_raw_os_error(code);
+            RdmaError::Refused { call, source }
+        };
+        let ended = |code| RdmaError::Completion { code, status: String::new(), vendor: 0 };
+        for (error, remedy) in [
+            (refused("ibv_reg_mr", libc::ENOMEM), "ulimit -l"),
+            // Drivers of cards lock the memory of queues as well.
+            (refused("ibv_create_cq", libc::ENOMEM), "ulimit -l"),
+            (refused("ibv_create_qp", libc::ENOMEM), "ulimit -l"),
+            (refused("ibv_create_qp", libc::EACCES), "/dev/infiniband/uverbs*"),
+            (refused("ibv_modify_qp", libc::EINVAL), "-x"),
+            (ended(1), "the same size"),
+            (ended(5), "an earlier error"),
+            (ended(10), "same version"),
+            (ended(12), "does not answer"),
+            (ended(13), "-t"),
+            (ended(99), "dmesg"),
+        ] {
+            assert!(error.advice().contains(remedy), "{error}: {}", error.advice());
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 
@@ -22,18 +22,24 @@ pub(super) fn check(workload: &StorageWorkload) -> Result<(), StorageError> {
 }
 
 fn queues(target: &Path) -> Result<(), StorageError> {
-    let refused = |queues| StorageError::Polling { path: target.to_path_buf(), queues };
-    let Some(device) = device(target) else {
-        return Err(refused("it has no place yet".to_owned()));
+    let told = match device(target) {
+        Some(device) => told(Path::new("/sys"), device),
+        None => Err("it has no place yet".to_owned()),
     };
+    told.map_err(|queues| StorageError::Polling { path: target.to_path_buf(), queues })
+}
+
+/// What the kernel says of a device, and where it says it. A partition has the queues of its disk, in whose folder its
+/// own lies. No more than that is taken from it: `assay-fleet`, which knows how devices lie above each other, is no
+/// neighbour of the kernels, and who calls them without it is refused as well.
+fn told(sys: &Path, device: u64) -> Result<(), String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
-    let disk = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
-    // A partition has the queues of its disk.
-    let settings = [disk.join("queue/io_poll"), disk.join("../queue/io_poll")];
-    match settings.iter().find_map(|it| fs::read_to_string(it).ok()) {
-        Some(value) if value.trim() == "1" => Ok(()),
-        Some(value) => Err(refused(format!("{} is {}", settings[0].display(), value.trim()))),
-        None => Err(refused(format!("there is no {}", settings[0].display()))),
+    let own = sys.join(format!("dev/block/{major}:{minor}"));
+    let settings = [own.join("queue/io_poll"), own.join("../queue/io_poll")];
+    match settings.iter().find_map(|it| Some((it, fs::read_to_string(it).ok()?))) {
+        Some((_, value)) if value.trim() == "1" => Ok(()),
+        Some((file, value)) => Err(format!("{} is {}", file.display(), value.trim())),
+        None => Err(format!("there is no {}", settings[0].display())),
     }
 }
 
@@ -45,4 +51,38 @@ fn device(target: &Path) -> Option<u64> {
     });
     let found = found.ok()?;
     Some(if found.file_type().is_block_device() { found.rdev() } else { found.dev() })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_partition_is_polled_as_its_disk_is_and_the_place_that_says_so_is_there() {
+        let sys = std::env::temp_dir().join(format!("assay-polling-{}", std::process::id()));
+        let disk = sys.join("block/nvme0n1");
+        for folder in [&disk.join("queue"), &disk.join("nvme0n1p1"), &sys.join("dev/block")] {
+            fs::create_dir_all(folder).unwrap();
+        }
+        symlink(&disk, sys.join("dev/block/259:0")).unwrap();
+        symlink(disk.join("nvme0n1p1"), sys.join("dev/block/259:1")).unwrap();
+        let [disk_itself, partition, none] = [0, 1, 2].map(|minor| libc::makedev(259, minor));
+        for polls in ["0", "1"] {
+            fs::write(disk.join("queue/io_poll"), format!("{polls}\n")).unwrap();
+            for device in [disk_itself, partition] {
+                match told(&sys, device) {
+                    Ok(()) => assert_eq!(polls, "1"),
+                    Err(said) => {
+                        let (place, value) = said.split_once(" is ").unwrap();
+                        assert_eq!((value, polls), ("0", "0"));
+                        assert!(Path::new(place).exists(), "{place}");
+                    }
+                }
+            }
+        }
+        assert!(told(&sys, none).unwrap_err().starts_with("there is no "));
+        fs::remove_dir_all(&sys).unwrap();
+    }
 }

@@ -248,7 +248,7 @@ pub fn expand(
         let by = choices.by.join(", ");
         return Err(PlanError::Nothing { by, suite: suite.name.clone() });
     }
-    number_questions(&mut cases);
+    pairs::in_order(&mut cases);
     let seed = Some(choices.seed);
     Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: merged(cases), omitted })
 }
@@ -301,19 +301,6 @@ pub fn takes_a_neighbour(suite: &Suite) -> bool {
     };
     let mut asked = suite.measures.iter().filter(|it| goes_out(&it.request)).peekable();
     asked.peek().is_some() && asked.all(|it| it.optional && !is_aimed(it))
-}
-
-/// Cases of pairs stand question by question; every host counts the same ones, because all expand one suite.
-fn number_questions(cases: &mut [Case]) {
-    let mut asked: Vec<u32> = Vec::new();
-    for pair in cases.iter_mut().filter_map(|case| case.pair.as_mut()) {
-        let round = pair.round as usize;
-        if asked.len() <= round {
-            asked.resize(round + 1, 0);
-        }
-        pair.question = asked[round];
-        asked[round] += 1;
-    }
 }
 
 /// What the command line does not name, or the machine does not have.

@@ -22,17 +22,18 @@ use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::tools::Tools;
 
 /// Neighbours that may take turns together, all other cases alone, in their order. Memory and processors share
-/// no turns with what goes to another host. Ranks of MPI fill a machine with processes: they share turns with
-/// those that ask the same of another MPI.
+/// no turns with what goes to another host. A pair of hosts has those to itself, and its next question comes when all pairs
+/// have had this one. Ranks of MPI fill a machine with processes: they share turns with those that ask the same of another
+/// MPI.
 pub(super) fn groups<'a>(
     cases: &'a [Case],
     tools: &Tools,
     known: &RefCell<bind::Known>,
 ) -> impl Iterator<Item = &'a [Case]> {
-    let has_turns = |case: &Case| bind::turns(case, tools, known).is_some();
+    let has_turns = move |case: &Case| bind::turns(case, tools, known).is_some();
     cases.chunk_by(move |a, b| {
-        // A pair has two hosts to itself, and the next one others.
-        [a, b].iter().all(|case| case.pair.is_none() && has_turns(case))
+        a.pair == b.pair
+            && [a, b].into_iter().all(has_turns)
             && match (of_mpi(a), of_mpi(b)) {
                 (Some(a), Some(b)) => {
                     a.test == b.test && a.placement == b.placement && a.ranks == b.ranks
@@ -188,7 +189,7 @@ mod tests {
         let perftest = Case { by: "ib_send_lat".to_owned(), ..case(test()) };
         let both = [case(test()), perftest, case(test())];
         assert_eq!(lengths(&both), [3], "assay and perftest");
-        let pair = Some(Pair {
+        let pair = Pair {
             peer: "b".to_owned(),
             address: None,
             question: 0,
@@ -196,8 +197,19 @@ mod tests {
             together: 1,
             own: RdmaDevice::default(),
             far: RdmaDevice::default(),
-        });
-        let of_pair = both.map(|case| Case { pair: pair.clone(), ..case });
-        assert_eq!(lengths(&of_pair), [1, 1, 1]);
+        };
+        let [own, perftest, next] = both;
+        let of_pair =
+            |case: &Case, pair: &Pair| Case { pair: Some(pair.clone()), ..case.clone() };
+        let second = Pair { round: 1, peer: "c".to_owned(), ..pair.clone() };
+        let other = Pair { question: 1, ..pair.clone() };
+        let of_pairs = [
+            of_pair(&own, &pair),
+            of_pair(&perftest, &pair),
+            of_pair(&own, &second),
+            of_pair(&perftest, &second),
+            of_pair(&next, &other),
+        ];
+        assert_eq!(lengths(&of_pairs), [2, 2, 1], "a pair has its hosts to itself");
     }
 }

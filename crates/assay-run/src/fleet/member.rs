@@ -68,7 +68,7 @@ impl Telling<'_> {
 impl Sink for Telling<'_> {
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
         if let RunEvent::CaseFinished { case, .. } = event {
-            for (name, value) in self.watch.facts() {
+            for (name, value) in self.watch.facts(case) {
                 let fact = Fact { about: About::Case(case.clone()), name, value };
                 self.say(&Reply::Event(Box::new(RunEvent::Fact(fact))));
             }
@@ -92,7 +92,7 @@ impl Sink for Telling<'_> {
     fn doubt(&mut self, _: &Doubt) {}
 
     fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
-        self.watch.waits(gate.step);
+        self.watch.waits(gate.cases, gate.step);
         self.run_started_ns = gate.run_started_ns;
         self.say(&Reply::Ready(Ready {
             cases: gate.cases.iter().map(ToString::to_string).collect(),

@@ -61,15 +61,15 @@ pub(super) fn merged(
     (!is_in_vain).then(|| in_order(plan, places))
 }
 
-/// Every question that pairs are asked, as the first of them has it.
+/// Every question that pairs are asked, as the first of them has it, of everyone who measures.
 fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
-    let mut asked = BTreeMap::new();
+    let mut asked: BTreeMap<(u32, &str), &Case> = BTreeMap::new();
     for case in &plan.cases {
         if let Some(pair) = &case.pair {
-            asked.entry(pair.question).or_insert_with(|| case.clone());
+            asked.entry((pair.question, &case.by)).or_insert(case);
         }
     }
-    asked.into_values().collect()
+    asked.into_values().cloned().collect()
 }
 
 /// What hosts leave out, and which, where others of the run do not.
@@ -97,11 +97,10 @@ fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<Omitted> {
     found
 }
 
-/// Each host's own cases first; then every question goes to all pairs, round by round, before the next one does.
+/// In the order of [`Case::turn`], whichever host has them.
 fn in_order(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> Merged {
-    let turn = |case: &Case| case.pair.as_ref().map(|pair| (pair.question, pair.round));
     let mut order: Vec<usize> = (0..plan.cases.len()).collect();
-    order.sort_by_key(|place| turn(&plan.cases[*place]));
+    order.sort_by_key(|place| plan.cases[*place].turn());
     let mut later = vec![0; order.len()];
     order.iter().enumerate().for_each(|(new, old)| later[*old] = new);
     plan.cases = order.iter().map(|old| plan.cases[*old].clone()).collect();
@@ -130,8 +129,10 @@ fn asked(case: &Case) -> Attributes {
 
 #[cfg(test)]
 mod tests {
+    use assay_fleet::fleet_file::FleetHost;
+    use assay_model::benchmark::RdmaTest;
     use assay_model::plan::{Missing, Stopping};
-    use assay_model::workload::{LinpackWorkload, Workload};
+    use assay_model::workload::{LinpackWorkload, RdmaWorkload, Workload};
 
     use super::*;
 
@@ -197,5 +198,30 @@ mod tests {
         let places = |at: usize| merged.places[at].values().copied().collect::<Vec<_>>();
         assert_eq!([places(0), places(1), places(2)], [vec![0], vec![0, 1], vec![]]);
         assert_eq!([places(3), places(4)], [vec![2, 3], vec![2]]);
+    }
+
+    #[test]
+    fn what_a_host_that_is_missing_would_have_begun_is_by_everyone_who_measures() {
+        let hosts = ["a", "b"].map(FleetHost::named);
+        let rounds = Rounds::parse("a:b,b:a", &hosts).unwrap();
+        let of_a = rounds.of_host(0).unwrap();
+        let work = RdmaWorkload::usual(RdmaTest::SendLatency, None);
+        let by = ["assay", "ib_send_lat"].map(|by| {
+            let workload = Workload::Rdma(work.clone());
+            let case = Case { by: by.to_owned(), workload, ..plan(&[("", 1)]).cases.remove(0) };
+            paired(case, &of_a.turns[0])
+        });
+        let of_a = Plan { cases: by.to_vec(), ..plan(&[]) };
+        let merged = merged(&[("a", Some(&of_a)), ("b", None)], &rounds, 7).unwrap();
+        let ids: Vec<&str> = merged.plan.cases.iter().map(|case| case.id.as_str()).collect();
+        assert_eq!(
+            ids,
+            [
+                "rdma.send_lat/a:b/rc",
+                "rdma.send_lat/a:b/rc/ib_send_lat",
+                "rdma.send_lat/b:a/rc",
+                "rdma.send_lat/b:a/rc/ib_send_lat",
+            ]
+        );
     }
 }

@@ -19,6 +19,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::clocks::{self, Clock};
+use super::lockstep::Place;
 use super::merging::Merged;
 use super::{FleetQuestion, own_state};
 use crate::failure::Failure;
@@ -44,9 +45,10 @@ pub(super) struct Records<'t> {
     joined: BTreeMap<usize, Box<HostJoined>>,
     /// Cases that somebody is in or has been in, by their place.
     open: BTreeMap<usize, Open>,
-    /// The hosts that were last started together, and when each really did: late by so many seconds, and how
+    /// The hosts that were last started together, where, and when each really did: late by so many seconds, and how
     /// well that is known.
     starting: Vec<usize>,
+    starting_at: Place,
     late_s: BTreeMap<usize, (f64, f64)>,
     /// What has been let through, or has failed, since the run began.
     is_partial: bool,
@@ -91,6 +93,7 @@ impl<'t> Records<'t> {
             joined: BTreeMap::new(),
             open: BTreeMap::new(),
             starting: Vec::new(),
+            starting_at: Place::default(),
             late_s: BTreeMap::new(),
             is_partial: false,
             has_failed: false,
@@ -110,13 +113,13 @@ impl<'t> Records<'t> {
     }
 
     /// Hosts are about to start a step of a case together. All have joined by now, and are stored in their order.
-    pub(super) fn starts(&mut self, hosts: &[usize], step: u32) -> Result<(), Failure> {
+    pub(super) fn starts(&mut self, hosts: &[usize], place: Place) -> Result<(), Failure> {
         self.starting = hosts.to_vec();
+        self.starting_at = place;
         self.late_s.clear();
-        if step == 1 {
+        if place.1 == 1 {
             // Of a case that has steps it began with making what they need, of which nothing is measured.
-            let is_in = |open: &&mut Open| hosts.iter().any(|it| open.hosts.contains(it));
-            self.open.values_mut().filter(is_in).for_each(|open| open.skew_s = None);
+            self.started_cases().for_each(|open| open.skew_s = None);
         }
         let joined = std::mem::take(&mut self.joined);
         joined.into_values().try_for_each(|it| self.log.add(RunEvent::HostJoined(it)))
@@ -129,11 +132,19 @@ impl<'t> Records<'t> {
             return;
         }
         let (skew_s, bound_s) = clocks::skew_s(self.late_s.values().copied());
-        let is_in = |open: &&mut Open| self.starting.iter().any(|it| open.hosts.contains(it));
-        for open in self.open.values_mut().filter(is_in) {
+        for open in self.started_cases() {
             let worst = open.skew_s.filter(|it| it.0 >= skew_s);
             open.skew_s = Some(worst.unwrap_or((skew_s, bound_s)));
         }
+    }
+
+    /// The cases of the last start: a step is one of its case, whoever takes turns with that.
+    fn started_cases(&mut self) -> impl Iterator<Item = &mut Open> {
+        let Self { starting, starting_at: (case, step), open, .. } = self;
+        let is_in = move |(place, open): &(&usize, &mut Open)| {
+            (*step == 0 || *place == case) && starting.iter().any(|it| open.hosts.contains(it))
+        };
+        open.iter_mut().filter(is_in).map(|(_, open)| open)
     }
 
     /// Stores what a host tells, by the names and numbers of this run.

@@ -75,28 +75,52 @@ impl Used {
     }
 }
 
-/// The stretches of the cases that are being measured.
-pub(super) struct Watch {
-    root: Root,
-    begun: Option<Look>,
+/// What is known of one case: the most that was used in any of its stretches, and how long all of them were.
+#[derive(Debug, Clone, Copy, Default)]
+struct Stretches {
     most: Option<Used>,
     worked_ns: u64,
 }
 
+impl Stretches {
+    fn and(self, other: Self) -> Self {
+        let most = self.most.into_iter().chain(other.most).reduce(Used::most);
+        Self { most, worked_ns: self.worked_ns + other.worked_ns }
+    }
+}
+
+/// The stretches of the cases that are being measured.
+pub(super) struct Watch {
+    root: Root,
+    /// Since when and by which cases it is being measured.
+    begun: Option<Look>,
+    by: Vec<String>,
+    /// By case what has ended.
+    ended: BTreeMap<String, Stretches>,
+}
+
 impl Watch {
     pub(super) const fn of(root: Root) -> Self {
-        Self { root, begun: None, most: None, worked_ns: 0 }
+        Self { root, begun: None, by: Vec::new(), ended: BTreeMap::new() }
     }
 
-    /// A stretch ends because the host waits for others. `step` counts those of a case; before its first one only
-    /// what it needs was made.
-    pub(super) fn waits(&mut self, step: u32) {
-        if step > 1 {
-            (self.most, self.worked_ns) = self.so_far();
+    /// A stretch ends because the host waits for others, and the next one is that of these cases. `step` counts those of a
+    /// case; before its first one only what it needs was made.
+    pub(super) fn waits(&mut self, cases: &[&str], step: u32) {
+        if step == 0 {
+            self.ended.clear();
         } else {
-            (self.most, self.worked_ns) = (None, 0);
+            let stretch = self.stretch();
+            for case in std::mem::take(&mut self.by) {
+                let known = self.ended.entry(case).or_default();
+                *known = known.and(stretch);
+            }
+        }
+        if step == 1 {
+            self.ended.retain(|case, _| !cases.contains(&case.as_str()));
         }
         self.begun = None;
+        self.by = cases.iter().map(ToString::to_string).collect();
     }
 
     /// The next one will begin soon. Read now, because reading takes as long as all hosts may be apart at a start;
@@ -112,17 +136,22 @@ impl Watch {
         }
     }
 
-    fn so_far(&self) -> (Option<Used>, u64) {
-        let Some(begun) = &self.begun else { return (self.most, self.worked_ns) };
+    /// The one that has not ended yet.
+    fn stretch(&self) -> Stretches {
+        let Some(begun) = &self.begun else { return Stretches::default() };
         let now = Look::now(&self.root, clock::now_ns());
-        let used = Used::between(&self.root, begun, &now);
-        let most = self.most.into_iter().chain(used).reduce(Used::most);
-        (most, self.worked_ns + now.at_ns.saturating_sub(begun.at_ns))
+        let worked_ns = now.at_ns.saturating_sub(begun.at_ns);
+        Stretches { most: Used::between(&self.root, begun, &now), worked_ns }
+    }
+
+    fn so_far(&self, case: &str) -> Stretches {
+        let ended = self.ended.get(case).copied().unwrap_or_default();
+        if self.by.iter().any(|it| it == case) { ended.and(self.stretch()) } else { ended }
     }
 
     /// What is known of a case that has come to its end.
-    pub(super) fn facts(&self) -> Vec<(Attribute, Value)> {
-        let (most, worked_ns) = self.so_far();
+    pub(super) fn facts(&self, case: &str) -> Vec<(Attribute, Value)> {
+        let Stretches { most, worked_ns } = self.so_far(case);
         let mut facts = vec![(Attribute::HostDoneAfter, worked_ns as f64 * 1e-9)];
         if let Some(used) = most {
             facts.push((Attribute::HostCpu, 100.0 * used.cpu));
@@ -181,27 +210,57 @@ mod tests {
         assert!(Used::between(&root, &looks[0], &looks[0]).is_none());
     }
 
+    fn done_after_ns(watch: &Watch, case: &str) -> u64 {
+        watch.so_far(case).worked_ns
+    }
+
     #[test]
     fn making_files_is_no_part_of_what_was_measured() {
         let tree = tempfile::tempdir().unwrap();
         write(tree.path(), (0, 0));
         let mut watch = Watch::of(Root::at(tree.path()));
-        watch.waits(0);
+        watch.waits(&["one"], 0);
         watch.looks();
-        watch.worked_ns = 7_000_000_000;
-        watch.waits(1);
-        assert_eq!(watch.worked_ns, 0);
+        watch.waits(&["one"], 1);
+        assert_eq!(done_after_ns(&watch, "one"), 0);
         watch.looks();
-        watch.waits(2);
-        let worked_ns = watch.worked_ns;
+        watch.waits(&["one"], 2);
+        let worked_ns = done_after_ns(&watch, "one");
         assert!(worked_ns > 0);
         // Waiting is no work.
-        assert_eq!(watch.so_far().1, worked_ns);
+        assert_eq!(done_after_ns(&watch, "one"), worked_ns);
         watch.looks();
-        let facts = watch.facts();
+        let facts = watch.facts("one");
         let Some((Attribute::HostDoneAfter, Value::Number(done_s))) = facts.first() else {
             panic!("{facts:?}")
         };
         assert!(*done_s > worked_ns as f64 * 1e-9);
+    }
+
+    #[test]
+    fn each_of_several_cases_that_take_turns_has_its_own_stretches() {
+        let tree = tempfile::tempdir().unwrap();
+        write(tree.path(), (0, 0));
+        let mut watch = Watch::of(Root::at(tree.path()));
+        // Without steps all stretches belong to all of them.
+        watch.waits(&["one", "two"], 0);
+        watch.looks();
+        assert!(done_after_ns(&watch, "one") > 0 && done_after_ns(&watch, "two") > 0);
+        watch.waits(&["one"], 1);
+        watch.looks();
+        watch.waits(&["two"], 1);
+        let of_one = done_after_ns(&watch, "one");
+        assert!(of_one > 0);
+        watch.looks();
+        assert_eq!(done_after_ns(&watch, "one"), of_one);
+        assert!(done_after_ns(&watch, "two") > 0);
+        watch.waits(&["one"], 2);
+        let of_two = done_after_ns(&watch, "two");
+        watch.looks();
+        assert_eq!(done_after_ns(&watch, "two"), of_two);
+        assert!(done_after_ns(&watch, "one") > of_one);
+        // Another group knows nothing of them.
+        watch.waits(&["three"], 0);
+        assert_eq!(done_after_ns(&watch, "one"), 0);
     }
 }

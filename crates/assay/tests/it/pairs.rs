@@ -271,8 +271,9 @@ fn a_tool_measures_pairs_beside_us() {
     let found = results(&document, "network.tcp", "goodput");
     let rows: Vec<(String, &str)> =
         found.iter().map(|it| (pair_of(it), it["tool"]["name"].as_str().unwrap())).collect();
+    // Both measure a pair before the next one has its turn.
     let pairs =
-        ["assay", "iperf3"].map(|tool| ["n1:n2", "n2:n1"].map(|it| (it.to_owned(), tool)));
+        ["n1:n2", "n2:n1"].map(|pair| ["assay", "iperf3"].map(|tool| (pair.to_owned(), tool)));
     assert_eq!(rows, pairs.concat(), "{document:#}");
     // Both crossed the link, and the other end of the tool was the agent there.
     for result in found {

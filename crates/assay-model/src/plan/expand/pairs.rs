@@ -1,9 +1,12 @@
 //! Which questions go to pairs of hosts, and in which pairs a host begins.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
+use super::Case;
 use crate::suite::Request;
-use crate::workload::RdmaDevice;
+use crate::workload::{RdmaDevice, Workload};
 
 /// The pairs in which a host begins, in a run of several hosts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -52,4 +55,21 @@ pub struct PairTurn {
 #[must_use]
 pub const fn goes_out(request: &Request) -> bool {
     matches!(request, Request::Network(_) | Request::Rdma(_))
+}
+
+/// Numbers what pairs are asked, and puts it in that order. Whoever measures the same answers the same question, so that
+/// they are neighbours; every host counts the same ones, because all expand one suite.
+pub(super) fn in_order(cases: &mut [Case]) {
+    // By round, what was asked last.
+    let mut asked: BTreeMap<u32, (u32, Workload)> = BTreeMap::new();
+    for case in cases.iter_mut() {
+        let Some(pair) = &mut case.pair else { continue };
+        pair.question = match asked.get(&pair.round) {
+            Some((number, workload)) if *workload == case.workload => *number,
+            Some((number, _)) => number + 1,
+            None => 0,
+        };
+        asked.insert(pair.round, (pair.question, case.workload.clone()));
+    }
+    cases.sort_by_key(Case::turn);
 }

@@ -10,6 +10,7 @@ use crate::workload::file_set::FileWorkload;
 use crate::workload::{RdmaConnection, RdmaDevice};
 
 mod mpi;
+mod pairs;
 
 /// Two sockets, two last-level caches per socket, two cores per cache, two threads per core.
 fn host() -> HostFacts {

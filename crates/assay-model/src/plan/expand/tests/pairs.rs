@@ -1,0 +1,71 @@
+//! Questions between two hosts of a run: in which order they are asked.
+
+use super::*;
+
+#[test]
+fn whoever_measures_the_same_between_two_hosts_answers_one_question() {
+    const PERFTEST: Measurer = Measurer {
+        name: "ib_send_lat",
+        takes: |workload| matches!(workload, Workload::Rdma(work) if work.test == RdmaTest::SendLatency),
+    };
+    let turn = |peer: &str, round| PairTurn {
+        peer: peer.to_owned(),
+        address: None,
+        name: format!("a:{peer}"),
+        round,
+        together: 1,
+        own: RdmaDevice::default(),
+        far: RdmaDevice::default(),
+    };
+    let pairs = PairChoices {
+        rounds: 2,
+        turns: vec![turn("b", 0), turn("c", 1)],
+        is_far_end: false,
+        of_mpi: false,
+    };
+    let measure = |test| Measure {
+        by: vec![],
+        share: 1.0,
+        target: 0.01,
+        optional: false,
+        request: Request::Rdma(RdmaRequest {
+            test,
+            sizes: None,
+            connection: RdmaConnection::Rc,
+            iterations: None,
+            depth: None,
+            queue_pairs: 1,
+            both: false,
+            device: RdmaDevice::default(),
+        }),
+        origin: None,
+    };
+    let suite = Suite {
+        name: "test".into(),
+        title: String::new(),
+        budget_s: 60.0,
+        measures: [RdmaTest::SendLatency, RdmaTest::ReadLatency].map(measure).to_vec(),
+    };
+    let asked = Choices {
+        by: vec!["assay".into(), "ib_send_lat".into()],
+        measurers: &[OURSELVES, PERFTEST],
+        pairs: Some(pairs),
+        ..choices("assay")
+    };
+    let plan = expand(&suite, &host(), &asked).unwrap();
+    let line = |case: &Case| {
+        let pair = case.pair.as_ref().unwrap();
+        format!("{} {} {}", pair.question, pair.round, case.id)
+    };
+    assert_eq!(
+        plan.cases.iter().map(line).collect::<Vec<_>>(),
+        [
+            "0 0 rdma.send_lat/a:b/rc",
+            "0 0 rdma.send_lat/a:b/rc/ib_send_lat",
+            "0 1 rdma.send_lat/a:c/rc",
+            "0 1 rdma.send_lat/a:c/rc/ib_send_lat",
+            "1 0 rdma.read_lat/a:b/rc",
+            "1 1 rdma.read_lat/a:c/rc",
+        ]
+    );
+}
