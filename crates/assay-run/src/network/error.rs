@@ -105,7 +105,9 @@ impl NetworkError {
             _ => return None,
         };
         match failure {
-            Failure::UnknownHost { .. } | Failure::NoAddress { .. } => Some(Lack::Address),
+            Failure::UnknownHost { .. }
+            | Failure::NoAddress { .. }
+            | Failure::NoInterface { .. } => Some(Lack::Address),
             Failure::NotConnected { address, .. } => {
                 address.parse().ok().map(|it: SocketAddr| Lack::Port(it.port()))
             }
