@@ -32,7 +32,7 @@ use assay_run::recording::Recording;
 
 /// The last line of a test that broke off after something was measured.
 const INCOMPLETE: &str =
-    "The test ended before its time: the figures above are all that was measured.\n";
+    "The test is not complete: the figures above are all that was measured.\n";
 
 /// Tests against a server, or without a host a server, as qperf does them. The exit code comes back.
 ///
@@ -112,7 +112,10 @@ fn client(
             Ok(found) if cancel.load(Ordering::Relaxed) => {
                 (Some(found), Some(NetworkError::Interrupted))
             }
-            Ok(found) => (Some(found), None),
+            Ok(mut found) => {
+                let lost = found.lost();
+                (Some(found), lost)
+            }
             Err(error) => (None, Some(error)),
         };
         let entries = found.as_ref().map(|it| qperf_record::entries(test, it));
