@@ -50,6 +50,8 @@ pub struct Source<'a> {
 pub struct Known {
     /// What the condition is called.
     pub label: Option<String>,
+    /// What is worth knowing about it.
+    pub note: Option<String>,
     /// What was typed behind the name of the program.
     pub command: Vec<String>,
     /// The host it was measured on.
@@ -100,7 +102,7 @@ fn run(
         format: FORMAT,
         run: next_run_id(moment, store)?,
         label: known.label.clone(),
-        note: None,
+        note: known.note.clone(),
         started: moment.to_string(),
         plan: plan.clone(),
         command: known.command.clone(),

@@ -18,8 +18,18 @@ fn files_of_several_tools_become_runs() {
     world.write("stream.txt", STREAM);
     world.write("fio.json", FIO);
     world.write("osu.txt", OSU);
-    let words =
-        ["import", "--json", "--label", "hb", "--host", "vm1", "--set", "placement=node"];
+    let words = [
+        "import",
+        "--json",
+        "--label",
+        "hb",
+        "--host",
+        "vm1",
+        "--set",
+        "placement=node",
+        "--note",
+        "before the update",
+    ];
     let files = ["stream.txt", "fio.json", "osu.txt"];
     let said = world.assay(&[&words[..], &files[..]].concat()).succeeded().out;
     let said: Value = serde_json::from_str(&said).unwrap();
@@ -40,6 +50,7 @@ fn files_of_several_tools_become_runs() {
     assert_eq!(triad["parameters"]["source_file"], "stream.txt");
     let text = world.assay(&["show", run]).succeeded().out;
     assert!(text.contains("imported from stream.txt"), "{text}");
+    assert!(text.contains("before the update"), "{text}");
     let listed = world.assay(&["list"]).succeeded().out;
     assert_eq!(listed.matches("import ").count(), 3, "{listed}");
     assert!(world.assay(&["verify"]).succeeded().out.contains("sound"));
