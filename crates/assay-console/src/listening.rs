@@ -21,7 +21,8 @@ use crate::terminal::Terminal;
 pub const LOOKING: &str = "progress-looking";
 
 /// What hosts say of plans that do not fit into their time, which is much the same of each.
-const OUTLOOKS: [&str; 3] = ["plan-in-a-hurry", "run-over-budget", "solve-over-budget"];
+const OUTLOOKS: [&str; 4] =
+    ["plan-in-a-hurry", "run-over-budget", "run-even-longer", "solve-over-budget"];
 
 /// The terminal as it listens to a run.
 #[derive(Debug)]

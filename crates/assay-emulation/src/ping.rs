@@ -92,9 +92,6 @@ fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
             std::io::ErrorKind::PermissionDenied => {
                 "`sysctl net.ipv4.ping_group_range=\"0 2147483647\"` allows everybody to ping; or run as root"
             }
-            _ if is_of_unnamed_link(remote) => {
-                "a link-local address needs the device that leads to it: name it like `fe80::1%eth0`"
-            }
             _ => "see the addresses and routes of this host: `ip address`, `ip route`",
         };
         impossible(error).advise(advice)
@@ -136,11 +133,6 @@ fn address(typed: &PingArguments) -> Result<SocketAddr, Failure> {
     let target = Target { family, ..Target::new(&typed.host, 0) };
     let addresses = target.addresses().map_err(|error| failed(&error))?;
     Ok(addresses[0])
-}
-
-/// Whether several devices may lead there, and the kernel does not guess.
-fn is_of_unnamed_link(remote: SocketAddr) -> bool {
-    matches!(remote, SocketAddr::V6(it) if it.ip().is_unicast_link_local() && it.scope_id() == 0)
 }
 
 /// In the words of ping, which scripts that look for the path MTU wait for.

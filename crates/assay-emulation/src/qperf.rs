@@ -24,7 +24,7 @@ use assay_console::failure::render;
 use assay_console::listening::Silently;
 use assay_run::failure::Failure;
 use assay_run::network::error::NetworkError;
-use assay_run::network::qperf_client::{self, QperfTest};
+use assay_run::network::qperf_client::{self, QperfOutcome, QperfTest};
 use assay_run::network::qperf_record::{self, Figures, Reported, Spent};
 use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
@@ -32,7 +32,7 @@ use assay_run::recording::Recording;
 
 /// The last line of a test that broke off after something was measured.
 const INCOMPLETE: &str =
-    "The test ended before its time: the figures above are all that was measured.\n";
+    "The test is not complete: the figures above are all that was measured.\n";
 
 /// Tests against a server, or without a host a server, as qperf does them. The exit code comes back.
 ///
@@ -108,13 +108,7 @@ fn client(
         if let Some(recording) = &mut measured {
             recording.start(number)?;
         }
-        let (found, error) = match qperf_client::run(test, cancel) {
-            Ok(found) if cancel.load(Ordering::Relaxed) => {
-                (Some(found), Some(NetworkError::Interrupted))
-            }
-            Ok(found) => (Some(found), None),
-            Err(error) => (None, Some(error)),
-        };
+        let (found, error) = tried(test, cancel);
         let entries = found.as_ref().map(|it| qperf_record::entries(test, it));
         if let Some(recording) = measured {
             end(recording, number, (entries.unwrap_or_default(), &[]), error.as_ref())?;
@@ -146,6 +140,23 @@ fn client(
         recording.finish(matches!(failure, Some(NetworkError::Interrupted)))?;
     }
     failure.map_or(Ok(0), |error| Err(unreached(&error, typed)))
+}
+
+/// What came out of a test, and what kept it from being whole.
+fn tried(
+    test: &QperfTest,
+    cancel: &AtomicBool,
+) -> (Option<QperfOutcome>, Option<NetworkError>) {
+    match qperf_client::run(test, cancel) {
+        Ok(found) if cancel.load(Ordering::Relaxed) => {
+            (Some(found), Some(NetworkError::Interrupted))
+        }
+        Ok(mut found) => {
+            let lost = found.lost();
+            (Some(found), lost)
+        }
+        Err(error) => (None, Some(error)),
+    }
 }
 
 /// A stored run as it was printed.

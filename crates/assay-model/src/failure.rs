@@ -70,6 +70,13 @@ pub enum Failure {
         /// The host.
         host: String,
     },
+    /// The address counts on one link only, and names none that this host has.
+    NoInterface {
+        /// The address as it was given.
+        host: String,
+        /// Those of this host that it may name.
+        interfaces: Vec<String>,
+    },
     /// A connection was not made.
     NotConnected {
         /// Where: address and port.
@@ -308,6 +315,7 @@ impl Failure {
             Self::FileOperationFailed { .. } => "file-operation-failed",
             Self::UnknownHost { .. } => "unknown-host",
             Self::NoAddress { .. } => "no-address",
+            Self::NoInterface { .. } => "no-interface",
             Self::NotConnected { .. } => "not-connected",
             Self::NoPingPong { .. } => "no-ping-pong",
             Self::NoData => "no-data",

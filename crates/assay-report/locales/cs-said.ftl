@@ -165,6 +165,7 @@ said-tried = požadováno { $asked }, dosaženo { $reached }, opožděno { $late
 said-measures-alone = žádný nainstalovaný nástroj nic z toho neměří: assay měří sám
 said-hosts-presumed = předpokládají se obvyklé servery: žádný hostitel nebyl na rychlost dotázán
 said-run-over-budget = běh potrvá asi { $time } místo { $budget } svého rozpočtu
+said-run-even-longer = běh nyní potrvá asi { $time }, a ne { $before }: co se dosud změřilo, trvalo déle, než se čekalo
 said-plan-in-a-hurry = u { $few } z { $all ->
     [one] { $all } případu
    *[other] { $all } případů

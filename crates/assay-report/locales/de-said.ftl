@@ -164,6 +164,7 @@ said-tried = { $asked } angefordert, { $reached } erreicht, { $late } der I/Os v
 said-measures-alone = kein installiertes Programm misst etwas davon: assay misst allein
 said-hosts-presumed = übliche Server sind angenommen: kein Host wurde nach seiner Geschwindigkeit gefragt
 said-run-over-budget = der Lauf dauert etwa { $time } statt der { $budget } seines Budgets
+said-run-even-longer = der Lauf dauert inzwischen etwa { $time } und nicht { $before }: was bisher gemessen wurde, dauerte länger als erwartet
 said-plan-in-a-hurry = in { $budget } reicht die Zeit bei { $few } von { $all ->
     [one] { $all } Fall
    *[other] { $all } Fällen

@@ -170,6 +170,7 @@ said-tried = { $asked } solicitados, { $reached } alcanzados, { $late } de las E
 said-measures-alone = ninguna herramienta instalada mide nada de esto: assay mide solo
 said-hosts-presumed = se suponen servidores habituales: a ningún host se le preguntó por su velocidad
 said-run-over-budget = la ejecución tarda unos { $time } en lugar de los { $budget } de su presupuesto
+said-run-even-longer = la ejecución tarda ya unos { $time } y no { $before }: lo medido hasta ahora tardó más de lo esperado
 said-plan-in-a-hurry = { $few ->
     [one] { $few } de { $all } casos solo tiene
    *[other] { $few } de { $all } casos solo tienen

@@ -170,6 +170,7 @@ said-tried = { $asked } demandés, { $reached } atteints, { $late } des E/S en r
 said-measures-alone = aucun outil installé ne mesure quoi que ce soit de cela : assay mesure seul
 said-hosts-presumed = des serveurs ordinaires sont supposés : aucun hôte n’a été interrogé sur sa vitesse
 said-run-over-budget = l’exécution prend environ { $time } au lieu des { $budget } de son budget
+said-run-even-longer = l’exécution prend désormais environ { $time } et non { $before } : ce qui a été mesuré jusqu’ici a pris plus de temps que prévu
 said-plan-in-a-hurry = { $few ->
     [one] { $few } cas sur { $all } n’a
    *[other] { $few } cas sur { $all } n’ont

@@ -146,6 +146,7 @@ said-tried = 要求 { $asked }、到達 { $reached }、I/O の { $late } が遅�
 said-measures-alone = インストール済みのツールはいずれもこれを測定しないため、assay だけで測定します
 said-hosts-presumed = 一般的なサーバーを仮定しています。各ホストに速度は問い合わせていません
 said-run-over-budget = 実行には約 { $time } かかります。予算は { $budget } です
+said-run-even-longer = 実行には { $before } ではなく約 { $time } かかる見込みです。これまでの測定に予想より時間がかかりました
 said-plan-in-a-hurry = { $all } ケース中 { $few } ケースは { $budget } では { $least } 回繰り返す時間がありません。{ $needed } あれば足ります
 said-preparation = 準備 { $n }
 said-other-make = { $path } は、このプロセスを起動した { $launcher } とは別の実装です

@@ -146,6 +146,7 @@ said-tried = 요청 { $asked }, 도달 { $reached }, I/O의 { $late } 늦음: { 
 said-measures-alone = 설치된 도구 중 이를 측정하는 것이 없음: assay만 측정함
 said-hosts-presumed = 일반적인 서버를 가정함: 어느 호스트에도 속도를 묻지 않음
 said-run-over-budget = 실행에 약 { $time } 필요, 예산은 { $budget }
+said-run-even-longer = 실행에 { $before }이 아니라 약 { $time } 필요: 지금까지의 측정이 예상보다 오래 걸림
 said-plan-in-a-hurry = 사례 { $all }개 중 { $few }개는 { $budget } 안에 { $least }회 반복할 시간이 없음, 충분한 시간은 { $needed }
 said-preparation = 준비 { $n }
 said-other-make = { $path }: 이 프로세스를 시작한 { $launcher } 런처와 다른 구현임

@@ -166,6 +166,7 @@ said-tried = запрошено { $asked }, достигнуто { $reached }, �
 said-measures-alone = ни один установленный инструмент этого не измеряет: измеряет только assay
 said-hosts-presumed = предполагаются обычные серверы: о скорости узлов никто не спрашивал
 said-run-over-budget = прогон займёт около { $time } вместо бюджета { $budget }
+said-run-even-longer = прогон теперь займёт около { $time }, а не { $before }: измеренное до сих пор заняло больше времени, чем ожидалось
 said-plan-in-a-hurry = за { $budget } в { $few } из { $all ->
     [one] { $all } случая
    *[other] { $all } случаев

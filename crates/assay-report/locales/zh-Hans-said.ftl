@@ -146,6 +146,7 @@ said-tried = 要求 { $asked }，达到 { $reached }，{ $late } 的 I/O 超过�
 said-measures-alone = 已安装的工具都不测量这些：仅由 assay 测量
 said-hosts-presumed = 此处假定为普通服务器：未向任何主机询问其速度
 said-run-over-budget = 运行大约需要 { $time }，而预算为 { $budget }
+said-run-even-longer = 运行现在大约需要 { $time }，而不是 { $before }：目前为止的测量比预期更久
 said-plan-in-a-hurry = { $all } 个用例中有 { $few } 个在 { $budget } 内的重复次数少于 { $least } 次；{ $needed } 就足够了
 said-preparation = 准备 { $n }
 said-other-make = { $path } 与启动本进程的 { $launcher } 不是同一种实现

@@ -46,7 +46,13 @@ pub fn value(estimate: &Estimate) -> String {
 /// Significant digits of the median.
 #[must_use]
 pub fn digits_of(estimate: &Estimate) -> usize {
-    half_width(estimate).map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(estimate.median, half))
+    digits_within(estimate.median, estimate.ci)
+}
+
+/// Significant digits of a value in its interval.
+#[must_use]
+pub fn digits_within(value: f64, interval: Option<[f64; 2]>) -> usize {
+    half_width(value, interval).map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(value, half))
 }
 
 /// A value with its unit; a ratio of people's kind is a percentage.
@@ -117,7 +123,8 @@ impl Prefixes {
     #[must_use]
     pub fn interval(&self, estimate: &Estimate) -> Option<String> {
         let [low, high] = estimate.ci?;
-        let half = half_width(estimate).filter(|half| is_of_use(*half, estimate.median))?;
+        let half = half_width(estimate.median, estimate.ci)
+            .filter(|half| is_of_use(*half, estimate.median))?;
         Some(range(low, high, half, (estimate.unit, self.like(estimate.unit))))
     }
 }
@@ -142,7 +149,8 @@ pub(crate) fn interval_in(
     write: impl Fn(&str) -> String,
 ) -> Option<String> {
     let [low, high] = estimate.ci?;
-    let half = half_width(estimate).filter(|half| is_of_use(*half, estimate.median))?;
+    let half = half_width(estimate.median, estimate.ci)
+        .filter(|half| is_of_use(*half, estimate.median))?;
     let one = |value: f64| {
         let digits = digits(value, half);
         let value = rounded(value / unit, digits);
@@ -156,7 +164,7 @@ pub(crate) fn interval_in(
 /// The interval as a share of the value: `±0.27 %`, of its wider side.
 #[must_use]
 pub fn relative(estimate: &Estimate) -> Option<String> {
-    let half = half_width(estimate)? / estimate.median.abs();
+    let half = half_width(estimate.median, estimate.ci)? / estimate.median.abs();
     (half <= WIDEST)
         .then(|| format!("±{}", units::in_percent(&quantity(half * 100.0, Unit::Ratio, 2))))
 }
@@ -165,6 +173,19 @@ pub fn relative(estimate: &Estimate) -> Option<String> {
 #[must_use]
 pub fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
+}
+
+/// One value over another, to the digits of its interval, or without one to those of the value known worse.
+#[must_use]
+pub fn ratio(value: f64, interval: Option<[f64; 2]>, sides: [usize; 2]) -> String {
+    let digits = interval.map_or(sides[0].min(sides[1]), |it| digits_within(value, Some(it)));
+    quantity(value, Unit::Ratio, digits)
+}
+
+/// The interval of a ratio: `0.981–1.017`.
+#[must_use]
+pub fn ratio_range([low, high]: [f64; 2]) -> String {
+    range(low, high, (high - low) / 2.0, (Unit::Count, None))
 }
 
 /// Two values with one unit, or with two where their prefixes differ.
@@ -183,9 +204,9 @@ fn is_of_use(half: f64, median: f64) -> bool {
 }
 
 /// Of the wider side, because intervals from order statistics need not be symmetric.
-fn half_width(estimate: &Estimate) -> Option<f64> {
-    let [low, high] = estimate.ci?;
-    let half = (estimate.median - low).max(high - estimate.median);
+fn half_width(value: f64, interval: Option<[f64; 2]>) -> Option<f64> {
+    let [low, high] = interval?;
+    let half = (value - low).max(high - value);
     half.is_finite().then_some(half)
 }
 
@@ -256,6 +277,27 @@ mod tests {
         }
         let like = (Unit::BytePerSecond, Some(950e6));
         assert_eq!(range(990e6, 1.1e9, 80e6, like).replace('\u{a0}', " "), "990–1100 MB/s");
+    }
+
+    #[test]
+    fn a_ratio_has_the_digits_of_its_interval() {
+        for (value, interval, sides, expected) in [
+            (1.1192, Some([0.9, 1.4]), [5, 5], "1.12"),
+            (1.1192, Some([1.1180, 1.1201]), [2, 2], "1.1192"),
+            (1.1192, None, [4, 5], "1.119"),
+            (1.1192, None, [4, 2], "1.1"),
+            (0.9886, None, [2, 2], "0.99"),
+            (31.4, Some([4.0, 90.0]), [4, 4], "31"),
+        ] {
+            assert_eq!(ratio(value, interval, sides), expected, "{value} {interval:?}");
+        }
+        for (interval, expected) in [
+            ([0.9, 1.4], "0.90–1.40"),
+            ([1.1180, 1.1201], "1.1180–1.1201"),
+            ([4.0, 90.0], "4.0–90"),
+        ] {
+            assert_eq!(ratio_range(interval), expected);
+        }
     }
 
     #[test]

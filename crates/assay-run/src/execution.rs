@@ -162,10 +162,14 @@ fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
 
 /// The time, and four digits that tell runs of the same second apart.
 pub(crate) fn new_run_id(now: Timestamp) -> String {
+    assay_store::new_run_id(now, entropy())
+}
+
+/// What no other process has at this moment, most probably.
+pub(crate) fn entropy() -> u16 {
     let nanoseconds =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
-    let entropy = (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16;
-    assay_store::new_run_id(now, entropy)
+    (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16
 }
 
 /// Every case, in turns with its neighbours where it can. One that fails does not stop the others.

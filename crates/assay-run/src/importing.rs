@@ -19,7 +19,7 @@ use assay_store::{Store, StoreError};
 use jiff::Timestamp;
 
 use crate::bind;
-use crate::execution::new_run_id;
+use crate::execution::entropy;
 use crate::failure::Failure;
 use crate::log::Log;
 use crate::recorder::{CaseError, CaseState, Recorder};
@@ -50,6 +50,8 @@ pub struct Source<'a> {
 pub struct Known {
     /// What the condition is called.
     pub label: Option<String>,
+    /// What is worth knowing about it.
+    pub note: Option<String>,
     /// What was typed behind the name of the program.
     pub command: Vec<String>,
     /// The host it was measured on.
@@ -98,9 +100,9 @@ fn run(
     let moment = moment.unwrap_or_else(Timestamp::now);
     let mut started = RunStarted {
         format: FORMAT,
-        run: new_run_id(moment),
+        run: next_run_id(moment, store)?,
         label: known.label.clone(),
-        note: None,
+        note: known.note.clone(),
         started: moment.to_string(),
         plan: plan.clone(),
         command: known.command.clone(),
@@ -110,7 +112,7 @@ fn run(
     };
     let writer = loop {
         match store.begin(started.clone()) {
-            Err(StoreError::RunExists { .. }) => started.run = new_run_id(moment),
+            Err(StoreError::RunExists { .. }) => started.run = next_run_id(moment, store)?,
             other => break other.map_err(|error| Failure::of_store(&error))?,
         }
     };
@@ -127,6 +129,18 @@ fn run(
     let (finished, status) = (moment.to_string(), Status::Complete);
     log.add(RunEvent::RunFinished { finished, status, state })?;
     Ok(log.finish())
+}
+
+/// An identifier behind those of the same second: files that were written in one stay in the order in which they were
+/// imported.
+fn next_run_id(moment: Timestamp, store: &Store) -> Result<String, Failure> {
+    // The first of a second leaves as many numbers behind it.
+    let first = assay_store::new_run_id(moment, entropy() / 2);
+    let second = first.trim_end_matches(|it| it != '-');
+    let number = |id: &String| u16::from_str_radix(id.strip_prefix(second)?, 16).ok();
+    let ids = store.run_ids().map_err(|error| Failure::of_store(&error))?;
+    let next = ids.iter().rev().find_map(number).and_then(|last| last.checked_add(1));
+    Ok(next.map_or_else(|| first.clone(), |next| assay_store::new_run_id(moment, next)))
 }
 
 fn record(

@@ -72,6 +72,8 @@ pub(crate) struct Outlook {
 impl Outlook {
     /// As far beyond its budget a run may come without a word, however short it is.
     const TOLERANCE_S: f64 = 2.0;
+    /// As many times the time that was said is worth another word: whoever waits has the time left beside the bar.
+    const GROWTH: f64 = 1.5;
 
     pub(crate) fn of(plan: &Plan, host: &HostFacts) -> Self {
         let least_s = plan.cases.iter().map(|case| case.least_s(host).unwrap_or(0.0));
@@ -106,22 +108,31 @@ impl Outlook {
         self.spent.insert(case.to_owned(), (spent_s, is_over));
     }
 
-    /// What is to be said about the time of the run: once, and again where it turns out to be another by a fifth.
+    /// What is to be said about the time of the run: once, and again where it turns out to be much longer, as such.
     pub(crate) fn look(&mut self, elapsed_s: f64) -> Option<Phrase> {
         let total_s = elapsed_s + self.left_s();
         let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
-        let is_news =
-            self.said_s.is_none_or(|said_s| (total_s - said_s).abs() > TOLERANCE * said_s);
-        if total_s <= self.budget_s + spare_s || !is_news {
+        if total_s <= self.budget_s + spare_s {
             return None;
         }
+        let time = Phrase::roughly(total_s, Unit::Second);
+        let words = match self.said_s {
+            None => phrase!(
+                "run-over-budget",
+                "the run takes about {time} instead of the {budget} of its budget",
+                time = time,
+                budget = Phrase::roughly(self.budget_s, Unit::Second),
+            ),
+            Some(said_s) if total_s > Self::GROWTH * said_s => phrase!(
+                "run-even-longer",
+                "the run takes about {time} by now, not {before}: what was measured so far took longer than expected",
+                time = time,
+                before = Phrase::roughly(said_s, Unit::Second),
+            ),
+            Some(_) => return None,
+        };
         self.said_s = Some(total_s);
-        Some(phrase!(
-            "run-over-budget",
-            "the run takes about {time} instead of the {budget} of its budget",
-            time = Phrase::roughly(total_s, Unit::Second),
-            budget = Phrase::roughly(self.budget_s, Unit::Second),
-        ))
+        Some(words)
     }
 
     /// Seconds that cases need which have not ended. Memory that one has given back is there for the next.
@@ -251,12 +262,13 @@ mod tests {
             ([0.0, 20.0, 40.0], [None; 3]),
             ([0.0, 31.0, 51.0], [None; 3]),
             ([0.0, 80.0, 100.0], [None, Some("about 120 s instead of the 60 s"), None]),
+            ([0.0, 80.0, 140.0], [None, Some("about 120 s instead of the 60 s"), None]),
             (
-                [0.0, 80.0, 160.0],
+                [0.0, 80.0, 180.0],
                 [
                     None,
                     Some("about 120 s instead of the 60 s"),
-                    Some("about 180 s instead of the 60 s"),
+                    Some("about 200 s by now, not 120 s: what was measured so far took longer"),
                 ],
             ),
         ] {

@@ -433,6 +433,9 @@ fn unreached(error: &TestError, failure: Failure, known: &CaseFailure) -> Failur
         CaseFailure::NoAddress { host } => failure
             .explain(format!("{host} has no address of this family"))
             .advise("write the address"),
+        CaseFailure::NoInterface { host, .. } => failure
+            .explain(format!("the link-local address {host} names no interface of this host"))
+            .advise("write the interface behind the address: `fe80::1%eth0`"),
         CaseFailure::NotConnected { address, causes, .. } => failure
             .explain(format!("no connection to {address}: {}", causes.join(": ")))
             .advise(START_FAR_END),

@@ -27,6 +27,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[cfg(test)]
 mod any_words;
 pub(crate) mod claims;
+pub(crate) mod ending;
 #[cfg(test)]
 mod every_command;
 pub(crate) mod hosts;

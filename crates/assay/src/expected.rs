@@ -7,6 +7,7 @@ use assay_model::path_text;
 use assay_model::quantity::Quantity;
 use assay_model::summary::{Estimate, Summary};
 use assay_report::document::{Align, Block, Cell, Document, Note, Table, Tone};
+use assay_report::precision;
 use assay_report::units::{percent, printed, quantity};
 use assay_report::words::{message, sentence};
 use assay_run::failure::{Failure, Kind};
@@ -81,7 +82,7 @@ pub(crate) fn of_machine(summary: &Summary) -> Option<String> {
     let held = held.iter().find(decides)?;
     let is_of_use = |it: &&&Claim| !it.is_suspect() && it.qualifier != Qualifier::AtMost;
     let claim = held.claims.iter().rev().find(is_of_use)?;
-    let own = quantity(held.estimate.median, held.estimate.unit, 3);
+    let own = precision::value(held.estimate);
     Some(sentence(
         "known-machine",
         &[
@@ -140,7 +141,7 @@ fn document(held: &[Held<'_>], name: &str) -> Document {
             let about: Vec<&str> = about.into_iter().filter(|it| !it.is_empty()).collect();
             table.rows.push(vec![
                 reported(briefly(it.estimate)).into(),
-                reported(joined(&quantity(it.estimate.median, it.estimate.unit, 4))).into(),
+                reported(joined(&precision::value(it.estimate))).into(),
                 published,
                 percent(100.0 * it.estimate.median / claim.quantity.value).into(),
                 verdict_of(it, claim),

@@ -16,9 +16,8 @@ use std::process::ExitCode;
 use assay_console::{failure, job_file, listening, output_file, signals, stored, terminal};
 use assay_emulation::options::{network::spelled_out, vdbench::as_called};
 use assay_emulation::{fio, ior, iperf3, ping, qperf, vdbench};
-use clap::Parser;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Command, ending};
 use crate::commands::help;
 use crate::failure::exit_code;
 use crate::listening::Listening;
@@ -32,9 +31,9 @@ fn main() -> ExitCode {
     if let Some(words) = commands::agent::called(&words) {
         return ended(commands::agent::agent(words), &mut Terminal::attached());
     }
-    let parsed = Arguments::try_parse_from(&words);
+    let parsed = ending::typed(&words);
     let typed = match parsed.or_else(|error| help::with_negatives(error, &words)) {
-        Ok(typed) => typed,
+        Ok(checked) => checked,
         // One of the ranks of an MPI job speaks for all.
         Err(error) if error.use_stderr() && !Launched::here().speaks() => {
             return ExitCode::from(exit_code(Kind::Usage));
@@ -42,7 +41,7 @@ fn main() -> ExitCode {
         Err(error) => return commands::help::refused(error, words),
     };
     let mut terminal = Terminal::attached();
-    ended(carry_out(typed.command, &mut terminal), &mut terminal)
+    ended(typed.and_then(|it| carry_out(it.command, &mut terminal)), &mut terminal)
 }
 
 fn ended(outcome: Result<u8, Failure>, terminal: &mut Terminal) -> ExitCode {

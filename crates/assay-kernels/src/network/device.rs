@@ -1,6 +1,6 @@
 //! The addresses of this machine, and which network device each belongs to.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The name of the device that has this address; `None` when no device has it.
@@ -19,6 +19,28 @@ pub fn addresses() -> Vec<IpAddr> {
     };
     let all = entries().into_iter().filter(|entry| entry.is_up).map(|entry| entry.address);
     all.filter(|address| !address.is_loopback() && !is_of_link(address)).collect()
+}
+
+/// The devices that are up and have an address of their link, each once, in the system's order.
+pub fn of_links() -> Vec<String> {
+    let is_of_link = |address: IpAddr| match address {
+        IpAddr::V4(_) => false,
+        IpAddr::V6(address) => address.is_unicast_link_local(),
+    };
+    let all = entries().into_iter().filter(|entry| entry.is_up && is_of_link(entry.address));
+    let mut names: Vec<String> = all.map(|entry| entry.device).collect();
+    names.dedup();
+    names
+}
+
+/// Whether there is a device of this name, or of this number.
+pub fn is_there(device: &str) -> bool {
+    let is_name = |name: CString| {
+        // SAFETY: the name is a terminated string, which the call only reads.
+        unsafe { libc::if_nametoindex(name.as_ptr()) != 0 }
+    };
+    CString::new(device).is_ok_and(is_name)
+        || device.parse().is_ok_and(|number: u32| number > 0)
 }
 
 struct Entry {

@@ -20,8 +20,6 @@ mod items;
 const LISTED: usize = 10;
 /// More runs than this are not named one by one.
 const NAMED: usize = 3;
-/// Significant digits of a ratio: its interval is seldom narrower than a thousandth.
-const DIGITS: usize = 4;
 
 /// The comparison of two conditions, metric by metric.
 #[must_use]
@@ -141,7 +139,7 @@ fn table(comparison: &Comparison) -> Table {
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
         row.push(shares(pair));
         row.extend(ratio_cells(pair));
-        let floor = pair.floor.map(ratio_range).unwrap_or_default();
+        let floor = pair.floor.map(precision::ratio_range).unwrap_or_default();
         let verdict = if decides { verdict(pair) } else { Cell::default() };
         row.extend([floor.into(), verdict, by.into()]);
         table.rows.push(row);
@@ -190,21 +188,16 @@ fn shares(pair: &Pair) -> Cell {
 }
 
 fn ratio_cells(pair: &Pair) -> [Cell; 2] {
-    let ratio = pair.ratio.map(shown_ratio).unwrap_or_default();
     let interval = match pair.ratio_ci {
-        Some(interval) => ratio_range(interval),
+        Some(interval) => precision::ratio_range(interval),
         None if pair.ratio.is_some() => word("no-interval").to_owned(),
         None => String::new(),
     };
-    [ratio.into(), interval.into()]
+    [pair.ratio.map(|it| shown_ratio(pair, it)).unwrap_or_default().into(), interval.into()]
 }
 
-pub(super) fn ratio_range([low, high]: [f64; 2]) -> String {
-    format!("{}–{}", shown_ratio(low), shown_ratio(high))
-}
-
-pub(super) fn shown_ratio(value: f64) -> String {
-    units::quantity(value, Unit::Ratio, DIGITS)
+fn shown_ratio(pair: &Pair, ratio: f64) -> String {
+    precision::ratio(ratio, pair.ratio_ci, [&pair.a, &pair.b].map(precision::digits_of))
 }
 
 fn verdict(pair: &Pair) -> Cell {

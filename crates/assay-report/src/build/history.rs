@@ -1,17 +1,17 @@
 //! One result over all stored runs: its curve, the changes of its level and of what surrounds it.
 
-use assay_model::history::{Change, History, Turnover};
+use assay_model::history::{self, Change, History, Turnover};
 use assay_model::quantity::Unit;
 
-use super::comparison::{identity, ratio_range, shown_ratio};
+use super::comparison::identity;
 use super::run::words;
 use crate::document::{
     Align, Axis, Block, Cell, Document, Facts, Line, Plot, Point, Scale, Series, Table, Tone,
 };
 use crate::locale::{comma, word};
-use crate::{units, words as catalogue};
+use crate::{precision, units, words as catalogue};
 
-/// Significant digits of values, which may differ by parts of a percent.
+/// Significant digits of a limit.
 const DIGITS: usize = 4;
 /// The level of the intervals of changes.
 const LEVEL_OF_CHANGES: f64 = 0.95;
@@ -63,7 +63,7 @@ fn facts(history: &History) -> Facts {
     let fact = |name: &str, value: String| (name.to_owned(), value);
     let mut facts = vec![fact(word("column-host"), history.host.clone())];
     facts.extend(when.map(|when| fact(word("history-runs"), when)));
-    facts.extend(last.map(|last| fact(word("history-newest"), written(history, last.median))));
+    facts.extend(last.map(|last| fact(word("history-newest"), point_value(history, last))));
     if history.others > 0 {
         let others = say!("history-others", n = history.others.to_string());
         facts.push(fact(word("history-other-results"), others));
@@ -71,8 +71,10 @@ fn facts(history: &History) -> Facts {
     Facts { title: None, tone: Tone::Plain, facts }
 }
 
-fn written(history: &History, value: f64) -> String {
-    units::quantity(value, history.unit, DIGITS)
+/// To the digits that its interval within the run supports.
+fn point_value(history: &History, point: &history::Point) -> String {
+    let digits = precision::digits_within(point.median, point.ci);
+    precision::written(point.median, history.unit, digits)
 }
 
 /// `2026-11-22 07:01 UTC`.
@@ -123,7 +125,7 @@ fn plot(history: &History) -> Plot {
     let marks = of_change.chain(of_turnover).collect();
     let title = say!("history-plot", metric = &history.metric);
     let limit = limit(history).map(|value| {
-        let label = say!("limit-line", limit = written(history, value));
+        let label = say!("limit-line", limit = units::quantity(value, history.unit, DIGITS));
         Line { label, value }
     });
     Plot { rivals: true, marks, limit, ..Plot::new(title, description, axes, series) }
@@ -173,16 +175,20 @@ fn changes(history: &History) -> Table {
         let since = history.points.get(change.point).map(|point| minute(&point.started));
         let beside = history.environment.iter().filter(|it| it.point == change.point);
         let beside = beside.map(what).collect::<Vec<_>>().join(comma());
+        // How well the ratio of two levels is known says how well they are.
+        let digits = precision::digits_within(change.ratio.unwrap_or(1.0), change.ratio_ci);
+        let level = |value| precision::written(value, history.unit, digits);
+        let ratio = |value| precision::ratio(value, change.ratio_ci, [digits; 2]);
         let is = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
         let tone = if change.is_better { Tone::Plain } else { Tone::Bad };
         let is = Cell { text: is.to_owned(), tone, ..Cell::default() };
         table.rows.push(vec![
             change.run.as_str().into(),
             since.unwrap_or_default().into(),
-            written(history, change.before).into(),
-            written(history, change.after).into(),
-            change.ratio.map(shown_ratio).unwrap_or_default().into(),
-            change.ratio_ci.map(ratio_range).unwrap_or_default().into(),
+            level(change.before).into(),
+            level(change.after).into(),
+            change.ratio.map(ratio).unwrap_or_default().into(),
+            change.ratio_ci.map(precision::ratio_range).unwrap_or_default().into(),
             is,
             beside.into(),
         ]);
@@ -229,7 +235,7 @@ fn runs(history: &History) -> Table {
             minute(&point.started).into(),
             point.label.clone().unwrap_or_default().into(),
             point.n.map(|n| n.to_string()).unwrap_or_default().into(),
-            written(history, point.median).into(),
+            point_value(history, point).into(),
             point
                 .limit
                 .map(|it| units::percent(100.0 * point.median / it))

@@ -27,6 +27,8 @@ use crate::{precision, units, words as catalogue};
 /// Decimals that perftest and the OSU benchmarks print.
 pub(super) const DECIMALS: usize = 2;
 pub(super) const MICROSECOND: f64 = 1e-6;
+/// Significant digits of what is calculated from a clock.
+const DIGITS_OF_A_LIMIT: usize = 4;
 
 /// A page with what stands in its front matter.
 #[derive(Debug, Clone, PartialEq)]
@@ -64,6 +66,8 @@ fn number_of(subject: &str, summaries: &[&Summary]) -> usize {
 /// The page of some runs about `subject`; `runs` are those of them whose samples are at hand.
 #[must_use]
 pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
+    let summaries: Vec<Summary> = summaries.iter().map(|it| with_digits(it)).collect();
+    let summaries = &summaries.iter().collect::<Vec<_>>();
     let all: Vec<&Estimate> = summaries.iter().flat_map(|it| &it.results).collect();
     let mut document = Document::new(say!("learn-title", subject = subject));
     let mut tools: Vec<String> = Vec::new();
@@ -105,6 +109,20 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
         description: say!("learn-description", subject = subject),
         measured: measured.unwrap_or_default().to_owned(),
     }
+}
+
+/// Without an interval, what was measured here is known to as many digits as in every other table.
+fn with_digits(summary: &Summary) -> Summary {
+    let mut summary = summary.clone();
+    let is_here = !summary.hosts.is_empty();
+    for it in summary.results.iter_mut().filter(|it| it.ci.is_none()) {
+        let is_of_a_file = it.parameters.contains_key(&Attribute::SourceFile);
+        if is_here && !is_of_a_file {
+            let digits = precision::digits_within(it.median, None) as u64;
+            it.parameters.entry(Attribute::PrintedDigits).or_insert(digits.into());
+        }
+    }
+    summary
 }
 
 fn add(document: &mut Document, heading: Option<&str>, table: Table) {
@@ -294,24 +312,24 @@ fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
 
 fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let rmax = best(&of(all, Benchmark::Linpack, "rmax"))?;
-    let reported = number(rmax, Attribute::Rpeak)
-        .map(|peak| in_gflops(&Estimate { median: peak, ci: None, ..rmax.clone() }));
+    let reported =
+        number(rmax, Attribute::Rpeak).map(|peak| in_gflops(rmax, (peak, DIGITS_OF_A_LIMIT)));
     // A core may have run faster than the clock of its peak: what exceeds it says at which.
     let clock = number(rmax, Attribute::RpeakClock)
         .map(|clock| units::quantity(clock, Unit::Hertz, 3))
         .map(|clock| format!("Rpeak{}{clock}", comma()));
     let name = clock.as_deref().unwrap_or("Rpeak");
     let peak = reported.map(|it| format!("{it} ({name})"));
-    let shown = [peak, Some(format!("{} (Rmax)", in_gflops(rmax)))];
+    let digits = rmax.ci.map_or_else(|| digits(rmax), |_| precision::digits_of(rmax));
+    let reached = in_gflops(rmax, (rmax.median, digits));
+    let shown = [peak, Some(format!("{reached} (Rmax)"))];
     let shown = shown.into_iter().flatten().collect::<Vec<_>>().join(comma());
     Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))
 }
 
 /// HPL counts in this unit, however many there are.
-fn in_gflops(estimate: &Estimate) -> String {
-    let digits =
-        if estimate.ci.is_some() { precision::digits_of(estimate) } else { digits(estimate) };
-    let number = precision::rounded(estimate.median, digits) / 1e9;
+fn in_gflops(estimate: &Estimate, (value, digits): (f64, usize)) -> String {
+    let number = precision::rounded(value, digits) / 1e9;
     let shown = units::with_symbol(&grouped(&number.to_string()), "GFLOP/s");
     qualified(estimate, shown)
 }

@@ -26,6 +26,7 @@ fn said(failure: &Failure) -> Said {
         }
         Failure::UnknownHost { .. }
         | Failure::NoAddress { .. }
+        | Failure::NoInterface { .. }
         | Failure::NotConnected { .. }
         | Failure::NoPingPong { .. }
         | Failure::NoData

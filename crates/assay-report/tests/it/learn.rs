@@ -78,6 +78,29 @@ fn storage_has_the_share_of_its_nearer_limit_and_its_curves() {
     assert!(learn::document(&build::learn("x", &[&volume], &[]), Some("x")).1.is_empty());
 }
 
+/// One sample is known no better here than in a report; what somebody else printed keeps what was printed.
+#[test]
+fn one_sample_has_the_digits_that_it_has_everywhere() {
+    for (file, rate, triad) in [(None, "74000", "41 GB/s"), (Some("x"), "74320", "41.23 GB/s")]
+    {
+        let mut volume = crate::storage::volume();
+        volume.results.retain(|it| it.metric == "rate");
+        volume.results.truncate(1);
+        let mut node = crate::node::memory();
+        node.results.retain(|it| it.metric == "triad");
+        node.results.truncate(1);
+        for (summary, median) in [(&mut volume, 74_321.0), (&mut node, 41.234e9)] {
+            let it = &mut summary.results[0];
+            (it.median, it.ci, it.n, it.n_effective) = (median, None, 1, 1.0);
+            it.parameters.extend(file.map(|file| (Attribute::SourceFile, file.into())));
+        }
+        let page = page(&[&volume, &node], &[]);
+        let storage = rows(&page, "Storage").concat().replace(',', "");
+        has(&storage, &[&format!("| {rate} |")]);
+        has(&page, &[&format!("| STREAM Triad | {triad} |")]);
+    }
+}
+
 /// A condition whose throughput was not measured has no column that names it: its other columns do.
 #[test]
 fn a_column_says_of_which_condition_it_is() {

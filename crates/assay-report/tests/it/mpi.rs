@@ -101,3 +101,35 @@ fn tables_of_mpi_speak_their_language() {
         assert_eq!(is_english, locale == Locale::En, "{locale:?}: {page}");
     }
 }
+
+/// A legend explains what is there to be seen, and nothing of a file's single column is the best of its row.
+#[test]
+fn a_legend_has_the_marks_of_its_tables() {
+    let page = |summary: &Summary| markdown::document(&build::page(summary, None));
+    let mut all = mpi();
+    // The two fastest differ by less than is known.
+    all.results
+        .iter_mut()
+        .for_each(|it| it.ci = it.ci.map(|[low, high]| [low * 0.95, high * 1.05]));
+    let all = page(&all);
+    for mark in
+        ["◀ marks the best", "≈: the two", "±?: too few", "half a round trip", "transport is"]
+    {
+        assert!(all.contains(mark), "{mark}: {all}");
+    }
+    let mut imported = mpi();
+    imported.results = vec![by_osu()];
+    let imported = page(&imported);
+    assert!(
+        imported.contains("±?: too few effective samples for an interval. Latency is half")
+    );
+    for mark in ["◀", "≈", "transport is"] {
+        assert!(!imported.contains(mark), "{mark}: {imported}");
+    }
+    let mut known = mpi();
+    known.results.retain(|it| it.benchmark == "mpi.barrier" && it.metric == "latency");
+    let known = page(&known);
+    for mark in ["±?", "half a round trip"] {
+        assert!(!known.contains(mark), "{mark}: {known}");
+    }
+}

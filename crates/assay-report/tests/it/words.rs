@@ -158,6 +158,7 @@ fn failures() -> Vec<Failure> {
         },
         Failure::UnknownHost { host: name(), causes: vec![name()] },
         Failure::NoAddress { host: name() },
+        Failure::NoInterface { host: name(), interfaces: vec![name()] },
         Failure::NoPingPong { host: name() },
         Failure::NoData,
         Failure::Stalled { peer: name(), seconds: 10.0 },
@@ -241,7 +242,7 @@ fn every_failure_has_words() {
         check(&words.advice);
         ids.insert(failure.id(), words);
     }
-    assert_eq!(ids.len(), 31);
+    assert_eq!(ids.len(), 32);
 }
 
 #[test]

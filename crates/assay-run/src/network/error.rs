@@ -105,7 +105,9 @@ impl NetworkError {
             _ => return None,
         };
         match failure {
-            Failure::UnknownHost { .. } | Failure::NoAddress { .. } => Some(Lack::Address),
+            Failure::UnknownHost { .. }
+            | Failure::NoAddress { .. }
+            | Failure::NoInterface { .. } => Some(Lack::Address),
             Failure::NotConnected { address, .. } => {
                 address.parse().ok().map(|it: SocketAddr| Lack::Port(it.port()))
             }
@@ -140,12 +142,15 @@ impl NetworkError {
     /// What the user can do about what has no failure of its own.
     fn advice(&self) -> &'static str {
         match self {
-            Self::Listen { source, .. } => match source.kind() {
+            Self::Listen { address, source } => match source.kind() {
                 io::ErrorKind::AddrInUse => {
                     "another server uses this port: stop it, or name another port"
                 }
                 io::ErrorKind::PermissionDenied => {
                     "ports below 1024 are for root: name another port, or give the program CAP_NET_BIND_SERVICE"
+                }
+                _ if is_of_link(address) => {
+                    "addresses of one link are listened on together with all others: -B ::"
                 }
                 _ => "name an address of this host",
             },
@@ -194,18 +199,23 @@ impl NetworkError {
     }
 }
 
+fn is_of_link(address: &SocketAddr) -> bool {
+    matches!(address, SocketAddr::V6(it) if it.ip().is_unicast_link_local())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn what_to_do_about_a_port_fits_the_reason() {
-        for (kind, advice) in [
-            (io::ErrorKind::AddrInUse, "stop it"),
-            (io::ErrorKind::PermissionDenied, "below 1024"),
-            (io::ErrorKind::AddrNotAvailable, "an address of this host"),
+        for (kind, address, advice) in [
+            (io::ErrorKind::AddrInUse, "127.0.0.1:80", "stop it"),
+            (io::ErrorKind::PermissionDenied, "127.0.0.1:80", "below 1024"),
+            (io::ErrorKind::AddrNotAvailable, "127.0.0.1:80", "an address of this host"),
+            (io::ErrorKind::InvalidInput, "[fe80::1]:80", "-B ::"),
         ] {
-            let address = SocketAddr::from(([127, 0, 0, 1], 80));
+            let address = address.parse().unwrap();
             let error = NetworkError::Listen { address, source: kind.into() };
             assert!(error.advice().contains(advice), "{kind:?}: {}", error.advice());
         }

@@ -51,6 +51,16 @@ pub enum QperfOutcome {
     Bandwidth(Box<Bandwidth>),
 }
 
+impl QperfOutcome {
+    /// Why it is not whole, where the far end is the reason.
+    pub fn lost(&mut self) -> Option<NetworkError> {
+        match self {
+            Self::Bandwidth(it) => it.lost.take(),
+            Self::Configuration(_) | Self::Latency(_) => None,
+        }
+    }
+}
+
 /// A ping-pong.
 #[derive(Debug)]
 pub struct Latency {
@@ -68,6 +78,8 @@ pub struct Bandwidth {
     pub elapsed_s: f64,
     /// What the far end says; not all do when a test ends before its time.
     pub there: Option<Statistics>,
+    /// Why it did not say so, unless nobody waited for it.
+    pub lost: Option<NetworkError>,
     pub here: Span,
 }
 
@@ -236,13 +248,14 @@ impl Conversation<'_> {
         let mut elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         let end = times();
         transfer.finish();
-        let there = match self.cancel.load(Ordering::Relaxed) {
+        // Of a far end that hangs or is gone, and of one that nobody waits for any more, what was sent is kept.
+        let (there, lost) = match self.cancel.load(Ordering::Relaxed) {
             false => match self.statistics() {
-                // Who gives up on a far end that hangs keeps what was sent.
-                Err(NetworkError::Interrupted) => None,
-                told => Some(told?),
+                Ok(told) => (Some(told), None),
+                Err(NetworkError::Interrupted) => (None, None),
+                Err(error) => (None, Some(error)),
             },
-            true => self.last_words(),
+            true => (self.last_words(), None),
         };
         if there.is_some() && self.cancel.load(Ordering::Relaxed) {
             // It has received all that was sent, also what was under way.
@@ -250,9 +263,10 @@ impl Conversation<'_> {
         }
         let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
         if there.as_ref().map_or(sent.bytes, |it| it.received.bytes) == 0 {
-            return Err(NetworkError::Known(Failure::NoData));
+            return Err(lost.unwrap_or(NetworkError::Known(Failure::NoData)));
         }
-        Ok(QperfOutcome::Bandwidth(Box::new(Bandwidth { sent, elapsed_s, there, here })))
+        let found = Bandwidth { sent, elapsed_s, there, lost, here };
+        Ok(QperfOutcome::Bandwidth(Box::new(found)))
     }
 
     /// What the far end says of a test that was broken off, if it notices by itself; somebody waits for this end.

@@ -1,9 +1,10 @@
 //! From a host's name to its addresses, and to a connection.
 
-use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use assay_kernels::network::device;
 use assay_kernels::network::socket::{self, SocketOptions};
 use assay_model::failure::Failure;
 
@@ -47,6 +48,11 @@ impl Target {
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, NetworkError> {
         let host = || self.host.clone();
         let name = self.host.trim_start_matches('[').trim_end_matches(']');
+        if !has_interface(name) {
+            let interfaces = device::of_links();
+            let host = name.to_owned();
+            return Err(NetworkError::Known(Failure::NoInterface { host, interfaces }));
+        }
         let found = (name, self.port)
             .to_socket_addrs()
             .map_err(|source| Failure::UnknownHost {
@@ -87,6 +93,14 @@ impl Target {
     }
 }
 
+/// Whether it says by which interface it is reached, where several may lead there: the same address of a link is another
+/// host on every link.
+fn has_interface(name: &str) -> bool {
+    let (address, interface) = name.split_once('%').unwrap_or((name, ""));
+    let is_of_link = address.parse().is_ok_and(|it: Ipv6Addr| it.is_unicast_link_local());
+    !is_of_link || device::is_there(interface)
+}
+
 /// Whether traffic to this address never leaves the machine by way of the loopback device.
 pub fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
@@ -112,6 +126,21 @@ mod tests {
             Target::new("no-such-host.invalid", 7).addresses(),
             Err(NetworkError::Known(Failure::UnknownHost { .. }))
         ));
+    }
+
+    /// The kernel calls such an address an invalid argument, and the resolver an interface that is not there a name that
+    /// is not known.
+    #[test]
+    fn an_address_of_a_link_needs_its_interface() {
+        for host in ["fe80::1", "[fe80::1]", "fe80::1%no-such-interface"] {
+            let found = Target::new(host, 7).addresses();
+            let Err(NetworkError::Known(Failure::NoInterface { host, .. })) = found else {
+                panic!("{found:?}")
+            };
+            assert!(host.starts_with("fe80::1"), "{host}");
+        }
+        let addresses = Target::new("fe80::1%lo", 7).addresses().unwrap();
+        assert_eq!(addresses.len(), 1, "{addresses:?}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::PageArguments;
+use super::{PageArguments, ending};
 use assay_console::options::{StoreArguments, word};
 
 #[derive(Debug, Args)]
@@ -41,17 +41,28 @@ pub(crate) struct LintArguments {
     /// Write what has only one answer into the page
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Output format
-    #[arg(long, value_enum, default_value_t = LintFormat::Text)]
-    pub(crate) format: LintFormat,
+    /// Output format [default: that of FILE's ending, or else text]
+    #[arg(long, value_enum)]
+    format: Option<LintFormat>,
     /// Print one JSON document, as with --format json
     #[arg(long, conflicts_with = "format")]
-    pub(crate) json: bool,
+    json: bool,
     /// Write to this file instead of standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) store: StoreArguments,
+}
+
+impl LintArguments {
+    /// The format that was asked for, by either option or by the name of the file.
+    pub(crate) fn format(&self) -> LintFormat {
+        if self.json {
+            return LintFormat::Json;
+        }
+        let of_file = || ending::format_of(self.output.as_deref()?);
+        self.format.or_else(of_file).unwrap_or(LintFormat::Text)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use assay_model::attribute::Attribute;
 use clap::Args;
 
-use super::{AnswerArguments, StoreArguments, parameter};
+use super::{AnswerArguments, StoreArguments, note, parameter};
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArguments {
@@ -16,6 +16,9 @@ pub(crate) struct ImportArguments {
     /// Label of the condition, for `assay compare`
     #[arg(long, value_name = "NAME")]
     pub(crate) label: Option<String>,
+    /// What is worth knowing about these runs, kept with them
+    #[arg(long, value_name = "TEXT", value_parser = note)]
+    pub(crate) note: Option<String>,
     /// Host it was measured on [default: what the file says]
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use super::ending;
+
 /// In which format a page is written, and where to.
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
@@ -46,11 +48,8 @@ fn file() -> impl TypedValueParser<Value = PathBuf> {
 impl AnswerArguments {
     /// Whether scripts read it.
     pub(crate) fn is_json(&self) -> bool {
-        let of_file = || Format::of_file(self.output.as_deref()?);
-        match self.format {
-            Some(format) => format == AnswerFormat::Json,
-            None => self.json || of_file() == Some(Format::Json),
-        }
+        let of_file = || ending::format_of(self.output.as_deref()?);
+        self.json || self.format.or_else(of_file) == Some(AnswerFormat::Json)
     }
 
     /// Whether people read along while it is found out.
@@ -73,7 +72,7 @@ impl PageArguments {
         if self.json {
             return Format::Json;
         }
-        let of_file = || Format::of_file(self.output.as_deref()?);
+        let of_file = || ending::format_of(self.output.as_deref()?);
         self.format.or_else(of_file).unwrap_or(Format::Text)
     }
 }
@@ -96,18 +95,4 @@ pub(crate) enum Format {
     Csv,
     /// The machine-readable result
     Json,
-}
-
-impl Format {
-    /// What the ending of a file's name says.
-    fn of_file(file: &Path) -> Option<Self> {
-        match file.extension()?.to_ascii_lowercase().to_str()? {
-            "html" | "htm" => Some(Self::Html),
-            "md" => Some(Self::Markdown),
-            "svg" => Some(Self::Svg),
-            "csv" => Some(Self::Csv),
-            "json" => Some(Self::Json),
-            _ => None,
-        }
-    }
 }

@@ -43,7 +43,7 @@ pub(crate) struct StorageTestArguments {
     /// Files, folders to create a file in, or devices
     #[arg(value_name = "TARGET", required_unless_present = "engine")]
     pub(crate) targets: Vec<PathBuf>,
-    /// Size of one I/O, like 8k or 1MiB
+    /// Size of one I/O, like 8k or 1MiB; 8k, 8kb and 8KiB are 8192 B, 8kB is 8000 B
     #[arg(long, alias = "block-size", value_name = "SIZE", default_value = "8KiB")]
     pub(crate) bs: Bytes,
     /// Random offsets, uniformly distributed [default: sequential]

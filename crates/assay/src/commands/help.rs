@@ -18,9 +18,9 @@ use assay_report::build;
 use assay_report::document::{Document, Tone};
 use assay_report::render::text::{beside, folded};
 use clap::error::ErrorKind;
-use clap::{Command, CommandFactory, Parser as _};
+use clap::{Command, CommandFactory};
 
-use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments};
+use crate::arguments::{Arguments, CompletionsArguments, HelpArguments, ManArguments, ending};
 use crate::failure::{EXIT_CODES, exit_code};
 use crate::suites;
 use crate::terminal::{Terminal, closed, unwritable};
@@ -46,7 +46,7 @@ const TOPICS: [(&str, Explain); 6] = [
 pub(crate) fn with_negatives(
     error: clap::Error,
     words: &[OsString],
-) -> Result<Arguments, clap::Error> {
+) -> Result<Result<Arguments, Failure>, clap::Error> {
     if error.kind() != ErrorKind::UnknownArgument {
         return Err(error);
     }
@@ -66,7 +66,7 @@ pub(crate) fn with_negatives(
             _ => joined.push(word.clone()),
         }
     }
-    match Arguments::try_parse_from(joined) {
+    match ending::typed(&joined) {
         Err(again) if again.kind() == ErrorKind::UnknownArgument => Err(error),
         again => again,
     }

@@ -49,6 +49,7 @@ struct Refused {
 pub(crate) fn import(typed: &ImportArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let known = Known {
         label: typed.label.clone(),
+        note: typed.note.clone(),
         command: typed_words(),
         host: typed.host.clone(),
         dimensions: dimensions(&typed.set)?,

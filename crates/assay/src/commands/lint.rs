@@ -52,8 +52,7 @@ pub(crate) fn lint(typed: &LintArguments, terminal: &mut Terminal) -> Result<u8,
         }
         pages.push((name, found));
     }
-    let format = if typed.json { LintFormat::Json } else { typed.format };
-    let text = match format {
+    let text = match typed.format() {
         LintFormat::Text => pages.iter().map(|(name, found)| lines(name, found)).collect(),
         LintFormat::Sarif => sarif::document(&pages, env!("CARGO_PKG_VERSION")),
         LintFormat::Json => {

@@ -38,6 +38,14 @@ fn wrong_usage_is_2() {
         "#]],
     );
     check(
+        &["--json", "list"],
+        2,
+        &expect![[r#"
+            error: `assay` does not take --json
+              help: options stand behind their command: `assay COMMAND --json`
+        "#]],
+    );
+    check(
         &["stream", "--placement", "socket"],
         2,
         &expect![[r#"

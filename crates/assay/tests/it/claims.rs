@@ -67,6 +67,11 @@ fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
         held.replace('\u{a0}', " ").contains("about 260 GB/s") && held.contains("missed"),
         "{held}"
     );
+    // One sample has two digits, as everywhere.
+    let shown = world.assay(&["show", "latest"]).succeeded().out;
+    let triad = shown.lines().find(|it| it.trim().starts_with("Triad")).unwrap();
+    let value = triad.split("  ").map(str::trim).find(|it| it.ends_with("GB/s")).unwrap();
+    assert!(held.contains(&format!(" {value} ")), "{value}: {held}");
     world.write(
         "mine.toml",
         "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"30 GB/s\"\nqualifier = \"at-least\"\n\

@@ -1,5 +1,8 @@
 //! `assay import`: what people have becomes runs like any other.
 
+use std::fs;
+use std::time::{Duration, SystemTime};
+
 use serde_json::Value;
 
 use crate::program::World;
@@ -15,8 +18,18 @@ fn files_of_several_tools_become_runs() {
     world.write("stream.txt", STREAM);
     world.write("fio.json", FIO);
     world.write("osu.txt", OSU);
-    let words =
-        ["import", "--json", "--label", "hb", "--host", "vm1", "--set", "placement=node"];
+    let words = [
+        "import",
+        "--json",
+        "--label",
+        "hb",
+        "--host",
+        "vm1",
+        "--set",
+        "placement=node",
+        "--note",
+        "before the update",
+    ];
     let files = ["stream.txt", "fio.json", "osu.txt"];
     let said = world.assay(&[&words[..], &files[..]].concat()).succeeded().out;
     let said: Value = serde_json::from_str(&said).unwrap();
@@ -37,10 +50,33 @@ fn files_of_several_tools_become_runs() {
     assert_eq!(triad["parameters"]["source_file"], "stream.txt");
     let text = world.assay(&["show", run]).succeeded().out;
     assert!(text.contains("imported from stream.txt"), "{text}");
+    assert!(text.contains("before the update"), "{text}");
     let listed = world.assay(&["list"]).succeeded().out;
     assert_eq!(listed.matches("import ").count(), 3, "{listed}");
     assert!(world.assay(&["verify"]).succeeded().out.contains("sound"));
     world.assay(&["report", run, "--format", "html"]).succeeded();
+}
+
+/// Files that were unpacked together were written in the same second.
+#[test]
+fn runs_of_one_second_stay_in_the_order_of_import() {
+    let world = World::new();
+    let names: Vec<String> = (0..8).map(|number| format!("{number}.txt")).collect();
+    for name in &names {
+        world.write(name, STREAM);
+        let written = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        fs::File::open(world.path(name)).unwrap().set_modified(written).unwrap();
+    }
+    let words: Vec<&str> =
+        ["import", "--json"].into_iter().chain(names.iter().map(String::as_str)).collect();
+    let said = world.assay(&words).succeeded().out;
+    let said: Value = serde_json::from_str(&said).unwrap();
+    let imported =
+        said["imported"].as_array().unwrap().iter().map(|one| one["runs"][0].clone());
+    let listed = world.assay(&["list", "--json"]).succeeded().out;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let listed = listed["runs"].as_array().unwrap().iter().map(|one| one["id"].clone());
+    assert_eq!(listed.rev().collect::<Vec<_>>(), imported.collect::<Vec<_>>());
 }
 
 #[test]

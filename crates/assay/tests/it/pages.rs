@@ -99,6 +99,38 @@ fn a_page_replaces_no_file_that_nobody_named() {
     assert!(world.path("p.data.json").is_file());
 }
 
+/// Nobody wants text in a file that is named like something else.
+#[test]
+fn an_ending_that_no_format_has_is_refused() {
+    let world = World::new();
+    world.write("stream.txt", STREAM);
+    world.write("page.md", "# Page\n");
+    let pdf = ["-o", "x.pdf"];
+    for (words, known) in [
+        (&["import", "stream.txt"][..], ".txt or .json"),
+        (&["list"], ".txt, .md, .html, .svg, .csv or .json"),
+        (&["plan", "littles-law", "--latency", "1ms", "--rate", "5000iops"], ".txt or .json"),
+        (&["run", "quick", "--dry-run"], ".txt, .md, .html, .svg, .csv or .json"),
+        (&["lint", "page.md"], ".txt, .json or .sarif"),
+    ] {
+        let refused = world.assay(&[words, &pdf].concat()).failed_with(2).err;
+        let expected = format!(
+            "error: no format has the ending `.pdf` of x.pdf\n  \
+             help: known are {known}; --format names the format of any file\n"
+        );
+        assert_eq!(refused, expected, "{words:?}");
+        assert!(!world.path("x.pdf").exists());
+    }
+    let listed = world.assay(&["list", "--all"]).succeeded().out;
+    assert!(!listed.contains("stream"), "it was refused before it was stored: {listed}");
+    world.assay(&["import", "stream.txt", "-o", "answer"]).succeeded();
+    for words in [&["--format", "text"][..], &["--json"]] {
+        world.assay(&[&["show", "latest"], &pdf[..], words].concat()).succeeded();
+    }
+    world.assay(&["lint", "page.md", "-o", "page.sarif"]).succeeded();
+    assert!(fs::read_to_string(world.path("page.sarif")).unwrap().contains("sarif-2.1.0"));
+}
+
 /// As `compare` takes it: a label stands for its runs.
 #[test]
 fn a_label_names_runs_of_a_report() {

@@ -29,7 +29,7 @@ const WAYS: [(&str, &[Step]); 3] = [
     (
         "An HPC engineer: is this node good?",
         &[
-            step("assay run --budget 10s", 0, false),
+            step("assay run --budget 40s", 0, false),
             step("assay run memory --dry-run --budget 60s", 0, false),
             step("assay stream --array-size 1MiB --budget 2s --quiet", 0, false),
             step("assay list", 0, true),

@@ -2,10 +2,10 @@
 
 use assay_model::comparison::{Comparison, Pair, Verdict};
 
-use super::{case, order, ratio_range, shown_ratio, tone, what};
+use super::{case, order, shown_ratio, tone, what};
 use crate::document::{Forest, Ratio};
 use crate::locale::comma;
-use crate::units;
+use crate::{precision, units};
 
 /// More rows than this are left to the table: those that decide come first.
 const MOST: usize = 40;
@@ -24,8 +24,10 @@ pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
     let row = |pair: &&Pair| {
         let value = pair.ratio?;
         let shown = match pair.ratio_ci {
-            Some(interval) => format!("{} ({})", shown_ratio(value), ratio_range(interval)),
-            None => shown_ratio(value),
+            Some(interval) => {
+                format!("{} ({})", shown_ratio(pair, value), precision::ratio_range(interval))
+            }
+            None => shown_ratio(pair, value),
         };
         let name = [what(&pair.a), case(pair)].into_iter().filter(|it| !it.is_empty());
         let (name, interval) = (name.collect::<Vec<_>>().join(comma()), pair.ratio_ci);

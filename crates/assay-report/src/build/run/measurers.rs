@@ -7,7 +7,7 @@ use assay_model::summary::Estimate;
 use super::context::{Context, is_concurrent, metric_name, section_of, text};
 use super::{network, rows, words};
 use crate::document::{Align, Block, Cell, Document, Table, Tone};
-use crate::locale::{detailed, fixed, word};
+use crate::locale::{detailed, word};
 use crate::{precision, units};
 
 /// Attributes of storage that assay sets for every measurer: absent is a value, too.
@@ -95,8 +95,10 @@ fn row(
     let by = |tool: &str| group.iter().find(|estimate| estimate.tool.name == tool);
     let value = |tool: &str| by(tool).map(|e| precision::value(e)).unwrap_or_default();
     let ratio = |tool: &String| {
-        let ratio = by(first)?.median / by(tool)?.median;
-        ratio.is_finite().then(|| fixed(ratio, 3))
+        let (own, its) = (by(first)?, by(tool)?);
+        let ratio = own.median / its.median;
+        let digits = [own, its].map(|it| precision::digits_of(it));
+        ratio.is_finite().then(|| precision::ratio(ratio, None, digits))
     };
     let is_network = network::is_about(group[0]);
     let place = match text(group[0], Attribute::N) {

@@ -9,7 +9,9 @@ use super::context::{Context, metric_name, number, text};
 use super::network::pairs;
 use super::rows;
 use crate::document::{Align, Block, Cell, Details, Document, HeatMap, Table, Tone};
-use crate::locale::{Language, Locale, comma, detailed, fact, fixed, symbol, word};
+use crate::locale::{
+    Language, Locale, comma, detailed, fact, fixed, semicolon, sentences, symbol, word,
+};
 use crate::precision::{self, Prefixes};
 use crate::units;
 
@@ -22,6 +24,10 @@ pub(super) use labels::Labels;
 const HEADING: &str = "MPI";
 /// The width of an interval that does not exist.
 const UNKNOWN_WIDTH: &str = "±?";
+/// The best of a row.
+const BEST: &str = "◀";
+/// Before a ratio of two values whose intervals overlap.
+const OVERLAP: &str = "≈";
 /// Metrics of the tables that are shown at once; all others are for those who ask.
 const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
@@ -46,26 +52,52 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if !who.rows.is_empty() {
         document.blocks.push(Block::Table(who));
     }
-    let (shown, more): (Vec<_>, Vec<_>) =
-        groups.iter().partition(|group| SHOWN.contains(&group.metric));
-    document.paragraph(Tone::Quiet, say!("mpi-rule", ratio = fixed(1.2, 2)));
+    let tables: Vec<_> = groups.iter().map(|group| (group, table(context, group))).collect();
+    document.paragraph(Tone::Quiet, legend(&tables));
     document.blocks.extend(maps(&groups).into_iter().map(Block::HeatMap));
     places::add(document, &groups, context.summary);
-    for group in shown {
+    let (shown, more): (Vec<_>, Vec<_>) =
+        tables.into_iter().partition(|(group, _)| SHOWN.contains(&group.metric));
+    for (group, table) in shown {
         document.heading(group.title());
-        document.blocks.push(Block::Table(table(context, group)));
+        document.blocks.push(Block::Table(table));
         document.blocks.extend(curves::plot(group).map(Block::Plot));
     }
     if !more.is_empty() {
-        let named = |group: &&Group<'_>| {
-            [Block::Heading(group.title()), Block::Table(table(context, group))]
+        let named = |(group, table): (&Group<'_>, Table)| {
+            [Block::Heading(group.title()), Block::Table(table)]
         };
-        let blocks = more.iter().flat_map(named).collect();
+        let blocks = more.into_iter().flat_map(named).collect();
         document.blocks.push(Block::Details(Details {
             title: word("details-other-metrics").to_owned(),
             blocks,
         }));
     }
+}
+
+/// What the marks mean that some table has, and what its figures are.
+fn legend(tables: &[(&Group<'_>, Table)]) -> String {
+    let cells = || tables.iter().flat_map(|(_, table)| table.rows.iter().flatten());
+    let has = |mark: &str| cells().any(|cell| cell.text.contains(mark));
+    let marks: Vec<String> = [
+        has(BEST).then(|| say!("mpi-rule-best", ratio = fixed(1.2, 2))),
+        has(OVERLAP).then(|| word("mpi-rule-overlap").to_owned()),
+        has(UNKNOWN_WIDTH).then(|| word("mpi-rule-no-interval").to_owned()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let of = |ids: &[&str]| tables.iter().any(|(group, _)| ids.contains(&group.benchmark.id()));
+    let has_transport = tables
+        .iter()
+        .flat_map(|(group, _)| &group.estimates)
+        .any(|it| text(it, Attribute::Transport).is_some());
+    let said = [
+        (!marks.is_empty()).then(|| marks.join(semicolon()) + word("full-stop")),
+        of(&["mpi.latency", "mpi.multi_lat"]).then(|| word("mpi-rule-latency").to_owned()),
+        has_transport.then(|| word("mpi-rule-transport").to_owned()),
+    ];
+    sentences(&said.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
@@ -277,7 +309,7 @@ fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
 
 fn standing(estimate: &Estimate, best: &Estimate) -> String {
     if std::ptr::eq(estimate, best) {
-        return "◀".to_owned();
+        return BEST.to_owned();
     }
     let (more, less) = match estimate.better {
         Better::Lower => (estimate.median, best.median),
@@ -291,7 +323,7 @@ fn standing(estimate: &Estimate, best: &Estimate) -> String {
         (Some(one), Some(other)) => one[0] <= other[1] && other[0] <= one[1],
         _ => false,
     };
-    format!("{}×{}", if overlap { "≈" } else { "" }, fixed(ratio, 2))
+    format!("{}×{}", if overlap { OVERLAP } else { "" }, fixed(ratio, 2))
 }
 
 /// The same bandwidth as networks count it; the unit is in the heading.

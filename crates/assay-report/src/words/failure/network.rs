@@ -2,8 +2,11 @@
 
 use assay_model::failure::{Failure, Unreached};
 
-use crate::locale::{colon, word};
+use crate::locale::{colon, comma, word};
 use crate::words::{Said, reported};
+
+/// More interfaces than these nobody reads through.
+const NAMED: usize = 8;
 
 /// The words of one of them.
 pub(super) fn said(failure: &Failure) -> Said {
@@ -18,11 +21,12 @@ pub(super) fn said(failure: &Failure) -> Said {
             caused(reported!("failure-unknown-host", host = host), causes)
         }
         Failure::NoAddress { host } => reported!("failure-no-address", host = host),
+        Failure::NoInterface { host, interfaces } => {
+            let addresses = with_interfaces(host, interfaces);
+            reported!("failure-no-interface", host = host, addresses = addresses)
+        }
         Failure::NotConnected { address, how, causes } => {
-            // An address of a link is reached by one of several devices, and the kernel wants to know by which.
-            let is_of_link = address.starts_with("[fe80:") && !address.contains('%');
             let advice = word(match how {
-                Unreached::Other if is_of_link => "advice-name-device",
                 Unreached::Refused => "advice-refused",
                 Unreached::TimedOut => "advice-timed-out",
                 Unreached::Other => "advice-check-address",
@@ -39,5 +43,16 @@ pub(super) fn said(failure: &Failure) -> Said {
         Failure::PeerBusy { peer } => reported!("failure-peer-busy", peer = peer),
         Failure::PeerStopped { peer } => reported!("failure-peer-stopped", peer = peer),
         _ => reported!("failure-no-data"),
+    }
+}
+
+/// The address with each interface that may be meant, or with a usual one where there is none.
+fn with_interfaces(host: &str, interfaces: &[String]) -> String {
+    let address = host.split('%').next().unwrap_or_default();
+    let named: Vec<String> =
+        interfaces.iter().take(NAMED).map(|it| format!("`{address}%{it}`")).collect();
+    match named.is_empty() {
+        true => format!("`{address}%eth0`"),
+        false => named.join(comma()),
     }
 }

@@ -43,6 +43,10 @@ pub(super) fn misspelt(error: &clap::Error, command: &str) -> Option<Failure> {
 /// An option that the emulated tool has and assay does not, or that another command has.
 pub(super) fn option(error: &clap::Error, command: &str) -> Option<Failure> {
     let option = unknown(error)?;
+    if command.starts_with('-') {
+        let advice = format!("options stand behind their command: `assay COMMAND {option}`");
+        return Some(Failure::usage(format!("`assay` does not take {option}")).advise(advice));
+    }
     let failure = Failure::usage(format!("`assay {command}` does not take {option}"));
     let of_rdma = || (command == "rdma").then(|| rdma::refused::reason(option))?;
     if let Some((why, instead)) = reason(command, option).or_else(of_rdma) {

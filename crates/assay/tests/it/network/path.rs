@@ -49,10 +49,18 @@ fn an_address_of_a_link_is_reached() {
         let output = link.within(false, &world, asked).output().unwrap();
         assert!(output.status.success(), "{asked:?}: {output:?}");
     }
-    for asked in [&["net", "latency", &address, "--for", "1s"][..], &["ping", &address]] {
+    for asked in [
+        &["net", "latency", &address, "--for", "1s"][..],
+        &["net", "throughput", &address, "--for", "1s"],
+        &["iperf3", "-c", &address],
+        &["qperf", &address, "tcp_lat"],
+        &["ping", &address],
+    ] {
         let output = link.within(false, &world, asked).output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("needs the device"), "{said}");
+        let is_told =
+            said.contains("names no interface") && said.contains(&format!("`{scoped}`"));
+        assert!(is_told, "{asked:?}: {said}");
     }
     serving.kill().unwrap();
     serving.wait().unwrap();

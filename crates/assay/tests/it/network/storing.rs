@@ -224,30 +224,39 @@ fn a_test_that_is_interrupted_is_stored_as_such() {
     }
 }
 
-/// The test is over, its far end says nothing more, and who waits for it gives up.
+/// The test is over and its far end says nothing more, until who waits for it gives up or has waited for as long as it
+/// may take.
 #[test]
-fn who_gives_up_on_a_far_end_that_hangs_keeps_what_was_sent() {
-    let world = World::new();
-    let port = free_port();
-    let serving = Serving::assay(&world, port);
-    let port_text = port.to_string();
-    let words = ["qperf", "127.0.0.1", "-t", "1", "tcp_bw", "--listen_port", &port_text];
-    let child = world.command(&words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let child = child.unwrap();
-    wait_for_connections(port, 2);
-    thread::sleep(Duration::from_millis(300));
-    let tell = |signal: &str, id: u32| {
-        let told = Command::new("kill").args(["-s", signal, &id.to_string()]).status();
-        assert!(told.unwrap().success(), "{signal}");
-    };
-    tell("STOP", serving.0.id());
-    thread::sleep(Duration::from_millis(2500));
-    tell("INT", child.id());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    let printed = String::from_utf8(output.stdout).unwrap();
-    assert!(printed.contains("send_bw"), "{printed}");
-    assert!(printed.contains("are all that was measured"), "{printed}");
+fn of_a_far_end_that_hangs_what_was_sent_is_kept() {
+    for (gives_up, said) in [(true, "interrupted"), (false, "the server's statistics")] {
+        let world = World::new();
+        let port = free_port();
+        let serving = Serving::assay(&world, port);
+        let port_text = port.to_string();
+        let words = ["qperf", "127.0.0.1", "-t", "1", "tcp_bw", "--listen_port", &port_text];
+        let child = world.command(&words).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.unwrap();
+        wait_for_connections(port, 2);
+        thread::sleep(Duration::from_millis(300));
+        let tell = |signal: &str, id: u32| {
+            let told = Command::new("kill").args(["-s", signal, &id.to_string()]).status();
+            assert!(told.unwrap().success(), "{signal}");
+        };
+        tell("STOP", serving.0.id());
+        if gives_up {
+            thread::sleep(Duration::from_millis(2500));
+            tell("INT", child.id());
+        }
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{output:?}");
+        let printed = String::from_utf8(output.stdout).unwrap();
+        assert!(printed.contains("send_bw"), "{printed}");
+        assert!(printed.contains("are all that was measured"), "{printed}");
+        let why = String::from_utf8(output.stderr).unwrap();
+        assert!(why.contains(said), "{why}");
+        let shown = world.assay(&["show", "latest", "--as", "qperf"]).succeeded();
+        assert_eq!(shown.out, printed);
+    }
 }
 
 #[test]

@@ -1,0 +1,104 @@
+//! What the ending of `-o FILE` says about the format, the same for every command.
+//!
+//! Never opens the file.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use assay_model::path_text;
+use assay_run::failure::Failure;
+use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, ValueEnum};
+
+use super::Arguments;
+
+/// Endings with the format that each names; the first of several is the one that is advised.
+const ENDINGS: [(&str, &str); 11] = [
+    ("txt", "text"),
+    ("text", "text"),
+    ("log", "text"),
+    ("out", "text"),
+    ("md", "markdown"),
+    ("html", "html"),
+    ("htm", "html"),
+    ("svg", "svg"),
+    ("csv", "csv"),
+    ("json", "json"),
+    ("sarif", "sarif"),
+];
+
+/// The format that a file's ending names, where it is one of this command.
+pub(super) fn format_of<F: ValueEnum>(file: &Path) -> Option<F> {
+    let (_, format) = row_of(&ending(file)?)?;
+    F::from_str(format, false).ok()
+}
+
+/// The command line as values, or why its file is refused.
+///
+/// # Errors
+/// Words that are no command line of assay.
+pub(crate) fn typed(words: &[OsString]) -> Result<Result<Arguments, Failure>, clap::Error> {
+    let mut command = Arguments::command();
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    let checked = check(&command, &matches);
+    let typed = Arguments::from_arg_matches_mut(&mut matches);
+    let typed = typed.map_err(|error| error.format(&mut command))?;
+    Ok(checked.map(|()| typed))
+}
+
+/// Refuses a file whose ending no format of the command has, where no option names the format: nobody wants text in a
+/// file that is named like something else. What has no ending may hold anything.
+///
+/// # Errors
+/// Such a file.
+fn check(command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
+    if let Some((name, typed)) = typed.subcommand() {
+        let below = command.find_subcommand(name);
+        return below.map_or(Ok(()), |command| check(command, typed));
+    }
+    let Some(formats) = command.get_arguments().find(|it| it.get_id() == "format") else {
+        return Ok(());
+    };
+    let formats: Vec<String> =
+        formats.get_possible_values().iter().map(|it| it.get_name().to_owned()).collect();
+    let is_named = |id| matches!(typed.try_get_raw(id), Ok(Some(_)));
+    let is_json = matches!(typed.try_get_one::<bool>("json"), Ok(Some(true)));
+    let Ok(Some(file)) = typed.try_get_one::<PathBuf>("output") else { return Ok(()) };
+    // The shape of a tool is no format.
+    if is_json || is_named("format") || is_named("shape") {
+        return Ok(());
+    }
+    let Some(ending) = ending(file) else { return Ok(()) };
+    let is_format = |format: &str| formats.iter().any(|it| it == format);
+    if row_of(&ending).is_some_and(|(_, format)| is_format(format)) {
+        return Ok(());
+    }
+    let what = format!(
+        "no format has the ending `.{ending}` of {}",
+        path_text::text(file.as_os_str())
+    );
+    Err(Failure::usage(what).advise(format!(
+        "known are {}; --format names the format of any file",
+        known(&formats)
+    )))
+}
+
+fn row_of(ending: &str) -> Option<(&'static str, &'static str)> {
+    ENDINGS.into_iter().find(|(known, _)| *known == ending)
+}
+
+fn ending(file: &Path) -> Option<String> {
+    file.extension()?.to_str().map(str::to_ascii_lowercase)
+}
+
+/// `.txt, .md or .json`, in the order of the formats.
+fn known(formats: &[String]) -> String {
+    let first = |format: &String| ENDINGS.into_iter().find(|(_, its)| its == format);
+    let endings: Vec<String> =
+        formats.iter().filter_map(first).map(|(ending, _)| format!(".{ending}")).collect();
+    match endings.split_last() {
+        Some((last, others)) if !others.is_empty() => {
+            format!("{} or {last}", others.join(", "))
+        }
+        _ => endings.concat(),
+    }
+}
