@@ -204,7 +204,7 @@ pub enum LinpackSize {
     Equations(u64),
     /// So that the matrix takes this share of the memory that may be used.
     Memory(f64),
-    /// So that a solve takes about a third of the time for the case.
+    /// So that the time for the case has room for the solves that an interval needs.
     Budget,
 }
 

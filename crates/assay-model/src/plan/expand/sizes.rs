@@ -115,8 +115,8 @@ pub(super) fn equations(
         LinpackSize::Memory(share) => Ok(block_multiple(most(share))),
         LinpackSize::Budget => {
             let rate = presumed_flops(host, cpus.len());
-            // Three solves and the making of three matrices must fit the budget.
-            let n = (1.5 * rate * budget_s / 4.5).cbrt() as u64;
+            // Six solves, below which a median has no interval, and the making of as many matrices must fit the budget.
+            let n = (1.5 * rate * budget_s / 9.0).cbrt() as u64;
             Ok(block_multiple(n.min(most(MEMORY_SHARE))))
         }
     }

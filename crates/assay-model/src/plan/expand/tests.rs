@@ -399,7 +399,7 @@ fn linpack_fits_memory_and_budget() {
     for (size, expected) in [
         (LinpackSize::Equations(100), 100),
         (LinpackSize::Memory(0.8), 82880),
-        (LinpackSize::Budget, 11904),
+        (LinpackSize::Budget, 9472),
     ] {
         let plan = plan("assay", Request::Linpack { size, threads: None, blas: None }).unwrap();
         assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
@@ -410,7 +410,7 @@ fn linpack_fits_memory_and_budget() {
         host.system.virtualization = Some(layers.to_owned());
         let request = Request::Linpack { size: LinpackSize::Budget, threads: None, blas: None };
         let plan = plan_with("assay", request, &host, MpiChoices::default()).unwrap();
-        assert_eq!(plan.cases[0].id, "compute.linpack/n=576", "{layers}");
+        assert_eq!(plan.cases[0].id, "compute.linpack/n=448", "{layers}");
     }
 }
 
