@@ -19,6 +19,14 @@ pub(crate) fn cargo(root: &Path) -> Command {
     at_root(root, std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
+/// The same, which hears signals: whoever starts this one in the background of a script (`nohup cargo xtask ci &`) has it
+/// ignore them, and so would the programs whose interruption is tested.
+pub(crate) fn interruptible_cargo(root: &Path) -> Command {
+    let mut command = at_root(root, "env");
+    command.arg("--default-signal=HUP,INT,QUIT").arg(cargo(root).get_program());
+    command
+}
+
 /// Runs to the end with the terminal as its output; an exit status other than 0 is an error.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status =

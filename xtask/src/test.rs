@@ -80,7 +80,7 @@ pub(crate) fn run_all(root: &Path) -> Result<Outcome> {
 
 /// What the tests that these arguments choose have said, and whether cargo was content.
 fn run_some(root: &Path, choice: &[&str]) -> Result<(Tally, bool)> {
-    let mut cargo = command::cargo(root);
+    let mut cargo = command::interruptible_cargo(root);
     cargo.args(["test", "--workspace", "--locked", "--no-fail-fast", "--", "--show-output"]);
     cargo.args(choice);
     let mut child = cargo

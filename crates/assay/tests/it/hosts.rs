@@ -143,8 +143,7 @@ fn a_host_without_an_answer_says_why_and_the_others_are_kept() {
 #[test]
 fn a_host_without_the_program_gets_it_and_keeps_nothing() {
     let world = World::new();
-    let copy = world.path("other-assay");
-    std::fs::copy(env!("CARGO_BIN_EXE_assay"), &copy).unwrap();
+    let copy = world.copy_of_program();
     std::fs::create_dir(world.path("far")).unwrap();
     // The program is on this side only, as long as it runs; the profile greets.
     world.write(
@@ -231,8 +230,7 @@ fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
         );
         return;
     }
-    let copy = world.path("other-assay");
-    std::fs::copy(env!("CARGO_BIN_EXE_assay"), &copy).unwrap();
+    let copy = world.copy_of_program();
     let script = format!(
         "host=$1; shift\n[ $host = roomy ] && exec \"$@\"\n\
          exec env PATH=/usr/bin:/bin HOME=/nowhere TMPDIR=/tmp unshare -m sh -c '{} && exec \"$@\"' sh \"$@\"\n",

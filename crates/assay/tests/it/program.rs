@@ -42,6 +42,16 @@ impl World {
         path
     }
 
+    /// A copy of the program. Another process writes it: while a file is written here, whatever another thread starts
+    /// inherits it for a moment, and nothing can be executed that anybody writes (`ETXTBSY`, execve(2)).
+    pub(crate) fn copy_of_program(&self) -> PathBuf {
+        let copy = self.path("other-assay");
+        let status =
+            Command::new("cp").arg(env!("CARGO_BIN_EXE_assay")).arg(&copy).status().unwrap();
+        assert!(status.success());
+        copy
+    }
+
     /// The program, not yet started.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));

@@ -156,8 +156,7 @@ fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
 #[test]
 fn a_host_that_cannot_start_the_program_says_why() {
     let world = World::new();
-    let copy = world.path("other-assay");
-    fs::copy(env!("CARGO_BIN_EXE_assay"), &copy).unwrap();
+    let copy = world.copy_of_program();
     // A library that the program needs, and shells do not, is none there.
     world.write("libm.so.6", "");
     world.write(

@@ -1,7 +1,6 @@
 //! Pairs of MPI as people have them: logins by ssh, and hosts on which there is no assay.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
@@ -25,8 +24,7 @@ fn ranks_of_mpi_run_where_ssh_leads_and_the_program_was_copied() {
     let _turn = one_at_a_time();
     world.write("ranks.toml", RANKS);
     // The program is on this side only, as long as it runs.
-    let copy = world.path("other-assay").display().to_string();
-    fs::copy(env!("CARGO_BIN_EXE_assay"), &copy).unwrap();
+    let copy = world.copy_of_program().display().to_string();
     let ssh = world.path("bin/ssh").display().to_string();
     world.write("via.sh", &format!("rm -f {copy}; exec {ssh} -o BatchMode=yes \"$@\"\n"));
     let via = format!("sh {} {{host}}", world.path("via.sh").display());
