@@ -56,6 +56,8 @@ struct Scenario {
 enum Manner {
     /// Its figures are times that anything beside it would move.
     Alone,
+    /// Those of the whole are; what is brief shows factors, and is [`Self::Busy`].
+    AloneIfWhole,
     /// Its programs compute or spin: one such at a time.
     Busy,
     /// It waits for delays, timers and kernels that boot: one such beside a busy one.
@@ -163,7 +165,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let ready_after = began.elapsed();
     // Two may end at the same time.
     let page = Mutex::new(());
-    let found = side_by_side(&ready.chosen, |it| -> Result<Found> {
+    let found = side_by_side(&ready.chosen, Extent::Whole, |it| -> Result<Found> {
         let found = it.carry_out(root, &ready.image, Extent::Whole)?;
         let _alone = page.lock().expect("errors are passed on");
         write_page(root, it.title, |page| it.write(&found, &program, page))?;
@@ -246,13 +248,11 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Resu
 /// When no busy one is left, two that wait are beside each other.
 fn side_by_side<'s, T: Send>(
     chosen: &[&'s Scenario],
+    extent: Extent,
     carry_out: impl Fn(&'s Scenario) -> T + Sync,
 ) -> Vec<(&'static str, T)> {
-    let (busy, waiting, alone) = (
-        Queue::of(chosen, Manner::Busy),
-        Queue::of(chosen, Manner::Waiting),
-        Queue::of(chosen, Manner::Alone),
-    );
+    let [busy, waiting, alone] = [Manner::Busy, Manner::Waiting, Manner::Alone]
+        .map(|manner| Queue::of(chosen.iter().filter(|it| it.manner(extent) == manner)));
     let in_turn = |queues: &[&Queue<'s>]| {
         let next = || queues.iter().find_map(|queue| queue.next());
         std::iter::from_fn(next).map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
@@ -271,9 +271,11 @@ fn side_by_side<'s, T: Send>(
 struct Queue<'s>(Mutex<Vec<&'s Scenario>>);
 
 impl<'s> Queue<'s> {
-    fn of(chosen: &[&'s Scenario], manner: Manner) -> Self {
-        let mut left: Vec<_> =
-            chosen.iter().copied().filter(|it| it.manner == manner).collect();
+    fn of<'c>(chosen: impl Iterator<Item = &'c &'s Scenario>) -> Self
+    where
+        's: 'c,
+    {
+        let mut left: Vec<_> = chosen.copied().collect();
         left.sort_by_key(|it| it.deadline);
         Self(Mutex::new(left))
     }
@@ -337,6 +339,15 @@ impl Scenario {
     /// Why this machine has no room for its guests.
     fn impossible(&self) -> Option<String> {
         guest::lacks_memory(self.machines(), guest::available_mib()?)
+    }
+
+    /// What it does to the processors when so much of it is carried out.
+    fn manner(&self, extent: Extent) -> Manner {
+        match (self.manner, extent) {
+            (Manner::AloneIfWhole, Extent::Whole) => Manner::Alone,
+            (Manner::AloneIfWhole, Extent::Brief) => Manner::Busy,
+            (manner, _) => manner,
+        }
     }
 
     fn machines(&self) -> &[Machine] {
@@ -459,33 +470,39 @@ mod tests {
 
     #[test]
     fn each_is_carried_out_once_and_nothing_beside_one_that_must_be_alone() {
-        let under_way = std::sync::Mutex::new(Vec::new());
-        let all: Vec<&Scenario> = SCENARIOS.iter().collect();
-        let found = side_by_side(&all, |scenario| {
-            let mut others = under_way.lock().unwrap();
-            let beside = others.clone();
-            others.push(scenario.manner);
-            drop(others);
-            thread::yield_now();
-            let mut under_way = under_way.lock().unwrap();
-            let own = under_way.iter().position(|it| *it == scenario.manner).unwrap();
-            under_way.remove(own);
-            (scenario.manner, beside)
-        });
-        for (name, (manner, beside)) in &found {
-            let allowed: &[Manner] = match manner {
-                Manner::Alone => &[],
-                Manner::Busy => &[Manner::Waiting],
-                Manner::Waiting => &[Manner::Busy, Manner::Waiting],
-            };
-            assert!(beside.len() < 2, "{name} beside {beside:?}");
-            assert!(beside.iter().all(|it| allowed.contains(it)), "{name} beside {beside:?}");
+        for extent in [Extent::Whole, Extent::Brief] {
+            let under_way = Mutex::new(Vec::new());
+            let all: Vec<&Scenario> = SCENARIOS.iter().collect();
+            let found = side_by_side(&all, extent, |scenario| {
+                let manner = scenario.manner(extent);
+                let mut others = under_way.lock().unwrap();
+                let beside = others.clone();
+                others.push(manner);
+                drop(others);
+                thread::yield_now();
+                let mut under_way = under_way.lock().unwrap();
+                let own = under_way.iter().position(|it| *it == manner).unwrap();
+                under_way.remove(own);
+                (manner, beside)
+            });
+            for (name, (manner, beside)) in &found {
+                let allowed: &[Manner] = match manner {
+                    Manner::Alone | Manner::AloneIfWhole => &[],
+                    Manner::Busy => &[Manner::Waiting],
+                    Manner::Waiting => &[Manner::Busy, Manner::Waiting],
+                };
+                assert!(beside.len() < 2, "{name} beside {beside:?}");
+                assert!(
+                    beside.iter().all(|it| allowed.contains(it)),
+                    "{name} beside {beside:?}"
+                );
+            }
+            let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
+            let mut expected: Vec<&str> = all.iter().map(|it| it.name).collect();
+            names.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(names, expected);
         }
-        let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
-        let mut expected: Vec<&str> = all.iter().map(|it| it.name).collect();
-        names.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(names, expected);
     }
 
     #[test]
@@ -528,7 +545,7 @@ mod tests {
         let both = std::sync::Barrier::new(2);
         // Both lanes meet in the first two, or this test would not end.
         let met = Mutex::new(0);
-        let found = side_by_side(&waiting, |_| {
+        let found = side_by_side(&waiting, Extent::Whole, |_| {
             let turn = {
                 let mut met = met.lock().unwrap();
                 *met += 1;
@@ -544,7 +561,7 @@ mod tests {
     #[test]
     fn the_one_that_may_take_longest_is_begun_first() {
         let all: Vec<&Scenario> = SCENARIOS.iter().collect();
-        let queue = Queue::of(&all, Manner::Waiting);
+        let queue = Queue::of(all.iter().filter(|it| it.manner == Manner::Waiting));
         let order: Vec<Duration> =
             std::iter::from_fn(|| queue.next()).map(|it| it.deadline).collect();
         assert!(order.len() > 1 && order.is_sorted_by(|a, b| a >= b), "{order:?}");

@@ -25,7 +25,7 @@ pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
     };
     ready.impossible.iter().for_each(|(name, reason)| add(name, skipped(reason)));
     ready.broken.iter().for_each(|name| add(name, Verdict::Fails));
-    let verdicts = side_by_side(&ready.chosen, |it| {
+    let verdicts = side_by_side(&ready.chosen, Extent::Brief, |it| {
         it.verdict(|| it.carry_out(root, &ready.image, Extent::Brief))
     });
     verdicts.into_iter().for_each(|(name, verdict)| add(name, verdict));

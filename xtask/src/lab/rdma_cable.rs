@@ -18,7 +18,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             is lost after 4.096 µs × 2ᴺ (`-u N`), seven times in a row, and a second more is waited for the other end's \
             reason. `tcpdump` sees the traffic class of either end.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
-    manner: Manner::Busy,
+    manner: Manner::Waiting,
     deadline: Duration::from_secs(600),
     judge,
 };
