@@ -139,6 +139,19 @@ pub(crate) fn rows_with_lines(text: &str) -> Result<Vec<(&str, Row)>, ToolError>
     if rows.is_empty() { Err(find("figures below the head of a table")) } else { Ok(rows) }
 }
 
+/// Messages up to this size have more digits as a number per second, `0.002493` million, than as the bandwidth, `0.00`.
+const MOST_BYTES_BY_NUMBER: f64 = 4096.0;
+
+/// The bandwidth of a row, from the figure that has more digits; that both agree was seen when it was read.
+pub(crate) fn bandwidth(row: &Row) -> Option<f64> {
+    let of = |column: Column| row.get(&column).copied();
+    let bytes = of(Column::Bytes).filter(|bytes| *bytes <= MOST_BYTES_BY_NUMBER);
+    match bytes.zip(of(Column::MessageRate)) {
+        Some((bytes, messages)) => Some(bytes * messages),
+        None => of(Column::Rate),
+    }
+}
+
 /// The figures of a row as perftest printed them.
 pub(crate) fn figures(row: &Row) -> impl Iterator<Item = (Attribute, f64)> {
     FIGURES.iter().filter_map(|(column, name)| Some((*name, *row.get(column)?)))
@@ -291,6 +304,21 @@ mod tests {
 
     const LATENCY: &str = include_str!("../tests/golden/perftest/ib_send_lat.txt");
     const BANDWIDTH: &str = include_str!("../tests/golden/perftest/ib_send_bw.txt");
+
+    #[test]
+    fn a_bandwidth_comes_from_the_figure_with_more_digits() {
+        const HEAD: &str = " #bytes     #iterations    BW peak[MiB/sec]    BW average[MiB/sec]   MsgRate[Mpps]\n";
+        for (row, expected) in [
+            (" 2 100 0.00 0.00 0.002493", 4986.0),
+            (" 4096 100 9.80 9.77 0.002501", 4096.0 * 2501.0),
+            (" 65536 100 11500.00 11000.25 0.176004", 11000.25 * MEBI),
+        ] {
+            let found = bandwidth(&rows(&[HEAD, row].concat()).unwrap()[0]).unwrap();
+            assert!((found / expected - 1.0).abs() < 1e-12, "{row}: {found}");
+        }
+        let latency = &rows(LATENCY).unwrap()[0];
+        assert_eq!(bandwidth(latency), None);
+    }
 
     #[test]
     fn tables_of_real_programs_are_read_in_base_units() {

@@ -157,7 +157,7 @@ echo '== by perftest'
 cat > /tmp/two.toml <<'SUITE'
 name = \"two\"
 title = \"two tests\"
-budget = \"20s\"
+budget = \"10s\"
 [[measure]]
 benchmark = \"rdma.send_lat\"
 by = [\"assay\", \"ib_send_lat\"]
@@ -183,7 +183,7 @@ for file in $(grep -rl '#iterations' /tmp/theirs/raw); do
 done | sort -u
 cat > /tmp/turns.toml <<'SUITE'
 name = \"turns\"
-budget = \"30s\"
+budget = \"20s\"
 [[measure]]
 benchmark = \"rdma.send_lat\"
 messages = 50
@@ -235,7 +235,9 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     figures.push(tables(said, "both ways", (3, 1), Column::Rate)?);
     figures.push(tables(said, "datagrams", (1, 1), Column::Rate)?);
     figures.push(tables(said, "for a time", (3, 1), Column::Rate)?);
-    figures.push(tables(said, "datagrams of all sizes", (1, OF_DATAGRAMS), Column::Rate)?);
+    // Two decimals of MiB/s are 0.00 for the smallest of them.
+    let each = (1, OF_DATAGRAMS);
+    figures.push(tables(said, "datagrams of all sizes", each, Column::MessageRate)?);
     figures.push(tables(said, "as perftest", (1, SIZES), Column::Typical)?);
     figures.push(lost(section(said, "datagrams")?));
     figures.push(refused(said, 16, true)?);

@@ -104,10 +104,10 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
         parsed.learn(Attribute::Iterations, iterations as u64);
     }
     if test.is_bandwidth() {
-        for (column, metric) in
-            [(Column::Rate, "bandwidth"), (Column::MessageRate, "message_rate")]
+        let rate = perftest_text::bandwidth(row).filter(|value| *value > 0.0);
+        for (metric, value) in [("bandwidth", rate), ("message_rate", of(Column::MessageRate))]
         {
-            of(column).into_iter().for_each(|value| parsed.measure(metric, vec![value]));
+            value.into_iter().for_each(|value| parsed.measure(metric, vec![value]));
         }
         return;
     }

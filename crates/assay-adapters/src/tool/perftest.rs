@@ -12,7 +12,7 @@ use assay_model::workload::{RdmaConnection, RdmaWorkload, Workload};
 use super::{Detect, Tool, Version, not_taken};
 use crate::invocation::{Invocation, Request, plain_language};
 use crate::outputs::{Outputs, Parsed, ToolError};
-use crate::perftest_text::{Column, Row, figures, impossible, rows, way};
+use crate::perftest_text::{Column, Row, bandwidth, figures, impossible, rows, way};
 
 const NAME: &str = "perftest";
 
@@ -197,7 +197,8 @@ fn latency(
 
 /// That both agree was seen when the row was read.
 fn rate(row: &Row, apart: &Attributes, parsed: &mut Parsed) -> Result<(), ToolError> {
-    let (rate, messages) = (of(row, Column::Rate)?, of(row, Column::MessageRate)?);
+    let rate = bandwidth(row).map_or_else(|| of(row, Column::Rate), Ok)?;
+    let messages = of(row, Column::MessageRate)?;
     parsed.measure_apart("bandwidth", apart.clone(), vec![rate]);
     parsed.measure_apart("message_rate", apart.clone(), vec![messages]);
     for metric in ["bandwidth", "message_rate"] {

@@ -150,11 +150,13 @@ impl Rates {
     }
 
     /// The same of the fastest window, as perftest adds them where both ends send; `None` where no time passed in one.
+    /// Windows are the sender's: datagrams may have arrived faster than any of them left.
     fn peak_per_s(&self) -> Option<f64> {
         if self.peaks.is_empty() {
             return None;
         }
-        self.peaks.iter().map(rate).sum()
+        let peak: f64 = self.peaks.iter().map(rate).sum::<Option<f64>>()?;
+        Some(self.per_s().map_or(peak, |whole| peak.max(whole)))
     }
 }
 
