@@ -135,6 +135,21 @@ pub fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
+/// What somebody chose, `5 kIO/s`: with no more digits than it has, since zeros at the end are for what is measured.
+#[must_use]
+pub fn setting(value: f64, unit: Unit, most_digits: usize) -> String {
+    let shown = rounded(value, most_digits);
+    let is_all = |digits: &usize| rounded(value, *digits).total_cmp(&shown).is_eq();
+    let digits = (1..most_digits).find(is_all).unwrap_or(most_digits);
+    quantity(value, unit, digits)
+}
+
+/// The same of a percentage: `2 %`.
+#[must_use]
+pub fn percent_setting(value: f64) -> String {
+    units::in_percent(&setting(value, Unit::Ratio, 3))
+}
+
 /// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none, or one that is wider than
 /// anybody can use.
 #[must_use]
@@ -213,6 +228,25 @@ fn half_width(value: f64, interval: Option<[f64; 2]>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_end_with_the_digits_that_they_have() {
+        for (value, unit, most, expected) in [
+            (5000.0, Unit::IoPerSecond, 4, "5 kIO/s"),
+            (12_345.6, Unit::IoPerSecond, 4, "12.35 kIO/s"),
+            (60.0, Unit::Second, 3, "60 s"),
+            (6.666, Unit::Second, 3, "6.67 s"),
+            (0.0, Unit::Second, 3, "0 s"),
+            (1e-3, Unit::Second, 3, "1 ms"),
+        ] {
+            assert_eq!(setting(value, unit, most).replace('\u{a0}', " "), expected);
+        }
+        for (value, expected) in
+            [(2.0, "2 %"), (0.5, "0.5 %"), (100.0, "100 %"), (33.333, "33.3 %")]
+        {
+            assert_eq!(percent_setting(value).replace('\u{a0}', " "), expected);
+        }
+    }
 
     #[test]
     fn digits_follow_the_interval() {

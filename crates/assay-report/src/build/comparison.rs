@@ -96,7 +96,7 @@ fn counts(comparison: &Comparison) -> String {
 }
 
 fn explanation(comparison: &Comparison) -> String {
-    let margin = units::percent(comparison.margin * 100.0);
+    let margin = precision::percent_setting(comparison.margin * 100.0);
     let design = match comparison.design {
         Design::Turns => word("compare-with-neighbour"),
         Design::Independent => word("compare-with-all"),
@@ -107,7 +107,7 @@ fn explanation(comparison: &Comparison) -> String {
         "compare-explanation",
         margin = margin,
         tested = comparison.tested.to_string(),
-        wrong = units::percent(comparison.false_share * 100.0),
+        wrong = precision::percent_setting(comparison.false_share * 100.0),
     );
     let parts = [Some(design.to_owned()), Some(rule), floor];
     sentences(&parts.into_iter().flatten().collect::<Vec<_>>())

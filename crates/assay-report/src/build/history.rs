@@ -88,8 +88,8 @@ fn explanation(history: &History) -> String {
         method = history.method.name.to_string(),
         permutations = history.method.permutations.to_string(),
         seed = history.method.seed.to_string(),
-        risk = units::percent(history.method.risk * 100.0),
-        margin = units::percent(history.method.margin * 100.0),
+        risk = precision::percent_setting(history.method.risk * 100.0),
+        margin = precision::percent_setting(history.method.margin * 100.0),
     )
 }
 

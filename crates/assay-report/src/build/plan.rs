@@ -11,7 +11,8 @@ use super::run::words::direction;
 use super::storage;
 use crate::document::{Align, Block, Document, Facts, Table, Tone};
 use crate::locale::{clauses, detailed, details, grouped, semicolon, sentences, word};
-use crate::units::{display, joined, percent, quantity, size};
+use crate::precision::{percent_setting, setting};
+use crate::units::{display, joined, quantity, size};
 use crate::words::{self, Said};
 
 /// The report of a dry run, and what is said of its time, which may be beyond its budget.
@@ -163,14 +164,14 @@ fn stopping_rule(common: Option<&str>) -> String {
 }
 
 fn time(seconds: f64) -> String {
-    quantity(seconds, Unit::Second, 3)
+    setting(seconds, Unit::Second, 3)
 }
 
 fn stop(stopping: &Stopping) -> String {
     let (n, preparations) =
         (stopping.repetitions.to_string(), stopping.preparations.to_string());
     let often = joined(&say!("plan-repetitions", n = n, preparations = preparations));
-    detailed(&format!("±{}", percent(100.0 * stopping.target)), &often)
+    detailed(&format!("±{}", percent_setting(100.0 * stopping.target)), &often)
 }
 
 /// What a case was resolved to; one that needs no words of its own is told by its dimensions. Targets are `named` where

@@ -14,7 +14,8 @@ use assay_model::workload::storage::{
 
 use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::{comma, detailed, details, semicolon, word};
-use crate::units::{percent, quantity, size};
+use crate::precision::{percent_setting, setting};
+use crate::units::size;
 
 /// Targets that are named; of more only the number is reported.
 const NAMED: usize = 4;
@@ -93,7 +94,7 @@ pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
         format!("{}: {what}, {order}, {threads}{folder}", test.name)
     };
     let rate = match work.load {
-        FileLoad::Open { per_s, .. } => Some(quantity(per_s, Unit::IoPerSecond, 3)),
+        FileLoad::Open { per_s, .. } => Some(setting(per_s, Unit::IoPerSecond, 3)),
         FileLoad::Closed | FileLoad::ShareOf { .. } => None,
     };
     let streams = work.trees.iter().zip(&work.streams).map(stream);
@@ -159,10 +160,10 @@ fn whole_time(plan: &StoragePlan) -> String {
     let sum: f64 = plan.phases.iter().map(seconds).sum();
     let open = plan.phases.iter().filter(|it| it.workload.timing.duration_s.is_none()).count();
     match open {
-        0 => quantity(sum, Unit::Second, 4),
+        0 => setting(sum, Unit::Second, 4),
         open if open == plan.phases.len() => word("plan-until-the-work-is-done").to_owned(),
         open => {
-            say!("plan-and-open-phases", time = quantity(sum, Unit::Second, 4), n = open)
+            say!("plan-and-open-phases", time = setting(sum, Unit::Second, 4), n = open)
         }
     }
 }
@@ -194,7 +195,7 @@ fn streams(workload: &StorageWorkload) -> String {
         Verify::AfterWrite => Some(word("plan-write-checked").to_owned()),
     };
     let compressible = (data.compressible > 0.0)
-        .then(|| say!("plan-compressible", share = percent(100.0 * data.compressible)));
+        .then(|| say!("plan-compressible", share = percent_setting(100.0 * data.compressible)));
     phrases.extend(verify.into_iter().chain(compressible));
     phrases.join(semicolon())
 }
@@ -203,11 +204,11 @@ fn stream_phrase(workload: &StorageWorkload, stream: &StorageStream) -> String {
     let operation = match stream.read_share {
         share if share >= 1.0 => word("operation-read").to_owned(),
         share if share <= 0.0 => word("operation-write").to_owned(),
-        share => say!("attribute-reads", share = percent(100.0 * share)),
+        share => say!("attribute-reads", share = percent_setting(100.0 * share)),
     };
     let share = (stream.rate_share < 1.0 && workload.streams.len() > 1)
-        .then(|| say!("plan-of-the-rate", share = percent(100.0 * stream.rate_share)));
-    let own = stream.own_rate_per_s.map(|rate| quantity(rate, Unit::IoPerSecond, 4));
+        .then(|| say!("plan-of-the-rate", share = percent_setting(100.0 * stream.rate_share)));
+    let own = stream.own_rate_per_s.map(|rate| setting(rate, Unit::IoPerSecond, 4));
     let parts = [
         Some(say!("plan-operation", pattern = pattern(&stream.pattern), operation = operation)),
         Some(sizes(&stream.sizes)),
@@ -243,7 +244,7 @@ fn pattern(pattern: &AccessPattern) -> String {
             parts.join(" ")
         }
         AccessPattern::Mixed { random_share } => {
-            say!("plan-partly-random", share = percent(100.0 * random_share))
+            say!("plan-partly-random", share = percent_setting(100.0 * random_share))
         }
         AccessPattern::Blocks { block_bytes, stride_bytes, shuffled } => {
             let order = if *shuffled { "plan-permutation" } else { "pattern-sequential" };
@@ -264,7 +265,11 @@ fn sizes(sizes: &[SizeShare]) -> String {
             true => format!("{}–{}", size(it.min_bytes), size(it.max_bytes)),
             false => size(it.min_bytes),
         };
-        if sizes.len() > 1 { format!("{range} ({})", percent(100.0 * it.share)) } else { range }
+        if sizes.len() > 1 {
+            format!("{range} ({})", percent_setting(100.0 * it.share))
+        } else {
+            range
+        }
     };
     sizes.iter().map(one).collect::<Vec<_>>().join(comma())
 }
@@ -295,7 +300,7 @@ pub(super) fn shares(tests: &[&StorageTest]) -> String {
     let mut bends = 0u64;
     for test in tests {
         match test.point {
-            Some(CurvePoint::Share { percent }) => percents.push(self::percent(percent)),
+            Some(CurvePoint::Share { percent }) => percents.push(percent_setting(percent)),
             Some(CurvePoint::Bend { .. }) => bends += 1,
             Some(CurvePoint::Maximum) | None => {}
         }
@@ -332,17 +337,17 @@ fn load(load: &Load, plan: &StoragePlan) -> String {
         Load::Closed => word("plan-closed-loop").to_owned(),
         Load::Balanced => word("plan-in-given-shares").to_owned(),
         Load::Open { rate_per_s, arrivals } => {
-            detailed(&quantity(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
+            detailed(&setting(*rate_per_s, Unit::IoPerSecond, 4), law(*arrivals))
         }
         Load::Capped { bytes_per_s } => {
-            say!("plan-at-most", value = quantity(*bytes_per_s, Unit::BytePerSecond, 4))
+            say!("plan-at-most", value = setting(*bytes_per_s, Unit::BytePerSecond, 4))
         }
         Load::ShareOf { phase, percent: share, arrivals, .. } => {
             let of = plan
                 .phases
                 .get(*phase)
                 .map_or(word("plan-maximum-rate"), |it| it.name.as_str());
-            let share = say!("plan-share-of", share = percent(*share), what = of);
+            let share = say!("plan-share-of", share = percent_setting(*share), what = of);
             detailed(&share, law(*arrivals))
         }
     }
@@ -357,7 +362,7 @@ fn law(arrivals: Arrivals) -> &'static str {
 }
 
 fn time(timing: &StorageTiming, pause_before_s: f64) -> String {
-    let seconds = |seconds: f64| quantity(seconds, Unit::Second, 4);
+    let seconds = |seconds: f64| setting(seconds, Unit::Second, 4);
     let parts = [
         (pause_before_s > 0.0).then(|| say!("plan-pause", time = seconds(pause_before_s))),
         (timing.warmup_s > 0.0).then(|| say!("plan-warm-up", time = seconds(timing.warmup_s))),

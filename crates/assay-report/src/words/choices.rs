@@ -14,6 +14,7 @@ use assay_model::trust::{Distrust, WIDEST};
 use super::{Said, hosts, reported};
 use crate::locale as units;
 use crate::locale::{comma, fixed, semicolon, word};
+use crate::precision;
 
 /// What a limit consists of, or who says so.
 #[must_use]
@@ -138,7 +139,7 @@ pub fn distrust(distrust: Distrust) -> String {
 pub fn distrust_alike(found: Distrust) -> String {
     match found {
         Distrust::WideInterval { .. } => {
-            say!("distrust-wide", width = units::percent(100.0 * WIDEST))
+            say!("distrust-wide", width = precision::percent_setting(100.0 * WIDEST))
         }
         other => distrust(other),
     }

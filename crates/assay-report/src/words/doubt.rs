@@ -91,7 +91,7 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             reported!(
                 "doubt-wider-than-value",
                 level = level(),
-                target = percent(target),
+                target = precision::percent_setting(100.0 * target),
                 n = n,
                 worth = fixed(n_effective, 1),
                 first = more(by_tool),
@@ -101,7 +101,7 @@ fn interval(doubt: &Doubt) -> Option<Said> {
             "doubt-wide-interval",
             level = level(),
             width = percent(width),
-            target = percent(target),
+            target = precision::percent_setting(100.0 * target),
             n = n,
             worth = fixed(n_effective, 1),
             first = more(by_tool),

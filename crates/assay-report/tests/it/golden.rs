@@ -195,10 +195,7 @@ curve = [10, 50]
     let rows = text.lines().filter(|line| line.contains("storage/"));
     assert_eq!(rows.count(), 1, "{text}");
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        words.contains("fsync at the end") && words.contains("then 10.0 %, 50.0 %"),
-        "{text}"
-    );
+    assert!(words.contains("fsync at the end") && words.contains("then 10 %, 50 %"), "{text}");
 }
 
 /// More topics than a screen has lines for, all of them in doubt.
@@ -222,7 +219,7 @@ fn many_answers_have_a_line_each() {
         let text = text::document(&build::answer(&summary, None, most, false), &options);
         let rows = text.lines().filter(|line| line.ends_with("  unsure")).count();
         assert!(rows == most.max(5) && text.lines().count() <= rows + 14, "{most}: {text}");
-        let legend = "unsure: the interval is wider than ±10.0 %";
+        let legend = "unsure: the interval is wider than ±10 %";
         let words =
             text.split_whitespace().collect::<Vec<_>>().join(" ").replace('\u{a0}', " ");
         assert!(words.contains(legend) && !words.contains("a: "), "{most}: {text}");
@@ -283,7 +280,7 @@ fn the_answer_says_which_limit_a_share_is_of() {
 fn verdicts_of_a_page_are_explained() {
     let page = body(&html::page(&|| build::page(&many_in_doubt(), None), None));
     let summary = &page[..page.find("<h2").unwrap()];
-    let legend = "unsure: the interval is wider than ±10.0\u{a0}%, too few samples";
+    let legend = "unsure: the interval is wider than ±10\u{a0}%, too few samples";
     assert!(summary.contains(legend), "{summary}");
 }
 

@@ -101,7 +101,8 @@ pub(crate) struct StorageTestArguments {
 #[derive(Debug, Args)]
 pub(crate) struct StorageMixArguments {
     /// Share of reads, like 70%
-    #[arg(long, value_name = "SHARE", value_parser = read_share, default_value = "50%")]
+    #[arg(long, aliases = ["reads", "rwmixread"], value_name = "SHARE", value_parser = read_share)]
+    #[arg(default_value = "50%")]
     pub(crate) read_share: f64,
     #[command(flatten)]
     pub(crate) test: StorageTestArguments,

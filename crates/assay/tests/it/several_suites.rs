@@ -88,12 +88,12 @@ fn a_budget_that_cannot_be_kept_is_said_before() {
     let solve = ["linpack", "--n", "2000", "--budget", "1ms"];
     let plan = world.assay(&[&solve[..], &["--dry-run"]].concat()).succeeded().out;
     assert!(
-        plan.contains("2 cases in at most 1.00 ms"),
+        plan.contains("2 cases in at most 1 ms"),
         "within two seconds nothing is said: {plan}"
     );
     let solve = ["linpack", "--n", "20000", "--budget", "1ms", "--dry-run"];
     let plan = world.assay(&solve).succeeded().out;
-    assert!(plan.contains("2 cases with a time budget of 1.00 ms"), "{plan}");
+    assert!(plan.contains("2 cases with a time budget of 1 ms"), "{plan}");
     assert!(plan.contains("instead of the 1.0 ms of its budget"), "{plan}");
     // Cases take a tenth of a second each, however little time they have: 29 sizes are beyond the two seconds.
     let ladder = "name = \"ladder\"\nbudget = \"1ms\"\n[[measure]]\n\
@@ -107,7 +107,7 @@ fn a_budget_that_cannot_be_kept_is_said_before() {
     for more in [&[][..], &several] {
         let words = [&planned[..], more].concat();
         let text = world.assay(&words).succeeded().out;
-        assert!(text.contains("29 cases with a time budget of 1.00 ms"), "{text}");
+        assert!(text.contains("29 cases with a time budget of 1 ms"), "{text}");
         assert!(text.contains(beyond), "{text}");
         let document = world.json(&[&words[..], &["--json"]].concat());
         assert_eq!(document["outlook"]["is_beyond_budget"], true, "{more:?}");

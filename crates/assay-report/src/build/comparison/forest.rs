@@ -5,7 +5,7 @@ use assay_model::comparison::{Comparison, Pair, Verdict};
 use super::{case, order, shown_ratio, tone, what};
 use crate::document::{Forest, Ratio};
 use crate::locale::comma;
-use crate::{precision, units};
+use crate::precision;
 
 /// More rows than this are left to the table: those that decide come first.
 const MOST: usize = 40;
@@ -42,7 +42,7 @@ pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
             "forest-description",
             shown = rows.len().to_string(),
             all = all.to_string(),
-            margin = units::percent(comparison.margin * 100.0),
+            margin = precision::percent_setting(comparison.margin * 100.0),
         ),
         axis: format!("{b} ÷ {a}"),
         rows,

@@ -4,8 +4,8 @@ use assay_model::attribute::{Attribute, Attributes, Value, identity};
 
 use crate::build::run::words as run_words;
 use crate::locale::{comma, word};
-use crate::units;
 use crate::words::dimension;
+use crate::{precision, units};
 
 /// `node, 8 threads`; empty where nothing needs telling apart.
 pub(in crate::build) fn words(attributes: &Attributes) -> String {
@@ -37,7 +37,7 @@ fn one(name: Attribute, value: &Value) -> Option<String> {
         (Attribute::Depth, _) => say!("attribute-in-flight", n = shown),
         (Attribute::End, _) => run_words::end(&shown),
         (Attribute::ReadShare, _) => {
-            say!("attribute-reads", share = units::percent(100.0 * value.number()?))
+            say!("attribute-reads", share = precision::percent_setting(100.0 * value.number()?))
         }
         (Attribute::MessagesPerS, _) => say!("per-second", rate = shown),
         (Attribute::PreconditionPasses, _) => say!("attribute-passes", n = shown),

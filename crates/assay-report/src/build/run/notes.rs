@@ -163,7 +163,7 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
     let mut known = BTreeSet::new();
     let note = |(mut said, failures): (Said, Vec<&CaseFailure>)| {
         // What to do about the first of them is to be done about all.
-        if !known.insert(said.text.clone()) {
+        if !known.insert(said.advice.clone()) {
             said.advice.clear();
         }
         let first = failures[0];
