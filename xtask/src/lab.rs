@@ -227,7 +227,7 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Resu
         "Measurements in small virtual machines under software emulation: their speed means nothing, and \
          each has a truth of its own. \"Wrong\" is beyond the tolerance, and what is neither is undecided.",
     );
-    page.paragraph("CI runs all of them, and of `rdma` three rounds.");
+    page.paragraph("CI runs all of them, and of `rdma` three rounds or more.");
     let mut section = Some(section);
     for heading in SCENARIOS.iter().map(|it| it.title).chain([WHOLE]) {
         let new = section.take_if(|_| heading == title);

@@ -21,7 +21,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
             (`t_min`; of bandwidths the best round, unless rounds of one program differ by as much) beyond 1.6 times perftest's, or below \
             1/1.6, is wrong: a direction, a queue pair or half a round trip that is counted twice is a factor of two, and no \
             guest makes a message quicker. For bandwidths, which depend on when who polls, that is the only bound. assay \
-            compares the contents of every size.",
+            compares the contents of every size. CI makes three rounds, and more where their best are 1.3 apart.",
     place: Place::Guest(Machine::PLAIN, SCRIPT),
     manner: Manner::AloneIfWhole,
     deadline: Duration::from_secs(700),
@@ -114,14 +114,25 @@ assay() {
   wait
 }
 now() { cut -d. -f1 /proc/uptime; }
-# test, connection, bytes, messages, rounds: as many as there is time for, and in CI as many as show a factor of two
+# Of all rounds of a program: the quickest message, or the highest rate. test, program
+best() {
+  case $1 in *_bw) column=4 most=1 ;; *) column=3 most=0 ;; esac
+  awk -v column=$column -v most=$most '$1 ~ /^[0-9]+$/ && NF > 4 && (!best || (most ? $column > best : $column < best)) {
+    best = $column
+  } END { print best }' /tmp/of.$2
+}
+alike() {
+  awk -v theirs=$(best $1 perftest) -v ours=$(best $1 assay) 'BEGIN { exit !(theirs < 1.3 * ours && ours < 1.3 * theirs) }'
+}
+# test, connection, bytes, messages, rounds: as many as there is time for, and in CI three, if these show no factor
 turns() {
   until=$(($(now) + 25))
-  rounds=$5; [ -z \"$brief\" ] || rounds=3
-  for round in $(seq $rounds); do
+  rm -f /tmp/of.*
+  for round in $(seq $5); do
     [ $(now) -lt $until ] || break
-    perftest $1 $2 $3 $4
-    assay $1 $2 $3 $4
+    [ -n \"$brief\" ] && [ $round -gt 3 ] && alike $1 && break
+    perftest $1 $2 $3 $4 | tee -a /tmp/of.perftest
+    assay $1 $2 $3 $4 | tee -a /tmp/of.assay
   done
 }
 turns send_lat RC 2 500 9

@@ -174,7 +174,8 @@ mod tests {
         // 1000 messages, the second half twice as fast.
         let marks = [(500, 1_000_000), (1000, 1_500_000)];
         let own = marks.map(|(done, at_ns)| Mark { done, at_ns }).to_vec();
-        let values = Values::Marks(Rates { peaks: own[..1].to_vec(), own, ..Rates::default() });
+        let peaks = vec![Mark { done: 500, at_ns: 500_000 }];
+        let values = Values::Marks(Rates { peaks, own, ..Rates::default() });
         let rate = Size {
             bytes: 65_536,
             iterations: 1000,
@@ -194,8 +195,8 @@ mod tests {
         let row = BandwidthRow {
             bytes: 65_536,
             iterations: 1000,
-            // 500 messages in a millisecond.
-            peak_bytes_per_s: Some(500.0 * 65_536.0 / 1e-3),
+            // 500 messages in half a millisecond.
+            peak_bytes_per_s: Some(500.0 * 65_536.0 / 0.5e-3),
             bytes_per_s: rate.bytes_per_s().unwrap(),
             unit: RateUnit::Mebibytes,
         };
