@@ -142,14 +142,13 @@ pub(crate) fn rows_with_lines(text: &str) -> Result<Vec<(&str, Row)>, ToolError>
 /// Messages up to this size have more digits as a number per second, `0.002493` million, than as the bandwidth, `0.00`.
 const MOST_BYTES_BY_NUMBER: f64 = 4096.0;
 
-/// The bandwidth of a row, from the figure that has more digits; that both agree was seen when it was read.
+/// The bandwidth of a row, from the figure that has more digits; that both agree was seen when it was read. `None` where
+/// that figure is 0, which was never measured.
 pub(crate) fn bandwidth(row: &Row) -> Option<f64> {
     let of = |column: Column| row.get(&column).copied();
     let bytes = of(Column::Bytes).filter(|bytes| *bytes <= MOST_BYTES_BY_NUMBER);
-    match bytes.zip(of(Column::MessageRate)) {
-        Some((bytes, messages)) => Some(bytes * messages),
-        None => of(Column::Rate),
-    }
+    let by_number = bytes.zip(of(Column::MessageRate)).map(|(bytes, each)| bytes * each);
+    by_number.or_else(|| of(Column::Rate)).filter(|rate| *rate > 0.0)
 }
 
 /// The figures of a row as perftest printed them.
@@ -316,8 +315,11 @@ mod tests {
             let found = bandwidth(&rows(&[HEAD, row].concat()).unwrap()[0]).unwrap();
             assert!((found / expected - 1.0).abs() < 1e-12, "{row}: {found}");
         }
-        let latency = &rows(LATENCY).unwrap()[0];
-        assert_eq!(bandwidth(latency), None);
+        let nothing = rows(&[HEAD, " 65536 100 0.00 0.00 0.000000"].concat()).unwrap();
+        let latency = rows(LATENCY).unwrap();
+        for row in [&nothing[0], &latency[0]] {
+            assert_eq!(bandwidth(row), None, "{row:?}");
+        }
     }
 
     #[test]

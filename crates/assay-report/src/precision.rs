@@ -1,4 +1,4 @@
-//! How many digits of an estimate to print, from its interval.
+//! How many digits to print: of an estimate from its interval, of a setting as many as it has.
 
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;

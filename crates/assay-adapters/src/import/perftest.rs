@@ -104,9 +104,8 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
         parsed.learn(Attribute::Iterations, iterations as u64);
     }
     if test.is_bandwidth() {
-        let rate = perftest_text::bandwidth(row).filter(|value| *value > 0.0);
-        for (metric, value) in [("bandwidth", rate), ("message_rate", of(Column::MessageRate))]
-        {
+        let figures = [perftest_text::bandwidth(row), of(Column::MessageRate)];
+        for (metric, value) in ["bandwidth", "message_rate"].into_iter().zip(figures) {
             value.into_iter().for_each(|value| parsed.measure(metric, vec![value]));
         }
         return;

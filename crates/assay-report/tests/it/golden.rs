@@ -7,12 +7,13 @@ use assay_model::attribute::Attribute;
 use assay_model::doubt::Doubt;
 use assay_model::event::{RunEvent, Sample, SeriesOpened, Status};
 use assay_model::facts::HostFacts;
+use assay_model::failure::Failure;
 use assay_model::limit::{Basis, Limit};
 use assay_model::plan::expand::{Choices, Measurer, MpiChoices, expand};
 use assay_model::quantity::{Quantity, Unit};
 use assay_model::run::Run;
 use assay_model::suite::read;
-use assay_model::summary::{Estimate, Summary};
+use assay_model::summary::{CaseFailure, Estimate, Summary};
 use assay_model::workload::Workload;
 use assay_report::build;
 use assay_report::document::Document;
@@ -685,4 +686,27 @@ fn a_limit_of_a_data_sheet_is_not_what_was_provisioned() {
 fn small_plan() -> Document {
     let plan = small::plan();
     build::plan(&plan, &plan.outlook(&HostFacts::default()), false)
+}
+
+/// Two ports that nobody listens at have one remedy.
+#[test]
+fn what_helps_against_several_failures_is_said_once() {
+    let mut summary = guest::quick();
+    summary.failures = ["5201", "19765"]
+        .map(|port| CaseFailure {
+            benchmark: "network.tcp".to_owned(),
+            case: format!("network.tcp/{port}"),
+            host: "guest".to_owned(),
+            failure: Failure::Reported {
+                reason: format!("cannot connect to port {port}"),
+                advice: "start a server there".to_owned(),
+            },
+            because: None,
+        })
+        .into();
+    let options = text::Options { width: 80, ..text::Options::default() };
+    let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
+    for (said, times) in [("to port 5201", 1), ("to port 19765", 1), ("start a server", 1)] {
+        assert_eq!(text.matches(said).count(), times, "{said}: {text}");
+    }
 }

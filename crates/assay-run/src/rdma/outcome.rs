@@ -433,6 +433,17 @@ mod tests {
     }
 
     #[test]
+    fn no_peak_is_below_the_whole() {
+        let own = vec![Mark { done: 100, at_ns: 1_000_000 }];
+        for (peak_at_ns, expected) in [(500_000, 200_000.0), (2_000_000, 100_000.0)] {
+            let peaks = vec![Mark { done: 100, at_ns: peak_at_ns }];
+            let rates = Rates { own: own.clone(), peaks, ..Rates::default() };
+            let peak = rates.peak_per_s().unwrap();
+            assert!((peak - expected).abs() < 1e-6, "{peak}");
+        }
+    }
+
+    #[test]
     fn sends_are_halved_and_reads_are_not() {
         let values = Values::Times((1..=1000).map(|at| at * 2000).collect());
         let size =
