@@ -1,8 +1,8 @@
-//! `cargo xtask bench …`: assay beside the best of the field, on this machine, in one run.
+//! `cargo xtask bench …`: compares assay with other tools on this machine, in one run.
 //!
-//! Each comparison installs its peers from the system's packages, takes turns with them in an order that
-//! is drawn from a seed and reversed every other turn, and writes what it found to `docs/benchmarks/`.
-//! It never decides what a figure should be: a target that is missed is written down as missed.
+//! Each comparison installs its peers from the system's packages and alternates with them. The
+//! order of the turns is drawn from a seed and reversed every other turn. The results go to
+//! `docs/benchmarks/`. A target that is missed is recorded as missed; no result is adjusted.
 
 use std::path::Path;
 
@@ -33,7 +33,7 @@ mod stream_loop;
 mod timings;
 mod workplace;
 
-/// What the options of all comparisons are.
+/// Options of all comparisons.
 pub(crate) const USAGE: &str = "\
 cargo xtask bench memory     beside likwid-bench and a plain C loop → docs/benchmarks/memory.md
 cargo xtask bench compute    beside OpenBLAS and HPL → docs/benchmarks/compute.md

@@ -1,7 +1,8 @@
-//! `cargo xtask lab [SCENARIO…]`: assay in small virtual machines, against features that this machine's
-//! own kernel lacks and whose truth is known; figures beside their truths go into `docs/laboratory.md`.
+//! `cargo xtask lab [SCENARIO…]`: runs assay in small virtual machines, against features that this
+//! machine's own kernel lacks and whose true values are known. Writes the figures with their truths
+//! to `docs/laboratory.md`.
 //!
-//! Needs Debian's packages and nothing else. Where qemu cannot run, it says so and skips all.
+//! Needs only Debian's packages. Where qemu cannot run, prints the reason and skips all scenarios.
 
 use std::fs;
 use std::path::Path;
@@ -32,65 +33,65 @@ mod storage;
 mod topology;
 mod volume;
 
-/// The page that is written after each scenario.
+/// Page that is updated after each scenario.
 const PAGE: &str = "docs/laboratory.md";
-/// Its last section, written when all were run.
+/// Heading of its last section, which is written after a run of all scenarios.
 const WHOLE: &str = "All of them";
 
-/// Something that is measured in a guest and has a known truth.
+/// Measurement with a known truth.
 struct Scenario {
     name: &'static str,
     title: &'static str,
-    /// How its truth is made, and what is expected.
+    /// Setup of the scenario and expected results.
     about: &'static str,
     place: Place,
     manner: Manner,
-    /// After which it is killed.
+    /// Timeout, after which it is killed.
     deadline: Duration,
-    /// What the guest printed, as figures beside their truths.
+    /// Parses the output into figures with their truths.
     judge: fn(&str) -> Result<Vec<Figure>>,
 }
 
-/// What a scenario does to the processors, which says what may run beside it.
+/// CPU use of a scenario, which decides what may run at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Manner {
-    /// Its figures are times that anything beside it would move.
+    /// Timing-sensitive: nothing else may run.
     Alone,
-    /// Those of the whole are; what is brief shows factors, and is [`Self::Busy`].
+    /// Timing-sensitive in a full run; a brief run only measures factors and is [`Self::Busy`].
     AloneIfWhole,
-    /// Its programs compute or spin: one such at a time.
+    /// Computes or spins: at most one of these at a time.
     Busy,
-    /// It waits for delays, timers and kernels that boot: one such beside a busy one.
+    /// Waits for delays, timers and booting kernels: may run together with a busy one.
     Waiting,
 }
 
-/// Where a scenario is carried out.
+/// Machine that a scenario runs on.
 enum Place {
-    /// In a guest of this machine.
+    /// Guest of this machine, and the script that it runs.
     Guest(Machine, &'static str),
-    /// In guests of these machines on one network, all with one script, which knows them by `$guest`: 1, 2 …
-    /// What the first one prints counts.
+    /// Guests on one network that all run one script; `$guest` is 1, 2 …. Only the output of the
+    /// first one is evaluated.
     Guests(&'static [Machine], &'static str),
-    /// Beside the guests: measures on this machine and prints as a guest's script does.
+    /// This machine, without a guest; the output has the format of a guest's script.
     Here(Here),
 }
 
-/// What is carried out with nothing but the project's folder and the laboratory's cache.
+/// Scenario that runs on this machine, given the project's folder and the laboratory's cache.
 struct Here {
-    /// Installs and compiles, before any scenario begins: no measurement has a compiler beside it, and none
-    /// is killed because one was slow.
+    /// Installs and compiles before any scenario begins, so that no compiler disturbs a measurement
+    /// or counts towards a timeout.
     prepare: fn(&Path, &Path) -> Result<()>,
     carry_out: fn(&Path, &Path, Duration) -> Result<String>,
 }
 
-/// What a guest has beyond what all have.
+/// Hardware of a guest, beyond what all guests have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Machine {
     pub(crate) memory_mib: u32,
     pub(crate) cpus: &'static str,
-    /// Further arguments for qemu.
+    /// Additional arguments for qemu.
     pub(crate) more: &'static [&'static str],
-    /// Disks of this many MiB, as `disk0`, `disk1` … for `-device`.
+    /// Disks of this many MiB, named `disk0`, `disk1` … for `-device`.
     pub(crate) disks_mib: &'static [u64],
 }
 
@@ -99,33 +100,33 @@ impl Machine {
         Self { memory_mib: 1024, cpus: "2", more: &[], disks_mib: &[] };
 }
 
-/// How much of it is carried out: scripts ask for `$brief`.
+/// Extent of a run; scripts test `$brief`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
     Whole,
-    /// What CI has the time for.
+    /// Shortened, for CI.
     Brief,
 }
 
-/// A scenario that was carried out.
+/// Result of a scenario.
 #[derive(Debug, Clone, PartialEq)]
 struct Found {
     figures: Vec<Figure>,
     taken: Duration,
-    /// How busy this machine was before.
+    /// Load of this machine before the scenario.
     load: String,
 }
 
-/// One figure beside its truth.
+/// Reported value with its truth.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Figure {
-    /// What was measured.
+    /// Name of the row.
     pub(crate) what: String,
-    /// What is true.
+    /// True value.
     pub(crate) truth: String,
-    /// What assay reports.
+    /// Value that assay reports.
     pub(crate) reported: String,
-    /// Whether it is within the tolerance; `None` where that is not decided here.
+    /// Whether it is within the tolerance; `None` if that is not decided here.
     pub(crate) holds: Option<bool>,
 }
 
@@ -143,15 +144,16 @@ const SCENARIOS: &[Scenario] = &[
     cluster::SCENARIO,
 ];
 
-/// Runs the named scenarios, or all of them, and writes the page: what was not run keeps its section.
+/// Runs the named scenarios, or all of them, and writes the page; sections of other scenarios are
+/// kept.
 pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     let known = || SCENARIOS.iter().map(|it| it.name).collect::<Vec<_>>().join(", ");
     if let Some(name) = names.iter().find(|name| SCENARIOS.iter().all(|it| it.name != **name)) {
         bail!("no such scenario: {name}; there are {}", known());
     }
     let began = Instant::now();
-    let asked = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
-    let ready = match made_ready(root, asked)? {
+    let requested = SCENARIOS.iter().filter(|it| names.is_empty() || names.contains(&it.name));
+    let ready = match made_ready(root, requested)? {
         Ok(ready) => ready,
         Err(reason) => {
             println!("SKIPPED lab: {reason}");
@@ -163,7 +165,7 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     }
     let program = program(root)?;
     let ready_after = began.elapsed();
-    // Two may end at the same time.
+    // Two scenarios may end at the same time.
     let page = Mutex::new(());
     let found = side_by_side(&ready.chosen, Extent::Whole, |it| -> Result<Found> {
         let found = it.carry_out(root, &ready.image, Extent::Whole)?;
@@ -206,20 +208,21 @@ pub(crate) fn run(root: &Path, names: &[&str]) -> Result<()> {
     }
 }
 
-/// When a section is recorded, and with which program: a page is worth as much as the reader can find what it is about.
+/// Returns the date and the program's version, for the sections of the page.
 fn program(root: &Path) -> Result<String> {
-    let said = |program: &str, words: &[&str]| -> Result<String> {
+    let output = |program: &str, words: &[&str]| -> Result<String> {
         Ok(command::output(command::at_root(root, program).args(words))?.trim().to_owned())
     };
-    let day = said("date", &["-u", "+%F"])?;
-    let commit = said("git", &["log", "-1", "--format=%h of %cs"])?;
-    // Pages are no part of the program, and this one changes while it is written.
-    let changed = said("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
+    let day = output("date", &["-u", "+%F"])?;
+    let commit = output("git", &["log", "-1", "--format=%h of %cs"])?;
+    // Documents are not part of the program, and this page changes while it is written.
+    let changed = output("git", &["status", "--porcelain", "--", ".", ":!docs"])?;
     let beyond = if changed.is_empty() { "" } else { " and changes that are not committed" };
     Ok(format!("on {day} with assay at commit {commit}{beyond}"))
 }
 
-/// Writes the page with one new section, so that a scenario that is stopped takes nothing from those before it.
+/// Writes the page with one new section, at once, so that an interrupted run keeps the sections of
+/// earlier scenarios.
 fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Result<()> {
     let before = fs::read_to_string(root.join(PAGE)).unwrap_or_default();
     let mut page = Page::new("The laboratory", "cargo xtask lab");
@@ -244,8 +247,8 @@ fn write_page(root: &Path, title: &str, section: impl FnOnce(&mut Page)) -> Resu
     page.save(root, PAGE)
 }
 
-/// Carries scenarios out, a busy one beside one that waits, and then one after another those that must be alone.
-/// When no busy one is left, two that wait are beside each other.
+/// Runs scenarios: a busy one in parallel with one that waits, then the exclusive ones one after
+/// another. When no busy one is left, two that wait run in parallel.
 fn side_by_side<'s, T: Send>(
     chosen: &[&'s Scenario],
     extent: Extent,
@@ -258,16 +261,16 @@ fn side_by_side<'s, T: Send>(
         std::iter::from_fn(next).map(|it| (it.name, carry_out(it))).collect::<Vec<_>>()
     };
     let mut done = thread::scope(|scope| {
-        let beside = scope.spawn(|| in_turn(&[&waiting]));
+        let second = scope.spawn(|| in_turn(&[&waiting]));
         let mut done = in_turn(&[&busy, &waiting]);
-        done.extend(beside.join().expect("errors are passed on"));
+        done.extend(second.join().expect("errors are passed on"));
         done
     });
     done.extend(in_turn(&[&alone]));
     done
 }
 
-/// Scenarios of one manner that have not begun.
+/// Pending scenarios of one kind of CPU use.
 struct Queue<'s>(Mutex<Vec<&'s Scenario>>);
 
 impl<'s> Queue<'s> {
@@ -280,33 +283,35 @@ impl<'s> Queue<'s> {
         Self(Mutex::new(left))
     }
 
-    /// The one that may take longest: what is begun last is then short, and ends beside another.
+    /// Takes the scenario with the longest timeout: the last one is then short and ends in parallel
+    /// with another.
     fn next(&self) -> Option<&'s Scenario> {
         self.0.lock().expect("nobody panics while taking one").pop()
     }
 }
 
-/// What a page has below a heading, as far as the next one.
+/// Returns the text of a section, from its heading to the next one.
 fn kept<'p>(page: &'p str, title: &str) -> Option<&'p str> {
     let (_, rest) = page.split_once(&format!("\n## {title}\n"))?;
     let text = rest.split_once("\n## ").map_or(rest, |(text, _)| text);
     Some(text.trim())
 }
 
-/// What scenarios are carried out with, and those that can be.
+/// Image of the guests, and the scenarios that can run.
 struct Ready<'s> {
     image: image::Image,
     chosen: Vec<&'s Scenario>,
-    /// Those for which this machine has no room, each with the reason.
+    /// Scenarios that need more memory than this machine has, each with the reason.
     impossible: Vec<(&'static str, String)>,
-    /// Those that could not be made ready.
+    /// Scenarios whose preparation failed.
     broken: Vec<&'static str>,
 }
 
-/// Installs, compiles, and makes the image beside it, which waits for the network; or says why no guest can run here.
+/// Installs packages, compiles and creates the image in parallel; the inner error is the reason why
+/// no guest can run here.
 fn made_ready<'s>(
     root: &Path,
-    asked: impl Iterator<Item = &'s Scenario>,
+    requested: impl Iterator<Item = &'s Scenario>,
 ) -> Result<Result<Ready<'s>, String>> {
     packages::install(root, packages::FOR_LAB)?;
     if let Some(reason) = guest::impossible() {
@@ -316,7 +321,7 @@ fn made_ready<'s>(
     let image = thread::scope(|scope| -> Result<image::Image> {
         let image = scope.spawn(|| image::ready(root));
         command::run(command::cargo(root).args(["build", "--quiet", "--package", "assay"]))?;
-        for it in asked {
+        for it in requested {
             if let Some(reason) = it.impossible() {
                 impossible.push((it.name, reason));
                 continue;
@@ -336,12 +341,12 @@ fn made_ready<'s>(
 }
 
 impl Scenario {
-    /// Why this machine has no room for its guests.
+    /// Returns the reason why this machine cannot hold the scenario's guests.
     fn impossible(&self) -> Option<String> {
         guest::lacks_memory(self.machines(), guest::available_mib()?)
     }
 
-    /// What it does to the processors when so much of it is carried out.
+    /// Returns the CPU use of a run of this extent.
     fn manner(&self, extent: Extent) -> Manner {
         match (self.manner, extent) {
             (Manner::AloneIfWhole, Extent::Whole) => Manner::Alone,
@@ -366,31 +371,31 @@ impl Scenario {
         }
     }
 
-    /// Carries it out, keeps what was said, and prints the rows.
+    /// Runs the scenario, stores its output, and prints the rows.
     fn carry_out(&self, root: &Path, image: &image::Image, extent: Extent) -> Result<Found> {
         println!("-- {}: {}", self.name, self.title);
         let (began, load) = (Instant::now(), machine::load());
-        let said = match &self.place {
+        let output = match &self.place {
             Place::Guest(_, script) | Place::Guests(_, script) => {
                 let script = [extent.of_script(), script].concat();
                 guest::run(root, image, (self.machines(), &script), self.deadline)
             }
             Place::Here(here) => (here.carry_out)(root, &image::cache()?, self.deadline),
         };
-        let said = said.with_context(|| format!("scenario {}", self.name))?;
+        let output = output.with_context(|| format!("scenario {}", self.name))?;
         let kept = image.folder.join(format!("{}.said", self.name));
-        fs::write(&kept, &said)?;
-        let figures = (self.judge)(&said)
-            .with_context(|| format!("scenario {} said:\n{said}", self.name))?;
+        fs::write(&kept, &output)?;
+        let figures = (self.judge)(&output)
+            .with_context(|| format!("scenario {} printed:\n{output}", self.name))?;
         let found = Found { figures, taken: began.elapsed(), load };
-        // All at once: another scenario may print beside it.
+        // Print all rows at once: another scenario may print at the same time.
         let rows: String = found.figures.iter().map(|it| it.row().join("  ") + "\n").collect();
         let seconds = found.taken.as_secs();
         println!("-- {}, {seconds} s, said {}\n{rows}", self.name, kept.display());
         Ok(found)
     }
 
-    /// Its section of the page, without the heading.
+    /// Writes the scenario's section of the page, without the heading.
     fn write(&self, found: &Found, program: &str, page: &mut Page) {
         page.paragraph(self.about);
         let rows: Vec<Vec<String>> = found.figures.iter().map(Figure::row).collect();
@@ -419,7 +424,7 @@ impl Found {
 }
 
 impl Figure {
-    /// One that has to be exactly what is true.
+    /// Returns a figure that must equal its truth exactly.
     pub(crate) fn is(what: &str, truth: &str, reported: String) -> Self {
         let holds = Some(reported == truth);
         Self { what: what.to_owned(), truth: truth.to_owned(), reported, holds }
@@ -435,29 +440,29 @@ impl Figure {
     }
 }
 
-/// What stands in the output between the line `== NAME` and the next such line.
-pub(crate) fn sections(said: &str) -> Vec<(&str, &str)> {
-    let parts = said.split("\n== ").skip(1);
+/// Splits the output into sections, each from a line `== NAME` to the next.
+pub(crate) fn sections(output: &str) -> Vec<(&str, &str)> {
+    let parts = output.split("\n== ").skip(1);
     parts
         .filter_map(|part| part.split_once('\n'))
         .map(|(name, rest)| (name.trim(), rest))
         .collect()
 }
 
-/// One of them.
-pub(crate) fn section<'s>(said: &'s str, wanted: &str) -> Result<&'s str> {
-    let found = sections(said).into_iter().find(|(name, _)| *name == wanted);
+/// Returns the section of this name.
+pub(crate) fn section<'s>(output: &'s str, wanted: &str) -> Result<&'s str> {
+    let found = sections(output).into_iter().find(|(name, _)| *name == wanted);
     found.map(|(_, text)| text).with_context(|| format!("section {wanted} is missing"))
 }
 
-/// The first JSON document among what was printed.
+/// Parses the first JSON document in a text.
 pub(crate) fn document(text: &str) -> Result<Value> {
     let start = text.find('{').context("there is no JSON")?;
     let mut documents = serde_json::Deserializer::from_str(&text[start..]).into_iter();
     Ok(documents.next().context("the JSON does not end")??)
 }
 
-/// What stands in the rows of which `is_meant` is true.
+/// Returns the names of the rows whose verdict satisfies `is_meant`.
 #[cfg(test)]
 fn rows(judged: Result<Vec<Figure>>, is_meant: fn(Option<bool>) -> bool) -> Vec<String> {
     let figures = judged.unwrap().into_iter();
@@ -476,25 +481,25 @@ mod tests {
             let found = side_by_side(&all, extent, |scenario| {
                 let manner = scenario.manner(extent);
                 let mut others = under_way.lock().unwrap();
-                let beside = others.clone();
+                let concurrent = others.clone();
                 others.push(manner);
                 drop(others);
                 thread::yield_now();
                 let mut under_way = under_way.lock().unwrap();
                 let own = under_way.iter().position(|it| *it == manner).unwrap();
                 under_way.remove(own);
-                (manner, beside)
+                (manner, concurrent)
             });
-            for (name, (manner, beside)) in &found {
+            for (name, (manner, concurrent)) in &found {
                 let allowed: &[Manner] = match manner {
                     Manner::Alone | Manner::AloneIfWhole => &[],
                     Manner::Busy => &[Manner::Waiting],
                     Manner::Waiting => &[Manner::Busy, Manner::Waiting],
                 };
-                assert!(beside.len() < 2, "{name} beside {beside:?}");
+                assert!(concurrent.len() < 2, "{name} with {concurrent:?}");
                 assert!(
-                    beside.iter().all(|it| allowed.contains(it)),
-                    "{name} beside {beside:?}"
+                    concurrent.iter().all(|it| allowed.contains(it)),
+                    "{name} with {concurrent:?}"
                 );
             }
             let mut names: Vec<&str> = found.iter().map(|(name, _)| *name).collect();
@@ -543,7 +548,8 @@ mod tests {
         let waiting: Vec<&Scenario> =
             SCENARIOS.iter().filter(|it| it.manner == Manner::Waiting).collect();
         let both = std::sync::Barrier::new(2);
-        // Both lanes meet in the first two, or this test would not end.
+        // Both lanes must wait at the barrier in the first two scenarios, or this test does not
+        // end.
         let met = Mutex::new(0);
         let found = side_by_side(&waiting, Extent::Whole, |_| {
             let turn = {
@@ -582,8 +588,8 @@ mod tests {
 
     #[test]
     fn a_document_ends_where_it_ends() {
-        let said = "x\n{\"a\":{}}\ntook {1}\n";
-        assert_eq!(document(said).unwrap()["a"], serde_json::json!({}));
+        let output = "x\n{\"a\":{}}\ntook {1}\n";
+        assert_eq!(document(output).unwrap()["a"], serde_json::json!({}));
         for damaged in ["no device", "} {", ""] {
             assert!(document(damaged).is_err(), "{damaged}");
         }

@@ -1,7 +1,7 @@
-//! fio's JSON in base units, checked for consistency.
+//! Reader of fio's JSON: converts to base units and checks the figures for consistency.
 //!
 //! `bw_bytes` is in B/s, `runtime` in ms, latencies in ns (fio's manual, "Output"); `bw` is in
-//! KiB/s and not read. Messages of fio may be before the document, on the same stream.
+//! KiB/s and not read. fio may print messages before the document, on the same stream.
 
 use std::collections::BTreeMap;
 
@@ -9,22 +9,22 @@ use serde_json::Value;
 
 use crate::outputs::{ToolError, system_error};
 
-/// Everything that one run of fio amounts to: all jobs, reads and writes together.
+/// Result of one run of fio: the totals of all jobs, reads and writes together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct FioResult {
-    /// `3.33`.
+    /// Version, like `3.33`.
     pub(crate) version: Option<String>,
-    /// I/O done.
+    /// Number of completed I/Os.
     pub(crate) ios: u64,
-    /// IO/s.
+    /// Rate in IO/s.
     pub(crate) rate_per_s: f64,
-    /// B/s.
+    /// Bandwidth in B/s.
     pub(crate) bytes_per_s: f64,
-    /// Where latencies were recorded.
+    /// Latency, if fio recorded it.
     pub(crate) latency: Option<Latency>,
-    /// CPU seconds per I/O, user and system, where reported.
+    /// CPU seconds per I/O, user and system, if reported.
     pub(crate) cpu_per_io_s: Option<f64>,
-    /// What a job says failed, and the number of the error.
+    /// Message of the job that failed, and its error number (`errno`).
     pub(crate) failed: Option<(String, u64)>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Latency {
     pub(crate) mean_s: f64,
 }
 
-/// A rate that fio computed from whole milliseconds may be off by this much: 1 ms of 100 ms.
+/// Tolerance of a rate that fio computed from whole milliseconds: 1 ms of 100 ms.
 const ROUNDING: f64 = 0.01;
 
 impl FioResult {
@@ -56,20 +56,20 @@ impl FioResult {
     }
 }
 
-/// One group of jobs of a document: what its jobs ask, and what they amount to.
+/// One group of jobs of a document: its options and its totals.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct FioGroup {
-    /// The name of its jobs.
+    /// Name of its jobs.
     pub(crate) name: String,
-    /// Options by name; those of the job win over global ones.
+    /// Options by name; those of the job override global ones.
     pub(crate) options: BTreeMap<String, String>,
-    /// How many entries the document has for it.
+    /// Number of entries that the document has for the group.
     pub(crate) entries: u64,
-    /// All of them together.
+    /// Totals of all its entries.
     pub(crate) result: FioResult,
 }
 
-/// Every group of a document, and when it ended, in seconds since 1970.
+/// Reads every group of a document, and the time at which it ended, in seconds since 1970.
 pub(crate) fn groups(text: &str) -> Result<(Vec<FioGroup>, Option<u64>), ToolError> {
     let document = document(text)?;
     let jobs = document.get("jobs").and_then(Value::as_array).ok_or_else(|| missing("jobs"))?;
@@ -105,7 +105,7 @@ fn options_of(of: Option<&Value>) -> BTreeMap<String, String> {
     pairs.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned()))).collect()
 }
 
-/// The first document in the text.
+/// Parses the first JSON document in the text.
 fn document(text: &str) -> Result<Value, ToolError> {
     let begins = |(at, _): &(usize, &str)| *at == 0 || text.as_bytes()[at - 1] == b'\n';
     let Some((start, _)) = text.match_indices('{').find(begins) else {
@@ -129,11 +129,11 @@ struct Sum {
     rate_per_s: f64,
     bytes_per_s: f64,
     latency_ns: f64,
-    /// The shortest and the longest, which bins tell only to their width.
+    /// Exact minimum and maximum; bins have only the resolution of their width.
     range_ns: Option<(f64, f64)>,
     bins: BTreeMap<u64, u64>,
-    /// How many sides had I/O, and the median and p99 that the last of them printed: of several
-    /// they cannot be pooled.
+    /// Number of directions (read, write) that had I/O, and the median and p99 that the last of
+    /// them printed. Printed percentiles of several directions cannot be pooled.
     sides: u32,
     printed_ns: Option<(f64, f64)>,
     cpu_s: Option<f64>,
@@ -156,7 +156,7 @@ impl Sum {
             self.add_side(side)?;
         }
         let percent = number(job, "usr_cpu")? + number(job, "sys_cpu")?;
-        // Older versions do not report over which time the percentage holds.
+        // Older versions do not report the period that the percentage refers to.
         if let Some(runtime_ms) = job.get("job_runtime").and_then(Value::as_f64) {
             *self.cpu_s.get_or_insert(0.0) += percent / 100.0 * runtime_ms / 1e3;
         }
@@ -225,7 +225,7 @@ impl Sum {
                 seen += **count as f64;
                 seen >= share * total
             });
-            // A bin is told by its middle, which may be beyond every value in it.
+            // A bin is represented by its middle, which may be beyond every value in it.
             found.map(|(latency_ns, _)| (*latency_ns as f64 / 1e9).max(min_s).min(max_s))
         };
         let printed = self.printed_ns.filter(|_| self.sides == 1);
@@ -245,7 +245,7 @@ impl Sum {
     }
 }
 
-/// `rate` must be `amount` over `seconds`.
+/// Checks that `rate` is `amount` over `seconds`.
 fn reconcile(what: &str, rate: f64, amount: f64, seconds: f64) -> Result<(), ToolError> {
     let expected = amount / seconds;
     if seconds > 0.0 && (rate - expected).abs() <= ROUNDING * expected.max(1.0) {

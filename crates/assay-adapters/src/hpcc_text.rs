@@ -1,11 +1,11 @@
-//! hpcc's output file: named sections, and `key=value` lines at the end.
+//! Reader of hpcc's output file: named sections, and `key=value` lines at the end.
 
 use crate::outputs::{ToolError, positive_scaled, whole};
 
-/// The text between `Begin of NAME section.` and `End of NAME section.`.
+/// Returns the text between `Begin of NAME section.` and `End of NAME section.`.
 ///
 /// # Errors
-/// When either line is not there, or the section comes twice.
+/// If either line is missing, or the section occurs twice.
 pub fn section<'a>(text: &'a str, name: &str) -> Result<&'a str, ToolError> {
     let begin = format!("Begin of {name} section.");
     let end = format!("End of {name} section.");
@@ -19,7 +19,7 @@ pub fn section<'a>(text: &'a str, name: &str) -> Result<&'a str, ToolError> {
     Ok(inside)
 }
 
-/// The `key=value` lines at the end.
+/// Summary section at the end: `key=value` lines.
 pub(crate) struct Summary<'a> {
     lines: &'a str,
 }
@@ -46,7 +46,7 @@ impl<'a> Summary<'a> {
         whole(key, self.text(key)?)
     }
 
-    /// A rate with a decimal prefix, given as a power of ten.
+    /// Parses a rate that has a decimal prefix, given as a power of ten.
     pub(crate) fn rate(&self, key: &str, power: i32) -> Result<f64, ToolError> {
         positive_scaled(key, self.text(key)?, power)
     }

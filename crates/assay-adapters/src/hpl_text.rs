@@ -1,7 +1,6 @@
-//! HPL's text: the input it reads and the log it writes, the same in `xhpl` and in `hpcc`.
+//! HPL's text formats: its input file and its log, the same in `xhpl` and in `hpcc`.
 //!
-//! [`HplInput`] writes, [`HplLog`] reads and reports. Neither knows where the text comes from or
-//! goes to.
+//! [`HplInput`] formats the input, [`HplLog`] parses and reports the log. Neither opens a file.
 
 mod input;
 mod log;

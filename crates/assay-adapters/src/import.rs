@@ -1,8 +1,8 @@
-//! Files of results that people have: which tool wrote one is seen from its content, and what it measured
-//! is read by the same readers as when assay starts the tool.
+//! Import of result files: detects the tool from the content, and parses with the reader that is
+//! also used when assay starts the tool.
 //!
-//! Units come from what each tool does, as everywhere here. What a file does not tell is not guessed: a
-//! dimension that it is silent about is missing, and only the user can add it.
+//! Units are those of each tool's source. Nothing is guessed: a dimension that the file does not
+//! contain stays missing, and only the user can add it.
 
 use assay_model::attribute::Attributes;
 use assay_model::benchmark::Benchmark;
@@ -23,43 +23,43 @@ mod perftest;
 mod storage;
 mod vdbench;
 
-/// The largest file that is read. The raw output of a large fio run with logs inside is some megabytes.
+/// Maximum size of a file. The raw output of a large fio run with embedded logs has some megabytes.
 pub const MOST_BYTES: u64 = 64 << 20;
-/// The most measurements that one file may hold.
+/// Maximum number of measurements in one file.
 const MOST_FOUND: usize = 20_000;
 
-/// One format of results.
+/// Format of result files.
 #[derive(Debug, Clone, Copy)]
 pub struct Format {
-    /// The stored name: `fio-json`.
+    /// Stored name: `fio-json`.
     pub name: &'static str,
-    /// The tool that writes it, as in `--by`.
+    /// Name of the tool that writes it, as in `--by`.
     pub tool: &'static str,
-    /// What it is, for help.
+    /// Description for help.
     pub about: &'static str,
-    /// Whether a text is of this format, by what only this tool writes.
+    /// Whether a text has this format, from marks that only this tool writes.
     is: fn(&str) -> bool,
     read: fn(&str) -> Result<Vec<Found>, ToolError>,
 }
 
-/// One measurement that a file holds.
+/// One measurement of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// What the file calls it, for identifiers of cases.
+    /// Its name in the file, for identifiers of cases.
     pub name: String,
-    /// The benchmark that its figures belong to.
+    /// Benchmark that its figures belong to.
     pub benchmark: Benchmark,
-    /// What all its figures have in common.
+    /// Dimensions that all its figures share.
     pub dimensions: Attributes,
-    /// The machine, where one file holds results of several.
+    /// Name of the machine, if one file holds results of several.
     pub system: Option<String>,
-    /// When it was measured, in seconds since 1970, where the file says so.
+    /// Time of the measurement, in seconds since 1970, if the file has it.
     pub began_s: Option<u64>,
     /// Its figures.
     pub parsed: Parsed,
 }
 
-/// Every format, in the order in which they are tried: those with the surest mark first.
+/// Every format in the order of detection, the most specific marks first.
 pub const FORMATS: &[Format] = &[
     format(
         "phoronix-xml",
@@ -144,29 +144,29 @@ const fn format(
     Format { name, tool, about, is, read }
 }
 
-/// Why a file is no result.
+/// Reasons to reject a file.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ImportError {
-    /// No tool is known that writes this.
+    /// No known tool writes this text.
     #[error("no known tool writes this{}", begins(.first))]
     Recognise {
-        /// Its first line that holds something.
+        /// First line that is not blank.
         first: String,
     },
-    /// The tool is known, and its output is not that of a measurement.
+    /// The tool is known, but its output is not a measurement.
     #[error("it is {about}, but {error}")]
     Read {
-        /// What it was taken for.
+        /// Description of the detected format.
         about: &'static str,
-        /// The line that the error is about, from 1, where one is.
+        /// Line of the error, from 1, if it can be located.
         line: Option<usize>,
-        /// Why it is none.
+        /// Error of the tool's reader.
         error: ToolError,
     },
 }
 
 impl ImportError {
-    /// The line that it is about.
+    /// Returns the line of the error.
     #[must_use]
     pub const fn line(&self) -> Option<usize> {
         match self {
@@ -175,7 +175,7 @@ impl ImportError {
         }
     }
 
-    /// What to do about it.
+    /// Returns the advice for the user.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -209,10 +209,10 @@ fn begins(first: &str) -> String {
     }
 }
 
-/// The measurements of a file, and the format that it has.
+/// Detects the format of a text and parses its measurements.
 ///
 /// # Errors
-/// When no tool is known that writes such a text, or its output is not that of a measurement.
+/// If no known tool writes such a text, or its output is not a measurement.
 pub fn read(text: &str) -> Result<(&'static Format, Vec<Found>), ImportError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let Some(format) = FORMATS.iter().find(|format| (format.is)(text)) else {
@@ -229,7 +229,7 @@ pub fn read(text: &str) -> Result<(&'static Format, Vec<Found>), ImportError> {
     Ok((format, found))
 }
 
-/// That there is something, that it is not too much, and that each figure can have been measured.
+/// Checks that there are figures, not too many, and that each of them is plausible.
 fn check(found: &[Found]) -> Result<(), ToolError> {
     if found.iter().all(|it| it.parsed.values.is_empty()) {
         return Err(missing("figure that assay knows"));
@@ -252,7 +252,7 @@ fn check(found: &[Found]) -> Result<(), ToolError> {
     }
 }
 
-/// The line that an error is about: where its text stands, or the last one of a text that breaks off.
+/// Locates an error: the line that contains its text, or the last line of a truncated file.
 fn line_of(text: &str, error: &ToolError) -> Option<usize> {
     let token = match error {
         ToolError::ReadNumber { text, .. } => text.trim_matches('"'),
@@ -266,7 +266,7 @@ fn line_of(text: &str, error: &ToolError) -> Option<usize> {
     found.map(|at| at + 1)
 }
 
-/// What a reader for a tool that assay starts makes of a text.
+/// Parses a text with the reader of a tool that assay can also start.
 fn by_tool(name: &str, workload: Workload, stdout: &str) -> Result<Parsed, ToolError> {
     let found = tool::find(name).ok_or_else(|| missing("reader of that tool"))?;
     let invocation = Invocation {
@@ -285,7 +285,8 @@ fn by_tool(name: &str, workload: Workload, stdout: &str) -> Result<Parsed, ToolE
     found.read(&invocation, &outputs)
 }
 
-/// The text in parts that each begin with such a line, each with what stands before the first.
+/// Splits a text at lines that satisfy `begins`. Each part starts with a copy of the text before
+/// the first of them.
 fn parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
     let mut head = String::new();
     let mut parts: Vec<String> = Vec::new();
@@ -297,13 +298,13 @@ fn parts(text: &str, begins: impl Fn(&str) -> bool) -> Vec<String> {
         part.push_str(line);
         part.push('\n');
     }
-    // Each part repeats the head; more than that is no log of anything.
+    // Each part repeats the head, so that the number of parts must be limited.
     parts.truncate(MOST_FOUND);
     parts
 }
 
-/// That the last row is whole, in a format that ends with any of its rows: a number without the end of its line may
-/// lack digits.
+/// Rejects a text that ends within a number: digits may be missing. For formats in which any row
+/// may be the last.
 fn whole(text: &str) -> Result<(), ToolError> {
     if text.ends_with(|last: char| last.is_ascii_digit() || last == '.') {
         return Err(ToolError::ReachEnd {
@@ -313,7 +314,7 @@ fn whole(text: &str) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// The word behind `name =`, `name:` or `name`, up to white space.
+/// Returns the word after `name =`, `name:` or `name`, up to white space.
 fn after<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     let rest = text.split_once(name)?.1;
     rest.trim_start_matches([' ', '\t', '=', ':']).split_whitespace().next()
@@ -323,7 +324,7 @@ fn missing(what: &str) -> ToolError {
     ToolError::Find { what: what.to_owned(), place: "the file" }
 }
 
-/// A line short enough for a message.
+/// Shortens a line for a message.
 fn cut(line: &str) -> String {
     line.chars().take(60).collect()
 }

@@ -1,4 +1,5 @@
-//! Figures in prose of any language: number, unit and qualifier, each as it is printed and as it is meant.
+//! Figures in prose of any language: number, unit and qualifier, each as printed and as
+//! interpreted.
 
 use assay_model::quantity::Unit;
 
@@ -7,34 +8,34 @@ mod unit;
 pub(crate) use unit::{BLANKS, is_without_blanks, stands_in};
 pub use unit::{Printed, of_heading};
 
-/// One number with what belongs to it.
+/// Number with its unit and qualifier.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// Bytes of the number within its text.
+    /// Byte span of the number in its text.
     pub number: (usize, usize),
-    /// The number, where its digits can only mean one.
+    /// Value, with the decimal mark as printed.
     pub value: f64,
-    /// Digits behind the decimal mark.
+    /// Digits after the decimal mark.
     pub decimals: usize,
-    /// The decimal mark, if there is one.
+    /// Decimal mark, if any.
     pub mark: Option<char>,
-    /// What separates groups of digits, if anything does.
+    /// Separator of digit groups, if any.
     pub group: Option<char>,
-    /// Its unit, if one follows.
+    /// Unit, if one follows.
     pub unit: Option<Printed>,
-    /// Whether "about" or its like stands before it.
+    /// Whether "about" or an equivalent precedes it.
     pub is_about: bool,
 }
 
 impl Figure {
-    /// In the base unit of its unit.
+    /// Returns the value in its base unit.
     #[must_use]
     pub fn base(&self) -> Option<(f64, Unit)> {
         self.unit.as_ref().map(|unit| (self.value * unit.factor, unit.unit))
     }
 
-    /// Half of the last digit that says something, as a share of the value. Zeros at the end of a whole number
-    /// say nothing but its size, as far as two digits are left.
+    /// Returns half of the last significant digit, as a share of the value. Trailing zeros of a
+    /// whole number are not significant, except that two digits are always kept.
     #[must_use]
     pub fn rounding(&self) -> f64 {
         let mut step = 10f64.powi(-i32::try_from(self.decimals.min(300)).unwrap_or(300));
@@ -44,22 +45,23 @@ impl Figure {
         {
             step *= 10.0;
         }
-        // A value of nothing has every error.
+        // A value of 0 has no relative precision.
         if self.value > 0.0 { 0.5 * step / self.value } else { 1.0 }
     }
 }
 
-/// How a page writes numbers, as far as it is known.
+/// Number format of a page, as far as it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// The decimal mark of its language.
+    /// Decimal mark of its language.
     pub decimal: Option<char>,
-    /// Whether its language separates groups by points: in French `1.234` is a decimal point that was forgotten.
+    /// Whether its language groups digits by points. French does not: there `1.234` has a decimal
+    /// mark left from English.
     pub has_groups_of_points: bool,
 }
 
 impl Marks {
-    /// Of a language (CLDR 48); nothing is known of others.
+    /// Returns the format of a language (CLDR 48); unknown for others.
     #[must_use]
     pub fn of(language: &str) -> Self {
         let base = language.split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
@@ -72,11 +74,12 @@ impl Marks {
         Self { decimal: Some(decimal), has_groups_of_points }
     }
 
-    /// The values that a number can mean: three digits behind a comma or a point may be a group.
+    /// Returns the possible values of a number: a comma or a point before three digits may be a
+    /// group separator.
     #[must_use]
     pub fn meant(&self, figure: &Figure) -> [f64; 2] {
         let (value, thousands) = (figure.value, figure.value * 1000.0);
-        // `0.250` is grouped nowhere, nor is the fraction of `1,234.567`.
+        // `0.250` is not grouped in any language, nor is the fraction of `1,234.567`.
         if figure.decimals != 3 || value < 1.0 || figure.group.is_some() {
             return [value; 2];
         }
@@ -89,7 +92,7 @@ impl Marks {
     }
 }
 
-/// Words for "about" of the languages that reports have, in small letters.
+/// Words for "about" in the supported languages, in lower case.
 const ABOUT: [&str; 32] = [
     "~",
     "～",
@@ -125,10 +128,10 @@ const ABOUT: [&str; 32] = [
     "약",
 ];
 
-/// The same behind the figure, as Chinese, Japanese and Korean say it.
+/// Words for "about" that follow the figure in Chinese, Japanese and Korean.
 const ABOUT_BEHIND: [&str; 6] = ["左右", "程度", "前後", "前后", "정도", "내외"];
 
-/// Every figure of a text, from left to right.
+/// Returns every figure of a text, from left to right.
 #[must_use]
 pub fn figures(text: &str) -> Vec<Figure> {
     let chars: Vec<(usize, char)> = text.char_indices().collect();
@@ -143,7 +146,7 @@ pub fn figures(text: &str) -> Vec<Figure> {
             && (is_name_letter(chars[at - 1].1)
                 || matches!(chars[at - 1].1, '_' | '.' | ',' | '/'));
         let end = number_end(&chars, at);
-        // A digit of a name, a version or a date is no figure.
+        // Digits in names, versions and dates are not figures.
         let figure = (!is_inside).then(|| figure(text, &chars, at, end)).flatten();
         found.extend(figure);
         at = end.max(at + 1);
@@ -151,15 +154,15 @@ pub fn figures(text: &str) -> Vec<Figure> {
     found
 }
 
-/// Hangul, Han and kana stand beside a number without a blank.
+/// Letters that make a digit part of a name; Hangul, Han and kana adjoin numbers without a blank.
 fn is_name_letter(c: char) -> bool {
     c.is_alphanumeric() && !is_without_blanks(c)
 }
 
-/// The percent sign that Turkish writes before a number: `%50`.
+/// Returns the percent sign before a number, as in Turkish: `%50`.
 fn percent_before(text: &str, from: usize, to: usize) -> Option<Printed> {
     let before = text[..from].strip_suffix('%')?;
-    // `100%8 KiB` has its sign behind the number before.
+    // In `100%8 KiB`, the sign belongs to the number before.
     let is_alone = !before.trim_end_matches(BLANKS).ends_with(|c: char| c.is_ascii_digit());
     is_alone.then(|| Printed {
         at: (to, to),
@@ -198,7 +201,7 @@ fn number_end(chars: &[(usize, char)], start: usize) -> usize {
             && at < chars.len()
             && matches!(chars[at].1, '.' | ',')
         {
-            // `5.4.3` goes on and is a version.
+            // `5.4.3` continues and is a version.
             continue;
         }
     }
@@ -223,10 +226,10 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
         {
             (None, Some(*first))
         }
-        // A version, an address or a date.
+        // Version, address or date.
         _ => return None,
     };
-    // `4,500` groups where a comma cannot be a decimal mark; the page's language decides later.
+    // `4,500` has a group separator in some languages; the page's language decides later.
     let digits: String = printed
         .chars()
         .filter_map(|c| match c {
@@ -236,7 +239,7 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
         })
         .collect();
     let decimals = mark.map_or(0, |_| last_digits);
-    // The longest word for "about" is shorter; a page may be one line.
+    // Limits the search: the longest word for "about" is shorter, and a page may be one line.
     let near = (from.saturating_sub(64)..=from).find(|at| text.is_char_boundary(*at));
     let before = text[near.unwrap_or(from)..from].trim_end();
     let before = before.strip_suffix('[').unwrap_or(before).to_lowercase();
@@ -244,7 +247,8 @@ fn figure(text: &str, chars: &[(usize, char)], at: usize, end: usize) -> Option<
     let behind = text[unit.as_ref().map_or(to, |unit| unit.at.1)..].trim_start_matches(BLANKS);
     let is_about = ABOUT.iter().any(|word| before.ends_with(word))
         || ABOUT_BEHIND.iter().any(|word| behind.starts_with(word));
-    // A name like `4.0.0` or `HB120` was left out above; what a letter follows at once is a name, too, but for `3X`.
+    // Names such as `4.0.0` or `HB120` are already excluded; a number directly before a letter is a
+    // name, too, except `3X`.
     let mut rest = text[to..].chars();
     let is_name = |c: char| is_name_letter(c) || c == '_';
     let next = rest.next();

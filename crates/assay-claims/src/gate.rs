@@ -1,4 +1,5 @@
-//! Gates: what a comparison must not lose, as a user's file says, for machines that decide about changes.
+//! Gates: thresholds from a user's file that a comparison or a run must keep, for CI and similar
+//! automation.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,34 +17,34 @@ use toml::Spanned;
 use crate::place::Place;
 use crate::reference::{Wrong, aim, has, is_without_unit, text_of};
 
-/// Why a file of gates cannot be used.
+/// Error in a file of gates.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum GateError {
-    /// It has no gate.
+    /// The file has no gate.
     #[error("{0}")]
     Read(String),
-    /// It is no TOML of gates.
+    /// The file is not valid TOML of gates.
     #[error("line {}: {message}", .place.line)]
     Toml {
-        /// Where it is.
+        /// Location in the file.
         place: Place,
-        /// What is wrong there.
+        /// Error message.
         message: String,
     },
-    /// Something in one gate.
+    /// Error in one gate.
     #[error("line {}: gate {number}: {what}", .place.line)]
     Gate {
-        /// Where it is.
+        /// Location in the file.
         place: Place,
-        /// Its number, from 1.
+        /// Number of the gate, from 1.
         number: usize,
-        /// What is wrong.
+        /// Error message.
         what: String,
     },
 }
 
 impl GateError {
-    /// Where in the file it is.
+    /// Returns the location of the error in the file.
     #[must_use]
     pub const fn place(&self) -> Option<&Place> {
         match self {
@@ -71,47 +72,48 @@ struct Typed {
     at_most: Option<Spanned<String>>,
 }
 
-/// One threshold.
+/// Threshold for a metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gate {
     /// `memory.stream/triad`.
     pub metric: String,
     unit: Unit,
     dimensions: Vec<(Attribute, String)>,
-    /// Where in the file it asks about a change.
+    /// Location of `worse_by`, if given.
     change: Option<Place>,
     worse_by: Option<f64>,
     at_least: Option<f64>,
     at_most: Option<f64>,
 }
 
-/// What a gate says of one result.
+/// Result of a gate for one measured result.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
-    /// What it is about: metric and dimensions.
+    /// Metric and case.
     pub name: String,
-    /// What follows.
+    /// Outcome of the gate.
     pub outcome: Outcome,
-    /// In words, with the figures.
+    /// Reason, with the figures.
     pub reason: String,
 }
 
-/// What follows from a gate.
+/// Outcome of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
-    /// Within the threshold.
+    /// The value is within the threshold.
     Passed,
-    /// Beyond it.
+    /// The value is beyond the threshold.
     Failed,
     /// The interval contains the threshold, or nothing was measured.
     CannotTell,
 }
 
-/// Reads a file of gates.
+/// Parses a file of gates.
 ///
 /// # Errors
-/// When it is no TOML of gates, or a gate has no known metric, dimension, unit or threshold.
+/// When the file is not valid TOML of gates, or a gate has no known metric, dimension, unit or
+/// threshold.
 pub fn read(text: &str) -> Result<Vec<Gate>, GateError> {
     let file: File = toml::from_str(text).map_err(|error| {
         let (place, message) = Place::of_toml(text, &error);
@@ -163,8 +165,8 @@ fn gate(text: &str, typed: Typed) -> Result<Gate, (Range<usize>, String)> {
     Ok(Gate { metric, unit, dimensions, change, worse_by, at_least, at_most })
 }
 
-/// Every result of the second condition that a gate is about. A gate about nothing that was measured cannot
-/// tell: it must not pass because a benchmark was left out.
+/// Judges every result of the second condition to which a gate applies. A gate without any result
+/// is undecided: it must not pass because a benchmark was left out.
 #[must_use]
 pub fn judge(gates: &[Gate], comparison: &Comparison) -> Vec<Judged> {
     let mut judged = Vec::new();
@@ -204,7 +206,7 @@ impl Gate {
         judged
     }
 
-    /// What it says of one value without another to compare it with.
+    /// Judges one value by the bounds, without a comparison.
     fn bounds(&self, value: &Estimate) -> Vec<(Outcome, String)> {
         let shown = |value: f64| Quantity::new(value, self.unit).to_string();
         let [low, high] = value.ci.unwrap_or([value.median, value.median]);
@@ -227,11 +229,11 @@ impl Gate {
     }
 }
 
-/// What the gates say of each host of a run: `hosts` are all that took part. One that measured nothing of what a
-/// gate is about cannot tell. What several hosts did together is another question, which a gate asks by `host`.
+/// Judges each host of a run; `hosts` are all that took part. A host without a result for a gate is
+/// undecided. Totals of several hosts are judged only by gates that name `host`.
 ///
 /// # Errors
-/// When a gate is about a change, for which one run is not enough.
+/// When a gate has `worse_by`, which needs two conditions.
 pub fn of_hosts<'r>(
     gates: &[Gate],
     hosts: &[&'r str],
@@ -268,8 +270,8 @@ pub fn of_hosts<'r>(
     Ok(judged)
 }
 
-/// How much worse the second condition is, by the interval of the ratio where there is one; with too few
-/// runs for one by the ratio alone, which is said.
+/// Judges the loss of the second condition, by the interval of the ratio. With too few runs for an
+/// interval it uses the ratio and adds a note.
 fn worse(pair: &Pair, most: f64) -> (Outcome, String) {
     let Some(ratio) = pair.ratio else {
         return (Outcome::CannotTell, "a run has no number above 0".to_owned());
@@ -299,7 +301,7 @@ fn worse(pair: &Pair, most: f64) -> (Outcome, String) {
     )
 }
 
-/// What all gates say together: a failure outweighs everything.
+/// Combines all outcomes: a failure outweighs everything.
 #[must_use]
 pub fn overall(judged: &[Judged]) -> Outcome {
     let has = |outcome| judged.iter().any(|it| it.outcome == outcome);
@@ -312,7 +314,7 @@ pub fn overall(judged: &[Judged]) -> Outcome {
     }
 }
 
-/// The results as XML of `JUnit`, which code hosts read: what cannot be told is skipped there.
+/// Formats the results as `JUnit` XML for code hosts; undecided gates are skipped tests.
 #[must_use]
 pub fn junit(judged: &[Judged]) -> String {
     let count = |outcome| judged.iter().filter(|it| it.outcome == outcome).count();
@@ -340,7 +342,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// The results as a table of Markdown, for the summary of a job.
+/// Formats the results as a Markdown table, for the summary of a job.
 #[must_use]
 pub fn markdown(judged: &[Judged]) -> String {
     let mut text = "| gate | outcome | why |\n|---|---|---|\n".to_owned();

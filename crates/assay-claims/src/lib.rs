@@ -1,7 +1,8 @@
-//! What others publish and demand: published figures with their sources, thresholds of a user, and pages.
+//! Published figures with their sources, thresholds of a user, and pages with figures.
 //!
-//! Figures are held against measured results, pages against the laws and against the page that they were
-//! made from. This crate never opens a file, and never decides which of two conflicting sources is right.
+//! Figures are compared with measured results; pages are checked against the laws and against their
+//! source page. This crate never opens a file, and never decides which of two conflicting sources
+//! is right.
 
 pub mod figure;
 pub mod gate;

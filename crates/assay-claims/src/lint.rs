@@ -1,7 +1,7 @@
-//! `assay lint`: a page held against the laws, against itself, and against the page it was made from.
+//! `assay lint`: checks a page against the laws, for consistency, and against its source page.
 //!
-//! It reports what cannot be or is not the same; it never judges what is merely unusual. A replacement is
-//! offered only where one answer is possible.
+//! Reports impossible or inconsistent figures, but never unusual ones. A replacement is offered
+//! only where it is unambiguous.
 
 use serde::Serialize;
 
@@ -18,63 +18,63 @@ mod relations;
 pub mod sarif;
 mod units;
 
-/// The largest page that is read.
+/// Maximum size of a page.
 pub const MOST_BYTES: u64 = 4 << 20;
-/// The most findings that are reported of one page.
+/// Maximum number of findings reported for one page.
 const MOST_FINDINGS: usize = 2000;
 
-/// What is wrong at one place.
+/// Error at one position of a page.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
     /// Line, from 1.
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Bytes of the place in the page.
+    /// First byte of the position in the page.
     pub start: usize,
-    /// The first byte behind it.
+    /// Byte after its last one.
     pub end: usize,
-    /// Which rule.
+    /// Violated rule.
     pub rule: Rule,
-    /// What is wrong, with what is printed there.
+    /// Error with the printed text.
     pub message: String,
-    /// What must stand there instead, where only one answer is possible.
+    /// Replacement text, if it is unambiguous.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replacement: Option<String>,
 }
 
-/// The rules; names are stable.
+/// Rules; their names are stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// A unit of the wrong kind: bits for bytes, a size for a rate.
+    /// Unit of the wrong kind: bits for bytes, a size for a rate.
     WrongUnit,
-    /// One unit written in several ways, or as no standard writes it.
+    /// Several spellings of one unit, or a non-standard one.
     UnitSpelling,
-    /// A digit changed, or a value is not that of the source.
+    /// Changed digit, or a value that differs from the source.
     Digits,
-    /// Trailing zeros that said how exact a figure is are gone.
+    /// Lost trailing zeros, which show the precision.
     Precision,
-    /// The decimal mark is not that of the page's language.
+    /// Decimal mark of another language.
     DecimalMark,
-    /// Digits are grouped in several ways, or break over a line.
+    /// Digits grouped in several ways, or broken over a line.
     Grouping,
-    /// "About" is gone, or has become something else.
+    /// "About" is missing or misplaced.
     Qualifier,
-    /// Which of two figures is of reads and which of writes is gone.
+    /// Lost distinction between figures of reads and of writes.
     Direction,
-    /// A name of a product, a tool or a metric was translated.
+    /// Translated name of a product, a tool or a metric.
     Name,
     /// Letters of two scripts in one word.
     MixedScripts,
     /// Figures that cannot come from one measurement.
     Impossible,
-    /// A table that strict readers drop, or that has other rows than its source.
+    /// Table that strict readers drop, or whose rows differ from its source.
     Table,
 }
 
 impl Rule {
-    /// Every rule, with its name and what it is about.
+    /// Every rule, with its name and description.
     pub const ALL: [(Self, &'static str, &'static str); 12] = [
         (Self::WrongUnit, "wrong-unit", "A unit of the wrong kind"),
         (Self::UnitSpelling, "unit-spelling", "A unit that no standard writes so"),
@@ -90,7 +90,7 @@ impl Rule {
         (Self::Table, "table", "A table that is not whole"),
     ];
 
-    /// The stable name.
+    /// Returns the stable name.
     #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(rule, _, _)| *rule == self);
@@ -98,15 +98,16 @@ impl Rule {
     }
 }
 
-/// A page that is being looked at.
+/// Linter of one page.
 struct Lint<'t> {
     places: Places<'t>,
-    /// How it writes numbers.
+    /// Number format of the page.
     marks: Marks,
     found: Vec<Finding>,
 }
 
-/// Everything that is wrong on a page, in the order of the page. `source` is the page it was made from.
+/// Returns all findings on a page, in the order of the page. `source` is the page from which it was
+/// translated.
 #[must_use]
 pub fn lint(text: &str, source: Option<&str>) -> Vec<Finding> {
     let page = Page::read(text);
@@ -122,13 +123,13 @@ pub fn lint(text: &str, source: Option<&str>) -> Vec<Finding> {
     }
     let mut found = lint.found;
     found.sort_by_key(|it| (it.start, it.rule, it.end));
-    // The laws and the source may find the same.
+    // The laws and the comparison with the source may report the same error.
     found.dedup_by(|b, a| a.rule == b.rule && (a.start, a.end) == (b.start, b.end));
     found.truncate(MOST_FINDINGS);
     found
 }
 
-/// The page with every replacement made, and how many there were.
+/// Applies every replacement; returns the page and their number.
 #[must_use]
 pub fn fixed(text: &str, findings: &[Finding]) -> (String, usize) {
     let mut fixed = text.to_owned();
@@ -148,13 +149,13 @@ pub fn fixed(text: &str, findings: &[Finding]) -> (String, usize) {
     (fixed, count)
 }
 
-/// What of a page cannot be compared with its source, and why.
+/// Returns the reason why parts of a page cannot be compared with its source, if any.
 #[must_use]
 pub fn left_out(text: &str, source: &str) -> Option<String> {
     against::left_out(&Page::read(text), &Page::read(source))
 }
 
-/// How a page writes numbers: as its language does, or as most of its figures are.
+/// Returns the number format of a page: that of its language, or that of most of its figures.
 fn marks(page: &Page) -> Marks {
     let known = page.language.as_deref().map(Marks::of).unwrap_or_default();
     let decimal = known.decimal.or_else(|| usual_mark(page));
@@ -173,7 +174,7 @@ impl Lint<'_> {
         message: String,
         replacement: Option<String>,
     ) {
-        // A hostile page may be wrong everywhere.
+        // Bounds the memory for a hostile page.
         if self.found.len() > 2 * MOST_FINDINGS {
             return;
         }
@@ -182,7 +183,7 @@ impl Lint<'_> {
     }
 }
 
-/// The mark that most figures with fractions in tables have.
+/// Returns the most frequent decimal mark of figures in tables.
 fn usual_mark(page: &Page) -> Option<char> {
     let all = || page.tables.iter().flat_map(|table| table.rows.iter().flatten());
     let count = |mark: char| {
@@ -197,12 +198,12 @@ fn usual_mark(page: &Page) -> Option<char> {
     }
 }
 
-/// Where a figure of a text stands in the page.
+/// Converts a span of a text to a span of the page.
 const fn at(text: &Text, (start, end): (usize, usize)) -> (usize, usize) {
     (text.start + start, text.start + end)
 }
 
-/// The only figure of a cell that holds nothing else.
+/// Returns the only figure of a cell that contains nothing else.
 fn only_figure(cell: &Text) -> Option<Figure> {
     let mut found = figures(&cell.text);
     let figure = found.pop()?;
@@ -210,7 +211,7 @@ fn only_figure(cell: &Text) -> Option<Figure> {
     (found.is_empty() && figure.number.1 - figure.number.0 == rest).then_some(figure)
 }
 
-/// The only figure of a cell, with its unit and "about" and nothing else.
+/// Returns the only figure of a cell that contains nothing but its unit and "about".
 fn alone(cell: &Text) -> Option<Figure> {
     let mut found = figures(&cell.text);
     let figure = found.pop().filter(|_| found.is_empty())?;
@@ -220,14 +221,14 @@ fn alone(cell: &Text) -> Option<Figure> {
     (is_mark && cell.text[end..].trim().is_empty()).then_some(figure)
 }
 
-/// A column of a table whose cells below the heading are figures alone.
+/// Column of a table whose cells below the heading are bare figures.
 struct Column<'p> {
     heading: &'p Text,
     unit: Option<crate::figure::Printed>,
     cells: Vec<(&'p Text, Figure)>,
 }
 
-/// The columns of a table that hold nothing but figures, in at least three rows; by their places.
+/// Returns the columns of a table that contain only bare figures, in at least three rows.
 fn columns(table: &Table) -> Vec<Column<'_>> {
     let Some((heading, rows)) = table.rows.split_first() else { return Vec::new() };
     let column = |(number, heading)| {

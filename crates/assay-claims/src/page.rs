@@ -1,41 +1,42 @@
-//! A page of Markdown or HTML as cells of tables and lines of prose, each with its place in the text.
+//! Parser of Markdown and HTML pages into table cells and lines of prose, each with its position in
+//! the text.
 //!
-//! Code, front matter and comments are left out: they are no prose, and are never translated. Markdown is
-//! read line by line, because a table that a strict reader drops is exactly what is looked for.
+//! Code, front matter and comments are skipped: they are not prose and never translated. Markdown
+//! is parsed line by line, because tables that a strict reader drops must be found.
 
-/// What is looked at on a page.
+/// Checked content of a page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
-    /// Language of the page as its front matter or its root element says: `fr-fr`.
+    /// Language of the page from its front matter or its root element: `fr-fr`.
     pub language: Option<String>,
-    /// Whether it is HTML, and no Markdown.
+    /// Whether it is HTML, not Markdown.
     pub is_html: bool,
-    /// Its tables, in order.
+    /// Tables, in order.
     pub tables: Vec<Table>,
-    /// Its prose: headings, paragraphs, items.
+    /// Prose: headings, paragraphs, list items.
     pub prose: Vec<Text>,
 }
 
-/// One table; the first row is its heading.
+/// Table; the first row is its heading.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Table {
     /// Rows of cells.
     pub rows: Vec<Vec<Text>>,
-    /// Cells of the line below the heading of a Markdown table, and its place.
+    /// Start of the line below the heading of a Markdown table, and its number of cells.
     pub rule: Option<(usize, usize)>,
 }
 
-/// A piece of text at a place.
+/// Text with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Text {
     /// First byte in the page.
     pub start: usize,
-    /// What is there; as many bytes as in the page.
+    /// Text, with as many bytes as in the page.
     pub text: String,
 }
 
 impl Page {
-    /// Reads a page; anything is a page.
+    /// Parses a page; any text is valid.
     #[must_use]
     pub fn read(text: &str) -> Self {
         let head: String = text.chars().take(4096).collect::<String>().to_ascii_lowercase();
@@ -48,7 +49,7 @@ impl Page {
         }
     }
 
-    /// Every text: cells first.
+    /// Returns all texts, cells first.
     pub fn texts(&self) -> impl Iterator<Item = &Text> {
         self.tables.iter().flat_map(|table| table.rows.iter().flatten()).chain(&self.prose)
     }
@@ -99,7 +100,7 @@ fn markdown(text: &str) -> Page {
             continue;
         }
         is_open = false;
-        // Four blanks after nothing or after code are code; a deeper item of a list is none.
+        // Indentation by four blanks is code, except for a nested list item.
         let is_code = (indent.len() >= 4 || indent.contains('\t'))
             && !trimmed.starts_with(['*', '-', '+']);
         if !is_code && !trimmed.is_empty() {
@@ -109,15 +110,15 @@ fn markdown(text: &str) -> Page {
     page
 }
 
-/// What stands before the first word of a line, in a quotation too.
+/// Characters before the first word of a line, also in a quotation.
 const QUOTED: [char; 3] = [' ', '\t', '>'];
 
-/// Without the mark of its byte order.
+/// Strips the byte order mark.
 fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-/// A block of code that is open: what opened it, and whether within a quotation.
+/// Open code block: its fence, and whether it is within a quotation.
 #[derive(Debug, Clone, Copy)]
 struct Fence<'t> {
     mark: &'t str,
@@ -130,7 +131,7 @@ impl<'t> Fence<'t> {
         let mark = trimmed.chars().next().filter(|it| matches!(it, '`' | '~'))?;
         let rest = trimmed.trim_start_matches(mark);
         let (mark, rest) = trimmed.split_at(trimmed.len() - rest.len());
-        // Three backticks around words in a line are code in a line.
+        // Three backticks around words in a line are inline code.
         let is_one = mark.len() >= 3 && !(mark.starts_with('`') && rest.contains('`'));
         is_one.then_some(Self { mark, is_quoted: is_quoted(line) })
     }
@@ -143,7 +144,7 @@ impl<'t> Fence<'t> {
         rest.is_some_and(|it| it.trim().is_empty())
     }
 
-    /// A quotation ends, and with it what was opened in it.
+    /// Returns whether the quotation ends, which also ends its code block.
     fn is_left_at(self, line: &str) -> bool {
         self.is_quoted && !is_quoted(line)
     }
@@ -153,18 +154,18 @@ fn is_quoted(line: &str) -> bool {
     line.trim_start().starts_with('>')
 }
 
-/// Whether it is the line below the heading of a table whose rows begin with no bar: `--- | ---:`.
+/// Returns whether a line separates the heading of a table without leading bars: `--- | ---:`.
 fn is_ruler(line: &str) -> bool {
     let line = line.trim_matches(|c: char| QUOTED.contains(&c) || c == '\n' || c == '\r');
     line.contains('|') && line.split('|').filter(|it| !it.is_empty()).all(is_rule)
 }
 
-/// The line with comments and elements of code blanked out, byte for byte; `within` is the end that an earlier line
-/// waits for.
+/// Blanks out comments and code elements, byte for byte. `within` is the end tag that an earlier
+/// line is waiting for.
 fn shown(line: &str, within: &mut Option<&'static str>) -> String {
     const HIDDEN: [(&str, &str); 3] =
         [("<!--", "-->"), ("<pre", "</pre>"), ("<code", "</code>")];
-    // Code in a line ends with its paragraph.
+    // Inline code ends with its paragraph.
     if line.trim().is_empty() {
         *within = within.filter(|end| *end != "</code>");
     }
@@ -189,9 +190,11 @@ fn shown(line: &str, within: &mut Option<&'static str>) -> String {
     out
 }
 
-/// Where code ends that begins at this backtick: behind as many as opened it, or behind those where none follow.
+/// Returns the end of inline code that begins at this backtick: after as many backticks as opened
+/// it, or after the opening ones if there is no match.
 fn code_end(line: &str, at: usize) -> Option<usize> {
-    /// Nobody means more; a page of ever longer ones would be searched again for each.
+    /// Maximum number of backticks; a hostile page with ever longer runs would be searched again
+    /// for each.
     const MOST: usize = 32;
     let rest = &line[at..];
     let ticks = rest.len() - rest.trim_start_matches('`').len();
@@ -229,7 +232,7 @@ fn cells(line: &str, start: usize) -> Vec<Text> {
     cells
 }
 
-/// The line with targets of links and code blanked out, byte for byte: they are no words of the page.
+/// Blanks out link targets and code, byte for byte.
 fn without_links(line: &str) -> String {
     let mut out = without_code(&with_blanks(line));
     for (open, close) in [("](", ")"), ("<a ", ">"), ("http", " "), (":::", ":::")] {
@@ -250,7 +253,7 @@ fn without_links(line: &str) -> String {
     out
 }
 
-/// The line with what stands between backticks blanked out.
+/// Blanks out inline code.
 fn without_code(line: &str) -> String {
     let mut out = line.to_owned();
     let mut at = 0;
@@ -279,7 +282,7 @@ fn html(text: &str) -> Page {
             tag.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '/').collect();
         at = close;
         match name.as_str() {
-            // What is in there may look like a tag.
+            // The content may look like a tag.
             "script" | "style" | "pre" | "code" => {
                 let end = small[close..].find(&format!("</{name}"));
                 at = end.map_or(text.len(), |it| it + close);
@@ -307,24 +310,24 @@ fn html(text: &str) -> Page {
                     None => page.prose.push(done),
                 }
             }
-            // What stands between the tags of one text is blanked out, so that places stay.
+            // Tags within a text are blanked out, so that positions stay.
             _ => add(&mut current, open, &" ".repeat(close - open)),
         }
     }
     page
 }
 
-/// Adds to the text that is open; entities of blanks become blanks of as many bytes.
+/// Appends to the open text; entities of blanks become as many blanks as bytes.
 fn add(current: &mut Option<Text>, start: usize, part: &str) {
     if let Some(text) = current {
-        // Something was left out between: keep every byte at its place.
+        // Fills a gap that was left out, so that every byte keeps its position.
         let gap = start.saturating_sub(text.start + text.text.len());
         text.text.push_str(&" ".repeat(gap));
         text.text.push_str(&with_blanks(part).replace(['\n', '\r'], " "));
     }
 }
 
-/// Entities of blanks as blanks of as many bytes, so that every place stays where it is.
+/// Replaces entities of blanks by as many blanks as bytes, so that positions stay.
 fn with_blanks(text: &str) -> String {
     const ENTITIES: [&str; 7] =
         ["&nbsp;", "&#160;", "&#xa0;", "&#xA0;", "&#8239;", "&thinsp;", "&ensp;"];
@@ -338,7 +341,7 @@ fn attribute(tag: &str, name: &str) -> Option<String> {
     Some(value.split(['"', '\'', ' ', '>']).next()?.to_owned())
 }
 
-/// Where the lines of a page begin.
+/// Index of the lines of a page.
 #[derive(Debug)]
 pub struct Places<'t> {
     text: &'t str,
@@ -346,20 +349,20 @@ pub struct Places<'t> {
 }
 
 impl<'t> Places<'t> {
-    /// Of this page.
+    /// Creates the index of a page.
     #[must_use]
     pub fn of(text: &'t str) -> Self {
         let ends = text.match_indices('\n').map(|(at, _)| at + 1);
         Self { text, starts: std::iter::once(0).chain(ends).collect() }
     }
 
-    /// Line and column of a byte, both from 1; columns count characters.
+    /// Returns line and column of a byte, both from 1; columns count characters.
     #[must_use]
     pub fn of_byte(&self, at: usize) -> (usize, usize) {
         let line = self.starts.partition_point(|start| *start <= at).max(1);
         let start = self.starts[line - 1];
         let before = self.text.as_bytes().get(start..at).unwrap_or_default();
-        // Every character has one byte that continues no other.
+        // Counts the bytes that start a UTF-8 character.
         let column = before.iter().filter(|byte| **byte & 0xc0 != 0x80).count() + 1;
         (line, column)
     }

@@ -1,13 +1,13 @@
-//! Where in a user's file something is wrong.
+//! Location of an error in a user's file.
 
 use std::ops::Range;
 
-/// A place in a file.
+/// Location in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// Its line, from 1.
+    /// Line, from 1.
     pub line: usize,
-    /// Its bytes.
+    /// Byte span.
     pub span: Range<usize>,
 }
 
@@ -17,7 +17,7 @@ impl Place {
         Self { line: 1 + before.matches('\n').count(), span }
     }
 
-    /// Where a text is no TOML of what is expected, and why.
+    /// Returns the location and message of a TOML error.
     pub(crate) fn of_toml(text: &str, error: &toml::de::Error) -> (Self, String) {
         let message = error.message().replace("unknown field", "unknown key");
         (Self::of(text, error.span().unwrap_or(0..0)), message)

@@ -1,6 +1,6 @@
-//! References: figures that somebody published, each with its source, date and qualifier.
+//! References: published figures, each with its source, date and qualifier.
 //!
-//! Conflicting claims stay side by side, and a suspect one decides nothing.
+//! Conflicting claims are kept side by side, and a suspect one decides nothing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -21,66 +21,67 @@ mod held;
 
 pub use held::{Held, Verdict, hold};
 
-/// The published figures of the program: `=` system, `@` date and source, `%` workload and metric, then one
-/// line for each figure: value, unit, qualifier, parameter, dimensions, note.
+/// Published figures of the program: `=` system, `@` date and source, `%` workload and metric, then
+/// one line for each figure: value, unit, qualifier, parameter, dimensions, note.
 const PUBLISHED: &str = include_str!("../data/references.tsv");
 
-/// "Excellent" is from 95 % of the expected figure on (the how-to of STREAM for the HB series, 2026-02-24).
+/// Tolerance of a claim: "excellent" is from 95 % of the expected figure on (the how-to of STREAM
+/// for the HB series, 2026-02-24).
 pub const TOLERANCE: f64 = 0.05;
 
-/// One published figure.
+/// Published figure.
 #[derive(Debug, Clone, Serialize)]
 pub struct Claim {
-    /// What it is asked for by: `azure/hbv4`.
+    /// Identifier of the system: `azure/hbv4`.
     pub system: String,
-    /// What the source calls it, or what is known of it.
+    /// Name of the system in the source, or a description.
     pub name: String,
-    /// When it was published: `2024-07-25`, or a part of that.
+    /// Date of publication: `2024-07-25`, or a part of that.
     pub date: String,
-    /// Where.
+    /// Source of the figure.
     pub source: String,
-    /// What was measured, in the source's words.
+    /// Workload and metric, in the source's words.
     pub what: String,
-    /// Under which conditions.
+    /// Conditions of the measurement.
     pub conditions: String,
-    /// The figure in its base unit.
+    /// Figure in its base unit.
     #[serde(flatten)]
     pub quantity: Quantity,
-    /// The figure as it was printed.
+    /// Figure as printed.
     pub printed: String,
-    /// What the source says about it.
+    /// Qualifier of the source.
     pub qualifier: Qualifier,
     /// Relative difference that still counts as the same.
     pub tolerance: f64,
-    /// What is doubtful or worth knowing about it.
+    /// Doubts and remarks.
     pub note: String,
-    /// The result of assay that it can be held against.
+    /// Result of assay with which it can be compared.
     #[serde(skip)]
     pub of: Option<Aim>,
 }
 
-/// What a source says about a figure.
+/// Qualifier of a figure in its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Qualifier {
-    /// Nothing.
+    /// No qualifier.
     Exactly,
-    /// About so much.
+    /// Approximate value.
     About,
-    /// The least: a threshold, or the low end of a range.
+    /// Lower bound: a threshold, or the low end of a range.
     AtLeast,
-    /// The most: a threshold, or the high end of a range.
+    /// Upper bound: a threshold, or the high end of a range.
     AtMost,
-    /// The best of many: the shortest time, or the highest rate.
+    /// Best of many: the shortest time, or the highest rate.
     Best,
-    /// A mean.
+    /// Mean.
     Mean,
     /// Calculated, not measured.
     Derived,
 }
 
 impl Qualifier {
-    /// The word before the figure; empty where there is none.
+    /// Returns the word before the figure; empty if there is none.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -95,53 +96,53 @@ impl Qualifier {
     }
 }
 
-/// The result that a claim is about.
+/// Result to which a claim applies.
 #[derive(Debug, Clone)]
 pub struct Aim {
-    /// The benchmark.
+    /// Benchmark of the result.
     pub benchmark: Benchmark,
-    /// Its metric.
+    /// Metric of the benchmark.
     pub metric: &'static Metric,
     /// Dimensions that the result must have.
     pub dimensions: Vec<(Attribute, String)>,
 }
 
-/// Why references cannot be used.
+/// Error in references.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ReferenceError {
-    /// There is no such system.
+    /// Unknown system.
     #[error("there is no reference `{name}`{}", did_you_mean(.near))]
     Unknown {
-        /// What was asked for.
+        /// Requested name.
         name: String,
-        /// The nearest that there is.
+        /// Most similar known name.
         near: Option<String>,
     },
-    /// The file is no TOML of claims.
+    /// The file is not valid TOML of claims.
     #[error("line {}: {message}", .place.line)]
     Toml {
-        /// Where it is.
+        /// Location in the file.
         place: Place,
-        /// What is wrong there.
+        /// Error message.
         message: String,
     },
-    /// The file has none of what is wanted.
+    /// The file has no entry of the requested kind.
     #[error("{0}")]
     Read(String),
-    /// Something in one of its entries.
+    /// Error in one of its entries.
     #[error("line {}: {entry}: {wrong}", .place.line)]
     Entry {
-        /// Where it is.
+        /// Location in the file.
         place: Place,
-        /// Which entry of the file: `claim 1`.
+        /// Entry of the file: `claim 1`.
         entry: String,
-        /// What is wrong there.
+        /// Error in the entry.
         wrong: Box<Wrong>,
     },
 }
 
 impl ReferenceError {
-    /// Where in the file it is.
+    /// Returns the location of the error in the file.
     #[must_use]
     pub const fn place(&self) -> Option<&Place> {
         match self {
@@ -151,27 +152,27 @@ impl ReferenceError {
     }
 }
 
-/// What is wrong in an entry of a file of references.
+/// Error in an entry of a file of references.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Wrong {
-    /// A metric that assay does not have.
+    /// Unknown metric.
     #[error("there is no metric `{0}`, write it like memory.stream/triad")]
     Metric(String),
-    /// A dimension that assay does not have.
+    /// Unknown dimension.
     #[error("there is no dimension `{0}`")]
     Dimension(String),
-    /// A figure with another unit than the metric's.
+    /// Figure whose unit does not fit the metric.
     #[error(transparent)]
     Figure(QuantityError),
-    /// A limit of a time or a cost.
+    /// Limit for a time or a cost.
     #[error("`{0}` is better when it is lower, and a limit is what nothing exceeds")]
     NoLimit(String),
-    /// A figure that bears no unit.
+    /// Figure without a unit.
     #[error("`{text}` has no unit; write it like `{example}`")]
     NoUnit {
-        /// What is there.
+        /// Text of the figure.
         text: String,
-        /// A unit of the metric.
+        /// Unit of the metric, as an example.
         example: &'static str,
     },
 }
@@ -181,13 +182,14 @@ fn did_you_mean(near: &Option<String>) -> String {
 }
 
 impl Claim {
-    /// Whether its source contradicts itself or the laws: it is shown, and nothing is decided by it.
+    /// Returns whether its source contradicts itself or the laws. A suspect claim is reported, but
+    /// decides nothing.
     #[must_use]
     pub fn is_suspect(&self) -> bool {
         self.note.starts_with("SUSPECT")
     }
 
-    /// Number and unit as they were printed, `26.89` and `GB/s`; `None` where that is no plain number.
+    /// Returns number and unit as printed, `26.89` and `GB/s`; `None` if it is not a plain number.
     #[must_use]
     pub fn as_printed(&self) -> Option<(&str, &str)> {
         let printed = self.printed.trim();
@@ -200,8 +202,8 @@ impl Claim {
         (is_known && number.parse::<f64>().is_ok()).then_some((number, unit))
     }
 
-    /// Whether a figure keeps the claim; `None` where the claim decides nothing. Who does not reach the best of many has
-    /// missed nothing, nor who stays below the high end of a range of rates.
+    /// Returns whether a figure meets the claim; `None` if the claim decides nothing. The best of
+    /// many and the high end of a range of rates cannot be missed.
     #[must_use]
     pub fn is_kept_by(&self, value: f64, better: Better) -> Option<bool> {
         let is_threshold = match (self.qualifier, better) {
@@ -220,7 +222,7 @@ impl Claim {
     }
 }
 
-/// Every published figure that the program knows.
+/// Returns every published figure of the program.
 #[must_use]
 pub fn published() -> Vec<Claim> {
     let (mut system, mut name, mut date, mut source) = ("", "", "", "");
@@ -260,14 +262,14 @@ pub fn published() -> Vec<Claim> {
     claims
 }
 
-/// `memory.stream/triad`.
+/// Finds a metric by its path: `memory.stream/triad`.
 pub(crate) fn aim(text: &str) -> Option<(Benchmark, &'static Metric)> {
     let (benchmark, metric) = text.rsplit_once('/')?;
     let benchmark = Benchmark::from_id(benchmark)?;
     Some((benchmark, benchmark.metric(metric)?))
 }
 
-/// `operation=read bytes=4096`; the file is our own.
+/// Parses dimensions of the built-in file: `operation=read bytes=4096`. Unknown ones are ignored.
 fn dimensions(text: &str) -> Vec<(Attribute, String)> {
     let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
     pairs
@@ -275,7 +277,7 @@ fn dimensions(text: &str) -> Vec<(Attribute, String)> {
         .collect()
 }
 
-/// Units as sources print them, with their base unit and what they are worth in it.
+/// Units as printed by sources, with base unit and factor.
 const UNITS: [(&str, Unit, f64); 13] = [
     ("us", Unit::Second, 1e-6),
     ("ms", Unit::Second, 1e-3),
@@ -292,7 +294,7 @@ const UNITS: [(&str, Unit, f64); 13] = [
     ("%", Unit::Ratio, 0.01),
 ];
 
-/// The base unit of a unit as sources print it, and what it is worth.
+/// Returns the base unit and the factor of a unit as printed by sources.
 fn unit(name: &str) -> (Unit, f64) {
     let found = UNITS.iter().find(|(known, _, _)| *known == name);
     found.map_or((Unit::Count, 1.0), |(_, unit, factor)| (*unit, *factor))
@@ -310,8 +312,9 @@ fn qualifier(name: &str) -> Qualifier {
     }
 }
 
-/// The system of the references that a machine says it is, by the product of its firmware or the size of its cloud:
-/// `Amazon EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole names with a digit, for `Virtual Machine` names nothing.
+/// Returns the system of a machine, by the product name of its firmware or its cloud size: `Amazon
+/// EC2 c5n.18xlarge`, `Standard_HB120rs_v3`. Only whole names with a digit match, because `Virtual
+/// Machine` is not specific.
 #[must_use]
 pub fn system_of(product: &str) -> Option<String> {
     let letters = |word: &str| word.trim_start_matches("Standard_").to_ascii_lowercase();
@@ -321,7 +324,7 @@ pub fn system_of(product: &str) -> Option<String> {
     };
     let words: Vec<String> = product.split_whitespace().map(letters).filter(is_name).collect();
     published().into_iter().find_map(|claim| {
-        // `aws/c5n.18xlarge/rhel8` is one of several of its kind.
+        // Systems such as `aws/c5n.18xlarge/rhel8` are variants of one type.
         let kind: Vec<&str> = claim.system.split('/').take(2).collect();
         let called = claim.name.split([' ', '(']).nth(1).unwrap_or_default();
         let names = [kind.get(1).copied().unwrap_or_default(), called].map(letters);
@@ -329,10 +332,10 @@ pub fn system_of(product: &str) -> Option<String> {
     })
 }
 
-/// The published figures of one system.
+/// Returns the published figures of one system.
 ///
 /// # Errors
-/// When there is none of that name; the nearest is named.
+/// When the system is unknown; the error contains the most similar name.
 pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
     let wanted = name.to_ascii_lowercase();
     let mut all = published();
@@ -342,7 +345,7 @@ pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
         let (own, names) = (format!("/{wanted}"), || all.iter().map(|it| it.system.as_str()));
         let near =
             || nearest(&wanted, names()).or_else(|| names().find(|it| it.ends_with(&own)));
-        // Behind the vendor people type the product: `azure/HB120rs_v3`.
+        // Users may type the product after the vendor: `azure/HB120rs_v3`.
         let of_product = wanted.rsplit('/').next().and_then(system_of);
         let near = of_product.or_else(|| near().map(str::to_owned));
         let name = name.to_owned();
@@ -352,7 +355,7 @@ pub fn of_system(name: &str) -> Result<Vec<Claim>, ReferenceError> {
     Ok(all)
 }
 
-/// A user's own claims.
+/// File with a user's own claims.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -386,10 +389,10 @@ const fn exactly() -> Qualifier {
     Qualifier::Exactly
 }
 
-/// Reads a user's own references.
+/// Parses a user's own references.
 ///
 /// # Errors
-/// When it is no TOML of claims, or a claim has no known metric, dimension or unit.
+/// When the file is not valid TOML of claims, or a claim has no known metric, dimension or unit.
 pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     let file = file(text)?;
     if file.claim.is_empty() {
@@ -398,10 +401,10 @@ pub fn read(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     entries(text, "claim", file.claim, file.system)
 }
 
-/// Reads the limits of a user's file: what a data sheet says that a device reaches at most.
+/// Parses the limits of a user's file: maximum values from the data sheet of a device.
 ///
 /// # Errors
-/// The same of limits, and one of a metric that is better when it is lower.
+/// As for claims, and when a lower value of the metric is better.
 pub fn read_limits(text: &str) -> Result<Vec<Claim>, ReferenceError> {
     let file = file(text)?;
     if file.limit.is_empty() {
@@ -473,14 +476,14 @@ fn claim(is_limit: bool, typed: Typed, system: &str) -> Result<Claim, (Range<usi
     })
 }
 
-/// A bare number of a unit that has prefixes may be off by any of them.
+/// Returns whether a number lacks a unit that could have prefixes.
 pub(crate) fn is_without_unit(text: &str, unit: Unit) -> bool {
     text.trim().ends_with(|c: char| c.is_ascii_digit())
         && !matches!(unit, Unit::Count | Unit::Ratio)
 }
 
-/// What these data-sheet limits say of a result: the lowest of those about it. A device is that of one host; a limit of
-/// what several hosts do together names them by `host`.
+/// Returns the lowest data-sheet limit that applies to a result. A limit applies to a device of one
+/// host, unless it names `host` for a total of several.
 #[must_use]
 pub fn limit_of(estimate: &Estimate, sheet: &[Claim]) -> Option<Limit> {
     let names_host =
@@ -496,7 +499,7 @@ pub fn limit_of(estimate: &Estimate, sheet: &[Claim]) -> Option<Limit> {
     Some(Limit { value: lowest.quantity.value, basis: Basis::DataSheet { source } })
 }
 
-/// A value of TOML as dimensions are compared.
+/// Returns a TOML value as text for the comparison with dimensions.
 pub(crate) fn text_of(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),
@@ -509,7 +512,7 @@ pub(crate) fn text_of(value: &toml::Value) -> String {
     }
 }
 
-/// `300k IOPS` and `1 TFLOPS` are what people write.
+/// Normalizes common spellings: `300k IOPS`, `1 TFLOPS`.
 fn spoken(text: &str) -> String {
     let text = text.replace("IOPS", "IO/s").replace("FLOPS", "FLOP/s");
     text.split_whitespace().collect()
@@ -526,7 +529,7 @@ fn is_about(claim: &Claim, estimate: &Estimate) -> bool {
         && has(estimate, &aim.dimensions)
 }
 
-/// Whether a result has these dimensions.
+/// Returns whether a result has these dimensions.
 pub(crate) fn has(estimate: &Estimate, dimensions: &[(Attribute, String)]) -> bool {
     dimensions.iter().all(|(name, wanted)| match estimate.parameters.get(name) {
         Some(Value::Text(text)) => text == wanted,

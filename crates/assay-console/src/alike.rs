@@ -1,13 +1,15 @@
-//! What is said of several hosts alike, while it comes: of the first at once, of the others together. Never prints, and
-//! never reads a clock.
+//! Deduplicates messages that several hosts send alike: prints the first at once and groups the
+//! others.
+//!
+//! Never prints, and never reads a clock.
 
 use assay_model::host_names;
 use assay_report::words;
 
-/// Where nothing new came for so long, the others are said.
+/// Time without a new message after which the grouped messages are printed.
 const SETTLED_S: f64 = 1.0;
 
-/// What was said, and whom else it is true of.
+/// Messages by kind, each with the hosts it also applies to.
 #[derive(Debug, Default)]
 pub(crate) struct Alike {
     kinds: Vec<Kind>,
@@ -18,11 +20,11 @@ pub(crate) struct Alike {
 struct Kind {
     key: String,
     host: String,
-    /// Hosts that wait.
+    /// Messages of further hosts that are not printed yet.
     others: Vec<Waiting>,
 }
 
-/// A host, what is to be said of it alone, and how bad that is.
+/// Message of one host, with its severity.
 #[derive(Debug)]
 struct Waiting {
     host: String,
@@ -31,8 +33,10 @@ struct Waiting {
 }
 
 impl Alike {
-    /// What is said of a host at `at_s`, and how bad it is; it comes back where nothing of the kind was said before, else it
-    /// waits.
+    /// Adds a host's message, with its severity, at `at_s`.
+    ///
+    /// Returns the line if it must be printed now: it is the first of its kind, or from the same
+    /// host as the first. Otherwise it is queued.
     pub(crate) fn hear(
         &mut self,
         key: &str,
@@ -57,16 +61,17 @@ impl Alike {
         }
     }
 
-    /// Whether nobody was added for a while.
+    /// Whether no message arrived for [`SETTLED_S`].
     pub(crate) fn is_settled(&self, at_s: f64) -> bool {
         at_s - self.newest_s > SETTLED_S
     }
 
-    /// A line of each kind for all that wait: that of the worst of them.
+    /// Returns one line for each kind with queued messages, that of the most severe, and empties
+    /// the queues.
     pub(crate) fn rest(&mut self) -> Vec<String> {
         let line = |kind: &mut Kind| {
             let mut others = std::mem::take(&mut kind.others);
-            // They came as they were done.
+            // Messages arrive in order of completion.
             host_names::sort(&mut others, |it| &it.host);
             if let [] | [_] = others.as_slice() {
                 return others.pop().map(|it| it.line);
@@ -87,7 +92,7 @@ mod tests {
     #[test]
     fn a_hundred_hosts_are_two_lines() {
         let mut alike = Alike::default();
-        let mut said = Vec::new();
+        let mut lines = Vec::new();
         for host in 1..=100 {
             for (key, what, extent) in [
                 ("load", format!("load {host}"), f64::from(host)),
@@ -95,24 +100,25 @@ mod tests {
             ] {
                 let name = format!("h{host}");
                 let line = format!("{name}: {what}");
-                said.extend(alike.hear(key, &name, (line, extent), 0.1));
+                lines.extend(alike.hear(key, &name, (line, extent), 0.1));
             }
         }
         assert!(!alike.is_settled(1.0) && alike.is_settled(1.2));
-        said.extend(alike.rest());
+        lines.extend(alike.rest());
         let expected = [
             "h1: load 1",
             "h1: another",
             "h100: load 100 … and on 98 more hosts: h[2-99]",
             "h2: another … and on 98 more hosts: h[3-100]",
         ];
-        assert_eq!(said, expected);
+        assert_eq!(lines, expected);
         assert_eq!(alike.rest(), Vec::<String>::new());
         for host in ["h10", "h9", "a-2"] {
             alike.hear("load", host, (format!("{host}: x"), 0.0), 2.0);
         }
         assert_eq!(alike.rest(), ["a-2: x … and on 2 more hosts: h9, h10"]);
-        // Of one alone its own words are said, and of the first whatever comes later.
+        // A single queued message is printed unchanged; messages of the first host are never
+        // queued.
         assert_eq!(alike.hear("load", "h7", ("h7: load 7".into(), 7.0), 3.0), None);
         assert_eq!(alike.rest(), ["h7: load 7"]);
         assert_eq!(

@@ -1,16 +1,16 @@
-//! Exit codes, and how failures are printed.
+//! Exit codes and the rendering of failures.
 
 use std::ops::Range;
 
 use assay_run::failure::{Failure, Kind, Place};
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, SourceCode};
 
-/// The exit code of a comparison that found something worse.
+/// Exit code of a comparison that found a regression.
 pub const REGRESSION: u8 = 5;
-/// The exit code of a comparison that found nothing worse and cannot tell everything.
+/// Exit code of a comparison that found no regression but could not decide everything.
 pub const UNDECIDED: u8 = 6;
 
-/// Every exit code with its meaning; 5 and 6 belong to comparisons.
+/// Exit codes with their meaning; 5 and 6 belong to comparisons.
 pub const EXIT_CODES: [(u8, &str); 7] = [
     (0, "fine"),
     (1, "a bug in assay"),
@@ -33,7 +33,7 @@ pub const EXIT_CODES: [(u8, &str); 7] = [
     ),
 ];
 
-/// The exit code of a failure of this kind.
+/// Returns the exit code of a failure of this kind.
 pub const fn exit_code(kind: Kind) -> u8 {
     match kind {
         Kind::Internal => 1,
@@ -43,7 +43,7 @@ pub const fn exit_code(kind: Kind) -> u8 {
     }
 }
 
-/// The failure for people: what (with the place), why, what to do.
+/// Renders a failure as text: what failed (with the source location), why, and what to do.
 pub fn render(failure: &Failure, colour: bool) -> String {
     let place = failure.place().map(|place| shown(place, colour)).unwrap_or_default();
     format!("error: {}\n{place}{}", failure.what(), failure.details())
@@ -58,7 +58,7 @@ fn shown(place: &Place, colour: bool) -> String {
     let shown = Snippet { text, span: place.span.clone() };
     let mut text = String::new();
     match handler.render_report(&mut text, &shown) {
-        // The handler prints the (empty) message on its own line first.
+        // The handler prints the empty message on a line of its own first.
         Ok(()) => {
             text.lines().skip_while(|line| !line.contains('╭')).collect::<Vec<_>>().join("\n")
                 + "\n"
@@ -67,7 +67,7 @@ fn shown(place: &Place, colour: bool) -> String {
     }
 }
 
-/// A place as miette wants it.
+/// Source excerpt in the form that miette renders.
 #[derive(Debug, thiserror::Error)]
 #[error("")]
 struct Snippet {

@@ -1,23 +1,27 @@
-//! Lines at the foot of a terminal that are drawn again and again. Never decides what stands in them.
+//! Status lines at the bottom of a terminal that are redrawn in place. Never decides what they
+//! contain.
 //!
-//! The cursor waits before the first of them: what a terminal echoes of a key (`^C`) then lies on them until they are
-//! drawn again. Behind them it would move everything by a line, and leave a copy of them above what is said next.
+//! The cursor rests at the start of the first line. A key that the terminal echoes (`^C`) then
+//! overwrites the lines until the next redraw. After the last line, the echo would scroll the
+//! screen by a line and leave a stale copy above the next message.
 
 use std::fmt::{self, Debug, Formatter, Write as _};
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-/// What is drawn may not take time from a core that measures: twice a second is seldom enough.
+/// Redraw interval: twice a second, so that drawing takes little time from cores that measure.
 const EVERY: Duration = Duration::from_millis(500);
-/// To the first column, and what is on the line taken away. Not what is below it, too, in one: a terminal that is cleared
-/// from its first line on keeps a copy in what it can be scrolled back to.
+/// Moves to the first column and clears the line.
+///
+/// Clears line by line instead of everything below at once: a terminal cleared from its first line
+/// on keeps a copy in its scrollback.
 const CLEARED: &str = "\r\u{1b}[2K";
 
-/// The lines that are to be seen now.
+/// Function that returns the current lines.
 pub(crate) type Lines = Box<dyn Fn() -> Vec<String> + Send>;
 
-/// Is drawn until it is dropped.
+/// Status lines, redrawn by a thread until they are dropped.
 pub(crate) struct Foot(Arc<Shared>);
 
 struct Shared {
@@ -28,7 +32,7 @@ struct Shared {
 struct Drawing {
     lines: Lines,
     to: Box<dyn Write + Send>,
-    /// Lines that are to be seen.
+    /// Number of lines on the screen.
     drawn: usize,
     is_over: bool,
 }
@@ -40,7 +44,7 @@ impl Debug for Foot {
 }
 
 impl Foot {
-    /// Draws on standard error from now on.
+    /// Starts drawing on standard error.
     pub(crate) fn new(lines: Lines) -> Self {
         let to = Box::new(io::stderr());
         let drawing = Mutex::new(Drawing { lines, to, drawn: 0, is_over: false });
@@ -50,12 +54,12 @@ impl Foot {
         Self(shared)
     }
 
-    /// For whoever has nothing else at hand.
+    /// Returns a weak handle for code without access to the terminal.
     pub(crate) fn handle(&self) -> Handle {
         Handle(Arc::downgrade(&self.0))
     }
 
-    /// Writes something else above it.
+    /// Calls `write`, whose output appears above the status lines.
     pub(crate) fn beneath<T>(&self, write: impl FnOnce() -> T) -> T {
         self.0.beneath(write)
     }
@@ -70,12 +74,13 @@ impl Drop for Foot {
     }
 }
 
-/// A foot that may be gone.
+/// Weak handle to status lines that may have been dropped.
 #[derive(Clone)]
 pub(crate) struct Handle(Weak<Shared>);
 
 impl Handle {
-    /// Writes something above it; gives it back where there is nothing to be above of.
+    /// Calls `write`, whose output appears above the status lines. Returns `false`, without a call,
+    /// if there are none.
     pub(crate) fn beneath(&self, write: impl FnOnce()) -> bool {
         let shared = self.0.upgrade();
         shared.map(|shared| shared.beneath(write)).is_some()
@@ -111,7 +116,7 @@ impl Drawing {
     fn draw(&mut self) {
         let mut lines = (self.lines)();
         let seen = lines.len();
-        // Those of before may be more.
+        // The previous drawing may have had more lines.
         lines.resize(seen.max(self.drawn), String::new());
         self.put(&lines);
         self.drawn = seen;
@@ -122,7 +127,7 @@ impl Drawing {
         self.drawn = 0;
     }
 
-    /// Lines over those that are there, and the cursor back before the first.
+    /// Overwrites the lines on the screen and moves the cursor back to the first one.
     fn put(&mut self, lines: &[String]) {
         let lines: Vec<String> = lines.iter().map(|line| format!("{CLEARED}{line}")).collect();
         let mut text = lines.join("\n") + "\r";
@@ -133,7 +138,7 @@ impl Drawing {
         self.write(&text);
     }
 
-    /// In one piece; a terminal that is gone sees nothing, and the run goes on.
+    /// Writes in one call. Errors are ignored: the run continues without its terminal.
     fn write(&mut self, text: &str) {
         drop(self.to.write_all(text.as_bytes()).and_then(|()| self.to.flush()));
     }
@@ -143,7 +148,7 @@ impl Drawing {
 mod tests {
     use super::*;
 
-    /// Keeps what is written.
+    /// Writer that collects its output.
     #[derive(Clone, Default)]
     struct Kept(Arc<Mutex<Vec<u8>>>);
 

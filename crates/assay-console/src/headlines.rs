@@ -1,15 +1,15 @@
-//! The few values that `assay list` shows of a run.
+//! Headline values that `assay list` prints for each run.
 
 use assay_model::run::Run;
 use assay_report::build;
 use assay_stats::summarize::summarize;
 use assay_store::{Headline, Headlines};
 
-/// What the list shows; the version changes when the choice or the statistics do, so that an index
-/// made before is renewed.
+/// Selection of headline values. Its version changes with the selection or the statistics, so that
+/// older indexes are rebuilt.
 pub(crate) const HEADLINES: Headlines =
     Headlines { version: 100 * assay_stats::METHOD + CHOICE, of: headlines };
-/// Which values are chosen, and what they are called.
+/// Version of the selection of values and of their names.
 const CHOICE: u32 = 4;
 
 fn headlines(run: &Run) -> (Vec<Headline>, bool) {

@@ -1,4 +1,5 @@
-//! Files in another tool's language, read whole. Never reads without end: a device or a pipe may have none.
+//! Reads job files of other tools into memory, up to a maximum size: devices and pipes may never
+//! end.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -6,13 +7,14 @@ use std::path::Path;
 
 use assay_run::failure::Failure;
 
-/// A hundred thousand lines have 10 MiB; what is this much longer was not written by anybody.
+/// Maximum size of a job file. A hundred thousand lines take 10 MiB; larger files are not written
+/// by hand.
 const MOST_BYTES: u64 = 128 << 20;
 
-/// The bytes of the file at `path`.
+/// Reads the file at `path`.
 ///
 /// # Errors
-/// What the system says, or that the file is larger than any job file.
+/// The system's error, or that the file exceeds the maximum size.
 pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -22,7 +24,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Why a file that a user names is of no use.
+/// Returns the failure for a file named by the user that cannot be read.
 pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
     let failure = Failure::usage(format!("{} cannot be read", path.display())).because(error);
     match error.kind() {
@@ -31,10 +33,10 @@ pub fn unreadable(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// The same as text.
+/// Reads the file at `path` as text.
 ///
 /// # Errors
-/// As [`read`], or that the bytes are no UTF-8.
+/// See [`read`]; also if the bytes are not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(read(path)?).map_err(io::Error::other)
 }

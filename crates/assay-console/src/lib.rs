@@ -1,5 +1,5 @@
-//! What every command of assay shares: the terminal, failures with their exit codes, the store and files
-//! as users name them, and the options about them.
+//! Console layer shared by all commands: terminal, failures and exit codes, access to the store,
+//! files named by the user, and common options.
 //!
 //! The only crate that writes to the terminal, handles signals, or decides about exit codes.
 

@@ -1,4 +1,4 @@
-//! Progress of a run on the terminal.
+//! Sinks that print the progress of a run on the terminal.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,45 +17,46 @@ use crate::alike::Alike;
 use crate::options::KeepArguments;
 use crate::terminal::Terminal;
 
-/// The message about what goes on before a plan is known.
+/// Message that is shown until a plan is known.
 pub const LOOKING: &str = "progress-looking";
 
-/// What hosts say of plans that do not fit into their time, which is much the same of each.
+/// Phrases about plans that exceed their time. Hosts send nearly identical ones.
 const OUTLOOKS: [&str; 4] =
     ["plan-in-a-hurry", "run-over-budget", "run-even-longer", "solve-over-budget"];
 
-/// The terminal as it listens to a run.
+/// Sink that prints a run's progress and problems on the terminal.
 #[derive(Debug)]
 pub struct Listening<'t> {
     terminal: &'t mut Terminal,
     /// Whether every event is also printed as a line of JSON.
     echo: bool,
-    /// Whether only what went wrong is said.
+    /// Whether only problems are printed.
     is_quiet: bool,
     progress: Arc<Mutex<Progress>>,
     began: Instant,
-    /// Whether the run has one case, whose failure is that of the command.
+    /// Whether the run has a single case, whose failure is that of the command.
     is_single: bool,
-    /// Whether it has failed: nothing else about such a run is worth saying.
+    /// Whether the run's only case failed; its warnings are then not printed.
     is_lost: bool,
-    /// Doubts about a run of one case, worth saying once it has a result.
+    /// Warnings about a run with a single case, printed once it has a result.
     held: Vec<String>,
-    /// Cases that failed on a host, whose reasons have been said there.
+    /// Cases whose failure on a host has been printed.
     told: BTreeSet<String>,
-    /// Whether a report follows on the same screen that begins with why it is not to be relied on.
+    /// Whether a report follows on the same screen. It begins with the reasons to distrust the run.
     is_reported: bool,
-    /// Whether anything has been measured.
+    /// Whether a case has started.
     has_measured: bool,
-    /// Doubts about several hosts, cases that failed on them, and what of their plans does not fit.
+    /// Doubts, failures of cases and overlong plans, each deduplicated across hosts.
     doubts: Alike,
     failures: Alike,
     outlooks: Alike,
-    /// What of plans was said, with its host.
+    /// Phrases about overlong plans that were printed, each with its host.
     foretold: BTreeSet<String>,
 }
 
 impl<'t> Listening<'t> {
-    /// Prints every event where it is to `echo` them; only what went wrong where it is to be quiet.
+    /// Creates a sink that prints all events as JSON if `echo` is set, and only problems if
+    /// `is_quiet` is set.
     pub fn new(terminal: &'t mut Terminal, echo: bool, is_quiet: bool) -> Self {
         Self {
             terminal,
@@ -76,28 +77,30 @@ impl<'t> Listening<'t> {
         }
     }
 
-    /// A report follows on the same screen: what it begins with need not be said when the run ends.
+    /// Sets whether a report follows on the same screen. The reasons to distrust the run are then
+    /// not printed twice.
     #[must_use]
     pub fn reported(self, is_reported: bool) -> Self {
         Self { is_reported, ..self }
     }
 
-    /// Something is looked for before there is a run; `message` is one of the catalogue's.
+    /// Shows that a search goes on before the run starts. `message` is an identifier of the message
+    /// catalogue.
     pub fn before(terminal: &mut Terminal, message: &str, is_quiet: bool) {
-        // Who does not look on need not wait for the catalogue.
+        // Skips loading the catalogue if nothing is shown.
         if !is_quiet && terminal.is_watched() {
             Self::before_saying(terminal, words::message(message));
         }
     }
 
-    /// The same in words of its own.
+    /// Shows a progress line with the given text before the run starts.
     pub fn before_saying(terminal: &mut Terminal, words: &str) {
         let mut progress = Progress::default();
         progress.say(words);
         terminal.begin_progress(&Arc::new(Mutex::new(progress)), Instant::now());
     }
 
-    /// The same where who listens is told how far it is.
+    /// Shows a progress line with the given text for this run.
     pub fn begin(&mut self, message: &str) {
         self.known().say(message);
         if !self.is_quiet {
@@ -136,7 +139,7 @@ impl Sink for Listening<'_> {
             let Second { rates, latency_s, cpu, .. } = *second;
             return self.known().hear(host, rates, latency_s, cpu);
         }
-        // Of many cases the bar shows what goes on; a line for each second would bury it.
+        // With several cases the progress bar shows the rates; a line per second would hide it.
         if self.is_single && !self.is_quiet && self.terminal.is_live() {
             let Second { at_s, rates, latency_s, cpu, .. } = *second;
             self.terminal.note(&progress::second(at_s, rates, latency_s, cpu));
@@ -148,7 +151,7 @@ impl Sink for Listening<'_> {
         let line = format!("{indent}{}", words::phrase(said));
         let (id, at_s) = (said.id().unwrap_or_default(), self.began.elapsed().as_secs_f64());
         let line = match about {
-            // Once of each host: where they take turns it grows with every case.
+            // Prints each phrase once per host: hosts that take turns repeat it with every case.
             Some(host) if OUTLOOKS.contains(&id) => self
                 .foretold
                 .insert(format!("{id} {host}"))
@@ -173,21 +176,22 @@ impl Sink for Listening<'_> {
     }
 }
 
-/// A run in the language of a tool: the command prints meanwhile, and of the run only the store has
-/// anything to say. Where it was stored is said last, to people alone: a tool says no such thing, and
-/// scripts read what it says on either output.
+/// Sink for commands in another tool's language, which print their own output during the run.
+///
+/// Prints only warnings and, at the end, the name of the stored run. That name is printed only on a
+/// terminal: the emulated tool prints no such line, and scripts read both outputs.
 #[derive(Debug)]
 pub struct Silently {
     terminal: Terminal,
     stores: bool,
-    /// The run that goes on.
+    /// Identifier of the current run.
     run: String,
-    /// Runs that were stored to their end.
+    /// Identifiers of the runs that were stored completely.
     stored: Vec<String>,
 }
 
 impl Silently {
-    /// Beside the terminal that the command prints on.
+    /// Creates a sink with its own terminal, separate from the one that the command prints on.
     pub fn beside(keep: &KeepArguments) -> Self {
         let (run, stored) = (String::new(), Vec::new());
         Self { terminal: Terminal::attached(), stores: !keep.no_store, run, stored }
@@ -206,7 +210,7 @@ impl Sink for Silently {
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure> {
         match event {
             RunEvent::RunStarted(started) => self.run.clone_from(&started.run),
-            // What failed says so itself, and is nothing to look at.
+            // A failed run has reported its failure and has nothing to show.
             RunEvent::RunFinished { status, .. }
                 if self.stores && *status != Status::Failed =>
             {
@@ -227,7 +231,7 @@ impl Sink for Silently {
 }
 
 impl Listening<'_> {
-    /// What waits to be said of several hosts is said where nothing was added for a while.
+    /// Prints the grouped messages of several hosts once no more arrive.
     fn settle(&mut self) {
         let at_s = self.began.elapsed().as_secs_f64();
         let all = [&self.doubts, &self.failures, &self.outlooks];
@@ -236,7 +240,7 @@ impl Listening<'_> {
         }
         self.say_outlooks();
         self.say_failures();
-        // Hosts that have their turns come to their end one by one, with the same doubts.
+        // Hosts that take turns finish one by one, with the same doubts.
         if !self.has_measured {
             self.say_doubts();
         }
@@ -301,12 +305,13 @@ impl Listening<'_> {
                 }
             }
             RunEvent::CaseStarted { .. } => self.has_measured = true,
-            // Before anything is measured there is time to stop.
+            // Contention is still printed before the first measurement, while there is time to
+            // stop.
             RunEvent::Doubt { case: None, doubt }
                 if self.is_reported && self.has_measured && trust::is_contention(doubt) => {}
-            // A point that no curve needs any more: nothing was done.
+            // A point that its curve no longer needs; nothing was measured.
             RunEvent::CaseFinished { stopped: Stopped::NotNeeded, .. } => self.say_failures(),
-            // Doubts wait: hosts that are done one after another have the same ones.
+            // Doubts stay queued: hosts that finish one after another have the same ones.
             RunEvent::CaseFinished { case, .. } => {
                 self.say_failures();
                 self.say_done(case);
@@ -332,7 +337,8 @@ impl Listening<'_> {
             }
             RunEvent::Doubt { case: None, doubt } => self.hear_doubt(doubt, at_s),
             RunEvent::RunFinished { .. } => {
-                // Files are removed and the store is written: the line stays until there is something to print.
+                // Files are removed and the store is written now; the progress line stays until
+                // there is output.
                 self.say_outlooks();
                 self.say_failures();
                 self.say_doubts();

@@ -1,5 +1,6 @@
-//! What goes on in a run that is in the language of a tool, on a terminal that can be drawn on; elsewhere nothing is said,
-//! because scripts read all that such commands print.
+//! Live progress of commands in another tool's language, on terminals that can be redrawn.
+//!
+//! Prints nothing elsewhere, because scripts read everything that such commands print.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -14,16 +15,17 @@ use assay_run::storage::runner::StorageEvent;
 
 use crate::terminal::Terminal;
 
-/// The line at the foot of the terminal.
+/// Progress line of a command in another tool's language.
 #[derive(Debug, Default)]
 pub struct Live {
     known: Arc<Mutex<Progress>>,
-    /// The time of the phase so far.
+    /// Elapsed time of the current phase.
     elapsed_s: f64,
 }
 
 impl Live {
-    /// Something happened in this phase. What is printed takes the line away; the next phase brings it back.
+    /// Updates the line for an event of this phase. Printing removes the line; the next phase shows
+    /// it again.
     pub fn see(
         &mut self,
         phase: &StoragePhase,
@@ -74,7 +76,8 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", 100.0 * share.clamp(0.0, 1.0))
 }
 
-/// `job  30 %  51.2 kIO/s  210 MB/s`: how much of its time is over, where it has one, and what the last interval was.
+/// Formats a progress line, such as `job 30 % 51.2 kIO/s 210 MB/s`: the elapsed share of the phase,
+/// if its duration is known, and the rates of the last interval.
 fn line(phase: &StoragePhase, elapsed_s: f64, tally: &IntervalTally) -> String {
     let timing = &phase.workload.timing;
     let share = timing.duration_s.map(|it| percent(elapsed_s / (timing.warmup_s + it)));

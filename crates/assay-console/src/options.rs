@@ -1,4 +1,4 @@
-//! Options that commands of every kind take: where runs are stored, and whether.
+//! Options shared by commands: the folder of the store, and whether a run is stored.
 
 #![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
 
@@ -9,7 +9,7 @@ use assay_model::quantity::{self, Quantity, Unit};
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 
-/// Where runs are stored.
+/// Location of the stored runs.
 #[derive(Debug, Args)]
 pub struct StoreArguments {
     /// Folder of the stored runs [default: $XDG_DATA_HOME/assay or ~/.local/share/assay]
@@ -17,7 +17,7 @@ pub struct StoreArguments {
     pub folder: Option<PathBuf>,
 }
 
-/// Whether and where a command that speaks a tool's language keeps what it measured.
+/// Storage options of a command in another tool's language.
 #[derive(Debug, Args)]
 pub struct KeepArguments {
     #[command(flatten)]
@@ -30,37 +30,40 @@ pub struct KeepArguments {
     pub label: Option<String>,
 }
 
-/// A length of time with its unit.
+/// Parses a duration with a unit.
 ///
 /// # Errors
-/// A sentence for whoever typed it.
+/// A sentence for the user.
 pub fn seconds(text: &str) -> Result<f64, String> {
     let quantity = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?;
-    // First, so that nobody is told to write what would be refused again.
+    // Checked first: advice to add a unit would lead to a value that is also rejected.
     if quantity.value <= 0.0 || quantity.value > quantity::LONGEST_S {
         return Err("it must be more than zero and at most a year".into());
     }
-    // A bare number would be ambiguous between seconds and minutes for a reader of a script.
+    // A reader of a script could take a bare number for seconds or minutes.
     if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
         return Err(format!("`{text}` has no unit; write it like `{text}s`"));
     }
     Ok(quantity.value)
 }
 
-/// A time of which nobody means seconds: of one I/O, of a round trip.
+/// Parses a short duration, such as that of one I/O or of a round trip. Errors suggest
+/// milliseconds.
 ///
 /// # Errors
-/// A sentence for whoever typed it.
+/// A sentence for the user.
 pub fn milliseconds(text: &str) -> Result<f64, String> {
     let unit = |reason: String| reason.replace(&format!("`{text}s`"), &format!("`{text}ms`"));
     seconds(text).map_err(unit)
 }
 
-/// A host where the port is `option`, or nothing that anybody chooses. IPv6 addresses have more than one colon, and stand in
-/// brackets before a port.
+/// Parses a host name or address without a port. `option` names the option for the port, if there
+/// is one.
+///
+/// An IPv6 address has several colons and needs brackets before a port.
 ///
 /// # Errors
-/// A sentence for whoever typed it.
+/// A sentence for the user.
 pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
     let parts = text.rsplit_once(':').filter(|(name, port)| {
         let is_whole = !name.contains(':') || (name.starts_with('[') && name.ends_with(']'));
@@ -78,21 +81,22 @@ pub fn host(text: &str, option: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// What takes no port has a suite that says it.
+/// Error for a host with a port where only a suite can set the port.
 const NO_PORT: &str =
     "a host is wanted, without a port; a suite of your own may say `port = 5300`";
 
-/// A word that may name a file, or have a name in it, whose bytes may be no text: as [`path_text`] makes one.
+/// Returns a parser for words that may contain file names, whose bytes may not be UTF-8; see
+/// [`path_text`].
 pub fn word() -> impl TypedValueParser<Value = String> {
     OsStringValueParser::new().map(|word| path_text::text(&word))
 }
 
-/// Everything behind the name of the program, as it was typed: what repeats a run.
+/// Returns all arguments after the program's name, as typed: the words that repeat the run.
 pub fn typed_words() -> Vec<String> {
     std::env::args_os().skip(1).map(|word| path_text::text(&word)).collect()
 }
 
-/// The words after the command, as they were given, for a run that can be rendered again.
+/// Returns the arguments after the command, as typed. A stored run is rendered from them.
 pub fn given_words() -> Vec<String> {
     std::env::args_os().skip(2).map(|word| path_text::text(&word)).collect()
 }

@@ -1,5 +1,5 @@
-//! The file that a user names for a result: written whole or not at all. Never replaces anything but
-//! a regular file.
+//! Writes a result to a file named by the user, completely or not at all. Replaces only regular
+//! files.
 
 use std::fs::{OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -8,21 +8,21 @@ use std::path::Path;
 
 use assay_run::failure::{Failure, Kind};
 
-/// Writes `text` to `path`. A regular file appears, or is replaced, in one step; a device, a pipe or
-/// a terminal (`/dev/null`, `/dev/stdout`) is written to, since replacing it would take it away from
-/// everyone else.
+/// Writes `text` to `path`. A regular file is created or replaced atomically. A device, pipe or
+/// terminal (`/dev/null`, `/dev/stdout`) is written to instead: replacing it would remove it for
+/// all users.
 pub fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let written = match path.metadata() {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(found) if !found.is_file() => write_into(path, text),
-        // A link keeps pointing where it did; what it points to is replaced.
+        // A symbolic link stays; its target is replaced.
         Ok(_) => path.canonicalize().and_then(|target| replace(&target, text)),
         Err(_) => replace(path, text),
     };
     written.map_err(|error| unwritten(path, &error))
 }
 
-/// Refuses a path that could not be written, before anything is measured for it. Nothing there is touched.
+/// Rejects a path that could not be written, before the measurement. Changes no file.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let folder = match path.metadata() {
         Ok(found) if found.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
@@ -40,7 +40,7 @@ pub fn check(path: &Path) -> Result<(), Failure> {
 }
 
 fn unwritten(path: &Path, error: &io::Error) -> Failure {
-    // The file that would have become this one has a name that says nothing to anybody.
+    // The error names the temporary file, which means nothing to the user.
     let why = error.to_string();
     let why = why.split(" at path \"").next().unwrap_or_default();
     let failure =
@@ -66,7 +66,7 @@ fn folder_of(path: &Path) -> &Path {
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
-    // Readable as the user's umask allows, like every file that a redirection makes.
+    // Readable as the user's umask allows, like a file created by a shell redirection.
     let as_umask_says = Permissions::from_mode(0o666);
     let mut file =
         tempfile::Builder::new().permissions(as_umask_says).tempfile_in(folder_of(path))?;

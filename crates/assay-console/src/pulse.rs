@@ -1,10 +1,11 @@
-//! Lines that say now and then how far a run is, where nothing can be drawn again. Never decides what stands in them.
+//! Heartbeat: progress lines at a fixed interval where nothing can be redrawn. Never decides what
+//! they contain.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Is written until it is dropped.
+/// Heartbeat of a thread that prints until the value is dropped.
 pub(crate) struct Pulse(Arc<Shared>);
 
 struct Shared {
@@ -14,7 +15,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Beat {
-    /// Whether something else was written since the last line.
+    /// Whether anything else was written since the last line.
     was_written: bool,
     is_over: bool,
 }
@@ -26,7 +27,7 @@ impl Debug for Pulse {
 }
 
 impl Pulse {
-    /// Calls `write` whenever nothing was written for so long.
+    /// Starts a thread that calls `write` whenever nothing was written for `every`.
     pub(crate) fn new(every: Duration, write: impl Fn() + Send + 'static) -> Self {
         let shared = Arc::new(Shared { beat: Mutex::default(), changed: Condvar::new() });
         let kept = Arc::clone(&shared);
@@ -34,7 +35,7 @@ impl Pulse {
         Self(shared)
     }
 
-    /// Something else was written: whoever looks on has seen that something goes on.
+    /// Restarts the interval because other output has just been written.
     pub(crate) fn defer(&self) {
         self.0.change(|beat| beat.was_written = true);
     }
@@ -60,7 +61,7 @@ impl Shared {
             let waited = self.changed.wait_timeout_while(beat, every, is_quiet);
             let (after, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
             beat = after;
-            // Held meanwhile, so that no line comes after what ended it.
+            // The lock is held while writing, so that no line follows the end.
             if timeout.timed_out() && !beat.is_over {
                 write();
             }
@@ -78,14 +79,14 @@ mod tests {
     fn it_beats_until_it_is_dropped() {
         let (beats, heard) = mpsc::channel();
         let pulse = Pulse::new(Duration::from_millis(1), move || {
-            // Nobody may be listening any more.
+            // The receiver may be gone.
             let _ = beats.send(());
         });
         assert!(heard.recv().is_ok() && heard.recv().is_ok());
         pulse.defer();
         assert!(heard.recv().is_ok(), "it only begins to wait again");
         drop(pulse);
-        // The thread ends and takes its end of the channel with it.
+        // The thread ends and drops its sender.
         while heard.recv().is_ok() {}
     }
 }

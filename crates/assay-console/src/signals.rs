@@ -1,4 +1,4 @@
-//! Signals: the user's request to stop.
+//! Signal handling: the user's request to stop.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,8 +12,8 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::terminal;
 
-/// One flag for all signals that ask for an end. The first one ends the run in good order, a second one
-/// ends the process at once.
+/// Installs handlers that set one flag for all termination signals. The first signal cancels the
+/// run in good order; the second one kills the process.
 pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     for signal in asking() {
@@ -25,8 +25,10 @@ pub fn cancel_on_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(cancel)
 }
 
-/// The same for what starts other programs, which the second signal ends, too; what happens next is said at once: a
-/// run in good order may take a second to end.
+/// Installs handlers as [`cancel_on_signals`] does, for commands that start other programs.
+///
+/// Prints a notice at the first signal, because cancelling may take a second. A second signal also
+/// kills the child programs.
 pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
     let cancel = Arc::new(AtomicBool::new(false));
     for signal in asking() {
@@ -36,11 +38,13 @@ pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
     std::thread::spawn(move || {
         let mut heard = signals.forever();
         if heard.next().is_some() {
-            // Another thread, because a terminal that was halted takes no words and must not keep the next signal back.
+            // A stopped terminal blocks writes; a thread of its own keeps the next signal from
+            // waiting.
             std::thread::spawn(|| terminal::interject("stopping; again to end now"));
         }
         if let Some(signal) = heard.next() {
-            // Tools and commands are in process groups of their own, which no terminal reaches.
+            // Tools and commands run in process groups of their own, which the terminal's signals
+            // do not reach.
             process::end_descendants();
             drop(emulate_default_handler(signal));
         }
@@ -48,7 +52,8 @@ pub fn cancel_on_signals_aloud() -> Result<Arc<AtomicBool>, Failure> {
     Ok(cancel)
 }
 
-/// What `nohup` keeps from a program stays kept from it.
+/// Returns the termination signals to handle. SIGHUP is left out if it is ignored, as under
+/// `nohup`.
 fn asking() -> Vec<i32> {
     let is_ignored = |signal: i32| {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a storage plan would do, for `--dry-run` of every language: in words, or as JSON.
+//! Prints a storage plan for `--dry-run`, as text or as JSON, in every language.
 
 use assay_model::workload::storage::StoragePlan;
 use assay_report::build;
@@ -6,7 +6,7 @@ use assay_report::build;
 use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 
-/// Prints the plan; nothing is opened.
+/// Prints the plan without opening any target.
 pub fn explain(
     plan: &StoragePlan,
     as_json: bool,

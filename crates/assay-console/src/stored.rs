@@ -1,4 +1,4 @@
-//! Opens the store and finds runs in it, with errors that say what to do.
+//! Opens the store and resolves run names, with errors that advise the user.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -16,18 +16,18 @@ use crate::terminal::Terminal;
 use assay_run::failure::{Failure, Kind};
 use assay_run::recording::{self, Opening};
 
-/// The store that was named, or the user's own; made if it is not there yet.
+/// Opens the named store or the user's default store, and creates it if it is missing.
 pub fn open(typed: &StoreArguments) -> Result<Store, Failure> {
     let store = Store::open(folder(typed)?).map_err(|error| Failure::of_store(&error))?;
     Ok(store.with_headlines(HEADLINES))
 }
 
-/// Where a command that speaks a tool's language keeps its run; `None` where nobody wants it.
+/// Opens the store of a command in another tool's language; `None` with `--no-store`.
 pub fn kept(typed: &KeepArguments) -> Result<Option<Store>, Failure> {
     if typed.no_store { Ok(None) } else { open(&typed.store).map(Some) }
 }
 
-/// What a run in a tool's language begins with: its phases by name.
+/// Returns the start of a recording in another tool's language, with its phases by name.
 pub fn opening<'s>(
     (typed, store): (&KeepArguments, Option<&'s Store>),
     language: &str,
@@ -42,7 +42,7 @@ pub fn opening<'s>(
     }
 }
 
-/// A raw output by its name, of a run or of a case.
+/// Reads a raw output of a run or case by its name.
 pub fn raw(
     store: &Store,
     outputs: &BTreeMap<String, String>,
@@ -54,7 +54,7 @@ pub fn raw(
     store.raw(hash).map_err(|error| Failure::of_store(&error))
 }
 
-/// Every run of the store; an own store that was never written to is merely empty.
+/// Lists all runs of the store. A missing default store counts as empty.
 pub fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     match open_existing(typed) {
         Err(StoreError::NoStore { .. }) if typed.folder.is_none() => {
@@ -66,17 +66,18 @@ pub fn list(typed: &StoreArguments) -> Result<Listing, Failure> {
     }
 }
 
-/// Runs in the order in which they were measured, the oldest first.
+/// Runs in the order of their measurement, oldest first.
 #[derive(Debug)]
 pub struct InOrder {
     /// The runs.
     pub runs: Vec<Run>,
-    /// The place of each among all runs of the store.
+    /// Position of each run among all runs of the store.
     pub places: Vec<usize>,
 }
 
-/// Reads the runs of one condition, the oldest first: names separated by commas, each of a run or of a
-/// label, which stands for all its runs.
+/// Reads the runs of one condition, oldest first.
+///
+/// `names` is a comma-separated list of runs and labels. A label selects all its runs.
 pub fn runs(
     typed: &StoreArguments,
     (names, host): (&str, Option<&str>),
@@ -98,7 +99,7 @@ pub fn runs(
             found => vec![found?],
         };
         for run in named {
-            // A run may be named twice, by itself and by its label.
+            // A run may be named both directly and by its label.
             if runs.iter().all(|it| it.started.run != run.started.run) {
                 runs.push(run);
             }
@@ -107,7 +108,8 @@ pub fn runs(
     in_order(typed, runs)
 }
 
-/// As the list has them, and not by their clock, which may have been set back in between.
+/// Sorts runs by their position in the store's list. Start times are unreliable: the clock may have
+/// been set back.
 fn in_order(typed: &StoreArguments, runs: Vec<Run>) -> Result<InOrder, Failure> {
     let listed = list(typed)?.runs;
     let places: HashMap<&str, usize> =
@@ -119,7 +121,7 @@ fn in_order(typed: &StoreArguments, runs: Vec<Run>) -> Result<InOrder, Failure> 
     Ok(InOrder { runs, places })
 }
 
-/// The runs of a label that have ended, all of one machine.
+/// Returns the identifiers of the finished runs with a label, all of one machine.
 fn labelled(
     typed: &StoreArguments,
     (label, host): (&str, Option<&str>),
@@ -131,7 +133,7 @@ fn labelled(
     };
     let runs: Vec<Listed> = list(typed)?.runs.into_iter().filter(is_one).collect();
     let mut machines: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    // A run that lost its beginning does not say where it was made.
+    // A run without its first events has no host.
     for run in runs.iter().filter(|run| !run.host.is_empty()) {
         *machines.entry((&run.host, &run.fingerprint)).or_default() += 1;
     }
@@ -150,7 +152,7 @@ fn labelled(
     Ok(runs.into_iter().map(|run| run.id).collect())
 }
 
-/// Reads the run that `name` means, and says what of it could not be read.
+/// Reads the run named `name` and prints warnings about events that could not be read.
 pub fn run(
     typed: &StoreArguments,
     name: &str,
@@ -161,7 +163,7 @@ pub fn run(
     Ok(read.run)
 }
 
-/// Names what is missing of a run, with file and line.
+/// Prints a warning, with file and line, for each part of a run that could not be read.
 pub fn complain(read: &ReadRun, terminal: &mut Terminal) {
     let path = read.path.display();
     read.problems
@@ -169,24 +171,25 @@ pub fn complain(read: &ReadRun, terminal: &mut Terminal) {
         .for_each(|problem| terminal.note(&format!("warning: {path} {problem}")));
 }
 
-/// A run that lost events is shown as far as it goes, and is no success.
+/// Returns the exit code for a run that was read. Lost events are no success, although the rest is
+/// printed.
 pub fn exit_code(read: &ReadRun) -> u8 {
     if read.is_whole() { 0 } else { exit_code_of(Kind::Measurement) }
 }
 
-/// Reads the run that `name` means.
+/// Reads the run named `name`.
 pub fn read(typed: &StoreArguments, name: &str) -> Result<ReadRun, Failure> {
     let store = existing(typed)?;
     let read = store.read(&identifier(&store, name)?);
     let mut read = read.map_err(|error| Failure::of_store(&error))?;
     if !read.is_whole() {
-        // Whatever is made of it says so.
+        // Every report of the run then includes this doubt.
         read.run.doubts.push(Doubt::EventsLost { count: read.losses() });
     }
     Ok(read)
 }
 
-/// Reads the runs that names mean: each a run, or a label, which stands for all its runs, the oldest first.
+/// Reads the named runs. Each name is a run or a label, which selects all its runs, oldest first.
 pub fn read_all(typed: &StoreArguments, names: &[String]) -> Result<Vec<ReadRun>, Failure> {
     let mut all: Vec<ReadRun> = Vec::new();
     for name in names {
@@ -196,7 +199,7 @@ pub fn read_all(typed: &StoreArguments, names: &[String]) -> Result<Vec<ReadRun>
                     return Err(unknown
                         .advise("a label is given to a run with `assay run … --label NAME`"));
                 }
-                // The list begins with the newest.
+                // The list begins with the newest run.
                 ids => ids
                     .iter()
                     .rev()
@@ -205,7 +208,7 @@ pub fn read_all(typed: &StoreArguments, names: &[String]) -> Result<Vec<ReadRun>
             },
             Ok(found) => vec![found],
         };
-        // A run may be named twice, by itself and by its label.
+        // A run may be named both directly and by its label.
         for read in found {
             let run = &read.run.started.run;
             if all.iter().all(|it| it.run.started.run != *run) {
@@ -216,7 +219,7 @@ pub fn read_all(typed: &StoreArguments, names: &[String]) -> Result<Vec<ReadRun>
     Ok(all)
 }
 
-/// The identifier of the run that `name` means.
+/// Resolves `name` to the identifier of a run.
 pub fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
     store.resolve(name).map_err(|error| match error {
         ResolveError::Store(error) => Failure::of_store(&error),
@@ -226,7 +229,7 @@ pub fn identifier(store: &Store, name: &str) -> Result<String, Failure> {
     })
 }
 
-/// The store that runs are read from.
+/// Opens an existing store for reading.
 pub fn existing(typed: &StoreArguments) -> Result<Store, Failure> {
     open_existing(typed).map_err(|error| Failure::of_store(&error))
 }

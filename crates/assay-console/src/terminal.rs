@@ -1,5 +1,7 @@
-//! The only place that writes to the terminal: results on standard output, everything else on
-//! standard error. A reader who closes the pipe (`assay list | head`) is not an error.
+//! Terminal output, the only place that writes to it: results on standard output, everything else
+//! on standard error.
+//!
+//! A reader that closes the pipe (`assay list | head`) causes no error.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -18,48 +20,48 @@ use crate::foot::{Foot, Handle};
 use crate::pulse::Pulse;
 use assay_run::failure::Failure;
 
-/// Width of what is not shown on a terminal.
+/// Width of output that does not go to a terminal.
 const PLAIN_WIDTH: usize = 100;
-/// Longer lines are hard to read, whatever the terminal offers.
+/// Maximum width: longer lines are hard to read on any terminal.
 const WIDEST: usize = 120;
 
-/// Who waits at a terminal that cannot be drawn on sees a line that often.
+/// Interval of progress lines on a terminal that cannot be redrawn.
 const ON_TERMINAL: Duration = Duration::from_secs(2);
-/// Whatever keeps what is written elsewhere keeps few of them.
+/// Interval of progress lines in files and pipes, which keep them all.
 const ELSEWHERE: Duration = Duration::from_secs(30);
 
-/// The lines that are drawn just now, for whoever has no terminal at hand: a signal comes at any time.
+/// Status lines currently drawn, for code without a terminal such as signal handlers.
 static DRAWN: Mutex<Option<Handle>> = Mutex::new(None);
 
-/// Writes to standard error from anywhere, above the lines that are drawn.
+/// Writes to standard error from anywhere, above the status lines.
 pub fn interject(text: &str) {
     let drawn = DRAWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if !drawn.is_some_and(|foot| foot.beneath(|| to_stderr(text))) {
-        // On a line of its own, whatever the terminal echoed of a key.
+        // A line of its own, after any key that the terminal echoed.
         to_stderr(&format!("\n{text}"));
     }
 }
 
-/// Standard output and standard error as they are attached.
+/// Standard output and standard error of the process.
 #[derive(Debug)]
 pub struct Terminal {
     /// Whether standard output may be coloured.
     pub colour: bool,
     /// Columns of standard output.
     pub width: usize,
-    /// Whether somebody reads standard output on a terminal.
+    /// Whether standard output is a terminal.
     is_shown: bool,
     progress: Option<Foot>,
-    /// The same where nothing can be drawn.
+    /// Heartbeat, used instead of status lines if nothing can be redrawn.
     pulse: Option<Pulse>,
-    /// Whether standard error is a terminal that can be drawn on.
+    /// Whether standard error is a terminal that can be redrawn.
     is_live: bool,
-    /// Why the first part of a result could not be written.
+    /// First error while writing a result.
     unwritten: Option<io::Error>,
 }
 
 impl Terminal {
-    /// As the process found them.
+    /// Creates a terminal for the streams attached to the process.
     pub fn attached() -> Self {
         let shown = io::stdout().is_terminal();
         let columns = usize::from(Term::stdout().size().1);
@@ -74,20 +76,20 @@ impl Terminal {
         }
     }
 
-    /// A document as text that fits standard output.
+    /// Renders a document as text that fits standard output.
     pub fn text(&self, document: &Document) -> String {
         let options =
             render::text::Options { width: self.width, colour: self.colour, details: false };
         render::text::document(document, &options)
     }
 
-    /// Words as standard output shows them: a terminal gets lines that it need not break, and a script what it was told.
+    /// Wraps text to the width of a terminal. For other outputs, only removes trailing white space.
     pub fn fitted(&self, words: &str) -> String {
         let fitted = |words| fitted(words, self.width);
         if self.is_shown { fitted(words) } else { words.trim_end().to_owned() }
     }
 
-    /// Writes a result.
+    /// Prints a result and ends the progress display.
     pub fn print(&mut self, text: &str) {
         self.end_progress();
         let text = shown(text, self.colour);
@@ -95,7 +97,7 @@ impl Terminal {
         self.keep(written);
     }
 
-    /// Writes one line of a result while the run goes on.
+    /// Prints one line of a result during the run.
     pub fn print_line(&mut self, line: &str) {
         let line = format!("{}\n", shown(line, self.colour));
         let written = match &self.progress {
@@ -105,21 +107,21 @@ impl Terminal {
         self.keep(written);
     }
 
-    /// A closed pipe is the reader's way of having enough.
+    /// Keeps the first write error. A closed pipe is none: the reader has read enough.
     fn keep(&mut self, written: io::Result<()>) {
         let failed = written.err().filter(|error| error.kind() != io::ErrorKind::BrokenPipe);
         self.unwritten = self.unwritten.take().or(failed);
     }
 
-    /// What became of everything that was printed.
+    /// Returns the first error while printing results.
     ///
     /// # Errors
-    /// A full disk, and whatever else a file that standard output was led into refuses.
+    /// A full disk, or any other error of the file that standard output is redirected to.
     pub fn printed(&mut self) -> Result<(), Failure> {
         self.unwritten.take().map_or(Ok(()), |error| Err(unwritable(&error)))
     }
 
-    /// Writes something about a measurement that is going on.
+    /// Prints a message on standard error during a measurement.
     pub fn note(&mut self, text: &str) {
         match &self.progress {
             Some(foot) => foot.beneath(|| to_stderr(text)),
@@ -128,14 +130,14 @@ impl Terminal {
         self.pulse.iter().for_each(Pulse::defer);
     }
 
-    /// Writes what only people need, where they read along.
+    /// Prints a message for people: only if standard error is a terminal.
     pub fn aside(&self, text: &str) {
         if io::stderr().is_terminal() {
             to_stderr(text);
         }
     }
 
-    /// Asks for what is not to be shown; `None` where there is no terminal to ask at.
+    /// Prompts for a secret without echo; `None` without a terminal.
     pub fn secret(&mut self, question: &str) -> io::Result<Option<String>> {
         if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
             return Ok(None);
@@ -146,33 +148,33 @@ impl Terminal {
         terminal.read_secure_line().map(Some)
     }
 
-    /// Writes a failure.
+    /// Prints a failure and ends the progress display.
     pub fn complain(&mut self, failure: &Failure) {
         self.end_progress();
         self.complain_meanwhile(failure);
     }
 
-    /// The same where other things go on.
+    /// Prints a failure during a run, above the progress display.
     pub fn complain_meanwhile(&mut self, failure: &Failure) {
         self.note(render_failure(failure, io::stderr().is_terminal() && coloured()).trim_end());
     }
 
-    /// Whether somebody looks on while something goes on.
+    /// Whether standard error is a terminal.
     pub fn is_watched(&self) -> bool {
         io::stderr().is_terminal()
     }
 
-    /// Whether somebody reads results on a terminal.
+    /// Whether standard output is a terminal.
     pub const fn is_shown(&self) -> bool {
         self.is_shown
     }
 
-    /// Whether what goes on is drawn, again and again; elsewhere there are lines.
+    /// Whether progress is redrawn in place; otherwise it is printed as lines.
     pub const fn is_live(&self) -> bool {
         self.is_live
     }
 
-    /// Shows how far a run is that began at `began`.
+    /// Starts the progress display of a run that began at `began`.
     pub fn begin_progress(&mut self, known: &Arc<Mutex<Progress>>, began: Instant) {
         self.end_progress();
         let known = Arc::clone(known);
@@ -193,7 +195,7 @@ impl Terminal {
             let width = usize::from(width).saturating_sub(1);
             let known = known.lock().unwrap_or_else(PoisonError::into_inner);
             let line = known.line(began.elapsed().as_secs_f64(), width);
-            // Half of the screen stays for what was said before.
+            // Half of the screen stays free for earlier output.
             let mut lines = vec![line];
             lines.extend(known.table(width, usize::from(height) / 2));
             lines.iter().map(|it| plain::visible(it).replace('\n', " ")).collect()
@@ -202,7 +204,7 @@ impl Terminal {
         self.progress = Some(foot);
     }
 
-    /// Takes the line away that says how far a run is.
+    /// Removes the progress display.
     pub fn end_progress(&mut self) {
         self.progress = None;
         self.pulse = None;
@@ -213,26 +215,28 @@ fn coloured() -> bool {
     std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && !is_dumb()
 }
 
-/// A terminal that obeys no escapes says so: an editor's, a serial line's.
+/// Whether the terminal ignores escape sequences, as in editors and on serial lines.
 fn is_dumb() -> bool {
     std::env::var_os("TERM").is_some_and(|kind| kind == "dumb")
 }
 
-/// What others wrote into it is not obeyed by a terminal, and JSON stays the same.
+/// Neutralises control characters of foreign origin, so that a terminal does not obey them. JSON
+/// stays unchanged.
 fn shown(text: &str, is_coloured: bool) -> Cow<'_, str> {
     if is_coloured { plain::coloured(text) } else { plain::visible(text) }
 }
 
-/// A result that reached nobody.
+/// Returns the failure for a result that could not be written to standard output.
 pub fn unwritable(error: &io::Error) -> Failure {
     Failure::measurement("standard output cannot be written")
         .because(error)
         .advise("what was written there is not whole; runs that were measured stay stored")
 }
 
-/// What is written to a standard output that nobody gave the program is lost, and is no success.
+/// Returns an error if the process was started with standard output closed: its results would be
+/// lost.
 pub fn closed() -> Option<io::Error> {
-    /// `EBADF` of Linux, everywhere the same.
+    /// `EBADF` on Linux, the same on every architecture.
     const BAD_DESCRIPTOR: i32 = 9;
     standard_output::was_closed().then(|| io::Error::from_raw_os_error(BAD_DESCRIPTOR))
 }
@@ -255,7 +259,8 @@ fn to_stderr(text: &str) {
     drop(writeln!(io::stderr().lock(), "{text}"));
 }
 
-/// Lines that a terminal would break within words are broken between them; lines of a file that are shown stay.
+/// Wraps lines between words that a terminal would break within them. Excerpts of files stay
+/// unchanged.
 fn fitted(text: &str, width: usize) -> String {
     let is_drawn = |line: &str| line.contains(['│', '╭', '╰', '·', '\u{1b}']);
     let line = |line: &str| match is_drawn(line) {

@@ -1,8 +1,9 @@
-//! fio: its job language in, its three forms of output out.
+//! fio's job language and its three output formats.
 //!
-//! `command_line` reads words and files into sections, `worker` reads a section's options, `compile`
-//! makes a plan of them; `statistics` makes fio's figures of the outcomes, and `text`, `json` and
-//! `terse` write them. Nothing here opens a file or reads a clock.
+//! `command_line` parses arguments and job files into sections. `section_options` parses the
+//! options of a section, and `compile` turns them into a plan. `statistics` derives fio's figures
+//! from the outcomes; `text`, `json` and `terse` render them. Nothing here opens a file or reads a
+//! clock.
 
 mod arithmetic;
 pub mod command_line;

@@ -1,8 +1,8 @@
-//! IOR: its options in, its two forms of output out.
+//! IOR's options and its output formats.
 //!
-//! `command_line` reads the words into `options`, `compile` makes a plan of one repetition, `result` makes IOR's figures
-//! of its outcomes, `text` and `json` write them. Ranks are threads of one process; nothing here opens
-//! a file, starts a thread or reads a clock.
+//! `command_line` parses arguments into `options`, and `compile` makes the plan of one repetition.
+//! `result` derives IOR's figures from the outcomes; `text` and `json` render them. Ranks are
+//! threads of one process. Nothing here opens a file, starts a thread or reads a clock.
 
 pub mod command_line;
 pub mod compile;

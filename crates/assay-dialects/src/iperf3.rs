@@ -1,6 +1,6 @@
-//! iperf3's output: the values of a test, and the two shapes that people and their scripts read.
+//! iperf3's output: the values of one test, and its text and JSON formats.
 //!
-//! Everything here is a value or text made of values; what is measured is decided elsewhere.
+//! This module holds values and formats them; other modules decide what to measure.
 
 use std::net::SocketAddr;
 
@@ -10,132 +10,134 @@ pub mod json;
 pub mod text;
 pub mod units;
 
-/// One data connection.
+/// Data connection of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connected {
-    /// The number it is shown under.
+    /// Stream number in the output.
     pub socket: u32,
-    /// This end.
+    /// Address of this end.
     pub local: SocketAddr,
-    /// The other end.
+    /// Address of the other end.
     pub remote: SocketAddr,
-    /// Whether this end sends on it.
+    /// Whether this end sends on the connection.
     pub sends: bool,
 }
 
-/// Everything known when the streams are open.
+/// Facts known once the streams are open: the JSON object `start`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
     /// Whether this end is the client.
     pub is_client: bool,
-    /// The other end, as the user named it.
+    /// Other end, as the user named it.
     pub peer: String,
-    /// Its port.
+    /// Port of the other end.
     pub port: u16,
     /// The data connections.
     pub connected: Vec<Connected>,
     /// The test's cookie.
     pub cookie: String,
-    /// Seconds since 1970.
+    /// Start of the test, in seconds since 1970.
     pub time_s: u64,
-    /// Version and system, as this end tells them.
+    /// Version that this end reports.
     pub version: String,
-    /// See `version`.
+    /// Operating system that this end reports.
     pub system: String,
-    /// Datagrams instead of a byte stream.
+    /// Whether the test uses UDP.
     pub udp: bool,
-    /// Data flows both ways.
+    /// Whether data flows in both directions.
     pub bidirectional: bool,
-    /// Data flows from the server.
+    /// Whether the server sends.
     pub reverse: bool,
     /// Streams per direction.
     pub streams: u32,
     /// Bytes per block.
     pub block_bytes: u32,
-    /// Seconds that do not count.
+    /// Seconds omitted at the start.
     pub omit_s: u32,
-    /// Seconds; 0 when bytes or blocks end the test.
+    /// Duration in seconds; 0 when bytes or blocks end the test.
     pub duration_s: u32,
-    /// Bytes; 0 when time or blocks end the test.
+    /// Bytes to transfer; 0 when time or blocks end the test.
     pub bytes: u64,
-    /// Blocks; 0 when time or bytes end the test.
+    /// Blocks to transfer; 0 when time or bytes end the test.
     pub blocks: u64,
     /// Type of service.
     pub type_of_service: u32,
-    /// Bit/s per stream; 0 = no limit.
+    /// Target rate in bit/s per stream; 0 = no limit.
     pub target_bit_per_s: u64,
-    /// Largest segment in bytes.
+    /// Maximum segment size in bytes.
     pub segment_bytes: u32,
-    /// Socket buffer requested, in bytes; 0 = the system's.
+    /// Requested socket buffer in bytes; 0 = the system's default.
     pub window_bytes: u32,
-    /// Send and receive buffer in bytes, as the system made them.
+    /// Actual send and receive buffer in bytes, as the system set them.
     pub buffers_bytes: (u32, u32),
-    /// Printed before everything.
+    /// Title printed before the output.
     pub title: Option<String>,
-    /// Put into the JSON.
+    /// Extra data for the JSON output.
     pub extra_data: Option<String>,
 }
 
-/// What a TCP sender knows of its connection at the end of an interval.
+/// TCP state of a sending connection at the end of an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TcpNumbers {
     /// Segments retransmitted in the interval.
     pub retransmits: u64,
     /// Congestion window in bytes.
     pub congestion_window_bytes: u64,
-    /// The peer's window in bytes.
+    /// Send window advertised by the peer, in bytes.
     pub send_window_bytes: u64,
-    /// Smoothed round trip in microseconds.
+    /// Smoothed round-trip time in microseconds.
     pub rtt_us: u32,
-    /// Its deviation in microseconds.
+    /// Mean deviation of the round-trip time in microseconds.
     pub rtt_deviation_us: u32,
     /// Path MTU in bytes.
     pub path_mtu_bytes: u32,
-    /// Times that segments arrived out of order, since the connection was made.
+    /// Reordering events since the connection was opened.
     pub reordered: u32,
-    /// What the path last delivered, in bit/s; `None` where the kernel does not report it.
+    /// Latest delivery rate of the path in bit/s; `None` where the kernel does not report it.
     pub delivery_bit_per_s: Option<u64>,
 }
 
-/// What one end of UDP counted.
+/// Datagram counts of one end of a UDP stream.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct UdpNumbers {
-    /// Datagrams sent, or that should have arrived.
+    /// Datagrams sent, or expected by the receiver.
     pub packets: i64,
-    /// Those that did not arrive.
+    /// Datagrams that did not arrive.
     pub lost: i64,
-    /// Those that arrived late; `None` from an end that cannot know: a sender, and iperf3's far end, whose
-    /// protocol does not report them.
+    /// Datagrams that arrived out of order.
+    ///
+    /// `None` from an end that cannot count them: a sender, and the remote end of a real iperf3,
+    /// whose protocol does not report them.
     pub out_of_order: Option<u64>,
     /// Jitter in seconds.
     pub jitter_s: f64,
 }
 
-/// One stream, or the sum of several, over one stretch of time.
+/// Interval of a stream, or of a sum of streams.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stretch {
-    /// The number the stream is shown under; `None` for a sum.
+    /// Stream number in the output; `None` for a sum.
     pub socket: Option<u32>,
-    /// Whether this end sends on it.
+    /// Whether this end sends on the stream.
     pub sends: bool,
-    /// Seconds since what counts began.
+    /// Start in seconds since the end of the omitted time.
     pub start_s: f64,
-    /// See `start_s`.
+    /// End, on the same scale as `start_s`.
     pub end_s: f64,
-    /// Bytes in this time.
+    /// Bytes transferred in the interval.
     pub bytes: u64,
-    /// Whether it counts.
+    /// Whether the interval belongs to the omitted time.
     pub omitted: bool,
-    /// From a TCP sender.
+    /// TCP state, from a sender only.
     pub tcp: Option<TcpNumbers>,
-    /// From either end of UDP.
+    /// Datagram counts, from either end of a UDP stream.
     pub udp: Option<UdpNumbers>,
 }
 
-/// All streams over the same stretch of time.
+/// All streams over the same interval.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Interval {
-    /// Per stream.
+    /// Entries per stream.
     pub streams: Vec<Stretch>,
 }
 
@@ -146,13 +148,13 @@ impl Stretch {
         self.end_s - self.start_s
     }
 
-    /// Bit per second; 0 over no time.
+    /// Rate in bit/s; 0 for an empty interval.
     #[must_use]
     pub fn bit_per_s(&self) -> f64 {
         if self.seconds() > 0.0 { self.bytes as f64 * 8.0 / self.seconds() } else { 0.0 }
     }
 
-    /// The sum of streams that ran side by side; jitter is the mean. `None` for no stream.
+    /// Sums concurrent streams; jitter is their mean. `None` without a stream.
     #[must_use]
     pub fn sum<'a>(streams: impl Iterator<Item = &'a Self>) -> Option<Self> {
         let streams: Vec<&Self> = streams.collect();
@@ -180,41 +182,41 @@ impl Stretch {
 }
 
 impl Interval {
-    /// The sum of the streams on which this end sends, or on which it receives.
+    /// Sums the streams on which this end sends, or those on which it receives.
     #[must_use]
     pub fn sum(&self, sends: bool) -> Option<Stretch> {
         Stretch::sum(self.streams.iter().filter(|stream| stream.sends == sends))
     }
 }
 
-/// One stream over the whole test, as both ends saw it.
+/// Totals of a stream over the whole test, as both ends measured it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StreamEnd {
-    /// The number it is shown under.
+    /// Stream number in the output.
     pub socket: u32,
-    /// Whether this end sends on it.
+    /// Whether this end sends on the stream.
     pub sends: bool,
-    /// The sender's view; `None` when the other end sent and did not report it.
+    /// Sender's measurement; `None` when the other end sent and did not report it.
     pub sent: Option<Stretch>,
-    /// The receiver's view; `None` when the other end received and did not report it.
+    /// Receiver's measurement; `None` when the other end received and did not report it.
     pub received: Option<Stretch>,
-    /// Minimum, mean and maximum smoothed round trip over the intervals, in microseconds.
+    /// Minimum, mean and maximum smoothed round-trip time over the intervals, in microseconds.
     pub rtt_us: Option<(u32, u32, u32)>,
-    /// Largest congestion window and peer's window over the intervals, in bytes.
+    /// Largest congestion window and largest send window over the intervals, in bytes.
     pub windows_bytes: (u64, u64),
 }
 
 /// CPU of a process in percent of one CPU: total, user, system.
 pub type CpuPercent = (f64, f64, f64);
 
-/// The whole test.
+/// Totals of the whole test: the JSON object `end`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct End {
-    /// Per stream.
+    /// Entries per stream.
     pub streams: Vec<StreamEnd>,
-    /// This end's process.
+    /// CPU use of this end's process.
     pub cpu_here: CpuPercent,
-    /// The other end's, where it was reported.
+    /// CPU use of the other end's process, where it was reported.
     pub cpu_there: CpuPercent,
     /// Congestion control of the sender, then of the receiver.
     pub congestion: (Option<String>, Option<String>),
@@ -225,14 +227,14 @@ pub struct End {
 }
 
 impl End {
-    /// The sum of the senders' view of one direction.
+    /// Sums the senders' measurements of one direction.
     #[must_use]
     pub fn sent(&self, sends: bool) -> Option<Stretch> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
         Stretch::sum(streams.filter_map(|stream| stream.sent.as_ref()))
     }
 
-    /// The sum of the receivers' view of one direction.
+    /// Sums the receivers' measurements of one direction.
     #[must_use]
     pub fn received(&self, sends: bool) -> Option<Stretch> {
         let streams = self.streams.iter().filter(|stream| stream.sends == sends);
@@ -240,21 +242,21 @@ impl End {
     }
 }
 
-/// Everything that one end reports of a test, as far as it went: both shapes of the output are made of it.
+/// Everything that one end reports of a test, complete or failed: the input of both output formats.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Reported {
-    /// What was known when the streams were open.
+    /// Facts known once the streams were open.
     pub start: Option<Start>,
-    /// What was reported while it ran.
+    /// Intervals reported so far.
     pub intervals: Vec<Interval>,
-    /// The whole test; `None` when it failed.
+    /// Totals of the whole test; `None` when it failed.
     pub end: Option<End>,
-    /// Why it failed.
+    /// Reason of a failure.
     pub error: Option<String>,
 }
 
 impl Reported {
-    /// Everything in one document (`-J`).
+    /// Returns the whole test as one JSON document (`-J`).
     #[must_use]
     pub fn document(&self) -> serde_json::Value {
         let (start, end) = (self.start.as_ref(), self.end.as_ref());

@@ -1,11 +1,11 @@
-//! The input languages, output formats and wire protocols of other tools: text → workload, results → the
-//! tool's output, bytes ⇄ messages.
+//! Input languages, output formats and wire protocols of other tools: text → workload, results →
+//! the tool's output, bytes ⇄ messages.
 //!
-//! [`vdbench`], [`fio`] and [`ior`] are job languages with their outputs, [`iperf3`], [`osu`] and [`perftest`] outputs
-//! alone; [`wire`] holds wire protocols as state machines.
+//! [`vdbench`], [`fio`] and [`ior`] are job languages with their outputs. [`iperf3`], [`osu`] and
+//! [`perftest`] are output formats only. [`wire`] holds wire protocols as state machines.
 //!
-//! This crate never opens a socket or a file, starts a process or reads a clock: everything here is a
-//! function from values to values.
+//! This crate never opens a socket or a file, starts a process or reads a clock: everything here is
+//! a function from values to values.
 
 pub mod fio;
 pub mod ior;

@@ -1,7 +1,7 @@
-//! The tables that OSU's micro-benchmarks print, column by column, because scripts cut them by header and
-//! column; and assay's own, whose first two columns are the same.
+//! Tables of the OSU micro-benchmarks with their exact columns, because scripts cut them by header
+//! and column; and assay's own tables, whose first two columns are the same.
 //!
-//! Values come in base units and leave in OSU's: microseconds, 10⁶ B/s, percent.
+//! Input values are in base units, output in OSU's: microseconds, 10⁶ B/s, percent.
 
 use std::fmt::Write as _;
 
@@ -11,62 +11,63 @@ use assay_model::benchmark::{Benchmark, MpiPattern, MpiTest};
 const SIZE_WIDTH: usize = 10;
 const WIDTH: usize = 18;
 const COUNT_WIDTH: usize = 12;
-/// What stands between two columns at least, where a heading is as wide as its column.
+/// Minimum gap between columns, where a heading is as wide as its column.
 const GAP: usize = 2;
 
-/// Whose table.
+/// Layout of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// OSU 5.4.3's.
+    /// OSU 5.4.3.
     Osu5,
-    /// OSU 7.5's.
+    /// OSU 7.5.
     Osu7,
-    /// OSU 5's columns, then the interval of the median and the number of batches.
+    /// Columns of OSU 5, then the interval of the median and the number of batches.
     Assay,
 }
 
-/// What a table has beside its values.
+/// Description of a table without its values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// What was measured.
+    /// Measured test.
     pub test: MpiTest,
-    /// Whose table.
+    /// Layout.
     pub shape: Shape,
-    /// Collectives: minimum, maximum and iterations, too; non-blocking ones: where the time went.
+    /// Whether collectives also have minimum, maximum and iterations, and non-blocking ones the
+    /// time per step.
     pub full: bool,
-    /// Percentiles of single messages, calls or windows, in percent.
+    /// Requested percentiles of single messages, calls or windows, in percent.
     pub percentiles: Vec<f64>,
-    /// Whether contents were compared.
+    /// Whether message contents are validated.
     pub validation: bool,
-    /// Number of ranks, and of messages in flight.
+    /// Number of ranks.
     pub ranks: u32,
-    /// See `ranks`.
+    /// Number of messages in flight.
     pub window: u32,
-    /// Name of the type that reductions sum, in C: `MPI_FLOAT`.
+    /// C name of the data type that reductions sum: `MPI_FLOAT`.
     pub element: &'static str,
 }
 
-/// One line of a table.
+/// Row of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Size of the messages.
+    /// Message size.
     pub bytes: u64,
-    /// Name of the metric → its value in its base unit.
+    /// Metric name and value in its base unit.
     pub values: Vec<(String, f64)>,
-    /// Iterations timed together.
+    /// Iterations timed together (a batch).
     pub iterations: u64,
-    /// Interval of the median of the first column; `None` with too few batches.
+    /// Confidence interval of the median of the first column; `None` with too few batches.
     pub interval: Option<(f64, f64)>,
-    /// Batches.
+    /// Number of batches.
     pub batches: usize,
-    /// Seconds, or bytes per second of a bandwidth; as many as the table has percentiles. `None` where the sample
-    /// cannot carry one.
+    /// Percentiles in the table's order: seconds, or bytes per second for bandwidths. `None` if
+    /// there are too few samples.
     pub percentiles: Vec<Option<f64>>,
-    /// Whether all contents were right; `None` where they were not compared.
+    /// Whether all contents were right; `None` without validation.
     pub is_right: Option<bool>,
 }
 
-/// A column of values: its metric, what is above it, and the factor to its unit.
+/// Column of values: metric, heading, and factor to its unit.
 struct Column {
     metric: &'static str,
     head: &'static str,
@@ -116,7 +117,7 @@ const FULL_OVERLAP: &[Column] = &[
 ];
 
 impl Table {
-    /// The lines above the first row.
+    /// Renders the lines above the first row.
     #[must_use]
     pub fn head(&self) -> String {
         let mut text = String::new();
@@ -137,7 +138,7 @@ impl Table {
         text
     }
 
-    /// As OSU's programs do, each its own way.
+    /// Returns whether OSU's program prints an empty line first; it differs between programs.
     fn begins_with_an_empty_line(&self) -> bool {
         match self.shape {
             Shape::Osu5 => !self.is_pairwise(),
@@ -149,7 +150,7 @@ impl Table {
         }
     }
 
-    /// What some of OSU's programs say between title and columns.
+    /// Returns the notes that some OSU programs print between title and columns.
     fn notes(&self) -> String {
         let mut text = String::new();
         match self.test {
@@ -199,11 +200,12 @@ impl Table {
         text
     }
 
-    /// The heading of the sizes; where messages have none, of the first values, whose width it sets.
+    /// Returns the heading of the size column; without sizes, that of the first values, which also
+    /// sets their width.
     fn first_head(&self) -> String {
         match self.columns() {
             _ if self.test.has_sizes() => format!("{:<SIZE_WIDTH$}", "# Size"),
-            // The only heading of OSU's that is no comment.
+            // OSU's only heading that is not commented out.
             columns if self.is_overlap() && self.shape == Shape::Osu5 => {
                 format!("{:>WIDTH$}", columns[0].head)
             }
@@ -211,7 +213,7 @@ impl Table {
         }
     }
 
-    /// One line. A metric that the row lacks leaves its column empty.
+    /// Renders a row. A metric that is missing in the row shows as `-`.
     #[must_use]
     pub fn row(&self, row: &Row) -> String {
         let mut text = String::new();
@@ -221,12 +223,12 @@ impl Table {
         } else {
             widths[0] = self.first_head().len();
         }
-        let of = |metric: &str| {
+        let value_of = |metric: &str| {
             let found = row.values.iter().find(|(name, _)| name == metric);
             found.map(|(_, value)| *value)
         };
         for (column, width) in self.columns().iter().zip(widths) {
-            let _ = write!(text, "{:>width$}", decimals(of(column.metric), column.factor));
+            let _ = write!(text, "{:>width$}", decimals(value_of(column.metric), column.factor));
         }
         if self.full && !self.is_pairwise() && !self.is_overlap() {
             let _ = write!(text, "{:>COUNT_WIDTH$}", row.iterations);
@@ -294,12 +296,13 @@ impl Table {
     }
 }
 
-/// As wide as the other columns; wider where the heading would touch the one before.
+/// Width of a percentile column: as the others, or wider if the heading would touch the previous
+/// column.
 fn tail_width(head: &str) -> usize {
     if head.len() < WIDTH { WIDTH } else { head.len() + GAP }
 }
 
-/// Two decimals, as OSU has them.
+/// Formats with two decimals, as OSU does.
 fn decimals(value: Option<f64>, factor: f64) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{:.2}", value * factor))
 }

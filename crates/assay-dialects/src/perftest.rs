@@ -1,51 +1,50 @@
-//! perftest's tables: the figures that `ib_send_lat` and its siblings print of the same measurements, by
-//! their rules, and their layout.
+//! perftest's tables: the statistics of `ib_send_lat` and its siblings with their rules and layout.
 //!
-//! The rules are those of perftest since 2017 (`perftest_parameters.c`, `print_report_lat`); the order in
-//! which it sorts and cuts is what makes its `t_max` the second largest value of a thousand.
+//! The rules are those of perftest since 2017 (`perftest_parameters.c`, `print_report_lat`). Its
+//! order of sorting and cutting makes `t_max` the second largest of a thousand values.
 
 use std::fmt::Write as _;
 
-/// What the two slowest are cut off from: perftest's `LAT_MEASURE_TAIL`.
+/// Number of slowest values that are cut off: perftest's `LAT_MEASURE_TAIL`.
 const TAIL: usize = 2;
 const RULE: &str =
     "---------------------------------------------------------------------------------------\n";
 
-/// The head of a table of means, of tests that last a time (`RESULT_FMT_LAT_DUR`).
+/// Header of a latency table in duration mode (`RESULT_FMT_LAT_DUR`).
 const MEANS: &str = " #bytes        #iterations       t_avg[usec]    tps average\n";
-/// The head of a table of times.
+/// Header of a latency table in iteration mode.
 const TIMES: &str = " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99% percentile[usec]   99.9% percentile[usec] \n";
 
-/// A row of a latency table, in µs.
+/// Row of a latency table, in µs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyRow {
-    /// Size of a message.
+    /// Message size.
     pub bytes: u64,
-    /// Messages that were sent.
+    /// Number of messages sent.
     pub iterations: u64,
-    /// The minimum.
+    /// Minimum.
     pub min_us: f64,
-    /// The maximum without the tail: the second largest but one cut.
+    /// Value at the index of the first one that is cut off: the second largest.
     pub max_us: f64,
-    /// The median without the tail.
+    /// Median without the tail.
     pub typical_us: f64,
-    /// The mean without the tail.
+    /// Mean without the tail.
     pub avg_us: f64,
-    /// The population's standard deviation without the tail: √(Σ(x − mean)²/n). perftest between May 2022
-    /// and now drops the fraction of each difference before it squares it; this does not.
+    /// Population standard deviation without the tail: √(Σ(x − mean)²/n). perftest since May 2022
+    /// drops the fraction of each difference before squaring it; this does not.
     pub stdev_us: f64,
-    /// 99 % of those without the tail are at most this.
+    /// 99th percentile by perftest's index, counted without the tail.
     pub p99_us: f64,
-    /// The same of 99.9 %.
+    /// 99.9th percentile, likewise.
     pub p999_us: f64,
 }
 
 impl LatencyRow {
-    /// From the times of all messages in order, in ns; `divisor` is 2 where half of a round trip counts.
-    /// `None` of fewer than perftest itself can print (5).
+    /// Computes the row from the times of all messages in order, in ns; `divisor` is 2 for half
+    /// round trips. Returns `None` below perftest's own minimum of 5.
     #[must_use]
     pub fn of(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
-        // The last message has no successor whose start would time it.
+        // The last message is not timed, because no next message starts.
         let (_, timed) = times_ns.split_last()?;
         let count = timed.len().checked_sub(TAIL).filter(|count| *count >= 2)?;
         let mut sorted: Vec<f64> =
@@ -59,8 +58,8 @@ impl LatencyRow {
         };
         let avg_us = kept.iter().sum::<f64>() / count as f64;
         let squares: f64 = kept.iter().map(|us| (us - avg_us).powi(2)).sum();
-        // Into all of them, the tail too: the index may be one beyond the kept.
-        let at = |q: f64| sorted[(q * count as f64).ceil() as usize];
+        // Index into all values including the tail, because it may be one beyond the kept ones.
+        let quantile = |q: f64| sorted[(q * count as f64).ceil() as usize];
         Some(Self {
             bytes,
             iterations: times_ns.len() as u64,
@@ -69,8 +68,8 @@ impl LatencyRow {
             typical_us,
             avg_us,
             stdev_us: (squares / count as f64).sqrt(),
-            p99_us: at(0.99),
-            p999_us: at(0.999),
+            p99_us: quantile(0.99),
+            p999_us: quantile(0.999),
         })
     }
 }
@@ -86,21 +85,22 @@ impl std::fmt::Display for LatencyRow {
     }
 }
 
-/// A row of a latency test that lasts a time.
+/// Row of a latency table in duration mode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeanRow {
-    /// Size of a message.
+    /// Message size.
     pub bytes: u64,
-    /// Messages that counted.
+    /// Number of counted messages.
     pub iterations: u64,
-    /// The mean, in µs.
+    /// Mean in µs.
     pub avg_us: f64,
     /// Round trips or operations per second.
     pub per_s: f64,
 }
 
 impl MeanRow {
-    /// From the times of all that counted, in ns; `divisor` is 2 where half of a round trip counts. `None` of none.
+    /// Computes the row from the times of all counted messages, in ns; `divisor` is 2 for half
+    /// round trips. Returns `None` without times.
     #[must_use]
     pub fn of(bytes: u64, times_ns: &[u64], divisor: u32) -> Option<Self> {
         let (iterations, all_ns) = (times_ns.len() as u64, times_ns.iter().sum::<u64>());
@@ -120,23 +120,23 @@ impl std::fmt::Display for MeanRow {
     }
 }
 
-/// A row of a bandwidth table.
+/// Row of a bandwidth table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BandwidthRow {
-    /// Size of a message.
+    /// Message size.
     pub bytes: u64,
-    /// Messages.
+    /// Number of messages.
     pub iterations: u64,
-    /// Payload per second of the fastest window; `None` where it is not wanted, which is printed as perftest does
-    /// with `-N`: 0.00.
+    /// Payload per second of the fastest window; `None` if not requested, printed as 0.00 like
+    /// perftest with `-N`.
     pub peak_bytes_per_s: Option<f64>,
-    /// Payload per second of the whole.
+    /// Payload per second of the whole test.
     pub bytes_per_s: f64,
-    /// What rates are printed in.
+    /// Unit of printed rates.
     pub unit: RateUnit,
 }
 
-/// What rates are printed in.
+/// Unit of printed rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RateUnit {
     /// 2²⁰ B/s.
@@ -167,7 +167,7 @@ impl std::fmt::Display for BandwidthRow {
         let average = self.bytes_per_s / unit.bytes_per_s();
         let peak = self.peak_bytes_per_s.unwrap_or(0.0) / unit.bytes_per_s();
         let millions = self.bytes_per_s / *bytes as f64 * 1e-6;
-        // Below 0.1 Gb/s two places would say nothing (`REPORT_FMT_EXT`).
+        // Below 0.1 Gb/s, two decimals are too coarse (`REPORT_FMT_EXT`).
         if *unit == RateUnit::Gigabits && average < 0.1 {
             return writeln!(
                 f,
@@ -181,25 +181,25 @@ impl std::fmt::Display for BandwidthRow {
     }
 }
 
-/// What stands above a table.
+/// Text above a table.
 #[derive(Debug, Clone)]
 pub struct Head {
-    /// `Send Latency Test`.
+    /// Title: `Send Latency Test`.
     pub title: String,
-    /// Lines of names and values.
+    /// Names and values, one per line.
     pub facts: Vec<(&'static str, String)>,
-    /// What of.
+    /// Kind of columns.
     pub columns: Columns,
 }
 
-/// What a table is of.
+/// Kind of columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Columns {
-    /// Times.
+    /// Latencies in iteration mode.
     Times,
-    /// Times of a test that lasts a time.
+    /// Mean latencies in duration mode.
     Means,
-    /// Rates.
+    /// Bandwidths and message rates.
     Rates(RateUnit),
 }
 
@@ -223,8 +223,8 @@ impl std::fmt::Display for Head {
     }
 }
 
-/// The results of one size in full, with the head of its row, as perftest prints them with `-U` in their order, or
-/// with `-H` sorted and without the tail; of as many times as its row is of.
+/// Lists all results of one size, then the header of its row. As in perftest, `-U` keeps the order;
+/// `-H` sorts and drops the tail. Uses the same times as the row.
 #[must_use]
 pub fn listed(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
     let (_, timed) = times_ns.split_last().unwrap_or((&0, &[]));
@@ -235,7 +235,7 @@ pub fn listed(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
     }
     let mut text = String::from("#, usec\n");
     for (at, ns) in kept.iter().enumerate() {
-        // Six digits, as `%g` has.
+        // Six significant digits, like `%g`.
         let us = *ns as f64 * 1e-3 / f64::from(divisor);
         let places = (5 - us.log10().floor().clamp(0.0, 5.0) as i32) as usize;
         let figure = format!("{us:.places$}");
@@ -248,7 +248,7 @@ pub fn listed(times_ns: &[u64], divisor: u32, sorted: bool) -> String {
     text + RULE + TIMES
 }
 
-/// The line below a table.
+/// Returns the line below a table.
 #[must_use]
 pub const fn rule() -> &'static str {
     RULE
@@ -258,17 +258,17 @@ pub const fn rule() -> &'static str {
 mod tests {
     use super::*;
 
-    /// What `ib_send_lat` makes of 1000 messages of 2, 4, … µs there and back: 999 values of 1 … 999 µs, of
-    /// which 997 count.
+    /// 1000 messages with round trips of 2, 4, … µs give 999 values of 1 … 999 µs, of which 997
+    /// count.
     #[test]
     fn figures_follow_the_rules_of_perftest() {
         let times_ns: Vec<u64> = (1..=1000).rev().map(|us| us * 2000).collect();
-        // The last of them in time is the shortest, and is not timed.
+        // The last message in time has the shortest time and is not counted.
         let row = LatencyRow::of(2, &times_ns, 2).unwrap();
         assert_eq!((row.bytes, row.iterations), (2, 1000));
         assert_eq!((row.min_us, row.max_us, row.typical_us), (2.0, 999.0, 500.0));
         assert_eq!((row.avg_us, row.p99_us, row.p999_us), (500.0, 990.0, 999.0));
-        // Of a discrete uniform distribution: √((n² − 1)/12).
+        // Deviation of a discrete uniform distribution: √((n² − 1)/12).
         let expected = ((997.0_f64.powi(2) - 1.0) / 12.0).sqrt();
         assert!((row.stdev_us - expected).abs() < 1e-9, "{}", row.stdev_us);
     }
@@ -288,7 +288,7 @@ mod tests {
             BandwidthRow { bytes, iterations, peak_bytes_per_s, bytes_per_s, unit }.to_string()
         };
         let mebi = 1_048_576.0;
-        // By `REPORT_FMT` and `REPORT_FMT_EXT` of perftest 26.
+        // Formats are `REPORT_FMT` and `REPORT_FMT_EXT` of perftest 26.
         for (printed, expected) in [
             (
                 row(Some(2000.0 * mebi), 1000.0 * mebi, RateUnit::Mebibytes),
@@ -319,7 +319,7 @@ mod tests {
         }
     }
 
-    /// By `REPORT_FMT_LAT_DUR`: half of a round trip of 4 µs, 250,000 of which a second has.
+    /// Format is `REPORT_FMT_LAT_DUR`: half of a 4 µs round trip, 250,000 round trips per second.
     #[test]
     fn of_a_time_there_is_the_mean_alone() {
         let row = MeanRow::of(2, &[3000, 4000, 5000], 2).unwrap();
@@ -350,7 +350,7 @@ mod tests {
             p99_us: 11892.80,
             p999_us: 16838.93,
         };
-        // From perftest 4.5+0.17 over soft-RoCE.
+        // Output of perftest 4.5+0.17 over soft-RoCE.
         let printed = " 2       1000          15.07          16838.93      28.82    \t       636.95      \t1987.32\t\t11892.80 \t\t16838.93\n";
         assert_eq!(row.to_string(), printed);
     }

@@ -1,7 +1,8 @@
-//! Vdbench's parameter files as a storage plan, and results in the shape of Vdbench's reports.
+//! Compiles Vdbench's parameter files into a storage plan, and formats results as Vdbench's
+//! reports.
 //!
-//! Files are opened and devices looked at by the caller; nothing here does I/O. Whatever a file says
-//! is carried out, reported, or refused with its place: nothing is ignored silently.
+//! The caller opens files and inspects devices; this module does no I/O. Every parameter is carried
+//! out, reported as ignored, or rejected with its location; none is ignored silently.
 
 use std::fmt::Write as _;
 use std::io;
@@ -34,95 +35,97 @@ use definitions::Definitions;
 use diagnostic::{Diagnostic, Place, Severity};
 use lines::{Lines, Spot};
 
-/// What is to be read.
+/// Parameter files and the options of the command line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// Parameter files, read one after another as if they were one.
+    /// Parameter files, read in order as if they were one file.
     #[serde(with = "path_text::each")]
     pub files: Vec<PathBuf>,
-    /// `name=value` from the command line.
+    /// Variables from the command line, `name=value`.
     pub variables: Vec<(String, String)>,
-    /// Seconds that replace `elapsed` of every run.
+    /// Override of `elapsed` for every run, in seconds.
     pub elapsed_s: Option<f64>,
-    /// Seconds that replace `interval`.
+    /// Override of `interval`, in seconds.
     pub interval_s: Option<f64>,
-    /// Seconds that replace `warmup`.
+    /// Override of `warmup`, in seconds.
     pub warmup_s: Option<f64>,
-    /// What `-c` says of trees, instead of `format=` in the files.
+    /// Option `-c`, which overrides `format=` in the files.
     pub format: Option<FormatOption>,
-    /// Whether data is checked.
+    /// Data verification.
     pub verify: Verify,
-    /// Threads that submit I/O at most: the CPUs of the machine.
+    /// Maximum number of threads that submit I/O: the CPUs of the machine.
     pub submitters: u32,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// Whether every host does its own part, with paths of its own; otherwise one machine plays them all.
+    /// Whether each host does its own part, with its own paths; otherwise one machine acts for all
+    /// hosts.
     #[serde(default)]
     pub is_apart: bool,
 }
 
-/// What becomes of trees before every run.
+/// Preparation of file trees before each run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FormatOption {
-    /// Removed and made again.
+    /// Remove the trees and create them again.
     Yes,
-    /// They stay as they are.
+    /// Leave the trees unchanged.
     No,
-    /// Removed, and nothing runs.
+    /// Remove the trees and run nothing.
     CleanOnly,
 }
 
-/// What the reader may ask of the world.
+/// Callbacks through which the parser reads files and inspects paths.
 #[expect(missing_debug_implementations, reason = "functions have nothing to show")]
 pub struct Surroundings<'a> {
-    /// The contents of a file.
+    /// Reads a file.
     pub load: &'a mut dyn FnMut(&Path) -> io::Result<Vec<u8>>,
-    /// What is at a path; `None` for nothing. Where hosts are apart, it is written `host:path`.
+    /// Inspects a path; `None` where nothing exists. With distributed hosts the path is
+    /// `host:path`.
     pub look: &'a mut dyn FnMut(&Path) -> Option<Present>,
 }
 
-/// What is at a path.
+/// Size and type of an existing file or device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Present {
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
     /// Whether it is a block device.
     pub device: bool,
 }
 
-/// A parameter file, ready to run.
+/// Parameter files compiled into a plan that is ready to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Execution {
-    /// One phase per run.
+    /// Storage plan with one phase per run.
     pub plan: StoragePlan,
-    /// The same for file-system workloads; one of both is empty.
+    /// File plan with one phase per run; either this or `plan` is empty.
     pub files: FilePlan,
-    /// Whether missing folders above an anchor are made.
+    /// Whether missing parent folders of an anchor are created.
     pub create_anchors: bool,
-    /// What Vdbench would call each phase, in the order of the plan.
+    /// Vdbench's label of each phase, in the order of the plan.
     pub runs: Vec<RunLabel>,
     /// Hosts that any run uses.
     pub hosts: Vec<UsedHost>,
-    /// Where hosts are apart: by phase and target or tree, which of them it is on.
+    /// Indices into `hosts` by phase and target (or tree), when hosts are distributed.
     pub places: Vec<Vec<usize>>,
     /// Commands around all runs.
     pub commands: Commands,
-    /// A file whose contents end a run (`end_rd`) or all of them (`end_vdbench`).
+    /// File whose contents end one run (`end_rd`) or all runs (`end_vdbench`).
     pub monitor: Option<PathBuf>,
-    /// How often all runs are done; `None` = once.
+    /// Repetition of all runs; `None` = once.
     pub repetition: Option<Repetition>,
-    /// Failed I/O that end the execution.
+    /// Number of failed I/O that ends the execution.
     pub data_errors: u64,
     /// Warnings and notes.
     pub notes: Vec<Diagnostic>,
-    /// Every path of a storage or file system definition, and where it stands.
+    /// Paths of all storage and file-system definitions, with their locations in the files.
     pub paths: Vec<(PathBuf, Place)>,
 }
 
 impl Execution {
-    /// What the pass of this number does, counted from 1: every pass goes on with other random numbers, so that
-    /// none finds the blocks of another in a cache.
+    /// Returns the execution for pass `number`, counted from 1. Each pass has its own random
+    /// numbers, so that it does not find the blocks of an earlier pass in a cache.
     #[must_use]
     pub fn pass(&self, number: u64) -> Self {
         let mut own = self.clone();
@@ -132,107 +135,108 @@ impl Execution {
         own
     }
 
-    /// The targets of all runs on files and devices, with their hosts where these are apart.
+    /// Iterates over the targets of all storage runs, with their hosts when hosts are distributed.
     pub fn placed_targets(&self) -> impl Iterator<Item = (Option<usize>, &StorageTarget)> {
         self.plan.phases.iter().enumerate().flat_map(|(index, phase)| {
             let hosts = self.places.get(index);
             let targets = phase.workload.targets.iter().enumerate();
-            targets.map(move |(at, target)| (hosts.map(|it| it[at]), target))
+            targets.map(move |(position, target)| (hosts.map(|it| it[position]), target))
         })
     }
 
-    /// The trees of all runs, with their hosts where these are apart and do not share them.
+    /// Iterates over the trees of all runs, with their hosts when hosts are distributed and do not
+    /// share the tree.
     pub fn placed_trees(&self) -> impl Iterator<Item = (Option<usize>, &FileTree)> {
         self.files.phases.iter().enumerate().flat_map(|(index, phase)| {
             let hosts = self.places.get(index);
             let trees = phase.workload.trees.iter().enumerate();
-            trees.map(move |(at, tree)| {
-                let host = hosts.filter(|_| tree.part.is_none()).map(|it| it[at]);
+            trees.map(move |(position, tree)| {
+                let host = hosts.filter(|_| tree.part.is_none()).map(|it| it[position]);
                 (host, tree)
             })
         })
     }
 
-    /// The seed of every run.
+    /// Iterates over the seeds of all runs.
     fn seeds(&mut self) -> impl Iterator<Item = &mut u64> {
         let raw = self.plan.phases.iter_mut().map(|it| &mut it.workload.seed);
         raw.chain(self.files.phases.iter_mut().map(|it| &mut it.workload.seed))
     }
 }
 
-/// A host and where it was defined.
+/// Host of a run and its definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UsedHost {
-    /// Its name in the file.
+    /// Label in the parameter file.
     pub label: String,
-    /// Its name in the network.
+    /// Network name.
     pub system: String,
-    /// Who logs in there, if it says so.
+    /// User for the login, if defined.
     pub user: Option<String>,
-    /// Its definition; `None` for the host that nobody defined.
+    /// Location of its definition; `None` for the implicit local host.
     pub place: Option<Place>,
 }
 
-/// What a report says about a run.
+/// Description of a run for the reports.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunLabel {
-    /// Its place among all runs, from 0.
+    /// Position among all runs, from 0.
     pub number: usize,
-    /// `RndRead`, or `RndRead_(50%)` for a point of a curve.
+    /// Name: `RndRead`, or `RndRead_(50%)` for a point of a curve.
     pub name: String,
-    /// What is said of its rate.
+    /// Rate as Vdbench reports it.
     pub rate: RateLabel,
-    /// Seconds that count.
+    /// Measured seconds.
     pub elapsed_s: f64,
-    /// Seconds before them.
+    /// Seconds of warm-up before them.
     pub warmup_s: f64,
     /// Seconds per line of the report.
     pub interval_s: f64,
     /// Loop keys and values, the outermost first.
     pub loops: Vec<(String, String)>,
-    /// A curve ends behind a point whose mean service time is greater, in ms.
+    /// Mean service time in ms above which a curve ends after this point.
     pub stop_curve_ms: Option<f64>,
-    /// Whether the workloads share the rate as they did in the curve's first run.
+    /// Whether the workloads share the rate as they did in the first run of the curve.
     pub shares_observed: bool,
-    /// Bytes that end it.
+    /// Bytes after which the run ends.
     pub limits: DataLimits,
-    /// Commands around it.
+    /// Commands around the run.
     pub commands: Commands,
     /// Parameters for the flat file.
     pub parameters: RunParameters,
-    /// Hosts, storage and workloads it uses.
+    /// Counts of hosts, storage and workloads.
     pub used: Used,
 }
 
 impl RunLabel {
-    /// Whether it makes or removes trees for the runs behind it.
+    /// Whether the run creates or removes trees for the following runs.
     #[must_use]
     pub fn is_format(&self) -> bool {
         self.name.starts_with(FORMAT)
     }
 }
 
-/// What the names of runs that make trees begin with.
+/// Name prefix of runs that create or remove trees.
 pub(crate) const FORMAT: &str = "format_for_";
 
-/// How a run's rate came about.
+/// Kind of rate limit of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RateLabel {
-    /// As fast as it goes.
+    /// Maximum rate.
     UncontrolledMax,
-    /// As fast as it goes, workloads in given shares.
+    /// Maximum rate with fixed shares of the workloads.
     ControlledMax,
-    /// As fast as it goes, as the first run of a curve.
+    /// Maximum rate, as the first run of a curve.
     UncontrolledCurve,
-    /// The same, workloads in given shares.
+    /// Maximum rate with fixed shares, as the first run of a curve.
     ControlledCurve,
     /// IO/s.
     PerSecond(f64),
-    /// Percent of an earlier run; the IO/s are known when that has run.
+    /// Percent of an earlier run, whose rate is known only after it has run.
     Percent(f64),
 }
 
-/// Parameters of a run; `None` where workloads or storage differ.
+/// Parameters of a run; `None` where they differ among workloads or storage.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RunParameters {
     /// Bytes of one I/O.
@@ -249,25 +253,25 @@ pub struct RunParameters {
     pub seek_percent: Option<f64>,
     /// Bytes of all storage definitions together.
     pub storage_bytes: u64,
-    /// Compression ratio of what is written.
+    /// Compression ratio of written data.
     pub compression: Option<f64>,
 }
 
-/// How much a run uses.
+/// Number of definitions that a run uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Used {
     /// Storage definitions.
     pub storages: usize,
     /// Workload definitions.
     pub workloads: usize,
-    /// I/O in flight at most.
+    /// Maximum number of I/O in flight.
     pub outstanding: u64,
 }
 
-/// Reads parameter files and compiles them.
+/// Parses parameter files and compiles them.
 ///
 /// # Errors
-/// Everything that is wrong with them, in reading order, warnings and notes among it.
+/// All diagnostics in reading order, with warnings and notes, when any of them is an error.
 pub fn read(
     input: &Input,
     around: &mut Surroundings<'_>,
@@ -277,7 +281,7 @@ pub fn read(
     let definitions = Definitions::from_statements(&mut lines, &statements);
     let is_broken =
         |found: &[Diagnostic]| found.iter().any(|one| one.severity == Severity::Error);
-    // What is wrong already would only be reported again in other words.
+    // Compiling a broken file would only report the same errors again in other words.
     if is_broken(&lines.found) {
         return Err(lines.found);
     }
@@ -289,7 +293,7 @@ pub fn read(
     Ok(execution)
 }
 
-/// What the reader made of the lines, for `parmscan.html`: every line, its keywords, their values.
+/// Lists the parsed lines for `parmscan.html`: each line, its keywords and their values.
 #[must_use]
 pub fn scan(input: &Input, around: &mut Surroundings<'_>) -> String {
     let mut lines = Lines::read(input, around);

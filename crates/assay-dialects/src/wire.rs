@@ -1,8 +1,8 @@
-//! Wire protocols of the field's network tools, as state machines that never touch a socket.
+//! Wire protocols of iperf3 and qperf, as state machines without sockets.
 //!
-//! What a peer sends goes in as bytes, in pieces of any size; what it means comes out as values. A
-//! peer may send anything: every length it announces has a bound, nothing is allocated for what has
-//! only been announced, and nothing it sends can make these machines panic.
+//! Each machine takes a peer's bytes in pieces of any size and returns typed events. Peers are
+//! untrusted: every announced length has a bound, memory grows only with received bytes, and no
+//! input causes a panic.
 
 mod buffer;
 pub mod iperf3;

@@ -1,4 +1,5 @@
-//! `assay fio`: fio's job files and options in, fio's output out; the run is stored like every other.
+//! `assay fio`: runs fio's job files and options, prints fio's output, and stores the run like any
+//! other.
 
 use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
@@ -40,13 +41,13 @@ mod question;
 pub mod record;
 mod watch;
 
-/// The version whose output this is, and who wrote it.
+/// Version of fio whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("fio-3.33 (assay ", env!("CARGO_PKG_VERSION"), ")");
 
-/// Carries out what fio was asked, and prints what fio prints. The exit code comes back.
+/// Runs fio jobs and prints fio's output. Returns the exit code.
 ///
 /// # Errors
-/// Words or job files that are not understood, targets that must not be written, I/O that failed.
+/// Unsupported words or job files, targets that must not be overwritten, or failed I/O.
 pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let question = Question::now(&typed.words);
     let reported = |fault: Fault| refused(&fault, &typed.words, &question);
@@ -84,8 +85,8 @@ pub fn fio(typed: &FioArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     asked.carry_out(terminal)
 }
 
-/// Says something about the run: on standard error, or on standard output where results go to a file,
-/// because scripts take a word on standard error for a failure.
+/// Prints a note about the run: on standard error, or on standard output if results go to a file.
+/// Scripts take output on standard error for a failure.
 fn report(request: &Request, terminal: &mut Terminal, text: &str) {
     match request.output.file {
         Some(_) => terminal.print(&format!("{text}\n")),
@@ -93,7 +94,8 @@ fn report(request: &Request, terminal: &mut Terminal, text: &str) {
     }
 }
 
-/// Shows the place of a fault: wrong usage on the command line, an invalid file elsewhere.
+/// Converts a fault to a failure with its location: wrong usage on the command line, an invalid
+/// suite in a file.
 fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure {
     let origin = &fault.origin;
     let (kind, text) = match origin.file.as_str() {
@@ -108,7 +110,7 @@ fn refused(fault: &Fault, words: &[String], question: &Question<'_>) -> Failure 
     failure.at(&origin.file, &text, start..end)
 }
 
-/// Points at the line of the job that asks for what is refused.
+/// Adds the line of the job that requested the rejected setting.
 fn placed(
     refusal: Refusal,
     request: &Request,
@@ -119,13 +121,13 @@ fn placed(
     let Some(origin) = asked_by.and_then(|it| origin(it, request, plan)) else {
         return failure;
     };
-    // Words are on the screen already; a file is not.
+    // The command line is still on the user's screen; a file is not.
     let Ok(text) = question.file(&origin.file) else { return failure };
     let (start, end) = origin.span;
     failure.at(&origin.file, &text, start..end)
 }
 
-/// The setting that is to blame, or else the section.
+/// Finds the setting that caused the refusal, or else its section.
 fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'r Origin> {
     let names: &[&str] = match asked.subject {
         Subject::Target => &["filename", "directory"],
@@ -142,7 +144,7 @@ fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'
             "size",
         ],
     };
-    // What reads back is the same stream, a phase later.
+    // A stream that reads back what it wrote belongs to the job of the previous phase.
     let of =
         |phase| move |it: &&compile::Clone| it.part == Part { phase, stream: asked.stream };
     let clones = || plan.clones.iter();
@@ -156,7 +158,7 @@ fn origin<'r>(asked: AskedBy, request: &'r Request, plan: &FioPlan) -> Option<&'
     names.iter().find_map(named).or(Some(&section.origin))
 }
 
-/// What was asked, read and compiled.
+/// A fio invocation, parsed and compiled.
 struct Asking<'a> {
     words: &'a [String],
     question: &'a Question<'a>,
@@ -165,7 +167,7 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Measures, stores the run, writes logs and results.
+    /// Runs the jobs, stores the run, and writes logs and results.
     fn carry_out(&self, terminal: &mut Terminal) -> Result<u8, Failure> {
         let Self { request, plan, .. } = *self;
         let options = options(request, plan);
@@ -237,8 +239,8 @@ impl Asking<'_> {
         Ok(Opening { plan: plan.clone(), asked, label, files, store })
     }
 
-    /// Stores what was measured. Where the store refuses by now, what was measured is not lost: it can be
-    /// printed before the failure is reported.
+    /// Stores the results. If the store fails, they are kept in memory, so that they can be printed
+    /// before the failure is reported.
     fn store(
         &self,
         finished: &Finished<'_>,
@@ -256,12 +258,12 @@ impl Asking<'_> {
     }
 }
 
-/// What the user allows.
+/// Returns the options of the run that the user set.
 fn options(request: &Request, plan: &FioPlan) -> RunOptions {
     RunOptions {
         destroy_data: request.destroy_data.iter().map(|it| path_text::path(it)).collect(),
         target_on_root: request.target_on_root,
-        // fio leaves its files behind, unless it is told to unlink them.
+        // fio keeps its files unless `unlink` is set.
         keep: !plan.workers.iter().any(|job| job.unlink),
         keeps_partial: true,
         enough: asks_for_steady_state(plan).then(Arc::default),
@@ -270,7 +272,7 @@ fn options(request: &Request, plan: &FioPlan) -> RunOptions {
     }
 }
 
-/// Where the run goes.
+/// Returns where the run is stored.
 fn keep(request: &Request) -> KeepArguments {
     let keep = &request.keep;
     KeepArguments {
@@ -284,7 +286,7 @@ fn asks_for_steady_state(plan: &FioPlan) -> bool {
     (0..plan.plan.phases.len()).any(|phase| compile::steady_window(plan, phase).is_some())
 }
 
-/// Refuses logs in whose place there is something else: a log begins with a time.
+/// Rejects log paths that hold other files: a log begins with a time.
 fn refuse_other_logs(plan: &FioPlan) -> Result<(), Failure> {
     let is_log = |start: &[u8]| start.first().is_some_and(u8::is_ascii_digit);
     log::files(plan).iter().try_for_each(|file| {
@@ -296,7 +298,7 @@ fn refuse_other_logs(plan: &FioPlan) -> Result<(), Failure> {
     })
 }
 
-/// Writes the logs that jobs ask for; a log that is there is replaced, as by fio.
+/// Writes the logs that the jobs request; existing logs are replaced, as by fio.
 fn write_logs(
     plan: &FioPlan,
     outcomes: &[StorageOutcome],

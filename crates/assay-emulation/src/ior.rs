@@ -1,4 +1,4 @@
-//! `assay ior`: IOR's options in, IOR's output out; its ranks are threads of this process.
+//! `assay ior`: runs IOR's options and prints IOR's output. Ranks are threads of this process.
 
 use std::ops::Range;
 
@@ -31,9 +31,9 @@ use assay_console::listening::Silently;
 use assay_console::live::Live;
 use assay_console::options::KeepArguments;
 
-/// The version whose output this is, and who wrote it.
+/// Version of IOR whose output is emulated, and the version of assay.
 const VERSION: &str = concat!("4.1.0+dev (assay ", env!("CARGO_PKG_VERSION"), ")");
-/// Variables with the number of processes that a launcher of MPI started.
+/// Variables in which MPI launchers set the number of started processes.
 const LAUNCHERS: [&str; 5] = [
     "OMPI_COMM_WORLD_SIZE",
     "PMI_SIZE",
@@ -41,16 +41,16 @@ const LAUNCHERS: [&str; 5] = [
     "SLURM_STEP_NUM_TASKS",
     "PMIX_SIZE",
 ];
-/// Raw output of the run that holds the circumstances.
+/// Raw output of the run with its run information.
 const CIRCUMSTANCES: &str = "circumstances.json";
 
-/// Files of the question by name.
+/// Files of the command line by name.
 type Files = Vec<(String, Vec<u8>)>;
 
-/// Carries out what IOR was asked, and prints what IOR prints. The exit code comes back.
+/// Runs IOR tests and prints IOR's output. Returns the exit code.
 ///
 /// # Errors
-/// Words or scripts that are not understood, targets that must not be written, tests that failed.
+/// Unsupported words or scripts, targets that must not be overwritten, or failed tests.
 pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let (keep, words) = own_words(&typed.words)?;
     let mut files = Files::new();
@@ -103,8 +103,8 @@ pub fn ior(typed: &IorArguments, terminal: &mut Terminal) -> Result<u8, Failure>
     carry_out(&tests, (opening, &keep), &circumstances, terminal)
 }
 
-/// Points at the directive of a script that asks for what is refused, or else at the end of its test; without a
-/// script at the word.
+/// Adds the location of the rejected setting: the directive of a script, or else the end of its
+/// test. Without a script, it is the word on the command line.
 fn placed(refusal: Refusal, test: &Options, words: &[String], files: &Files) -> Failure {
     let Refusal { failure, asked_by } = refusal;
     let (directives, letters): (&[&str], &[&str]) = match asked_by.map(|it| it.subject) {
@@ -132,7 +132,7 @@ fn placed(refusal: Refusal, test: &Options, words: &[String], files: &Files) -> 
     }
 }
 
-/// Points at words of the command line.
+/// Adds a range of words on the command line as the location.
 fn at_words(failure: Failure, words: &[String], at: Range<usize>) -> Failure {
     let at = at.start..at.end.min(words.len());
     let Some(blamed) = words.get(at.clone()).filter(|it| !it.is_empty()) else {
@@ -142,7 +142,7 @@ fn at_words(failure: Failure, words: &[String], at: Range<usize>) -> Failure {
     failure.at(COMMAND_LINE, &words.join(" "), start..start + blamed.join(" ").len())
 }
 
-/// Points at a line of a file, counted from 0.
+/// Adds a line of a file, counted from 0, as the location.
 fn at_line(failure: Failure, file: &str, text: &str, line: usize) -> Failure {
     let lines: Vec<&str> = text.split_inclusive('\n').take(line + 1).collect();
     let Some((last, before)) = lines.split_last() else { return failure };
@@ -164,7 +164,7 @@ fn read(words: &[String], load: &mut command_line::Load<'_>) -> Result<Vec<Optio
     })
 }
 
-/// Carries out the tests and writes what they came to; where and how says the first.
+/// Runs the tests and writes their results; the first test determines format and file.
 fn carry_out(
     tests: &[Options],
     (opening, keep): (Opening<'_>, &KeepArguments),
@@ -212,7 +212,7 @@ fn carry_out(
     found.failed.map_or(Ok(0), Err)
 }
 
-/// A stored run as IOR would have printed it.
+/// Renders a stored run as IOR would have printed it.
 pub fn stored(
     run: &Run,
     asked: &Asked,

@@ -1,4 +1,4 @@
-//! `assay iperf3`: iperf3's options in, iperf3's output out, client and server.
+//! `assay iperf3`: client and server with iperf3's options and output.
 
 use std::env::VarError;
 use std::net::SocketAddr;
@@ -36,19 +36,19 @@ use assay_run::network::target::{Family, Target};
 use assay_run::network::{iperf3_flows, iperf3_record, iperf3_reported};
 use assay_run::recording::Recording;
 
-/// What the document says of a test that was interrupted.
+/// Error in the JSON document of an interrupted test.
 pub(super) const INTERRUPTED: &str = "interrupted";
-/// What of iperf3's optional features there is, in its words, which scripts look for.
+/// Optional features in iperf3's wording, which scripts search for.
 const FEATURES: &str = "Optional features available: TCP congestion algorithm setting, sendfile / zerocopy, socket pacing, authentication";
-/// Where a password comes from.
+/// Environment variable with the password.
 const PASSWORD: &str = "IPERF3_PASSWORD";
-/// What iperf3's clients send over UDP without `-b`, in bit/s.
+/// Rate of iperf3's clients over UDP without `-b`, in bit/s.
 const UDP_RATE_BIT_PER_S: u64 = 1_048_576;
 
-/// A test, or with `-s` a server, as iperf3 does them. The exit code comes back.
+/// Runs a test or, with `-s`, a server as iperf3 does. Returns the exit code.
 ///
 /// # Errors
-/// Impossible values, a peer that cannot be reached or goes away, logins that are refused.
+/// Invalid values, an unreachable or disconnecting peer, or a rejected login.
 pub fn iperf3(
     typed: &Iperf3Arguments,
     cancel: &AtomicBool,
@@ -68,13 +68,13 @@ pub fn iperf3(
     }
 }
 
-/// A failure between two hosts, with its advice.
+/// Returns the failure for a network error, with its advice.
 pub fn failed(error: &NetworkError) -> Failure {
     let said = words::failure(&error.of_case());
     Failure::measurement(said.text).advise(said.advice)
 }
 
-/// Stores what was found in a test, and how it ended.
+/// Stores the results of a test and how it ended.
 pub(super) fn end(
     recording: &mut Recording<'_>,
     number: usize,
@@ -159,7 +159,7 @@ const fn padding(typed: &Iperf3Arguments) -> Padding {
     if typed.use_pkcs1_padding { Padding::Pkcs1 } else { Padding::Oaep }
 }
 
-/// What `--username` logs in with.
+/// Returns the credentials for `--username`.
 fn credentials(
     typed: &Iperf3Arguments,
     terminal: &mut Terminal,
@@ -185,7 +185,7 @@ fn credentials(
     credentials.map(Some).map_err(|error| no_login(&error))
 }
 
-/// Whom a server with `--rsa-private-key-path` admits.
+/// Returns the login check of a server with `--rsa-private-key-path`.
 fn gate(typed: &Iperf3Arguments) -> Result<Option<Gate>, Failure> {
     let serving = &typed.serving;
     let (Some(key), Some(users)) =
@@ -213,7 +213,7 @@ fn no_login(error: &LoginError) -> Failure {
     Failure::usage("nobody can log in").because(error).advise(advice)
 }
 
-/// A stored test as text, or with `as_document` as JSON.
+/// Renders a stored test as text or, with `as_document`, as JSON.
 pub fn stored(
     run: &Run,
     store: &Store,
@@ -242,7 +242,7 @@ pub fn stored(
     Ok(text + &page.last(&reported))
 }
 
-/// Why a stored test failed; one that has no end was interrupted.
+/// Returns why a stored test failed; a test without an end was interrupted.
 pub(super) fn reason(record: &CaseRecord) -> Option<String> {
     match &record.end {
         Some(CaseEnd::Finished(_)) => None,
@@ -344,14 +344,14 @@ fn server(
         }
     });
     served.map_err(|error| failed(&error))?;
-    // A server that serves on has no verdict; one test alone has the fate of that test.
+    // A server that continues has no result of its own; with `-1`, the result is that of its test.
     if service.once && failures > 0 {
         return Err(Failure::measurement("the test failed"));
     }
     Ok(0)
 }
 
-/// The output as it grows: lines at once, a document at the end.
+/// Output in progress: text lines are returned at once, a document at the end.
 struct Page {
     shape: Shape,
     style: Style,
@@ -428,7 +428,7 @@ impl Page {
         }
     }
 
-    /// How the test of a client ended.
+    /// Returns the end of a client's test.
     fn last(&mut self, reported: &Reported) -> String {
         match (&reported.end, &reported.error) {
             (Some(end), _) => self.end(end),
@@ -447,13 +447,13 @@ impl Page {
         text
     }
 
-    /// What comes next is another test, or a peer that never began one.
+    /// Resets for the next test, or for a peer that never starts one.
     fn forget(&mut self) {
         self.start = None;
         self.intervals.clear();
     }
 
-    /// What was measured before a failure stays, and says that it is not whole.
+    /// Reports a failure. Text that was already printed is marked as incomplete.
     fn fail(&mut self, error: &str) -> String {
         let text = match self.shape {
             Shape::Text if self.start.is_some() => self.lines(text::INCOMPLETE.to_owned()),

@@ -1,5 +1,6 @@
-//! Commands with the options and the output of other tools: Vdbench, fio, IOR, iperf3, qperf and ping.
-//! Their languages are those of `assay-dialects`, what they measure with is `assay-run`.
+//! Commands with the options and output of other tools: Vdbench, fio, IOR, iperf3, qperf and ping.
+//!
+//! `assay-dialects` parses their languages, `assay-run` carries out the measurements.
 
 use assay_console::{job_file, output_file, signals, storage_plan, stored, terminal};
 

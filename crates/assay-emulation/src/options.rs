@@ -1,4 +1,4 @@
-//! What may be typed after the name of a tool, and how a stored run's words are read again.
+//! Command-line options of emulated tools, and parsing of a stored run's words.
 
 #![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
 
@@ -14,17 +14,17 @@ pub mod ior;
 pub mod network;
 pub mod vdbench;
 
-/// One command by itself.
+/// Parser of a single command.
 #[derive(Debug, Parser)]
 struct Alone<T: Args> {
     #[command(flatten)]
     typed: T,
 }
 
-/// What a stored run was asked, from its words.
+/// Parses the words of a stored run.
 ///
 /// # Errors
-/// Words that this version of the command does not take.
+/// Words that this version of the command does not support.
 pub fn asked<T: Args>(command: &str, asked: &Asked) -> Result<T, Failure> {
     let words = ["assay", command].into_iter().chain(asked.words.iter().map(String::as_str));
     let words = network::spelled_out(words.map(path_text::word).collect());

@@ -1,4 +1,4 @@
-//! `assay ping`: ICMP echo in ping's own shape, and the distribution that ping leaves out.
+//! `assay ping`: ICMP echo with ping's output, and the distribution that ping does not print.
 
 use std::fmt::Write as _;
 use std::net::SocketAddr;
@@ -23,10 +23,10 @@ use assay_run::network::target::{Family, Target};
 use assay_run::recording::Recording;
 use assay_run::round_trips::Distribution as RoundTrips;
 
-/// Echo requests, a line for each answer. The exit code comes back.
+/// Sends echo requests and prints a line for each reply. Returns the exit code.
 ///
 /// # Errors
-/// A host that is not known, a socket that the kernel refuses.
+/// An unknown host, or a socket that the kernel does not permit.
 pub fn ping(
     typed: &PingArguments,
     cancel: &AtomicBool,
@@ -81,7 +81,7 @@ pub fn ping(
     refused.map_or(answered, Err)
 }
 
-/// The open socket.
+/// Opens the socket with the requested options.
 fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
     let remote = address(typed)?;
     let impossible = |error: std::io::Error| {
@@ -103,7 +103,7 @@ fn pinger(typed: &PingArguments) -> Result<Pinger, Failure> {
     Ok(pinger)
 }
 
-/// The echoes, told one by one as ping tells them.
+/// Exchanges the echoes and prints each reply as ping does.
 fn exchange(
     typed: &PingArguments,
     asked: &Echoes,
@@ -135,7 +135,7 @@ fn address(typed: &PingArguments) -> Result<SocketAddr, Failure> {
     Ok(addresses[0])
 }
 
-/// In the words of ping, which scripts that look for the path MTU wait for.
+/// Formats the path MTU in ping's wording, which scripts search for.
 fn too_long(pinger: &Pinger) -> String {
     let believed = pinger.believed_mtu_bytes();
     believed.map_or(String::new(), |bytes| {
@@ -143,7 +143,7 @@ fn too_long(pinger: &Pinger) -> String {
     })
 }
 
-/// `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`
+/// Formats a reply, such as `64 bytes from 127.0.0.1: icmp_seq=1 ttl=64 time=0.042 ms`.
 fn line(typed: &PingArguments, sequence: u16, reply: &Reply) -> String {
     let time_to_live = reply.time_to_live.map_or(String::new(), |hops| format!(" ttl={hops}"));
     let millis = reply.round_trip_ns as f64 / 1e6;
@@ -155,7 +155,7 @@ fn line(typed: &PingArguments, sequence: u16, reply: &Reply) -> String {
     )
 }
 
-/// ping prints 0.042, 1.23, 12.3 and 123.
+/// Formats milliseconds as ping does: 0.042, 1.23, 12.3 and 123.
 fn three_digits(millis: f64) -> String {
     let digits = match millis {
         millis if millis < 1.0 => 3,
@@ -185,7 +185,7 @@ fn conclude(
     Ok(0)
 }
 
-/// The statistics of a stored run.
+/// Renders the statistics of a stored run.
 pub fn stored(run: &Run, asked: &Asked) -> Result<String, Failure> {
     let nothing = || Failure::measurement(format!("{} holds no echoes", run.started.run));
     let record = run.cases.first().ok_or_else(nothing)?;

@@ -1,4 +1,4 @@
-//! `assay qperf`: qperf's tests and figures, client and server.
+//! `assay qperf`: client and server with qperf's tests and output.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
@@ -30,14 +30,14 @@ use assay_run::network::qperf_server::{self, QperfService};
 use assay_run::network::target::Target;
 use assay_run::recording::Recording;
 
-/// The last line of a test that broke off after something was measured.
+/// Last line of a test that was interrupted after its first results.
 const INCOMPLETE: &str =
     "The test is not complete: the figures above are all that was measured.\n";
 
-/// Tests against a server, or without a host a server, as qperf does them. The exit code comes back.
+/// Runs tests against a server or, without a host, a server, as qperf does. Returns the exit code.
 ///
 /// # Errors
-/// Impossible values, a peer that cannot be reached or goes away.
+/// Invalid values, or an unreachable or disconnecting peer.
 pub fn qperf(
     typed: &QperfArguments,
     cancel: &AtomicBool,
@@ -93,7 +93,7 @@ fn client(
     let store = stored::kept(&typed.keep)?;
     let phases: Vec<_> = tests.iter().filter_map(qperf_record::phase).collect();
     let mut quiet = Silently::beside(&typed.keep);
-    // Nothing is measured of a configuration.
+    // `conf` only exchanges configurations, which is no measurement.
     let mut recording = match phases.is_empty() {
         true => None,
         false => {
@@ -142,7 +142,7 @@ fn client(
     failure.map_or(Ok(0), |error| Err(unreached(&error, typed)))
 }
 
-/// What came out of a test, and what kept it from being whole.
+/// Runs a test. Returns its results and the error that made them incomplete.
 fn tried(
     test: &QperfTest,
     cancel: &AtomicBool,
@@ -159,7 +159,7 @@ fn tried(
     }
 }
 
-/// A stored run as it was printed.
+/// Renders a stored run as it was printed.
 pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure> {
     let typed: QperfArguments = options::asked("qperf", asked)?;
     let asked = tests(&typed)?;
@@ -184,7 +184,8 @@ pub fn stored(run: &Run, store: &Store, asked: &Asked) -> Result<String, Failure
     })
 }
 
-/// What the tests of a stored run told, up to one that failed: what comes after it was not tried.
+/// Returns the results of a stored run, up to the first test that failed; the tests after it did
+/// not run.
 fn told(run: &Run, asked: &[QperfTest]) -> Vec<Told> {
     let facts = run.first_host().and_then(|host| run.host_facts.get(&host.host));
     let mut records = run.cases.iter();
@@ -207,12 +208,12 @@ fn told(run: &Run, asked: &[QperfTest]) -> Vec<Told> {
     all
 }
 
-/// One test and how it ended.
+/// Result of one test.
 struct Told {
     request: Request,
-    /// What was measured, also before it broke off.
+    /// Figures, possibly of an incomplete test.
     reported: Option<Reported>,
-    /// Why it broke off.
+    /// Reason why the test is incomplete.
     error: Option<String>,
 }
 
@@ -232,7 +233,7 @@ impl Told {
     }
 }
 
-/// As `assay iperf3` says it.
+/// Formats an error with the wording of `assay iperf3`.
 fn reason_of(error: &NetworkError) -> String {
     match error {
         NetworkError::Interrupted => INTERRUPTED.to_owned(),
@@ -240,7 +241,7 @@ fn reason_of(error: &NetworkError) -> String {
     }
 }
 
-/// Every test that is asked for, in order.
+/// Expands the requested tests, in order.
 fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
     let host = typed.host.as_deref().unwrap_or_default();
     let mut tests = Vec::new();
@@ -252,7 +253,7 @@ fn tests(typed: &QperfArguments) -> Result<Vec<QperfTest>, Failure> {
     Ok(tests)
 }
 
-/// Each test with its figures; several sizes are a list.
+/// Renders each test with its figures as JSON; several sizes become a list.
 fn document(all: &[Told], typed: &QperfArguments) -> String {
     let mut tests = serde_json::Map::new();
     for told in all {
@@ -268,7 +269,7 @@ fn document(all: &[Told], typed: &QperfArguments) -> String {
     format!("{:#}\n", Value::Object(tests))
 }
 
-/// The sizes of messages that are requested, one after another; `None` stands for the test's own.
+/// Returns the requested message sizes in order; `None` selects the test's default.
 fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     match &typed.sweep {
         Some(sweep) => sweep.0.iter().copied().map(Some).collect(),
@@ -276,7 +277,8 @@ fn sizes(typed: &QperfArguments) -> Vec<Option<u64>> {
     }
 }
 
-/// The far end may run assay's server under iperf3's port, where qperf's clients do not look by themselves.
+/// Returns the failure for a client's error. The server may be assay's own on iperf3's port, where
+/// qperf clients do not connect by default.
 fn unreached(error: &NetworkError, typed: &QperfArguments) -> Failure {
     let is_refused = matches!(error, NetworkError::Known(CaseFailure::NotConnected { .. }));
     match is_refused && typed.listen_port == qperf::DEFAULT_PORT {
@@ -326,7 +328,7 @@ fn request(
     Ok(request)
 }
 
-/// qperf's lines: names to the left, `=`, value and unit. What qperf does not print follows.
+/// Formats qperf's lines: name, `=`, value and unit. Values that qperf does not print come last.
 fn lines(reported: &Reported, typed: &QperfArguments) -> String {
     let mut rows: Vec<(String, String)> = match &reported.figures {
         Figures::Configuration { here, there } => {
@@ -385,7 +387,7 @@ fn bandwidth_rows(reported: &Reported, verbose: bool) -> Rows {
     let rate = |bytes: u64| three_digits(bytes as f64 / elapsed_s, "B/sec");
     let is_udp = reported.test == Test::UdpBandwidth.name();
     let mut rows = Rows::new();
-    // What was sent is not what arrived, and says so where nobody knows that.
+    // Sent data may not have arrived; it is printed for UDP, and if the received amount is unknown.
     rows.extend((is_udp || received_bytes.is_none()).then(|| ("send_bw", rate(*sent_bytes))));
     let arrived = if is_udp { "recv_bw" } else { "bw" };
     rows.extend(received_bytes.map(|bytes| (arrived, rate(bytes))));
@@ -415,11 +417,11 @@ fn used(spent: &Spent) -> String {
     format!("{:.3} % cpus", spent.work_s * 100.0 / spent.wall_s)
 }
 
-/// Three significant digits with a decimal prefix: `29.3 us`, `960 MB/sec`.
+/// Formats three significant digits with a decimal prefix: `29.3 us`, `960 MB/sec`.
 fn three_digits(value: f64, unit: &str) -> String {
     const PREFIXES: [(f64, &str); 7] =
         [(1e9, "G"), (1e6, "M"), (1e3, "K"), (1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n")];
-    // qperf writes `us`, and `sec` only where it is a whole one.
+    // qperf writes `us`, and `sec` only for whole seconds.
     let short = if unit == "sec" { "s" } else { unit };
     let (factor, prefix) =
         PREFIXES.into_iter().find(|(factor, _)| value >= *factor).unwrap_or((1.0, ""));

@@ -1,7 +1,7 @@
-//! Options of iperf3, qperf and ping that assay does not take, each with its reason and what to do
-//! instead, so that a script gets more than "unknown option".
+//! Unsupported options of iperf3, qperf and ping, each with the reason and an alternative: more
+//! help than "unknown option".
 
-/// The command, every spelling of an option, why it is not taken, what to do instead.
+/// Command, all spellings of an option, reason, alternative.
 type Row = (&'static str, &'static [&'static str], &'static str, &'static str);
 
 const RDMA: &str = "it is about RDMA, and tests of sockets alone are spoken";
@@ -208,7 +208,7 @@ const TABLE: &[Row] = &[
     ("ping", &["-V"], "the version is that of assay", "`assay --version`"),
 ];
 
-/// Why `command` does not take this option and what to do instead, where the tool has it.
+/// Returns why `command` does not support this option of the tool, and an alternative.
 pub fn reason(command: &str, option: &str) -> Option<(&'static str, &'static str)> {
     let name = option.split('=').next().unwrap_or(option);
     let row = TABLE.iter().find(|row| row.0 == command && row.1.contains(&name))?;

@@ -1,4 +1,4 @@
-//! `assay vdbench`: Vdbench's parameter files in, Vdbench's console and output folder out.
+//! `assay vdbench`: runs Vdbench's parameter files and writes Vdbench's console output and folder.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -32,26 +32,27 @@ mod folder;
 mod hosts;
 mod report;
 
-/// Findings that are shown; a file for another tool would fill screens.
+/// Maximum number of diagnostics printed: a file for another tool would fill screens.
 const MOST_SHOWN: usize = 20;
-/// The name that `-t` runs under.
+/// Name of the parameter file of `-t`.
 const SELF_TEST: &str = "self-test";
-/// The name that `-tf` runs under.
+/// Name of the parameter file of `-tf`.
 const SELF_TEST_OF_FILES: &str = "self-test of files";
 
-/// What was found when the files were compiled: all that the result depends on besides the input.
+/// Inputs of a compilation besides the command line, as found on the machine.
 #[derive(Debug, Default)]
 struct Found {
-    /// The parameter files, as they were read.
+    /// Parameter files as read.
     files: BTreeMap<PathBuf, Vec<u8>>,
-    /// What was at the paths that they name.
+    /// Files and devices at the paths that they name.
     present: BTreeMap<PathBuf, Option<Present>>,
 }
 
-/// Runs parameter files, prints what Vdbench prints and writes its folder. The exit code comes back.
+/// Runs parameter files, prints Vdbench's console output and writes its folder. Returns the exit
+/// code.
 ///
 /// # Errors
-/// Files that are not understood, targets that must not be written, hosts that are lost.
+/// Malformed files, targets that must not be overwritten, or lost hosts.
 pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, Failure> {
     let mut input = input(typed)?;
     let elsewhere = hosts::elsewhere(&mut input, typed, terminal)?;
@@ -65,7 +66,7 @@ pub fn vdbench(typed: &VdbenchArguments, terminal: &mut Terminal) -> Result<u8, 
         foreseen::check(&execution.plan, &allowed, extent)
             .map_err(|refusal| asked_for(*refusal, &execution, &found))?;
         let trees = match typed.simulate {
-            // What is executed is checked then, after the commands that come first.
+            // A real run is checked again later, after its initial commands.
             false => volume::check(&execution.plan, &execution.files, &allowed),
             true => {
                 let above = FoldersAbove::of_vdbench(execution.create_anchors);
@@ -140,8 +141,8 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
         verify: match typed.verify.as_ref().map(Option::as_deref) {
             None => Verify::Off,
             Some(Some("r")) => Verify::AfterWrite,
-            // Stamps always hold which write it was (`-vt`), and nothing is read before it is written
-            // (`-vw`).
+            // Stamps always contain the number of the write (`-vt`), and nothing is read before it
+            // is written (`-vw`).
             Some(_) => Verify::OnRead,
         },
         submitters: available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(1)),
@@ -150,7 +151,7 @@ fn input(typed: &VdbenchArguments) -> Result<Input, Failure> {
     })
 }
 
-/// What `-t` runs: Vdbench's own proof that it is installed, on a file of 10 MiB.
+/// Returns the parameters of `-t`, Vdbench's installation test, on a file of 10 MiB.
 fn self_test() -> String {
     let file = std::env::temp_dir().join("assay-vdbench-self-test");
     format!(
@@ -160,7 +161,8 @@ fn self_test() -> String {
     )
 }
 
-/// What `-tf` runs: the same on a small file tree, which is removed at its end.
+/// Returns the parameters of `-tf`: the same test on a small file tree, which is deleted at the
+/// end.
 fn self_test_of_files() -> String {
     let folder = std::env::temp_dir().join("assay-vdbench-self-test-of-files");
     format!(
@@ -179,7 +181,7 @@ fn load(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Reads and compiles the files, where `at` says what is at a path; every finding is shown.
+/// Reads and compiles the files; `at` returns the file or device at a path. Prints all diagnostics.
 fn read(
     input: &Input,
     at: &dyn Fn(&Path) -> Option<Present>,
@@ -208,7 +210,7 @@ fn read(
     }
 }
 
-/// Points at the path of the target that asks for what is refused.
+/// Adds the location of the target that requested the rejected setting.
 fn asked_for(refusal: Refusal, execution: &Execution, found: &Found) -> Failure {
     let Refusal { failure, asked_by } = refusal;
     let target = asked_by
@@ -219,7 +221,7 @@ fn asked_for(refusal: Refusal, execution: &Execution, found: &Found) -> Failure 
     }
 }
 
-/// Points at the path that is refused, where the line was read as it stands.
+/// Adds the location of the rejected path, if its line was not changed by substitution.
 fn placed(failure: Failure, execution: &Execution, found: &Found) -> Failure {
     let target = failure.target();
     let path = target.and_then(|path| execution.paths.iter().find(|(it, _)| it == path));
@@ -241,7 +243,7 @@ fn placed(failure: Failure, execution: &Execution, found: &Found) -> Failure {
 }
 
 impl Found {
-    /// Does `read` with what was found then, and nothing of today.
+    /// Calls `read` with the recorded inputs only, independent of the current machine.
     fn surround<T>(&self, read: impl FnOnce(&mut Surroundings<'_>) -> T) -> T {
         let mut load = |path: &Path| {
             let bytes = self.files.get(path).cloned();
@@ -258,7 +260,8 @@ fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
         terminal.note(one.to_string().trim_end());
     }
     let more = found.len().saturating_sub(MOST_SHOWN);
-    // What `-f` names is wrong on the command line, what a file includes in that file.
+    // A missing file named by `-f` is wrong usage; a missing include is an error of the including
+    // file.
     let is_missing = |it: &Diagnostic| it.code == "V101" && it.place.is_none();
     let kind = if found.iter().any(is_missing) { Kind::Usage } else { Kind::Suite };
     let failure = Failure::new(
@@ -275,7 +278,7 @@ fn refused(found: &[Diagnostic], terminal: &mut Terminal) -> Failure {
     }
 }
 
-/// A regular file or a block device with its size.
+/// Returns a regular file or block device with its size.
 fn present(path: &Path) -> io::Result<Option<Present>> {
     use std::os::unix::fs::FileTypeExt;
     let device = fs::metadata(path)?.file_type().is_block_device();

@@ -1,10 +1,11 @@
-//! A spinning barrier: the start line of a timed pass, and the step between two phases of a kernel.
+//! Spinning barrier: the start line of a timed pass, and the step between two phases of a kernel.
 //!
 //! It spins because waking a sleeping thread takes microseconds and differs from thread to thread,
-//! which would blur a common start. After a while it also yields. Where threads share CPUs all the same, a thread
-//! that spins keeps from its work the one that it waits for, and in a guest whose virtual CPUs share real ones no
-//! yield helps, because the guest's own kernel has nobody else to run: there it sleeps, for as long as it looks so.
-//! It never waits for a thread that has panicked.
+//! which would blur a common start. After a while it also yields. Where threads share CPUs, a
+//! spinning thread takes CPU time from the thread that it waits for. Yielding does not help in a
+//! guest whose virtual CPUs share physical ones: the guest's kernel has no other thread to run. The
+//! barrier therefore sleeps while it detects shared CPUs. It never waits for a thread that has
+//! panicked.
 
 use std::hint;
 use std::sync::Arc;
@@ -13,48 +14,51 @@ use std::thread;
 
 use crate::clock;
 
-/// Pauses before the first yield. A pause lasts 40 (AMD Zen) to 140 (Intel since Skylake) cycles, so
-/// this is some 50 to 200 µs: longer than a phase that is well balanced, shorter than a time slice.
+/// Pauses before the first yield. A pause lasts 40 (AMD Zen) to 140 (Intel since Skylake) cycles,
+/// so this is 50 to 200 µs: longer than a well-balanced phase, shorter than a time slice.
 const SPINS_BEFORE_YIELD: u32 = 4096;
-/// Pauses between two looks at the clock, and all that come before sleeping where CPUs are shared: a microsecond or
-/// so, within which a phase that is well balanced ends.
+/// Pauses between two clock readings, and all pauses before sleeping while CPUs are shared: about a
+/// microsecond, in which a well-balanced phase ends.
 const SPINS_PER_LOOK: u32 = 32;
-/// A thread that has not run for this long between two looks has given its CPU to another: interrupts are shorter, and
-/// no slice of Linux's scheduler is (750 µs at least, `kernel/sched/fair.c`).
+/// Gap between two clock readings that shows that another thread ran on the CPU: interrupts are
+/// shorter, and time slices of Linux's scheduler are longer (750 µs at least,
+/// `kernel/sched/fair.c`).
 const AWAY_NS: u64 = 500_000;
-/// Phases in which waiters sleep after one of them was away: as long as what has just been lost when that happens once,
-/// and twice as many each time when it happens again soon, up to where finding out again costs nothing.
+/// Number of phases in which waiters sleep after one of them was preempted. It starts at the time
+/// that one preemption costs and doubles with each preemption that follows soon, up to where
+/// detecting it again costs nothing.
 const FEWEST_PHASES: i32 = 16;
 const MOST_PHASES: i32 = 4096;
-/// How long a waiter sleeps before it looks whether another has panicked.
+/// Time that a waiter sleeps before it checks whether another thread has panicked.
 const NAP_NS: i64 = 50_000_000;
 
-/// Added to the number of the phase with each, whose lowest bit says that somebody sleeps.
+/// Increment of the phase number. Its lowest bit is set while a thread sleeps.
 const NEXT_PHASE: u32 = 2;
 const ASLEEP: u32 = 1;
 
-/// A value alone on its cache lines, so that what others write nearby does not slow its readers down.
+/// Value alone on its cache lines, so that writes to its neighbours do not slow its readers down.
 /// 128 bytes, because Intel's spatial prefetcher fetches lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct OwnLines<T>(pub T);
 
-/// A barrier for a fixed number of threads, to be used any number of times.
+/// Reusable barrier for a fixed number of threads.
 #[derive(Debug)]
 pub struct Barrier {
     parties: usize,
     arrived: OwnLines<AtomicUsize>,
     phase: OwnLines<AtomicU32>,
-    /// Set by the team when one of its members panics, and read by those who wait for that member.
+    /// Set by the team when one of its members panics; read by the threads that wait for that
+    /// member.
     abandoned: Arc<AtomicBool>,
-    /// A thread has left without its party being complete: the count is wrong from then on.
+    /// Set when a thread has left an incomplete phase: the count is wrong from then on.
     broken: AtomicBool,
     crowd: Crowd,
 }
 
 impl Barrier {
-    /// A barrier for `parties` threads; fewer than one is taken as one. When `abandoned` becomes true,
-    /// everyone who waits panics instead of waiting for ever: see [`crate::team::Team::barrier`].
+    /// Creates a barrier for `parties` threads, at least one. When `abandoned` becomes true, every
+    /// waiter panics instead of waiting for ever: see [`crate::team::Team::barrier`].
     pub fn new(parties: usize, abandoned: Arc<AtomicBool>) -> Self {
         Self {
             parties: parties.max(1),
@@ -66,8 +70,8 @@ impl Barrier {
         }
     }
 
-    /// Waits until all parties have called this. What any of them wrote before is seen by all after.
-    /// True for exactly one of them: the last to arrive.
+    /// Waits until all parties have called this. Writes by any party before the call are visible to
+    /// all after it. Returns true for exactly one of them: the last to arrive.
     ///
     /// # Panics
     /// When another party has panicked, now or in an earlier phase that never became complete.
@@ -138,12 +142,12 @@ impl Barrier {
     }
 }
 
-/// Whether CPUs are taken to be shared, which only those who spin can see.
+/// Estimate of whether the threads share CPUs, made by the spinning threads.
 #[derive(Debug, Default)]
 struct Crowd {
-    /// Phases for which they still are; below zero, how many have passed since.
+    /// Phases for which CPUs still count as shared; below zero, the number of phases since then.
     left: AtomicI32,
-    /// For how many they were taken to be, the last time.
+    /// Length of the last such period, in phases.
     term: AtomicI32,
 }
 
@@ -160,7 +164,7 @@ impl Crowd {
         }
     }
 
-    /// By several at the same time counts once.
+    /// Starts a period of sleeping. Concurrent reports count once.
     #[cold]
     fn is_seen(&self) {
         let relaxed = Ordering::Relaxed;
@@ -173,30 +177,30 @@ impl Crowd {
     }
 }
 
-/// Looks at the clock by a thread that does nothing else but yield.
+/// Detects preemption from the clock readings of a thread that only spins and yields.
 #[derive(Debug, Default)]
 struct Looks {
     last_ns: Option<u64>,
 }
 
 impl Looks {
-    /// Whether the thread did not run for a while since its last look.
+    /// Returns whether the thread was preempted since its last reading.
     fn was_away(&mut self, now_ns: u64) -> bool {
         let last_ns = self.last_ns.replace(now_ns);
         last_ns.is_some_and(|last_ns| now_ns.saturating_sub(last_ns) > AWAY_NS)
     }
 }
 
-/// Sleeps while `word` is `value`: until it is woken, for [`NAP_NS`] at most, or for no reason.
+/// Sleeps while `word` is `value`: until it is woken, for [`SLEEP_NS`] at most, or spuriously.
 fn sleep_while(word: &AtomicU32, value: u32) {
     let nap = libc::timespec { tv_sec: 0, tv_nsec: NAP_NS };
     let operation = libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG;
-    // SAFETY: the word and the time live through the call, which writes neither. Whoever calls looks again, so there is
-    // nothing to learn from the result.
+    // SAFETY: the word and the time live through the call, which writes neither. The caller checks
+    // the word again, so the result is not needed.
     unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, value, &raw const nap) };
 }
 
-/// Wakes all who sleep at `word`.
+/// Wakes all threads that sleep at `word`.
 fn wake_all(word: &AtomicU32) {
     let operation = libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG;
     // SAFETY: the word lives through the call, which does not touch it; it cannot fail.
@@ -207,7 +211,8 @@ fn wake_all(word: &AtomicU32) {
 mod tests {
     use super::*;
 
-    /// Each of `parties` threads adds to a counter once per phase and must then see everyone's step.
+    /// Checks that every thread sees all increments of a phase: each of `parties` threads adds one
+    /// per phase.
     fn check(parties: usize, phases: usize, crowded: i32) {
         let barrier = Barrier::new(parties, Arc::default());
         barrier.crowd.left.store(crowded, Ordering::Relaxed);
@@ -271,7 +276,7 @@ mod tests {
             crowd.end_phase();
         }
         assert_eq!(terms, [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 4096]);
-        // As many phases without it.
+        // The same number of phases without preemption.
         (0..4096).for_each(|_| crowd.end_phase());
         crowd.is_seen();
         assert_eq!(phases(), 16);
@@ -284,7 +289,7 @@ mod tests {
             (&[7, 8, 100, 500], false),
             (&[7, 507], false),
             (&[7, 508], true),
-            // A clock that goes back is no reason.
+            // A clock that goes back is not preemption.
             (&[900, 7], false),
         ] {
             let mut looks = Looks::default();

@@ -1,22 +1,22 @@
-//! The clock of every measurement: one monotonic reading in nanoseconds, and what that reading costs.
+//! Clock of all measurements: one monotonic reading in nanoseconds, and the cost of that reading.
 //!
-//! `CLOCK_MONOTONIC_RAW` is read because NTP never slews it: a second is the same length at the start
-//! and at the end of a run. Never used for the time of day.
+//! `CLOCK_MONOTONIC_RAW` is used because NTP never slews it: a second has the same length at the
+//! start and at the end of a run. Not for the time of day.
 
-/// The clock's name as it is stored with a run.
+/// Name of the clock as stored with a run.
 pub const NAME: &str = "CLOCK_MONOTONIC_RAW";
 
 /// Readings taken to find the smallest step; a few milliseconds of work on any machine.
 const STEP_READINGS: usize = 100_000;
 /// Batches whose median gives the cost; odd, so that the median is one of them.
 const COST_BATCHES: usize = 101;
-/// Readings per batch, so that the two outer readings weigh a thousandth of the batch.
+/// Readings per batch, so that the two outer readings are a thousandth of the batch.
 const READINGS_PER_BATCH: u32 = 1000;
 
-/// What is known about the clock on this machine, measured and not assumed.
+/// Measured properties of the clock on this machine.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClockCharacter {
-    /// Smallest positive step seen between two consecutive readings, in nanoseconds.
+    /// Smallest positive difference between two consecutive readings, in nanoseconds.
     pub resolution_ns: u64,
     /// Median time of one reading, in nanoseconds.
     pub cost_ns: f64,
@@ -24,30 +24,32 @@ pub struct ClockCharacter {
     pub name: &'static str,
 }
 
-/// The present reading of the clock in nanoseconds since an arbitrary, fixed moment.
+/// Returns the clock's reading in nanoseconds since an arbitrary, fixed moment.
 #[inline]
 pub fn now_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid, writable `timespec`, and the call keeps no pointer to it. Its result
-    // is not looked at: it can fail only for an unknown clock, and Linux has this one since 2.6.28.
+    // SAFETY: `time` is a valid, writable `timespec`, and the call keeps no pointer to it. Its
+    // result is ignored: it can fail only for an unknown clock, and Linux has this one since
+    // 2.6.28.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_RAW, &raw mut time) };
     // Both fields are non-negative for a monotonic clock.
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Seconds between two readings; zero when `end_ns` is before `start_ns`.
+/// Returns the seconds between two readings; zero when `end_ns` is before `start_ns`.
 #[inline]
 pub fn seconds_between(start_ns: u64, end_ns: u64) -> f64 {
     end_ns.saturating_sub(start_ns) as f64 * 1e-9
 }
 
-/// Measures the clock itself. Takes a few milliseconds.
+/// Measures the clock's resolution and cost. Takes a few milliseconds.
 pub fn characterise() -> ClockCharacter {
     ClockCharacter { resolution_ns: smallest_step_ns(), cost_ns: median_cost_ns(), name: NAME }
 }
 
-/// Smallest positive difference of neighbouring readings. A coarse clock (a tick of milliseconds)
-/// may not move at all during the fixed number of readings, so it goes on until it has moved once.
+/// Returns the smallest positive difference of consecutive readings. A coarse clock (a tick of
+/// milliseconds) may not advance during the fixed number of readings, so it reads until the clock
+/// has advanced once.
 fn smallest_step_ns() -> u64 {
     let mut smallest = u64::MAX;
     let mut before = now_ns();

@@ -1,4 +1,4 @@
-//! Floating-point kernels: peak rate, clock and dense solve. Never touches the memory kernels.
+//! Floating-point kernels: peak rate, clock and dense solve. Independent of the memory kernels.
 
 pub mod blas;
 pub mod core_clock;

@@ -1,8 +1,8 @@
-//! How the C library's heap takes its address space.
+//! Address space used by the C library's heap.
 
-/// Keeps the heap in one arena. glibc otherwise gives threads arenas of 64 MiB each, so that a server under
-/// a limit of its address space (`ulimit -v`) has none left for what it cannot do without (mallopt(3)); and what one thread
-/// takes and another gives back stays with the first one's arena.
+/// Restricts the heap to one arena. By default glibc gives threads arenas of 64 MiB each
+/// (mallopt(3)). A server with limited address space (`ulimit -v`) then runs out of it. Memory that
+/// one thread allocates and another frees also stays in the first one's arena.
 pub fn keep_one_arena() {
     #[cfg(target_env = "gnu")]
     // SAFETY: takes two plain numbers and locks the heap itself.

@@ -1,11 +1,13 @@
-//! The timed code: what runs between two readings of the clock, and the few things it builds on.
+//! Timed code: everything that runs between two readings of the clock, and the modules it builds
+//! on.
 //!
-//! `clock`, `pin`, `mapping`, `barrier` and `team` are the ground; `timed` is the one place that starts
-//! and stops the clock around a team; `null` measures what that costs; `memory`, `compute`, `network`,
-//! `storage`, `mpi` and `rdma` are the kernels; `library` opens what the user brings. This crate never knows of
-//! suites, hosts or output formats, and it is the only one with `unsafe`: one block per operation, each
-//! with its reason. At its border stand plain numbers whose names end in their unit, and the questions
-//! and answers of the model where they are many.
+//! `clock`, `pin`, `mapping`, `barrier` and `team` are the base. `timed` is the only module that
+//! starts and stops the clock around a team; `null` measures the cost of that. `memory`, `compute`,
+//! `network`, `storage`, `mpi` and `rdma` are the kernels; `library` opens shared libraries of the
+//! machine. This crate depends on no suites, hosts or output formats. It is the only crate with
+//! `unsafe`: one block per operation, each with its reason. Its public interface consists of plain
+//! numbers whose names end in their unit, and of the model's request and result types where there
+//! are many.
 
 pub mod barrier;
 pub mod clock;

@@ -1,4 +1,4 @@
-//! The dynamic loader, as far as a library of functions needs it. Never closes what it has opened.
+//! Loads shared libraries and looks up their functions. Never closes an opened library.
 
 use std::ffi::{CStr, CString, OsStr, c_void};
 use std::mem::{self, MaybeUninit};
@@ -7,24 +7,24 @@ use std::ptr::NonNull;
 
 use assay_model::path_text;
 
-/// Who may use the names of a library.
+/// Visibility of a library's symbols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
-    /// Only who holds the library.
+    /// Only through the library's handle.
     Local,
-    /// Every library that is opened later, too: plug-ins that do not say whose they are.
+    /// Also for libraries opened later: plug-ins that do not name the library they depend on.
     Global,
 }
 
-/// A shared library in this process.
+/// Shared library opened in this process.
 #[derive(Debug)]
 pub(crate) struct Library {
     handle: NonNull<c_void>,
 }
 
 impl Library {
-    /// Opens a file by path (as `path_text` has it), or by a name that the loader looks for; the error is the loader's
-    /// reason, without the name.
+    /// Opens a file by path (in the form of `path_text`), or by a name that the loader searches
+    /// for. The error is the loader's reason, without the name.
     pub(crate) fn open(file: &str, scope: Scope) -> Result<Self, String> {
         if file.is_empty() {
             // The loader would take this for the program itself.
@@ -36,25 +36,27 @@ impl Library {
             Scope::Local => libc::RTLD_LOCAL,
             Scope::Global => libc::RTLD_GLOBAL,
         };
-        // SAFETY: a valid string. The initialisers of a library run here: that is what opening it means,
-        // and the user named it.
+        // SAFETY: a valid string. The library's initialisers run here: opening a library implies
+        // that, and the user named it.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | visibility) };
         NonNull::new(handle)
             .map(|handle| Self { handle })
             .ok_or_else(|| reason(&last_error(), &name))
     }
 
-    /// The address of the object or function `name`, if the library or one it needs has it.
+    /// Returns the address of the object or function `name` in the library or its dependencies.
     pub(crate) fn symbol(&self, name: &CStr) -> Option<*const ()> {
         // SAFETY: the handle is open and the string valid.
         let address = unsafe { libc::dlsym(self.handle.as_ptr(), name.as_ptr()) };
         (!address.is_null()).then_some(address.cast_const().cast())
     }
 
-    /// The function that the library has by the first of these names; the first of them where it has none.
+    /// Returns the function with the first of these names that the library has; if it has none, the
+    /// first name as the error.
     ///
     /// # Safety
-    /// `F` must be a pointer to a function, and the type that the library's interface gives these names.
+    /// `F` must be a pointer to a function, and the type that the library's interface gives these
+    /// names.
     pub(crate) unsafe fn typed<F: Copy>(
         &self,
         names: &[&'static str],
@@ -62,20 +64,20 @@ impl Library {
         const { assert!(size_of::<F>() == size_of::<*const ()>()) };
         let found = names.iter().find_map(|name| self.function(name, ""));
         let address = found.ok_or(names[0])?;
-        // SAFETY: of the same size, and the caller vouches for the type.
+        // SAFETY: of the same size, and the caller guarantees the type.
         Ok(unsafe { mem::transmute_copy(&address) })
     }
 
-    /// The address of the function `name` + `ending`, if the library has it.
+    /// Returns the address of the function `name` + `ending`, if the library has it.
     pub(crate) fn function(&self, name: &str, ending: &str) -> Option<*const ()> {
         self.symbol(&CString::new(format!("{name}{ending}")).ok()?)
     }
 }
 
-/// The file a function or object was loaded from.
+/// Returns the file that a function or object was loaded from.
 pub(crate) fn file_of(function: *const ()) -> Option<String> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-    // SAFETY: `info` can be written; any address may be asked about.
+    // SAFETY: `info` can be written; `dladdr` accepts any address.
     let found = unsafe { libc::dladdr(function.cast(), info.as_mut_ptr()) } != 0;
     // SAFETY: zero bytes are a valid value of this plain structure.
     let name = unsafe { info.assume_init() }.dli_fname;
@@ -83,15 +85,15 @@ pub(crate) fn file_of(function: *const ()) -> Option<String> {
     (found && !name.is_null()).then(|| text(unsafe { CStr::from_ptr(name) }))
 }
 
-/// What the loader says of a file, without the file's own name and without what its caller knows: that it could not be
-/// opened. A library that the file needs keeps its name.
+/// Removes from a loader's message the file's own name and the phrase that it could not be opened,
+/// which the caller adds. The name of a missing dependency stays.
 fn reason(said: &str, name: &CStr) -> String {
     let own = text(name) + ": ";
     let said = said.strip_prefix(&own).unwrap_or(said);
     said.strip_prefix("cannot open shared object file: ").unwrap_or(said).to_owned()
 }
 
-/// The loader's words about the last failure in this thread.
+/// Returns the loader's message about the last failure in this thread.
 fn last_error() -> String {
     // SAFETY: takes nothing; the string is the loader's and copied before the next call.
     let reason = unsafe { libc::dlerror() };
@@ -102,7 +104,7 @@ fn last_error() -> String {
     text(unsafe { CStr::from_ptr(reason) })
 }
 
-/// A path as the rest of the program has it, where its names need not be UTF-8.
+/// Converts a path to the program's text form, in which names need not be UTF-8.
 fn text(path: &CStr) -> String {
     path_text::text(OsStr::from_bytes(path.to_bytes()))
 }

@@ -1,18 +1,19 @@
-//! What lies behind a loop device, from the kernel itself: names in `/sys` may be those of another namespace.
+//! File or device behind a loop device, as reported by the kernel: names in `/sys` may belong to
+//! another namespace.
 
 use std::fs::File;
 use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// A file or a device behind a loop device.
+/// File or device behind a loop device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Backing {
-    /// Major and minor of the device that the file lies on.
+    /// Major and minor number of the device that holds the file.
     pub device: (u32, u32),
-    /// The file's inode.
+    /// Inode of the file.
     pub inode: u64,
-    /// Major and minor of the device behind it, where it is one.
+    /// Major and minor number of the backing device, if the backing is a device.
     pub is_device: Option<(u32, u32)>,
 }
 
@@ -34,7 +35,7 @@ struct Info {
     init: [u64; 2],
 }
 
-/// What lies behind the loop device at `path`; `None` where nothing does or it may not be asked.
+/// Returns the backing of the loop device at `path`; `None` if it has none or access is denied.
 #[must_use]
 pub fn backing(path: &Path) -> Option<Backing> {
     /// `LOOP_GET_STATUS64` of `linux/loop.h`.
@@ -55,7 +56,7 @@ pub fn backing(path: &Path) -> Option<Backing> {
     })
 }
 
-/// The kernel's packing of 12 and 20 bits, `new_encode_dev` of `linux/kdev_t.h`.
+/// Unpacks a device number of 12 and 20 bits, `new_encode_dev` of `linux/kdev_t.h`.
 const fn number(packed: u64) -> (u32, u32) {
     let major = (packed & 0xfff00) >> 8;
     let minor = (packed & 0xff) | ((packed >> 12) & 0xfff00);

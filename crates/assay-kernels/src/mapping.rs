@@ -1,30 +1,31 @@
-//! Memory for kernels: anonymous, private, page aligned, and untouched until a kernel's own thread
-//! touches it first, so that the system places each page near the thread that will use it.
+//! Memory for kernels: anonymous, private and page aligned. A kernel's own thread touches it first,
+//! so that the system places each page near the thread that uses it.
 //!
-//! Huge pages are requested and what was really got is reported; `MAP_HUGETLB` is never tried, because
-//! its pool belongs to the administrator. A guard page is at each end: it catches overruns, and it
-//! keeps the kernel from merging neighbouring mappings, whose pages could not be distinguished then.
+//! Huge pages are requested, and the number granted is reported. `MAP_HUGETLB` is never tried,
+//! because its pool belongs to the administrator. A guard page at each end catches overruns. It
+//! also keeps the kernel from merging neighbouring mappings, whose pages could then not be
+//! distinguished.
 
 use std::io;
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// The page size guard pages and small mappings are aligned to: at least the base page everywhere
-/// (4 KiB on x86-64; 4, 16 or 64 KiB on `aarch64`).
+/// Alignment of guard pages and small mappings: at least the base page everywhere (4 KiB on x86-64;
+/// 4, 16 or 64 KiB on `aarch64`).
 const GUARD_BYTES: usize = 64 << 10;
-/// The size of a transparent huge page with 4 KiB base pages.
+/// Size of a transparent huge page with 4 KiB base pages.
 pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// What kind of pages to ask for.
+/// Kind of pages to request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageAdvice {
-    /// Whatever the system gives; with `transparent_hugepage` at `always` that can be huge pages.
+    /// The system's default; with `transparent_hugepage` at `always` that can be huge pages.
     Default,
     /// Transparent huge pages by `madvise`; the mapping is then aligned and rounded up to 2 MiB.
     Huge,
 }
 
-/// A mapping could not be made.
+/// Error of a mapping that could not be created.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot map {bytes} B of memory")]
 pub struct MapError {
@@ -34,7 +35,7 @@ pub struct MapError {
     pub source: io::Error,
 }
 
-/// Element types a mapping can be seen as.
+/// Element types that a mapping can be viewed as.
 ///
 /// # Safety
 /// Every bit pattern, all zeros included, must be a value of the type, and it must have no padding.
@@ -57,7 +58,7 @@ unsafe impl Element for f64 {}
 pub struct Mapping {
     base: NonNull<u8>,
     len_bytes: usize,
-    /// Held for its drop, which unmaps everything, guard pages included.
+    /// Kept for its drop, which unmaps everything, guard pages included.
     _reserved: Reserved,
 }
 
@@ -67,9 +68,9 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `len_bytes` bytes (at least one) without touching them. The start is aligned to 64 KiB, or
-    /// to 2 MiB with [`PageAdvice::Huge`]. A system that refuses the advice still gives the memory:
-    /// ask [`Mapping::huge_bytes`] after the first touch.
+    /// Maps `len_bytes` bytes (at least one) without touching them. The start is aligned to 64 KiB,
+    /// or to 2 MiB with [`PageAdvice::Huge`]. A system that refuses the advice still provides the
+    /// memory: call [`Mapping::huge_bytes`] after the first touch.
     ///
     /// # Errors
     /// [`MapError`] when `len_bytes` is 0 or the system does not promise that much memory.
@@ -97,32 +98,34 @@ impl Mapping {
         self.len_bytes
     }
 
-    /// The first byte, for kernels that give disjoint parts to several threads themselves. Valid for
-    /// reads and writes of [`Mapping::len_bytes`] bytes as long as the mapping lives; data races are
-    /// the user's to avoid.
+    /// Returns a pointer to the first byte, for kernels that give disjoint parts to several threads
+    /// themselves. Valid for reads and writes of [`Mapping::len_bytes`] bytes while the mapping
+    /// lives; the caller must prevent data races.
     pub fn as_ptr(&self) -> *mut u8 {
         self.base.as_ptr()
     }
 
-    /// The memory as elements; a remainder smaller than one element is left out.
+    /// Returns the memory as elements; a remainder smaller than one element is left out.
     pub fn as_slice<T: Element>(&self) -> &[T] {
         // SAFETY: the base is aligned to 64 KiB, more than any element; the length is within the
-        // mapping; the memory is zero-filled or written as elements, and `Element` allows any bits;
-        // nobody writes while `&self` is borrowed, unless through `as_ptr`, which says so.
+        // mapping; the memory is zero-filled or written as elements, and `MappedElement` allows any
+        // bits; no thread writes while `&self` is borrowed, except through `as_ptr`, whose
+        // documentation requires the caller to prevent data races.
         unsafe {
             slice::from_raw_parts(self.base.as_ptr().cast(), self.len_bytes / size_of::<T>())
         }
     }
 
-    /// The memory as elements to be written; use `split_at_mut` and the like to give parts to threads.
+    /// Returns the memory as mutable elements; use `split_at_mut` and the like to give parts to
+    /// threads.
     pub fn as_mut_slice<T: Element>(&mut self) -> &mut [T] {
         let len = self.len_bytes / size_of::<T>();
         // SAFETY: as for `as_slice`; `&mut self` makes this the only view.
         unsafe { slice::from_raw_parts_mut(self.base.as_ptr().cast(), len) }
     }
 
-    /// Bytes of this mapping that are in huge pages now, at most [`Mapping::len_bytes`]. Only touched
-    /// pages count, so ask after the first touch.
+    /// Returns the bytes of this mapping that are in huge pages now, at most
+    /// [`Mapping::len_bytes`]. Only touched pages count, so call it after the first touch.
     ///
     /// # Errors
     /// `/proc/self/smaps` cannot be read.
@@ -133,9 +136,9 @@ impl Mapping {
     }
 }
 
-/// Makes `usable` bytes from `base` readable and writable and passes the advice on.
+/// Makes `usable` bytes from `base` readable and writable and applies the advice.
 fn open(base: NonNull<u8>, usable: usize, advice: PageAdvice) -> io::Result<()> {
-    // SAFETY: the range is inside our own reservation, at page boundaries, and nobody uses it yet.
+    // SAFETY: the range is inside our own reservation, at page boundaries, and not in use yet.
     let result = unsafe {
         libc::mprotect(base.as_ptr().cast(), usable, libc::PROT_READ | libc::PROT_WRITE)
     };
@@ -144,13 +147,13 @@ fn open(base: NonNull<u8>, usable: usize, advice: PageAdvice) -> io::Result<()> 
     }
     if advice == PageAdvice::Huge {
         // SAFETY: the same range; this advice changes no contents. A refusal (a kernel without huge
-        // pages) is not an error: the pages that were really got are reported by `huge_bytes`.
+        // pages) is not an error: `huge_bytes` reports the pages that were granted.
         unsafe { libc::madvise(base.as_ptr().cast(), usable, libc::MADV_HUGEPAGE) };
     }
     Ok(())
 }
 
-/// Address space with no access rights, from which a mapping takes its aligned middle.
+/// Address space without access rights, from which a mapping takes its aligned middle.
 #[derive(Debug)]
 struct Reserved {
     start: NonNull<u8>,
@@ -177,7 +180,7 @@ impl Reserved {
         Ok(Self { start, len_bytes })
     }
 
-    /// The first aligned address at least `skip` bytes after the start.
+    /// Returns the first aligned address at least `skip` bytes after the start.
     fn first_aligned(&self, skip: usize, alignment: usize) -> NonNull<u8> {
         let address = self.start.as_ptr() as usize;
         let offset = (address + skip).next_multiple_of(alignment) - address;
@@ -193,7 +196,8 @@ impl Drop for Reserved {
     }
 }
 
-/// Sum of `AnonHugePages` over the areas of `smaps` that overlap `[start, end)`, in bytes.
+/// Returns the sum of `AnonHugePages` over the areas of `smaps` that overlap `[start, end)`, in
+/// bytes.
 fn anonymous_huge_bytes(smaps: &str, start: usize, end: usize) -> usize {
     let mut inside = false;
     let mut sum = 0;
@@ -207,14 +211,14 @@ fn anonymous_huge_bytes(smaps: &str, start: usize, end: usize) -> usize {
     sum
 }
 
-/// The address range of an area's first line, like `7f12-7f34 rw-p …`.
+/// Parses the address range of an area's first line, such as `7f12-7f34 rw-p …`.
 fn area(line: &str) -> Option<(usize, usize)> {
     let (start, rest) = line.split_once('-')?;
     let (end, _) = rest.split_once(' ')?;
     Some((usize::from_str_radix(start, 16).ok()?, usize::from_str_radix(end, 16).ok()?))
 }
 
-/// A value like `    2048 kB`; the kernel's `kB` are KiB.
+/// Parses a value such as ` 2048 kB`; the kernel's `kB` are KiB.
 fn kibibytes(value: &str) -> Option<usize> {
     value.trim().strip_suffix(" kB")?.trim().parse().ok()
 }

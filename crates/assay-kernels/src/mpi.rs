@@ -1,9 +1,10 @@
-//! Messages between the ranks of an MPI job, by whatever MPI library there is: opened at run time, its
-//! binary interface recognised, its functions called through a table.
+//! MPI benchmarks with any MPI library: opened at run time, its ABI detected, its functions called
+//! through a table.
 //!
-//! Nothing of any MPI is needed to build or start this program. Two libraries are never open in one
-//! process: their names would mix. Never looks for a library and never starts a job: a file comes in,
-//! plain numbers go out. The loops are OSU's: what is sent, when the clock is read, what is divided.
+//! Building and starting this program requires no MPI. Two libraries are never open in one process,
+//! because their symbols would conflict. This module neither searches for libraries nor starts
+//! jobs: its input is a file, its output are plain numbers. The loops follow OSU's benchmarks: the
+//! messages sent, the places of the clock readings, and the divisors.
 
 use std::ffi::{c_char, c_int};
 use std::io;
@@ -33,10 +34,11 @@ pub use kind::{Buffers, Collective, ELEMENT_BYTES, Element, Kind};
 pub use prepared::{Figures, OverlapParts, Request};
 pub use timing::{Pass, Timing};
 
-/// Room for a library's name; the longest `MPI_MAX_LIBRARY_VERSION_STRING` is 8192, in MPICH.
+/// Buffer size for a library's name; the longest `MPI_MAX_LIBRARY_VERSION_STRING` is 8192, in
+/// MPICH.
 const BANNER_BYTES: usize = 16 << 10;
 
-/// Why something cannot be measured with an MPI library.
+/// Reason for which an MPI library cannot be used for a measurement.
 #[derive(Debug, thiserror::Error)]
 pub enum MpiError {
     /// The file cannot be opened.
@@ -47,12 +49,12 @@ pub enum MpiError {
         /// The loader's reason.
         reason: String,
     },
-    /// The file is a library, but not one of MPI, or too old a one.
+    /// The file is not an MPI library, or too old.
     #[error("{path} is no MPI library that can be used: it has no {missing}")]
     Symbol {
         /// The file.
         path: String,
-        /// What it lacks.
+        /// The missing function.
         missing: &'static str,
     },
     /// The library refused a call.
@@ -60,10 +62,10 @@ pub enum MpiError {
     Call {
         /// The function.
         call: &'static str,
-        /// The library's words.
+        /// The library's message.
         text: String,
     },
-    /// The buffers do not fit the memory or the library's way of counting.
+    /// The buffers exceed the memory or the library's `int` counts.
     #[error("cannot have memory for messages of {bytes} B")]
     Memory {
         /// Bytes of a message.
@@ -73,7 +75,7 @@ pub enum MpiError {
     },
 }
 
-/// An MPI library that is open and not yet initialised.
+/// MPI library that is open and not yet initialised.
 #[derive(Debug)]
 pub struct Mpi {
     path: String,
@@ -84,14 +86,14 @@ pub struct Mpi {
     process_sets: Option<ProcessSets>,
 }
 
-/// The functions and constants, by the width of a handle.
+/// Functions and constants, by the width of a handle.
 #[derive(Debug)]
 enum Table {
     Narrow(Calls<c_int>, abi::Constants<c_int>),
     Wide(Calls<usize>, abi::Constants<usize>),
 }
 
-/// The functions of sessions, where the library has them.
+/// Functions for MPI sessions, if the library has them.
 #[derive(Debug)]
 enum ProcessSets {
     Narrow(ProcessSetCalls<c_int>),
@@ -99,12 +101,12 @@ enum ProcessSets {
 }
 
 impl Mpi {
-    /// Opens a library by path, or by a name that the loader looks for. Initialises nothing.
+    /// Opens a library by path, or by a name that the loader searches for. Does not initialise it.
     ///
     /// # Errors
     /// [`MpiError::Open`] and [`MpiError::Symbol`].
     pub fn open(file: &str) -> Result<Self, MpiError> {
-        // Open MPI before 3.0 opens plug-ins that expect to find its names.
+        // Open MPI before 3.0 opens plug-ins that expect to find its symbols.
         let library = Library::open(file, Scope::Global)
             .map_err(|reason| MpiError::Open { path: file.to_owned(), reason })?;
         let missing = |missing| MpiError::Symbol { path: file.to_owned(), missing };
@@ -134,31 +136,31 @@ impl Mpi {
         })
     }
 
-    /// The file the functions come from.
+    /// Returns the file that the functions come from.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The binary interface that is spoken.
+    /// Returns the library's ABI.
     #[must_use]
     pub fn abi(&self) -> Abi {
         self.abi
     }
 
-    /// What the library says of itself.
+    /// Returns the library's version string.
     #[must_use]
     pub fn banner(&self) -> &str {
         &self.banner
     }
 
-    /// The version of the MPI standard that the library follows: major and minor.
+    /// Returns the version of the MPI standard that the library implements: major and minor.
     #[must_use]
     pub fn standard(&self) -> (i32, i32) {
         self.standard
     }
 
-    /// Initialises the library. Once in a process of one thread.
+    /// Initialises the library. Once per process, by its only thread.
     ///
     /// # Errors
     /// [`MpiError::Call`]; most libraries end the process instead.
@@ -174,10 +176,10 @@ impl Mpi {
         }))
     }
 
-    /// Initialises the library by a session, as MPI 4 has it, instead.
+    /// Initialises the library by an MPI 4 session instead of `MPI_Init`.
     ///
     /// # Errors
-    /// [`MpiError::Symbol`] where the library is older, and [`MpiError::Call`].
+    /// [`MpiError::Symbol`] if the library is older, and [`MpiError::Call`].
     pub fn start_process_set(&self) -> Result<World, MpiError> {
         let failed = refused_at_start;
         Ok(World(match (&self.table, &self.process_sets) {
@@ -203,7 +205,7 @@ fn refused_at_start(refused: Refused) -> MpiError {
     MpiError::Call { call: refused.call, text: format!("code {}", refused.code) }
 }
 
-/// All ranks of a job, and this one among them. Calls that concern all ranks must be made by all.
+/// All ranks of a job, and this rank's number. All ranks must make collective calls together.
 #[derive(Debug)]
 pub struct World(Inner);
 
@@ -213,7 +215,7 @@ enum Inner {
     Wide(Communicator<usize>),
 }
 
-/// The same words for both widths of a handle.
+/// Evaluates the same expression for both widths of a handle.
 macro_rules! with {
     ($inner:expr, $type:ident, $it:ident => $body:expr) => {
         match $inner {
@@ -224,19 +226,19 @@ macro_rules! with {
 }
 
 impl World {
-    /// This rank's number.
+    /// Returns this rank's number.
     #[must_use]
     pub fn rank(&self) -> u32 {
         with!(&self.0, Inner, comm => comm.rank.cast_unsigned())
     }
 
-    /// Number of ranks.
+    /// Returns the number of ranks.
     #[must_use]
     pub fn size(&self) -> u32 {
         with!(&self.0, Inner, comm => comm.size.cast_unsigned())
     }
 
-    /// Rank 0's number, on all ranks.
+    /// Broadcasts rank 0's number to all ranks.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -244,7 +246,7 @@ impl World {
         with!(&self.0, Inner, comm => comm.agree(number).map_err(|refused| explain(comm, refused)))
     }
 
-    /// What every rank contributes, in the order of ranks, on all ranks.
+    /// Gathers the contributions of all ranks, in the order of ranks, on all ranks.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -252,7 +254,7 @@ impl World {
         with!(&self.0, Inner, comm => comm.all_gather(own).map_err(|refused| explain(comm, refused)))
     }
 
-    /// Maps the memory of a benchmark at one size and touches it.
+    /// Allocates and touches the memory of a benchmark at one size.
     ///
     /// # Errors
     /// [`MpiError::Memory`] and [`MpiError::Call`].
@@ -279,7 +281,7 @@ impl World {
         }))
     }
 
-    /// Ends the use of the library; all ranks together.
+    /// Finalises the library; all ranks together.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -293,7 +295,8 @@ impl World {
     }
 }
 
-/// A benchmark at one size with its memory in place. All ranks call the same in the same order.
+/// Benchmark at one size with its memory allocated. All ranks make the same calls in the same
+/// order.
 #[derive(Debug)]
 pub struct Exchange<'w>(Ready<'w>);
 
@@ -304,7 +307,7 @@ enum Ready<'w> {
 }
 
 impl Exchange<'_> {
-    /// Measures one batch. The figures count on rank 0 alone.
+    /// Times one batch. The figures are valid only on rank 0.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -312,8 +315,8 @@ impl Exchange<'_> {
         with!(&mut self.0, Ready, it => it.batch(pass).map_err(|refused| explain(it.comm, refused)))
     }
 
-    /// Measures single turns, which are windows of messages in bandwidth tests: seconds of each, with two clock
-    /// readings within each; on rank 0 alone.
+    /// Times single turns, or windows of messages in bandwidth tests. Returns the seconds of each,
+    /// including two clock readings; valid only on rank 0.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -323,8 +326,8 @@ impl Exchange<'_> {
         })
     }
 
-    /// Compares the contents of everything that is sent in some turns: messages, and how many of them
-    /// were wrong; on rank 0 alone.
+    /// Compares the contents of all messages in some turns. Returns the numbers of messages and of
+    /// wrong ones; valid only on rank 0.
     ///
     /// # Errors
     /// [`MpiError::Call`].
@@ -334,7 +337,7 @@ impl Exchange<'_> {
         })
     }
 
-    /// Where messages are sent from and received at, so that a foreign loop can run on the same memory.
+    /// Returns the send and receive addresses, so that a foreign loop can run on the same memory.
     #[must_use]
     pub fn places(&self) -> (*const u8, *mut u8) {
         with!(&self.0, Ready, it => (it.send.as_ptr().cast_const(), it.receive.as_ptr()))
@@ -356,7 +359,7 @@ fn explain<H: abi::Handle>(comm: &Communicator<H>, refused: Refused) -> MpiError
     MpiError::Call { call: refused.call, text: comm.text(refused.code) }
 }
 
-/// The functions of sessions, where the library has them.
+/// Looks up the functions for sessions; `None` if the library lacks them.
 fn process_sets(library: &Library, abi: Abi) -> Option<ProcessSets> {
     if abi == Abi::Mpich {
         // SAFETY: handles of this interface are 32-bit integers.
@@ -368,7 +371,7 @@ fn process_sets(library: &Library, abi: Abi) -> Option<ProcessSets> {
     calls.map(ProcessSets::Wide)
 }
 
-/// What the library says of itself; allowed before it is initialised.
+/// Returns the library's version string; allowed before initialisation.
 fn banner(library: &Library) -> Option<String> {
     type Fill = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
     let function = library.symbol(c"MPI_Get_library_version")?;
@@ -384,7 +387,7 @@ fn banner(library: &Library) -> Option<String> {
     Some(String::from_utf8_lossy(&text[..end]).trim().to_owned())
 }
 
-/// The version of the MPI standard; allowed before the library is initialised.
+/// Returns the version of the MPI standard; allowed before initialisation.
 fn standard(library: &Library) -> Option<(i32, i32)> {
     type Get = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
     let function = library.symbol(c"MPI_Get_version")?;

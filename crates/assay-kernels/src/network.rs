@@ -1,8 +1,8 @@
-//! Network: sockets, one thread per stream, ping-pong, datagrams and ICMP.
+//! Network kernels: sockets, one thread per stream, ping-pong, datagrams and ICMP.
 //!
-//! Blocking sockets throughout. Every wait has an end: sockets carry a short timeout after which a
-//! stream looks whether it was told to stop. Never speaks a tool's protocol and never chooses a
-//! peer: connected sockets come in, plain numbers go out.
+//! Uses blocking sockets. Every wait is bounded: sockets have a short timeout, after which a stream
+//! checks whether it is stopped. Independent of tools' protocols and of the choice of peers: the
+//! callers pass connected sockets and receive plain numbers.
 
 pub mod cpu;
 mod datagram;

@@ -1,8 +1,7 @@
-//! The null kernel: a timed pass around nothing.
+//! Null kernel: a timed pass that does nothing.
 //!
-//! What it takes is the overhead that every other pass carries: two readings of the clock and the
-//! spread of the members at the start line. It never touches memory of its own and is the shortest
-//! example of a kernel.
+//! Its time is the overhead of every other pass: two readings of the clock and the spread of the
+//! members at the start line. It allocates no memory and is the shortest example of a kernel.
 
 use std::hint;
 

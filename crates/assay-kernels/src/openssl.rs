@@ -1,7 +1,7 @@
-//! RSA and SHA-256 by the OpenSSL of the machine, opened at run time. Nothing of it is needed to build or start this
-//! program (`docs/decisions/0013-rsa-by-the-machines-openssl.md`).
+//! RSA and SHA-256 by the OpenSSL of the machine, opened at run time. Building and starting this
+//! program does not require it (`docs/decisions/0013-rsa-by-the-machines-openssl.md`).
 //!
-//! Only functions that OpenSSL 1.1 and 3 both have, some under two names.
+//! Uses only functions that both OpenSSL 1.1 and 3 have, some under two names.
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 use std::fmt;
@@ -10,17 +10,18 @@ use std::sync::OnceLock;
 
 use crate::library::{Library, Scope};
 
-/// Tried in this order.
+/// Library files, tried in this order.
 const FILES: [&str; 2] = ["libcrypto.so.3", "libcrypto.so.1.1"];
 
 /// `EVP_PKEY_RSA` of `openssl/evp.h`: neither an elliptic curve nor a key for signatures alone.
 const RSA: c_int = 6;
 /// `EVP_PKEY_CTRL_RSA_PADDING` of `openssl/rsa.h`.
 const SET_PADDING: c_int = 0x1001;
-/// Keys that are too small to be safe, and so large that a peer could make a server compute.
+/// Accepted key sizes: smaller keys are not safe, and with larger ones a peer could make a server
+/// compute for long.
 const BITS: std::ops::RangeInclusive<c_int> = 2048..=8192;
 
-/// How a text is padded before it is encrypted.
+/// Padding of a text before encryption.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Padding {
     /// OAEP with SHA-1.
@@ -39,25 +40,25 @@ impl Padding {
     }
 }
 
-/// Which half of a key a file holds.
+/// Half of a key pair that a file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Half {
-    /// Encrypts.
+    /// Public half, which encrypts.
     Public,
-    /// Decrypts.
+    /// Private half, which decrypts.
     Private,
 }
 
-/// Why there is no key.
+/// Reason for which no key is available.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenSslError {
-    /// There is no OpenSSL here, or none that can be used.
+    /// OpenSSL is missing or not usable.
     #[error("there is no usable OpenSSL on this machine: {0}")]
     NoLibrary(String),
     /// Not PEM, encrypted with a passphrase, or the other half.
     #[error("it holds no such key in PEM without a passphrase")]
     NoKey,
-    /// Of another kind, or too small or large.
+    /// Not RSA, or too small or large.
     #[error("it is no RSA key of {} to {} bits", BITS.start(), BITS.end())]
     Rejected,
 }
@@ -67,8 +68,8 @@ type Pkey = c_void;
 type Context = c_void;
 type Passphrase = extern "C" fn(*mut c_char, c_int, c_int, *mut c_void) -> c_int;
 
-/// The functions that are used, as OpenSSL's manual pages declare them, each found by the first of its
-/// names that the library has.
+/// Declares the functions that are used, as in OpenSSL's manual pages. Each is looked up by the
+/// first of its names that the library has.
 macro_rules! functions {
     ($($field:ident: $type:ty = $($name:literal)|+;)+) => {
         struct OpenSsl {
@@ -126,7 +127,7 @@ type Digest = unsafe extern "C" fn(
 ) -> c_int;
 
 impl OpenSsl {
-    /// The one of this process.
+    /// Returns the process's OpenSSL, loaded at the first call.
     fn get() -> Result<&'static Self, OpenSslError> {
         static OPENED: OnceLock<Result<OpenSsl, String>> = OnceLock::new();
         let opened = OPENED.get_or_init(|| {
@@ -148,20 +149,20 @@ impl OpenSsl {
     }
 }
 
-/// Refuses every key with a passphrase; without it OpenSSL asks on the terminal.
+/// Refuses every key with a passphrase; otherwise OpenSSL asks on the terminal.
 extern "C" fn no_passphrase(_: *mut c_char, _: c_int, _: c_int, _: *mut c_void) -> c_int {
     -1
 }
 
-/// One half of an RSA key.
+/// Public or private half of an RSA key pair.
 pub struct Key {
     library: &'static OpenSsl,
     key: NonNull<Pkey>,
     half: Half,
 }
 
-// SAFETY: a key is never changed after it was read, and OpenSSL counts its owners atomically; each use has a
-// context of its own.
+// SAFETY: a key is never changed after it was read, and OpenSSL counts its owners atomically; each
+// use has a context of its own.
 unsafe impl Send for Key {}
 // SAFETY: as above.
 unsafe impl Sync for Key {}
@@ -180,10 +181,11 @@ impl Drop for Key {
 }
 
 impl Key {
-    /// The first key of this half in a file's text (PEM, RFC 7468).
+    /// Reads the first key of this half from a file's text (PEM, RFC 7468).
     ///
     /// # Errors
-    /// When there is none, it is no RSA key of a usable size, or there is no OpenSSL.
+    /// When the text holds none, it is not an RSA key of a usable size, or OpenSSL is not
+    /// available.
     pub fn read(pem: &[u8], half: Half) -> Result<Self, OpenSslError> {
         let library = OpenSsl::get()?;
         let length = c_int::try_from(pem.len()).map_err(|_| OpenSslError::NoKey)?;
@@ -198,7 +200,7 @@ impl Key {
         };
         // SAFETY: a valid reader; nothing is passed to be filled.
         let key = unsafe { read(bio, ptr::null_mut(), Some(no_passphrase), ptr::null_mut()) };
-        // SAFETY: valid, and not used again. The errors of this thread are nobody else's.
+        // SAFETY: valid, and not used again. The error queue belongs to this thread.
         unsafe {
             (library.free_bio)(bio);
             (library.clear_errors)();
@@ -211,8 +213,8 @@ impl Key {
         (kind == RSA && BITS.contains(&bits)).then_some(key).ok_or(OpenSslError::Rejected)
     }
 
-    /// A text encrypted by a public key, or decrypted by a private one; none if it is too long, or was not
-    /// made for this key and padding.
+    /// Encrypts a text with a public key, or decrypts it with a private one. Returns `None` if the
+    /// text is too long, or was not encrypted for this key and padding.
     #[must_use]
     pub fn convert(&self, text: &[u8], padding: Padding) -> Option<Vec<u8>> {
         let library = self.library;
@@ -220,7 +222,7 @@ impl Key {
         let context = unsafe { (library.context_of)(self.key.as_ptr(), ptr::null_mut()) };
         let context = NonNull::new(context)?;
         let converted = self.convert_in(context.as_ptr(), text, padding);
-        // SAFETY: valid, and not used again. The errors of this thread are nobody else's.
+        // SAFETY: valid, and not used again. The error queue belongs to this thread.
         unsafe {
             (library.free_context)(context.as_ptr());
             (library.clear_errors)();
@@ -247,7 +249,7 @@ impl Key {
                     == 1
         };
         let mut length = 0;
-        // SAFETY: without room only the length is written.
+        // SAFETY: without an output buffer only the length is written.
         let sized = ready
             && unsafe {
                 convert(context, ptr::null_mut(), &raw mut length, text.as_ptr(), text.len())
@@ -257,7 +259,7 @@ impl Key {
             return None;
         }
         let mut room = vec![0; length];
-        // SAFETY: `room` has the length that was requested, and `length` says so.
+        // SAFETY: `room` has the requested length, which `length` passes on.
         let done = unsafe {
             convert(context, room.as_mut_ptr(), &raw mut length, text.as_ptr(), text.len()) == 1
         };
@@ -266,10 +268,10 @@ impl Key {
     }
 }
 
-/// The SHA-256 of a text.
+/// Returns the SHA-256 of a text.
 ///
 /// # Errors
-/// When there is no OpenSSL, or it refuses (a policy of the machine).
+/// When OpenSSL is not available, or refuses (a policy of the machine).
 pub fn sha256(text: &[u8]) -> Result<[u8; 32], OpenSslError> {
     let library = OpenSsl::get()?;
     let mut hash = [0; 32];

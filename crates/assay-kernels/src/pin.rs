@@ -1,11 +1,11 @@
-//! Threads and the CPUs they may run on, by Linux's own CPU numbers.
+//! Pinning of threads to CPUs, by Linux's own CPU numbers.
 //!
-//! Never changes the affinity of any thread but the calling one, and never guesses: a CPU that cannot
-//! be had is an error.
+//! Changes the affinity of the calling thread only, and never guesses: a CPU that is not available
+//! is an error.
 
 use std::io;
 
-/// Room for this many CPUs in an affinity mask; Linux builds end at 8192 (`NR_CPUS` on x86-64).
+/// Number of CPUs in an affinity mask; Linux builds end at 8192 (`NR_CPUS` on x86-64).
 const MASK_CPUS: usize = 8192;
 const MASK_WORDS: usize = MASK_CPUS / 64;
 
@@ -20,10 +20,10 @@ pub fn pin_current_thread(cpu: usize) -> io::Result<()> {
     restrict(&[cpu]).map_err(refused)
 }
 
-/// Lets the calling thread run on these CPUs alone. Threads it starts later inherit this.
+/// Restricts the calling thread to these CPUs. Threads it starts later inherit this.
 ///
 /// # Errors
-/// The system's error, with the CPUs' numbers: none of them can be had.
+/// The system's error, with the CPUs' numbers: none of them is available.
 pub fn keep_current_thread_on(cpus: &[usize]) -> io::Result<()> {
     restrict(cpus).map_err(|error| {
         io::Error::new(error.kind(), format!("cannot keep a thread on CPUs {cpus:?}: {error}"))
@@ -44,13 +44,13 @@ fn restrict(cpus: &[usize]) -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The CPU the calling thread runs on now, or `None` where the system does not say.
+/// Returns the CPU that the calling thread runs on now, or `None` if the system does not report it.
 pub fn current_cpu() -> Option<usize> {
     // SAFETY: the call takes no arguments and touches no memory of ours.
     usize::try_from(unsafe { libc::sched_getcpu() }).ok()
 }
 
-/// The CPUs the calling thread may run on, ascending.
+/// Returns the CPUs that the calling thread may run on, ascending.
 ///
 /// # Errors
 /// The system's error; none is known for the calling thread and a mask of this size.

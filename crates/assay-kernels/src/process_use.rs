@@ -1,17 +1,17 @@
-//! What this process used besides CPU time, from the kernel's own accounts.
+//! Context switches and page faults of this process, from the kernel's accounting.
 
-/// Counts since the process began, all its threads.
+/// Counts since the process started, over all its threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessUse {
-    /// Changes of context, requested or not.
+    /// Context switches, voluntary or not.
     pub switches: u64,
     /// Page faults that needed I/O.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Page faults without I/O.
     pub minor_faults: u64,
 }
 
-/// The counts now.
+/// Reads the current counts.
 pub fn process_use() -> ProcessUse {
     // SAFETY: all-zero bytes are a valid `rusage`, a structure of plain numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -25,7 +25,7 @@ pub fn process_use() -> ProcessUse {
 }
 
 impl ProcessUse {
-    /// What was used since `earlier`.
+    /// Returns the difference to `earlier`.
     #[must_use]
     pub const fn since(self, earlier: Self) -> Self {
         Self {

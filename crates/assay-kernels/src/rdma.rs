@@ -1,8 +1,8 @@
-//! RDMA by verbs: queue pairs, and the timed loops over them.
+//! RDMA by verbs: queue pairs, and the timed passes over them.
 //!
-//! libibverbs is opened at run time (`device`) through structures of our own (`abi`, `calls`), so that
-//! the program starts where there is none. Never knows how two ends find each other: what they have to
-//! tell each other is a [`Card`].
+//! libibverbs is opened at run time (`device`) through structures of our own (`abi`, `calls`), so
+//! that the program starts without it. The caller exchanges the data that the two ends need of each
+//! other: [`PeerInfo`].
 
 mod abi;
 mod calls;

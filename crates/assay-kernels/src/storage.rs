@@ -1,8 +1,8 @@
-//! Storage: one load generator over four engines, with three clocks for every I/O.
+//! Storage: one load generator over four engines, with three timestamps for every I/O.
 //!
-//! A [`StorageWorkload`] comes in with nothing left to decide but the engine, a [`StorageOutcome`] goes
-//! out. Whether a target may be written is decided by the caller: this module writes what it is told to,
-//! and it never reports an I/O that was not done in full.
+//! The input is a [`StorageWorkload`] with only the engine left to choose, the output a
+//! [`StorageOutcome`]. The caller decides whether a target may be written: this module writes where
+//! the workload requires it. It never reports an I/O that was not completed in full.
 
 use std::sync::atomic::AtomicBool;
 
@@ -57,23 +57,24 @@ mod target;
 mod timeline;
 mod worker;
 
-/// How a running phase is watched and ended.
+/// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "a function has no text")]
 pub struct Control<'a> {
-    /// Set by anyone to end the phase; what is in flight is waited for.
+    /// Ends the phase when set, by any thread; I/O in flight is completed first.
     pub stop: &'a AtomicBool,
-    /// Targets that are held open already.
+    /// Targets that are already open.
     pub held: &'a Held,
-    /// Called where others begin at the same time, when everything is ready to: returns when it may, with their
-    /// moment. The series of all of them then have the same borders.
+    /// Called when everything is ready, where several hosts begin at the same time. Returns when
+    /// the phase may begin, with the common start, so that all hosts' series have the same
+    /// boundaries.
     pub on_ready: Option<&'a mut dyn FnMut() -> Option<u64>>,
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&IntervalTally),
 }
 
-/// Carries out one phase. Its load is closed, open or capped; a share of another phase's rate has been
-/// worked out by the caller. I/O that fails is collected in the outcome; a target that fails a hundred
-/// times is given up, and the others go on.
+/// Runs one phase. Its load is closed, open or capped; the caller has resolved a share of another
+/// phase's rate. Failed I/O is collected in the outcome; a target is given up after a hundred
+/// failures, and the others go on.
 ///
 /// # Errors
 /// [`StorageError`] when the phase cannot take place.
@@ -109,12 +110,12 @@ fn open(workload: &StorageWorkload, held: &Held) -> Result<Vec<Opened>, StorageE
     workload.targets.iter().enumerate().map(open).collect()
 }
 
-/// What the streams do to one target.
+/// Returns the access that the streams need to one target.
 fn access(workload: &StorageWorkload, target: usize) -> Access {
     let on_it = || workload.streams.iter().filter(|stream| stream.targets.contains(&target));
     let reads = |stream: &StorageStream| stream.read_share > 0.0;
     let writes = |stream: &StorageStream| stream.read_share < 1.0;
-    // Verification looks at the target before and after.
+    // Verification reads the target before and after.
     let verifies = workload.data.verify != Verify::Off;
     let write = on_it().any(writes);
     Access { read: !write || verifies || on_it().any(reads), write }

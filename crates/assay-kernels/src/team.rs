@@ -1,9 +1,9 @@
-//! A team of threads, one pinned to each given CPU for its whole life, that run one closure together.
+//! Team of threads that run one closure together, each pinned to a given CPU for its whole life.
 //!
-//! Threads are made once, because a thread that has just been made is cold and not yet in its place.
-//! Between runs a member spins for a moment and then sleeps: runs in quick succession start within
-//! about a microsecond, and an idle team burns no CPU. A panic in a member is carried to the caller;
-//! it never becomes a hang. A team never decides where its members run.
+//! Threads are created once, because a new thread has cold caches and is not yet on its CPU.
+//! Between runs a member spins briefly and then sleeps: runs in quick succession start within about
+//! a microsecond, and an idle team uses no CPU time. A panic in a member is passed to the caller
+//! and never becomes a hang. The caller chooses the members' CPUs.
 
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -17,10 +17,10 @@ use crate::barrier::{Barrier, OwnLines};
 use crate::clock;
 use crate::pin;
 
-/// How long a member or a caller spins before it sleeps. A sleeping thread takes 5 to 50 µs to wake,
-/// so spinning much longer than that no longer pays.
+/// Time that a member or a caller spins before it sleeps. A sleeping thread takes 5 to 50 µs to
+/// wake, so spinning much longer than that does not pay.
 const SPIN_NS: u64 = 30_000;
-/// Pauses between two looks at the clock and one yield.
+/// Pauses between two clock readings and one yield.
 const SPINS_PER_LOOK: u32 = 32;
 
 /// Pinned threads that wait for work. Dropping the team ends them.
@@ -32,11 +32,12 @@ pub struct Team {
 }
 
 impl Team {
-    /// Starts one thread per entry of `cpus`, each pinned to its CPU before this returns. Member `i`
-    /// runs on `cpus[i]`; a CPU may be named more than once.
+    /// Starts one thread per entry of `cpus`, each pinned to its CPU before this returns. Member
+    /// `i` runs on `cpus[i]`; a CPU may occur more than once.
     ///
     /// # Errors
-    /// No CPU given, a thread that cannot be started, or a CPU that cannot be had (it is named).
+    /// No CPU given, a thread that cannot be started, or a CPU that is not available (the error
+    /// names it).
     pub fn new(cpus: &[usize]) -> io::Result<Self> {
         if cpus.is_empty() {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "a team needs a CPU"));
@@ -55,33 +56,34 @@ impl Team {
         Ok(team)
     }
 
-    /// Number of members, at least 1.
+    /// Returns the number of members, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a team is never empty")]
     pub fn len(&self) -> usize {
         self.cpus.len()
     }
 
-    /// The CPUs of the members, in their order.
+    /// Returns the CPUs of the members, in their order.
     pub fn cpus(&self) -> &[usize] {
         &self.cpus
     }
 
-    /// A barrier for all members inside one [`Team::run`]. Members who wait there for one that has
-    /// panicked panic too.
+    /// Creates a barrier for all members inside one [`Team::run`]. Members that wait there for a
+    /// panicked member panic too.
     pub fn barrier(&self) -> Barrier {
         Barrier::new(self.len(), Arc::clone(&self.shared.abandoned))
     }
 
-    /// Runs `work(member)` once on every member, `member` counting from 0, and waits for all of them.
+    /// Runs `work(member)` once on every member, `member` counting from 0, and waits for all of
+    /// them.
     ///
     /// # Panics
-    /// When a member panics: with the first panic's own payload, after all members have come back. The
-    /// team can be used again, a barrier at which someone was left waiting cannot.
+    /// When a member panics: with the first panic's own payload, after all members have returned.
+    /// The team can be used again; a barrier with an incomplete phase cannot.
     pub fn run<F: Fn(usize) + Sync>(&mut self, work: F) {
         let work: &(dyn Fn(usize) + Sync) = &work;
-        // SAFETY: only the lifetime is changed. Members call the work between the new generation below
-        // and their last decrement of `unfinished`, and this function leaves, by any way, only after
-        // that; `&mut self` keeps a second run out.
+        // SAFETY: only the lifetime is changed. Members call the work between the new generation
+        // below and their last decrement of `unfinished`, and this function returns or unwinds only
+        // after that; `&mut self` excludes a second run.
         let work = unsafe { std::mem::transmute::<&(dyn Fn(usize) + Sync), Work>(work) };
         self.shared.begin(work, self.len());
         self.wake_members();
@@ -103,32 +105,33 @@ impl Drop for Team {
         self.shared.ended.store(true, Ordering::Release);
         self.wake_members();
         for member in self.members.drain(..) {
-            // A member catches the panics of its work, so there is nothing to learn from its end.
+            // A member catches the panics of its work, so its result contains no information.
             let _ = member.join();
         }
     }
 }
 
-/// A piece of work without its lifetime; see the reasoning in [`Team::run`].
+/// Closure without its lifetime; see the reasoning in [`Team::run`].
 type Work = &'static (dyn Fn(usize) + Sync);
 
-/// What caller and members have in common.
+/// State shared by caller and members.
 #[derive(Default)]
 struct Shared {
-    /// Counts the pieces of work; a member works when it has changed.
+    /// Number of the current work; a change starts the members.
     generation: OwnLines<AtomicUsize>,
-    /// Members that have not yet finished the present work.
+    /// Members that have not yet finished the current work.
     unfinished: OwnLines<AtomicUsize>,
     work: UnsafeCell<Option<Work>>,
     ended: AtomicBool,
-    /// A member of the present work has panicked; shared with the team's barriers.
+    /// Set when a member has panicked in the current work; shared with the team's barriers.
     abandoned: Arc<AtomicBool>,
     first_panic: Mutex<Option<Box<dyn Any + Send>>>,
     caller: Mutex<Option<Thread>>,
 }
 
-// SAFETY: everything but `work` is `Sync` itself. `work` is written by the caller alone, while no member
-// is at work, and read by members after they have seen the new `generation` (release and acquire).
+// SAFETY: everything but `work` is `Sync` itself. `work` is written by the caller alone, while no
+// member is working, and read by members after they have seen the new `generation` (release and
+// acquire).
 unsafe impl Sync for Shared {}
 
 impl std::fmt::Debug for Shared {
@@ -141,13 +144,14 @@ impl Shared {
     fn begin(&self, work: Work, members: usize) {
         *lock(&self.caller) = Some(thread::current());
         self.abandoned.store(false, Ordering::Relaxed);
-        // SAFETY: no member is at work (the previous run waited for all of them), so nobody reads.
+        // SAFETY: no member is working (the previous run waited for all of them), so no thread
+        // reads it.
         unsafe { *self.work.get() = Some(work) };
         self.unfinished.0.store(members, Ordering::Relaxed);
         self.generation.0.fetch_add(1, Ordering::Release);
     }
 
-    /// Spins only where that takes no time from a member, else sleeps at once.
+    /// Spins only if the caller does not share a member's CPU, otherwise sleeps at once.
     fn wait_until_finished(&self, cpus: &[usize]) {
         let beside_members = pin::current_cpu().is_some_and(|cpu| !cpus.contains(&cpu));
         let spin_ns = if beside_members { SPIN_NS } else { 0 };
@@ -173,7 +177,7 @@ impl Shared {
         let work =
             unsafe { *self.work.get() }.expect("a piece of work is set before its generation");
         if let Err(payload) = panic::catch_unwind(AssertUnwindSafe(|| work(member))) {
-            // The order matters: those who panic because of `abandoned` must not come first.
+            // The order matters: panics caused by `abandoned` must not come first.
             lock(&self.first_panic).get_or_insert(payload);
             self.abandoned.store(true, Ordering::Release);
         }
@@ -184,7 +188,7 @@ impl Shared {
     }
 }
 
-/// Starts a member that pins itself, reports how that went, and then works until the team ends.
+/// Starts a member that pins itself, reports the result, and then works until the team ends.
 fn start_member(
     member: usize,
     cpu: usize,
@@ -204,7 +208,8 @@ fn start_member(
     })
 }
 
-/// Waits for a condition: spinning for about `spin_ns`, then parked. Whoever makes it true must unpark.
+/// Waits for a condition: spins for about `spin_ns`, then parks. The thread that makes it true must
+/// unpark.
 fn wait_for(spin_ns: u64, condition: impl Fn() -> bool) {
     let deadline_ns = clock::now_ns() + spin_ns;
     while !condition() {
@@ -222,7 +227,7 @@ fn wait_for(spin_ns: u64, condition: impl Fn() -> bool) {
     }
 }
 
-/// The mutexes here guard single values that a panic cannot leave half written.
+/// Locks a mutex. All mutexes here guard single values that a panic cannot leave half written.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

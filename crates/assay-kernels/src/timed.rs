@@ -1,8 +1,8 @@
-//! A timed pass: the only place that starts and stops the clock around a team.
+//! Timed pass: the only code that starts and stops the clock around a team.
 //!
-//! Every member waits at the start line, reads the clock, does its part and reads the clock again. The
-//! time of the pass is the last member's end minus the first member's start, so neither waking the
-//! members nor collecting them is part of it. Never decides how often to repeat.
+//! Every member waits at the start line, reads the clock, does its part and reads the clock again.
+//! The time of the pass is the last member's end minus the first member's start, so it includes
+//! neither waking nor collecting the members. The caller decides how often to repeat.
 
 use std::io;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::barrier::{Barrier, OwnLines};
 use crate::clock;
 use crate::team::Team;
 
-/// A team with a start line and a place for every member's two readings.
+/// Team with a start line and every member's two clock readings.
 #[derive(Debug)]
 pub struct TimedTeam {
     team: Team,
@@ -20,7 +20,7 @@ pub struct TimedTeam {
     spans: Vec<OwnLines<Span>>,
 }
 
-/// One member's readings of the clock in the last pass, in nanoseconds.
+/// Clock readings of one member in the last pass, in nanoseconds.
 #[derive(Debug, Default)]
 struct Span {
     start_ns: AtomicU64,
@@ -31,7 +31,7 @@ impl TimedTeam {
     /// Starts a team on these CPUs; see [`Team::new`].
     ///
     /// # Errors
-    /// Those of [`Team::new`].
+    /// The errors of [`Team::new`].
     pub fn new(cpus: &[usize]) -> io::Result<Self> {
         let team = Team::new(cpus)?;
         let start_line = team.barrier();
@@ -39,21 +39,21 @@ impl TimedTeam {
         Ok(Self { team, start_line, spans })
     }
 
-    /// The team itself, for work that is not timed.
+    /// Returns the team, for work that is not timed.
     pub fn team(&mut self) -> &mut Team {
         &mut self.team
     }
 
-    /// Number of members, at least 1.
+    /// Returns the number of members, at least 1.
     pub fn members(&self) -> usize {
         self.team.len()
     }
 
-    /// Runs `part(member)` on all members from a common start. Returns the seconds from the first start
-    /// to the last end.
+    /// Runs `part(member)` on all members from a common start. Returns the seconds from the first
+    /// start to the last end.
     ///
     /// # Panics
-    /// When a part panics; the timed team is spent then.
+    /// When a part panics; the timed team cannot be used any more then.
     pub fn pass<F: Fn(usize) + Sync>(&mut self, part: F) -> f64 {
         let (start_line, spans) = (&self.start_line, &self.spans);
         self.team.run(|member| {
@@ -67,7 +67,8 @@ impl TimedTeam {
         self.span_s(0..self.members())
     }
 
-    /// The last pass as these members alone saw it: seconds from their first start to their last end.
+    /// Returns the duration of the last pass for these members alone: seconds from their first
+    /// start to their last end.
     ///
     /// # Panics
     /// When there are no such members.

@@ -1,6 +1,6 @@
-//! The table of everything assay can measure: one row per benchmark, one entry per metric.
+//! Table of all benchmarks: one row per benchmark, one entry per metric.
 //!
-//! Identifiers are literal strings and never derived from types: they are stored for ever.
+//! Identifiers are literal strings and never derived from types, because stored runs contain them.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,8 @@ mod storage;
 pub use mpi::{MpiPattern, MpiTest};
 pub use rdma::RdmaTest;
 
-/// A named thing that can be measured. The set is closed, so that a `match` finds what is missing.
+/// A named thing that can be measured. The set is closed, so that each `match` over it is
+/// exhaustive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Benchmark {
     /// Memory bandwidth.
@@ -48,43 +49,43 @@ pub enum Benchmark {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     StorageFiles,
-    /// Figures of other tools that belong to no benchmark here.
+    /// Figures of other tools that no benchmark here defines.
     #[serde(rename = "foreign")]
     Foreign,
-    /// Messages of MPI; the tests carry their own identifiers.
+    /// MPI tests, which have identifiers of their own.
     #[serde(untagged)]
     Mpi(MpiTest),
-    /// Verbs of RDMA; likewise.
+    /// RDMA tests, which have identifiers of their own.
     #[serde(untagged)]
     Rdma(RdmaTest),
 }
 
-/// One row of the table.
+/// Definition of a benchmark: identifier, texts, metrics and defaults.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition {
     /// The stored identifier.
     pub id: &'static str,
-    /// One line for lists.
+    /// Title for lists, on one line.
     pub title: &'static str,
-    /// How the numbers are obtained, in plain words (`assay help methods`).
+    /// Description of the method in plain words (`assay help methods`).
     pub method: &'static str,
-    /// What comes out.
+    /// Its metrics.
     pub metrics: &'static [Metric],
     /// The section of a report that prints it.
     pub section: Section,
-    /// What all samples of one preparation have in common by chance.
+    /// Source of the variance between preparations.
     pub luck: Luck,
-    /// Preparations that a case asks for.
+    /// Default number of preparations of a case.
     pub preparations: u32,
-    /// What a suite can say about it.
+    /// Settings that a suite can give it.
     pub asks: Asks,
-    /// Relative half-width of the interval to reach, where a measure does not say: well under the margin
-    /// of comparisons, 2 % unless told otherwise.
+    /// Default relative half-width of the interval to reach: well below the default margin of
+    /// comparisons (2 %).
     pub target: f64,
 }
 
-/// The sections of a report. Results of a benchmark without its own section are printed by the
-/// general one, so that none is ever left out.
+/// Sections of a report. The general section prints benchmarks without a section of their own, so
+/// that no result is left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Section {
     /// Memory bandwidth by placement.
@@ -99,7 +100,7 @@ pub enum Section {
     Network,
     /// Messages over sizes, side by side for every MPI.
     Mpi,
-    /// Tests of storage and response curves.
+    /// Messages over sizes, the MPI libraries in adjacent columns.
     Storage,
     /// Operations on file trees.
     Files,
@@ -107,10 +108,10 @@ pub enum Section {
     General,
 }
 
-/// The kinds of question that suites ask: which keys a measure has.
+/// Kinds of settings in suites: the keys that a measure accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
-    /// Nothing: the machine decides it all.
+    /// None: the machine determines everything.
     Nothing,
     /// Placements, threads and the size of the arrays.
     Stream,
@@ -136,43 +137,44 @@ pub enum Asks {
     Rdma,
 }
 
-/// What the samples of one preparation have in common by chance.
+/// Source of the variance between preparations: a property that all samples of one preparation
+/// share by chance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Luck {
-    /// Where their pages lie.
+    /// Placement of their pages in memory.
     Pages,
-    /// The way of their connections, and the CPUs that serve them.
+    /// Network path of their connections, and the CPUs that serve them.
     Connections,
-    /// The processes that a launcher started.
+    /// Processes of one launch.
     Launch,
 }
 
-/// How several values are combined into one.
+/// Method by which several values are combined into one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pooling {
     /// The median of samples, with an interval from order statistics.
     Median,
-    /// Events over occasions, both summed first: Σ part / Σ whole.
+    /// Events over occasions, each summed first: Σ part / Σ whole.
     Ratio,
 }
 
-/// A name, a unit, a direction and a meaning.
+/// Definition of a metric: name, unit, direction and meaning.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
     /// The stored name, unique within its benchmark.
     pub name: &'static str,
     /// The base unit.
     pub unit: Unit,
-    /// Which way is good.
+    /// Whether higher or lower values are better.
     pub better: Better,
-    /// What the value is, precisely: what is counted, divided by what.
+    /// Precise definition of the value: its numerator and denominator.
     pub meaning: &'static str,
-    /// The physical limit the value is held against.
+    /// Physical limit of the value.
     pub limit: Option<Bound>,
-    /// How several values are combined into one.
+    /// Method by which several values are combined into one.
     pub pooling: Pooling,
-    /// What lists of runs call it, where it is one of the few values that they show.
+    /// Label in lists of runs, for the few values that they show.
     pub headline: Option<&'static str>,
 }
 
@@ -195,33 +197,33 @@ impl Metric {
     }
 }
 
-/// Which way is good.
+/// Direction in which values of a metric improve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
-    /// More is better.
+    /// Higher is better.
     Higher,
-    /// Less is better.
+    /// Lower is better.
     Lower,
 }
 
-/// The kinds of physical limit; [`crate::limit`] turns them into values.
+/// Kinds of physical limits; [`crate::limit`] computes their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bound {
-    /// What the memory modules can transfer.
+    /// Transfer rate of the memory modules.
     MemoryBandwidth,
-    /// FLOP/cycle × measured clock × cores: what the execution units can do in double precision.
+    /// FLOP/cycle × measured clock × cores in double precision.
     ComputeFp64,
     /// The same in single precision.
     ComputeFp32,
-    /// What the network device claims to transfer.
+    /// Nominal rate of the network device.
     Link,
-    /// What a volume is provisioned for, as the user says.
+    /// Throughput that the user states a volume is provisioned for.
     Provisioned,
 }
 
-/// Preparations of a case where nothing says otherwise: with fewer the interval cannot show what the
-/// luck of one of them is worth.
+/// Default number of preparations of a case: with fewer, the interval cannot cover the variance
+/// between them.
 const PREPARATIONS: u32 = 3;
 
 const fn bandwidth(name: &'static str, meaning: &'static str) -> Metric {
@@ -374,7 +376,7 @@ impl Benchmark {
         all[9] = Self::StorageFiles;
         all[10] = Self::Foreign;
         let mut i = 0;
-        // A `for` cannot be evaluated by the compiler.
+        // `for` is not allowed in a const context.
         while i < MpiTest::ALL.len() {
             all[11 + i] = Self::Mpi(MpiTest::ALL[i]);
             i += 1;
@@ -387,7 +389,7 @@ impl Benchmark {
         all
     };
 
-    /// The row of the table.
+    /// Returns the row of the table.
     #[must_use]
     pub const fn definition(self) -> &'static Definition {
         match self {
@@ -407,19 +409,19 @@ impl Benchmark {
         }
     }
 
-    /// The stored identifier.
+    /// Returns the stored identifier.
     #[must_use]
     pub const fn id(self) -> &'static str {
         self.definition().id
     }
 
-    /// The benchmark with this identifier.
+    /// Returns the benchmark with this identifier.
     #[must_use]
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|benchmark| benchmark.id() == id)
     }
 
-    /// The metric with this name.
+    /// Returns the metric with this name.
     #[must_use]
     pub fn metric(self, name: &str) -> Option<&'static Metric> {
         self.definition().metrics.iter().find(|metric| metric.name == name)

@@ -1,4 +1,4 @@
-//! The comparison of two conditions: ratios with their uncertainty, and verdicts. Values only.
+//! Comparison of two conditions: ratios with their uncertainty, and verdicts. Data types only.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::summary::Estimate;
 /// The version of the machine-readable comparison.
 pub const SCHEMA: u32 = 3;
 
-/// The machine-readable comparison of two conditions: what `assay compare --json` prints.
+/// The machine-readable comparison of two conditions: the output of `assay compare --json`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// [`SCHEMA`] of the writer.
@@ -18,49 +18,50 @@ pub struct Comparison {
     pub a: Side,
     /// The second condition.
     pub b: Side,
-    /// Runs of the first condition that took turns with its others, to show what the machine does by itself.
+    /// Control runs: additional runs of the first condition, alternating with its others. They show
+    /// the machine's own variation.
     pub control: Vec<String>,
-    /// How the runs lie to each other in time.
+    /// Arrangement of the runs in time.
     pub design: Design,
-    /// A ratio between 1 / (1 + margin) and 1 + margin makes no difference in practice.
+    /// Ratios between 1 / (1 + margin) and 1 + margin count as equivalent.
     pub margin: f64,
     /// Confidence level of every interval of a ratio.
     pub level: f64,
-    /// How many metrics have been tested for a difference.
+    /// Number of metrics that were tested for a difference.
     pub tested: usize,
-    /// The share of false ones among all differences that are called, at most and in the long run.
+    /// False discovery rate: maximum expected share of false differences among those reported.
     pub false_share: f64,
-    /// What was measured under both conditions, in the order of `a`.
+    /// Metrics that were measured under both conditions, in the order of `a`.
     pub pairs: Vec<Pair>,
-    /// What was measured under one condition alone, that of `a` first.
+    /// Results that were measured under one condition only, those of `a` first.
     pub unmatched: Vec<Unmatched>,
-    /// What else differs between the two conditions.
+    /// Other differences between the two conditions.
     pub differences: Vec<Difference>,
 }
 
-/// One condition.
+/// Condition with its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Side {
-    /// What the user calls it, or the identifier of its run.
+    /// The user's name for it, or the identifier of its run.
     pub name: String,
     /// Identifiers of its runs.
     pub runs: Vec<String>,
 }
 
-/// How the runs of two conditions lie to each other in time.
+/// Arrangement of the runs of two conditions in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Design {
-    /// They took turns: a run of one is compared with its neighbour of the other.
+    /// Alternating: each run is compared with its neighbour of the other condition.
     Turns,
-    /// Nothing is known: all runs of one are compared with all runs of the other.
+    /// Unknown: all runs of one condition are compared with all runs of the other.
     Independent,
 }
 
-/// A result that was measured under one condition alone.
+/// Result that was measured under one condition only.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Unmatched {
-    /// Where it was measured.
+    /// The condition.
     pub only: Only,
     /// Identifier of the benchmark.
     pub benchmark: String,
@@ -68,11 +69,11 @@ pub struct Unmatched {
     pub case: String,
     /// Name of the metric.
     pub metric: String,
-    /// What a result of the other condition would have to share.
+    /// Attributes that a result of the other condition would have to share.
     pub identity: Attributes,
 }
 
-/// One of the two conditions.
+/// Letter of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Only {
@@ -82,41 +83,40 @@ pub enum Only {
     B,
 }
 
-/// What a ratio may be about instead of the condition, as it is under each of the two.
+/// Environment difference between the conditions, which may explain a ratio.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Difference {
-    /// What differs.
+    /// The aspect that differs.
     pub aspect: Aspect,
-    /// Which of several: a setting by its name, or the benchmark and metric.
+    /// Name within the aspect: that of a setting, or the benchmark and metric.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub of: String,
-    /// Under the first condition; several values with commas between them.
+    /// Value under the first condition; several are separated by commas.
     pub a: String,
-    /// Under the second condition.
+    /// Value under the second condition.
     pub b: String,
 }
 
-/// One metric of one case under both conditions.
+/// Comparison of a metric of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// Under the first condition: of several runs, each of which counts as one value.
+    /// Estimate under the first condition; each of several runs counts as one value.
     pub a: Estimate,
-    /// Under the second condition.
+    /// Estimate under the second condition.
     pub b: Estimate,
-    /// The shift between the runs as a ratio, `b` over `a`; `None` where a run has no number above 0.
+    /// Shift between the runs as a ratio, `b` over `a`; `None` if a run has no value above 0.
     pub ratio: Option<f64>,
     /// Interval of the ratio; `None` with fewer than three runs of each condition.
     pub ratio_ci: Option<[f64; 2]>,
-    /// The probability of a ratio as far from 1 by chance alone; `None` where it was not tested.
+    /// Probability (p-value) of a ratio at least this far from 1 by chance; `None` if not tested.
     pub p: Option<f64>,
-    /// The same as it is worth among all metrics that were tested.
+    /// The p-value after correction for all tested metrics.
     pub p_adjusted: Option<f64>,
-    /// Interval of the ratio of the first condition's control runs to its others: what the machine does by
-    /// itself.
+    /// Interval of the ratio of the control runs to the other runs of the first condition.
     pub floor: Option<[f64; 2]>,
-    /// What follows for `b`.
+    /// Verdict on `b`.
     pub verdict: Verdict,
-    /// Runs of each condition that would probably tell, where these cannot.
+    /// Runs of each condition that would probably decide, if these cannot.
     pub runs_to_tell: Option<u64>,
     /// Whether it is one of the metrics that decide the exit code.
     pub is_headline: bool,
@@ -124,46 +124,49 @@ pub struct Pair {
     pub is_single: bool,
 }
 
-/// How the second condition is, compared with the first.
+/// Verdict on the second condition, compared with the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// More than the margin on the good side, and not by chance.
+    /// Better by more than the margin, and not by chance.
     Better,
-    /// More than the margin on the bad side, and not by chance.
+    /// Worse by more than the margin, and not by chance.
     Worse,
     /// The whole interval is within the margin.
     Equivalent,
-    /// Neither is shown.
+    /// None of these is shown.
     CannotTell,
 }
 
-/// What all headline metrics say together.
+/// Overall result of all headline metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Conclusion {
-    /// One of them is worse.
+    /// At least one is worse.
     Regression,
-    /// None is worse, and one cannot be told.
+    /// None is worse, and at least one is undecided.
     Undecided,
     /// None is worse.
     Fine,
 }
 
 impl Comparison {
-    /// How many pairs have this verdict.
+    /// Counts the pairs with this verdict.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         self.pairs.iter().filter(|pair| pair.verdict == verdict).count()
     }
 
-    /// The pairs that decide the exit code: those of headline metrics, or all where there are none.
+    /// Returns the pairs that decide the exit code: those of headline metrics, or all if there are
+    /// none.
     pub fn deciding(&self) -> impl Iterator<Item = &Pair> {
         let has_headline = self.pairs.iter().any(|pair| pair.is_headline);
         self.pairs.iter().filter(move |pair| pair.is_headline || !has_headline)
     }
 
-    /// What is worse counts first; what cannot be told is no success, except that metrics with a single
-    /// value per run need not be told where another is.
+    /// Combines the verdicts.
+    ///
+    /// Any worse metric is a regression. An undecided metric prevents success. Exception: metrics
+    /// with a single value per run may stay undecided if another metric is decided.
     #[must_use]
     pub fn conclusion(&self) -> Conclusion {
         let has = |verdict| self.deciding().any(|pair| pair.verdict == verdict);

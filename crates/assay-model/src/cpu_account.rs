@@ -1,11 +1,11 @@
 //! CPU time of a transfer at one end: of the threads that moved the data, and of the machine.
 //!
-//! The threads' own time leaves out what the kernel does for them elsewhere, above all the softirqs
-//! that receive; the machine's time contains what others did meanwhile. Both are kept, never mixed.
+//! The threads' own time excludes work that the kernel does for them elsewhere, above all receiving
+//! in softirqs. The machine's time includes other processes. Both are kept and never mixed.
 
 use serde::{Deserialize, Serialize};
 
-/// CPU time over one window, in seconds unless said otherwise.
+/// CPU time over one window, in seconds unless noted otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CpuAccount {
@@ -21,31 +21,30 @@ pub struct CpuAccount {
     pub system_s: f64,
     /// The machine: hardware interrupts.
     pub irq_s: f64,
-    /// The machine: softirqs, where most of the network stack's receiving is booked.
+    /// The machine: softirqs, which account for most of the network stack's receiving.
     pub softirq_s: f64,
-    /// Taken by the hypervisor; never counted as work.
+    /// The machine: taken by the hypervisor; never counted as work.
     pub steal_s: f64,
     /// The busiest CPU's share of the window, 0 … 1.
     pub busiest: f64,
 }
 
 impl CpuAccount {
-    /// The machine's work: everything but idle, waiting and stolen time.
+    /// Returns the machine's busy time: everything except idle, iowait and steal.
     #[must_use]
     pub fn work_s(&self) -> f64 {
         self.user_s + self.system_s + self.irq_s + self.softirq_s
     }
 
-    /// The machine's work as a share of all its CPUs, 0 … 1; 0 for a window of no length.
+    /// Returns the machine's busy share of all its CPUs, 0 … 1; 0 for an empty window.
     #[must_use]
     pub fn load(&self) -> f64 {
         let capacity_s = self.wall_s * f64::from(self.cpus);
         if capacity_s > 0.0 { (self.work_s() / capacity_s).clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// What the transfer itself can be charged with: the threads' time, and of the machine's
-    /// interrupts and softirqs everything, because on a machine that is otherwise quiet they serve
-    /// the transfer.
+    /// Returns the CPU time attributed to the transfer: the threads' time plus all interrupts and
+    /// softirqs of the machine. On an otherwise quiet machine, those serve the transfer.
     #[must_use]
     pub fn charged_s(&self) -> f64 {
         self.threads_s + self.irq_s + self.softirq_s

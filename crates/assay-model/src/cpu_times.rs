@@ -1,17 +1,19 @@
-//! CPU times (`/proc/stat`) and their differences. The only parser of that file; callers open it.
+//! CPU times (`/proc/stat`) and their differences. The only parser of that file; callers read it.
 //!
-//! The kernel counts in ticks of 10 ms, so windows of two seconds and more are needed for one percent.
+//! The kernel counts in ticks of 10 ms, so a precision of 1 % takes windows of at least two
+//! seconds.
 
 use crate::cpu_account::CpuAccount;
 
-/// The kernel shows times in `USER_HZ`, which is 100 on every architecture that runs assay.
+/// Ticks per second (`USER_HZ`), which is 100 on every supported architecture.
 pub const TICKS_PER_S: u32 = 100;
 
-/// From this share of all CPUs on the machine itself may be what limits a rate: where Vdbench warns of it.
+/// Busy share of all CPUs from which the machine itself may limit a rate; Vdbench's threshold for
+/// its warning.
 pub const BUSY: f64 = 0.8;
 
-/// user, nice, system, idle, iowait, irq, softirq, steal in ticks. The guests behind them are contained in
-/// the first two (`proc_stat(5)`).
+/// user, nice, system, idle, iowait, irq, softirq, steal in ticks. The guest columns that follow
+/// are already included in the first two (`proc_stat(5)`).
 pub type Columns = [u64; 8];
 
 const SYSTEM: usize = 2;
@@ -19,16 +21,17 @@ const IRQ: usize = 5;
 const SOFTIRQ: usize = 6;
 const STEAL: usize = 7;
 
-/// The time of every CPU since boot. Nothing is made up where the text does not say it.
+/// Times of all CPUs since boot. Missing values stay missing.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuTimes {
     /// All CPUs together.
     pub all: Option<Columns>,
-    /// One entry per CPU that is online.
+    /// Online CPUs, in order.
     pub cpus: Vec<Columns>,
 }
 
-/// A line like `cpu3 70051 0 4944 144940 41 0 10 50 0 0`: what is behind `cpu`, and the columns.
+/// Parses a line like `cpu3 70051 0 4944 144940 41 0 10 50 0 0` into the text after `cpu` and the
+/// columns.
 fn columns(line: &str) -> Option<(&str, Columns)> {
     let mut words = line.strip_prefix("cpu")?.split_ascii_whitespace();
     let number = if line.starts_with("cpu ") { "" } else { words.next()? };
@@ -39,32 +42,32 @@ fn columns(line: &str) -> Option<(&str, Columns)> {
     Some((number, columns))
 }
 
-/// Ticks in programs, the guests' among them.
+/// Returns the ticks in user mode, including guests.
 #[must_use]
 pub const fn in_programs([user, nice, ..]: &Columns) -> u64 {
     user.saturating_add(*nice)
 }
 
-/// Ticks in the kernel, its interrupts among them.
+/// Returns the ticks in the kernel, including interrupts.
 #[must_use]
 pub const fn in_kernel([_, _, system, _, _, irq, softirq, _]: &Columns) -> u64 {
     system.saturating_add(*irq).saturating_add(*softirq)
 }
 
-/// All ticks, idle and stolen ones among them.
+/// Returns all ticks, including idle and steal.
 #[must_use]
 pub fn total(columns: &Columns) -> u64 {
     columns.iter().fold(0, |sum, ticks| sum.saturating_add(*ticks))
 }
 
-/// Seconds of a number of ticks.
+/// Converts ticks to seconds.
 #[must_use]
 pub fn ticks_s(ticks: u64) -> f64 {
     ticks as f64 / f64::from(TICKS_PER_S)
 }
 
 impl CpuTimes {
-    /// Reads the text of `/proc/stat`; lines that are cut off or hold something else are left out.
+    /// Parses the text of `/proc/stat`; skips truncated and unrelated lines.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let mut times = Self::default();
@@ -78,13 +81,13 @@ impl CpuTimes {
         times
     }
 
-    /// Ticks that the hypervisor took.
+    /// Returns the ticks taken by the hypervisor.
     #[must_use]
     pub fn stolen(&self) -> Option<u64> {
         self.all.map(|columns| columns[STEAL])
     }
 
-    /// The CPUs that are online, together.
+    /// Returns the sum over the online CPUs.
     #[must_use]
     pub fn sum(&self) -> Columns {
         let mut sum = Columns::default();
@@ -94,12 +97,14 @@ impl CpuTimes {
         sum
     }
 
-    /// What happened from `self` to `after`, in a window of `wall_s` seconds in which the threads
-    /// that moved data used `threads_s` seconds of CPU time.
+    /// Returns the CPU time from `self` to `after`, a window of `wall_s` seconds. The threads that
+    /// moved data used `threads_s` seconds of CPU time.
     #[must_use]
     pub fn account(&self, after: &Self, wall_s: f64, threads_s: f64) -> CpuAccount {
         let (from, to) = (self.sum(), after.sum());
-        let between = |of: &dyn Fn(&Columns) -> u64| ticks_s(of(&to).saturating_sub(of(&from)));
+        let between = |ticks: &dyn Fn(&Columns) -> u64| {
+            ticks_s(ticks(&to).saturating_sub(ticks(&from)))
+        };
         CpuAccount {
             wall_s,
             threads_s,

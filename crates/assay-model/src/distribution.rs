@@ -1,7 +1,7 @@
-//! Every single I/O, message or operation of a stretch of time: a histogram with its exact moments.
+//! Distribution of all I/O, messages or operations of a stretch: a histogram with exact moments.
 //!
-//! Stored as `HdrHistogram` V2 (DEFLATE, base64), which other tools read, and merged exactly across
-//! stretches, threads and hosts. Values are whole nanoseconds.
+//! Stored as `HdrHistogram` V2 (DEFLATE, base64), which other tools can read, and merged exactly
+//! across stretches, threads and hosts. Values are whole nanoseconds.
 
 use std::sync::Arc;
 
@@ -12,26 +12,26 @@ use hdrhistogram::serialization::{Deserializer, Serializer as _, V2DeflateSerial
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// All values of one kind within a stretch.
+/// All values of a stretch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Distribution {
-    /// How many.
+    /// Number of values.
     pub count: u64,
     /// Their exact sum in ns.
     pub sum_ns: f64,
-    /// The exact sum of their squares in ns², for a standard deviation that no bucket blurs.
+    /// The exact sum of their squares in ns², for a standard deviation without bucket rounding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub square_sum: Option<f64>,
-    /// Bytes that moved, where they did.
+    /// Bytes transferred, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
-    /// The exact minimum in ns, where it is known: a histogram knows it to its digits alone.
+    /// The exact minimum in ns, if known; a histogram keeps it to its significant digits only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_ns: Option<u64>,
-    /// The exact maximum in ns, likewise.
+    /// The exact maximum in ns, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_ns: Option<u64>,
-    /// The values; `None` where only the moments are known.
+    /// The values; `None` if only the moments are known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub histogram: Option<Encoded>,
 }
@@ -40,25 +40,25 @@ pub struct Distribution {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Encoded {
-    /// Shared: what hosts have measured is part of their total, too.
+    /// Shared, because the total contains the distributions of its hosts.
     text: Arc<str>,
 }
 
-/// Text that is no histogram.
+/// Text that is not a histogram.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("a histogram does not decode: {reason}")]
 pub struct DecodeError {
     reason: String,
 }
 
-/// Why recording cannot fail.
+/// Reason why recording cannot fail.
 const GROWS: &str = "a histogram that grows takes any value";
-/// More than this in a compressed histogram is not a measurement but an attack on memory: 3 digits over
+/// Maximum length of an encoded histogram in characters, against memory exhaustion: 3 digits over
 /// the whole range of 64 bits take less than 1 MiB.
 const MOST_TEXT: usize = 4 << 20;
 
 impl Encoded {
-    /// A histogram as it is stored.
+    /// Encodes a histogram for storage.
     #[must_use]
     pub fn of(histogram: &Histogram<u64>) -> Self {
         let mut bytes = Vec::new();
@@ -68,7 +68,7 @@ impl Encoded {
         Self { text: STANDARD.encode(bytes).into() }
     }
 
-    /// The histogram with its extremes rounded to its digits.
+    /// Decodes the histogram; its extremes are rounded to its digits.
     fn decode(&self) -> Histogram<u64> {
         decode(&self.text).expect("it was decoded once when it was read or made")
     }
@@ -101,7 +101,7 @@ impl From<Encoded> for String {
 }
 
 impl Distribution {
-    /// From a histogram alone: the sum is the histogram's, to its digits.
+    /// Builds a distribution from a histogram; its sum is exact only to the histogram's digits.
     #[must_use]
     pub fn of(histogram: &Histogram<u64>) -> Self {
         let is_any = !histogram.is_empty();
@@ -116,8 +116,8 @@ impl Distribution {
         }
     }
 
-    /// The values in a histogram that grows and has the digits of the one that was stored, so that what
-    /// is read of it is what was read of that; empty where only moments are known.
+    /// Decodes the values into an auto-resizing histogram with the digits of the stored one, so
+    /// that both give the same quantiles. Empty if only moments are known.
     #[must_use]
     pub fn values(&self) -> Histogram<u64> {
         let Some(encoded) = &self.histogram else { return new_histogram() };
@@ -126,7 +126,7 @@ impl Distribution {
         values
     }
 
-    /// From values in ns, with exact moments.
+    /// Builds a distribution from values in ns, with exact moments.
     #[must_use]
     pub fn of_values(values_ns: &[u64]) -> Self {
         let mut histogram = new_histogram();
@@ -141,23 +141,24 @@ impl Distribution {
     }
 }
 
-/// The lowest value; a histogram leaves zeros out of its own.
+/// Returns the lowest value. `Histogram::min` would skip zeros.
 fn lowest(histogram: &Histogram<u64>) -> u64 {
     if histogram.count_at(0) > 0 { 0 } else { histogram.min_nz() }
 }
 
-/// An empty histogram of ns that grows, with 3 significant digits.
+/// Returns an empty auto-resizing histogram of ns with 3 significant digits.
 ///
-/// Only `record` makes it grow: `saturating_record` puts what is outside into its last bucket.
+/// Only `record` resizes it: `saturating_record` puts values outside its range into the last
+/// bucket.
 ///
 /// # Panics
-/// Never: three digits are possible.
+/// Never: three digits are supported.
 #[must_use]
 pub fn new_histogram() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are possible")
 }
 
-/// A histogram within a message: the text of [`Encoded`].
+/// Serde format for a histogram in a message: the text of [`EncodedHistogram`].
 pub(crate) mod as_text {
     use super::{Deserialize, Encoded, Histogram, Serialize, decode};
     use serde::{Deserializer, Serializer, de};
@@ -179,12 +180,12 @@ pub(crate) mod as_text {
     }
 }
 
-/// The same of what may have no values.
+/// Serde format for an optional histogram.
 pub(crate) mod as_text_if_any {
     use super::{Deserialize, Encoded, Histogram, Serialize, as_text};
     use serde::{Deserializer, Serializer};
 
-    /// A histogram where there is one.
+    /// Wrapper that deserializes a histogram inside an `Option`.
     #[derive(Deserialize)]
     struct Any(#[serde(with = "as_text")] Histogram<u64>);
 
@@ -202,27 +203,27 @@ pub(crate) mod as_text_if_any {
     }
 }
 
-/// All distributions of a series together: the histograms merged exactly, the moments added.
+/// All distributions of a series together: histograms merged exactly, moments summed.
 #[derive(Debug, Clone)]
 pub struct Merged {
-    /// How many.
+    /// Number of values.
     pub count: u64,
     /// Their exact sum in ns.
     pub sum_ns: f64,
-    /// The exact sum of squares, where every part has one.
+    /// The exact sum of squares, if every part has one.
     pub square_sum: Option<f64>,
-    /// Bytes that moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// The minimum in ns, as exactly as the parts know it; `None` without values.
+    /// The minimum in ns, as exact as in the parts; `None` without values.
     pub min_ns: Option<u64>,
-    /// The maximum in ns, likewise.
+    /// The maximum in ns, as exact as in the parts; `None` without values.
     pub max_ns: Option<u64>,
     /// The values of all parts that keep them.
     pub histogram: Histogram<u64>,
 }
 
 impl Merged {
-    /// `None` without any part.
+    /// Merges distributions; `None` without any.
     #[must_use]
     pub fn of<'a>(parts: impl IntoIterator<Item = &'a Distribution>) -> Option<Self> {
         parts.into_iter().map(Self::of_one).reduce(Self::join)
@@ -230,7 +231,8 @@ impl Merged {
 
     fn of_one(part: &Distribution) -> Self {
         let (mut histogram, values) = (new_histogram(), part.values());
-        // Most are as these are, and copying is most of the work of merging a thousand.
+        // Most have the same precision; reusing the histogram saves the copy that dominates merging
+        // a thousand.
         if values.sigfig() == histogram.sigfig() {
             histogram = values;
         } else {
@@ -247,7 +249,7 @@ impl Merged {
         }
     }
 
-    /// Both together.
+    /// Merges two.
     ///
     /// # Panics
     /// Never: a histogram that grows takes any other.
@@ -265,7 +267,7 @@ impl Merged {
         }
     }
 
-    /// The exact mean in seconds; `None` for none.
+    /// Returns the exact mean in seconds; `None` without values.
     #[must_use]
     pub fn mean_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns * 1e-9 / self.count as f64)

@@ -1,8 +1,8 @@
 //! Doubts about measurements, as identifiers with typed arguments.
 //!
-//! A doubt travels with a result; it never removes the result and never fails a run. The words for
-//! people are written by the report alone; what is stored is which doubt and about which figures.
-//! Shares are 0 … 1, times in seconds, sizes in bytes, rates in their base unit.
+//! A doubt accompanies a result; it never removes the result and never fails a run. Stored are only
+//! the identifier and its figures; the report generates the text. Shares are 0 … 1, times in
+//! seconds, sizes in bytes, rates in their base unit.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::quantity::Unit;
 
 mod arguments;
 
-/// One doubt. The variants are the documentation: `assay help methods` prints them.
+/// Reason why a result may be misleading. The variants document the identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
 pub enum Doubt {
@@ -23,41 +23,41 @@ pub enum Doubt {
     NoInterval {
         /// Samples that count.
         n: usize,
-        /// What they are worth.
+        /// Effective samples.
         n_effective: f64,
-        /// Independent samples that an interval takes.
+        /// Effective samples that an interval takes.
         needed: usize,
-        /// Whether a tool decides how often it repeats.
+        /// Whether a tool decides the number of repetitions.
         by_tool: bool,
     },
     /// The interval is wider than was requested.
     WideInterval {
         /// Half its width over the median.
         width: f64,
-        /// What was requested.
+        /// Requested width.
         target: f64,
         /// Samples that count.
         n: usize,
-        /// What they are worth.
+        /// Effective samples.
         n_effective: f64,
-        /// Whether a tool decides how often it repeats.
+        /// Whether a tool decides the number of repetitions.
         by_tool: bool,
     },
-    /// All samples share the luck of one preparation.
+    /// All samples come from one preparation, so the variance between preparations is unknown.
     OnePreparation {
         /// Preparations that were requested.
         asked: u32,
-        /// What they share.
+        /// Source of the variance.
         luck: Luck,
     },
     /// There was time for fewer preparations than were requested.
     FewPreparations {
         /// Preparations that were requested.
         asked: u32,
-        /// Those that there were, two at least.
+        /// Number of preparations, at least two.
         had: usize,
     },
-    /// The preparations differ more than what is measured within them.
+    /// The preparations differ more than the samples within them.
     PreparationsDiffer {
         /// Share of the variance between preparations.
         between: f64,
@@ -65,19 +65,19 @@ pub enum Doubt {
         preparations: usize,
         /// Samples that count.
         n: usize,
-        /// What they are worth.
+        /// Effective samples.
         n_effective: f64,
-        /// What a preparation's luck consists of.
+        /// Source of the variance between preparations.
         luck: Luck,
     },
     /// Neighbouring repetitions resemble each other.
     Autocorrelated {
         /// Samples that count.
         n: usize,
-        /// What they are worth.
+        /// Effective samples.
         n_effective: f64,
     },
-    /// A part of the samples that matters was taken for warm-up and does not count.
+    /// A considerable part of the samples was discarded as warm-up.
     WarmUpDiscarded {
         /// Leading samples that were discarded.
         discarded: usize,
@@ -88,16 +88,16 @@ pub enum Doubt {
     SeveralModes {
         /// Share of the lower group.
         share_low: f64,
-        /// Where the lower group lies.
+        /// Centre of the lower group.
         low: f64,
-        /// Where the upper group lies.
+        /// Centre of the upper group.
         high: f64,
         /// Unit of both.
         unit: Unit,
     },
-    /// Some samples were no numbers.
+    /// Samples were not finite numbers.
     SamplesNotFinite {
-        /// Samples that were refused.
+        /// Samples that were rejected.
         refused: usize,
         /// All samples.
         all: usize,
@@ -108,25 +108,25 @@ pub enum Doubt {
         metric: String,
         /// The figure as text, as JSON has no such number.
         figure: String,
-        /// Its unit.
+        /// Unit of the metric.
         unit: Unit,
     },
-    /// A figure is zero or negative where nothing measured can be.
+    /// A figure is zero or negative although every measured value must be positive.
     NotPositive {
         /// The metric.
         metric: String,
         /// The figure.
         figure: f64,
-        /// Its unit.
+        /// Unit of the metric.
         unit: Unit,
     },
     /// Two figures of one sample are in the wrong order.
     OutOfOrder {
-        /// Which law.
+        /// The violated order.
         law: Order,
-        /// What should be less.
+        /// Figure that should be the smaller one.
         less: f64,
-        /// What should be more.
+        /// Figure that should be the larger one.
         more: f64,
         /// Unit of both.
         unit: Unit,
@@ -140,12 +140,12 @@ pub enum Doubt {
         /// Unit of both.
         unit: Unit,
     },
-    /// Rate over cores and clock is no FLOP/cycle that a core has, so there is no Rpeak.
+    /// The rate over cores and clock is not a plausible FLOP/cycle of a core, so there is no Rpeak.
     NoRpeak {
         /// The best rate over cores and clock.
         flop_per_cycle: f64,
     },
-    /// Samples of a metric that this version does not know.
+    /// A sample's metric is unknown to this version.
     UnknownMetric {
         /// The case.
         case: String,
@@ -158,7 +158,7 @@ pub enum Doubt {
         bytes_per_array: u64,
         /// Arrays over the sum of the last-level caches.
         multiple: f64,
-        /// What the rule asks for.
+        /// Minimum of STREAM's rule.
         needed: f64,
     },
 
@@ -168,7 +168,7 @@ pub enum Doubt {
         stolen_s: f64,
         /// Share of the CPU time.
         share: f64,
-        /// The time looked at.
+        /// Length of the observed time.
         span_s: f64,
     },
     /// Tasks waited for a CPU.
@@ -183,9 +183,9 @@ pub enum Doubt {
     },
     /// The control group ran out of its CPU quota.
     Throttled {
-        /// How often.
+        /// Number of times.
         times: u64,
-        /// The time looked at.
+        /// Length of the observed time.
         span_s: f64,
     },
     /// The clock frequency fell.
@@ -202,32 +202,32 @@ pub enum Doubt {
     },
     /// Another assay was measuring.
     AnotherAssay,
-    /// The processor is a program: QEMU without KVM carries out every instruction itself.
+    /// The processor is emulated: QEMU runs without KVM.
     EmulatedCpu,
-    /// The process or the machine stood still meanwhile.
+    /// The process or the machine was paused during the measurement.
     Paused {
-        /// How often.
+        /// Number of pauses.
         times: u64,
-        /// How long in all.
+        /// Total duration of the pauses.
         seconds: f64,
-        /// How long of it the machine was suspended.
+        /// Part of it in which the machine was suspended.
         suspended_s: f64,
     },
-    /// CPUs that assay could use at first were taken away meanwhile.
+    /// CPUs that assay could use at the start were taken away during the measurement.
     CpusTaken {
         /// Their numbers.
         cpus: Vec<u32>,
     },
-    /// The clock of the day was set meanwhile.
+    /// The wall clock was set during the measurement.
     ClockStepped {
-        /// By how much; backwards is negative.
+        /// Size of the step; negative = backwards.
         seconds: f64,
     },
     /// The run took much longer than its budget.
     OverBudget {
-        /// What it took.
+        /// Elapsed time.
         elapsed_s: f64,
-        /// What it was given.
+        /// Time budget.
         budget_s: f64,
     },
 
@@ -235,19 +235,19 @@ pub enum Doubt {
     RoundedOutput {
         /// The metric.
         metric: String,
-        /// Size of the message it is coarsest at, as the tool prints it; empty where there is none.
+        /// Message size with the coarsest rounding, as the tool prints it; empty without sizes.
         at: String,
         /// Relative uncertainty from rounding.
         share: f64,
     },
     /// A far end or a tool reports the CPU time of its process alone.
     ProcessCpuOnly {
-        /// Whether it is the tool that measured, and not the far end of our own test.
+        /// Whether the tool measured, and not only the far end.
         is_tool: bool,
     },
-    /// The far end copies what it receives, whatever it is asked.
+    /// It is unknown whether the far end honours the request not to copy the received data.
     CopyUnknown,
-    /// A case ended before its time; its result is about what came before.
+    /// A case ended early; its result covers the time before.
     BrokeOff,
     /// A tool ran another number of threads.
     OtherThreadCount {
@@ -258,16 +258,16 @@ pub enum Doubt {
     },
     /// A tool's arrays are smaller than was requested.
     SmallerArrays {
-        /// What they hold.
+        /// Actual size.
         held_bytes: f64,
-        /// What was requested.
+        /// Requested size.
         wanted_bytes: f64,
-        /// Over the last-level caches.
+        /// Actual size over the last-level caches.
         multiple: f64,
     },
     /// A part of a tool's output could not be used.
     UnreadOutput {
-        /// The line or row, and what is wrong with it.
+        /// The line or row, and the problem with it.
         problem: String,
     },
     /// A tool measures once where a steady state was requested.
@@ -276,22 +276,23 @@ pub enum Doubt {
         by: String,
     },
 
-    /// Ranks were bound to other CPUs than requested.
+    /// Ranks were bound to CPUs other than requested.
     OtherBinding {
-        /// What they were bound to.
+        /// Actual binding.
         bound: String,
-        /// What was requested, one CPU for each rank.
+        /// Requested CPUs, one for each rank.
         asked: Vec<u32>,
     },
-    /// Both hosts of a pair are containers of one machine, whose memory a library may use instead of the network.
+    /// Both hosts of a pair are containers on one machine, so a library may use its memory instead
+    /// of the network.
     OneKernel,
-    /// Ranks are bound to no single CPU.
+    /// Ranks are not bound to a single CPU.
     UnboundRanks {
-        /// How many.
+        /// Number of ranks that are not bound.
         unbound: usize,
-        /// How many of them moved.
+        /// Number of those that moved.
         moved: usize,
-        /// All ranks.
+        /// Number of all ranks.
         ranks: usize,
     },
     /// The virtual function carried little of the traffic.
@@ -306,25 +307,25 @@ pub enum Doubt {
 
     /// A steady state was not reached.
     SteadyStateNotReached {
-        /// Rounds that were made.
+        /// Number of rounds.
         rounds: usize,
-        /// The last rounds, where there were enough.
+        /// The last rounds, if there were enough.
         window: Option<SteadyWindow>,
-        /// Range that is allowed.
+        /// Maximum range.
         range: f64,
-        /// Slope that is allowed.
+        /// Maximum slope.
         slope: f64,
     },
-    /// A search for the rate that meets a goal ended before it knew it.
+    /// A search for the rate that meets a goal ended without a result.
     SearchNotFinished {
         /// Rates that were tried.
         tries: usize,
-        /// The maximum rate that was shown to meet the goal.
+        /// Highest rate that was shown to meet the goal.
         keeps_per_s: f64,
-        /// The lowest rate that was not.
+        /// Lowest rate that was not shown to meet it.
         misses_per_s: f64,
     },
-    /// What was measured is memory.
+    /// The target is in memory.
     TargetInMemory {
         /// The file, or the folder of the tree.
         #[serde(with = "crate::path_text")]
@@ -339,67 +340,67 @@ pub enum Doubt {
         path: PathBuf,
         /// Its size.
         bytes: u64,
-        /// What of it is stored.
+        /// Number of its bytes that are stored.
         stored_bytes: u64,
     },
-    /// In flight is not rate × latency.
+    /// Little's law is violated: I/O in flight is not rate × latency.
     LittlesLaw {
         /// I/O in flight.
         in_flight: f64,
         /// Rate × latency.
         product: f64,
     },
-    /// The rate that was asked for was not reached.
+    /// The requested rate was not reached.
     RateMissed {
-        /// What was requested.
+        /// Requested rate.
         asked_per_s: f64,
-        /// What was reached.
+        /// Reached rate.
         reached_per_s: f64,
     },
     /// I/O or operations of an open loop were due before the end and never started.
     NotStarted {
-        /// How many.
+        /// Number of I/O or operations that never started.
         count: u64,
-        /// All that were due.
+        /// Number of all that were due.
         due: u64,
     },
-    /// Messages of an open loop were due faster than they were answered.
+    /// Messages of an open loop were due faster than the replies arrived.
     MessageRateMissed {
-        /// What was requested.
+        /// Requested rate.
         asked_per_s: f64,
-        /// Messages that were answered.
+        /// Messages that got a reply.
         answered: u64,
-        /// In which time, in seconds.
+        /// Duration in seconds.
         seconds: f64,
     },
-    /// The generator may be what was measured.
+    /// The generator may have limited the result.
     GeneratorNear {
-        /// What it does without I/O.
+        /// Rate of the generator without I/O.
         alone_per_s: f64,
-        /// That over what was reached.
+        /// Generator rate over the reached rate.
         factor: f64,
     },
-    /// One I/O failed.
+    /// An I/O failed.
     IoFailed {
         /// Index of the target.
         target: usize,
         /// `read` or `write`.
         operation: String,
-        /// Where, in bytes.
+        /// Offset in bytes.
         offset: u64,
-        /// How much was requested, in bytes.
+        /// Requested length in bytes.
         bytes: u64,
-        /// What the kernel or the verifier said.
+        /// Error of the kernel or the verifier.
         cause: String,
     },
-    /// One operation on a file failed.
+    /// An operation on a file failed.
     FileOperationFailed {
         /// The file or directory.
         #[serde(with = "crate::path_text")]
         path: PathBuf,
-        /// What was to be done.
+        /// The operation.
         operation: String,
-        /// What the kernel said.
+        /// Error of the kernel.
         cause: String,
     },
 
@@ -408,15 +409,16 @@ pub enum Doubt {
         /// The index.
         #[serde(with = "crate::path_text")]
         path: PathBuf,
-        /// What the system or the library said.
+        /// Error of the system or the library.
         cause: String,
     },
-    /// Events of the run are lost or damaged. It concerns what is read and is never stored.
+    /// Events of the run are lost or damaged. It concerns reading and is never stored.
     EventsLost {
-        /// How many; 0 = its beginning was changed, or a newer assay wrote what is not known here.
+        /// Number of events; 0 = the beginning was changed, or a newer version wrote something
+        /// unknown here.
         count: u64,
     },
-    /// A host is worse than the others of the run, by more than chance explains. Derived, and never stored.
+    /// A host is significantly worse than the others of the run. Derived, and never stored.
     WorseThanPeers {
         /// The host.
         host: String,
@@ -429,23 +431,24 @@ pub enum Doubt {
         /// Number of hosts.
         hosts: usize,
     },
-    /// A host was busy up to its limit while several moved data: what was measured may be its limit. Derived, and
+    /// A host was saturated while several moved data: the result may be its limit. Derived, and
     /// never stored.
     HostSaturated {
         /// The host.
         host: String,
-        /// What of it.
+        /// The saturated resource.
         resource: Resource,
-        /// How much of that was in use, 0 … 1.
+        /// Utilisation of the resource, 0 … 1.
         share: f64,
     },
-    /// A pair of hosts is worse than the others of the run, likewise. Derived, and never stored.
+    /// A pair of hosts is significantly worse than the others of the run. Derived, and never
+    /// stored.
     WorseThanPairs {
-        /// The host that began.
+        /// The first host of the pair, which begins.
         from: String,
-        /// The other end.
+        /// The second host of the pair.
         to: String,
-        /// Their value.
+        /// Value of the pair.
         value: f64,
         /// The median over all pairs.
         median: f64,
@@ -454,49 +457,50 @@ pub enum Doubt {
         /// Number of pairs.
         pairs: usize,
     },
-    /// A host is missing from here on; what it measured before counts.
+    /// A host is missing from this point on; its earlier results count.
     HostLost {
         /// The host.
         host: String,
-        /// Why, as a stable name: `connection-ended`, `no-answer` …
+        /// Reason as a stable name: `connection-ended`, `no-answer` …
         why: String,
-        /// The same in the words of what leads to it.
+        /// Error message with the reason.
         reason: String,
-        /// What to do.
+        /// Advice for the user.
         advice: String,
     },
-    /// It is about one of several hosts.
+    /// The doubt concerns one of several hosts.
     OnHost {
         /// The host.
         host: String,
-        /// What is doubtful there.
+        /// The doubt about that host.
         doubt: Box<Self>,
     },
-    /// In the words of a run that format 1 stored.
+    /// Free text of a run that format 1 stored.
     #[serde(rename = "told")]
     Reported {
-        /// What it was called.
+        /// Its name there.
         name: String,
-        /// What is doubtful.
+        /// The text.
         text: String,
-        /// What to do about it.
+        /// Advice for the user.
         advice: String,
     },
 }
 
-/// Where more of what was due than this share never started, p99 is the least that it can be.
+/// Share of unstarted I/O above which p99 is only a lower bound.
 const NOT_STARTED: f64 = 0.01;
 
 impl Doubt {
-    /// The doubt of an open loop that left so many undone of those that were due. A single one may have
-    /// become due with the end.
+    /// Returns the doubt about an open loop if too many of its due operations never started. One
+    /// may have become due at the very end, so a single one is ignored.
     #[must_use]
     pub fn not_started(count: u64, due: u64) -> Option<Self> {
         (count > 1 && count as f64 > NOT_STARTED * due as f64)
             .then_some(Self::NotStarted { count, due })
     }
 
-    /// The same of messages on one connection, where as much is due as was asked for in the time.
+    /// Returns the doubt about messages on one connection, whose due number is the requested rate
+    /// times the duration.
     #[must_use]
     pub fn message_rate(
         asked_per_s: f64,
@@ -507,7 +511,7 @@ impl Doubt {
         Some(Self::MessageRateMissed { asked_per_s, answered, seconds })
     }
 
-    /// The stable name for scripts: `cache-assisted`, `wide-interval` …
+    /// Returns the stable name for scripts: `cache-assisted`, `wide-interval` …
     #[must_use]
     pub fn id(&self) -> &str {
         match self {
@@ -573,7 +577,8 @@ impl Doubt {
         }
     }
 
-    /// How bad it is beside the same doubt about another host; 0 where one is as bad as another.
+    /// Returns the severity relative to the same doubt about another host; 0 for doubts without a
+    /// degree.
     #[must_use]
     pub fn extent(&self) -> f64 {
         match self {

@@ -1,40 +1,41 @@
-//! Why storage I/O was issued by one engine and not by another.
+//! Reasons why an engine was chosen for storage I/O.
 
 use serde::{Deserialize, Serialize};
 
-/// The reason for an engine.
+/// Reason for the choice of an engine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum EngineReason {
-    /// The user asked for it.
+    /// The user requested it.
     AskedFor,
-    /// It is the first choice and the kernel grants it.
+    /// It is the first choice and the kernel supports it.
     Best,
-    /// It is the first choice, and where it may take a detour the second is refused.
+    /// It is the first choice. A contest with libaio would be held because I/O may fall back to a
+    /// slower path, but libaio is refused.
     BestOfRefused,
-    /// The kernel refuses `io_uring`, and libaio where that is given; what it said.
+    /// The kernel refuses `io_uring`, and possibly libaio.
     Refused {
-        /// What the kernel said to `io_uring`.
+        /// Error message for `io_uring`.
         io_uring: String,
-        /// What it said to libaio; `None` = libaio was taken.
+        /// Error message for libaio; `None` = libaio was used.
         libaio: Option<String>,
     },
     /// The kernel refuses `io_uring`, and libaio would block in the page cache.
     RefusedAndBuffered {
-        /// What the kernel said to `io_uring`.
+        /// Error message for `io_uring`.
         io_uring: String,
     },
-    /// Both were tried for a moment, and this one was faster.
+    /// Both were tried briefly, and this one was faster.
     Contest {
         /// I/O per second of both, the winner's first.
         rates_per_s: [f64; 2],
     },
-    /// Only a contest could tell, and there was none because of verification.
+    /// Only a contest could decide, and verification does not allow one.
     UntriedContest,
-    /// In the words of a run that format 1 stored.
+    /// Free text of a run that format 1 stored.
     #[serde(rename = "told")]
     Reported {
-        /// The words.
+        /// The text.
         text: String,
     },
 }

@@ -1,17 +1,17 @@
-//! Entries: what a measurement hands to the recorder, before its series has a number.
+//! Entries: results that a measurement passes to the recorder, before their series has a number.
 //!
-//! A driver knows metrics and what distinguishes one series of its case from another; numbers,
-//! preparations and times of day are the recorder's.
+//! A driver supplies metrics and the dimensions of a series within its case. The recorder adds
+//! numbers, preparations and times.
 
 use crate::attribute::{Attribute, Attributes, Value};
 use crate::distribution::Distribution;
 use crate::doubt::Doubt;
 use crate::event::{Count, Figures};
 
-/// One thing that a measurement found.
+/// Result of a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Entry {
-    /// Something measured.
+    /// A measured result of one series.
     Measured(Key, Seen),
     /// A fact about one series.
     SeriesFact(Key, Attribute, Value),
@@ -21,37 +21,37 @@ pub enum Entry {
     Doubt(Doubt),
 }
 
-/// Which series of a case.
+/// Series within a case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Key {
     /// Name of the metric in the benchmark's row.
     pub metric: &'static str,
-    /// What distinguishes it from other series of that metric; empty where there is one.
+    /// Dimensions that distinguish it from other series of that metric; empty for the only one.
     pub extra: Attributes,
 }
 
-/// What was measured.
+/// Measured result: a value, or several values of a time span.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Seen {
-    /// A value in the metric's base unit, and what it is a mean over.
+    /// A value in the metric's base unit, with its weight in means.
     Sample {
         /// The value.
         value: f64,
-        /// Its weight.
+        /// Its weight: seconds, bytes or operations that the value is a mean over.
         weight: f64,
     },
     /// All values of a stretch of time.
     Distribution(Span, Distribution),
     /// Rare events in a stretch of time.
     Count(Span, Count),
-    /// What a tool said of values that only it has seen.
+    /// Statistics that a tool printed of values that it did not output.
     Figures(Figures),
 }
 
-/// A stretch of time since the measurement of the case began.
+/// Time span since the measurement of the case began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span {
-    /// Its beginning in ns.
+    /// Its start in ns.
     pub from_ns: u64,
     /// Its end in ns.
     pub to_ns: u64,
@@ -60,13 +60,13 @@ pub struct Span {
 }
 
 impl Key {
-    /// The only series of a metric.
+    /// Returns the key of a metric's only series.
     #[must_use]
     pub const fn of(metric: &'static str) -> Self {
         Self { metric, extra: Attributes::new() }
     }
 
-    /// One of several series of a metric.
+    /// Returns the key of one of several series of a metric.
     pub fn with(
         metric: &'static str,
         extra: impl IntoIterator<Item = (Attribute, Value)>,
@@ -76,9 +76,10 @@ impl Key {
 }
 
 impl Seen {
-    /// A value that is a mean over so many seconds, bytes or operations. Where that is exactly 1 it is a
-    /// billionth more: a weight of 1 says that the value is one repetition of the same work, of which the
-    /// mean is another.
+    /// Returns a value that is a mean over `weight` seconds, bytes or operations.
+    ///
+    /// A weight of exactly 1 is increased by a billionth: 1 marks a value as one repetition of the
+    /// same work, for which means are calculated differently.
     #[must_use]
     pub fn over(value: f64, weight: f64) -> Self {
         let is_one = (weight - 1.0).abs() < 1e-9;
@@ -87,14 +88,14 @@ impl Seen {
 }
 
 impl Span {
-    /// From seconds; a span that counts.
+    /// Converts a span from seconds.
     #[must_use]
     pub fn of_seconds(start_s: f64, length_s: f64, warmup: bool) -> Self {
         let ns = |seconds: f64| (seconds * 1e9).round().max(0.0) as u64;
         Self { from_ns: ns(start_s), to_ns: ns(start_s + length_s), warmup }
     }
 
-    /// Its beginning and its length in seconds.
+    /// Returns its start and its length in seconds.
     #[must_use]
     pub fn seconds(self) -> (f64, f64) {
         let length_ns = self.to_ns.saturating_sub(self.from_ns);
@@ -103,7 +104,7 @@ impl Span {
 }
 
 impl Entry {
-    /// The same, distinguished by one dimension more where it is about a series.
+    /// Adds a dimension to the series; returns entries about the case unchanged.
     #[must_use]
     pub fn within(mut self, name: Attribute, value: impl Into<Value>) -> Self {
         if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {
@@ -112,13 +113,13 @@ impl Entry {
         self
     }
 
-    /// A sample of weight 1 of a metric's only series.
+    /// Returns a sample of weight 1 of a metric's only series.
     #[must_use]
     pub const fn sample(metric: &'static str, value: f64) -> Self {
         Self::Measured(Key::of(metric), Seen::Sample { value, weight: 1.0 })
     }
 
-    /// The same about one part of many: whatever is about a series has these dimensions, too.
+    /// Adds `dimensions` to the series; returns entries about the case unchanged.
     #[must_use]
     pub fn of(mut self, dimensions: &Attributes) -> Self {
         if let Self::Measured(key, _) | Self::SeriesFact(key, ..) = &mut self {

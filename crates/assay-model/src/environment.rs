@@ -1,23 +1,23 @@
-//! What a measurement may be about besides what was asked: the machine, its settings, the code that ran.
-//! Values only.
+//! Environment of a run, which may explain differences that the workload does not: machine,
+//! settings, kernels. Data types only.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What surrounded a run: by aspect, and by name where an aspect has several.
+/// Environment of a run: values by aspect, and by name if an aspect has several.
 pub type Environment = BTreeMap<(Aspect, String), String>;
 
-/// What may differ between two runs although nobody asked for it. Stored names; the order is that of
-/// reports.
+/// Aspects in which the environments of two runs may differ. The names are stored; reports keep
+/// this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aspect {
-    /// How many hosts took part.
+    /// Number of hosts.
     HostCount,
     /// The hosts.
     Host,
-    /// What makes the machine comparable with itself.
+    /// Fingerprint of the machine.
     Fingerprint,
     /// The model of the processor.
     Processor,
@@ -31,19 +31,19 @@ pub enum Aspect {
     Setting,
     /// The version of assay.
     Version,
-    /// The loop that ran, by benchmark and metric.
+    /// Kernel that ran, by benchmark and metric.
     Loop,
-    /// How I/O was handed to the kernel, by benchmark and metric.
+    /// Engine that issued the I/O, by benchmark and metric.
     Engine,
-    /// The host at the other end of a network, as the user named it.
+    /// Far end of a network measurement, as the user named it.
     FarEnd,
     /// Congestion control of TCP.
     Congestion,
     /// Size of each array in memory, in bytes.
     ArraySize,
-    /// Size of what storage I/O goes to, in bytes.
+    /// Size of the storage target, in bytes.
     FileSize,
-    /// Kind of file system below it.
+    /// Kind of its file system.
     FileSystem,
     /// The device that carried the traffic, or that targets are on.
     Device,
@@ -51,6 +51,6 @@ pub enum Aspect {
     Load,
     /// Share of the CPU time that the hypervisor took during a run.
     Steal,
-    /// Which condition was measured first.
+    /// Condition that was measured first.
     Order,
 }

@@ -1,8 +1,8 @@
-//! The events of a run: a closed enumeration that every later step reads.
+//! Events of a run, as stored.
 //!
-//! Events are stored one per line and never rewritten. A crash after any of them loses nothing
-//! that came before. [`crate::run::Run::fold`] turns them back into a run. No event holds finished
-//! sentences: the words for people are the report's.
+//! Events are stored one per line and never rewritten. A crash after any event loses nothing that
+//! came before it. [`crate::run::Run::fold`] folds them into a run. No event contains sentences:
+//! the report generates the texts.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,10 +13,10 @@ use crate::facts::{HostFacts, HostState};
 use crate::failure::Failure;
 use crate::plan::Plan;
 
-/// The version of the event format. Fields may be added; none changes its meaning within a version.
+/// Version of the event format. Fields may be added; none changes its meaning within a version.
 pub const FORMAT: u32 = 2;
 
-/// One thing that happened.
+/// Event of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum RunEvent {
@@ -24,34 +24,34 @@ pub enum RunEvent {
     RunStarted(Box<RunStarted>),
     /// A host takes part, before its first sample.
     HostJoined(Box<HostJoined>),
-    /// A case begins.
+    /// A case starts.
     CaseStarted {
         /// Its identifier in the plan.
         case: String,
     },
-    /// A series begins; everything measured in it carries only its number.
+    /// A series starts; later events refer to it by its number.
     SeriesOpened(SeriesOpened),
-    /// One measured value.
+    /// A measured value.
     Sample(Sample),
-    /// Every single I/O, message or operation of a stretch of time.
+    /// Distribution of all I/O, messages or operations of a stretch.
     Distribution(Stretch<Distribution>),
-    /// Rare events among all: lost of sent, late of due.
+    /// Rare events among their occasions: lost of sent, late of due.
     Count(Stretch<Count>),
-    /// Figures of a distribution whose values only a tool has seen.
+    /// Statistics that a tool printed of values that it did not output.
     Figures {
         /// The series.
         series: u32,
-        /// What the tool said.
+        /// The statistics.
         #[serde(flatten)]
         figures: Figures,
     },
-    /// Something found out while measuring.
+    /// A fact found while measuring.
     Fact(Fact),
-    /// Raw output of a tool or of a measurement, stored beside the events under its hash.
+    /// Raw output of a tool or of a measurement, stored next to the events under its hash.
     RawOutput {
         /// The case that produced it; `None` = the run.
         case: Option<String>,
-        /// What it is: `stdout`, `hpccoutf.txt` …
+        /// Its name: `stdout`, `hpccoutf.txt` …
         name: String,
         /// BLAKE3 hash of the content, in hexadecimal.
         hash: String,
@@ -65,23 +65,23 @@ pub enum RunEvent {
         /// The doubt.
         doubt: Doubt,
     },
-    /// A case ended well; its samples count.
+    /// A case succeeded; its samples count.
     CaseFinished {
         /// Its identifier in the plan.
         case: String,
-        /// Why no more repetitions were made.
+        /// Reason why the repetitions stopped.
         stopped: Stopped,
     },
-    /// A case ended badly; its samples do not count, unless it was a connection that broke.
+    /// A case failed; its samples do not count, except after a lost connection.
     CaseFailed {
         /// Its identifier in the plan.
         case: String,
-        /// What failed and why.
+        /// Cause of the failure.
         failure: Failure,
-        /// The earlier case whose failure this one would only have repeated: it was skipped.
+        /// Earlier case with the same cause of failure, for which this one was skipped.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         because: Option<String>,
-        /// The only host that it ended badly on, where it goes on elsewhere; `None` = the case is over.
+        /// Only host on which it failed, if it continues on the others; `None` = the case is over.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         host: Option<String>,
     },
@@ -89,90 +89,92 @@ pub enum RunEvent {
     RunFinished {
         /// RFC 3339 time in UTC.
         finished: String,
-        /// How it ended.
+        /// Final status.
         status: Status,
-        /// The first host after the last case.
+        /// State of the first host after the last case.
         state: HostState,
     },
 }
 
-/// Everything known before the first host joins.
+/// Everything that is known before the first host joins.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunStarted {
     /// [`FORMAT`] of the writer.
     pub format: u32,
     /// Identifier of the run.
     pub run: String,
-    /// What the user calls the condition it was measured under, e.g. `on`.
+    /// The user's name of the condition under which it was measured, e.g. `on`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What the user says about the run, in a line.
+    /// The user's note about the run, in one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// RFC 3339 time in UTC.
     pub started: String,
-    /// What will be done.
+    /// The plan to execute.
     pub plan: Plan,
-    /// What was typed behind the name of the program, word by word; empty where nobody typed it, and in runs of older assays.
+    /// Arguments of the command line; empty without a command line, and in runs of older versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// In which tool's language it was asked; `None` = a suite or options of assay's own.
+    /// Request in the language of a tool; `None` = a suite or assay's own options.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Asked>,
-    /// Its place among runs of two conditions that took turns.
+    /// Its position among the alternating runs of two conditions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<Turn>,
-    /// The run that the store had as its latest, where that began later by the clock: the clock was set back in between.
+    /// Latest run of the store at the start, if it began later by the clock: the clock was set back
+    /// in between.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
 
-/// The place of a run among those of two conditions that take turns.
+/// Position of a run among the alternating runs of two conditions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// What all of them have in common.
+    /// Identifier that they share.
     pub comparison: String,
-    /// What their order was drawn from.
+    /// Seed of their order.
     pub seed: u64,
-    /// Which of them it is, from 0.
+    /// Number of this run, from 0.
     pub number: u32,
-    /// Which block, from 0: the runs of a block are neighbours in time, one of each condition.
+    /// Number of the block, from 0: a block has neighbouring runs, one of each condition.
     pub block: u32,
-    /// One more run of the first condition, which shows what the machine does by itself.
+    /// Whether it is a control: an extra run of the first condition, which shows the machine's own
+    /// variation.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_control: bool,
 }
 
-/// A question in the language of a tool, as the user put it, so that the answer can be given in that
-/// language again. Files it names are raw outputs of the run.
+/// Command line in the language of a tool, as the user typed it, so that the result can be printed
+/// in that language again. The files that it names are raw outputs of the run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asked {
     /// `fio`, `vdbench`, `ior`, `iperf3`, `qperf`, `ping`, `osu`.
     pub language: String,
-    /// The words after the command, in order.
+    /// Arguments after the command, in order.
     pub words: Vec<String>,
 }
 
 /// A host that takes part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HostJoined {
-    /// Its name, unique within the run: what the dimensions `host` and `peer` say.
+    /// Its name, unique within the run; the value of the dimensions `host` and `peer`.
     pub host: String,
-    /// What it says about itself.
+    /// Facts about it.
     pub facts: HostFacts,
     /// Its state before the first case.
     pub state: HostState,
-    /// The clock that times everything there, measured first.
+    /// Its clock, measured before anything else.
     pub clock: Clock,
-    /// The groups that the user counts it to; each has totals of its own.
+    /// Groups that the user assigned it to; each has totals of its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
 }
 
-/// What the clock can distinguish and what reading it costs, and the same for an empty kernel.
+/// Resolution and cost of a host's clock, and the time of a null kernel.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Clock {
-    /// `CLOCK_MONOTONIC_RAW` …
+    /// Name: `CLOCK_MONOTONIC_RAW` …
     pub name: String,
     /// Smallest step seen, in seconds.
     pub resolution_s: f64,
@@ -180,21 +182,21 @@ pub struct Clock {
     pub cost_s: f64,
     /// Median time of a repetition of the null kernel, in seconds: the overhead of measuring.
     pub null_s: f64,
-    /// Its offset to the coordinator's clock; `None` = it is the coordinator's.
+    /// Its offset to the coordinator's clock; `None` = it is the coordinator's clock.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offset: Option<ClockOffset>,
 }
 
-/// How far a host's clock is ahead of the coordinator's.
+/// Offset of a host's clock, relative to the coordinator's.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ClockOffset {
     /// In seconds.
     pub seconds: f64,
-    /// The true offset differs from it by no more than this, in seconds.
+    /// Maximum error of the offset, in seconds.
     pub bound_s: f64,
 }
 
-/// What everything measured under one number is about.
+/// Start of a series: the subject of all later events with its number.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SeriesOpened {
     /// Its number, unique within the run.
@@ -203,22 +205,22 @@ pub struct SeriesOpened {
     pub case: String,
     /// Name of the metric in the benchmark's row.
     pub metric: String,
-    /// What distinguishes it from other series, the host among them.
+    /// Dimensions that distinguish it from other series, including the host.
     pub dimensions: Attributes,
 }
 
-/// One measured value.
+/// A measured value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// The series it belongs to.
     pub series: u32,
     /// In the metric's base unit.
     pub value: f64,
-    /// What the value is a mean over, so that means are pooled rightly: seconds of a rate, operations
-    /// of a cost. 1 where all samples weigh the same.
+    /// Weight of the value when means are pooled: the seconds of a rate, the operations of a cost.
+    /// 1 where all samples weigh the same.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub weight: f64,
-    /// Which preparation it was measured in, from 0.
+    /// Number of its preparation, from 0.
     pub preparation: u32,
     /// Nanoseconds since the run started.
     pub at_ns: u64,
@@ -233,35 +235,35 @@ fn is_one(weight: &f64) -> bool {
     weight.to_bits() == one().to_bits()
 }
 
-/// What was seen in a stretch of time.
+/// Result of a stretch of time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stretch<T> {
     /// The series it belongs to.
     pub series: u32,
-    /// Which preparation it was measured in, from 0.
+    /// Number of its preparation, from 0.
     pub preparation: u32,
-    /// Its beginning, in nanoseconds since the measurement of the case began.
+    /// Its start, in nanoseconds since the measurement of the case began.
     pub from_ns: u64,
     /// Its end, likewise.
     pub to_ns: u64,
     /// Whether it belongs to the warm-up, and does not count.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warmup: bool,
-    /// What was seen.
+    /// The result.
     #[serde(flatten)]
     pub seen: T,
 }
 
-/// Rare events among all.
+/// Rare events and their occasions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// How many it happened to.
+    /// Number of events.
     pub part: u64,
-    /// How many it could have happened to.
+    /// Number of occasions.
     pub whole: u64,
 }
 
-/// Figures of a distribution, as a tool printed them: nothing can derive them again.
+/// Statistics of a distribution, as a tool printed them; they cannot be derived again.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figures {
     /// The minimum, in the metric's base unit.
@@ -278,27 +280,27 @@ pub struct Figures {
     pub percentiles: std::collections::BTreeMap<String, f64>,
 }
 
-/// Something found out while measuring.
+/// A fact found while measuring.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
-    /// What it is about.
+    /// Subject of the fact.
     #[serde(flatten)]
     pub about: About,
-    /// Which fact.
+    /// The attribute.
     pub name: Attribute,
     /// Its value.
     pub value: Value,
 }
 
-/// What a fact is about.
+/// Subject of a fact.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum About {
-    /// One series.
+    /// A series.
     Series(u32),
     /// All series of a case.
     Case(String),
-    /// Those of one of its hosts.
+    /// All series of a case on one host.
     CaseOn {
         /// The case.
         case: String,
@@ -309,21 +311,21 @@ pub enum About {
     Host(String),
 }
 
-/// Why no more repetitions were made.
+/// Reason why the repetitions stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stopped {
-    /// The interval is as narrow as asked.
+    /// The interval is as narrow as requested.
     Precise,
-    /// The time was spent.
+    /// The time was used up.
     Budget,
-    /// An official tool or the user's own job decides how often it repeats.
+    /// An official tool or the user's own job decides the number of repetitions.
     Tool,
-    /// What it was to find out was known already: it has no samples.
+    /// Its result was already known; it has no samples.
     NotNeeded,
 }
 
-/// How a run ended.
+/// Final status of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -331,11 +333,11 @@ pub enum Status {
     Complete,
     /// At least one case failed.
     Failed,
-    /// At least one host is missing from what others measured.
+    /// At least one host is missing from the results.
     Partial,
-    /// Stopped from outside; the finished cases count.
+    /// Interrupted by a signal; the finished cases count.
     Interrupted,
-    /// The end was never written: assay was killed, or is still running.
+    /// The end is missing: assay was killed, or is still running.
     Unfinished,
 }
 
@@ -344,7 +346,6 @@ mod tests {
     use super::*;
     use crate::distribution::Distribution;
 
-    /// Every kind of event that flattens or tags something comes back as what it was.
     #[test]
     fn events_come_back() {
         let stretch = |seen| Stretch {

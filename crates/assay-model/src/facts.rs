@@ -9,32 +9,33 @@ use serde::{Deserialize, Serialize};
 
 pub mod difference;
 
-/// The name among hypervisors of a QEMU that carries out every instruction itself, as systemd-detect-virt(1) has it.
+/// Name of QEMU without KVM, which emulates every instruction, in systemd-detect-virt(1).
 pub const EMULATOR: &str = "qemu";
 
-/// One host, as seen just before a run.
+/// Facts about a host, recorded just before a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HostFacts {
     /// The host name.
     pub name: String,
-    /// A stable hash over what makes the machine comparable with itself (CPU, caches, NUMA,
-    /// memory size, virtualisation), and over nothing that changes from boot to boot.
+    /// Stable hash over the properties that make the machine comparable with itself (CPU, caches,
+    /// NUMA, memory size, virtualisation); no property that changes from boot to boot is included.
     pub fingerprint: String,
     /// Operating system, kernel and its command line.
     pub system: SystemFacts,
     /// The processor.
     pub cpu: CpuFacts,
-    /// Which CPUs share what.
+    /// CPUs and the caches, cores and nodes that they share.
     pub topology: Topology,
     /// Main memory.
     pub memory: MemoryFacts,
-    /// What the control group and resource limits allow this process.
+    /// Limits of the control group and of the process.
     pub limits: LimitFacts,
-    /// Kernel settings that move results, by their path: `transparent_hugepage/enabled` → `madvise`.
+    /// Kernel settings that affect results, by their path: `transparent_hugepage/enabled` →
+    /// `madvise`.
     pub settings: BTreeMap<String, String>,
     /// Name → state of each CPU vulnerability: `spectre_v2` → `Mitigation: Retpolines`.
     pub mitigations: BTreeMap<String, String>,
-    /// Versions of what took part: `assay`, `kernel`, `libc` …
+    /// Versions of the software involved: `assay`, `kernel`, `libc` …
     pub versions: BTreeMap<String, String>,
 }
 
@@ -45,11 +46,12 @@ pub struct SystemFacts {
     pub distribution: Option<String>,
     /// Kernel release.
     pub kernel: String,
-    /// Parameters of `/proc/cmdline` that are known to hold no secret, and how many others there are.
+    /// Parameters of `/proc/cmdline` that are known to contain no secret, and the number of the
+    /// others.
     pub kernel_command_line: Option<String>,
     /// Processor architecture as the kernel names it: `x86_64`.
     pub architecture: String,
-    /// The hypervisor or container engine, if one shows itself: `kvm`.
+    /// The hypervisor or container engine, if detectable: `kvm`.
     pub virtualization: Option<String>,
     /// Product name from DMI, e.g. the name of a cloud machine type.
     pub product: Option<String>,
@@ -76,13 +78,13 @@ pub struct CpuFacts {
     pub maximum_hz: Option<f64>,
     /// cpufreq governor.
     pub governor: Option<String>,
-    /// Turbo or boost, where a switch is visible.
+    /// Turbo or boost, if the setting is visible.
     pub boost: Option<bool>,
-    /// Threads per core above one.
+    /// Whether cores have more than one thread.
     pub smt: Option<bool>,
 }
 
-/// Which CPUs share what. CPU numbers are the kernel's.
+/// CPUs and the caches, cores and nodes that they share. CPU numbers are the kernel's.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Topology {
     /// The CPUs this process may use, ascending.
@@ -93,7 +95,7 @@ pub struct Topology {
     pub numa: Vec<NumaNode>,
 }
 
-/// One logical CPU.
+/// Logical CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
     /// The kernel's number.
@@ -106,7 +108,7 @@ pub struct Cpu {
     pub numa: u32,
 }
 
-/// One physical cache.
+/// Physical cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cache {
     /// 1, 2, 3 …
@@ -119,7 +121,7 @@ pub struct Cache {
     pub cpus: Vec<u32>,
 }
 
-/// One NUMA node.
+/// NUMA node with its CPUs and memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NumaNode {
     /// The kernel's number.
@@ -133,7 +135,7 @@ pub struct NumaNode {
 /// Main memory.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MemoryFacts {
-    /// All of it, in bytes.
+    /// Total size in bytes.
     pub total_bytes: u64,
     /// `MemAvailable`, in bytes.
     pub available_bytes: u64,
@@ -141,11 +143,11 @@ pub struct MemoryFacts {
     pub page_bytes: u64,
     /// Size of a transparent huge page in bytes.
     pub huge_page_bytes: Option<u64>,
-    /// The modules, where SMBIOS is readable and plausible.
+    /// The modules, if SMBIOS is readable and plausible.
     pub modules: Option<Vec<MemoryModule>>,
 }
 
-/// One populated memory module (SMBIOS type 17).
+/// Populated memory module (SMBIOS type 17).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryModule {
     /// Device locator.
@@ -162,7 +164,7 @@ pub struct MemoryModule {
     pub kind: String,
 }
 
-/// What the control group and the resource limits allow this process.
+/// Limits of the control group and of the process.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LimitFacts {
     /// CPU time per wall time of the control group (2.0 = two CPUs); `None` = no limit.
@@ -175,7 +177,7 @@ pub struct LimitFacts {
     pub stack_bytes: Option<u64>,
 }
 
-/// How busy and disturbed a host is at one moment; taken before and after a run.
+/// Load and disturbances of a host at one moment; recorded before and after a run.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HostState {
     /// Runnable tasks, averaged over a minute.
@@ -197,15 +199,16 @@ pub struct HostState {
 }
 
 impl HostFacts {
-    /// Whether the processor is a program, also in a container there (`qemu, docker`): no speed of it says anything
-    /// about a machine.
+    /// Whether the processor is emulated, also inside a container (`qemu, docker`). Speeds measured
+    /// there do not describe a machine.
     #[must_use]
     pub fn is_emulated(&self) -> bool {
         let layers = self.system.virtualization.as_deref().unwrap_or_default();
         layers.split(", ").any(|layer| layer == EMULATOR)
     }
 
-    /// Memory that a measurement may take, in bytes: what is free, capped by the control group.
+    /// Returns the memory that a measurement may use, in bytes: the available memory, capped by the
+    /// control group.
     #[must_use]
     pub fn usable_bytes(&self) -> u64 {
         let limit = self.limits.memory_available_bytes.unwrap_or(u64::MAX);
@@ -214,30 +217,30 @@ impl HostFacts {
 }
 
 impl Topology {
-    /// All usable CPU numbers, ascending.
+    /// Returns all usable CPU numbers, ascending.
     #[must_use]
     pub fn cpu_ids(&self) -> Vec<u32> {
         self.cpus.iter().map(|cpu| cpu.id).collect()
     }
 
-    /// The caches of the highest level. A guest that shows nothing above the first level hides the
-    /// rest, so then none is known.
+    /// Returns the caches of the highest level. A guest that shows only first-level caches hides
+    /// the others, so the result is then empty.
     pub fn last_level(&self) -> impl Iterator<Item = &Cache> {
         let level =
             self.caches.iter().map(|cache| cache.level).max().filter(|level| *level > 1);
         self.caches.iter().filter(move |cache| Some(cache.level) == level)
     }
 
-    /// The sum of the distinct last-level caches that any of `cpus` uses, in bytes. This sum, not
-    /// the size of one cache, is what STREAM's rule "four times the last-level cache" needs on
-    /// machines with many of them.
+    /// Returns the sum of the distinct last-level caches that any of `cpus` uses, in bytes.
+    /// STREAM's rule "four times the last-level cache" needs this sum, not the size of one cache,
+    /// on machines with several.
     #[must_use]
     pub fn last_level_bytes(&self, cpus: &[u32]) -> u64 {
         let used = |cache: &&Cache| cache.cpus.iter().any(|cpu| cpus.contains(cpu));
         self.last_level().filter(used).map(|cache| cache.bytes).sum()
     }
 
-    /// One CPU per physical core, the lowest-numbered thread of each.
+    /// Returns one CPU per physical core, the lowest-numbered thread of each.
     #[must_use]
     pub fn one_cpu_per_core(&self, cpus: &[u32]) -> Vec<u32> {
         let mut seen = std::collections::BTreeSet::new();
@@ -246,16 +249,16 @@ impl Topology {
     }
 }
 
-/// What a file system reports about itself.
+/// Capacity of a file system, as it reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capacity {
-    /// Bytes in all.
+    /// Total bytes.
     pub bytes: u64,
-    /// Of them free, for root.
+    /// Free bytes, for root.
     pub free_bytes: u64,
-    /// Files that it can hold; 0 where it sets no number.
+    /// Maximum number of files; 0 without a fixed maximum.
     pub files: u64,
-    /// Of them free.
+    /// Free files.
     pub free_files: u64,
 }
 
@@ -268,7 +271,8 @@ mod tests {
     use super::*;
     use crate::attribute::Attribute;
 
-    /// All names that a value is stored under; what the machine names itself, like a kernel setting, is none.
+    /// Collects the names under which values are stored, except names of the machine itself, such
+    /// as kernel settings.
     fn names(value: &Value, found: &mut BTreeSet<String>) {
         const OF_THE_MACHINE: [&str; 3] = ["settings", "mitigations", "versions"];
         match value {

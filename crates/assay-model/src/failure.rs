@@ -1,13 +1,13 @@
-//! Failures: why a case has no result, as identifiers with typed arguments; the texts are the report's.
+//! Failures: reasons why a case has no result, as identifiers with typed arguments. The report
+//! generates the texts.
 //!
-//! Messages of the system, a library or a tool are stored verbatim, like raw output: `causes`,
-//! outermost first.
+//! `causes` are messages of the system, a library or a tool, stored verbatim, outermost first.
 
 pub mod refusal;
 
 use serde::{Deserialize, Serialize};
 
-/// One failure. The variants are the documentation.
+/// Reason why a case failed. The variants document the identifiers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
 pub enum Failure {
@@ -18,89 +18,89 @@ pub enum Failure {
         /// The metric.
         metric: String,
     },
-    /// No I/O completed in the time that counts.
+    /// No I/O completed in the measured time.
     NoIo,
-    /// A tool cannot look for a rate by itself.
+    /// A tool cannot search for a rate.
     ToolCannotSearch {
         /// The tool.
         by: String,
     },
-    /// The case that measures a curve's maximum rate failed before.
+    /// An earlier case, which measures the curve's maximum rate, failed.
     CurveWithoutMaximum,
-    /// No rate was shown to keep the goal.
+    /// No rate was shown to meet the goal.
     NoRateKeepsGoal {
         /// The goal.
         goal: String,
-        /// The last rate that was tried, where one was.
+        /// The last rate that was tried, if any.
         last: Option<TriedRate>,
     },
     /// I/O failed.
     IoFailed {
-        /// How many.
+        /// Number of failed I/O.
         count: u64,
-        /// The first: `read`, `write` …
+        /// Operation of the first: `read`, `write` …
         operation: String,
-        /// Where, in bytes.
+        /// Offset in bytes.
         offset: u64,
-        /// What it went to.
+        /// The target.
         target: String,
-        /// What the kernel or the verifier said.
+        /// Error of the kernel or the verifier.
         causes: Vec<String>,
     },
     /// Operations on files failed.
     FileOperationFailed {
-        /// How many.
+        /// Number of failed operations.
         count: u64,
-        /// The first: `create`, `read` …
+        /// Kind of the first: `create`, `read` …
         operation: String,
         /// The file or directory.
         path: String,
-        /// What the kernel said.
+        /// Error of the kernel.
         causes: Vec<String>,
     },
     /// A host's name has no address.
     UnknownHost {
         /// The name.
         host: String,
-        /// What the resolver said.
+        /// Error of the resolver.
         causes: Vec<String>,
     },
-    /// It has none of the family asked for.
+    /// A host has no address of the requested family.
     NoAddress {
         /// The host.
         host: String,
     },
-    /// The address counts on one link only, and names none that this host has.
+    /// A link-local address without an interface of this host.
     NoInterface {
-        /// The address as it was given.
+        /// The address as the user gave it.
         host: String,
-        /// Those of this host that it may name.
+        /// Interfaces of this host that it may name.
         interfaces: Vec<String>,
     },
-    /// A connection was not made.
+    /// A connection could not be established.
     NotConnected {
-        /// Where: address and port.
+        /// Address and port.
         address: String,
-        /// How it was not.
+        /// Kind of the problem.
         how: Unreached,
-        /// What the system said.
+        /// Error of the system.
         causes: Vec<String>,
     },
-    /// Streams are served there and no ping-pongs.
+    /// The host serves streams but no ping-pong.
     NoPingPong {
         /// The host.
         host: String,
     },
-    /// A test ended well and nothing arrived.
+    /// A test succeeded, but no data arrived.
     NoData,
-    /// Nothing moved any more.
+    /// No data moved for some time.
     Stalled {
         /// The other end.
         peer: String,
-        /// For so long.
+        /// Time without progress.
         seconds: f64,
     },
-    /// The far end serves somebody else.
+    /// The far end is busy with another client.
     PeerBusy {
         /// The far end.
         peer: String,
@@ -110,15 +110,15 @@ pub enum Failure {
         /// The far end.
         peer: String,
     },
-    /// ICMP carries no streams.
+    /// ICMP has no streams.
     IcmpHasNoStreams,
-    /// The host answers no ICMP echo.
+    /// The host does not reply to ICMP echo requests.
     NoEcho,
     /// A solution's residual is too large.
     ResidualTooLarge {
         /// The scaled residual.
         residual: f64,
-        /// What it must stay below.
+        /// Upper bound of the residual.
         bound: f64,
     },
     /// The plan names an instruction set that this processor or version does not have.
@@ -131,122 +131,122 @@ pub enum Failure {
         /// Size of the messages.
         bytes: u64,
     },
-    /// A launcher of ranks could not be run.
+    /// A launcher of ranks could not be started.
     LauncherNotRun {
         /// The launcher.
         launcher: String,
-        /// What was answered.
+        /// Error of the launcher.
         causes: Vec<String>,
     },
     /// A rank died.
     RankDied {
-        /// How: `signal 9 (killed)`, in the launcher's words.
+        /// Kind of death in the launcher's wording: `signal 9 (killed)`.
         how: String,
-        /// What starts the same by hand.
+        /// Command line that reproduces the launch.
         by_hand: String,
     },
-    /// A launch of ranks ended badly.
+    /// A launch of ranks failed.
     LaunchFailed {
         /// Exit code; `None` = by a signal.
         code: Option<i32>,
-        /// The last of what it printed.
+        /// End of the launcher's output.
         last_words: String,
-        /// What starts the same by hand.
+        /// Command line that reproduces the launch.
         by_hand: String,
     },
-    /// The launch ended well and rank 0 wrote nothing.
+    /// The launch succeeded, but rank 0 wrote no result.
     NoOutcome {
         /// Whether ranks ran on other hosts.
         elsewhere: bool,
     },
-    /// Another assay ran on a rank.
+    /// A rank ran another version of assay.
     OtherVersion {
         /// Its version.
         found: String,
-        /// Ours.
+        /// Version of this assay.
         own: String,
     },
-    /// Another number of ranks took part.
+    /// The number of ranks differs from the requested one.
     OtherRankCount {
-        /// How many took part.
+        /// Actual number.
         found: usize,
-        /// How many were requested.
+        /// Requested number.
         asked: u32,
-        /// What starts the same by hand.
+        /// Command line that reproduces the launch.
         by_hand: String,
     },
     /// The launch ended before all sizes were measured.
     LaunchBrokeOff {
-        /// What starts the same by hand.
+        /// Command line that reproduces the launch.
         by_hand: String,
     },
-    /// It was not tried, as an earlier case found the host to lack what it needs.
+    /// The case was skipped, because an earlier case found that the host lacks a requirement.
     Skipped {
         /// The host.
         host: String,
-        /// What it lacks.
+        /// The missing requirement.
         lack: Lack,
     },
-    /// An action failed, with what was answered.
+    /// An action failed with an error.
     Error {
-        /// Which part failed.
+        /// Part of the program that failed.
         area: Area,
-        /// What was answered, outermost first.
+        /// Messages of the error, outermost first.
         causes: Vec<String>,
-        /// What to do, where the part itself knows; the report has words for each area otherwise.
+        /// Advice for the user; empty = the report's general advice for the area.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         advice: String,
     },
-    /// In the words of a run that format 1 stored.
+    /// Free text of a run that format 1 stored.
     #[serde(rename = "told")]
     Reported {
-        /// What failed and why.
+        /// Cause of the failure.
         reason: String,
-        /// What to do.
+        /// Advice for the user.
         advice: String,
     },
 }
 
-/// A rate that was tried on the way to the maximum that keeps a goal.
+/// Rate that was tried in a search for the maximum that meets a goal.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TriedRate {
-    /// I/O per second that were requested.
+    /// Requested I/O per second.
     pub asked_per_s: f64,
-    /// I/O per second that were reached.
+    /// Reached I/O per second.
     pub reached_per_s: f64,
     /// Share of I/O later than the goal.
     pub late: f64,
-    /// Whether it is sure that the goal is missed; otherwise it is unclear.
+    /// Whether the goal is certainly missed; otherwise the result is unclear.
     pub is_missed: bool,
 }
 
-/// How a connection was not made.
+/// Kind of a failed connection attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unreached {
-    /// Nothing listens there.
+    /// The port is closed.
     Refused,
-    /// Nothing was answered.
+    /// Timeout without a reply.
     TimedOut,
-    /// Any other way.
+    /// Any other error.
     Other,
 }
 
-/// What a host can lack that several cases need.
+/// Requirement of several cases that a host can lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Lack {
     /// An address.
     Address,
-    /// Somebody who listens on this port.
+    /// A listener on this port.
     Port(u16),
-    /// Somebody who answers ping-pongs.
+    /// A ping-pong server.
     Echo,
-    /// A way to the other end of a pair.
+    /// A path to the other end of a pair.
     Connection,
 }
 
-/// The part of the program that an error came from.
+/// Part of the program that an error came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Area {
@@ -266,13 +266,13 @@ pub enum Area {
     Generator,
     /// The network.
     Network,
-    /// ICMP's socket.
+    /// The ICMP socket.
     Icmp,
     /// Verbs of RDMA.
     Rdma,
     /// A launcher of ranks.
     Launcher,
-    /// A rank of a job of MPI.
+    /// A rank of an MPI job.
     Rank,
     /// An official tool.
     Tool,
@@ -287,7 +287,7 @@ pub enum Area {
 }
 
 impl Failure {
-    /// Whether a connection or its far end gave up, so that what came before is as good as ever.
+    /// Whether a connection or its far end failed, so that earlier results are valid.
     #[must_use]
     pub const fn is_of_a_connection(&self) -> bool {
         matches!(
@@ -301,7 +301,7 @@ impl Failure {
         )
     }
 
-    /// The stable name for scripts.
+    /// Returns the stable name for scripts.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
@@ -340,7 +340,7 @@ impl Failure {
         }
     }
 
-    /// The whole chain of what an error says, outermost first.
+    /// Returns the messages of an error and its sources, outermost first.
     #[must_use]
     pub fn causes(error: &(dyn std::error::Error + 'static)) -> Vec<String> {
         std::iter::successors(Some(error), |error| error.source())

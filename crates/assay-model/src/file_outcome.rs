@@ -1,6 +1,6 @@
-//! The outcome of a phase of file operations: counts and latencies per operation and interval.
+//! Outcome of a phase of file operations: counts and latencies per operation and interval.
 //!
-//! Hosts tell theirs to the coordinator as it is.
+//! Hosts send it to the coordinator in this form.
 
 use std::path::PathBuf;
 
@@ -13,18 +13,18 @@ use crate::workload::file_set::FileOperation;
 
 mod record;
 
-/// What a phase measured.
+/// Outcome of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileOutcome {
-    /// Seconds that counted: the warm-up is not among them.
+    /// Measured time in seconds, without the warm-up.
     pub elapsed_s: f64,
-    /// What counted.
+    /// Sum over the measured time.
     pub total: FileTally,
-    /// Operations that failed, the first few.
+    /// The first few failed operations.
     pub errors: Vec<FileFailure>,
-    /// All operations that failed.
+    /// Number of all failed operations.
     pub error_count: u64,
-    /// Why it ended.
+    /// Reason why it ended.
     pub ended: Ended,
 }
 
@@ -33,62 +33,64 @@ pub struct FileOutcome {
 pub struct FileTally {
     /// Per operation, by [`FileOperation::index`].
     pub operations: [OperationCount; FileOperation::ALL.len()],
-    /// The operations that the workload asks for; others, like the opening of a file that is to be
-    /// read, come along with them.
+    /// Operations that the workload requests; others accompany them, such as opening a file before
+    /// reading it.
     pub requested: OperationCount,
     /// Bytes read.
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Nanoseconds from the intended start of a requested operation to its end, in an open loop. What was
-    /// due and never started counts with the time it had waited at the end of the phase.
+    /// Nanoseconds from the intended start of a requested operation to its end, in an open loop.
+    /// Operations that were due and never started count with their waiting time until the end of
+    /// the phase.
     #[serde(with = "as_text_if_any")]
     pub from_intended_ns: Option<Histogram<u64>>,
-    /// Nanoseconds of requested operations; `None` = none.
+    /// Nanoseconds of requested operations; `None` = no operations.
     #[serde(with = "as_text_if_any")]
     pub service_ns: Option<Histogram<u64>>,
 }
 
-/// One kind of operation.
+/// Count of one kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OperationCount {
-    /// Operations done.
+    /// Number of operations.
     pub count: u64,
-    /// Nanoseconds they took together.
+    /// Sum of their durations in nanoseconds.
     pub sum_ns: u64,
 }
 
-/// One entry of the series.
+/// Results of one interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileInterval {
-    /// Seconds from the start of the phase, warm-up included, to its beginning.
+    /// Seconds from the start of the phase, warm-up included, to the start of the interval.
     pub start_s: f64,
     /// Its length in seconds.
     pub length_s: f64,
     /// Whether it belongs to the warm-up.
     pub warmup: bool,
-    /// What was done.
+    /// Its operations.
     pub tally: FileTally,
     /// Busy share of the machine's CPUs in user mode, 0 … 1.
     pub cpu_user: f64,
-    /// The same in the kernel.
+    /// Busy share of the machine's CPUs in the kernel, 0 … 1.
     pub cpu_system: f64,
 }
 
-/// One failed operation.
+/// Failed operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileFailure {
     /// The file or directory.
     #[serde(with = "crate::path_text")]
     pub path: PathBuf,
-    /// What was to be done.
+    /// The operation.
     pub operation: FileOperation,
-    /// What the kernel said.
+    /// Error of the kernel.
     pub reason: String,
 }
 
 impl FileInterval {
-    /// What it is of one kind of operation alone, whose single latencies nobody kept.
+    /// Returns the part of one kind of operation, without single latencies, which are not kept per
+    /// kind.
     #[must_use]
     pub fn of(&self, operation: FileOperation) -> Self {
         let bytes = |moves, bytes| if operation == moves { bytes } else { 0 };
@@ -103,19 +105,19 @@ impl FileInterval {
 }
 
 impl OperationCount {
-    /// One more.
+    /// Adds an operation.
     pub fn add(&mut self, ns: u64) {
         self.count += 1;
         self.sum_ns += ns;
     }
 
-    /// Those of another.
+    /// Adds the operations of another count.
     pub fn join(&mut self, other: Self) {
         self.count = self.count.saturating_add(other.count);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
     }
 
-    /// Mean in ms; 0 for none.
+    /// Returns the mean in ms; 0 without operations.
     #[must_use]
     pub fn mean_ms(self) -> f64 {
         if self.count == 0 { 0.0 } else { self.sum_ns as f64 / self.count as f64 / 1e6 }
@@ -123,7 +125,7 @@ impl OperationCount {
 }
 
 impl FileTally {
-    /// Adds what another tally counted.
+    /// Adds another tally.
     pub fn join(&mut self, other: &Self) {
         for (sum, part) in self.operations.iter_mut().zip(other.operations) {
             sum.join(part);
@@ -135,7 +137,7 @@ impl FileTally {
         join(&mut self.from_intended_ns, other.from_intended_ns.as_ref());
     }
 
-    /// One kind of operation.
+    /// Returns the count of one kind of operation.
     #[must_use]
     pub fn of(&self, operation: FileOperation) -> OperationCount {
         self.operations[operation.index()]

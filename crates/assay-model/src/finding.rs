@@ -1,55 +1,55 @@
-//! What one check of `assay doctor` found on a host.
+//! Result of one check of `assay doctor` on a host.
 
 use serde::{Deserialize, Serialize};
 
 use crate::phrase::Phrase;
 
-/// One check, carried out. Nothing is ever changed by a check.
+/// Result of one check. Checks never change anything.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
     /// A stable name for scripts: `cpu.governor`.
     pub id: String,
-    /// How it went.
+    /// Kind of result.
     pub outcome: Outcome,
-    /// What was seen, in words with units; for the outcomes without a value, why there is none.
+    /// Observed value, in words with units, or the reason why there is none.
     pub observed: String,
-    /// The same in its parts, for other languages.
+    /// The observed value as a translatable message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<Phrase>,
-    /// What benchmarking wants to see.
+    /// Expected value.
     pub expected: String,
-    /// Why it matters for a measurement.
+    /// Reason why it matters for a measurement.
     pub why: String,
-    /// Who recommends it: a document a reader can look up.
+    /// Source of the recommendation: a public document.
     pub source: String,
-    /// How much a deviation matters.
+    /// Effect of a deviation.
     pub severity: Severity,
     /// A command or setting that changes it; printed, never applied.
     pub change: String,
 }
 
-/// The four ways a check can end.
+/// Kind of a check's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
     /// As expected.
     Ok,
-    /// Visible, and not as expected.
+    /// Visible, but not as expected.
     Deviates,
-    /// This guest or container does not show it; neither good nor bad.
+    /// Hidden in this guest or container; neither good nor bad.
     NotVisible,
-    /// It should be visible but could not be read.
+    /// Should be visible but could not be read.
     Unreadable,
 }
 
-/// How much a deviation matters for a measurement.
+/// Effect of a deviation on a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Worth knowing; two sources may even disagree.
+    /// Informative; sources may even disagree.
     Note,
-    /// Numbers will be off.
+    /// Results will be biased.
     Skews,
-    /// Numbers will be meaningless.
+    /// Results will be meaningless.
     Blocks,
 }

@@ -1,5 +1,5 @@
-//! One result over all stored runs: its values, where its level changed, and what changed around it. Values
-//! only.
+//! History of one result over all stored runs: values, change points and environment changes. Data
+//! types only.
 
 use serde::Serialize;
 
@@ -8,37 +8,37 @@ use crate::benchmark::Better;
 use crate::environment::Aspect;
 use crate::quantity::Unit;
 
-/// The version of the machine-readable history.
+/// Version of the machine-readable history.
 pub const SCHEMA: u32 = 1;
 
-/// What `assay history` shows.
+/// History of one result: the output of `assay history`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct History {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
-    /// The version of the statistics that derived it from the events.
+    /// Version of the statistics that derived it from the events.
     pub statistics: u32,
     /// Identifier of the benchmark.
     pub benchmark: String,
     /// Name of the metric.
     pub metric: String,
-    /// What distinguishes the result.
+    /// Attributes that identify the result.
     pub identity: Attributes,
-    /// Other results of the same metric, which are left out.
+    /// Number of other results of the same metric, which are omitted.
     pub others: usize,
     /// Base unit of all values here.
     pub unit: Unit,
-    /// Which way is good.
+    /// Direction in which values improve.
     pub better: Better,
     /// Name of the host.
     pub host: String,
     /// Its value in every run, the oldest first.
     pub points: Vec<Point>,
-    /// Where its level changed.
+    /// Change points of the level.
     pub changes: Vec<Change>,
-    /// What changed around it from one run to the next.
+    /// Changes of the environment between consecutive runs.
     pub environment: Vec<Turnover>,
-    /// How changes were looked for.
+    /// Method of change detection.
     pub method: Method,
 }
 
@@ -55,64 +55,64 @@ pub struct Point {
     pub median: f64,
     /// Its interval within the run.
     pub ci: Option<[f64; 2]>,
-    /// Number of equations of that run, where it differs from run to run.
+    /// Number of equations of that run, if it differs between runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
-    /// What it could be at most in that run, where that is known.
+    /// Limit of the value in that run, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<f64>,
 }
 
-/// A change of the level.
+/// Change point: a change of the level.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
     /// The first point after it, from 0.
     pub point: usize,
     /// The run of that point.
     pub run: String,
-    /// Median of the runs from the change before to this one.
+    /// Median of the runs since the previous change.
     pub before: f64,
-    /// Median of the runs from this one to the next change.
+    /// Median of the runs until the next change.
     pub after: f64,
-    /// The shift between both as a ratio.
+    /// Shift between both as a ratio.
     pub ratio: Option<f64>,
     /// Its interval.
     pub ratio_ci: Option<[f64; 2]>,
-    /// The share of permutations that divide as clearly.
+    /// Share of permutations with a division at least as clear (p-value).
     pub p: f64,
-    /// Whether it is better than before.
+    /// Whether the new level is better.
     pub is_better: bool,
 }
 
-/// Something around the result that was another one in the run before.
+/// Change of the environment from one run to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Turnover {
     /// The first point after it, from 0.
     pub point: usize,
     /// The run of that point.
     pub run: String,
-    /// What it is.
+    /// The aspect that changed.
     pub aspect: Aspect,
-    /// Which of several.
+    /// Name within the aspect.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub of: String,
-    /// In the run before.
+    /// Value in the run before.
     pub before: String,
-    /// From this run on.
+    /// Value from this run on.
     pub after: String,
 }
 
-/// How changes were looked for.
+/// Method of change detection.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Method {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
-    /// Permutations of a test.
+    /// Number of permutations of a test.
     pub permutations: u32,
-    /// What they were drawn from.
+    /// Seed of the permutations.
     pub seed: u64,
-    /// The probability above which a division is no change.
+    /// Significance level: larger p-values are not a change.
     pub risk: f64,
-    /// A change up to this makes no difference in practice.
+    /// Changes up to this size count as equivalent.
     pub margin: f64,
 }

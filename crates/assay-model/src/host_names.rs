@@ -1,38 +1,40 @@
-//! Hosts by their names, in few words.
+//! Host lists: compact notation, natural sort order, and validation of addresses.
 
 use std::collections::BTreeMap;
 
-/// The hosts as a short list, which `--hosts` reads back: names that differ in their last number make a range.
+/// Formats hosts as a compact list that `--hosts` accepts: names that differ only in their last
+/// number form a range.
 #[must_use]
 pub fn compact(hosts: &[&str]) -> String {
-    /// What stands before the number, how wide it is written, and what stands behind it.
-    type Kin<'a> = (&'a str, usize, &'a str);
-    let mut kin: BTreeMap<Kin<'_>, Vec<u64>> = BTreeMap::new();
-    let mut order: Vec<Result<Kin<'_>, &str>> = Vec::new();
+    /// Text before the number, its zero-padded width (0 = not padded), and text after it.
+    type Family<'a> = (&'a str, usize, &'a str);
+    let mut numbers: BTreeMap<Family<'_>, Vec<u64>> = BTreeMap::new();
+    let mut order: Vec<Result<Family<'_>, &str>> = Vec::new();
     for host in hosts {
         let found = numbered(host);
-        let place = found.map_or(Err(*host), |(family, _)| Ok(family));
+        let entry = found.map_or(Err(*host), |(family, _)| Ok(family));
         if let Some((family, number)) = found {
-            kin.entry(family).or_default().push(number);
+            numbers.entry(family).or_default().push(number);
         }
-        if !order.contains(&place) {
-            order.push(place);
+        if !order.contains(&entry) {
+            order.push(entry);
         }
     }
-    let texts = order.into_iter().map(|place| match place {
+    let texts = order.into_iter().map(|entry| match entry {
         Err(host) => host.to_owned(),
-        Ok(family) => family_text(family, kin.remove(&family).unwrap_or_default()),
+        Ok(family) => family_text(family, numbers.remove(&family).unwrap_or_default()),
     });
     texts.collect::<Vec<_>>().join(",")
 }
 
-/// Why a name of digits and dots is no address. Nothing else can be meant: no domain ends in a number.
+/// Returns an error message for a name of digits and dots that is not an IPv4 address. It cannot be
+/// a host name, because no domain ends in a number.
 #[must_use]
 pub fn wrong_address(text: &str) -> Option<String> {
     let parts: Vec<&str> = text.split('.').collect();
     let is_meant =
         parts.len() > 1 && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    // `10.1` is 10.0.0.1 to the system: the last number takes the places of those that are missing.
+    // `10.1` is 10.0.0.1 to the system: the last number fills all missing bytes.
     let fits = |(at, part): (usize, &&str)| match part.parse::<u64>() {
         Ok(number) if at + 1 < parts.len() => number < 256,
         Ok(number) => number < 256_u64.pow(5 - parts.len() as u32),
@@ -42,12 +44,13 @@ pub fn wrong_address(text: &str) -> Option<String> {
     (is_meant && !is_one).then(|| format!("`{text}` is neither an address nor a name"))
 }
 
-/// Puts `n2` before `n10`: names by their letters, and the numbers within them by their values.
+/// Sorts naturally, so that `n2` comes before `n10`: letters alphabetically, numbers by value.
 pub fn sort<T>(items: &mut [T], name: impl Fn(&T) -> &str) {
     items.sort_by(|one, other| in_pieces(name(one)).cmp(in_pieces(name(other))));
 }
 
-/// Letters and numbers in turn. Numbers are compared by their lengths without leading zeros first.
+/// Splits a name into letters and numbers. A number is compared by its length without leading zeros
+/// first.
 fn in_pieces(name: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_digit = |byte: &u8| byte.is_ascii_digit();
     let stretches = name.as_bytes().chunk_by(move |a, b| is_digit(a) == is_digit(b));
@@ -65,13 +68,13 @@ fn in_pieces(name: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// A name around its last number, if that has a width of its own: `n007.site` → (`n`, 3, `.site`) and 7.
+/// Splits a name around its last number: `n007.site` → (`n`, 3, `.site`) and 7.
 fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
     let end = host.rfind(|c: char| c.is_ascii_digit())? + 1;
     let start = host[..end]
         .rfind(|c: char| !c.is_ascii_digit())
         .map_or(0, |at| at + host[at..].chars().next().map_or(1, char::len_utf8));
-    // An address of the Internet is no member of a family, and a number alone is no name.
+    // An IP address does not belong to a range, and a number alone is not a name.
     let is_name = host.starts_with(|c: char| c.is_alphabetic()) && !host.contains(':');
     let digits = &host[start..end];
     let width = if digits.starts_with('0') { digits.len() } else { 0 };
@@ -79,7 +82,7 @@ fn numbered(host: &str) -> Option<((&str, usize, &str), u64)> {
     Some(((&host[..start], width, &host[end..]), number))
 }
 
-fn family_text((before, width, behind): (&str, usize, &str), mut numbers: Vec<u64>) -> String {
+fn family_text((before, width, after): (&str, usize, &str), mut numbers: Vec<u64>) -> String {
     numbers.sort_unstable();
     let stretches = numbers.chunk_by(|one, next| one + 1 == *next).map(|stretch| {
         let (first, last) = (stretch[0], stretch[stretch.len() - 1]);
@@ -91,9 +94,9 @@ fn family_text((before, width, behind): (&str, usize, &str), mut numbers: Vec<u6
     });
     let text = stretches.collect::<Vec<_>>().join(",");
     if numbers.len() > 1 {
-        format!("{before}[{text}]{behind}")
+        format!("{before}[{text}]{after}")
     } else {
-        format!("{before}{text}{behind}")
+        format!("{before}{text}{after}")
     }
 }
 

@@ -1,8 +1,8 @@
-//! The data model of assay: quantities, benchmarks, suites, plans, facts, samples, runs, summaries.
+//! Data model of assay: quantities, benchmarks, suites, plans, facts, samples, runs, summaries.
 //!
-//! How they connect: a [`suite::Suite`] is expanded against [`facts::HostFacts`] into a
-//! [`plan::Plan`]; carrying the plan out yields [`event::RunEvent`]s, which add up to a
-//! [`run::Run`]; its samples are condensed into [`summary::Summary`]s.
+//! A [`suite::Suite`] is expanded against [`facts::HostFacts`] into a [`plan::Plan`]. Executing the
+//! plan yields [`event::RunEvent`]s, which fold into a [`run::Run`]. Its samples are condensed into
+//! [`summary::Summary`]s.
 //!
 //! This crate never does I/O, reads a clock or starts a thread.
 

@@ -1,6 +1,7 @@
-//! Physical limits, derived from what the host shows or from what was measured in the same run.
+//! Physical limits, derived from the host's hardware information or from measurements of the same
+//! run.
 //!
-//! Without either there is no limit: none is ever looked up by machine type.
+//! Without either there is no limit. Limits are never looked up by machine type.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +9,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{HostFacts, MemoryModule};
 
-/// A value that no measurement can exceed, and where it comes from.
+/// A value that no measurement can exceed, with its basis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// In the unit of the metric it bounds.
+    /// The limit, in the unit of its metric.
     pub value: f64,
     /// Its factors or its source.
     pub basis: Basis,
 }
 
-/// Where a limit comes from.
+/// Basis of a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "id", content = "arguments", rename_all = "kebab-case")]
 pub enum Basis {
@@ -25,9 +26,9 @@ pub enum Basis {
     MemoryChannels {
         /// Channels with a module.
         channels: usize,
-        /// Transfers per second of the first.
+        /// Transfers per second of the first module.
         transfers_per_s: u64,
-        /// Width of the first in bits.
+        /// Width of the first module in bits.
         width_bits: u32,
     },
     /// Cores × FLOP/cycle × clock, the clock measured at this load.
@@ -36,34 +37,35 @@ pub enum Basis {
     MeasuredPeak {
         /// Its instruction set.
         instruction_set: String,
-        /// The cores it ran on.
+        /// Number of cores it ran on.
         cores: usize,
     },
-    /// The speed that a network device reports.
+    /// Speed that a network device reports.
     Link {
-        /// The device, where it is known.
+        /// The device, if known.
         device: Option<String>,
     },
-    /// What a volume is provisioned for, as the user says.
+    /// Throughput that the user states a volume is provisioned for.
     Provisioned,
-    /// What the data sheet of a device says, which the user gave.
+    /// Value from a device's data sheet, given by the user.
     DataSheet {
-        /// Its title and date, as far as the user says.
+        /// Its title and date, as given by the user.
         source: String,
     },
-    /// In the words of a run that format 1 stored.
+    /// Free text of a run that format 1 stored.
     #[serde(rename = "told")]
     Reported {
-        /// The words.
+        /// The text.
         text: String,
     },
 }
 
-/// What the memory modules can transfer, in B/s: Σ over channels of transfers/s × width / 8.
+/// Returns the transfer rate of the memory modules in B/s: Σ over channels of transfers/s × width /
+/// 8.
 ///
-/// Modules in the same bank share a channel and count once. A host whose modules name no bank is
-/// taken to have one channel per module, which can only raise the limit. `None` when SMBIOS is
-/// hidden, as in most guests.
+/// Modules in the same bank share a channel and count once. If the modules name no bank, each
+/// counts as one channel, which can only raise the limit. `None` if SMBIOS is hidden, as in most
+/// guests.
 #[must_use]
 pub fn memory_bandwidth(host: &HostFacts) -> Option<Limit> {
     let modules = host.memory.modules.as_ref().filter(|modules| !modules.is_empty())?;
@@ -93,7 +95,7 @@ fn channel_rate(module: &MemoryModule) -> f64 {
 /// Rpeak with its three factors: cores × FLOP/cycle × clock.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Rpeak {
-    /// Cores that ran.
+    /// Number of cores that ran.
     pub cores: usize,
     /// Operations per cycle and core.
     pub flop_per_cycle: u32,
@@ -102,17 +104,17 @@ pub struct Rpeak {
 }
 
 impl Rpeak {
-    /// The product, in FLOP/s.
+    /// Returns the product in FLOP/s.
     #[must_use]
     pub fn value(self) -> f64 {
         self.cores as f64 * f64::from(self.flop_per_cycle) * self.clock_hz
     }
 
-    /// From what was measured: at best `flops` on `cores` whose clock was `clock_hz`, with vectors of
-    /// this instruction set of elements of `element_bits`.
+    /// Derives Rpeak from a measured best of `flops` on `cores` at `clock_hz`, with vectors of this
+    /// instruction set and elements of `element_bits`.
     ///
     /// # Errors
-    /// The measured FLOP/cycle, where it is none that a core has: clock and operations were then not
+    /// Returns the measured FLOP/cycle if no core can have it: clock and operations were then not
     /// measured under the same conditions.
     pub fn from_measurement(
         flops: f64,
@@ -128,15 +130,16 @@ impl Rpeak {
     }
 }
 
-/// How far a measured FLOP/cycle may lie beside a whole one: the rate misses what others take away, and
-/// the clock is not measured in the same instant.
+/// Accepted ratio of the measured to the nominal FLOP/cycle: other load reduces the rate, and the
+/// clock is not measured at the same instant.
 const FITTING: std::ops::Range<f64> = 0.8..1.1;
 
-/// The nearest FLOP/cycle that exists: vectors × units. Cores have 1, 2 or 4 units for fused
-/// multiply-adds of one width, or execute a vector in two halves, and a multiply-add is two operations
-/// per element: the number is elements × a power of two. Separate multiplies and adds may share any
-/// number of units: a multiple of the elements of a vector (of 1 for `portable` code, whose vectors are
-/// the compiler's).
+/// Returns the nearest possible FLOP/cycle: vectors × units.
+///
+/// Cores have 1, 2 or 4 units for fused multiply-adds of one width, or execute a vector in two
+/// halves. A multiply-add is two operations per element, so the number is elements × a power of
+/// two. Separate multiplies and adds may share any number of units: a multiple of the elements of a
+/// vector (of 1 for `portable` code, whose vectors the compiler chooses).
 fn whole_flop_per_cycle(
     per_cycle: f64,
     instruction_set: &str,
@@ -199,7 +202,7 @@ mod tests {
             (33.3, "avx512", 64, Some(32)),
             (31.2, "avx512", 32, Some(32)),
             (27.0, "avx512", 64, Some(32)),
-            // Seen under contention: no core has three half units.
+            // Observed under contention: no core has three half units.
             (24.0, "avx512", 64, None),
             (20.0, "avx512", 64, None),
             (7.8, "avx2", 64, Some(8)),

@@ -1,31 +1,31 @@
-//! One MPI installation: its library and its launcher. Paths are texts as [`crate::path_text`] has them.
+//! MPI installation: library and launcher. Paths are texts in the format of [`crate::path_text`].
 
 use serde::{Deserialize, Serialize};
 
 use crate::mpi_outcome::MpiAbi;
 
-/// A library and the launcher that belongs to it.
+/// MPI library with its launcher.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct MpiInstallation {
-    /// Distinguishes the installations of one machine, for identifiers of cases: `mpich-4.0.2`.
+    /// Identifier among the installations of one machine, for case identifiers: `mpich-4.0.2`.
     pub key: String,
     /// `MPICH`, `Open MPI`, `Intel MPI`, `MVAPICH` …
     pub name: String,
-    /// The version its launcher tells; empty when it tells none.
+    /// Version that its launcher reports; empty if it reports none.
     pub version: String,
     /// The folder it is installed in: `/usr`, `/opt/mpich`.
     pub prefix: String,
-    /// File of the library that is opened.
+    /// Path of the library that is loaded.
     pub library: String,
-    /// The binary interface of the library, by its file name.
+    /// ABI of the library, derived from its file name.
     pub abi: MpiAbi,
-    /// The program that starts the ranks.
+    /// Path of the launcher.
     pub launcher: String,
-    /// Whose words the launcher understands.
+    /// Kind of launcher, which determines its options.
     pub starter: MpiStarter,
 }
 
-/// The launchers, as far as their options differ.
+/// Launchers, distinguished by their options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MpiStarter {
@@ -42,7 +42,7 @@ pub enum MpiStarter {
 }
 
 impl MpiInstallation {
-    /// Name and version.
+    /// Returns name and version.
     #[must_use]
     pub fn label(&self) -> String {
         if self.version.is_empty() {
@@ -52,7 +52,7 @@ impl MpiInstallation {
         }
     }
 
-    /// Whether it is reached by the interface of the MPI 5 standard.
+    /// Whether it is used through the MPI 5 standard ABI.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         self.abi == MpiAbi::Standard

@@ -1,7 +1,8 @@
-//! The outcome of one launch of `assay mpi`, as rank 0 passes it to the process that started the launcher.
+//! Outcome of one launch of `assay mpi`, as rank 0 passes it to the process that started the
+//! launcher.
 //!
-//! Rank 0 writes it as JSON (`--raw FILE`) again after every size, so that a job that is killed leaves
-//! what it had. Values only: nothing here measures or summarises.
+//! Rank 0 writes it as JSON (`--raw FILE`) again after every size, so that a killed job leaves
+//! partial results. Data types only: nothing here measures or summarises.
 
 use std::collections::BTreeMap;
 
@@ -9,35 +10,35 @@ use serde::{Deserialize, Serialize};
 
 mod record;
 
-/// The version of this format. Fields may be added; none changes its meaning within a version.
+/// Version of this format. Fields may be added; none changes its meaning within a version.
 pub const FORMAT: u32 = 1;
 
-/// One benchmark under one MPI library.
+/// Outcome of one benchmark under one MPI library.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MpiOutcome {
     /// [`FORMAT`] of the writer.
     pub format: u32,
-    /// Version of the assay that measured, the same on all ranks.
+    /// Version of assay, the same on all ranks.
     pub assay: String,
     /// Name of the benchmark as typed after `assay mpi`: `latency`, `allreduce` …
     pub benchmark: String,
-    /// Whose method it was: `assay`, `osu-5.4.3` or `osu-7`.
+    /// Preset: `assay`, `osu-5.4.3` or `osu-7`.
     pub preset: String,
     /// The library; `None` when none could be opened.
     pub library: Option<MpiLibrary>,
-    /// Who started the ranks: `hydra`, `intel-hydra`, `orterun`, `prterun`, `slurm` … ; `unknown`.
+    /// Launcher of the ranks: `hydra`, `intel-hydra`, `orterun`, `prterun`, `slurm` … ; `unknown`.
     pub launcher: String,
     /// Every rank, in order.
     pub ranks: Vec<MpiRank>,
     /// Variables of rank 0's environment that choose networks and transports.
     pub environment: BTreeMap<String, String>,
-    /// Messages in flight at once in bandwidth tests.
+    /// Messages in flight in bandwidth tests.
     pub window: u32,
-    /// Every size that was measured, in order.
+    /// Results of all measured sizes, in order.
     pub sizes: Vec<MpiSize>,
-    /// Whether all sizes are there and all contents were right.
+    /// Whether all sizes were measured and all contents were correct.
     pub complete: bool,
-    /// Why not.
+    /// Reason why not.
     pub failure: Option<MpiFailure>,
 }
 
@@ -48,17 +49,17 @@ pub struct MpiLibrary {
     pub name: String,
     /// Its version: `4.0.2`; empty when the banner has none.
     pub version: String,
-    /// What the library says of itself, whole.
+    /// Complete version text of the library.
     pub banner: String,
     /// The file it was loaded from.
     pub path: String,
-    /// The binary interface that was spoken.
+    /// ABI in use.
     pub abi: MpiAbi,
-    /// The version of the MPI standard it follows: `4.0`.
+    /// Version of the MPI standard that it implements: `4.0`.
     pub standard: String,
 }
 
-/// The binary interface of an MPI library: the same functions, other constants and types.
+/// ABI of an MPI library: libraries have the same functions, but different constants and types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MpiAbi {
@@ -66,12 +67,12 @@ pub enum MpiAbi {
     Mpich,
     /// Open MPI's.
     OpenMpi,
-    /// The one of the MPI 5 standard.
+    /// ABI of the MPI 5 standard.
     Standard,
 }
 
 impl MpiAbi {
-    /// The name as it is stored and printed.
+    /// Returns the name as it is stored and printed.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -82,20 +83,20 @@ impl MpiAbi {
     }
 }
 
-/// One process of the job.
+/// Process of the job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MpiRank {
-    /// Its number in the world.
+    /// Its number in `MPI_COMM_WORLD`.
     pub rank: u32,
     /// The host it runs on.
     pub host: String,
     /// The CPUs it may run on, ascending, read back after the library was initialised.
     pub cpus: Vec<u32>,
-    /// The CPU it was on before the first and after the last size; different when it moved.
+    /// Its CPU before the first and after the last size; two values if it moved.
     pub seen_on: Vec<u32>,
 }
 
-/// What one message size gave.
+/// Results for one message size.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct MpiSize {
     /// Size of a message, or of one rank's part in a collective; 0 for a barrier.
@@ -106,30 +107,31 @@ pub struct MpiSize {
     pub warm_up: u64,
     /// Name of the metric → one value per batch, in order of measurement, in the metric's base unit.
     pub samples: BTreeMap<String, Vec<f64>>,
-    /// A second pass in which each message was timed alone: seconds of `latency`, in order; empty
-    /// where there was none. The cost of two clock readings is within each.
+    /// Latencies in seconds of a second pass that times each message separately, in order; empty
+    /// without such a pass. Each includes the cost of two clock readings.
     pub messages_s: Vec<f64>,
-    /// The pass in which all contents were compared.
+    /// Result of the pass that compared all contents.
     pub validation: Option<MpiValidation>,
-    /// Whether the interval is as narrow as asked; `None` where the preset fixes the number of batches.
+    /// Whether the interval is as narrow as requested; `None` if the preset fixes the number of
+    /// batches.
     pub precise: Option<bool>,
 }
 
-/// Contents that were compared with what they had to be.
+/// Number of messages with compared contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MpiValidation {
     /// Messages compared on all ranks.
     pub messages: u64,
-    /// Messages of which at least one byte was wrong.
+    /// Messages with at least one wrong byte.
     pub wrong: u64,
 }
 
-/// Why a job gave nothing, or not everything.
+/// Reason why a job has no or incomplete results.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MpiFailure {
-    /// What failed and why.
+    /// Cause of the failure.
     pub reason: String,
-    /// What to do.
+    /// Advice for the user.
     pub advice: String,
 }
 

@@ -1,10 +1,10 @@
-//! Did you mean: the nearest known word.
+//! Spelling suggestions: the nearest known word.
 
-/// The candidate that differs from `given` in the fewest letters, if it is near enough to be meant:
-/// at most a third of the letters differ.
+/// Returns the candidate with the smallest edit distance to `given`, if at most a third of the
+/// letters differ.
 #[must_use]
 pub fn nearest<'a>(given: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    // Nobody means a word of more letters, and the distance costs their product.
+    // Longer words cannot match, and the cost of the distance is the product of the lengths.
     let given: String = given.chars().take(64).flat_map(char::to_lowercase).collect();
     let allowed = (given.chars().count() / 3).max(1);
     let scored = candidates.map(|name| (strsim::osa_distance(&given, name), name));

@@ -1,7 +1,8 @@
-//! Paths as they are stored: a text, or the bytes of a name that is none. Linux takes any bytes but `/` and zero.
+//! Lossless storage of paths: as text, or as bytes if the name is not UTF-8. Linux allows any bytes
+//! except `/` and NUL.
 //!
-//! Where a name stands within a text, as in the words of a tool, [`text`] makes one of any name and [`path`] the
-//! same name of it again.
+//! For names inside a text, such as arguments of a tool, [`encode`] encodes any name as text and
+//! [`decode_path`] decodes it.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
@@ -10,16 +11,18 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serializer};
 
-/// The character of a byte that is no text: U+EF80 to U+EFFF are private, and stand for bytes in `MirBSD`'s OPTU, too.
+/// Offset of the characters that encode non-UTF-8 bytes: the private range U+EF80 to U+EFFF, as in
+/// `MirBSD`'s OPTU.
 const OF_BYTE_0: u32 = 0xEF00;
 
-/// Whether a character stands for a byte that is no text.
+/// Whether a character encodes a non-UTF-8 byte.
 #[must_use]
 pub const fn is_byte(c: char) -> bool {
     matches!(c, '\u{ef80}'..='\u{efff}')
 }
 
-/// A name as text: bytes that are no UTF-8 become private characters, each its own, which [`path`] reads.
+/// Encodes a name as text: each non-UTF-8 byte becomes a private character, which [`decode_path`]
+/// decodes.
 #[must_use]
 pub fn text(name: &OsStr) -> String {
     let mut text = String::with_capacity(name.len());
@@ -27,7 +30,7 @@ pub fn text(name: &OsStr) -> String {
     for chunk in name.as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
             match is_byte(c) {
-                // A name may have such a character itself.
+                // A name may contain such a character itself.
                 true => text.extend(c.encode_utf8(&mut [0; 4]).as_bytes().iter().map(byte)),
                 false => text.push(c),
             }
@@ -37,7 +40,7 @@ pub fn text(name: &OsStr) -> String {
     text
 }
 
-/// The bytes of a text that [`text`] made.
+/// Decodes a text of [`encode`] to bytes.
 #[must_use]
 pub fn bytes(text: &str) -> Cow<'_, [u8]> {
     if !text.contains(is_byte) {
@@ -53,19 +56,19 @@ pub fn bytes(text: &str) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
-/// The word that [`text`] made a text of.
+/// Decodes a text of [`encode`] to a word.
 #[must_use]
 pub fn word(text: &str) -> OsString {
     OsString::from_vec(bytes(text).into_owned())
 }
 
-/// The path that [`text`] made a text of.
+/// Decodes a text of [`encode`] to a path.
 #[must_use]
 pub fn path(text: &str) -> PathBuf {
     word(text).into()
 }
 
-/// For `#[serde(with)]` of several paths, each as text.
+/// `#[serde(with)]` module for a list of paths, each as text.
 pub mod each {
     use super::{Deserialize, Deserializer, PathBuf, Serializer};
 
@@ -76,7 +79,7 @@ pub mod each {
     }
 
     /// # Errors
-    /// What is no list of texts.
+    /// If the input is not a list of texts.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
         let texts = Vec::<String>::deserialize(from)?;
         Ok(texts.iter().map(|text| super::path(text)).collect())
@@ -104,7 +107,7 @@ pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::
 /// For `#[serde(with)]`.
 ///
 /// # Errors
-/// What is neither a text nor bytes.
+/// If the input is neither text nor bytes.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
     Ok(match Stored::deserialize(deserializer)? {
         Stored::Text(text) => PathBuf::from(text),
@@ -140,7 +143,7 @@ mod tests {
             ("/ö/日本".as_bytes(), "/ö/日本"),
             (b"x\xff.fio", "x\u{efff}.fio"),
             (b"\xc3", "\u{efc3}"),
-            // The character itself is three bytes, and stays them.
+            // The character itself is three bytes, each of which is encoded.
             ("\u{efff}".as_bytes(), "\u{efee}\u{efbf}\u{efbf}"),
         ] {
             let made = text(OsStr::from_bytes(name));

@@ -1,7 +1,7 @@
-//! What is said to people meanwhile: words by their identifier, with what stands in them, and the English.
+//! Translatable messages: an identifier, the English text and its arguments.
 //!
-//! Whoever sees something says it beside where it was seen, and whoever shows it may say it in another language. Nothing
-//! of it is ever stored, and never decides anything.
+//! The code that detects a condition creates the message; the code that displays it may translate
+//! it. Messages are never stored and never affect decisions.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,37 +11,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Quantity, Unit};
 
-/// One thing that is said.
+/// Translatable message, or an argument of one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Phrase {
-    /// As it is called: a name, a path, a setting, a number without unit that is typed like this.
+    /// A verbatim name: a path, a setting, a number without unit.
     Name(String),
-    /// An exact number with its unit, as machine formats write it: `1500 B`, `0.5 %`.
+    /// An exact number with its unit, as in machine-readable formats: `1500 B`, `0.5 %`.
     Value(String),
-    /// A value with so many significant digits.
+    /// A value with its number of significant digits.
     Measured(Quantity, usize),
-    /// How many; decides which plural form is taken.
+    /// A number of things; selects the plural form.
     Count(u64),
-    /// Words.
+    /// A text with arguments.
     Words {
-        /// What catalogues have them under.
+        /// Its identifier in the catalogues.
         id: Cow<'static, str>,
-        /// The English, whole.
+        /// The English text with the arguments filled in.
         english: String,
-        /// What stands in them, by its place.
+        /// Its arguments by name.
         with: BTreeMap<String, Self>,
     },
-    /// One after another.
+    /// A list.
     List {
         /// The members.
         of: Vec<Self>,
-        /// What stands between two.
+        /// The separator.
         between: String,
     },
 }
 
-/// Words by their identifier, in English, with what stands in them: `phrase!("left", "{size} left", size = size)`.
+/// Creates a message from identifier, English template and arguments: `phrase!("left", "{size}
+/// left", size = size)`.
 #[macro_export]
 macro_rules! phrase {
     ($id:literal, $english:literal $(, $name:ident = $value:expr)* $(,)?) => {
@@ -54,19 +55,19 @@ macro_rules! phrase {
 }
 
 impl Phrase {
-    /// An exact number with its unit, as machine formats write it.
+    /// Wraps an exact number with its unit, as in machine-readable formats.
     #[must_use]
     pub fn value(written: impl Into<String>) -> Self {
         Self::Value(written.into())
     }
 
-    /// A value that is only roughly known.
+    /// Wraps an approximate value, shown with two significant digits.
     #[must_use]
     pub const fn roughly(value: f64, unit: Unit) -> Self {
         Self::Measured(Quantity::new(value, unit), 2)
     }
 
-    /// Words; in the English a name in braces is the place of what stands there.
+    /// Creates a message from an English template with placeholders: names in braces.
     #[must_use]
     pub fn words<const N: usize>(
         id: &'static str,
@@ -75,38 +76,38 @@ impl Phrase {
     ) -> Self {
         let with: BTreeMap<String, Self> =
             with.into_iter().map(|(name, it)| (name.to_owned(), it)).collect();
-        let mut said = String::new();
+        let mut text = String::new();
         let mut rest = english;
         while let Some((before, name, after)) = place(rest) {
-            said.push_str(before);
+            text.push_str(before);
             if let Some(it) = with.get(name) {
-                said.push_str(&it.to_string());
+                text.push_str(&it.to_string());
             }
             rest = after;
         }
-        said.push_str(rest);
-        Self::Words { id: Cow::Borrowed(id), english: said, with }
+        text.push_str(rest);
+        Self::Words { id: Cow::Borrowed(id), english: text, with }
     }
 
-    /// Words about `{n}` things, in English for one and for many.
+    /// Creates a message about `n` things from its English singular and plural templates.
     #[must_use]
     pub fn counted(id: &'static str, n: usize, one: &str, many: &str) -> Self {
         Self::words(id, if n == 1 { one } else { many }, [("n", Self::from(n))])
     }
 
-    /// One after another.
+    /// Creates a list with a separator.
     #[must_use]
     pub fn list(between: &str, of: impl IntoIterator<Item = Self>) -> Self {
         Self::List { of: of.into_iter().collect(), between: between.to_owned() }
     }
 
-    /// One directly behind another.
+    /// Concatenates messages without a separator.
     #[must_use]
     pub fn joined<const N: usize>(of: [Self; N]) -> Self {
         Self::list("", of)
     }
 
-    /// What the first of its words are called.
+    /// Returns the identifier of the first text.
     #[must_use]
     pub fn id(&self) -> Option<&str> {
         match self {
@@ -116,7 +117,7 @@ impl Phrase {
         }
     }
 
-    /// Whether there is nothing to say.
+    /// Whether the message is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -128,14 +129,14 @@ impl Phrase {
     }
 }
 
-/// What is before the first place of a template, its name, and what is behind it.
+/// Splits a template at its first placeholder: text before, name, text after.
 fn place(template: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = template.split_once('{')?;
     let (name, after) = rest.split_once('}')?;
     Some((before, name, after))
 }
 
-/// In English.
+/// Formats the message in English.
 impl Display for Phrase {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -144,8 +145,8 @@ impl Display for Phrase {
             Self::Count(count) => count.fmt(f),
             Self::Words { english, .. } => f.write_str(english),
             Self::List { of, between } => {
-                for (place, member) in of.iter().enumerate() {
-                    f.write_str(if place == 0 { "" } else { between })?;
+                for (index, member) in of.iter().enumerate() {
+                    f.write_str(if index == 0 { "" } else { between })?;
                     member.fmt(f)?;
                 }
                 Ok(())
@@ -184,7 +185,7 @@ impl From<u32> for Phrase {
     }
 }
 
-/// With three significant digits.
+/// Uses three significant digits.
 impl From<Quantity> for Phrase {
     fn from(quantity: Quantity) -> Self {
         Self::Measured(quantity, 3)
@@ -199,7 +200,7 @@ mod tests {
     fn the_english_is_whole() {
         let free = Quantity::new(1.5e9, Unit::BytePerSecond);
         let braces = "{x}".to_owned();
-        for (said, english) in [
+        for (message, english) in [
             (phrase!("a", "none"), "none"),
             (phrase!("a", "{free} of {what}", free = free, what = braces), "1.50 GB/s of {x}"),
             (Phrase::counted("a", 1, "{n} node", "{n} nodes"), "1 node"),
@@ -208,10 +209,10 @@ mod tests {
             (Phrase::joined(["a ".into(), Phrase::value("5 %")]), "a 5 %"),
             (Phrase::list(", ", []), ""),
         ] {
-            assert_eq!(said.to_string(), english);
-            assert_eq!(said.is_empty(), english.is_empty());
-            let sent = serde_json::to_string(&said).unwrap();
-            assert_eq!(serde_json::from_str::<Phrase>(&sent).unwrap(), said, "{sent}");
+            assert_eq!(message.to_string(), english);
+            assert_eq!(message.is_empty(), english.is_empty());
+            let sent = serde_json::to_string(&message).unwrap();
+            assert_eq!(serde_json::from_str::<Phrase>(&sent).unwrap(), message, "{sent}");
         }
         let listed = Phrase::list(": ", ["h1".into(), phrase!("b", "on")]);
         assert_eq!([listed.id(), Phrase::from("h1").id()], [Some("b"), None]);

@@ -1,17 +1,17 @@
-//! What others wrote, made harmless where it is shown: names of hosts, labels, words of tools and peers.
+//! Sanitising of untrusted text for output: names of hosts, labels, output of tools and peers.
 //!
-//! The one place for it: every renderer and every writer of pages goes through here. A terminal obeys
-//! control characters, text is drawn backwards by others, a spreadsheet calculates what begins like a
-//! formula, and a browser takes `<` for markup.
+//! Every renderer and every writer of pages uses this module. Terminals execute control characters,
+//! bidirectional characters reverse the text, spreadsheets evaluate formulas, and browsers
+//! interpret `<` as markup.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use crate::path_text;
 
-/// Whether a character is obeyed and not shown: controls but for tab and line feed, what turns the
-/// direction of writing (UAX #9), and what takes no space. Line and paragraph separators break lines.
-/// A byte of a name that is no text has no picture.
+/// Whether a character has an effect instead of a glyph: controls except tab and line feed,
+/// bidirectional controls (UAX #9), zero-width characters, line and paragraph separators, and
+/// encoded bytes of non-UTF-8 names.
 #[must_use]
 pub const fn is_hidden(c: char) -> bool {
     path_text::is_byte(c)
@@ -22,14 +22,15 @@ pub const fn is_hidden(c: char) -> bool {
         )
 }
 
-/// The text with everything hidden spelled out, as JSON does: `\u202e`. JSON stays the same JSON by it,
-/// because there such characters occur within texts alone.
+/// Replaces hidden characters by escapes as in JSON: `\u202e`. JSON stays equivalent, because it
+/// contains such characters only within strings.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     spelled_out(text, false)
 }
 
-/// The text with a replacement character for everything hidden, where each character has its column.
+/// Replaces every hidden character by a replacement character, for output with one column per
+/// character.
 #[must_use]
 pub fn in_columns(text: &str) -> Cow<'_, str> {
     match text.contains(is_hidden) {
@@ -38,39 +39,40 @@ pub fn in_columns(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same as [`visible`], where this program has coloured the text itself: `ESC [ … m` stays.
+/// Like [`escape_hidden`], but keeps the colour sequences `ESC [ … m`, for text that this program
+/// has coloured itself.
 #[must_use]
 pub fn coloured(text: &str) -> Cow<'_, str> {
     spelled_out(text, true)
 }
 
 fn spelled_out(text: &str, with_colours: bool) -> Cow<'_, str> {
-    // Lines of plain letters are most of all that is shown, and bytes are compared many at a time.
+    // Most lines are plain ASCII, and comparing bytes is vectorised.
     let is_odd = |byte: u8| !matches!(byte, b' '..=b'~' | b'\t' | b'\n');
     let hides = |line: &str| line.bytes().any(is_odd) && line.contains(is_hidden);
     if !text.split_inclusive('\n').any(hides) {
         return Cow::Borrowed(text);
     }
-    let mut shown = String::with_capacity(text.len());
+    let mut escaped = String::with_capacity(text.len());
     for (at, c) in text.char_indices() {
         if !is_hidden(c) || (with_colours && c == '\u{1b}' && is_colour(&text[at + 1..])) {
-            shown.push(c);
+            escaped.push(c);
         } else {
             // Writing to memory cannot fail.
-            let _ = write!(shown, "\\u{:04x}", u32::from(c));
+            let _ = write!(escaped, "\\u{:04x}", u32::from(c));
         }
     }
-    Cow::Owned(shown)
+    Cow::Owned(escaped)
 }
 
-/// What follows the escape of "select graphic rendition" (ECMA-48, 8.3.117).
+/// Whether an escape is followed by "select graphic rendition" (ECMA-48, 8.3.117).
 fn is_colour(rest: &str) -> bool {
     let end = rest.find(|c: char| !c.is_ascii_digit() && !matches!(c, '[' | ';'));
     rest.starts_with('[') && end.is_some_and(|end| rest[end..].starts_with('m'))
 }
 
-/// One cell of a table that a spreadsheet reads: text that begins like a formula gets an apostrophe
-/// before it (OWASP, "CSV Injection"); numbers stay numbers.
+/// Escapes a cell for spreadsheets: text that starts like a formula is prefixed with an apostrophe
+/// (OWASP, "CSV Injection"); numbers stay unchanged.
 #[must_use]
 pub fn cell(text: &str) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
@@ -81,8 +83,8 @@ pub fn cell(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Text within a page of HTML whose lines scripts read, too: what would begin a tag does not, and all else
-/// stays as it is.
+/// Escapes text in an HTML page that scripts parse, too: replaces `<` only where it would start a
+/// tag.
 #[must_use]
 pub fn within_page(text: &str) -> Cow<'_, str> {
     let begins_tag = |rest: &str| {

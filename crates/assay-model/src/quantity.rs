@@ -1,8 +1,8 @@
-//! A number with its unit. A number without its unit does not exist in assay.
+//! Quantities: numbers with their unit. assay has no numbers without a unit.
 //!
-//! Base units only, in memory, in the store and in every machine-readable format. Bits and bytes
-//! are different units with no conversion between them but the explicit one; decimal and binary
-//! prefixes exist only in text, and only [`parse`] and `display` know them.
+//! Only base units exist in memory, in the store and in every machine-readable format. Bits and
+//! bytes are different units, converted only explicitly. Decimal and binary prefixes exist only in
+//! text, handled by [`parse`] and `display`.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,7 +11,7 @@ mod parse;
 
 pub use parse::{LONGEST_S, QuantityError, foreign, letter, ratio, share};
 
-/// The closed set of base units. The serialised form is [`Unit::symbol`].
+/// Base units. The serialised form is [`Unit::symbol`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Unit {
     /// Bytes.
@@ -61,7 +61,7 @@ impl Unit {
         Self::Count,
     ];
 
-    /// The invariant symbol, as in machine formats: `B/s`, `bit/s`, `ratio` …
+    /// Returns the invariant symbol, as in machine-readable formats: `B/s`, `bit/s`, `ratio` …
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Unit {
     }
 }
 
-/// A value in a base unit. `Display` writes it for people, with a prefix: `34.12 GB/s`.
+/// A value in a base unit. `Display` formats it for people, with a prefix: `34.12 GB/s`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Quantity {
     /// The value, in `unit` without any prefix.
@@ -89,7 +89,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// A value that already is in the base unit.
+    /// Creates a quantity from a value in the base unit.
     #[must_use]
     pub const fn new(value: f64, unit: Unit) -> Self {
         Self { value, unit }
@@ -104,25 +104,25 @@ impl Quantity {
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// `n` × 1024 bytes.
+    /// Returns `n` × 1024 bytes.
     #[must_use]
     pub const fn kib(n: u64) -> Self {
         Self(n << 10)
     }
 
-    /// `n` × 1024² bytes.
+    /// Returns `n` × 1024² bytes.
     #[must_use]
     pub const fn mib(n: u64) -> Self {
         Self(n << 20)
     }
 
-    /// `n` × 1024³ bytes.
+    /// Returns `n` × 1024³ bytes.
     #[must_use]
     pub const fn gib(n: u64) -> Self {
         Self(n << 30)
     }
 
-    /// The same size as a quantity; exact below 2⁵³.
+    /// Converts the size to a quantity; exact below 2⁵³.
     #[must_use]
     pub fn quantity(self) -> Quantity {
         Quantity::new(self.0 as f64, Unit::Byte)

@@ -1,4 +1,4 @@
-//! A run, rebuilt from its events.
+//! Run, rebuilt from its events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,23 +13,23 @@ use crate::facts::HostState;
 use crate::failure::Failure;
 use crate::plan::Case;
 
-/// What totals over several hosts have instead of the name of one; no host may be called so.
+/// Name of totals over several hosts in the dimension `host`; no host may have it.
 pub const ALL_HOSTS: &str = "all";
 
-/// One execution of a plan, as far as it went.
+/// Execution of a plan, as far as it got.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
-    /// Everything known before the first host joined.
+    /// Everything that is known before the first host joins.
     pub started: RunStarted,
     /// The hosts that took part, in the order in which they joined.
     pub hosts: Vec<HostJoined>,
-    /// RFC 3339 time of the end, if it was written.
+    /// RFC 3339 time of the end, if recorded.
     pub finished: Option<String>,
-    /// How it ended.
+    /// Final status.
     pub status: Status,
-    /// The first host after the last case.
+    /// State of the first host after the last case.
     pub state_after: Option<HostState>,
-    /// One record per case that was started, in order.
+    /// Records of the started cases, in order.
     pub cases: Vec<CaseRecord>,
     /// Raw outputs of the run as a whole: name → hash.
     pub raw: BTreeMap<String, String>,
@@ -37,83 +37,83 @@ pub struct Run {
     pub host_facts: BTreeMap<String, Attributes>,
     /// Doubts about the run as a whole.
     pub doubts: Vec<Doubt>,
-    /// What did not fit: events of series that were never opened, or opened twice.
+    /// Inconsistent events: series that were never opened, or opened twice.
     pub misfits: Vec<Misfit>,
-    /// Number of a series → place of its case and place within it.
+    /// Number of a series → index of its case and index within it.
     places: BTreeMap<u32, (usize, usize)>,
 }
 
-/// An event that contradicts the events before it, and was left out.
+/// An event that contradicts earlier events and was ignored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Misfit {
     /// Number of the event in the run, from 0.
     pub event: usize,
-    /// What is wrong with it.
+    /// The contradiction.
     pub wrong: Wrong,
 }
 
-/// What is wrong with an event that does not fit.
+/// Contradiction between an event and the events before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// It belongs to a series that was never opened.
+    /// Its series was never opened.
     NeverOpened(u32),
-    /// It opens a series that is open already.
+    /// It opens a series that is already open.
     OpenedTwice(u32),
 }
 
-/// What happened to one case.
+/// Results of one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseRecord {
     /// The case as planned.
     pub case: Case,
-    /// How it ended; `None` when the run stopped in the middle of it.
+    /// Outcome; `None` if the run stopped during the case.
     pub end: Option<CaseEnd>,
-    /// What was measured, in the order in which it was opened.
+    /// Its series, in the order in which they were opened.
     pub series: Vec<SeriesRecord>,
-    /// What was found out about all of it.
+    /// Facts about the whole case.
     pub facts: Attributes,
     /// Raw outputs: name → hash.
     pub raw: BTreeMap<String, String>,
     /// Doubts about this case.
     pub doubts: Vec<Doubt>,
-    /// What was found out about it on one of several hosts.
+    /// Facts about it on one of several hosts.
     pub facts_on: BTreeMap<String, Attributes>,
-    /// The hosts that it ended badly on while others went on; their samples do not count.
+    /// Hosts on which it failed while others continued; their samples do not count.
     pub failed_on: Vec<FailedOn>,
 }
 
-/// How a case ended on one of several hosts.
+/// Failure of a case on one of several hosts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FailedOn {
     /// The host.
     pub host: String,
-    /// What failed and why.
+    /// Cause of the failure.
     pub failure: Failure,
-    /// The earlier case whose failure this one would only have repeated: it was skipped.
+    /// Earlier case with the same cause of failure, for which this one was skipped.
     pub because: Option<String>,
 }
 
-/// Everything measured under one number.
+/// Results of one series.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct SeriesRecord {
     /// Name of the metric.
     pub metric: String,
-    /// What distinguishes it.
+    /// Dimensions that distinguish it.
     pub dimensions: Attributes,
-    /// What was found out about it alone.
+    /// Facts about this series.
     pub facts: Attributes,
-    /// Every sample, in order of measurement.
+    /// All samples, in order of measurement.
     pub samples: Vec<Sample>,
-    /// Every distribution, in order of measurement.
+    /// All distributions, in order of measurement.
     pub distributions: Vec<Stretch<Distribution>>,
-    /// Every count of rare events, in order of measurement.
+    /// All counts of rare events, in order of measurement.
     pub counts: Vec<Stretch<Count>>,
-    /// What a tool said about values that only it has seen.
+    /// Statistics that a tool printed of values that it did not output.
     pub figures: Option<Figures>,
 }
 
 impl SeriesRecord {
-    /// No more comes: gives back the memory that was kept for it, of which a thousand hosts have much.
+    /// Releases unused capacity after the last event, which adds up over a thousand hosts.
     fn shrink(&mut self) {
         self.samples.shrink_to_fit();
         self.distributions.shrink_to_fit();
@@ -121,21 +121,21 @@ impl SeriesRecord {
     }
 }
 
-/// How a case ended.
+/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub enum CaseEnd {
-    /// Its samples count.
+    /// Success: its samples count.
     Finished(Stopped),
-    /// Its samples do not count.
+    /// Failure: its samples do not count.
     Failed {
-        /// What failed and why.
+        /// Cause of the failure.
         failure: Failure,
-        /// The earlier case whose failure this one would only have repeated: it was skipped.
+        /// Earlier case with the same cause of failure, for which this one was skipped.
         because: Option<String>,
     },
 }
 
-/// A run that grows event by event.
+/// Builder of a run from its events.
 #[derive(Debug)]
 pub struct Growing {
     run: Run,
@@ -145,14 +145,14 @@ pub struct Growing {
 }
 
 impl Growing {
-    /// A run of which nothing else is known.
+    /// Starts a run.
     #[must_use]
     pub const fn from(started: RunStarted) -> Self {
         Self { run: Run::begun(started), foreign: BTreeSet::new(), events: 1 }
     }
 
-    /// Adds what happened next. Events of cases that the plan does not have are ignored: a newer assay may have written
-    /// them.
+    /// Adds the next event. Ignores events of cases outside the plan: a newer version may have
+    /// written them.
     pub fn add(&mut self, event: RunEvent) {
         let Self { run, foreign, events } = self;
         if let Err(wrong) = run.add(event, foreign) {
@@ -161,13 +161,13 @@ impl Growing {
         *events += 1;
     }
 
-    /// The run so far.
+    /// Returns the run so far.
     #[must_use]
     pub const fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The whole run.
+    /// Returns the finished run.
     #[must_use]
     pub fn finish(self) -> Run {
         self.run
@@ -175,7 +175,7 @@ impl Growing {
 }
 
 impl Run {
-    /// Adds the events up. `None` when they do not begin with [`RunEvent::RunStarted`].
+    /// Folds events into a run. `None` if the first one is not [`RunEvent::RunStarted`].
     #[must_use]
     pub fn fold(events: impl IntoIterator<Item = RunEvent>) -> Option<Self> {
         let mut events = events.into_iter();
@@ -201,25 +201,24 @@ impl Run {
         }
     }
 
-    /// The host that measured first, which is the only one of most runs; `None` where the run ended
-    /// before it joined.
+    /// Returns the host that joined first, usually the only one; `None` if the run ended before.
     #[must_use]
     pub fn first_host(&self) -> Option<&HostJoined> {
         self.hosts.first()
     }
 
-    /// The record of a case.
+    /// Returns the record of a case.
     #[must_use]
     pub fn case(&self, id: &str) -> Option<&CaseRecord> {
         self.cases.iter().find(|record| record.case.id == id)
     }
 
-    /// The cases whose samples count.
+    /// Returns the cases whose samples count.
     pub fn finished_cases(&self) -> impl Iterator<Item = &CaseRecord> {
         self.cases.iter().filter(|record| matches!(record.end, Some(CaseEnd::Finished(_))))
     }
 
-    /// `foreign` are the series of cases that the plan does not have.
+    /// Adds an event. `foreign` contains the series of cases outside the plan.
     fn add(&mut self, event: RunEvent, foreign: &mut BTreeSet<u32>) -> Result<(), Wrong> {
         match event {
             RunEvent::RunStarted(_) => {}
@@ -279,13 +278,13 @@ impl Run {
         if self.places.contains_key(&opened.series) || foreign.contains(&opened.series) {
             return Err(Wrong::OpenedTwice(opened.series));
         }
-        let Some(at) = self.cases.iter().position(|record| record.case.id == opened.case)
+        let Some(index) = self.cases.iter().position(|record| record.case.id == opened.case)
         else {
             foreign.insert(opened.series);
             return Ok(());
         };
-        self.places.insert(opened.series, (at, self.cases[at].series.len()));
-        self.cases[at].series.push(SeriesRecord {
+        self.places.insert(opened.series, (index, self.cases[index].series.len()));
+        self.cases[index].series.push(SeriesRecord {
             metric: opened.metric,
             dimensions: opened.dimensions,
             ..SeriesRecord::default()
@@ -366,7 +365,7 @@ mod recording {
         Stretch { series: 0, preparation: 0, from_ns, to_ns, warmup, seen }
     }
 
-    /// As the recorder does it.
+    /// Records entries as the recorder does.
     pub(crate) fn recorded_for_tests(entries: Vec<crate::entry::Entry>) -> CaseRecord {
         let mut record = CaseRecord::empty_for_tests();
         for entry in entries {
@@ -426,7 +425,7 @@ mod recording {
                 .series
                 .iter()
                 .position(|it| it.metric == key.metric && it.dimensions == key.extra);
-            let at = known.unwrap_or(self.series.len());
+            let index = known.unwrap_or(self.series.len());
             if known.is_none() {
                 self.series.push(SeriesRecord {
                     metric: key.metric.to_owned(),
@@ -434,7 +433,7 @@ mod recording {
                     ..SeriesRecord::default()
                 });
             }
-            &mut self.series[at]
+            &mut self.series[index]
         }
     }
 }

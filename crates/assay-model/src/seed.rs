@@ -1,7 +1,7 @@
-//! Seeds made from seeds: everything random in a run follows from one number, and nothing in it draws the
-//! words of anything else.
+//! Derivation of seeds: all random numbers of a run derive from one seed, and no two parts share a
+//! sequence.
 
-/// 2⁶⁴ / golden ratio, odd: the step of splitmix64.
+/// Increment of splitmix64: 2⁶⁴ / golden ratio, odd.
 pub const GAMMA: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Spreads every bit of `word` over the result; a bijection.
@@ -16,13 +16,13 @@ pub const fn mix(word: u64) -> u64 {
     word ^ (word >> 31)
 }
 
-/// The seed of part `nth` of what has `seed`: one for every step of a case, for every phase of a plan.
+/// Derives the seed of part `nth` of a parent seed: one for each step of a case or phase of a plan.
 #[must_use]
 pub const fn derived(seed: u64, nth: u64) -> u64 {
     mix(mix(seed).wrapping_add(GAMMA.wrapping_mul(nth.wrapping_add(1))))
 }
 
-/// The seed of what is called `name`, wherever it stands among others.
+/// Derives a seed from a name, independent of its position among others.
 #[must_use]
 pub fn named(seed: u64, name: &str) -> u64 {
     name.bytes().fold(mix(seed), |seed, byte| derived(seed, u64::from(byte)))

@@ -2,8 +2,8 @@
 //!
 //! Exact arithmetic on the user's figures; nothing here is measured.
 
-/// Little's law: I/O in flight = rate × latency, in the mean, for any system in balance
-/// (J. D. C. Little, Operations Research 9, 1961).
+/// Little's law: mean I/O in flight = rate × mean latency, for any system in a steady state (J. D.
+/// C. Little, Operations Research 9, 1961).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Little {
     /// IO/s.
@@ -15,8 +15,8 @@ pub struct Little {
 }
 
 impl Little {
-    /// The law, from exactly two of its three quantities; `None` from fewer, more, or none that is
-    /// above zero.
+    /// Derives the third quantity from exactly two; `None` from fewer or more, or if one is not
+    /// positive.
     #[must_use]
     pub fn from_two(
         rate_per_s: Option<f64>,
@@ -37,8 +37,8 @@ impl Little {
         })
     }
 
-    /// Threads with one I/O each that keep that much in flight. A hair above a whole number is
-    /// rounding, not one more thread.
+    /// Returns the number of threads with one I/O each that keep that many in flight. Rounding
+    /// errors above a whole number do not add a thread.
     #[must_use]
     pub fn threads(&self) -> u64 {
         (self.in_flight - 1e-9 * self.in_flight).ceil().max(1.0) as u64
@@ -56,12 +56,12 @@ pub enum ServiceLevel {
     Ultra,
 }
 
-/// Kind of volume, which caps what its quota would give.
+/// Kind of volume, which limits its throughput in addition to the quota.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VolumeKind {
-    /// The usual one.
+    /// Regular volume.
     Regular,
-    /// The one above 100 TiB.
+    /// Large volume, for sizes above 100 TiB.
     Large,
 }
 
@@ -69,13 +69,13 @@ const MIB: f64 = 1_048_576.0;
 const TIB: f64 = 1_099_511_627_776.0;
 
 impl ServiceLevel {
-    /// B/s per byte of quota: Microsoft, "Service levels for Azure NetApp Files".
+    /// Returns B/s per byte of quota: Microsoft, "Service levels for Azure NetApp Files".
     #[must_use]
     pub const fn rate_per_byte(self) -> f64 {
         self.mib_per_s_per_tib() * MIB / TIB
     }
 
-    /// The same as it is published, in MiB/s per TiB.
+    /// Returns the published value in MiB/s per TiB.
     #[must_use]
     pub const fn mib_per_s_per_tib(self) -> f64 {
         match self {
@@ -87,9 +87,9 @@ impl ServiceLevel {
 }
 
 impl VolumeKind {
-    /// Largest B/s of one volume: Microsoft, "Azure NetApp Files regular volume performance
-    /// benchmarks for Linux" (4,500 MiB/s) and "… large volume …" (1,600, 6,400 and 12,800 MiB/s),
-    /// as published in January 2026.
+    /// Returns the maximum B/s of one volume: Microsoft, "Azure NetApp Files regular volume
+    /// performance benchmarks for Linux" (4,500 MiB/s) and "… large volume …" (1,600, 6,400 and
+    /// 12,800 MiB/s), as published in January 2026.
     #[must_use]
     pub const fn cap_bytes_per_s(self, level: ServiceLevel) -> f64 {
         let mib_per_s = match (self, level) {
@@ -102,13 +102,13 @@ impl VolumeKind {
     }
 }
 
-/// Bytes of quota for a throughput in B/s; `None` above the cap of the volume.
+/// Returns the bytes of quota for a throughput in B/s; `None` above the cap of the volume.
 #[must_use]
 pub fn quota_bytes(level: ServiceLevel, kind: VolumeKind, bytes_per_s: f64) -> Option<f64> {
     (bytes_per_s <= kind.cap_bytes_per_s(level)).then(|| bytes_per_s / level.rate_per_byte())
 }
 
-/// B/s that a quota gives, and whether the volume's cap limits it.
+/// Returns the B/s of a quota, and whether the volume's cap limits it.
 #[must_use]
 pub fn throughput_bytes_per_s(
     level: ServiceLevel,
@@ -120,8 +120,8 @@ pub fn throughput_bytes_per_s(
     (by_quota.min(cap), by_quota > cap)
 }
 
-/// Bytes that must be under way on each of `connections` for a throughput over a round trip: less
-/// window than that, and TCP waits.
+/// Returns the window that each of `connections` needs for a throughput over a round trip; with a
+/// smaller window TCP stalls.
 #[must_use]
 pub fn window_bytes(bytes_per_s: f64, round_trip_s: f64, connections: u32) -> f64 {
     bytes_per_s * round_trip_s / f64::from(connections.max(1))

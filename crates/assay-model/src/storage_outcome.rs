@@ -1,7 +1,7 @@
-//! The outcome of a phase of storage I/O: counts and latencies per stream and interval.
+//! Outcome of a phase of storage I/O: counts and latencies per stream and interval.
 //!
-//! The reports of all emulated tools are written from it; nothing in it is rounded or in another unit. Hosts
-//! tell theirs to the coordinator as it is.
+//! The reports of all emulated tools are generated from it; its values are unrounded and in base
+//! units. Hosts send it to the coordinator in this form.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -11,71 +11,71 @@ use crate::engine_choice::EngineReason;
 
 mod record;
 
-/// What a phase measured.
+/// Outcome of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageOutcome {
-    /// Seconds that counted: the warm-up is not among them.
+    /// Measured time in seconds, without the warm-up.
     pub elapsed_s: f64,
-    /// Seconds in which the targets were opened, one after another, before that.
+    /// Seconds for opening the targets, one after another, before that.
     pub open_s: f64,
-    /// Seconds in which they were closed again.
+    /// Seconds for closing them.
     pub close_s: f64,
-    /// Tallies of what counted, one per stream, target and operation that did any I/O.
+    /// Tallies of the measured time, one per stream, target and operation with any I/O.
     pub tallies: Vec<StreamTally>,
-    /// The series, warm-up included, all streams and targets together.
+    /// Intervals, warm-up included, of all streams and targets together.
     pub intervals: Vec<IntervalTally>,
-    /// CPU seconds of the process while I/O counted, in the program.
+    /// CPU seconds of the process in user mode, in the measured time.
     pub cpu_user_s: f64,
-    /// The same in the kernel, its threads for this process's I/O included.
+    /// CPU seconds in the kernel, including its threads for this process's I/O.
     pub cpu_system_s: f64,
-    /// Which engine did it, with its options: `io_uring (single issuer, fixed files)`.
+    /// Engine with its options: `io_uring (single issuer, fixed files)`.
     pub engine: String,
-    /// Why that one.
+    /// Reason for the choice of the engine.
     pub engine_reason: EngineReason,
-    /// I/O that failed, the first few; the phase counts as failed if there is any.
+    /// The first few failed I/O; any failure makes the phase fail.
     pub errors: Vec<IoFailure>,
-    /// All I/O that failed.
+    /// Number of all failed I/O.
     pub error_count: u64,
-    /// I/O of an open loop that was due before the end and never started. Latencies from the intended start
-    /// count it with the time it had waited.
+    /// I/O of an open loop that was due before the end and never started. Latencies from the
+    /// intended start include it, with its waiting time.
     pub not_started: u64,
-    /// Why it ended.
+    /// Reason why the phase ended.
     pub ended: Ended,
-    /// What else is known of each stream, in the workload's order.
+    /// Further results of each stream, in the workload's order.
     pub streams: Vec<StreamRecord>,
 }
 
-/// What is known of a stream besides its reads and writes.
+/// Results of a stream other than its reads and writes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StreamRecord {
-    /// Seconds that counted, from its start to its last I/O.
+    /// Measured seconds, from its start to its last I/O.
     pub active_s: f64,
-    /// Its calls of `fsync`; `None` = none was made.
+    /// Its `fsync` calls, if any.
     pub syncs: Option<Tally>,
-    /// How long submitting took, of reads and of writes, where it was timed by itself.
+    /// Submission times of reads and of writes, if timed separately.
     pub submissions: [Option<Tally>; 2],
-    /// From the end of submitting to completion, likewise.
+    /// Times from the end of submission to completion, of reads and of writes, if timed separately.
     pub completions: [Option<Tally>; 2],
-    /// Every I/O that counted, in the order of completion, where they were to be kept.
+    /// All measured I/O in the order of completion, if a journal was requested.
     pub journal: Vec<JournalEntry>,
 }
 
-/// One I/O that was done.
+/// Completed I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JournalEntry {
     /// Nanoseconds from the end of the warm-up to its completion.
     pub at_ns: u64,
     /// Nanoseconds from submission to completion.
     pub service_ns: u64,
-    /// Where, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How much, in bytes.
+    /// Length in bytes.
     pub bytes: u32,
     /// Read or write.
     pub operation: Operation,
 }
 
-/// What one stream did to one target with one operation.
+/// Tally of one stream, target and operation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamTally {
     /// Index of the stream in the workload.
@@ -91,27 +91,28 @@ pub struct StreamTally {
 /// Counts and latencies of I/O of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
-    /// I/O done.
+    /// Number of completed I/O.
     pub count: u64,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: u64,
     /// Nanoseconds from submission to completion.
     #[serde(with = "as_text")]
     pub service_ns: Histogram<u64>,
-    /// Nanoseconds from the intended start to completion; empty in a closed loop. What was due and not done
-    /// when the phase ended is among them and not among the I/O done.
+    /// Nanoseconds from the intended start to completion; empty in a closed loop. Includes I/O that
+    /// was due but not completed when the phase ended, which `count` does not.
     #[serde(with = "as_text")]
     pub from_intended_ns: Histogram<u64>,
-    /// Sum of squares of the service times in ns², for a standard deviation that no bucket blurs.
+    /// Sum of squares of the service times in ns², for a standard deviation without bucket
+    /// rounding.
     pub service_square_sum: f64,
     /// Sum of the service times in ns.
     pub service_sum_ns: u64,
 }
 
-/// One entry of the series.
+/// Results of one interval.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct IntervalTally {
-    /// Seconds from the start of the phase, warm-up included, to its beginning.
+    /// Seconds from the start of the phase, warm-up included, to the start of the interval.
     pub start_s: f64,
     /// Its length in seconds.
     pub length_s: f64,
@@ -121,39 +122,39 @@ pub struct IntervalTally {
     pub reads: Tally,
     /// Writes.
     pub writes: Tally,
-    /// What each stream did in this time, by the stream's index in the workload.
+    /// Counts of each stream, by its index in the workload.
     pub streams: Vec<StreamCount>,
     /// Mean number of I/O in flight: the integral over time, not rate × latency.
     pub in_flight: f64,
     /// Busy share of the machine's CPUs in user mode, 0 … 1.
     pub cpu_user: f64,
-    /// The same in the kernel.
+    /// Busy share of the machine's CPUs in the kernel, 0 … 1.
     pub cpu_system: f64,
 }
 
-/// What one stream did in one interval.
+/// Counts of one stream in one interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct StreamCount {
-    /// Reads done.
+    /// Number of reads.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Writes done.
+    /// Number of writes.
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
     /// Sum of the service times of reads in ns.
     pub read_service_ns: u64,
-    /// The same of writes.
+    /// Sum of the service times of writes in ns.
     pub write_service_ns: u64,
-    /// The largest service time of a read in ns, to two digits.
+    /// The maximum service time of a read in ns, to two digits.
     pub read_maximum_ns: u64,
-    /// The same of a write.
+    /// The maximum service time of a write in ns, to two digits.
     pub write_maximum_ns: u64,
 }
 
 impl StreamCount {
-    /// Takes over what another process did of the same stream.
+    /// Adds the counts of the same stream from another process.
     pub fn merge(&mut self, other: &Self) {
         let sums = [
             (&mut self.reads, other.reads),
@@ -171,39 +172,37 @@ impl StreamCount {
     }
 }
 
-/// Reads from or writes to.
+/// Direction of an I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Operation {
-    /// Data comes.
     Read,
-    /// Data goes.
     Write,
 }
 
-/// One failed I/O.
+/// Failed I/O.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoFailure {
     /// Index of the target.
     pub target: usize,
     /// Read or write.
     pub operation: Operation,
-    /// Where, in bytes.
+    /// Offset in bytes.
     pub offset: u64,
-    /// How much was requested, in bytes.
+    /// Requested length in bytes.
     pub bytes: u64,
-    /// What the kernel or the verifier said.
+    /// Error of the kernel or the verifier.
     pub reason: String,
 }
 
-/// Why a phase ended.
+/// Reason why a phase ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ended {
-    /// The time was up.
+    /// The time was over.
     Time,
-    /// The work was done.
+    /// All work was done.
     Work,
-    /// Too many errors.
+    /// Too many errors occurred.
     Errors,
-    /// The user asked.
+    /// The user interrupted it.
     Interrupted,
 }

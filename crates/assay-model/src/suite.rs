@@ -1,4 +1,4 @@
-//! A suite as the user wrote it, before anything is known about the host.
+//! Suite as the user wrote it, independent of any host.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,51 +22,52 @@ pub use rdma::RdmaRequest;
 pub use read::{SuiteError, busy_poll_us, did_you_mean, read};
 pub use storage::{Order, StorageRequest, TargetRequest};
 
-/// A suite file, or the same made from command-line options.
+/// A suite file, or its equivalent from command-line options.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suite {
     /// Its name.
     pub name: String,
-    /// One line for lists.
+    /// Title for lists, on one line.
     pub title: String,
-    /// Time for the whole run, in seconds.
+    /// Time budget of the whole run, in seconds.
     pub budget_s: f64,
-    /// What to measure, in order.
+    /// Measures, in order.
     pub measures: Vec<Measure>,
 }
 
-/// One `[[measure]]` of a suite.
+/// A `[[measure]]` of a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// Who measures; empty = what the command line says.
+    /// Measurers; empty = as on the command line.
     pub by: Vec<String>,
     /// Share of the budget, relative to the other measures.
     pub share: f64,
     /// Relative half-width of the interval to reach.
     pub target: f64,
-    /// Whether the suite can do without it where something is missing.
+    /// Whether it is omitted, instead of an error, if a requirement is missing.
     pub optional: bool,
-    /// What is asked.
+    /// The benchmark with its settings.
     pub request: Request,
-    /// Where it was written, if it was.
+    /// Its source text, if from a file.
     pub origin: Option<Origin>,
 }
 
-/// The text that a measure was written in, for whoever has to be shown the place.
+/// Source text of a measure, for error messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// What the text is called.
+    /// Name of the file.
     pub file: String,
-    /// All of it.
+    /// The whole text.
     pub text: Arc<str>,
-    /// The bytes of its heading.
+    /// Byte range of its heading.
     pub heading: Range<usize>,
-    /// Its keys as they are called now, each with the bytes that give it and its value.
+    /// Its keys by their current names, each with the byte range of key and value.
     pub keys: Vec<(&'static str, Range<usize>)>,
 }
 
 impl Origin {
-    /// Where the first of these keys that is given stands; without any, the heading.
+    /// Returns the byte range of the first of `keys` that is present; without any, that of the
+    /// heading.
     #[must_use]
     pub fn span_of(&self, keys: &[&str]) -> Range<usize> {
         let given = |key: &&str| self.keys.iter().find(|(name, _)| name == key);
@@ -76,7 +77,7 @@ impl Origin {
 }
 
 impl Suite {
-    /// Several suites in one run, each with the time it has alone.
+    /// Merges several suites into one run; each keeps its time.
     #[must_use]
     pub fn joined(suites: &[Self]) -> Self {
         let mut names: Vec<&str> = Vec::new();
@@ -90,7 +91,7 @@ impl Suite {
             for measure in &suite.measures {
                 let seconds = measure.share * suite.budget_s / shares;
                 match measures.iter_mut().find(|known| known.asks_as(measure)) {
-                    // Asked twice, it is measured once.
+                    // A duplicate measure is measured once.
                     Some(known) => {
                         budget_s -= known.share.min(seconds);
                         known.share = known.share.max(seconds);
@@ -104,21 +105,21 @@ impl Suite {
 }
 
 impl Measure {
-    /// Whether another one asks the same, with whatever time and wherever it was written.
+    /// Whether another measure requests the same, regardless of time and source.
     fn asks_as(&self, other: &Self) -> bool {
         let key = |it: &Self| (it.by.clone(), it.target.to_bits(), it.optional);
         key(self) == key(other) && self.request == other.request
     }
 }
 
-/// What is asked, per benchmark.
+/// Requested benchmark with its settings.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Request {
-    /// A benchmark that asks nothing but the machine.
+    /// A benchmark without settings.
     Machine(Benchmark),
     /// `memory.stream`
     Stream {
-        /// Where.
+        /// Placements.
         placements: Vec<Placement>,
         /// Threads per domain; `None` = one per core.
         threads: Option<u32>,
@@ -134,16 +135,16 @@ pub enum Request {
     },
     /// `compute.peak_flops`
     PeakFlops {
-        /// Where.
+        /// Placements.
         placements: Vec<Placement>,
         /// Threads per domain; `None` = one per core.
         threads: Option<u32>,
-        /// Which instruction sets.
+        /// Selection of instruction sets.
         instruction_sets: InstructionSets,
     },
     /// `compute.linpack`
     Linpack {
-        /// How many equations.
+        /// Number of equations.
         size: LinpackSize,
         /// Number of threads; `None` = one per core.
         threads: Option<u32>,
@@ -163,7 +164,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// What it asks for.
+    /// Returns its benchmark.
     #[must_use]
     pub fn benchmark(&self) -> Benchmark {
         match self {
@@ -185,26 +186,26 @@ impl Request {
     }
 }
 
-/// Which instruction sets to measure.
+/// Selection of instruction sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InstructionSets {
-    /// The widest one the processor has.
+    /// The widest one that the processor supports.
     Widest,
-    /// Every one the processor has.
+    /// All that the processor supports.
     Every,
 }
 
-/// The largest share of memory that a matrix may take: the machine needs some for itself.
+/// Maximum share of memory for a matrix: the system needs the rest.
 pub const MOST_MEMORY: f64 = 0.95;
 
-/// How the number of equations is chosen.
+/// Choice of the number of equations.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LinpackSize {
-    /// Given.
+    /// The given number.
     Equations(u64),
-    /// So that the matrix takes this share of the memory that may be used.
+    /// Matrix size as a share of the usable memory.
     Memory(f64),
-    /// So that the time for the case has room for the solves that an interval needs.
+    /// The largest number whose solves fit the time budget, with enough of them for an interval.
     Budget,
 }
 

@@ -1,6 +1,6 @@
-//! The summary of a run: estimates with their uncertainty. Values only.
+//! Summary of a run: estimates with their uncertainty. Data types only.
 //!
-//! Summaries are derived and can be derived again with a better estimator; samples are the truth.
+//! Summaries are derived from the stored samples and can be derived again with a better estimator.
 
 use std::collections::BTreeMap;
 
@@ -16,42 +16,42 @@ use crate::limit::Limit;
 use crate::plan::Omitted;
 use crate::quantity::Unit;
 
-/// The version of the machine-readable result.
+/// Version of the machine-readable result.
 pub const SCHEMA: u32 = 2;
 
-/// What a run amounts to. `--json` prints it with the words of the report beside identifiers.
+/// Results of a run. `--json` prints it with the report's texts in addition to identifiers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
     /// [`SCHEMA`] of the writer.
     pub schema: u32,
-    /// The version of the statistics that derived it from the events.
+    /// Version of the statistics that derived it from the events.
     pub statistics: u32,
-    /// Which run.
+    /// Identity and status of the run.
     pub run: RunHead,
-    /// Where it ran.
+    /// The hosts on which it ran.
     pub hosts: Vec<HostFacts>,
-    /// One entry per metric and case.
+    /// Estimates of all metrics and cases.
     pub results: Vec<Estimate>,
-    /// What the steps on the way to a result amount to: rounds of a steady-state test, tries of a
-    /// search. Their parameters have a `step`.
+    /// Estimates of intermediate steps: rounds of a steady-state test, tries of a search. Their
+    /// parameters include a `step`.
     pub steps: Vec<Estimate>,
     /// Cases that failed.
     pub failures: Vec<CaseFailure>,
-    /// What the suite does without, because something is missing here.
+    /// Measures that were omitted because a requirement is missing.
     pub omitted: Vec<Omitted>,
     /// Doubts about the run as a whole.
     pub warnings: Vec<Doubt>,
 }
 
-/// Identity and fate of a run.
+/// Identity and status of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunHead {
     /// Identifier.
     pub id: String,
-    /// What the user calls the condition it was measured under, e.g. `on`.
+    /// The user's name of the condition under which it was measured, e.g. `on`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// What the user says about the run.
+    /// The user's note about the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// Name of the suite.
@@ -60,14 +60,14 @@ pub struct RunHead {
     pub started: String,
     /// RFC 3339 time in UTC.
     pub finished: Option<String>,
-    /// How it ended.
+    /// Final status.
     pub status: Status,
-    /// What repeats it, where anything in it was drawn at random.
+    /// Seed that reproduces it, if anything in it is random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
-/// One metric of one case with its uncertainty. All values in `unit`.
+/// Estimate of a metric of a case with its uncertainty. All values in `unit`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Identifier of the benchmark.
@@ -76,45 +76,45 @@ pub struct Estimate {
     pub case: String,
     /// Name of the metric.
     pub metric: String,
-    /// What distinguishes and describes it.
+    /// Attributes that distinguish and describe it.
     pub parameters: Attributes,
     /// Base unit of all values here.
     pub unit: Unit,
-    /// Which way is good.
+    /// Direction in which values improve.
     pub better: Better,
-    /// Samples that count; the warm-up is not among them.
+    /// Number of samples after the warm-up.
     pub n: usize,
-    /// Independent samples that `n` is worth under autocorrelation.
+    /// Effective samples, reduced by autocorrelation.
     pub n_effective: f64,
     /// The median.
     pub median: f64,
-    /// Interval of the median; `None` when there are too few samples for one.
+    /// Interval of the median; `None` with too few samples.
     pub ci: Option<[f64; 2]>,
     /// Confidence level of `ci`.
     pub ci_level: f64,
     /// Minimum sample.
     pub min: f64,
-    /// Largest sample.
+    /// Maximum sample.
     pub max: f64,
     /// Arithmetic mean of a cost, harmonic mean of a rate.
     pub mean: f64,
-    /// Percentiles the samples can carry (`p50`, `p99` …); `None` when they carry none.
+    /// Percentiles for which there are enough samples (`p50`, `p99` …); `None` without any.
     pub percentiles: Option<BTreeMap<String, f64>>,
-    /// The physical limit, where one is known.
+    /// The physical limit, if known.
     pub limit: Option<Limit>,
     /// `median` over the limit, in percent.
     pub percent_of_limit: Option<f64>,
     /// Name of the host.
     pub host: String,
-    /// Who measured.
+    /// Measurer.
     pub tool: Tool,
     /// Doubts about this estimate.
     pub warnings: Vec<Doubt>,
 }
 
 impl Estimate {
-    /// Whether it is of several hosts together: of all of a run, or of a group of them. Of MPI, hosts are where its
-    /// ranks run.
+    /// Whether it is a total over several hosts: all of a run or a group. For MPI, `hosts` are
+    /// those of its ranks, so this is false.
     #[must_use]
     pub fn is_of_hosts(&self) -> bool {
         let section = Benchmark::from_id(&self.benchmark).map(|it| it.definition().section);
@@ -122,7 +122,7 @@ impl Estimate {
             && self.parameters.contains_key(&Attribute::Hosts)
     }
 
-    /// Whether this host had a part in it: alone, or together with others.
+    /// Whether this host contributed to it, alone or together with others.
     #[must_use]
     pub fn is_partly_of(&self, host: &str) -> bool {
         let hosts = self.parameters.get(&Attribute::Hosts).filter(|_| self.is_of_hosts());
@@ -131,7 +131,7 @@ impl Estimate {
     }
 }
 
-/// Who measured.
+/// Measurer with its version.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tool {
     /// `assay`, or the name of an official tool.
@@ -149,8 +149,8 @@ pub struct CaseFailure {
     pub case: String,
     /// Name of the host.
     pub host: String,
-    /// What failed and why.
+    /// Cause of the failure.
     pub failure: Failure,
-    /// The earlier case whose failure this one would only have repeated: it was skipped.
+    /// Earlier case with the same cause of failure, for which this one was skipped.
     pub because: Option<String>,
 }

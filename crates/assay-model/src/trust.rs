@@ -1,30 +1,30 @@
-//! Whether a result can be relied on, from what its summary says of it.
+//! Assessment whether a result is reliable, based on its summary.
 
 use crate::doubt::Doubt;
 use crate::summary::{Estimate, Summary};
 
-/// A half-width of the interval beyond which a value says little: a tenth of it.
+/// Maximum relative half-width of the interval of a reliable value.
 pub const WIDEST: f64 = 0.1;
 
-/// Why a value is not to be relied on. A value of a contended machine may be anything, one above its limit is
-/// impossible, and one without a usable interval may be luck.
+/// Reason why a value is unreliable. Values of a contended machine are arbitrary, values above
+/// their limit are impossible, and values without a usable interval may be chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Distrust {
-    /// It is above its limit.
+    /// The value is above its limit.
     AboveLimit,
-    /// It is one sample, or worth one.
+    /// There is only one sample, or one effective sample.
     OneSample,
-    /// There are too few independent samples for an interval.
+    /// There are too few effective samples for an interval.
     NoInterval,
-    /// Half the interval over the value is more than [`WIDEST`].
+    /// Half the interval over the value is more than [`MAX_RELATIVE_WIDTH`].
     WideInterval {
-        /// How much.
+        /// Relative half-width.
         width: f64,
     },
 }
 
 impl Distrust {
-    /// The stable name for scripts.
+    /// Returns the stable name for scripts.
     #[must_use]
     pub const fn id(self) -> &'static str {
         match self {
@@ -35,7 +35,7 @@ impl Distrust {
         }
     }
 
-    /// The worst that can be said of a result; `None` = it can be relied on.
+    /// Returns the most serious reason; `None` for a reliable result.
     #[must_use]
     pub fn of(estimate: &Estimate) -> Option<Self> {
         let is_above = |doubt: &Doubt| matches!(doubt, Doubt::AboveLimit { .. });
@@ -46,23 +46,23 @@ impl Distrust {
             return Some(if estimate.n < 2 { Self::OneSample } else { Self::NoInterval });
         };
         let half = (high - estimate.median).max(estimate.median - low);
-        // A median of zero whose interval is zero is precise.
+        // A median of zero with an interval of zero is precise.
         let width = if half == 0.0 { 0.0 } else { half / estimate.median.abs() };
         (width.is_nan() || width > WIDEST).then_some(Self::WideInterval { width })
     }
 }
 
-/// What others did to the machine during the whole run, so that all of it is in doubt.
+/// Returns the doubts about the whole run that are due to contention by other processes or guests.
 pub fn contention(summary: &Summary) -> impl Iterator<Item = &Doubt> {
     summary.warnings.iter().filter(|doubt| is_contention(doubt))
 }
 
-/// Whether a doubt is about what others did to the machine.
+/// Whether a doubt is due to contention by other processes or guests.
 #[must_use]
 pub fn is_contention(doubt: &Doubt) -> bool {
-    let of_host = if let Doubt::OnHost { doubt, .. } = doubt { doubt } else { doubt };
+    let inner = if let Doubt::OnHost { doubt, .. } = doubt { doubt } else { doubt };
     matches!(
-        of_host,
+        inner,
         Doubt::Steal { .. }
             | Doubt::CpuPressure { .. }
             | Doubt::Throttled { .. }

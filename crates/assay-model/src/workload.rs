@@ -1,4 +1,4 @@
-//! Workloads: what is measured, independent of the measurer, with every parameter resolved.
+//! Workloads: fully resolved measurements, independent of the measurer.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub use rdma::{
     RdmaTuning, RdmaWorkload,
 };
 
-/// One fully resolved request. The serialised form carries the benchmark's identifier.
+/// Fully resolved workload. The serialised form contains the benchmark's identifier.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "benchmark")]
 pub enum Workload {
@@ -55,28 +55,28 @@ pub enum Workload {
     /// Operations on file trees.
     #[serde(rename = "storage.files")]
     Files(Box<file_set::FileTest>),
-    /// Whatever another tool has measured before, as far as its output tells.
+    /// Imported results of another tool.
     #[serde(rename = "imported")]
     Imported(ImportedWorkload),
-    /// Messages of MPI; which benchmark, it says itself.
+    /// MPI messages, with the identifier of the test.
     #[serde(untagged)]
     Mpi(MpiWorkload),
-    /// Verbs of RDMA; likewise.
+    /// RDMA verbs, with the identifier of the test.
     #[serde(untagged)]
     Rdma(RdmaWorkload),
 }
 
-/// What a file of results says was measured. Nothing carries it out again.
+/// Workload of an imported file of results, which cannot be executed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ImportedWorkload {
     /// The benchmark that the results belong to.
     pub of: Benchmark,
-    /// What the file says of all results of the case.
+    /// Dimensions that all results of the case share.
     pub dimensions: Attributes,
 }
 
 impl Workload {
-    /// The same with this seed, where anything in it is drawn anew in every run.
+    /// Sets the seed, if the workload draws random numbers in every run.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         if let Self::Storage(test) = &mut self {
@@ -88,13 +88,13 @@ impl Workload {
         self
     }
 
-    /// Whether anything in it is drawn anew in every run.
+    /// Whether the workload draws random numbers in every run.
     #[must_use]
     pub const fn is_random(&self) -> bool {
         matches!(self, Self::Storage(_) | Self::Files(_))
     }
 
-    /// The benchmark it belongs to.
+    /// Returns its benchmark.
     #[must_use]
     pub const fn benchmark(&self) -> Benchmark {
         match self {
@@ -114,8 +114,8 @@ impl Workload {
         }
     }
 
-    /// The dimensions that all series of a case share; what distinguishes them is added by whoever
-    /// measures. `by` is who that is.
+    /// Returns the dimensions that all series of a case share; the measurer `by` adds those that
+    /// distinguish them.
     #[must_use]
     pub fn dimensions(&self, by: &str) -> Attributes {
         match self {
@@ -143,7 +143,7 @@ impl Workload {
         }
     }
 
-    /// The CPUs it keeps busy.
+    /// Returns the CPUs that it keeps busy.
     #[must_use]
     pub fn cpus(&self) -> Vec<u32> {
         match self {
@@ -152,8 +152,7 @@ impl Workload {
             Self::Copy(work) => work.domain.cpus.clone(),
             Self::PeakFlops(work) => work.domain.cpus.clone(),
             Self::Linpack(work) => work.cpus.clone(),
-            // Where threads of the network and of storage run is left to the system, which knows
-            // the interrupts.
+            // The system, which knows the interrupts, places the threads of network and storage.
             Self::NetworkTcp(_)
             | Self::NetworkUdp(_)
             | Self::NetworkIcmp(_)
@@ -162,7 +161,7 @@ impl Workload {
             | Self::Rdma(_)
             | Self::Imported(_) => Vec::new(),
             Self::Mpi(work) => {
-                // Over hosts it is the same CPU of each.
+                // Over hosts, it is the same CPU on each.
                 let mut cpus = work.placement.cpus.clone();
                 cpus.dedup();
                 cpus
@@ -170,7 +169,7 @@ impl Workload {
         }
     }
 
-    /// The same to another host, and what distinguishes it then within its benchmark, for identifiers of cases.
+    /// Sets the other host and returns the new name within the benchmark, for case identifiers.
     #[must_use]
     pub fn aimed(mut self, host: &str) -> (Self, String) {
         let to = Some(host.to_owned());
@@ -199,7 +198,7 @@ impl Workload {
         (self, name)
     }
 
-    /// What a search of storage is to keep, if it is one.
+    /// Returns the latency goal of a storage search.
     #[must_use]
     pub const fn latency_goal(&self) -> Option<&LatencyGoal> {
         if let Self::Storage(test) = self
@@ -210,7 +209,7 @@ impl Workload {
         None
     }
 
-    /// The question to another host, if it is one.
+    /// Returns the network workload, if it is one.
     #[must_use]
     pub const fn network(&self) -> Option<&NetworkWorkload> {
         if let Self::NetworkTcp(work) | Self::NetworkUdp(work) | Self::NetworkIcmp(work) = self
@@ -224,30 +223,30 @@ impl Workload {
 /// A named set of CPUs: `node`, `numa:0`, `l3:4`, `core:0`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// The name, as in the parameter `placement` of a result.
+    /// Its name, as in the parameter `placement` of a result.
     pub placement: String,
-    /// One pinned thread runs on each of these CPUs.
+    /// Its CPUs, with one pinned thread each.
     pub cpus: Vec<u32>,
 }
 
 /// STREAM over one domain, or over several at once, each with its own clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StreamWorkload {
-    /// The domains that run at the same time; results are per domain.
+    /// Domains that run at the same time; results are per domain.
     pub domains: Vec<Domain>,
     /// Size of each of the three arrays of each domain, in bytes.
     pub bytes_per_array: u64,
-    /// `bytes_per_array` × domains over the sum of the last-level caches they use; below 4 the
+    /// `bytes_per_array` × domains over the sum of the last-level caches that they use; below 4 the
     /// result is cache-assisted.
     pub cache_multiple: f64,
 }
 
-/// Copies of one domain from memory near another.
+/// Copies by one domain from memory near another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyWorkload {
-    /// Who copies, to memory near itself.
+    /// Domain that copies, to memory near itself.
     pub domain: Domain,
-    /// Near whom the data lie.
+    /// Domain with the source data in its local memory.
     pub source: Domain,
     /// Size of each array in bytes.
     pub bytes_per_array: u64,
@@ -256,16 +255,17 @@ pub struct CopyWorkload {
 /// Dependent loads over one working set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LatencyWorkload {
-    /// The CPU that loads.
+    /// CPU that issues the loads.
     pub cpu: u32,
     /// Size of the working set in bytes.
     pub bytes: u64,
-    /// One load per line of this many bytes; runs that do not say had the usual line.
+    /// Bytes of a cache line, with one load each; older runs without it used the usual size.
     #[serde(default = "usual_line_bytes")]
     pub line_bytes: u32,
 }
 
-/// The cache line of every x86 processor and of nearly every Arm one, for where none is visible.
+/// Returns the cache line size of every x86 and nearly every Arm processor, for use if none is
+/// visible.
 #[must_use]
 pub const fn usual_line_bytes() -> u32 {
     64
@@ -274,7 +274,7 @@ pub const fn usual_line_bytes() -> u32 {
 /// Multiply-adds in registers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PeakFlopsWorkload {
-    /// Where it runs.
+    /// Its domain.
     pub domain: Domain,
     /// `avx512`, `avx2`, `sse2`, `neon`, `portable`.
     pub instruction_set: String,
@@ -285,9 +285,9 @@ pub struct PeakFlopsWorkload {
 pub struct LinpackWorkload {
     /// Number of equations.
     pub n: u64,
-    /// One thread runs on each of these CPUs.
+    /// Its CPUs, with one thread each.
     pub cpus: Vec<u32>,
-    /// The library that multiplies matrices, as the user named it; `None` = assay's own kernels.
+    /// Library that multiplies matrices, as the user named it; `None` = assay's own kernels.
     pub blas: Option<String>,
     /// Seed of the random system.
     pub seed: u64,

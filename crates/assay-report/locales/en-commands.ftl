@@ -1,9 +1,9 @@
-# What commands say beside the reports of runs: lists, comparisons, histories, findings, plans, references.
+# Texts of commands other than run reports: lists, comparisons, histories, findings, plans, references.
 
 ## The list of runs
 list-title = Runs
 list-empty = There are no runs yet.
-list-no-match = No run matches what was asked for; stored runs: { $n }.
+list-no-match = No run matches the filter; stored runs: { $n }.
 list-unreadable = Unreadable
 list-unreadable-advice = its folder may be deleted; nothing else depends on it
 column-run = run
@@ -22,10 +22,10 @@ state-partial = partial
 state-interrupted = interrupted
 state-running = running
 state-killed = killed
-known-machine = { $what }: { $own }, published of { $system }: { $published }; all of it: `assay compare latest SYSTEM`
+known-machine = { $what }: { $own }, published for { $system }: { $published }; full comparison: `assay compare latest SYSTEM`
 written-beside = also written: { $files }
 next-stored = Stored as { $run }. Next:
-next-show = everything that was measured
+next-show = the full report
 next-page = a page with plots
 next-doctor = is this machine set up for measuring?
 next-volume = response curves with their knee
@@ -74,16 +74,16 @@ list-without-result = { $n ->
 
 ## The history of a result
 history-changes = Level shifts
-history-around = What changed around it
+history-around = Environment changes near it
 history-unchanged = The level did not change.
-history-one-run = One run shows no change: its level is compared with that of later ones.
-history-over-n = N differs from run to run: assay chooses it by time and memory, and Rmax grows with N. `--where n=…` shows a single one.
+history-one-run = A single run shows no change: later runs are compared with it.
+history-over-n = N differs from run to run: assay chooses it by time and memory, and Rmax grows with N. `--where n=…` selects one N.
 history-runs = runs
 history-level = level
 history-span = { $n }, { $first } to { $last }
 history-newest = newest
 history-other-results = other results
-history-others = { $n } of this metric, told apart with `--where`
+history-others = { $n } of this metric, selected with `--where`
 history-explanation = A shift is found by { $method } with { $permutations } permutations (seed { $seed }): at most { $risk } of them separate the runs as clearly, and it exceeds { $margin }. Differences between two shifts are taken to be chance.
 history-plot = { $metric } over the runs
 history-changed = Level shifts: { $n }.
@@ -120,10 +120,10 @@ gate-failed = failed
 compare-differences = Other differences
 compare-unmatched = Measured under only one condition
 compare-control = control
-compare-one-each = One run each cannot tell: about { $n } runs per condition are needed.
+compare-one-each = One run per condition is too few for a verdict: about { $n } are needed.
 compare-needs = { $n } runs
-compare-alone = { $what }: { $side } alone
-compare-nearest = Nearest to each other is { $what }: { $a } in { $first }, { $b } in { $second }.
+compare-alone = { $what }: { $side } only
+compare-nearest = The closest match is { $what }: { $a } in { $first }, { $b } in { $second }.
 column-floor = noise floor
 items-goodput = Goodput
 items-cpu-is = CPU is the busy share of all CPUs at the local / at the remote end during the measurement.
@@ -132,7 +132,7 @@ attribute-in-flight = { $n } in flight
 attribute-reads = { $share } reads
 attribute-passes = { $n } passes before
 
-## What results are told apart by
+## Dimensions of results
 dimension-host = host
 dimension-peer = peer
 dimension-to = to
@@ -192,7 +192,7 @@ dimension-target-index = target number
 dimension-member = member
 dimension-stage = stage
 dimension-stretch = stretch
-dimension-timed = what was timed
+dimension-timed = timed operation
 
 ## The doctor
 doctor-title = Benchmark configuration of { $host }
@@ -240,8 +240,8 @@ column-skew = skew
 column-notes = notes
 column-clock-offset = clock offset
 hosts-table = Deviations by their effect on measurements
-hosts-differ = What differs
-hosts-alike = Nothing: these hosts are configured alike.
+hosts-differ = Differences
+hosts-alike = None: these hosts have the same configuration.
 
 ## Plans
 plan-title = Plan of suite { $suite }
@@ -369,13 +369,13 @@ column-you = you
 column-you-share = you / it
 held-reached = reached
 held-missed = missed
-held-count-missed = missed: { $n } of { $all } results stay behind what was published for { $name }: { $which }
-held-count-conflict = sources differ: { $n } of { $all } results keep some of what was published for { $name } and miss the rest: { $which }
-held-count-none = cannot tell: no figure published for { $name } decides about what was measured
+held-count-missed = missed: { $n } of { $all } results are below the figures published for { $name }: { $which }
+held-count-conflict = sources differ: { $n } of { $all } results reach some of the figures published for { $name } and miss others: { $which }
+held-count-none = cannot tell: no figure published for { $name } applies to these results
 held-explanation = A result misses a figure if its whole interval is worse by more than the tolerance ({ $tolerance } unless the reference says otherwise). Best-of figures and suspect ones are shown but decide nothing.
 references-nothing = none of the figures published for { $name } was measured here
 
-## Stored runs held against what was written
+## Verification of stored runs
 verify-sound = sound, { $n } raw outputs
 verify-lost = damaged, events lost: { $n }
 

@@ -1,5 +1,5 @@
-# What is doubtful or failed, in words: the message is the text, its attribute the advice. Without digits and
-# units, as in the other file.
+# Doubts and failures: the message is the text, its attribute the advice. Digits and units come in as
+# variables, as in the other file.
 
 ## Doubts
 advice-more-time = give it more time, for example `--budget 10m` or a longer `--for`
@@ -11,7 +11,7 @@ luck-pages = placement in memory
 luck-connections = set of connections
 luck-launch = launch
 depends-pages = the result depends on page placement; huge pages reduce the effect, and more time allows more preparations
-depends-connections = the result depends on the connection: on the CPUs that serve it and on what else shares its path; more time allows more connections
+depends-connections = the result depends on the connection: on the CPUs that serve it and on other traffic on its path; more time allows more connections
 depends-launch = the result depends on the launch: on the memory and CPUs its processes got; more time allows more launches
 doubt-no-interval = { $n ->
     [one] no { $level } interval for the median from { $n } sample: { $needed } independent ones are needed
@@ -22,18 +22,18 @@ doubt-no-interval-worth = { $n ->
    *[other] no { $level } interval for the median from { $n } samples ({ $worth } effective): { $needed } independent ones are needed
 }
 doubt-wider-than-value = the { $level } interval of the median is wider than the value itself; the target was ±{ $target } (n = { $n }, { $worth } effective)
-    .advice = { $first }, or quiet the machine: `assay doctor` lists what disturbs it
+    .advice = { $first }, or quiet the machine: `assay doctor` lists the disturbances
 doubt-wide-interval = the { $level } interval of the median is ±{ $width }; the target was ±{ $target } (n = { $n }, { $worth } effective)
-    .advice = { $first }, or quiet the machine: `assay doctor` lists what disturbs it
+    .advice = { $first }, or quiet the machine: `assay doctor` lists the disturbances
 doubt-one-preparation = all samples share one { $luck }; { $asked } were requested, and the interval does not show how much that matters
 doubt-few-preparations = there was time for { $had } of the { $asked } preparations requested
 doubt-preparations-differ = { $share } of the variance lies between the { $preparations } preparations: { $n } samples amount to { $worth } effective ones
 doubt-autocorrelated = successive samples are correlated: { $n } samples amount to { $worth } effective ones
-    .advice = something slower than a repetition affects the result, such as clock frequency, temperature or another process; `assay doctor` lists what it sees
+    .advice = something slower than a repetition affects the result, such as clock frequency, temperature or another process; `assay doctor` lists its findings
 doubt-warm-up-discarded = { $discarded } of { $all } samples differ from those that follow and were discarded as warm-up
-    .advice = the result covers what came after them; all samples are stored in the order measured
+    .advice = the result covers the samples after them; all samples are stored in the order measured
 doubt-several-modes = the samples fall into groups: { $few } near { $low } and { $many } near { $high }; no single number describes both
-    .advice = find what switches between them: page placement, clock frequency, another process; the samples are stored in the order measured
+    .advice = find the cause of the switching: page placement, clock frequency, another process; the samples are stored in the order measured
 doubt-samples-not-finite = { $refused } of { $all } samples are not finite and were left out
     .advice = the tool divided by a time of zero or printed no number; look at its raw output
 doubt-not-a-value = { $figure } cannot be a measured value of { $metric }
@@ -68,7 +68,7 @@ doubt-other-load = the load average was { $load } before anything was measured
     .advice = stop other programs; a measurement that has just ended still counts for a minute
 doubt-another-assay = another assay is measuring on this machine; the two may disturb each other
     .advice = wait until it has finished and measure again
-doubt-emulated-cpu = the processor is emulated in software (QEMU without KVM): no speed measured here says anything about a real machine
+doubt-emulated-cpu = the processor is emulated in software (QEMU without KVM): the speeds measured here do not apply to a real machine
     .advice = use these figures to see that the program works, and measure on real hardware or under KVM
 doubt-suspended = the machine was suspended for { $time } during the run
     .advice = measure again: these results include time when nothing was measured
@@ -83,18 +83,18 @@ doubt-cpus-taken = { $n ->
 }
     .advice = measure again: threads meant for such a CPU shared another one
 doubt-clock-stepped = the system clock was stepped by { $step } during the run
-    .advice = durations and the order of events come from a clock that nobody sets, and are unaffected; see what sets the system clock: `timedatectl`, `chronyc tracking`
+    .advice = durations and the order of events come from a monotonic clock and are unaffected; find the program that sets the system clock: `timedatectl`, `chronyc tracking`
 doubt-over-budget = the run took { $elapsed } against a budget of { $budget }: every case is measured at least once
     .advice = give it more time (`--budget`), or choose fewer cases in a suite file
 unsteady-too-few = too few rounds, or rounds without any I/O
 unsteady-window = the last { $n } still differ by { $range } and change by { $slope }
 unsteady-drift = and a trend of { $drift } goes on
 doubt-steady-state-not-reached = steady state not reached in { $rounds } rounds: { $found }
-    .advice = at most { $range } and { $slope } are allowed: write more before it (`--precondition`), give longer rounds (`--for`), or look for what else uses this storage
+    .advice = at most { $range } and { $slope } are allowed: write more before it (`--precondition`), give longer rounds (`--for`), or look for other users of this storage
 doubt-search-not-finished = search interrupted after { $n } rates: between { $keeps }, which meets the goal, and { $misses } nothing is known
     .advice = let it run to its end: the maximum rate that meets the goal may be higher
 doubt-target-in-memory = { $path } is in memory ({ $kind }): no storage device is measured
-    .advice = name a file, a folder or a device of the storage that is meant
+    .advice = name a file, a folder or a device of the intended storage
 doubt-file-with-holes = { $path } is { $size }, but only { $stored } of it is allocated
     .advice = reading a hole does no I/O: name a path where assay can create a file, or write the whole file first; or the file system compresses
 doubt-littles-law = { $flight } I/Os were in flight, but rate × latency is { $product }: they differ by { $difference }
@@ -112,33 +112,33 @@ doubt-file-operation-failed = { $operation } of { $path } failed: { $cause }
 doubt-measured-once = { $by } measures once, without looking for a steady state
     .advice = let assay measure first in the same run: the steady state it finds holds for both
 doubt-other-binding = the ranks were bound to CPUs { $bound }; { $asked } were requested, one each
-    .advice = the launcher or its configuration binds differently: the placement named is not what was measured
+    .advice = the launcher or its configuration binds differently: the measured placement differs from the one named
 doubt-one-kernel = both hosts run on one kernel: the MPI library may have used shared memory instead of the network
     .advice = name a host that is another machine, or keep the library from using shared memory: `UCX_TLS=^shm`, `I_MPI_FABRICS=ofi`
 doubt-unbound-ranks = { $unbound } of { $ranks } ranks are not bound to one CPU, and { $moved } of them moved
     .advice = bind them through the launcher: `-bind-to core` (MPICH), `--bind-to core` (Open MPI), `I_MPI_PIN=1` (Intel MPI), `--cpu-bind=cores` (srun)
-doubt-function-bypassed = the virtual function { $function } carried { $share } of what { $device } carried during the test
+doubt-function-bypassed = the virtual function { $function } carried { $share } of the traffic of { $device } during the test
     .advice = accelerated networking is configured but not in use: look for `Data path switched` in the kernel log
 rounded-at = {" "}at { $at }
 doubt-rounded-output = the tool prints so few decimals that { $metric } is known only to ±{ $share }{ $at }
     .advice = compare larger messages, or use assay's own figures, which are not rounded
 doubt-process-cpu-only = `iperf3` reports only the CPU time of its own processes: receive softirqs are not included
-    .advice = see assay's own figures beside it for the full cost
+    .advice = see assay's own figures for the full cost
 doubt-far-process-cpu-only = the far end is `iperf3`, which reports only the CPU time of its own process: receive softirqs are not included
     .advice = run `assay iperf3 -s` at the far end to get the full cost
-doubt-broke-off = the case ended before its time: this is what was measured until then
+doubt-broke-off = the case ended early: the result covers the time until then
     .advice = measure again for the whole
-doubt-copy-unknown = `iperf3` older than { $version } at the far end copies what it receives, whatever is requested
+doubt-copy-unknown = `iperf3` older than { $version } at the far end copies received data regardless of the request
     .advice = run `assay iperf3 -s` at the far end
 doubt-other-thread-count = stream ran { $ran } threads; { $asked } were requested
     .advice = compile `stream.c` with `-fopenmp`, and make sure nothing else sets OpenMP's variables
 doubt-smaller-arrays = the tool's arrays hold { $held }; { $wanted } were requested: { $multiple } times the last-level caches
     .advice = give the tool larger arrays; STREAM's own rule is four times the caches
-doubt-events-changed = the stored events of this run are not what was written
+doubt-events-changed = the stored events of this run were changed after they were written
     .advice = `assay verify RUN` names every place
 doubt-events-lost = { $n ->
-    [one] { $n } event of this run is lost: what is shown is not all that was measured
-   *[other] { $n } events of this run are lost: what is shown is not all that was measured
+    [one] { $n } event of this run is lost: the report is incomplete
+   *[other] { $n } events of this run are lost: the report is incomplete
 }
     .advice = `assay verify RUN` names every place
 doubt-store-index = the index { $path } cannot be written: { $cause }
@@ -158,7 +158,7 @@ failure-residual-too-large = the solution is wrong: its scaled residual is { $re
 failure-unknown-instruction-set = there is no instruction set `{ $name }`
     .advice = the plan was written by another version of assay; plan again
 failure-skipped = skipped: { $lack }
-    .advice = see the case that found it: its failure says what to do
+    .advice = see the case that found it: its failure has the remedy
 lack-address = the host { $host } could not be found
 lack-port = port { $port } of { $host } could not be reached
 lack-echo = nothing at { $host } answers ping-pongs
@@ -191,7 +191,7 @@ failure-not-connected = cannot connect to { $address }
 advice-refused = nothing listens there: start a server on that host (`assay iperf3 -s -B ADDRESS` or `iperf3 -s` for streams, `qperf` for ping-pongs), or name its port
 advice-timed-out = a firewall between the two hosts may drop the packets: open the port, or name another
 failure-no-ping-pong = nothing at { $host } answers ping-pongs
-    .advice = an `iperf3` server alone does not: run `qperf` beside `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither
+    .advice = an `iperf3` server alone does not: run `qperf` in addition to `iperf3 -s` there, or `assay iperf3 -s`, which serves both; ICMP echoes need neither
 failure-stalled = no data has moved between here and { $peer } for { $time }
     .advice = the path was cut, a firewall forgot the connections, or the other end hangs
 failure-peer-busy = { $peer } is busy running a test, or refuses this client
@@ -203,10 +203,10 @@ failure-no-data = no data arrived
 failure-wrong-contents = messages of { $size } arrived with wrong contents
     .advice = the library or the network corrupts data: test both
 failure-rank-died = a rank died: { $how }
-    .advice = if nobody killed it, the kernel killed it for lack of memory (`dmesg` says so) or the library failed; { $see }
+    .advice = if no user killed it, the kernel killed it for lack of memory (see `dmesg`) or the library failed; { $see }
 launcher-ended = the launcher ended with code { $code }
 launcher-killed = the launcher was killed by a signal
-launcher-said = { $how }; it said: { $words }
+launcher-said = { $how }; its output: { $words }
 launcher-executable = check that { $launcher } can be executed
 failure-no-outcome-here = the first rank wrote nothing on this host
     .advice = it must run on the host that assay was started on: name that host first in the list
@@ -216,31 +216,31 @@ failure-other-version = the ranks are assay { $found }, this one is { $own }
     .advice = install the same version of assay on all hosts
 failure-other-rank-count = { $found } ranks took part; { $asked } were requested
 failure-launch-broke-off = the launch ended before all sizes were measured
-see-by-hand = see what it prints (also stored with the run): { $command }
+see-by-hand = see its output (also stored with the run): { $command }
 area-stream = smaller arrays (`--bytes`) need less memory; wrong contents mean defective memory or an overclocked machine
 area-latency = choose a smaller working set (`to` in a suite file), and see `assay doctor`
-area-peak-flops = `assay doctor` shows what keeps threads from their CPUs; a wrong sum means a defective processor
+area-peak-flops = `assay doctor` shows the competing load on these CPUs; a wrong sum means a defective processor
 area-linpack = choose a smaller system with `--n` or `--memory`
 area-blas = install the library (Debian: `libopenblas0-pthread`, `libblis4-pthread`) or give its full path
 area-generator = the generator alone should run anywhere: please report this
 area-icmp = `sysctl net.ipv4.ping_group_range="0 2147483647"` allows every user to ping; or run as root
-area-rdma = `rdma link` lists RDMA devices and their state; `assay help rdma` says more
+area-rdma = `rdma link` lists RDMA devices and their state; see `assay help rdma`
 area-launcher = check that the launcher can be executed
-area-process = run the recorded command by hand to see what is wrong
+area-process = run the recorded command by hand to see its errors
 area-tool = look at the stored raw output; if it is a version of the tool that assay does not know, report it with that output
 area-temporary-folder = free some space in the folder for temporary files
 area-host = see the warning about that host
 area-own-program = start assay by its path, from a folder that still exists
 
-## What a suite asks for and a run could do without
+## Missing requirements of optional cases
 missing-host = no second host is named
     .advice = name one with `--to HOST`
 missing-target = no file, folder or device is named
     .advice = name one with `--target`; a file in a folder is created there, and removed
 missing-mpi = no MPI was found
-    .advice = install one, or name its prefix with `--mpi`; `assay doctor` lists what is found
+    .advice = install one, or name its prefix with `--mpi`; `assay doctor` lists the installed ones
 missing-domain = this machine has no such domains, or hides them
-    .advice = `assay doctor` shows what it has
+    .advice = `assay doctor` shows its topology
 missing-cores = more threads or ranks are asked for than there are cores
     .advice = ask for fewer, or leave the number out
 missing-memory = there is too little memory
@@ -255,5 +255,5 @@ doubt-worse-than-pairs = { $from } to { $to } is worse than the other pairs: { $
     .advice = compare with the pairs that share one of its hosts: is it a host, or the way between the two? `assay doctor --to HOST` looks at the path
 doubt-worse-than-peers = { $host } is worse than its peers: { $value } against a median of { $median } over { $hosts } hosts ({ $change }); chance alone does not explain it
     .advice = `assay doctor --hosts` shows how it differs; leave it out, or have it checked
-doubt-host-saturated = { $host } was busy up to its limit: { $resource } at { $share }; what was measured may be its limit
+doubt-host-saturated = { $host } was busy up to its limit: { $resource } at { $share }; the result may be the limit of this host
     .advice = use more hosts, or a larger one, so that each has less to do

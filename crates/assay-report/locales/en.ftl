@@ -1,5 +1,5 @@
-# The words of assay's reports. Numbers, units and names come in as variables, written already; what
-# stands in backticks is typed as it is. A no-break space holds a number and its noun together.
+# Texts of assay's reports. Numbers, units and names come in as formatted variables; text in backticks is
+# typed literally. A no-break space keeps a number and its noun on one line.
 
 ## Answers and small words
 yes = yes
@@ -100,7 +100,7 @@ table-extremes = Medians over the domains of one kind
 table-levels = Latency of each cache level and memory
 table-compute = Multiply-add peak and LINPACK
 table-other = Results of all other benchmarks
-table-perftest = What perftest prints of the same messages
+table-perftest = The same messages by perftest's rules
 table-measurers = Medians and their ratio
 table-copies = Bandwidth in { $unit } of copies into the memory of a domain, by its CPUs (rows), from the memory of another (columns)
 table-network-items = Goodput and CPU cost
@@ -258,14 +258,14 @@ reached = {" "}after { $finished } of { $planned } cases
 status-partial = The run is partial: { $n ->
     [one] a host is missing{ $hosts }
    *[other] hosts are missing{ $hosts }
-}. What the others measured counts.
+}. The results of the other hosts are valid.
 status-interrupted = The run was interrupted{ $reached }; the finished cases are valid.
 status-interrupted-at-once = The run was interrupted before its first case had ended.
 status-interrupted-late = The run was interrupted: every case was measured, some with fewer repetitions than planned.
 status-unfinished = The run has no end{ $reached }: assay was killed or is still running. The finished cases are valid.
 statistics = Values are medians. Confidence intervals come from order statistics and assume no distribution, or, below { $least } effective samples, from Student's t; fewer than { $least } samples give none. n is the number of samples after the warm-up, in brackets the number of effective samples if they are correlated.
 statistics-version = This is statistics version { $version }.
-imported = Another tool measured this; it was imported from { $files }, which is stored with the run. Nothing is known of its clock, and of the machine only what the file says.
+imported = Another tool measured this; it was imported from { $files }, which is stored with the run. Its clock is unknown, and the machine is known only as far as the file describes it.
 clock = The clock is { $name }: its resolution is { $resolution }, and reading it takes { $cost }. A repetition of the empty null kernel takes { $null }: the overhead of each timed pass.
 stolen = The hypervisor took { $share } of the CPU time during the run.
 throttled-times = { $n ->
@@ -302,7 +302,7 @@ basis-measured-peak = { $n ->
 }
 basis-link = link speed that { $device } reports
 basis-link-unnamed = link speed that the device reports
-basis-provisioned = what the volume is provisioned for
+basis-provisioned = provisioned throughput of the volume
 basis-data-sheet = data sheet: { $source }
 rpeak-factors = { $n ->
     [one] { $n } core × { $flop }/cycle × { $clock } (clock measured at this load)
@@ -312,7 +312,7 @@ rpeak-factors = { $n ->
 ## Network and MPI
 network-items-say = CPU load is the busy share of all CPUs, CPU time what the transfer used, at the local / at the remote end. Medians; the intervals follow.
 network-retransmits-say = Retransmits are TCP segments.
-network-loopback = All of this went over loopback within this machine: it says nothing about a network.
+network-loopback = All traffic went over loopback within this machine: the results do not describe a network.
 mpi-rule-best = ◀ marks the best of a row; ×{ $ratio } is the ratio to it
 mpi-rule-overlap = ≈: the two intervals overlap
 mpi-rule-no-interval = ±?: too few effective samples for an interval
@@ -325,7 +325,7 @@ curve-goes = { $name } goes from { $low } at { $small } to { $high } at { $large
 
 ## Storage
 storage-explanation = Latency is from submission to completion (service time). Percentiles are over every single I/O. ± is the wider half of the confidence interval of the median. Generator: rate of the load generator without I/O, over the rate reached.
-storage-explanation-due = Latency from due starts when the I/O was due: what a user waits for, and what response curves show.
+storage-explanation-due = Latency from due starts when the I/O was due: the wait of a user, as in response curves.
 storage-cached = Some of this I/O went through the page cache: it measures memory as much as storage.
 storage-kind = { $pattern } { $size }, { $depth } in flight
 storage-target = Target: { $target }
@@ -348,14 +348,14 @@ knee-flat = latency stays below twice that of an idle target
 knee-within-uncertainty = latency rises by no more than its uncertainty
 knee-no-idle = the lowest rate is beyond it already
 response-description = Median latency goes from { $low } at { $few } to { $high } at { $many }; { $knee }.
-engine-asked-for = asked for
+engine-asked-for = requested
 engine-best = the first choice, and the kernel grants it
 engine-best-of-refused = the first choice, and libaio is refused
 engine-refused = io_uring is refused ({ $cause })
 engine-both-refused = io_uring is refused ({ $cause }), libaio as well ({ $other })
 engine-refused-and-buffered = io_uring is refused ({ $cause }), libaio blocks in the page cache
-engine-contest = the kernel may take a detour for io_uring here; of it and libaio this one was faster, { $taken } against { $other }
-engine-untried-contest = the kernel may take a detour for io_uring here; not tried, because of verification
+engine-contest = the kernel may fall back to worker threads for io_uring here; of io_uring and libaio this one was faster, { $taken } against { $other }
+engine-untried-contest = the kernel may fall back to worker threads for io_uring here; not tried, because of verification
 
 ## Comparisons
 verdict-better = better
@@ -364,7 +364,7 @@ verdict-equivalent = equivalent
 verdict-cannot-tell = cannot tell
 differ = { $what }: { $a } and { $b }
 differ-load = { $what }: { $a } and { $b } runnable tasks
-differ-order = { $what }: one was measured { $a }, the other { $b }, so that whatever drifts looks like a difference; `assay run --switch` takes turns
+differ-order = { $what }: one was measured { $a }, the other { $b }, so that drift looks like a difference; `assay run --switch` alternates the conditions
 aspect-host = the host
 aspect-fingerprint = the machine (its fingerprint)
 aspect-processor = the processor
@@ -392,7 +392,7 @@ learn-description = Measured results for { $subject }, with their method and the
 learn-intro = { $n ->
     [one] { $subject } was measured with { $tool }.
    *[other] { $subject } were measured with { $tool }.
-} Each value is a median unless its column says otherwise; intervals stand in a column of their own.
+} Each value is a median unless its column heading names another statistic; intervals have their own column.
 learn-dates = Measured: { $dates }.
 learn-workload = Workload
 learn-linpack = High-performance Linpack (HPL)

@@ -1,8 +1,8 @@
-//! A run without what tells whose it is: names of hosts, addresses, paths and serial numbers become
-//! `host-1`, `address-1`, `/path-1` and `serial-1`, the same everywhere in the run.
+//! Anonymises a run: replaces host names, addresses, paths and serial numbers by `host-1`,
+//! `address-1`, `/path-1` and `serial-1`, consistently within the run.
 //!
-//! What a kind of machine is called stays, and so do labels and names of suites, which the user chose. Numbers
-//! are never touched.
+//! Machine types, labels and suite names stay; the user chose the latter two. Numbers are never
+//! changed.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Keys whose text is a path, with or without a slash in it.
+/// Keys whose text is a path, with or without a slash.
 const PATHS: [&str; 13] = [
     "path",
     "anchor",
@@ -29,18 +29,18 @@ const PATHS: [&str; 13] = [
     "blas",
     "directory",
 ];
-/// Keys whose text is the name or address of a host, or several of them.
+/// Keys whose text is the name or address of one host or several hosts.
 const HOSTS: [&str; 5] = ["host", "peer", "to", "hosts", "far"];
-/// Words in their place that name nobody.
+/// Texts under these keys that identify no host.
 const NOBODY: [&str; 9] =
     ["imported", "loopback", "localhost", "local", "remote", "none", "null", "linked", ""];
-/// Folders that are the same on every machine.
+/// Folders that exist on every machine.
 const EVERYWHERE: [&str; 3] = ["/proc", "/sys", "/dev/null"];
 
-/// Replaces everything in a run that tells whose it is.
+/// Replaces everything in a run that could identify its owner.
 ///
 /// # Errors
-/// What cannot be written as JSON and read again; nothing may be shown then.
+/// If the run cannot be converted to JSON and back. The caller must not show the run then.
 pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
     let mut names = Names::default();
     for host in &run.hosts {
@@ -48,12 +48,12 @@ pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
         names.host(&host.facts.name);
     }
     for case in &run.cases {
-        let of_series = case.series.iter().flat_map(|it| [&it.dimensions, &it.facts]);
-        for attributes in of_series.chain([&case.facts]) {
+        let series_attributes = case.series.iter().flat_map(|it| [&it.dimensions, &it.facts]);
+        for attributes in series_attributes.chain([&case.facts]) {
             names.learn(attributes);
         }
     }
-    // What was typed may name anything in any way.
+    // The command line may contain any name in any form.
     run.started.command.clear();
     names.apply(&mut run.started)?;
     names.apply(&mut run.hosts)?;
@@ -77,13 +77,14 @@ pub fn run(run: &mut Run) -> Result<(), serde_json::Error> {
     Ok(())
 }
 
-/// What was replaced, and by what.
+/// Replacements of one run.
 #[derive(Debug, Default)]
 struct Names {
     known: BTreeMap<String, String>,
-    /// How many of each kind there are.
+    /// Number of replacements of each kind.
     counts: BTreeMap<&'static str, usize>,
-    /// Whether words that stand alone stay, for a host whose name is one of ours: `storage`.
+    /// Whether single plain words stay: a host may have a name that the format also uses, such as
+    /// `storage`.
     spares_words: bool,
 }
 
@@ -95,19 +96,19 @@ impl Names {
         }
     }
 
-    /// A host's name, whole and without its domain.
+    /// Registers a host's name, both complete and without its domain.
     fn host(&mut self, name: &str) {
         let name = name.split(':').next().unwrap_or(name);
         if NOBODY.contains(&name) || name.parse::<IpAddr>().is_ok() {
             return;
         }
-        let as_one = self.replaced("host-", name);
+        let replacement = self.replaced("host-", name);
         if let Some((short, _)) = name.split_once('.') {
-            self.known.entry(short.to_owned()).or_insert(as_one);
+            self.known.entry(short.to_owned()).or_insert(replacement);
         }
     }
 
-    /// What stands for a text; the first of its kind is number 1.
+    /// Returns the replacement of a text; numbers count from 1 for each kind.
     fn replaced(&mut self, kind: &'static str, text: &str) -> String {
         if let Some(known) = self.known.get(text) {
             return known.clone();
@@ -125,7 +126,7 @@ impl Names {
     ) -> Result<(), serde_json::Error> {
         let tree = serde_json::to_value(&*value)?;
         let replaced = self.replaced_in(tree.clone(), false);
-        // Nothing is read back where a name of a key, or of one of several kinds, was also a host's.
+        // Reading back fails if a key or variant has the same name as a host.
         *value = replaced.or_else(|_| self.replaced_in(tree, true))?;
         Ok(())
     }
@@ -155,7 +156,7 @@ impl Names {
         }
     }
 
-    /// A text under a key that says what it is.
+    /// Replaces the text of a key, whose name gives the kind of text.
     fn under(&mut self, key: &str, text: &str) -> String {
         let replace = |this: &mut Self, kind: &'static str| {
             let parts = text.split(", ").map(|part| match part {
@@ -186,16 +187,16 @@ impl Names {
         }
     }
 
-    /// A sentence, a command line, a name: every word of it.
+    /// Replaces every word of a sentence, command line or name.
     fn text(&mut self, text: &str) -> String {
         let is_word = text.bytes().all(|it| it.is_ascii_lowercase() || b"-_".contains(&it));
         if self.spares_words && is_word {
             return text.to_owned();
         }
-        let is_between = |it: char| it.is_whitespace() || "\"'`,;=()[]<>|{}".contains(it);
+        let is_separator = |it: char| it.is_whitespace() || "\"'`,;=()[]<>|{}".contains(it);
         let mut written = String::with_capacity(text.len());
-        for piece in text.split_inclusive(is_between) {
-            let word = piece.trim_end_matches(is_between);
+        for piece in text.split_inclusive(is_separator) {
+            let word = piece.trim_end_matches(is_separator);
             written.push_str(&self.word(word));
             written.push_str(&piece[word.len()..]);
         }
@@ -211,8 +212,8 @@ impl Names {
 
     fn unknown(&mut self, word: &str) -> Option<String> {
         if let Ok(address) = word.parse::<IpAddr>() {
-            let is_nobody = address.is_loopback() || address.is_unspecified();
-            return (!is_nobody).then(|| self.replaced("address-", word));
+            let is_neutral = address.is_loopback() || address.is_unspecified();
+            return (!is_neutral).then(|| self.replaced("address-", word));
         }
         if is_serial(word) {
             return Some(self.replaced("serial-", word));
@@ -220,7 +221,7 @@ impl Names {
         if word.starts_with('/') || word.starts_with("~/") {
             return (!is_everywhere(word)).then(|| self.replaced("/path-", word));
         }
-        // An address with a port or a prefix length, a host with a folder, a user at a host.
+        // An address with a port or prefix length, a host with a folder, a user at a host.
         for mark in [":/", "@", "/", ":", "%"] {
             let Some((before, after)) = word.split_once(mark) else { continue };
             let is_host = mark == ":/" || mark == "@" || self.known.contains_key(before);
@@ -237,15 +238,15 @@ impl Names {
     }
 }
 
-/// Whether a path is the same on every machine: a device by the kernel's own name is.
+/// Whether a path is the same on every machine, such as a device with the kernel's name.
 fn is_everywhere(path: &str) -> bool {
-    let of_kernel =
+    let is_common =
         EVERYWHERE.iter().any(|it| path == *it || path.starts_with(&format!("{it}/")));
-    let device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));
-    of_kernel || device || path == "/" || path == "//"
+    let is_device = path.strip_prefix("/dev/").is_some_and(|name| !name.contains('/'));
+    is_common || is_device || path == "/" || path == "//"
 }
 
-/// MAC addresses, UUIDs, and world-wide names of disks.
+/// Whether a word is a MAC address, a UUID or a world-wide name of a disk.
 fn is_serial(word: &str) -> bool {
     let is_hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
     let lengths = |mark: char| -> Option<Vec<usize>> {

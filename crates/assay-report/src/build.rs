@@ -1,4 +1,4 @@
-//! Builders: one per kind of report. Each keeps its sentences in one place.
+//! Document builders: one per kind of report. Each keeps its sentences in one place.
 
 mod answer;
 mod comparison;

@@ -1,6 +1,6 @@
-//! A report before it is rendered: headings, tables, plots. Values only, no format.
+//! Format-independent report before rendering: headings, tables, plots.
 //!
-//! Text may hold no-break spaces (U+00A0), between a number and its unit for example; renderers
+//! Text may contain no-break spaces (U+00A0), for example between a number and its unit; renderers
 //! that wrap lines keep such words together.
 
 use assay_model::benchmark::Better;
@@ -9,35 +9,32 @@ use assay_model::quantity::Unit;
 /// A whole report.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
-    /// The title.
     pub title: String,
-    /// What it consists of, in order.
+    /// Contents, in order.
     pub blocks: Vec<Block>,
-    /// Whether it is to fit a screen: a terminal gets it without a rule below its title, and paragraphs without
-    /// empty lines between them.
+    /// Whether the document should fit a screen: a terminal prints no rule below the title and no
+    /// empty lines between paragraphs.
     pub is_dense: bool,
 }
 
 /// One part of a report.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Block {
-    /// The heading of a section, one level below the title.
+    /// Heading of a section, one level below the title.
     Heading(String),
-    /// A paragraph.
     Paragraph(Paragraph),
     /// Names and values.
     Facts(Facts),
-    /// A table.
     Table(Table),
-    /// A curve.
+    /// One or more curves.
     Plot(Plot),
     /// Ratios with their intervals.
     Forest(Forest),
-    /// Values between any two of several things.
+    /// Values for each pair of several items.
     HeatMap(HeatMap),
-    /// Doubts or failures, numbered where a value refers to them.
+    /// Doubts or failures, numbered if cells refer to them.
     Notes(Vec<Note>),
-    /// Text whose line breaks count.
+    /// Text whose line breaks are kept.
     Preformatted(String),
     /// Blocks that most readers skip.
     Details(Details),
@@ -46,129 +43,127 @@ pub enum Block {
 /// Running text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Paragraph {
-    /// The text.
     pub text: String,
-    /// How it is meant.
+    /// Meaning of the text.
     pub tone: Tone,
 }
 
-/// How a text is meant; colour alone never carries it.
+/// Meaning of a text. Colour is never its only mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Tone {
-    /// Nothing special.
+    /// No special meaning.
     #[default]
     Plain,
-    /// Explanation that may step back.
+    /// Explanation, less prominent than other text.
     Quiet,
-    /// Something may be wrong.
+    /// Possible problem.
     Doubt,
-    /// Something is wrong.
+    /// Definite problem.
     Bad,
 }
 
 /// Names and values, one per line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Facts {
-    /// What they are about.
+    /// Subject of the facts.
     pub title: Option<String>,
-    /// How the title is meant.
+    /// Meaning of the title.
     pub tone: Tone,
-    /// Name and value.
+    /// Pairs of name and value.
     pub facts: Vec<(String, String)>,
 }
 
-/// A table. Every row has as many cells as there are columns.
+/// Table. Every row has one cell for each column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows; empty where the heading above says it.
+    /// Caption; empty if the heading above is enough.
     pub caption: String,
-    /// From left to right.
+    /// Columns, from left to right.
     pub columns: Vec<Column>,
-    /// From top to bottom.
+    /// Rows, from top to bottom.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// One column of a table.
+/// Column of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
-    /// Its heading.
+    /// Heading of the column.
     pub title: String,
-    /// Which side its cells touch.
+    /// Alignment of the cells.
     pub align: Align,
 }
 
-/// Which side the cells of a column touch.
+/// Alignment of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Text: may be wrapped.
+    /// For text, which may be wrapped.
     Left,
-    /// Numbers: wrapped at plain spaces only, where they would not fit otherwise.
+    /// For numbers; wrapped only at plain spaces, and only if they do not fit otherwise.
     Right,
 }
 
-/// One cell of a table.
+/// Cell of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
-    /// What it says.
+    /// Text of the cell.
     pub text: String,
-    /// The same in fewer letters, for a terminal too narrow for the whole table.
+    /// Abbreviated text for a terminal too narrow for the whole table.
     pub short: Option<String>,
-    /// How it is meant.
+    /// Meaning of the text.
     pub tone: Tone,
-    /// Numbers of the [`Note`]s it refers to.
+    /// Numbers of the [`Note`]s that the cell refers to.
     pub marks: Vec<usize>,
 }
 
 /// A doubt or a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
-    /// The number that cells refer to it by.
+    /// Number by which cells refer to the note.
     pub mark: Option<usize>,
-    /// What it is called: the stable name of a warning, or the case that failed.
+    /// Stable name of a warning, or the case that failed.
     pub name: String,
-    /// How it is meant.
+    /// Meaning of the note.
     pub tone: Tone,
-    /// What is doubtful or failed, one sentence each.
+    /// Doubts or failures, one sentence each.
     pub lines: Vec<String>,
-    /// What to do about it.
+    /// Recommended action.
     pub advice: String,
 }
 
 /// Blocks that most readers skip.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Details {
-    /// What is inside.
+    /// Title of the section.
     pub title: String,
-    /// The blocks.
+    /// Contents, in order.
     pub blocks: Vec<Block>,
 }
 
-/// Curves over one common axis.
+/// Curves over a common axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// What it shows.
     pub title: String,
-    /// The same for someone who cannot see it: what the curve does.
+    /// Description of the curves for readers who cannot see them.
     pub description: String,
-    /// The horizontal axis.
+    /// Horizontal axis.
     pub x: Axis,
-    /// The vertical axis.
+    /// Vertical axis.
     pub y: Axis,
-    /// The curves.
+    /// Curves.
     pub series: Vec<Series>,
-    /// Whether the curves are rivals: bars of the first one alone would say that it is the one that
-    /// matters, so text leaves the plot to the table.
+    /// Whether the curves compete with each other. Text output then leaves the plot to the table,
+    /// because bars of the first curve only would single it out.
     pub rivals: bool,
     /// Named ranges of the horizontal axis, ascending and without overlap.
     pub bands: Vec<Band>,
-    /// A value that no curve can exceed.
+    /// Limit that no curve can exceed.
     pub limit: Option<Line>,
-    /// Places on the horizontal axis, drawn as upright lines.
+    /// Vertical lines at values of the horizontal axis.
     pub marks: Vec<Line>,
 }
 
 impl Plot {
-    /// Curves with nothing beside them.
+    /// Creates a plot of curves without bands, limit or marks.
     #[must_use]
     pub fn new(
         title: impl Into<String>,
@@ -182,84 +177,83 @@ impl Plot {
     }
 }
 
-/// Ratios below each other, each with its interval: what a table says already, as a picture.
+/// Forest plot: ratios below each other with their intervals, as a picture of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Forest {
-    /// What it shows.
     pub title: String,
-    /// The same for someone who cannot see it.
+    /// Description for readers who cannot see the plot.
     pub description: String,
-    /// What is drawn along the horizontal axis.
+    /// Label of the horizontal axis.
     pub axis: String,
-    /// From top to bottom.
+    /// Rows, from top to bottom.
     pub rows: Vec<Ratio>,
-    /// Between these a difference makes none in practice.
+    /// Range of ratios that are equivalent in practice.
     pub margin: [f64; 2],
 }
 
-/// One row of a forest plot.
+/// Row of a forest plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratio {
-    /// What was compared.
+    /// Name of the metric or case that was compared.
     pub name: String,
-    /// The ratio.
+    /// Ratio between the conditions.
     pub value: f64,
-    /// Its interval.
+    /// Confidence interval of the ratio.
     pub interval: Option<[f64; 2]>,
-    /// Both as the table writes them.
+    /// Ratio and interval as the table prints them.
     pub shown: String,
-    /// How it is meant.
+    /// Meaning of the row.
     pub tone: Tone,
 }
 
-/// One value for each of several things with each other.
+/// Heat map: one value for each pair of several items.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap {
-    /// What it shows, and what rows and columns are.
+    /// Title, including the meaning of rows and columns.
     pub title: String,
-    /// The same for someone who cannot see it.
+    /// Description for readers who cannot see the map.
     pub description: String,
-    /// What stands at the rows, and in the same order at the columns.
+    /// Names of the rows, and in the same order of the columns.
     pub names: Vec<String>,
-    /// Row by row, in base units; `None` = it was not measured.
+    /// Cells row by row, in base units; `None` if not measured.
     pub cells: Vec<Vec<Option<f64>>>,
-    /// Row and column of those that are worth a look.
+    /// Row and column of the conspicuous cells.
     pub marked: Vec<(usize, usize)>,
     /// Base unit of all cells.
     pub unit: Unit,
-    /// Which way is good.
+    /// Whether higher or lower values are better.
     pub better: Better,
 }
 
-/// One axis of a plot.
+/// Axis of a plot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
-    /// What is drawn along it.
+    /// Label of the axis.
     pub label: String,
-    /// Base unit of its values.
+    /// Base unit of the values.
     pub unit: Unit,
-    /// How values become lengths.
+    /// Mapping of values to lengths.
     pub scale: Scale,
 }
 
 impl Axis {
-    /// An axis by its three parts.
+    /// Creates an axis.
     #[must_use]
     pub fn new(label: impl Into<String>, unit: Unit, scale: Scale) -> Self {
         Self { label: label.into(), unit, scale }
     }
 }
 
-/// How values become lengths.
+/// Mapping of values to lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Proportional, beginning at zero.
+    /// Linear from zero.
     Linear,
-    /// Proportional, beginning near the values, where small differences matter.
+    /// Linear from near the lowest value, where small differences matter.
     Near,
-    /// Powers of two at equal distances.
+    /// Logarithmic; ticks at powers of two.
     Log2,
-    /// Powers of ten at equal distances.
+    /// Logarithmic; ticks at powers of ten.
     Log10,
 }
 
@@ -271,48 +265,45 @@ impl Scale {
     }
 }
 
-/// One curve.
+/// Curve of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Its name.
     pub name: String,
-    /// Ascending in `x`.
+    /// Points, ascending in `x`.
     pub points: Vec<Point>,
 }
 
-/// One point of a curve, in base units.
+/// Point of a curve, in base units.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Point {
-    /// Where.
+    /// Position on the horizontal axis.
     pub x: f64,
-    /// How much.
+    /// Value on the vertical axis.
     pub y: f64,
-    /// The interval of `y`.
+    /// Confidence interval of `y`.
     pub interval: Option<[f64; 2]>,
 }
 
-/// A named range of the horizontal axis.
+/// Named range of the horizontal axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Band {
-    /// Its name.
     pub label: String,
-    /// Where it begins.
+    /// Start of the range.
     pub from: f64,
-    /// Where it ends; infinite when it does not.
+    /// End of the range; infinite if it has none.
     pub to: f64,
 }
 
-/// A line at one value of an axis.
+/// Line at one value of an axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its name.
     pub label: String,
-    /// Where it crosses the axis.
+    /// Value at which the line crosses the axis.
     pub value: f64,
 }
 
 impl Document {
-    /// A document without blocks.
+    /// Creates a document without blocks.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self { title: title.into(), blocks: Vec::new(), is_dense: false }
@@ -323,7 +314,7 @@ impl Document {
         self.blocks.push(Block::Heading(text.into()));
     }
 
-    /// Appends a paragraph; nothing if it has no text.
+    /// Appends a paragraph unless its text is empty.
     pub fn paragraph(&mut self, tone: Tone, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() {
@@ -333,7 +324,7 @@ impl Document {
 }
 
 impl Table {
-    /// A table without rows. Columns are given as heading and alignment.
+    /// Creates a table without rows from column headings and alignments.
     #[must_use]
     pub fn new(caption: impl Into<String>, columns: &[(&str, Align)]) -> Self {
         let column =
@@ -345,7 +336,7 @@ impl Table {
         }
     }
 
-    /// The same table without the columns in which every cell is empty.
+    /// Returns the table without columns in which every cell is empty.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
         fn keep<T>(all: &mut Vec<T>, is_used: &[bool]) {
@@ -359,10 +350,10 @@ impl Table {
         self
     }
 
-    /// The same table with these of its columns, in this order.
+    /// Returns the table with only the given columns, in the given order.
     ///
     /// # Panics
-    /// When there is no such column.
+    /// If a column does not exist.
     #[must_use]
     pub fn with_columns(&self, columns: &[usize]) -> Self {
         let cells = |row: &Vec<Cell>| columns.iter().map(|i| row[*i].clone()).collect();
@@ -375,19 +366,19 @@ impl Table {
 }
 
 impl Cell {
-    /// A cell that refers to notes and says nothing else.
+    /// Creates a cell without text that refers to notes.
     #[must_use]
     pub fn marks(marks: Vec<usize>) -> Self {
         Self { marks, ..Self::default() }
     }
 
-    /// A cell with a shorter form.
+    /// Creates a cell with an abbreviated form.
     #[must_use]
     pub fn with_short(text: impl Into<String>, short: Option<String>) -> Self {
         Self { text: text.into(), short, ..Self::default() }
     }
 
-    /// Whether there is nothing to see.
+    /// Whether the cell has neither text nor marks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.marks.is_empty()

@@ -1,13 +1,13 @@
-//! From values to documents, and from documents to text, Markdown, HTML, CSV and JSON.
+//! Turns values into documents, and renders documents as text, Markdown, HTML, CSV and JSON.
 //!
 //! [`build`] turns a summary, a plan, a list of runs or findings into a neutral
 //! [`document::Document`]; [`render`] writes a document in one format. CSV and JSON are written
-//! from the summary itself, because they are for programs. [`words`] holds what identifiers mean to
-//! people: this crate alone owns them. [`anonymous`] takes out of a run what tells whose it is.
+//! from the summary itself, because programs read them. [`words`] is the only place with the texts
+//! of identifiers. [`anonymous`] removes from a run everything that identifies its owner.
 //!
-//! This crate never runs, measures or opens anything, and never decides what a number means.
+//! This crate never runs, measures or opens anything, and never judges results.
 
-/// The text of a message of the catalogue, with its variables by name.
+/// Formats a message of the catalogue in the current language, with named variables.
 macro_rules! say {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
         crate::locale::said(

@@ -1,8 +1,8 @@
-//! The languages that reports are written in, and which of them is being written.
+//! Report languages, and the current language of each thread.
 //!
-//! What is written says its words in one language from the first heading to the last unit, so the language
-//! belongs to the writer, not to each of the many functions that write: every thread has one. Machine
-//! formats are written in [`Language::INVARIANT`], whatever was asked for.
+//! A report is written in one language from the first heading to the last unit. The current
+//! language is therefore thread-local instead of a parameter of every function. Machine formats
+//! always use [`Language::INVARIANT`].
 
 use std::cell::Cell;
 
@@ -22,52 +22,52 @@ pub(crate) use unit::symbol;
 #[cfg(test)]
 mod tests;
 
-/// What stands between the parts of a list.
+/// Separator of list items.
 pub(crate) fn comma() -> &'static str {
     word("list-separator")
 }
 
-/// A list that was stored as a text, `kvm, docker`, in the marks of the language.
+/// Localises a stored list such as `kvm, docker`: replaces its separators.
 pub(crate) fn listed(stored: &str) -> String {
     stored.split(", ").collect::<Vec<_>>().join(comma())
 }
 
-/// What stands between a name and what is said of it.
+/// Separator between a name and its value.
 pub(crate) fn colon() -> &'static str {
     word("fact-separator")
 }
 
-/// What stands between clauses that may have commas themselves.
+/// Separator of clauses that may contain commas.
 pub(crate) fn semicolon() -> &'static str {
     word("clause-separator")
 }
 
-/// Such clauses, one after another.
+/// Joins clauses that may contain commas.
 pub(crate) fn clauses<const N: usize>(all: &[String; N]) -> String {
     all.join(semicolon())
 }
 
-/// A name and what is said of it: `NUMA nodes: 2`.
+/// Joins a name and its value: `NUMA nodes: 2`.
 pub(crate) fn fact(name: &str, value: &str) -> String {
     [name, value].join(colon())
 }
 
-/// Sentences that end each in its full stop, one after another.
+/// Joins sentences that each end in a full stop.
 pub(crate) fn sentences(all: &[String]) -> String {
     all.join(word("sentence-separator"))
 }
 
-/// What tells a thing apart, part by part: `6 streams, send`. A list of equals has [`comma`].
+/// Joins distinguishing details: `6 streams, send`. For lists of equal items see [`comma`].
 pub(crate) fn details(parts: &[String]) -> String {
     parts.join(word("detail-separator"))
 }
 
-/// A thing and what tells it apart: `Triad, node`.
+/// Joins an item and its distinguishing detail: `Triad, node`.
 pub(crate) fn detailed(what: &str, by: &str) -> String {
     [what, by].join(word("detail-separator"))
 }
 
-/// The languages of the catalogue.
+/// Languages of the catalogue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Locale {
     /// English.
@@ -104,19 +104,19 @@ impl Locale {
         Self::Es,
     ];
 
-    /// The tag of BCP 47.
+    /// BCP 47 tag.
     #[must_use]
     pub const fn tag(self) -> &'static str {
         self.row().0
     }
 
-    /// What its speakers call it.
+    /// Name of the language in itself.
     #[must_use]
     pub const fn own_name(self) -> &'static str {
         self.row().1
     }
 
-    /// Its tag, what its speakers call it, and the tag that pages of Microsoft Learn name it by.
+    /// BCP 47 tag, name in the language itself, and locale of Microsoft Learn.
     const fn row(self) -> (&'static str, &'static str, &'static str) {
         match self {
             Self::En => ("en", "English", "en-us"),
@@ -131,14 +131,15 @@ impl Locale {
         }
     }
 
-    /// With the region that pages of Microsoft Learn are published for: `fr-fr`.
+    /// Locale with region in which Microsoft Learn publishes pages: `fr-fr`.
     #[must_use]
     pub const fn published(self) -> &'static str {
         self.row().2
     }
 
-    /// The language of a tag or of a value of `LANG`: `fr`, `fr-CA`, `fr_FR.UTF-8`, `zh_CN`; `None` of a
-    /// language that is not here. Traditional Chinese is not simplified Chinese.
+    /// Parses a language tag or a value of `LANG`: `fr`, `fr-CA`, `fr_FR.UTF-8`, `zh_CN`. Returns
+    /// `None` for languages that are not supported; traditional Chinese is not treated as
+    /// simplified Chinese.
     #[must_use]
     pub fn of(tag: &str) -> Option<Self> {
         let tag = tag.split(['.', '@']).next().unwrap_or_default().to_lowercase();
@@ -152,37 +153,38 @@ impl Locale {
     }
 }
 
-/// Words of one language, and how numbers and units are written.
+/// Language of texts, and formatting of numbers and units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Language {
-    /// Whose words.
+    /// Language of the texts.
     pub locale: Locale,
-    /// Symbols and decimal point as machine formats have them, without digit grouping.
+    /// Whether unit symbols and the decimal point are those of machine formats, without digit
+    /// grouping.
     pub has_invariant_units: bool,
 }
 
 impl Language {
-    /// English words and invariant units: what is written when nobody asks for a language.
+    /// Default: English texts and invariant units.
     pub const INVARIANT: Self = Self { locale: Locale::En, has_invariant_units: true };
 
-    /// The words, numbers and units of a language.
+    /// Uses the texts, numbers and units of a locale.
     #[must_use]
     pub const fn of(locale: Locale) -> Self {
         Self { locale, has_invariant_units: false }
     }
 
-    /// What this thread writes in.
+    /// Returns the current language of this thread.
     #[must_use]
     pub fn current() -> Self {
         CURRENT.get()
     }
 
-    /// From now on this thread writes in it.
+    /// Makes this the current language of the thread.
     pub fn set(self) {
         CURRENT.set(self);
     }
 
-    /// Writes something in it, and goes on in the language before, after a panic as well.
+    /// Runs a closure in this language and restores the previous one, even after a panic.
     pub fn write<T>(self, something: impl FnOnce() -> T) -> T {
         struct Back(Language);
         impl Drop for Back {

@@ -1,4 +1,5 @@
-//! How many digits to print: of an estimate from its interval, of a setting as many as it has.
+//! Number of printed digits: derived from the interval of an estimate, or from the value of a
+//! setting.
 
 use assay_model::quantity::Unit;
 use assay_model::summary::Estimate;
@@ -6,13 +7,13 @@ use assay_model::summary::Estimate;
 use crate::locale::word;
 use crate::units::{self, quantity};
 
-/// Digits where there is no interval to tell: as many as the half-width of one would have.
+/// Digits without an interval: as many as the half-width of an interval would have.
 const DIGITS_WITHOUT_INTERVAL: usize = 2;
-/// Digits where all of the interval is one value, as of a coarse clock.
+/// Digits if the interval has zero width, for example because of a coarse clock.
 const DIGITS_OF_ONE_VALUE: usize = 4;
-/// A half-width of more than the value says no more than its doubt does.
+/// Maximum half-width of a printed interval, relative to the value; wider ones only have a doubt.
 const WIDEST: f64 = 1.0;
-/// More digits than this nobody reads, however narrow the interval.
+/// Maximum number of digits, however narrow the interval.
 const MOST_DIGITS: usize = 6;
 
 /// Significant digits of `value` that reach down to the second digit of the interval's half-width:
@@ -28,13 +29,13 @@ pub fn digits(value: f64, half_width: f64) -> usize {
     }
 }
 
-/// A value that has no interval: a percentile, or what was found once.
+/// Formats a value without interval: a percentile, or a value measured once.
 #[must_use]
 pub fn of_none(value: f64, unit: Unit) -> String {
     written(value, unit, DIGITS_WITHOUT_INTERVAL)
 }
 
-/// The median with its unit: `38.12 GB/s`.
+/// Formats the median with its unit: `38.12 GB/s`.
 #[must_use]
 pub fn value(estimate: &Estimate) -> String {
     if !estimate.median.is_finite() {
@@ -43,24 +44,24 @@ pub fn value(estimate: &Estimate) -> String {
     written(estimate.median, estimate.unit, digits_of(estimate))
 }
 
-/// Significant digits of the median.
+/// Returns the significant digits of the median.
 #[must_use]
 pub fn digits_of(estimate: &Estimate) -> usize {
     digits_within(estimate.median, estimate.ci)
 }
 
-/// Significant digits of a value in its interval.
+/// Returns the significant digits of a value with an interval.
 #[must_use]
 pub fn digits_within(value: f64, interval: Option<[f64; 2]>) -> usize {
     half_width(value, interval).map_or(DIGITS_WITHOUT_INTERVAL, |half| digits(value, half))
 }
 
-/// A value with its unit; a ratio of people's kind is a percentage.
+/// Formats a value with its unit; ratios become percentages.
 pub(crate) fn written(value: f64, unit: Unit, digits: usize) -> String {
     written_like(value, unit, digits, None)
 }
 
-/// The same with the prefix of another value.
+/// Formats a value with the unit prefix of another value.
 fn written_like(value: f64, unit: Unit, digits: usize, like: Option<f64>) -> String {
     let value = rounded(value, digits);
     match (unit, like) {
@@ -70,15 +71,18 @@ fn written_like(value: f64, unit: Unit, digits: usize, like: Option<f64>) -> Str
     }
 }
 
-/// The prefix that each unit of a column has, so that its values are compared by their digits alone.
+/// Common prefix for each unit of a column, so that its values are comparable by their digits
+/// alone.
 #[derive(Debug, Clone, Default)]
 pub struct Prefixes(Vec<(Unit, f64)>);
 
 impl Prefixes {
-    /// Of each unit the smallest in which the largest value has at most five digits before the point.
+    /// Selects for each unit the smallest prefix with which the largest value has at most five
+    /// digits before the decimal point.
     #[must_use]
     pub fn of(values: impl IntoIterator<Item = (Unit, f64)>) -> Self {
-        /// `12345 MB/s` is read at a glance, and beside it nothing begins with zeros.
+        /// `12345 MB/s` is still easy to read, and smaller values in the column have no leading
+        /// zeros.
         const MOST: f64 = 1e5;
         let mut all: Vec<(Unit, f64)> =
             values.into_iter().filter(|it| is_positive(it.1)).collect();
@@ -93,7 +97,7 @@ impl Prefixes {
         Self(all.chunk_by(|a, b| a.0 == b.0).map(one).collect())
     }
 
-    /// The same of medians.
+    /// Selects prefixes for the medians of estimates.
     #[must_use]
     pub fn of_medians<'e>(estimates: impl IntoIterator<Item = &'e Estimate>) -> Self {
         Self::of(estimates.into_iter().map(|it| (it.unit, it.median)))
@@ -103,7 +107,7 @@ impl Prefixes {
         self.0.iter().find(|(known, _)| *known == unit).map(|(_, like)| *like)
     }
 
-    /// As [`value`].
+    /// Like the free function [`value`].
     #[must_use]
     pub fn value(&self, estimate: &Estimate) -> String {
         if !estimate.median.is_finite() {
@@ -113,13 +117,13 @@ impl Prefixes {
         written_like(estimate.median, estimate.unit, digits_of(estimate), like)
     }
 
-    /// As [`of_none`].
+    /// Like the free function [`value_without_interval`].
     #[must_use]
     pub fn of_none(&self, value: f64, unit: Unit) -> String {
         written_like(value, unit, DIGITS_WITHOUT_INTERVAL, self.like(unit))
     }
 
-    /// As [`interval`].
+    /// Like the free function [`interval`].
     #[must_use]
     pub fn interval(&self, estimate: &Estimate) -> Option<String> {
         let [low, high] = estimate.ci?;
@@ -129,35 +133,35 @@ impl Prefixes {
     }
 }
 
-/// 198.2 to two digits is 200, and not 198.
+/// Rounds to significant digits: 198.2 to two digits is 200, not 198.
 #[must_use]
 pub fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
 
-/// What somebody chose, `5 kIO/s`: with no more digits than it has, since zeros at the end are for what is measured.
+/// Formats a setting, `5 kIO/s`, without trailing zeros: those would imply a measured precision.
 #[must_use]
 pub fn setting(value: f64, unit: Unit, most_digits: usize) -> String {
-    let shown = rounded(value, most_digits);
-    let is_all = |digits: &usize| rounded(value, *digits).total_cmp(&shown).is_eq();
-    let digits = (1..most_digits).find(is_all).unwrap_or(most_digits);
+    let full = rounded(value, most_digits);
+    let is_exact = |digits: &usize| rounded(value, *digits).total_cmp(&full).is_eq();
+    let digits = (1..most_digits).find(is_exact).unwrap_or(most_digits);
     quantity(value, unit, digits)
 }
 
-/// The same of a percentage: `2 %`.
+/// Formats a setting that is a percentage: `2 %`.
 #[must_use]
 pub fn percent_setting(value: f64) -> String {
     units::in_percent(&setting(value, Unit::Ratio, 3))
 }
 
-/// The interval with its unit, `38.07–38.20 GB/s`; `None` when the samples carry none, or one that is wider than
-/// anybody can use.
+/// Formats the interval with its unit, `38.07–38.20 GB/s`; `None` without an interval or with one
+/// too wide to be useful.
 #[must_use]
 pub fn interval(estimate: &Estimate) -> Option<String> {
     Prefixes::default().interval(estimate)
 }
 
-/// The interval in a unit that the heading of its column names: `2.35–2.37`, each number as `write` makes it.
+/// Formats the interval in the unit of a column heading, `2.35–2.37`; `write` formats each number.
 pub(crate) fn interval_in(
     estimate: &Estimate,
     unit: f64,
@@ -176,7 +180,7 @@ pub(crate) fn interval_in(
     Some(format!("{}–{}", one(low), one(high)))
 }
 
-/// The interval as a share of the value: `±0.27 %`, of its wider side.
+/// Formats the wider side of the interval relative to the value: `±0.27 %`.
 #[must_use]
 pub fn relative(estimate: &Estimate) -> Option<String> {
     let half = half_width(estimate.median, estimate.ci)? / estimate.median.abs();
@@ -190,20 +194,21 @@ pub fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
 }
 
-/// One value over another, to the digits of its interval, or without one to those of the value known worse.
+/// Formats the ratio of two values with the digits of its interval, or else of the less precise
+/// value.
 #[must_use]
 pub fn ratio(value: f64, interval: Option<[f64; 2]>, sides: [usize; 2]) -> String {
     let digits = interval.map_or(sides[0].min(sides[1]), |it| digits_within(value, Some(it)));
     quantity(value, Unit::Ratio, digits)
 }
 
-/// The interval of a ratio: `0.981–1.017`.
+/// Formats the interval of a ratio: `0.981–1.017`.
 #[must_use]
 pub fn ratio_range([low, high]: [f64; 2]) -> String {
     range(low, high, (high - low) / 2.0, (Unit::Count, None))
 }
 
-/// Two values with one unit, or with two where their prefixes differ.
+/// Formats a range with one unit, or with two if the prefixes differ.
 fn range(low: f64, high: f64, half: f64, (unit, like): (Unit, Option<f64>)) -> String {
     let write = |value: f64| written_like(value, unit, digits(value, half), like);
     let (low, high) = (write(low), write(high));
@@ -218,7 +223,7 @@ fn is_of_use(half: f64, median: f64) -> bool {
     median == 0.0 || half <= WIDEST * median.abs()
 }
 
-/// Of the wider side, because intervals from order statistics need not be symmetric.
+/// Returns the wider side, because intervals from order statistics may be asymmetric.
 fn half_width(value: f64, interval: Option<[f64; 2]>) -> Option<f64> {
     let [low, high] = interval?;
     let half = (value - low).max(high - value);

@@ -1,5 +1,5 @@
-//! How far a run is, in a line: the share of its time that is over, what remains, what is measured and how
-//! much it is so far. Never reads a clock: who asks says how long the run has been going on.
+//! Progress of a run in one line: elapsed share of the planned time, remaining time, current case
+//! and its value so far. Never reads a clock: the caller passes the elapsed time.
 
 use std::collections::BTreeMap;
 
@@ -15,35 +15,35 @@ use crate::build::weight_of_size;
 use crate::locale::{Language, in_percent};
 use crate::{units, words};
 
-/// Cells of the bar.
+/// Cells of the progress bar.
 const CELLS: usize = 16;
-/// What shows that somebody is there while nothing else changes: one after another, two a second.
+/// Spinner that shows activity while nothing else changes; two steps a second.
 const SIGNS: [char; 10] = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const SIGNS_PER_S: f64 = 2.0;
-/// What a case is called needs so many columns at least to be told from others.
+/// Minimum columns for the name of a case, so that cases can be distinguished.
 const SHORTEST: usize = 24;
-/// Letters of a host's name beside its figures.
+/// Letters of a host's name in front of its figures.
 const NAME: usize = 16;
 
-/// What is known of a run that goes on.
+/// State of a running measurement.
 #[derive(Debug)]
 pub struct Progress {
-    /// That of who began it: the thread that draws has none of its own.
+    /// Language of the creating thread; the drawing thread has no language of its own.
     language: Language,
     cases: BTreeMap<String, Case>,
     planned_s: f64,
-    /// Of cases that have ended, whatever they took.
+    /// Planned seconds of ended cases, whatever they took.
     done_s: f64,
-    /// When the cases that are open began, or the last one ended where none is.
+    /// Start of the open cases; if none is open, end of the last one.
     since_s: f64,
-    /// The cases by the numbers of the series that stand for them.
+    /// Case of each series whose values represent a case.
     series: BTreeMap<u32, String>,
     message: String,
-    /// What each of several hosts did in its last second, in the order in which they were first heard.
+    /// Last second of each host, in the order of their first reports.
     hosts: Vec<Host>,
 }
 
-/// The last second of a host.
+/// Last second of a host.
 #[derive(Debug)]
 struct Host {
     name: String,
@@ -68,8 +68,8 @@ struct Case {
     budget_s: f64,
     is_open: bool,
     metric: Option<&'static Metric>,
-    /// What of the series that stands for it counts against others: whether it is a step on the way to the result,
-    /// the place of its metric, and its size.
+    /// Rank of the representative series: whether it is a step of a search, position of its metric,
+    /// and size. The lowest rank represents the case.
     rank: Option<(bool, usize, f64)>,
     benchmark: Option<Benchmark>,
     values: Vec<f64>,
@@ -91,7 +91,7 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// A run that has not begun.
+    /// Creates the state of a run that has not begun.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
         let case = |case: &assay_model::plan::Case| Case {
@@ -105,7 +105,7 @@ impl Progress {
         Self { cases, planned_s, ..Self::default() }
     }
 
-    /// Something happened, `elapsed_s` after the run began.
+    /// Updates the state with an event, `elapsed_s` after the start of the run.
     pub fn see(&mut self, event: &RunEvent, elapsed_s: f64) {
         match event {
             RunEvent::CaseStarted { case } => {
@@ -131,7 +131,7 @@ impl Progress {
                 self.hosts.clear();
                 if let Some(case) = self.cases.get_mut(case) {
                     self.done_s += case.budget_s;
-                    // What it had of the time that others still have belongs to it.
+                    // Its own share of the time of the open cases ends with it.
                     let own_s = if case.is_open { case.budget_s } else { 0.0 };
                     self.since_s = (self.since_s + own_s).min(elapsed_s);
                     case.is_open = false;
@@ -144,9 +144,9 @@ impl Progress {
         }
     }
 
-    /// The series that stands for a case, of those that it has: the first metric that lists show, else the benchmark's
-    /// first, else what it has first; of several sizes the one that stands for the machine, too. Until there is a result
-    /// the last step does.
+    /// Selects the series that represents a case: the first headline metric, else the first metric
+    /// of the benchmark, else the first series. Of several sizes it takes the one that also
+    /// represents the machine. Steps represent the case until there is a result.
     fn open(&mut self, opened: &SeriesOpened) {
         let Some(case) = self.cases.get_mut(&opened.case) else { return };
         let Some(benchmark) = case.benchmark else { return };
@@ -179,17 +179,17 @@ impl Progress {
         }
     }
 
-    /// What is being done just now.
+    /// Sets the message about the current activity.
     pub fn say(&mut self, message: &str) {
         message.clone_into(&mut self.message);
     }
 
-    /// The measurements are over: what remains has no time of its own.
+    /// Ends the measuring phase: what follows has no planned time.
     pub fn end(&mut self) {
         self.planned_s = 0.0;
     }
 
-    /// The whole of it in one line of at most so many characters, another one every half second.
+    /// Renders the progress in a line of at most `width` columns; it changes every half second.
     #[must_use]
     pub fn line(&self, elapsed_s: f64, width: usize) -> String {
         let sign = SIGNS[(elapsed_s.max(0.0) * SIGNS_PER_S) as usize % SIGNS.len()];
@@ -201,7 +201,7 @@ impl Progress {
         cut(&format!("{sign} {line}"), width)
     }
 
-    /// The same for what cannot be drawn again.
+    /// Renders the progress for output that cannot be overwritten.
     #[must_use]
     pub fn plain_line(&self, elapsed_s: f64, width: usize) -> String {
         let room = width.saturating_sub(2);
@@ -222,7 +222,8 @@ impl Progress {
         self.told(&bar, &remaining(left_s, late_s), room)
     }
 
-    /// The share of the plan that is over, the seconds that are left of it, and those that what goes on takes longer.
+    /// Returns the completed share of the plan, the remaining seconds, and the seconds by which
+    /// open cases exceed their plan.
     fn times(&self, elapsed_s: f64) -> (f64, u64, u64) {
         let open_s: f64 =
             self.cases.values().filter(|it| it.is_open).map(|it| it.budget_s).sum();
@@ -232,13 +233,13 @@ impl Progress {
         (1.0 - left_s / self.planned_s, left_s.ceil() as u64, late_s as u64)
     }
 
-    /// The value is what a reader waits for: the bar goes before it does, and names are shortened.
+    /// Composes the line. The value has priority: the bar is dropped and names are shortened first.
     fn told(&self, bar: &str, left: &str, room: usize) -> String {
         let is_named = |case: &&String| {
             let rest = self.message.strip_prefix(case.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([',', ':']))
         };
-        // A name may have a colon of its own.
+        // A name may contain a colon.
         let case = self.cases.keys().filter(is_named).max_by_key(|case| case.len());
         let value = case.and_then(|case| self.value_of(case));
         let value = value.map(|it| format!("  {it}")).unwrap_or_default();
@@ -254,7 +255,7 @@ impl Progress {
         format!("{bar}{left}  {}{value}", shortened(&message, room))
     }
 
-    /// One of several hosts says what its last second was like.
+    /// Records the last second of one of several hosts.
     pub fn hear(
         &mut self,
         host: &str,
@@ -262,15 +263,15 @@ impl Progress {
         latency_s: Option<f64>,
         cpu: Option<f64>,
     ) {
-        let said = Host { name: host.to_owned(), rates: rates.to_vec(), latency_s, cpu };
+        let new = Host { name: host.to_owned(), rates: rates.to_vec(), latency_s, cpu };
         match self.hosts.iter_mut().find(|it| it.name == host) {
-            Some(known) => *known = said,
-            None => self.hosts.push(said),
+            Some(known) => *known = new,
+            None => self.hosts.push(new),
         }
     }
 
-    /// What the hosts do just now: all together, and each by itself. Where there are more than fit into so many
-    /// lines, those that do least are shown.
+    /// Renders the last second of the hosts, in total and individually. If they exceed `height`
+    /// lines, only the slowest hosts are included.
     #[must_use]
     pub fn table(&self, width: usize, height: usize) -> Vec<String> {
         let Some(first) = self.hosts.first().filter(|_| height > 0) else { return Vec::new() };
@@ -288,14 +289,14 @@ impl Progress {
             hosts.sort_by(|a, b| a.rate().total_cmp(&b.rate()));
             hosts.truncate(height - 1);
         }
-        // One is its own total.
+        // A single host is its own total.
         let all = (self.hosts.len() > 1).then_some(&all);
         let lines = all.into_iter().chain(hosts);
         let lines = lines.map(|host| self.language.write(|| host.line()));
         lines.map(|line| cut(&line, width)).collect()
     }
 
-    /// The value of a case so far: the median of what stands for it.
+    /// Returns the value of a case so far: the median of its representative series.
     #[must_use]
     pub fn value_of(&self, case: &str) -> Option<String> {
         let Case { metric: Some(metric), values, .. } = self.cases.get(case)? else {
@@ -308,7 +309,7 @@ impl Progress {
     }
 }
 
-/// What the plan has time for yet, and how much longer than that what goes on takes: one of the two moves.
+/// Formats the remaining time and the overrun; one of the two always changes.
 fn remaining(left_s: u64, late_s: u64) -> String {
     let clock = |seconds: u64| format!("{}:{:02}", seconds / 60, seconds % 60);
     match (left_s, late_s) {
@@ -326,7 +327,7 @@ fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Sizes as people write them, where the name of a case has their bytes.
+/// Formats the byte count in a case name as a size.
 fn with_sizes(case: &str) -> String {
     const BYTES: &str = "bytes=";
     let Some((before, after)) = case.split_once(BYTES) else { return case.to_owned() };
@@ -339,7 +340,7 @@ fn with_sizes(case: &str) -> String {
     }
 }
 
-/// A name that has so many columns, and says so where it had more.
+/// Shortens a name to the given columns, with an ellipsis.
 fn shortened(name: &str, room: usize) -> String {
     match columns(name) <= room {
         true => name.to_owned(),
@@ -347,7 +348,7 @@ fn shortened(name: &str, room: usize) -> String {
     }
 }
 
-/// As much of a line as fits into so many columns.
+/// Truncates a line to the given columns.
 fn cut(line: &str, width: usize) -> String {
     let mut left = width;
     let fits = |letter: &char| {
@@ -359,7 +360,7 @@ fn cut(line: &str, width: usize) -> String {
     line.chars().take_while(fits).collect()
 }
 
-/// What a second of I/O or of a transfer was like.
+/// Formats one second of I/O or of a transfer.
 #[must_use]
 pub fn second(
     at_s: f64,

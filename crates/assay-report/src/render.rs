@@ -1,5 +1,5 @@
-//! Renderers, one per format. Documents for people; CSV and JSON, for programs, from the summary; a
-//! picture from the plots alone.
+//! Renderers, one per format: documents for people, CSV and JSON from the summary for programs, and
+//! a picture of the plots alone.
 
 pub mod csv;
 pub mod html;

@@ -1,4 +1,4 @@
-//! The ONE writer of values for people: numbers with units, and attributes by what the table says.
+//! The only formatter of values for people: numbers with units, and attributes by their kind.
 
 use assay_model::attribute::{Attribute, BoundRank, Kind, Value};
 use assay_model::quantity::Unit;
@@ -10,7 +10,7 @@ pub use crate::locale::{
 };
 use crate::words;
 
-/// The value with its unit, by the kind of its attribute: `bytes_per_array` 134217728 → `128 MiB`.
+/// Formats a value according to the kind of its attribute: `bytes_per_array` 134217728 → `128 MiB`.
 #[must_use]
 pub fn display(attribute: Attribute, value: &Value) -> String {
     let number = value.number();

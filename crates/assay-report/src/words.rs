@@ -1,8 +1,8 @@
-//! The texts of all identifiers: doubts, failures, limits, reasons, verdicts.
+//! Texts of all identifiers: doubts, failures, limits, reasons, verdicts.
 //!
-//! The record holds identifiers with typed arguments and no sentence. Everything that shows one to
-//! people takes it from here, the terminal included. Each is one sentence without a full stop, from the
-//! catalogue of the language that is being written.
+//! Stored runs contain identifiers with typed arguments and no sentences. All output for people,
+//! including the terminal, takes its texts from here. Each is one sentence without a full stop,
+//! from the catalogue of the current language.
 
 mod choices;
 mod doubt;
@@ -22,12 +22,12 @@ pub use phrase::{dimension, phrase};
 use crate::locale as units;
 use crate::locale::{Argument, SPACES, fixed, said, word};
 
-/// What is doubtful or failed, and what to do about it.
+/// Explanation of a doubt or a failure, with advice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Said {
-    /// What it is.
+    /// Description of the doubt or failure.
     pub text: String,
-    /// What to do.
+    /// Recommended action.
     pub advice: String,
 }
 
@@ -36,12 +36,12 @@ impl Said {
         Self { text: text.into(), advice: advice.into() }
     }
 
-    /// A message of the catalogue, and its attribute `advice`.
+    /// Formats a message of the catalogue and its attribute `advice`.
     fn of(id: &str, arguments: &[(&str, Argument)]) -> Self {
         Self::new(said(id, arguments), said(&format!("{id}.advice"), arguments))
     }
 
-    /// The same for what is not laid out: spaces are spaces.
+    /// Replaces no-break spaces, for output without layout.
     #[must_use]
     pub fn plainly(self) -> Self {
         Self { text: plainly(&self.text), advice: plainly(&self.advice) }
@@ -52,7 +52,7 @@ impl Said {
     }
 }
 
-/// A message of the catalogue with its advice, and its variables by name.
+/// Formats a message of the catalogue with its advice and named variables.
 macro_rules! reported {
     ($id:literal $(, $name:ident = $value:expr)* $(,)?) => {
         crate::words::Said::of(
@@ -63,13 +63,13 @@ macro_rules! reported {
 }
 use reported;
 
-/// A message of the catalogue without variables, for documents that are made elsewhere.
+/// Returns a message of the catalogue without variables, for documents built in other crates.
 #[must_use]
 pub fn message(id: &str) -> &'static str {
     word(id)
 }
 
-/// A message of the catalogue with its variables by name.
+/// Formats a message of the catalogue with named variables.
 #[must_use]
 pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
     let arguments: Vec<_> =
@@ -77,19 +77,19 @@ pub fn sentence(id: &str, variables: &[(&str, &str)]) -> String {
     said(id, &arguments)
 }
 
-/// A message of the catalogue about a number of things, in its plural form.
+/// Formats a message of the catalogue in the plural form for `n`.
 #[must_use]
 pub fn counted(id: &str, n: usize) -> String {
     plainly(&said(id, &[("n", Argument::from(n))]))
 }
 
-/// A text for what is not laid out: spaces are spaces.
+/// Replaces no-break spaces, for output without layout.
 #[must_use]
 pub fn plainly(text: &str) -> String {
     text.replace(SPACES, " ")
 }
 
-/// A share as a percentage with about two significant digits.
+/// Formats a share as a percentage with about two significant digits.
 fn percent(share: f64) -> String {
     let percent = (share * 100.0).abs();
     in_percent(
@@ -104,12 +104,12 @@ fn percent(share: f64) -> String {
     )
 }
 
-/// A share as a percentage with this many decimals.
+/// Formats a share as a percentage with a fixed number of decimals.
 fn in_percent(share: f64, decimals: usize) -> String {
     units::in_percent(&fixed(100.0 * share, decimals))
 }
 
-/// A change as a percentage, with its sign.
+/// Formats a change as a percentage with its sign.
 pub(crate) fn change_in_percent(share: f64) -> String {
     units::in_percent(&crate::locale::grouped(&format!("{:+.1}", 100.0 * share)))
 }

@@ -36,15 +36,15 @@ use network::By;
 pub(crate) use tool::record_once as record;
 pub(crate) use tried_memory::rates;
 
-/// What is the same for all cases of a run.
+/// Host, tools and options that all cases of a run share.
 pub(crate) struct Surroundings<'a> {
     pub(crate) host: &'a HostFacts,
     pub(crate) tools: &'a Tools,
-    /// What may be done to storage.
+    /// Options that bound what may be done to storage.
     pub(crate) storage: &'a RunOptions,
 }
 
-/// Measures one case until its stopping rule is content. `known` is what earlier cases found out.
+/// Measures one case until its stopping rule is met. `known` caches the findings of earlier cases.
 pub(crate) fn measure(
     case: &Case,
     surroundings: &Surroundings<'_>,
@@ -78,7 +78,7 @@ fn of_kind(
     match &case.workload {
         Workload::Storage(test) => storage::measure(case, test, options, recorder),
         Workload::Files(test) => files::measure(test, options, recorder),
-        // What others measured before is not carried out again, and the rest has turns.
+        // Imported results are not measured again; all other workloads have turns.
         Workload::Imported(_)
         | Workload::Stream(_)
         | Workload::Latency(_)
@@ -93,8 +93,9 @@ fn of_kind(
     }
 }
 
-/// A case whose preparations, between which others may have theirs, are turns; `None` where it has the
-/// machine until it ends.
+/// Returns the turns of a case whose preparations may alternate with those of other cases.
+///
+/// Returns `None` for a case that occupies the machine until it ends.
 pub(crate) fn turns<'c>(
     case: &'c Case,
     tools: &'c Tools,
@@ -120,7 +121,7 @@ pub(crate) fn turns<'c>(
     }
 }
 
-/// CPU numbers as the kernels take them.
+/// Converts CPU numbers to the type that the kernels take.
 fn cpu_numbers(cpus: &[u32]) -> Vec<usize> {
     cpus.iter().map(|cpu| *cpu as usize).collect()
 }

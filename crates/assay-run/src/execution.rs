@@ -1,4 +1,5 @@
-//! Carries a plan out: cases with several preparations in turns, all others one after the other.
+//! Executes a plan: interleaves the preparations of cases that have several, and runs all other
+//! cases one by one.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,28 +31,28 @@ use crate::{bind, presence};
 
 mod in_turns;
 
-/// Everything a plan needs to be carried out.
+/// Plan and everything needed to execute it.
 pub(crate) struct Execution<'a> {
     pub(crate) plan: Plan,
-    /// What the user calls the condition.
+    /// User's name of the condition.
     pub(crate) label: Option<String>,
-    /// What the user says about it.
+    /// User's note on the run.
     pub(crate) note: Option<String>,
-    /// What was typed.
+    /// Command line of the user.
     pub(crate) command: Vec<String>,
-    /// Its place among those of two conditions.
+    /// Position among the runs of two alternating conditions.
     pub(crate) turn: Option<Turn>,
     pub(crate) host: HostFacts,
     pub(crate) tools: &'a Tools,
-    /// `None` where the listener keeps everything.
+    /// `None` if the sink stores the events.
     pub(crate) store: Option<&'a Store>,
-    /// What may be done to storage.
+    /// Options that bound what may be done to storage.
     pub(crate) storage: &'a RunOptions,
-    /// Set when the user wants to stop.
+    /// Set when the user interrupts the run.
     pub(crate) cancel: &'a AtomicBool,
 }
 
-/// Carries the plan out and gives the run back, as it is stored.
+/// Executes the plan and returns the run as stored.
 pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<Run, Failure> {
     let (_presence, company) = presence::announce();
     let before = state::read(&Root::machine());
@@ -70,7 +71,7 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     log.doubts(company)?;
     let pauses = Pauses::watch();
     let status = cases(execution, &mut log, started_ns, &pauses)?;
-    // Between two cases, or while several took turns.
+    // Pauses between two cases, or while several took turns.
     log.doubts(pauses.take())?;
     let after = state::read(&Root::machine());
     let elapsed_s = clock::seconds_between(started_ns, clock::now_ns());
@@ -81,14 +82,14 @@ pub(crate) fn execute(execution: &Execution<'_>, sink: &mut dyn Sink) -> Result<
     Ok(log.finish())
 }
 
-/// Says so when a run took much longer than it was given. Cases that must happen once take what
-/// they take; half as long again is within what a user expects.
+/// Returns a doubt if a run took much longer than its budget. Cases run at least once, whatever
+/// they take; an excess of one half is what users expect.
 fn over_budget(plan: &Plan, elapsed_s: f64) -> Option<Doubt> {
     let budget_s = plan.budget_s;
     (elapsed_s > 1.5 * budget_s + 10.0).then_some(Doubt::OverBudget { elapsed_s, budget_s })
 }
 
-/// What a run begins with.
+/// Contents of the first events of a run.
 pub(crate) struct Beginning<'a> {
     pub(crate) plan: &'a Plan,
     pub(crate) label: Option<String>,
@@ -100,7 +101,7 @@ pub(crate) struct Beginning<'a> {
     pub(crate) store: Option<&'a Store>,
 }
 
-/// The log of a new run, which its host has joined.
+/// Opens the log of a new run and records that its host has joined.
 pub(crate) fn begin<'t>(
     beginning: Beginning<'_>,
     state: HostState,
@@ -132,8 +133,9 @@ pub(crate) fn begin<'t>(
     Ok(log)
 }
 
-/// The log of a new run. Tries identifiers until one is free: another assay may have begun in the same second. Comes after
-/// all that the store has, whatever the clock says.
+/// Opens the log of a new run. Tries identifiers until one is unused: another assay may have
+/// started in the same second. The run sorts after all runs of the store, even if the clock was set
+/// back.
 pub(crate) fn open<'t>(
     mut started: RunStarted,
     store: Option<&Store>,
@@ -153,26 +155,27 @@ pub(crate) fn open<'t>(
 
 fn clock_of(plan: &Plan, host: &HostFacts) -> Result<Clock, Failure> {
     let first_case = plan.cases.first();
-    // Where the threads of the network run is the system's choice: any CPU. Not all of them, which would wait for each
-    // other, and for agents of other hosts where several share a machine.
+    // The system places the threads of the network, so that any CPU serves. Not all CPUs: their
+    // threads would wait for each other, and for agents of other hosts that share the machine.
     let cpus = first_case.map(|case| case.workload.cpus()).filter(|cpus| !cpus.is_empty());
     let cpus = cpus.unwrap_or_else(|| host.topology.cpu_ids().into_iter().take(1).collect());
     bind::characterise_clock(&cpus)
 }
 
-/// The time, and four digits that tell runs of the same second apart.
+/// Identifier from the time, with four digits that distinguish runs of the same second.
 pub(crate) fn new_run_id(now: Timestamp) -> String {
     assay_store::new_run_id(now, entropy())
 }
 
-/// What no other process has at this moment, most probably.
+/// Number that most probably no other process has at this moment.
 pub(crate) fn entropy() -> u16 {
     let nanoseconds =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.subsec_nanos());
     (nanoseconds ^ (nanoseconds >> 16) ^ std::process::id()) as u16
 }
 
-/// Every case, in turns with its neighbours where it can. One that fails does not stop the others.
+/// Measures all cases, in turns with their neighbours if possible. A failed case does not stop the
+/// others.
 fn cases(
     execution: &Execution<'_>,
     log: &mut Log<'_>,
@@ -236,9 +239,11 @@ fn alone(
     end(case, outcome, &mut state, log)
 }
 
-/// What was measured until an interruption counts: transfers, I/O, whole runs of tools, and solutions, each of which
-/// was checked, as far as they came; of everything else, whose results are checked at the end of a preparation, the
-/// preparations that ended.
+/// Keeps the results of an interrupted case.
+///
+/// Transfers, I/O, runs of tools and solutions, each of which was checked, count up to the
+/// interruption. All other results are checked at the end of a preparation, so that only complete
+/// preparations count.
 fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Failure> {
     let as_far_as_it_came = case.by != "assay"
         || matches!(
@@ -255,7 +260,7 @@ fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Fai
         false => state.preparations_ended() > 0,
     };
     if !is_kept {
-        // A search that has met its goal nowhere yet has no result, but tries.
+        // A search that has not met its goal has no result, but its tries are kept.
         let goal = case.workload.latency_goal().filter(|_| state.has_series());
         let Some(goal) = goal.map(ToString::to_string) else { return Ok(()) };
         let failure = CaseFailure::NoRateKeepsGoal { goal, last: None };
@@ -267,7 +272,7 @@ fn keep(case: &Case, state: &mut CaseState, log: &mut Log<'_>) -> Result<(), Fai
     end(case, Ok(Stopped::Budget), state, log).map(drop)
 }
 
-/// Stores how a case ended. What a connection carried before it broke is as good as ever.
+/// Stores the end of a case. Data transferred before a connection broke remain valid.
 fn end(
     case: &Case,
     outcome: Result<Stopped, CaseError>,

@@ -1,4 +1,4 @@
-//! The common type of all failures: what failed, why, and what to do.
+//! Common type of all failures: what failed, why, and what to do.
 
 use std::error::Error;
 use std::fmt;
@@ -8,10 +8,10 @@ use std::path::Path;
 use assay_model::failure::{Area, Failure as CaseFailure, refusal};
 use assay_store::StoreError;
 
-/// What went wrong, as the caller may have to distinguish it.
+/// Category of a failure, for callers that treat them differently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Our bug.
+    /// Bug of assay.
     Internal,
     /// Wrong usage.
     Usage,
@@ -21,7 +21,7 @@ pub enum Kind {
     Measurement,
 }
 
-/// A failure on its way to the user.
+/// Failure that is reported to the user, with reasons and advice.
 #[derive(Debug)]
 pub struct Failure {
     pub kind: Kind,
@@ -32,17 +32,18 @@ pub struct Failure {
     target: Option<Box<Path>>,
 }
 
-/// Where in a file the fault lies.
+/// Location of an error in a file.
 #[derive(Debug)]
 pub struct Place {
     pub file: String,
-    /// The whole text of the file.
+    /// Complete text of the file.
     pub text: String,
     pub span: Range<usize>,
 }
 
 impl Failure {
-    /// `what` failed; full stop and capital letter are left out, as in all messages.
+    /// Creates a failure from its message, without a full stop or an initial capital, as in all
+    /// messages.
     pub fn new(kind: Kind, what: impl Into<String>) -> Self {
         Self { kind, what: what.into(), why: vec![], advice: vec![], place: None, target: None }
     }
@@ -55,7 +56,7 @@ impl Failure {
         Self::new(Kind::Measurement, what)
     }
 
-    /// Adds the error and everything it was caused by.
+    /// Adds the error and the chain of its sources.
     pub fn because(mut self, error: &(dyn Error + 'static)) -> Self {
         let mut cause = Some(error);
         while let Some(error) = cause {
@@ -65,19 +66,19 @@ impl Failure {
         self
     }
 
-    /// Adds a reason in words.
+    /// Adds a reason as text.
     pub fn explain(mut self, why: impl Into<String>) -> Self {
         self.why.push(why.into());
         self
     }
 
-    /// Adds something the user can do.
+    /// Adds an action for the user.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice.push(advice.into());
         self
     }
 
-    /// Adds what can be done about a refusal of the operating system, where that is known.
+    /// Adds advice on an error of the operating system, if there is any.
     pub fn with_known_advice(self) -> Self {
         match refusal::advice(&self.reason()) {
             Some(advice) => self.advise(advice),
@@ -85,59 +86,59 @@ impl Failure {
         }
     }
 
-    /// Notes the target that it is about, so that languages find the line that names it.
+    /// Notes the target concerned, so that job languages find the line that names it.
     pub fn of_target(mut self, path: &Path) -> Self {
         self.target = Some(path.into());
         self
     }
 
-    /// The target that it is about, where it is about one.
+    /// Target concerned, if there is one.
     pub fn target(&self) -> Option<&Path> {
         self.target.as_deref()
     }
 
-    /// Points at the place in a file.
+    /// Adds the location in a file.
     pub fn at(mut self, file: &str, text: &str, span: Range<usize>) -> Self {
         self.place =
             Some(Box::new(Place { file: file.to_owned(), text: text.to_owned(), span }));
         self
     }
 
-    /// What failed and why, in one line.
+    /// Message and reasons, in one line.
     pub fn reason(&self) -> String {
         let parts: Vec<&str> =
             std::iter::once(&self.what).chain(&self.why).map(String::as_str).collect();
         parts.join(": ")
     }
 
-    /// What to do, in one line; empty when nothing is known.
+    /// Advice in one line; empty if there is none.
     pub fn advice(&self) -> String {
         self.advice.join("; or ")
     }
 
-    /// As what ended a case of a run.
+    /// Converts the failure into one that ended a case of a run.
     pub fn of_case(&self, area: Area) -> CaseFailure {
         CaseFailure::Error { area, causes: vec![self.reason()], advice: self.advice() }
     }
 
-    /// What failed, in one line.
+    /// Message in one line.
     pub fn what(&self) -> String {
         refusal::plain(&self.what)
     }
 
-    /// Where in a file the fault lies, if it is in one.
+    /// Location in a file, if the error is in one.
     pub fn place(&self) -> Option<&Place> {
         self.place.as_deref()
     }
 
-    /// The reasons and what to do, one a line.
+    /// Reasons and advice, one per line.
     pub fn details(&self) -> String {
         let why = self.why.iter().map(|why| format!("  why: {}\n", refusal::plain(why)));
         let advice = self.advice.iter().map(|advice| format!("  help: {advice}\n"));
         why.chain(advice).collect()
     }
 
-    /// What an unusable store amounts to.
+    /// Converts an error of the store.
     pub fn of_store(error: &StoreError) -> Self {
         let failure = match error {
             StoreError::NoStore { .. } => Self::usage("there are no runs yet"),

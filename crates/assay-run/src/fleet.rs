@@ -1,8 +1,9 @@
-//! A run with several hosts: each measures for itself, case by case at the same time, and all they find is
+//! Runs with several hosts: all hosts measure each case at the same time, and their results are
 //! stored here as one run.
 //!
-//! The coordinator starts an agent on every host over the pipes of [`assay_fleet::remote::agents`], has it plan,
-//! makes one plan of all plans, and starts every case on all hosts at one moment. It measures nothing itself.
+//! The coordinator starts an agent on every host over the pipes of [`assay_fleet::remote::agents`],
+//! merges the plans of all agents, and starts every case on all hosts at one moment. It measures
+//! nothing itself.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,67 +50,65 @@ use lockstep::Lockstep;
 use merging::Merged;
 use records::Records;
 
-/// How long agents that were told to stop may take to hand over what they have; their pipes close then, which
+/// Time that stopped agents have to send their remaining results. Their pipes close then, which
 /// ends them within a second.
 pub(crate) const LAST_WORDS_NS: u64 = 800_000_000;
 pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
-/// Reasons why nobody measures that are read to their end.
+/// Maximum number of reasons that are reported if no host can measure.
 const MOST_REASONS: usize = 4;
 
-/// What is asked of all hosts.
+/// Request to measure on several hosts.
 #[derive(Debug)]
 pub struct FleetQuestion<'a> {
     /// Names of the hosts.
     pub names: &'a [String],
-    /// The words after the name of the program.
+    /// Arguments after the name of the program.
     pub words: Vec<String>,
-    /// By host the groups that it belongs to.
+    /// Groups of each host.
     pub labels: Vec<Vec<String>>,
-    /// The pairs that questions about the network go to; empty = each host asks by itself.
+    /// Pairs for the network benchmarks; if empty, each host measures by itself.
     pub pairs: Rounds,
-    /// The texts of suites that are files, by their names.
+    /// Contents of suite files, by name.
     pub suites: BTreeMap<String, String>,
-    /// What everything random follows from; each host draws its own words from it.
+    /// Seed of everything random; each host derives its own seed from it.
     pub seed: u64,
-    /// What the user calls the condition.
+    /// User's name of the condition.
     pub label: Option<String>,
-    /// What the user says about the run.
+    /// User's note on the run.
     pub note: Option<String>,
-    /// Whether a host that is lost ends the run.
+    /// Whether the loss of a host ends the run.
     pub stops_on_failure: bool,
-    /// How long a host may stay behind the others, or plan.
+    /// Longest time that a host may plan, or lag behind the others.
     pub deadline: Duration,
-    /// How long a case may take.
+    /// Longest duration of a case.
     pub case_deadline: Option<Duration>,
 }
 
-/// A host that does not take part any more.
+/// Host that no longer takes part.
 #[derive(Debug)]
 pub struct Lost {
-    /// Its name.
     pub host: String,
-    /// Why.
     pub failure: HostFailure,
 }
 
-/// What all hosts would do.
+/// Merged plan of all hosts.
 #[derive(Debug)]
 pub struct FleetPlan {
-    /// All cases.
+    /// Plan with the cases of all hosts.
     pub plan: Plan,
-    /// By case of the plan: the hosts that measure it.
+    /// Hosts that measure each case of the plan.
     pub hosts: Vec<Vec<String>>,
-    /// Those that gave no answer.
+    /// Hosts that sent no plan.
     pub lost: Vec<Lost>,
 }
 
 impl FleetPlan {
-    /// What is known of the time of the plan, of hosts that are presumed to be like any: what theirs are, none has said,
-    /// and whoever reads it is told.
+    /// Forecasts the duration of the plan for typical hosts, as no host reported its facts; a note
+    /// states this assumption.
     #[must_use]
     pub fn outlook(&self) -> PlanOutlook {
         let mut outlook = PlanOutlook::of(&self.plan, &HostFacts::default());
-        // What follows from the budget alone presumes nothing.
+        // The note is not needed if the forecast follows from the budget alone.
         let is_of_hosts = outlook.said.len() > usize::from(self.plan.hurry().is_some());
         if is_of_hosts {
             outlook.said.push(phrase!(
@@ -124,7 +123,7 @@ impl FleetPlan {
 /// Plans on every host.
 ///
 /// # Errors
-/// When no host can plan, or the user wants the end.
+/// Fails if no host can plan, or the user interrupts.
 pub fn plan(
     question: &FleetQuestion<'_>,
     hosts: &mut dyn Hosts,
@@ -145,10 +144,10 @@ pub fn plan(
     Ok(FleetPlan { hosts, lost: lost.collect(), plan: merged.plan })
 }
 
-/// Plans, measures and stores; the run comes back as it is stored.
+/// Plans, measures and stores; returns the run as stored.
 ///
 /// # Errors
-/// When no host can plan, or the store refuses.
+/// Fails if no host can plan, or the store cannot be used.
 pub fn measure(
     question: &FleetQuestion<'_>,
     hosts: &mut dyn Hosts,
@@ -158,7 +157,7 @@ pub fn measure(
 ) -> Result<Run, Failure> {
     let mut gathering = Gathering::of(question, hosts);
     let merged = gathering.all(cancel, &mut |message| sink.progress(message))?;
-    // What each of many hosts planned is much, and known by now.
+    // Drops the plans of the hosts, which are large and no longer needed.
     let Gathering { lost, planned, .. } = gathering;
     let takes_part: Vec<bool> = planned.iter().map(Option::is_some).collect();
     drop(planned);
@@ -210,12 +209,12 @@ pub fn measure(
     fleet.records.finish(status)
 }
 
-/// The hosts until all of them have planned.
+/// State of the hosts until all of them have planned.
 struct Gathering<'q, 'h> {
     question: &'q FleetQuestion<'q>,
     hosts: &'h mut dyn Hosts,
     planned: Vec<Option<Box<Plan>>>,
-    /// When each was asked.
+    /// Time of each request to plan.
     asked_ns: Vec<Option<u64>>,
     lost: Vec<(usize, HostFailure)>,
 }
@@ -231,7 +230,8 @@ impl<'q, 'h> Gathering<'q, 'h> {
         self.planned[host].is_none() && self.lost.iter().all(|(it, _)| *it != host)
     }
 
-    /// Asks every host as it joins, and makes one plan of all; says how many have answered.
+    /// Sends a request to every host that joins, and merges their plans; reports the number of
+    /// replies.
     fn all(
         &mut self,
         cancel: &AtomicBool,
@@ -262,7 +262,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
         merged.ok_or_else(|| self.nobody_measures())
     }
 
-    /// Hosts with their reasons, those that have the same one together.
+    /// Failure that lists the hosts by reason.
     fn nobody_measures(&self) -> Failure {
         let mut reasons: Vec<(String, &str, Vec<&str>)> = Vec::new();
         for (host, failure) in &self.lost {
@@ -292,7 +292,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
 
     fn hear(&mut self, host: usize, heard: Heard) {
         if !self.is_waited_for(host) {
-            // One that has planned and is lost since is not waited for, but must not be started either.
+            // A host lost after it has planned must not be started.
             if let Heard::Lost(failure) = heard
                 && self.planned[host].take().is_some()
             {
@@ -331,7 +331,7 @@ impl<'q, 'h> Gathering<'q, 'h> {
         self.lost.push((host, failure));
     }
 
-    /// One that is there and does not come to an end with its plan.
+    /// Gives up hosts that do not finish their plan within the deadline.
     fn drop_late(&mut self) {
         let (now_ns, deadline) = (self.hosts.now_ns(), self.question.deadline);
         for host in 0..self.planned.len() {
@@ -347,7 +347,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// The hosts while they measure.
+/// State of the hosts while they measure.
 struct Fleet<'f, 'h, 't> {
     question: &'f FleetQuestion<'f>,
     hosts: &'h mut dyn Hosts,
@@ -355,17 +355,17 @@ struct Fleet<'f, 'h, 't> {
     clocks: Vec<Clock>,
     steps: Lockstep,
     start: Option<Start>,
-    /// When it was last looked for who stays behind.
+    /// Time of the last check for hosts that lag behind.
     looked_ns: u64,
     is_ending: bool,
-    /// Of this machine.
+    /// Wall clock of this machine.
     day: DayClock,
 }
 
-/// The last common start.
+/// Last common start of a case.
 struct Start {
     at_ns: u64,
-    /// When each of those that started was done.
+    /// Time at which each of the started hosts was done.
     done_ns: BTreeMap<usize, Option<u64>>,
 }
 
@@ -392,7 +392,7 @@ impl Conversation for Fleet<'_, '_, '_> {
 }
 
 impl Fleet<'_, '_, '_> {
-    /// Measures until every host is done, or the user wants the end.
+    /// Measures until every host is done, or the user interrupts.
     fn carry_out(&mut self, cancel: &AtomicBool) -> Result<(), Failure> {
         let all: Vec<usize> =
             (0..self.clocks.len()).filter(|it| self.steps.is_busy(*it)).collect();
@@ -421,7 +421,7 @@ impl Fleet<'_, '_, '_> {
         Ok(())
     }
 
-    /// Starts those who may go on together, at a moment that all of them still hear of in time.
+    /// Starts the next hosts together, late enough for the message to reach all of them.
     fn start_next(&mut self) -> Result<(), Failure> {
         let (place, next) = self.steps.next();
         if next.is_empty() {
@@ -442,7 +442,7 @@ impl Fleet<'_, '_, '_> {
     }
 
     fn hears(&mut self, host: usize, heard: Heard) -> Result<(), Failure> {
-        // What a host had said before it was given up, and that its pipe has closed.
+        // Ignores queued messages of a host that was given up, and the end of its pipe.
         if self.steps.has_left(host) {
             return Ok(());
         }
@@ -486,7 +486,7 @@ impl Fleet<'_, '_, '_> {
         Ok(())
     }
 
-    /// Agents that talk with each other do it through the pipes to this end.
+    /// Relays messages between agents, which are connected only through the coordinator.
     fn hand_on(&mut self, from: usize, letter: Letter) {
         let names = self.question.names;
         match names.iter().position(|name| *name == letter.host) {
@@ -512,7 +512,7 @@ impl Fleet<'_, '_, '_> {
     }
 
     fn loses(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
-        // What has ended by itself closes its pipe as well.
+        // A host that has finished closes its pipe as well.
         if self.steps.has_left(host) {
             return Ok(());
         }
@@ -531,18 +531,18 @@ impl Fleet<'_, '_, '_> {
         self.records.lost(host, failure)
     }
 
-    /// A host stays behind when half of those that started with it have been done for as long as it is given
-    /// and for twice the time that they took.
+    /// Gives up hosts that lag behind: half of those that started with them have been done for
+    /// longer than the deadline and than twice their own time.
     fn drop_late(&mut self) -> Result<(), Failure> {
         let (Some(start), now_ns) = (&self.start, self.hosts.now_ns()) else { return Ok(()) };
-        // Not for every message: that would cost as the square of the number of hosts.
+        // Limits the rate of checks: one per message would cost the square of the number of hosts.
         if now_ns.saturating_sub(self.looked_ns) < nanoseconds(PATIENCE) {
             return Ok(());
         }
         self.looked_ns = now_ns;
         let mut done: Vec<u64> = start.done_ns.values().flatten().copied().collect();
         done.sort_unstable();
-        // None is behind where none is left.
+        // No host lags behind if none is left.
         let middle = start.done_ns.len().div_ceil(2).checked_sub(1);
         let allowed_ns = nanoseconds(self.question.deadline);
         let is_behind = middle.and_then(|at| done.get(at)).is_some_and(|middle_ns| {
@@ -567,7 +567,7 @@ impl Fleet<'_, '_, '_> {
     }
 }
 
-/// What this machine, which measures nothing, says of its state at the end.
+/// State of this machine, which measures nothing, at the end of the run.
 fn own_state() -> HostState {
     state::read(&Root::machine())
 }

@@ -1,7 +1,7 @@
-//! Stores what other tools have measured before, as runs: what a file says and nothing that it does not.
+//! Stores results of other tools as runs, with exactly the information of their files.
 //!
-//! The machine that the file comes from is unknown but for its name, so the run carries no facts about one,
-//! no clock and no state; the file itself is its raw output, under its hash.
+//! The machine of a file is unknown except for its name, so that the run has no facts, clock or
+//! state. The file itself is stored as raw output under its hash.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -25,45 +25,47 @@ use crate::log::Log;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
 
-/// The suite of imported runs.
+/// Suite of imported runs.
 pub const SUITE: &str = "import";
-/// The name of a host that a file does not name.
+/// Host name for files that do not contain one.
 pub const UNKNOWN_HOST: &str = "imported";
-/// Wider intervals than this share of the median are doubtful.
+/// Relative interval width above which a result is doubtful.
 const TARGET: f64 = 0.05;
 
-/// A file of results and what was found in it.
+/// File of results.
 #[derive(Debug)]
 pub struct Source<'a> {
-    /// Its name as the user gave it.
+    /// Path as the user gave it.
     pub name: &'a str,
-    /// Its content.
+    /// Content of the file.
     pub bytes: &'a [u8],
-    /// When it was written, in seconds since 1970: when it was measured, where it does not say so.
+    /// Modification time in seconds since 1970; used as the time of the measurement if the file
+    /// contains none.
     pub written_s: Option<u64>,
-    /// Its format.
+    /// Format of the file.
     pub format: &'static Format,
 }
 
-/// What the user knows and the file does not say.
+/// Information of the user that the file does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct Known {
-    /// What the condition is called.
+    /// Name of the condition.
     pub label: Option<String>,
-    /// What is worth knowing about it.
+    /// Note on the run.
     pub note: Option<String>,
-    /// What was typed behind the name of the program.
+    /// Arguments after the name of the program.
     pub command: Vec<String>,
-    /// The host it was measured on.
+    /// Host of the measurement.
     pub host: Option<String>,
-    /// Dimensions that win over those of the file.
+    /// Dimensions that override those of the file.
     pub dimensions: Attributes,
 }
 
-/// Stores the results, one run for each machine that the file names; identifiers lie in the order of time.
+/// Stores the results, one run for each machine in the file; run identifiers are in the order of
+/// time.
 ///
 /// # Errors
-/// When the store refuses.
+/// Fails if the store cannot be used.
 pub fn store(
     source: &Source<'_>,
     found: Vec<Found>,
@@ -131,10 +133,10 @@ fn run(
     Ok(log.finish())
 }
 
-/// An identifier behind those of the same second: files that were written in one stay in the order in which they were
-/// imported.
+/// Returns an identifier after those of the same second, so that files written in one second keep
+/// the order of their import.
 fn next_run_id(moment: Timestamp, store: &Store) -> Result<String, Failure> {
-    // The first of a second leaves as many numbers behind it.
+    // Halving leaves numbers for later runs of the same second.
     let first = assay_store::new_run_id(moment, entropy() / 2);
     let second = first.trim_end_matches(|it| it != '-');
     let number = |id: &String| u16::from_str_radix(id.strip_prefix(second)?, 16).ok();
@@ -162,7 +164,7 @@ fn record(
     log.add(RunEvent::CaseFinished { case: case.id.clone(), stopped: Stopped::Tool })
 }
 
-/// One case for each measurement. A name that occurs again gets a number.
+/// Builds a plan with one case for each measurement; repeated names get a number.
 fn plan(format: &Format, found: &[Found]) -> Plan {
     let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
     let mut taken: BTreeMap<String, u32> = BTreeMap::new();
@@ -187,7 +189,7 @@ fn file_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-/// Recording itself cannot fail; only the store can.
+/// Converts the error of recording, which only the store can cause.
 fn stored(error: CaseError) -> Failure {
     match error {
         CaseError::Store(failure) => failure,

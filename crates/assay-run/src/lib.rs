@@ -1,7 +1,7 @@
 //! The engine of assay as a library: from a suite to a stored run.
 //!
 //! Takes options and a [`sink::Sink`]; never prints, never reads arguments, never handles signals.
-//! What `assay stream` measures, from Rust:
+//! Example: the measurement of `assay stream`, from Rust:
 //!
 //! ```no_run
 #![doc = include_str!("../examples/triad.rs")]

@@ -1,4 +1,4 @@
-//! Distributes every event of a run: to the store, to listeners, and into the run that is reported.
+//! Distributes every event of a run to the store, to the sink, and into the run in memory.
 
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
@@ -12,19 +12,20 @@ use rustix::time::{ClockId, clock_gettime};
 use crate::failure::Failure;
 use crate::sink::{Gate, Second, Sink};
 
-/// The log of the run that is going on.
+/// Log of the current run.
 pub(crate) struct Log<'t> {
-    /// `None` where nobody wants the run to be stored.
+    /// `None` if the run is not stored.
     writer: Option<RunWriter>,
     sink: &'t mut dyn Sink,
     past: Growing,
     series: u32,
-    /// The clock that nobody sets and that goes on while the machine sleeps, when the run began.
+    /// Time since boot at the start of the run: a clock that is never set and includes suspended
+    /// time.
     began: SignedDuration,
 }
 
 impl<'t> Log<'t> {
-    /// A log whose first event is stored already, where it is stored.
+    /// Creates a log whose first event is already stored, if the run is stored.
     pub(crate) fn begin(
         writer: Option<RunWriter>,
         started: RunStarted,
@@ -34,15 +35,15 @@ impl<'t> Log<'t> {
         Ok(Self { writer, sink, past: Growing::from(started), series: 0, began: since_boot() })
     }
 
-    /// The time of day by the clock as it was when the run began. Nothing in a run is before its beginning, whoever sets
-    /// the clock meanwhile.
+    /// Time of day, derived from the start of the run: no event precedes the start, even if the
+    /// clock is set meanwhile.
     pub(crate) fn time(&self) -> String {
         let started = self.past().started.started.parse::<Timestamp>().ok();
         let now = started.and_then(|it| it.checked_add(since_boot() - self.began).ok());
         now.unwrap_or_else(Timestamp::now).to_string()
     }
 
-    /// Stores an event, then tells everybody.
+    /// Stores an event, then passes it to the sink.
     pub(crate) fn add(&mut self, event: RunEvent) -> Result<(), Failure> {
         if let Some(writer) = &mut self.writer {
             writer.append(&event).map_err(|error| Failure::of_store(&error))?;
@@ -52,49 +53,49 @@ impl<'t> Log<'t> {
         Ok(())
     }
 
-    /// A number that no series of this run has yet.
+    /// Returns an unused series number.
     pub(crate) const fn next_series(&mut self) -> u32 {
         self.series += 1;
         self.series - 1
     }
 
-    /// Everything that happened so far.
+    /// Run so far.
     pub(crate) const fn past(&self) -> &Run {
         self.past.run()
     }
 
-    /// Says what is going on; nothing is stored.
+    /// Reports progress; nothing is stored.
     pub(crate) fn progress(&mut self, said: &Phrase) {
         self.sink.progress(said);
     }
 
-    /// Says what the last second was like; nothing is stored.
+    /// Reports the figures of the last second; nothing is stored.
     pub(crate) fn second(&mut self, second: &Second<'_>) {
         self.sink.second(second);
     }
 
-    /// Writes a line about what is going on; nothing is stored.
+    /// Prints a line of progress; nothing is stored.
     pub(crate) fn note(&mut self, about: Option<&str>, said: &Phrase) {
         self.sink.note(about, said);
     }
 
-    /// Says what also those have to know who asked for quiet.
+    /// Prints a warning, even in quiet mode.
     pub(crate) fn warn(&mut self, said: &Phrase) {
         self.sink.warn(said);
     }
 
-    /// Stores a raw output and returns its hash; `None` where nothing is stored.
+    /// Stores a raw output and returns its hash; `None` if the run is not stored.
     pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<Option<String>, Failure> {
         let Some(writer) = &self.writer else { return Ok(self.sink.raw(bytes)) };
         writer.raw(bytes).map(Some).map_err(|error| Failure::of_store(&error))
     }
 
-    /// Waits for those who measure together with this host; the moment at which they begin.
+    /// Waits for the hosts that measure together with this one; returns the start time.
     pub(crate) fn gate(&mut self, gate: &Gate<'_>) -> Result<Option<u64>, Failure> {
         self.sink.gate(gate)
     }
 
-    /// Begins a conversation with another host of the run.
+    /// Opens a call to another host of the run.
     pub(crate) fn call(&mut self, host: &str, subject: &str) -> Option<Call> {
         self.sink.call(host, subject)
     }
@@ -111,7 +112,7 @@ impl<'t> Log<'t> {
         &self.past().started.run
     }
 
-    /// Doubts about the run as a whole.
+    /// Adds doubts about the run as a whole.
     pub(crate) fn doubts(
         &mut self,
         doubts: impl IntoIterator<Item = Doubt>,
@@ -120,7 +121,7 @@ impl<'t> Log<'t> {
         events.try_for_each(|event| self.add(event))
     }
 
-    /// The run as it is stored.
+    /// Ends the log and returns the run as stored.
     pub(crate) fn finish(self) -> Run {
         let run = self.past.finish();
         if let Some(doubt) = self.writer.and_then(|it| it.finish(Some(&run))) {

@@ -5,23 +5,23 @@ use assay_stats::stopping::Next;
 
 use crate::recorder::{CaseError, Recorder};
 
-/// Something that can be measured again and again after it was prepared.
+/// Operations of a repeatable measurement.
 pub(crate) struct Measurement<'m, P> {
     /// Allocates and places everything again.
     pub(crate) prepare: &'m mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<P, CaseError>,
-    /// Measures once and records its samples.
+    /// Measures once and records the samples.
     pub(crate) repetition:
         &'m mut dyn FnMut(&mut P, &mut Recorder<'_, '_>) -> Result<(), CaseError>,
-    /// Checks that what was computed is right; a wrong answer is a failed measurement.
+    /// Verifies the computed contents; a wrong result is a failed measurement.
     pub(crate) check: &'m mut dyn FnMut(&mut P, &mut Recorder<'_, '_>) -> Result<(), CaseError>,
 }
 
-/// A case that is measured preparation by preparation, between which others may have theirs: each call
-/// is one of them, and says why it was the last one.
+/// Case that is measured preparation by preparation, possibly interleaved with others. Each call is
+/// one preparation; the last one returns the stop reason.
 pub(crate) type Turns<'c> =
     Box<dyn FnMut(&mut Recorder<'_, '_>) -> Result<Option<Stopped>, CaseError> + 'c>;
 
-/// All turns of a case without a break.
+/// Runs all turns of a case without interruption.
 pub(crate) fn all(
     mut turns: Turns<'_>,
     recorder: &mut Recorder<'_, '_>,
@@ -33,7 +33,8 @@ pub(crate) fn all(
     }
 }
 
-/// One preparation with its repetitions, all of them stored; `None` where another one is to follow.
+/// Runs one preparation with its repetitions and stores them; returns `None` if another one
+/// follows.
 pub(crate) fn preparation<P>(
     measurement: &mut Measurement<'_, P>,
     recorder: &mut Recorder<'_, '_>,
@@ -48,7 +49,7 @@ pub(crate) fn preparation<P>(
         }
     };
     (measurement.check)(&mut prepared, recorder)?;
-    // Given back before it is made anew: two sets of arrays may not fit into memory.
+    // Frees the memory before the next preparation: two sets of arrays may not fit.
     drop(prepared);
     match next {
         Next::Stop(stopped) => {
@@ -59,8 +60,8 @@ pub(crate) fn preparation<P>(
     }
 }
 
-/// The same where every repetition is a preparation of its own: a connection is made, used once and
-/// closed.
+/// Runs one repetition that is a preparation of its own, as with a connection that is opened, used
+/// once and closed.
 pub(crate) fn once(
     repetition: &mut dyn FnMut(&mut Recorder<'_, '_>) -> Result<(), CaseError>,
     recorder: &mut Recorder<'_, '_>,

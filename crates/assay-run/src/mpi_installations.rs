@@ -1,5 +1,5 @@
-//! Finds every MPI of this machine: asks each launcher which make it is, and pairs it with the library
-//! beside it.
+//! Finds the MPI installations of this machine: identifies each launcher, and pairs it with the
+//! library next to it.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,21 +18,21 @@ use crate::mpi::launched::Make;
 use crate::mpi::libraries;
 use crate::mpi::ranks::identify;
 
-/// A launcher that only reports its version may take no longer.
+/// Time limit of a launcher that prints its version.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
+/// ABIs to use of libraries that have both their own and that of the MPI 5 standard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interfaces {
-    /// The maker's, as programs compiled with its mpicc use it.
+    /// Own ABI of the library, as used by programs compiled with its mpicc.
     Own,
-    /// The standard's.
+    /// ABI of the standard.
     Standard,
-    /// Each in its own column.
+    /// Both ABIs, each in its own column.
     Both,
 }
 
-/// The installations requested, or every one that is found.
+/// Finds the requested installations, or all of them.
 pub fn find(
     asked: &[PathBuf],
     launcher: Option<&Path>,
@@ -72,10 +72,10 @@ pub fn find(
     Ok(found)
 }
 
-/// The library of the standard's interface beside a maker's own.
+/// Library with the standard ABI, next to that with the own ABI.
 const STANDARD_LIBRARY: &str = "libmpi_abi.so.1";
 
-/// Each installation by the interfaces that were requested, as far as it has them.
+/// Expands each installation into the requested ABIs that it has.
 fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiInstallation> {
     let both = |it: MpiInstallation| {
         let twin = standard_twin(&it);
@@ -89,7 +89,7 @@ fn by_interface(found: Vec<MpiInstallation>, interfaces: Interfaces) -> Vec<MpiI
     found.into_iter().flat_map(both).flatten().collect()
 }
 
-/// The same installation by the standard's interface; `None` where that is what it is, or it has none.
+/// Same installation with the standard ABI; `None` if it has none, or is the standard one itself.
 fn standard_twin(own: &MpiInstallation) -> Option<MpiInstallation> {
     let library = path_text::path(&own.library).with_file_name(STANDARD_LIBRARY);
     let is_other = !own.is_standard() && library.is_file();
@@ -103,7 +103,7 @@ fn none_standard() -> Failure {
         .advise("leave --abi out, or install an MPI that has it: MPICH from 5.0, Intel MPI from 2021.17")
 }
 
-/// Only libraries whose ranks a batch system starts.
+/// Failure if all libraries need a batch system to start their ranks.
 fn none_but(prefix: &Path) -> Failure {
     Failure::measurement("no launcher of an MPI was found on this machine")
         .explain(format!("{} is an MPI whose ranks Slurm starts", prefix.display()))
@@ -117,15 +117,15 @@ fn none() -> Failure {
         .advise("an MPI elsewhere is named by the folder it is installed in: --mpi PREFIX")
 }
 
-/// Why a launcher makes no installation.
+/// Reason why a launcher is no installation.
 enum Unusable {
-    /// It is none that assay knows.
+    /// Unknown launcher.
     Launcher,
-    /// There is no library beside it.
+    /// No library with one of these names next to it.
     Library(Vec<&'static str>),
 }
 
-/// Everything one folder holds: `/usr` may hold several.
+/// Finds all installations of one folder: `/usr` may contain several.
 fn of_prefix(prefix: &Path) -> Result<Vec<MpiInstallation>, Failure> {
     let absolute = std::path::absolute(prefix).unwrap_or_else(|_| prefix.to_owned());
     let mut found = Vec::new();
@@ -204,11 +204,11 @@ fn installation(candidate: &FoundLauncher) -> Result<MpiInstallation, Unusable> 
     })
 }
 
-/// The name that MVAPICH's library gives itself.
+/// Name that MVAPICH's library reports.
 const MVAPICH: &str = "MVAPICH";
 
-/// The version of MVAPICH, empty where it does not report it; `None` of MPICH. Both start their ranks with MPICH's
-/// Hydra, which reports the version of MPICH that it came with.
+/// Returns the version of MVAPICH, empty if it is unknown, or `None` for MPICH. Both start their
+/// ranks with MPICH's Hydra, which prints the version of MPICH that it came with.
 fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
     let reported = ask(&prefix.join("bin/mpichversion"), &[]);
     let (name, version) = reported.map(|reported| identify(&reported)).unwrap_or_default();
@@ -218,7 +218,8 @@ fn mvapich(prefix: &Path, library: &Path) -> Option<String> {
     is_mvapich.then(|| if name == MVAPICH { version } else { String::new() })
 }
 
-/// Cray MPICH, whose ranks a batch system starts: its prefix ends with `8.1.32/ofi/gnu/12.3`.
+/// Cray MPICH, whose ranks are started by a batch system: its prefix ends with
+/// `8.1.32/ofi/gnu/12.3`.
 fn cray(prefix: &Path) -> Option<MpiInstallation> {
     let library = mpi::cray_library(prefix)?;
     let is_version =
@@ -237,7 +238,7 @@ fn cray(prefix: &Path) -> Option<MpiInstallation> {
     })
 }
 
-/// Beside the launcher as it is named, else beside the file it leads to.
+/// Finds the library next to the launcher, else next to the target of its link.
 fn library(candidate: &FoundLauncher, names: &[&str]) -> Option<(PathBuf, PathBuf)> {
     let target = candidate.launcher.canonicalize().ok();
     let target = target.as_deref().and_then(Path::parent).and_then(Path::parent);
@@ -259,7 +260,7 @@ fn major(version: &str) -> u32 {
     version.split('.').next().and_then(|text| text.parse().ok()).unwrap_or(0)
 }
 
-/// Replaces the launchers by one for all: a batch system's.
+/// Replaces all launchers by that of a batch system.
 fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure> {
     let named = program.to_string_lossy();
     if program.file_name().is_none_or(|name| name != "srun") {
@@ -278,7 +279,8 @@ fn start_by(program: &Path, found: &mut [MpiInstallation]) -> Result<(), Failure
     Ok(())
 }
 
-/// `mpich-4.0.2`; a second of the same name and version becomes `mpich-4.0.2-b`.
+/// Assigns keys such as `mpich-4.0.2`; the second installation with the same name and version
+/// becomes `mpich-4.0.2-b`.
 fn give_keys(found: &mut [MpiInstallation]) {
     let mut taken = BTreeSet::new();
     for it in found {
@@ -294,7 +296,7 @@ fn give_keys(found: &mut [MpiInstallation]) {
     }
 }
 
-/// What a program prints when asked for its version.
+/// Returns the standard output of a program.
 fn ask(path: &Path, words: &[&str]) -> Option<String> {
     let mut command = Command::new(path);
     command.arguments = words.iter().map(Into::into).collect();
@@ -356,7 +358,7 @@ mod tests {
         assert_eq!(label(), "MPICH 4.1");
         std::fs::write(prefix.join("bin/mpiname"), "").unwrap();
         assert_eq!(label(), "MVAPICH");
-        // As MVAPICH2 2.3.7 prints it, without its lines about compilers.
+        // Output of MVAPICH2 2.3.7, without its lines about compilers.
         let reported = "MVAPICH2 Version:     \t2.3.7\nMVAPICH2 Release date:\tWed March 02 22:00:00 EST 2022\n\
                     MVAPICH2 Device:      \tch3:nemesis\n";
         let program = prefix.join("bin/mpichversion");

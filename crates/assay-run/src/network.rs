@@ -1,6 +1,8 @@
-//! The network: joins the protocols (which know no socket) with the kernels (which know no protocol).
+//! Network measurements: joins the protocols, which know no sockets, with the kernels, which know
+//! no protocols.
 //!
-//! Clients and servers here measure and exchange; they print nothing and decide nothing about output.
+//! Clients and servers here measure and exchange data; they print nothing and do not decide about
+//! output.
 
 pub mod control;
 mod door;

@@ -1,7 +1,7 @@
-//! How long a run will take, so that a budget that cannot be kept is said before it is over.
+//! Forecasts the duration of a run, to warn of an exceeded budget in advance.
 //!
-//! Calculates from the plan, from rates that were measured on this machine and from what cases took so far. Never
-//! measures, and never says anything itself.
+//! Computes from the plan, from costs measured on this machine, and from the time that cases took
+//! so far. It measures and prints nothing itself.
 
 use std::collections::BTreeMap;
 
@@ -13,66 +13,69 @@ use assay_model::plan::{Case, Plan};
 use assay_model::quantity::Unit;
 use assay_model::workload::Workload;
 
-/// As much beyond a budget, as a share of it, is worth no word beforehand.
+/// Relative excess over a budget that is not reported.
 pub(crate) const TOLERANCE: f64 = 0.2;
-/// As much of its time a case may take to choose its loops.
+/// Maximum share of a case's budget for the choice of its loops.
 const CHOOSING_SHARE: f64 = 0.5;
-/// Launches that the time of a case of MPI should hold: an interval of a median needs six independent values, and what
-/// differs from launch to launch is the same within each.
+/// Launches that the budget of an MPI case should permit: the interval of a median needs six
+/// independent values, and repetitions within one launch are not independent.
 const LAUNCHES: f64 = 8.0;
-/// Shortest and longest time that one launch measures for, in seconds.
+/// Shortest and longest measurement of one launch, in seconds.
 const LAUNCH_S: (f64, f64) = (0.5, 20.0);
-/// What a launch takes beside the measuring where none was seen yet: ranks start, all contents are compared, and the
-/// largest of two dozen sizes need longer than their part. On two busy cores it was 2.3 s.
+/// Estimated overhead of a launch before one was measured: start of the ranks, comparison of all
+/// contents, and the largest of two dozen sizes, which exceed their share. On two busy cores it was
+/// 2.3 s.
 const BESIDE_S: f64 = 2.0;
-/// What a case takes around its shortest measurement: threads start, memory is given back. The 36 cases of `quick` took
-/// 5 s of two busy cores where they had no time at all.
+/// Overhead of a case with the shortest measurement: starting threads, freeing memory. The 36 cases
+/// of `quick` took 5 s on two busy cores with no budget at all.
 const CASE_S: f64 = 0.1;
-/// STREAM's three arrays.
+/// Number of STREAM's arrays.
 const ARRAYS: f64 = 3.0;
-/// Arrays that the six operations name, each counted once: 2 + 2 + 3 + 3 + 1 + 1.
+/// Arrays that the six operations access, each counted once: 2 + 2 + 3 + 3 + 1 + 1.
 const ARRAYS_WALKED: f64 = 12.0;
 const ARRAYS_COPIED: f64 = 2.0;
 
-/// What memory takes here, in seconds for a byte and one thread where nothing else is said.
+/// Costs of memory on this host, in seconds per byte and thread unless stated otherwise.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Rates {
-    /// To touch what this run has not had yet, by all threads that do: the system has to find it, and in a guest the host.
+    /// First touch of new memory, by all touching threads together: the kernel must find it, and in
+    /// a guest also the host.
     pub(crate) touch_s: f64,
     pub(crate) fill_s: f64,
     pub(crate) walk_s: f64,
     pub(crate) check_s: f64,
-    /// For a line of a chain of dependent loads, to link and to check it.
+    /// Seconds per cache line of a pointer chain, to link and to check it.
     pub(crate) line_s: f64,
 }
 
 impl Rates {
-    /// Of a server of today, where nothing may be tried: a plan that is only printed.
+    /// Costs of a typical current server, for plans that are only printed and measure nothing.
     pub(crate) const PRESUMED: Self =
         Self { touch_s: 5e-10, fill_s: 1e-10, walk_s: 1e-10, check_s: 2e-10, line_s: 1e-7 };
 }
 
-/// The time of a run, as far as it can be told.
+/// Forecast of the duration of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outlook {
     budget_s: f64,
     cases: Vec<Case>,
-    /// Seconds that each of them needs however little time it has.
+    /// Minimum duration of each case in seconds, independent of its budget.
     least_s: Vec<f64>,
-    /// What launches of ranks took beside the measuring, and how many there were.
+    /// Total overhead of MPI launches without their measurements, and their number.
     launched: (f64, u32),
     rates: Option<Rates>,
-    /// Most that was touched at one time so far.
+    /// Largest amount of memory touched at one time so far.
     touched_bytes: f64,
-    /// What cases took that have begun, and whether they have ended.
+    /// Time of each case that has begun, and whether it has ended.
     spent: BTreeMap<String, (f64, bool)>,
     said_s: Option<f64>,
 }
 
 impl Outlook {
-    /// As far beyond its budget a run may come without a word, however short it is.
+    /// Absolute excess over the budget that is not reported, for short runs.
     const TOLERANCE_S: f64 = 2.0;
-    /// As many times the time that was said is worth another word: whoever waits has the time left beside the bar.
+    /// Growth of the forecast that is reported again; the progress bar shows the remaining time
+    /// anyway.
     const GROWTH: f64 = 1.5;
 
     pub(crate) fn of(plan: &Plan, host: &HostFacts) -> Self {
@@ -81,18 +84,19 @@ impl Outlook {
         Self { budget_s: plan.budget_s, cases, least_s, ..Self::default() }
     }
 
-    /// Ranks were launched, which took so long beside the measuring.
+    /// Adds the overhead of a launch, without its measurement.
     pub(crate) fn has_launched(&mut self, beside_s: f64) {
         self.launched.0 += beside_s;
         self.launched.1 += 1;
     }
 
-    /// Memory was tried.
+    /// Sets the measured costs of memory.
     pub(crate) fn learn(&mut self, rates: Option<Rates>) {
         self.rates = rates.or(self.rates);
     }
 
-    /// A case has touched so many bytes. Those that others had before tell nothing of what new ones take.
+    /// Updates the cost of first touch. Reused memory is ignored, since it says nothing about new
+    /// memory.
     pub(crate) fn has_touched(&mut self, bytes: f64, seconds: f64) {
         if bytes <= self.touched_bytes {
             return;
@@ -103,12 +107,13 @@ impl Outlook {
         }
     }
 
-    /// A case has had so much of the machine so far.
+    /// Updates the time that a case has used so far.
     pub(crate) fn has_spent(&mut self, case: &str, spent_s: f64, is_over: bool) {
         self.spent.insert(case.to_owned(), (spent_s, is_over));
     }
 
-    /// What is to be said about the time of the run: once, and again where it turns out to be much longer, as such.
+    /// Returns a warning if the forecast exceeds the budget: once, and again if the forecast grows
+    /// considerably.
     pub(crate) fn look(&mut self, elapsed_s: f64) -> Option<Phrase> {
         let total_s = elapsed_s + self.left_s();
         let spare_s = (TOLERANCE * self.budget_s).max(Self::TOLERANCE_S);
@@ -135,7 +140,8 @@ impl Outlook {
         Some(words)
     }
 
-    /// Seconds that cases need which have not ended. Memory that one has given back is there for the next.
+    /// Remaining seconds of all cases that have not ended. Memory freed by one case is reused by
+    /// the next.
     fn left_s(&self) -> f64 {
         let beside_s = match self.launched {
             (_, 0) => BESIDE_S,
@@ -173,12 +179,13 @@ impl Outlook {
 }
 
 impl Rates {
-    /// Seconds of one preparation, one repetition and one check, where memory decides them. `had_bytes` were touched before.
+    /// Seconds of one preparation, one repetition and one check, if memory dominates them.
+    /// `had_bytes` were touched before.
     fn least_s(&self, workload: &Workload, had_bytes: &mut f64) -> f64 {
         let mut touch_s = |bytes: f64, threads: f64| {
             let new = (bytes - *had_bytes).max(0.0);
             *had_bytes = had_bytes.max(bytes);
-            // What was given back is only written with zeros.
+            // Reused memory is only filled with zeros.
             new * self.touch_s + (bytes - new) * self.fill_s / threads
         };
         let mut walked = |array: f64, walks: f64, threads: f64| {
@@ -202,7 +209,7 @@ impl Rates {
     }
 }
 
-/// Whose loops are chosen, and how large the arrays are that they walk.
+/// CPUs and array size of a workload whose loops are chosen.
 fn arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
     let Workload::Stream(work) = workload else { return None };
     let mut cpus: Vec<u32> = work.domains.iter().flat_map(|it| it.cpus.clone()).collect();
@@ -210,18 +217,18 @@ fn arrays(workload: &Workload) -> Option<(Vec<u32>, u64)> {
     Some((cpus, work.bytes_per_array * work.domains.len() as u64))
 }
 
-/// Seconds that a case gives to choosing: what it takes, or a share of its time.
+/// Seconds for the choice of loops: the full time, or a share of the case's budget.
 fn choosing_s(case: &Case) -> f64 {
     let full_s: f64 = Operation::ALL.into_iter().map(Stream::choosing_s).sum();
     full_s.min(CHOOSING_SHARE * case.stopping.budget_s)
 }
 
-/// The same for one of its operations of `count`.
+/// Seconds for the choice of the loop of one of `count` operations.
 pub(crate) fn choosing_each_s(budget_s: f64, count: usize) -> f64 {
     CHOOSING_SHARE * budget_s / count as f64
 }
 
-/// Seconds that one launch of ranks measures for, by assay's own method.
+/// Seconds of measurement in one MPI launch, by assay's own method.
 pub(crate) fn launch_measures_s(case: &Case) -> f64 {
     (case.stopping.budget_s / LAUNCHES).clamp(LAUNCH_S.0, LAUNCH_S.1)
 }
@@ -283,7 +290,8 @@ mod tests {
         }
     }
 
-    /// 1 ns for a byte touched, a tenth to fill, a hundredth to walk, a twentieth to check; 100 ns for a line.
+    /// 1 ns to touch a byte, a tenth of it to fill, a hundredth to walk, a twentieth to check; 100
+    /// ns per line.
     const RATES: Rates =
         Rates { touch_s: 1e-9, fill_s: 1e-10, walk_s: 1e-11, check_s: 5e-11, line_s: 1e-7 };
 
@@ -292,9 +300,9 @@ mod tests {
         let giga = 1_000_000_000;
         let mut had_bytes = 0.0;
         let mut least_s = |workload: &Workload| RATES.least_s(workload, &mut had_bytes);
-        // 3 GB touched, filled and checked by two threads, 12 GB walked.
+        // Two threads touch, fill and check 3 GB, and walk 12 GB.
         let first_s = 3.0 + (0.3 + 0.15 + 0.12) / 2.0;
-        // Their memory is there already: filled with zeros instead of touched.
+        // Memory is reused: it is filled with zeros instead of touched.
         let second_s = 0.3 + 0.3 + 0.15 + 0.12;
         for (workload, expected_s) in [
             (stream(&[0, 1], giga), first_s),
@@ -306,7 +314,7 @@ mod tests {
         }
     }
 
-    /// Ranks have to start, however little time they have, and a solve has no end before its end.
+    /// Ranks must start even with a short budget, and a solve cannot be shortened.
     #[test]
     fn what_cannot_be_shorter_is_told_before_it_begins() {
         let solve = |n| {
@@ -345,13 +353,13 @@ mod tests {
             vec![case("a", stream(&[0], giga), 4.0), case("b", stream(&[0], giga), 4.0)];
         let mut outlook = outlook(8.0, cases);
         outlook.learn(Some(RATES));
-        // 3.57 s and as much as they are given, and time for choosing, once for both.
+        // 3.57 s and the budgets, plus the choice of loops, once for both cases.
         let choosing_s = outlook.left_s() - 8.0;
         assert!(choosing_s > 0.0 && choosing_s <= 2.0, "{choosing_s}");
         assert_eq!(outlook.look(0.0), None);
         outlook.has_touched(0.1e9, 0.7);
         outlook.has_spent("a", 0.7, false);
-        // 21 s to touch all of it.
+        // 21 s to touch all memory.
         assert!((outlook.left_s() - (21.57 + CASE_S + 4.0 + choosing_s - 0.7)).abs() < 1e-9);
         let words = outlook.look(0.7).unwrap().to_string();
         assert!(words.contains("instead of the 8.0 s"), "{words}");

@@ -1,7 +1,8 @@
-//! Notices that time passed in which nobody measured: the process was stopped, the machine was suspended or
-//! its clock was set. And that CPUs were taken away, on which threads were to run.
+//! Detects time without measurement, when the process was stopped or the machine suspended, steps
+//! of the clock, and the removal of CPUs from the process.
 //!
-//! A thread wakes a few times a second and compares clocks and CPUs. It measures nothing and ends no case.
+//! A thread wakes four times a second and compares clocks and CPUs. It measures nothing and ends no
+//! case.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,28 +13,30 @@ use assay_kernels::pin;
 use assay_model::doubt::Doubt;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Four wakings a second cost some ten microseconds of one CPU.
+/// Interval of the checks; four wake-ups a second take some ten microseconds of CPU.
 const PERIOD_S: f64 = 0.25;
-/// A busy machine lets a thread wait for tenths of a second; what is longer has another cause, or is as bad.
+/// Shortest pause that counts: a busy machine delays a thread by tenths of a second. Longer gaps
+/// have another cause, or are as harmful.
 const PAUSE_S: f64 = 1.0;
-/// A gap counts from here on where gaps take this share of a case, and a short one has nothing else.
+/// Shortest gap that counts if gaps are this share of a case, as in a short case.
 const SHORT_PAUSE_S: f64 = 0.25;
 const SHARE_OF_CASE: f64 = 0.5;
-/// Time servers slew; what moves the clock this far between two wakings sets it.
+/// Smallest step of the clock: time servers slew it, and a larger change between two checks means
+/// that it was set.
 pub(crate) const STEP_S: f64 = 0.5;
 
-/// Three clocks at one moment, in seconds.
+/// Readings of three clocks at one moment, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moment {
-    /// Stands still while the machine is suspended.
+    /// Clock that stops while the machine is suspended.
     monotonic_s: f64,
-    /// Does not.
+    /// Clock that includes suspended time.
     boot_s: f64,
-    /// The time of day.
+    /// Wall clock.
     real_s: f64,
 }
 
-/// What was found since it was last asked.
+/// Detected events since they were last taken.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Found {
     pauses: u64,
@@ -45,16 +48,16 @@ struct Found {
     cpus_taken: Vec<u32>,
 }
 
-/// When it was looked last, and what was found.
+/// Last readings and detected events.
 #[derive(Debug)]
 struct State {
-    /// When it was asked last.
+    /// Readings at the last call of `take`.
     asked: Moment,
     before: Moment,
     found: Found,
 }
 
-/// The thread; it ends with this.
+/// Watching thread; it ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Pauses {
     state: Arc<Mutex<State>>,
@@ -63,7 +66,7 @@ pub(crate) struct Pauses {
 }
 
 impl Pauses {
-    /// Begins to watch; where no thread can be had, nothing is noticed.
+    /// Starts the watch; without a thread nothing is detected.
     pub(crate) fn watch() -> Self {
         let now = Moment::now();
         let state = State { asked: now, before: now, found: Found::default() };
@@ -71,7 +74,7 @@ impl Pauses {
         let over = Arc::<AtomicBool>::default();
         let (to, until) = (Arc::clone(&state), Arc::clone(&over));
         let work = move || {
-            // This thread is pinned nowhere, so its CPUs are those of the process.
+            // This thread is not pinned, so that its CPUs are those of the process.
             let mut cpus = pin::allowed_cpus().unwrap_or_default();
             while !until.load(Ordering::Relaxed) {
                 thread::park_timeout(Duration::from_secs_f64(PERIOD_S));
@@ -86,10 +89,10 @@ impl Pauses {
         Self { state, over, thread }
     }
 
-    /// What was noticed since the last call.
+    /// Returns doubts about the time since the last call.
     pub(crate) fn take(&self) -> Vec<Doubt> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // After a pause the thread may not have had its turn.
+        // After a pause the thread may not have run yet.
         state.look();
         let elapsed_s = state.before.boot_s - state.asked.boot_s;
         state.asked = state.before;
@@ -97,7 +100,7 @@ impl Pauses {
     }
 }
 
-/// The CPUs that there were before and are no longer.
+/// CPUs that are no longer available.
 fn taken(before: &[usize], now: &[usize]) -> Vec<u32> {
     let gone = before.iter().filter(|cpu| !now.contains(cpu));
     gone.filter_map(|cpu| u32::try_from(*cpu).ok()).collect()
@@ -108,7 +111,7 @@ impl Drop for Pauses {
         self.over.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A panic there would be told by the runtime.
+            // The runtime reports a panic of the thread.
             drop(thread.join());
         }
     }
@@ -120,7 +123,7 @@ impl Moment {
             let reported = clock_gettime(clock);
             reported.tv_sec as f64 + reported.tv_nsec as f64 * 1e-9
         };
-        // The same clock as that of every time that is stored.
+        // Uses the clock of all stored times.
         let real = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         Self {
             monotonic_s: read(ClockId::Monotonic),
@@ -130,14 +133,14 @@ impl Moment {
         }
     }
 
-    /// How far the clock of the day was set since.
+    /// Step of the wall clock since this reading, if it was set.
     fn set_s(self, now: Self) -> f64 {
         let set_s = (now.real_s - self.real_s) - (now.boot_s - self.boot_s);
         if set_s.abs() >= STEP_S { set_s } else { 0.0 }
     }
 }
 
-/// The clock of the day alone, for who looks often and needs no thread.
+/// Watch of the wall clock alone, without a thread, for callers that check it often.
 #[derive(Debug)]
 pub(crate) struct DayClock {
     before: Moment,
@@ -155,13 +158,13 @@ impl DayClock {
         self.before = now;
     }
 
-    /// What is to be said of it.
+    /// Doubt about the clock, if it was set.
     pub(crate) fn doubt(&self) -> Option<Doubt> {
         stepped(self.set_s)
     }
 }
 
-/// Whatever was set back again is none.
+/// Returns a doubt about a step of the clock; steps that cancel out are none.
 pub(crate) fn stepped(seconds: f64) -> Option<Doubt> {
     (seconds.abs() >= STEP_S).then_some(Doubt::ClockStepped { seconds })
 }
@@ -175,7 +178,7 @@ impl State {
 }
 
 impl Found {
-    /// Adds what happened between two wakings.
+    /// Adds the events between two wake-ups.
     fn add(&mut self, before: Moment, now: Moment) {
         let waited_s = now.monotonic_s - before.monotonic_s;
         let suspended_s = (now.boot_s - before.boot_s) - waited_s;
@@ -191,7 +194,7 @@ impl Found {
         self.stepped_s += before.set_s(now);
     }
 
-    /// What is doubtful about a case, or a run, of this length.
+    /// Doubts about a case or run of this duration.
     fn doubts(self, elapsed_s: f64) -> Vec<Doubt> {
         let Self { suspended_s, stepped_s, cpus_taken, .. } = self;
         let (all, all_s) = (self.pauses + self.short_pauses, self.paused_s + self.short_s);
@@ -232,14 +235,14 @@ mod tests {
         };
         for (now, expected) in [
             (after(0.25, 0.25, 0.25), vec![]),
-            // A busy machine.
+            // Delay on a busy machine.
             (after(0.75, 0.75, 0.75), vec![]),
-            // Stopped for two seconds.
+            // Process stopped for two seconds.
             (
                 after(2.25, 2.25, 2.25),
                 vec![Doubt::Paused { times: 1, seconds: 2.0, suspended_s: 0.0 }],
             ),
-            // Suspended for an hour.
+            // Machine suspended for an hour.
             (
                 after(0.25, 3600.25, 3600.25),
                 vec![Doubt::Paused { times: 1, seconds: 3600.0, suspended_s: 3600.0 }],
@@ -259,7 +262,7 @@ mod tests {
             (0.75, 0.9, Some(0.5)),
             (0.75, 1.0, Some(0.5)),
             (0.75, 1.1, None),
-            // The thread came a little late.
+            // Slightly late wake-up.
             (0.45, 0.3, None),
         ] {
             let mut found = Found::default();

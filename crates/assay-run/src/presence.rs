@@ -1,4 +1,4 @@
-//! Notices another assay that measures on this machine at the same time.
+//! Detects other assay processes that measure on this machine at the same time.
 
 use std::io;
 use std::os::linux::net::SocketAddrExt;
@@ -6,30 +6,31 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use assay_model::doubt::Doubt;
 
-/// Held while measuring; the kernel gives the name back when the process ends, however it ends.
+/// Marker of a measuring process; the kernel releases its name when the process ends, in whatever
+/// way.
 #[derive(Debug)]
 pub(crate) struct Presence {
     _name: Option<UnixDatagram>,
 }
 
-/// The name in Linux's abstract namespace, before the number of a seat: no file, no permission, no
+/// Prefix of the name in Linux's abstract namespace: needs no file or permission, and leaves no
 /// stale lock.
 const NAME: &str = "assay-measures-on-this-machine";
 
-/// Each assay takes its own seat, so that one that came second is still seen when the first has
-/// gone. More than this many at once are seen, too; they only leave no trace themselves.
+/// Maximum number of markers. Each process has its own, so that the second one is still detected
+/// after the first has ended. Further processes detect others, but are not detected themselves.
 const SEATS: u32 = 16;
 
-/// Announces this process. The warning says that another one is there.
+/// Announces this process, and returns a doubt if another one is measuring.
 pub(crate) fn announce() -> (Presence, Option<Doubt>) {
     let mut own = None;
     let mut is_company = false;
     for seat in 0..SEATS {
         match take(seat) {
-            // All other seats are given back at once: they were only looked at.
+            // All further names are released at once: they were only tested.
             Ok(socket) => own = own.or(Some(socket)),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => is_company = true,
-            // Where no name can be had at all, nothing is known and nothing is claimed.
+            // Without abstract names nothing can be detected.
             Err(_) => break,
         }
     }
@@ -45,7 +46,7 @@ fn take(seat: u32) -> io::Result<UnixDatagram> {
 mod tests {
     use super::*;
 
-    /// Whatever else runs on this machine adds company and takes none away.
+    /// Other processes on this machine can only add detections.
     #[test]
     fn the_second_is_still_seen_when_the_first_has_gone() {
         let (first, _) = announce();

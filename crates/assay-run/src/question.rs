@@ -1,4 +1,4 @@
-//! The entry point: from a suite to a plan, and from the plan to a stored run.
+//! Entry point of the engine: from a suite to a plan, and from the plan to a stored run.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -37,41 +37,42 @@ use crate::tools::{self, Tools};
 
 mod rehearsal;
 
-/// What is asked, by whom, and under which condition.
+/// Request to measure a suite, with its options and conditions.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
     pub suite: &'a Suite,
-    /// Whose fault an impossible plan is: the command line's or the suite file's.
+    /// Kind of failure of an impossible plan: wrong usage of the command line, or an invalid suite
+    /// file.
     pub blame: Kind,
-    /// Where questions about the network go that name no host.
+    /// Host for network workloads that name none.
     pub to: Option<&'a str>,
-    /// What the user calls the condition.
+    /// User's name of the condition.
     pub label: Option<&'a str>,
-    /// What the user says about the run.
+    /// User's note on the run.
     pub note: Option<&'a str>,
-    /// What was typed behind the name of the program.
+    /// Arguments after the name of the program.
     pub command: Vec<String>,
-    /// The place of the run, where two conditions take turns.
+    /// Position of the run, if two conditions alternate.
     pub turn: Option<Turn>,
-    /// The MPIs that questions about MPI go to.
+    /// MPI installations to measure.
     pub mpi: MpiChoices,
-    /// What may be done to storage.
+    /// Options that bound what may be done to storage.
     pub storage: RunOptions,
-    /// Who measures: `assay`, the name of an official tool, or `all` that are found.
+    /// Measurers: `assay`, names of external tools, or `all` that are found.
     pub by: Vec<String>,
-    /// Seconds for the whole run [default: as the suite says].
+    /// Budget of the whole run in seconds [default: that of the suite].
     pub budget_s: Option<f64>,
-    /// Official tools that are not on `PATH`: name and path.
+    /// Names and paths of external tools that are not on `PATH`.
     pub tools: Vec<(String, PathBuf)>,
-    /// What everything random follows from; `None` = another number in every run, so that no run finds
-    /// the blocks of the one before in a cache.
+    /// Seed of everything random; `None` draws a new one for each run, so that no run finds the
+    /// blocks of a previous one in a cache.
     pub seed: Option<u64>,
-    /// The pairs of hosts in which this one begins, where questions about the network go to them.
+    /// Pairs of hosts that this host begins, if network workloads are measured between pairs.
     pub pairs: Option<PairChoices>,
 }
 
 impl<'a> Question<'a> {
-    /// A suite, measured by assay on this machine.
+    /// Request to measure a suite with assay on this machine.
     pub fn of_suite(suite: &'a Suite) -> Self {
         Self {
             suite,
@@ -92,20 +93,20 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Another one in every run.
+/// Returns a seed that differs in every run.
 pub fn fresh_seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Short enough to be typed, and exact in every reader of JSON.
+    // 32 bits: short to type, and exact in every JSON parser.
     seed::derived(now.as_nanos() as u64, u64::from(std::process::id())) >> 32
 }
 
-/// Everything that is known before anything is measured.
+/// Plan, facts and tools of a run, before the measurement.
 #[derive(Debug)]
 pub struct Prepared {
     pub plan: Plan,
     pub host: HostFacts,
     tools: Tools,
-    /// That everyone was requested, and assay is alone.
+    /// Note that all measurers were requested, but only assay is available.
     alone: Option<Phrase>,
 }
 
@@ -127,7 +128,7 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
         has_rdma: has_devices(),
     };
     let (suite, omitted) = rehearsal::with_its_libraries(question)?;
-    // Also where nothing is to be measured: what is planned must be possible.
+    // Also checks plans that are only printed: they must be feasible.
     rehearsal::check(&suite, &host, &choices, question)?;
     let mut plan = expand::expand(&suite, &host, &choices)
         .map_err(|error| impossible(&error, question))?;
@@ -146,13 +147,13 @@ pub fn prepare(question: &Question<'_>) -> Result<Prepared, Failure> {
     Ok(Prepared { plan, host, tools, alone })
 }
 
-/// What needs a device of this machine and no other.
+/// Whether the case needs an RDMA device of this machine.
 fn is_rdma_over_loopback(case: &Case) -> bool {
     matches!(&case.workload, Workload::Rdma(work) if work.to.is_none())
 }
 
 impl Prepared {
-    /// What is known of the time of the plan; nothing was tried.
+    /// Forecast of the duration of the plan; nothing is measured for it.
     #[must_use]
     pub fn outlook(&self) -> PlanOutlook {
         let mut outlook = PlanOutlook::of(&self.plan, &self.host);
@@ -161,16 +162,16 @@ impl Prepared {
     }
 }
 
-/// What is said of a plan before it is carried out.
+/// Notes on a plan before it is executed.
 #[derive(Debug)]
 pub struct PlanOutlook {
     pub said: Vec<Phrase>,
-    /// Whether it takes longer than its budget.
+    /// Whether the forecast exceeds the budget.
     pub is_beyond: bool,
 }
 
 impl PlanOutlook {
-    /// What is known of the time of a plan on a host; nothing was tried.
+    /// Forecast of a plan on a host, with the costs of a typical server.
     #[must_use]
     pub fn of(plan: &Plan, host: &HostFacts) -> Self {
         let mut outlook = Outlook::of(plan, host);
@@ -181,8 +182,8 @@ impl PlanOutlook {
     }
 }
 
-/// Carries the plan out and stores the run. Files made for questions about storage are removed at the
-/// end, whatever becomes of the run.
+/// Executes the plan and stores the run. Files created for storage workloads are removed at the
+/// end, even if the run fails.
 pub fn measure(
     question: &Question<'_>,
     prepared: Prepared,
@@ -223,13 +224,14 @@ pub fn measure(
     run
 }
 
-/// Removes what was made as far as there is time: who stops a run does not wait for a slow disk.
+/// Removes the created files within a short time: an interrupt must not wait for a slow disk.
 fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), Failure> {
-    /// Together with what the measurement takes to notice, a second.
+    /// Together with the reaction time of the measurement, one second.
     const PATIENCE: Duration = Duration::from_millis(500);
     let (done, is_done) = mpsc::channel();
     let options = storage.clone();
-    // Nobody waits for it: what it has not removed when the process ends is in the list of what was made.
+    // The thread is not joined: files that remain when the process ends are still in the list of
+    // created files.
     std::thread::spawn(move || done.send(runner::finish(&options)));
     is_done.recv_timeout(PATIENCE).unwrap_or_else(|_| {
         let left = phrase!(
@@ -241,13 +243,13 @@ fn finish_soon(storage: &RunOptions, sink: &mut dyn Sink) -> Result<(), Failure>
     })
 }
 
-/// A suite that this host cannot carry out.
+/// Failure of a suite that this host cannot measure.
 fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
     let whose = match question.blame {
         Kind::Suite => format!("suite {}: ", question.suite.name),
         _ => String::new(),
     };
-    // A tool that is known and not installed is no slip of the finger.
+    // A known tool that is not installed is no usage error.
     let kind = match error {
         expand::PlanError::NoSuchMeasurer { name, .. } if tools::is_known(name) => {
             Kind::Measurement
@@ -272,7 +274,7 @@ fn impossible(error: &expand::PlanError, question: &Question<'_>) -> Failure {
     }
 }
 
-/// Everything the plan does to storage, so that all of it is judged before the first write.
+/// Collects all storage phases of the plan, so that they are checked before the first write.
 fn storage_of(plan: &Plan) -> StoragePlan {
     let phases = |case: &Case| {
         let Workload::Storage(test) = &case.workload else { return Vec::new() };
@@ -289,7 +291,7 @@ fn storage_of(plan: &Plan) -> StoragePlan {
     StoragePlan { phases: plan.cases.iter().flat_map(phases).collect() }
 }
 
-/// The same for file trees.
+/// Collects all file tree phases of the plan.
 fn files_of(plan: &Plan) -> FilePlan {
     let tests = plan.cases.iter().filter_map(|case| {
         if let Workload::Files(test) = &case.workload { Some(test) } else { None }
@@ -297,8 +299,8 @@ fn files_of(plan: &Plan) -> FilePlan {
     FilePlan { phases: tests.flat_map(|test| file_trees::phases(test)).collect() }
 }
 
-/// A run in which a case failed, or nothing was measured, is a failed measurement. `words` writes a
-/// failure for people: its reason and what to do.
+/// Returns a failure for a run in which a case failed or nothing was measured. `words` renders the
+/// reason and advice of a failure.
 pub fn verdict(
     summary: &Summary,
     words: impl Fn(&CaseFailure) -> (String, String),

@@ -1,7 +1,7 @@
-//! The recorder of a case: samples, facts, doubts and raw output.
+//! Recorder of a case: samples, facts, doubts and raw output.
 //!
-//! Samples are held back until a preparation ends, so that writing them never falls into a timed
-//! pass; a finished case is always complete in the store.
+//! Samples are held back until a preparation ends, so that they are never written during a timed
+//! pass. A finished case is always complete in the store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,28 +29,28 @@ mod lately;
 
 use lately::Lately;
 
-/// Why a case ended without a result.
+/// Reason why a case ended without a result.
 #[derive(Debug)]
 pub(crate) enum CaseError {
-    /// The measurement failed; the run goes on with the next case.
+    /// Failed measurement; the run continues with the next case.
     Failed(CaseFailure),
-    /// The same for want of something that other cases need as well.
+    /// Failed measurement, because of a lack that affects other cases as well.
     Lacking(Lack, CaseFailure),
-    /// It was not tried, because it lacks what the earlier case `because` lacked.
+    /// Case that was not tried, because of the lack that the earlier case `because` detected.
     Skipped { failure: CaseFailure, because: String },
-    /// The user wants to stop.
+    /// Interruption by the user.
     Interrupted,
-    /// Nothing can be stored any more; the run ends.
+    /// Failure of the store; the run ends.
     Store(Failure),
 }
 
 impl CaseError {
-    /// A failed action, with the whole chain of its causes.
+    /// Failed action, with the chain of its causes.
     pub(crate) fn because(area: Area, error: &(dyn std::error::Error + 'static)) -> Self {
         Self::advised(area, error, "")
     }
 
-    /// The same where the action itself knows what to do.
+    /// Failed action, with the chain of its causes and advice.
     pub(crate) fn advised(
         area: Area,
         error: &(dyn std::error::Error + 'static),
@@ -60,12 +60,12 @@ impl CaseError {
         Self::Failed(CaseFailure::Error { area, causes, advice: advice.to_owned() })
     }
 
-    /// A failure that ends this case and not the run.
+    /// Failure that ends this case, but not the run.
     pub(crate) fn of_case(area: Area, failure: &Failure) -> Self {
         Self::Failed(failure.of_case(area))
     }
 
-    /// The same failure, with what others need as well.
+    /// Adds the lack that affects other cases as well.
     pub(crate) fn for_lack_of(self, what: Lack) -> Self {
         match self {
             Self::Failed(failure) => Self::Lacking(what, failure),
@@ -86,27 +86,27 @@ impl From<Failure> for CaseError {
     }
 }
 
-/// What is known of a case so far; it stays where the recorder is handed to another case meanwhile.
+/// State of a case; it persists while the recorder serves other cases.
 pub(crate) struct CaseState {
     case: Case,
-    /// What all series of the case have in common, the host among it.
+    /// Dimensions that all series of the case share, including the host.
     dimensions: Attributes,
-    /// Time of the turns that ended.
+    /// Time of completed turns.
     spent_s: f64,
-    /// What of it chose how to measure, and is no part of the budget.
+    /// Time spent on choosing the method, which is not part of the budget.
     choosing_s: f64,
     preparation: u32,
-    /// Steps that waited for other hosts.
+    /// Number of steps that waited for other hosts.
     steps: u32,
     pending: Vec<RunEvent>,
-    /// Series by metric and by what they have besides the case's dimensions, as text → number. Languages
-    /// make one for every file of every stream: too many to look at each.
+    /// Number of each series, by its metric and its additional dimensions as text. Job languages
+    /// open one for every file of every stream, too many for a linear search.
     series: BTreeMap<(&'static str, String), u32>,
-    /// Samples by series and preparation, of the series that decide when to stop.
+    /// Samples of the series that determine when to stop, by series and preparation.
     history: BTreeMap<u32, Vec<Vec<f64>>>,
-    /// Samples of the longest of them when the stopping rule was last asked.
+    /// Number of samples of the longest series when the stopping rule was last evaluated.
     seen: usize,
-    /// What was not told yet to who looks on.
+    /// Progress that was not reported yet.
     lately: Lately,
 }
 
@@ -137,28 +137,28 @@ impl CaseState {
         }
     }
 
-    /// Whether anything was measured that decides when to stop.
+    /// Whether there are samples that determine when to stop.
     pub(crate) fn has_samples(&self) -> bool {
         self.history.values().flatten().any(|samples| !samples.is_empty())
     }
 
-    /// Whether anything was recorded at all.
+    /// Whether anything was recorded.
     pub(crate) fn has_series(&self) -> bool {
         !self.series.is_empty()
     }
 
-    /// What was recorded and is not stored yet.
+    /// Takes the recorded events that are not stored yet.
     pub(crate) fn take_pending(&mut self) -> Vec<RunEvent> {
         std::mem::take(&mut self.pending)
     }
 
-    /// Preparations whose samples are stored.
+    /// Number of preparations with stored samples.
     pub(crate) const fn preparations_ended(&self) -> u32 {
         self.preparation
     }
 }
 
-/// The recorder of one case, or of one turn of it.
+/// Recorder of a case or of one of its turns.
 pub(crate) struct Recorder<'a, 't> {
     state: &'a mut CaseState,
     log: &'a mut Log<'t>,
@@ -177,58 +177,58 @@ impl<'a, 't> Recorder<'a, 't> {
         Self { state, log, cancel, run_started_ns, turn_started_ns: clock::now_ns() }
     }
 
-    /// Ends the turn, so that the time of others until the next one does not count.
+    /// Ends the turn, so that the time until the next one does not count.
     pub(crate) fn pause(self) {
         self.state.spent_s = self.elapsed_s();
     }
 
-    /// Set when the user wants to stop; long kernels look at it themselves.
+    /// Flag that the user's interrupt sets; long kernels check it themselves.
     pub(crate) const fn cancel(&self) -> &'a AtomicBool {
         self.cancel
     }
 
-    /// Seconds that the case has had so far.
+    /// Seconds that the case has used so far.
     pub(crate) fn elapsed_s(&self) -> f64 {
         self.state.spent_s + clock::seconds_between(self.turn_started_ns, clock::now_ns())
     }
 
-    /// The case's identifier.
+    /// Identifier of the case.
     pub(crate) fn case_id(&self) -> &str {
         &self.state.case.id
     }
 
-    /// Seconds that the case was given.
+    /// Time budget of the case in seconds.
     pub(crate) const fn budget_s(&self) -> f64 {
         self.state.case.stopping.budget_s
     }
 
-    /// What was done since this moment of the case chose how to measure: it is a phase of its own, and
-    /// preparations do not pay for it.
+    /// Excludes the time since `began_s` from the budget: the choice of a method is a phase of its
+    /// own.
     pub(crate) fn has_chosen_since(&mut self, began_s: f64) {
         self.state.choosing_s += self.elapsed_s() - began_s;
     }
 
-    /// Adds a sample of a metric's only series, in its base unit.
+    /// Adds a sample to the only series of a metric, in its base unit.
     pub(crate) fn sample(&mut self, metric: &'static str, value: f64) {
         self.record(Entry::sample(metric, value));
     }
 
-    /// Adds a sample of one of several series of a metric, in its base unit.
+    /// Adds a sample to one of several series of a metric, in its base unit.
     pub(crate) fn sample_of(&mut self, key: Key, value: f64) {
         self.record(Entry::Measured(key, Seen::Sample { value, weight: 1.0 }));
     }
 
-    /// Adds rare events of a stretch of time to a metric's only series.
+    /// Adds a count of rare events during a stretch to the only series of a metric.
     pub(crate) fn count(&mut self, metric: &'static str, span: Span, count: Count) {
         self.record(Entry::Measured(Key::of(metric), Seen::Count(span, count)));
     }
 
-    /// Adds something found out about the case.
+    /// Adds a fact about the case.
     pub(crate) fn learn(&mut self, name: Attribute, value: impl Into<Value>) {
         self.record(Entry::Fact(name, value.into()));
     }
 
-    /// Adds something found out about one series.
+    /// Adds a fact about one series.
     pub(crate) fn learn_of(&mut self, key: Key, name: Attribute, value: impl Into<Value>) {
         self.record(Entry::SeriesFact(key, name, value.into()));
     }
@@ -238,7 +238,7 @@ impl<'a, 't> Recorder<'a, 't> {
         self.record(Entry::Doubt(doubt));
     }
 
-    /// Adds whatever a measurement found; raw outputs are stored by [`Recorder::raw`].
+    /// Adds an entry of a measurement; raw outputs are stored by [`Recorder::store_raw`].
     pub(crate) fn record(&mut self, entry: Entry) {
         let case = || self.state.case.id.clone();
         let event = match entry {
@@ -255,7 +255,7 @@ impl<'a, 't> Recorder<'a, 't> {
         self.state.pending.push(event);
     }
 
-    /// Adds all that a measurement found.
+    /// Adds all entries of a measurement.
     pub(crate) fn record_all(&mut self, entries: impl IntoIterator<Item = Entry>) {
         entries.into_iter().for_each(|entry| self.record(entry));
     }
@@ -282,7 +282,7 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    /// The number of a series, which is opened at its first use.
+    /// Returns the number of a series, and opens it at its first use.
     fn series(&mut self, key: Key) -> u32 {
         let mut extra = key.extra;
         extra.retain(|name, value| self.state.dimensions.get(name) != Some(value));
@@ -307,12 +307,12 @@ impl<'a, 't> Recorder<'a, 't> {
         series
     }
 
-    /// Everything that was stored so far, in this case and before it.
+    /// Everything stored so far in this run.
     pub(crate) const fn past(&self) -> &Run {
         self.log.past()
     }
 
-    /// The median of a metric's first series in a case that ended before, in the metric's base unit.
+    /// Median of a metric's first series in an earlier case, in the metric's base unit.
     pub(crate) fn median_of(&self, case: &str, metric: &str) -> Option<f64> {
         let mut all = self.past().case(case)?.series.iter();
         let series = all.find(|series| series.metric == metric)?;
@@ -321,8 +321,8 @@ impl<'a, 't> Recorder<'a, 't> {
         quantile::median(&values)
     }
 
-    /// Waits for those who measure together with this host, and a step of the case begins: the moment at which all of
-    /// them begin, by this host's clock, where there are others.
+    /// Waits for the hosts that measure together with this one, and begins a step of the case.
+    /// Returns their common start by this host's clock, if there are several.
     pub(crate) fn gate(&mut self) -> Result<Option<u64>, Failure> {
         self.state.steps += 1;
         let (step, case) = (self.state.steps, self.state.case.id.as_str());
@@ -330,19 +330,20 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.gate(&gate)
     }
 
-    /// The pair that the case is measured in, where it is one of several hosts.
+    /// Pair that measures the case, in a run with several hosts.
     pub(crate) const fn pair(&self) -> Option<&Pair> {
         self.state.case.pair.as_ref()
     }
 
-    /// Begins a conversation with the agent at the other end of the pair; `None` where there is none.
-    /// Whoever attends there is found by the subject (`fleet::pairs::attend`).
+    /// Opens a call to the agent at the other end of the pair; returns `None` without a pair. The
+    /// subject selects the handler there (`fleet::pairs::serve_call`).
     pub(crate) fn call_peer(&mut self, subject: &str) -> Option<Call> {
         let peer = &self.state.case.pair.as_ref()?.peer;
         self.log.call(peer, subject)
     }
 
-    /// Says beforehand that something takes so much beyond the budget of the case, where that is much of it.
+    /// Notes in advance that something exceeds the budget of the case by `beyond_s`, unless that is
+    /// within the tolerance.
     pub(crate) fn foretell(&mut self, beyond_s: f64, words: impl FnOnce(Phrase) -> Phrase) {
         let budget_s = self.budget_s();
         if beyond_s > TOLERANCE * budget_s {
@@ -350,7 +351,7 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    /// Says what is known by now about the time of the whole run, where that is news.
+    /// Updates the forecast of the run's duration, and warns if it has changed considerably.
     pub(crate) fn look_out(&mut self, outlook: &mut Outlook) {
         let elapsed_s = clock::seconds_between(self.run_started_ns, clock::now_ns());
         outlook.has_spent(&self.state.case.id, self.elapsed_s(), false);
@@ -359,17 +360,18 @@ impl<'a, 't> Recorder<'a, 't> {
         }
     }
 
-    /// Reports what is worth its own line.
+    /// Prints a line about the case.
     pub(crate) fn note(&mut self, said: &Phrase) {
         self.log.note(Some(&self.state.case.id), said);
     }
 
-    /// Says what is going on.
+    /// Reports progress.
     pub(crate) fn progress(&mut self, said: &Phrase) {
         self.log.progress(said);
     }
 
-    /// Says what the last moments were like, of `length_s`: second by second, however short they are.
+    /// Reports the figures of the last `length_s` seconds; shorter intervals are combined to
+    /// seconds.
     pub(crate) fn second(
         &mut self,
         length_s: f64,
@@ -389,7 +391,7 @@ impl<'a, 't> Recorder<'a, 't> {
         self.log.second(&Second { host: None, case, at_s, rates: &rates, latency_s, cpu });
     }
 
-    /// Keeps a raw output of a tool.
+    /// Stores a raw output of a tool.
     pub(crate) fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), CaseError> {
         if let Some(hash) = self.log.raw(bytes).map_err(CaseError::Store)? {
             let (case, name) = (Some(self.state.case.id.clone()), name.to_owned());
@@ -399,7 +401,7 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(())
     }
 
-    /// Stores everything recorded so far.
+    /// Stores all events recorded so far.
     pub(crate) fn flush(&mut self) -> Result<(), CaseError> {
         self.state
             .pending
@@ -408,7 +410,8 @@ impl<'a, 't> Recorder<'a, 't> {
             .map_err(CaseError::Store)
     }
 
-    /// What to do after a repetition that took this long, by the stopping rule; fails when the user wants to stop.
+    /// Evaluates the stopping rule after a repetition that took this long; fails if the user
+    /// interrupts.
     pub(crate) fn next(&mut self, repetition_s: f64) -> Result<Next, CaseError> {
         if self.cancel.load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
@@ -424,12 +427,12 @@ impl<'a, 't> Recorder<'a, 't> {
         Ok(stopping::next(self.state.history.values(), &self.state.case.stopping, spent))
     }
 
-    /// Whether every metric is known as precisely as was requested.
+    /// Whether every metric has the requested precision.
     pub(crate) fn is_precise(&self) -> bool {
         stopping::is_precise(self.state.history.values(), &self.state.case.stopping)
     }
 
-    /// Everything is about to be allocated and placed again.
+    /// Stores the events, and begins a preparation with new allocations and placement.
     pub(crate) fn prepare_afresh(&mut self) -> Result<(), CaseError> {
         self.flush()?;
         self.state.preparation += 1;

@@ -1,7 +1,7 @@
-//! Recording runs of commands that emulate a tool, which execute their own cases.
+//! Recording of runs by commands that emulate a tool and execute their own cases.
 //!
-//! The command decides what is done and when; its results become ordinary events, so that the run can be
-//! listed, shown, compared and printed in the tool's shape again.
+//! The command decides what is done and when. Its results become ordinary events, so that the run
+//! can be listed, shown, compared, and printed again in the tool's format.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -27,25 +27,25 @@ use crate::presence::{self, Presence};
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::sink::Sink;
 
-/// Wider intervals than this share of the median are doubtful.
+/// Relative interval width above which a result is doubtful.
 const TARGET: f64 = 0.05;
 
-/// What is known before a run begins.
+/// Description of a run before it begins.
 #[derive(Debug, Clone)]
 pub struct Opening<'a> {
-    /// What will be done.
+    /// Plan of the run.
     pub plan: Plan,
-    /// In which language it was asked.
+    /// Job language and options of the request.
     pub asked: Asked,
-    /// What the user calls the condition.
+    /// User's name of the condition.
     pub label: Option<String>,
-    /// Files of the question by name, kept as raw outputs of the run.
+    /// Files of the request by name, stored as raw outputs of the run.
     pub files: Vec<(String, Vec<u8>)>,
-    /// Where the run is stored; `None` where nobody wants it.
+    /// Store of the run; `None` if it is not stored.
     pub store: Option<&'a Store>,
 }
 
-/// A run that has begun.
+/// Recording in progress.
 #[expect(missing_debug_implementations, reason = "a sink has no text")]
 pub struct Recording<'t> {
     log: Log<'t>,
@@ -54,19 +54,19 @@ pub struct Recording<'t> {
     before: HostState,
     started_ns: u64,
     status: Status,
-    /// The cases that were begun, by their numbers.
+    /// Numbers of the cases that have begun.
     begun: BTreeSet<usize>,
-    /// Nobody interrupts a recording but whoever drives it.
+    /// Never set: a recording is interrupted only by its caller.
     cancel: AtomicBool,
     pauses: Pauses,
     _presence: Presence,
 }
 
 impl<'t> Recording<'t> {
-    /// Stores the beginning.
+    /// Stores the first events of the run.
     ///
     /// # Errors
-    /// When the store refuses, or no thread can be pinned.
+    /// Fails if the store cannot be used, or no thread can be pinned.
     pub fn begin(opening: Opening<'_>, sink: &'t mut dyn Sink) -> Result<Self, Failure> {
         let host: HostFacts = facts::read(&Root::machine());
         let (presence, company) = presence::announce();
@@ -76,7 +76,7 @@ impl<'t> Recording<'t> {
             plan: &opening.plan,
             label: opening.label,
             note: None,
-            // The words of a tool's language are in the question itself.
+            // The arguments of an emulated tool are in the request.
             command: Vec::new(),
             asked: Some(opening.asked),
             turn: None,
@@ -108,13 +108,13 @@ impl<'t> Recording<'t> {
         self.log.run_id()
     }
 
-    /// One case of the plan begins, by its number.
+    /// Begins a case of the plan, by its number.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     ///
     /// # Panics
-    /// When the plan has no such case.
+    /// If the plan has no such case.
     pub fn start(&mut self, number: usize) -> Result<(), Failure> {
         let case = self.plan.cases[number].id.clone();
         if self.begun.insert(number) {
@@ -123,14 +123,14 @@ impl<'t> Recording<'t> {
         Ok(())
     }
 
-    /// What was found in a case that was interrupted, with its raw outputs; it begins with it where it did not
-    /// before, and has no end.
+    /// Records the entries and raw outputs of an interrupted case, without an end; begins the case
+    /// if necessary.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     ///
     /// # Panics
-    /// When the plan has no such case.
+    /// If the plan has no such case.
     pub fn found(
         &mut self,
         number: usize,
@@ -148,13 +148,13 @@ impl<'t> Recording<'t> {
         recorder.flush().map_err(stored)
     }
 
-    /// The same of a case that is over; it ended well unless there is a failure.
+    /// Records the entries, raw outputs and end of a case; it succeeded unless there is a failure.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     ///
     /// # Panics
-    /// When the plan has no such case.
+    /// If the plan has no such case.
     pub fn case(
         &mut self,
         number: usize,
@@ -166,13 +166,13 @@ impl<'t> Recording<'t> {
         self.end(number, failure.map_or(Ok(Stopped::Tool), Err))
     }
 
-    /// A case ends: why no more was measured, or why its figures do not count.
+    /// Ends a case with its stop reason or failure.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     ///
     /// # Panics
-    /// When the plan has no such case.
+    /// If the plan has no such case.
     pub fn end(
         &mut self,
         number: usize,
@@ -188,30 +188,30 @@ impl<'t> Recording<'t> {
         }
     }
 
-    /// Something found out about this host.
+    /// Records a fact about this host.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     pub fn learn_of_host(&mut self, name: Attribute, value: Value) -> Result<(), Failure> {
         let about = About::Host(self.host.clone());
         self.log.add(RunEvent::Fact(Fact { about, name, value }))
     }
 
-    /// A raw output of the run as a whole.
+    /// Stores a raw output of the run as a whole.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     pub fn raw(&mut self, name: &str, bytes: &[u8]) -> Result<(), Failure> {
         self.log.raw_of_run(name.to_owned(), bytes)
     }
 
-    /// The same of a case that had nothing to do.
+    /// Records a case that had nothing to do.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     ///
     /// # Panics
-    /// When the plan has no such case.
+    /// If the plan has no such case.
     pub fn idle(
         &mut self,
         number: usize,
@@ -223,10 +223,10 @@ impl<'t> Recording<'t> {
         self.log.add(RunEvent::CaseFinished { case, stopped })
     }
 
-    /// What was planned and not begun was not needed: what came before it decided so.
+    /// Marks all cases that have not begun as not needed, as the results of the others imply.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     pub fn leave_out_rest(&mut self) -> Result<(), Failure> {
         for number in 0..self.plan.cases.len() {
             if !self.begun.contains(&number) {
@@ -238,15 +238,15 @@ impl<'t> Recording<'t> {
         Ok(())
     }
 
-    /// The run ends before its time, and nobody wanted that.
+    /// Marks the run as failed, because it ends early unintentionally.
     pub const fn fail(&mut self) {
         self.status = Status::Failed;
     }
 
-    /// The run as it is stored.
+    /// Ends the run and returns it as stored.
     ///
     /// # Errors
-    /// When the store refuses.
+    /// Fails if the store cannot be used.
     pub fn finish(mut self, interrupted: bool) -> Result<Run, Failure> {
         self.log.doubts(self.pauses.take())?;
         let after = state::read(&Root::machine());
@@ -259,8 +259,8 @@ impl<'t> Recording<'t> {
     }
 }
 
-/// The plan of phases that were asked for in a tool's language: their names and what each does. How often
-/// each repeats is the language's matter. A name that occurs again gets a number.
+/// Builds the plan of phases that were requested in a job language, from their names and workloads.
+/// The language determines the repetitions. Repeated names get a number.
 #[must_use]
 pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
     let stopping = Stopping { target: TARGET, repetitions: 1, preparations: 1, budget_s: 0.0 };
@@ -275,7 +275,7 @@ pub fn plan(language: &str, phases: Vec<(String, Workload)>) -> Plan {
     Plan { suite: language.to_owned(), budget_s: 0.0, seed: None, cases, omitted: vec![] }
 }
 
-/// Recording itself cannot fail; only the store can.
+/// Converts the error of recording, which only the store can cause.
 fn stored(error: CaseError) -> Failure {
     match error {
         CaseError::Store(failure) => failure,

@@ -1,7 +1,7 @@
 //! Statistics of round trips: order statistics of all of them, without a model.
 //!
-//! A percentile is given only if the round trips are worth enough independent ones for it: an upper bound of
-//! p99 at 95 % confidence exists from 299 on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
+//! A percentile is reported only if there are enough effective samples: an upper bound of p99 at 95
+//! % confidence exists from 299 on (0.99ⁿ ≤ 0.05), of p99.9 from 2995.
 
 use assay_model::distribution::Distribution as AllOfThem;
 use assay_model::entry::Span;
@@ -11,11 +11,12 @@ use assay_stats::tails::{Tails, effective_at};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The percentiles that are reported.
+/// Percentiles that are reported.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.50), ("p90", 0.90), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
 
-/// Stretches that the round trips of one exchange are kept in, so that bursts among them show.
+/// Number of stretches in which the round trips of one exchange are stored, so that bursts are
+/// visible.
 const STRETCHES: usize = 16;
 
 /// All round trips of a test, in nanoseconds.
@@ -25,7 +26,7 @@ pub struct Distribution {
     sorted_ns: Vec<u64>,
 }
 
-/// Round trips in order as stretches of the time in which they were measured, each with all of its own.
+/// Divides consecutive round trips into stretches of the measured time, each with its distribution.
 #[must_use]
 pub fn stretches(times_ns: &[u64], span: Span) -> Vec<(Span, AllOfThem)> {
     let parts = times_ns.chunks(times_ns.len().div_ceil(STRETCHES).max(1));
@@ -46,7 +47,8 @@ impl Distribution {
         Self { in_order_ns: times_ns.to_vec(), sorted_ns }
     }
 
-    /// The q-quantile by nearest rank: the smallest value not below a share q of all. 0 of none.
+    /// Returns the q-quantile by nearest rank: the smallest value that a share q of all do not
+    /// exceed. 0 if empty.
     pub fn quantile_ns(&self, q: f64) -> u64 {
         let rank = (q * self.sorted_ns.len() as f64).ceil() as usize;
         let at = rank.saturating_sub(1);
@@ -66,7 +68,7 @@ impl Distribution {
         sum / self.sorted_ns.len().max(1) as f64
     }
 
-    /// The median, and the percentiles that the sample can carry, in nanoseconds.
+    /// Median, and the percentiles that the sample size permits, in nanoseconds.
     pub fn percentiles_ns(&self) -> Vec<(&'static str, u64)> {
         let values: Vec<f64> = self.in_order_ns.iter().map(|ns| *ns as f64).collect();
         let one = |(name, q): (&'static str, f64)| {
@@ -79,21 +81,21 @@ impl Distribution {
     }
 }
 
-/// What is reported of the round trips of a test.
+/// Reported statistics of the round trips of a test.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Figures {
-    /// How many.
+    /// Number of round trips.
     pub n: usize,
     pub min_ns: u64,
     pub mean_ns: f64,
     pub max_ns: u64,
-    /// Those that so many can carry, by name.
+    /// Percentiles that the sample size permits, by name.
     pub percentiles_ns: Vec<(String, u64)>,
 }
 
 impl Figures {
-    /// From all of them as they are stored: percentiles have a histogram's three digits. `None` without
-    /// any.
+    /// Computes the statistics from stored distributions: percentiles have the histogram's three
+    /// digits. Returns `None` if there are none.
     pub fn of(stretches: &[Stretch<AllOfThem>]) -> Option<Self> {
         let tails = Tails::of(stretches)?;
         let ns = |seconds: f64| (seconds * 1e9).round() as u64;
@@ -109,7 +111,7 @@ impl Figures {
         })
     }
 
-    /// The same from all of them in order.
+    /// Computes the statistics from all round trips in order.
     pub fn of_times(times_ns: &[u64]) -> Self {
         let whole = Span::of_seconds(0.0, 1.0, false);
         let stretch = |(span, seen): (Span, AllOfThem)| Stretch {
@@ -124,7 +126,7 @@ impl Figures {
         Self::of(&all).unwrap_or_default()
     }
 
-    /// `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`
+    /// Formats `min 27.9 us, p50 29.0 us, …, max 120.3 us (n = 34000)`.
     pub fn text(&self) -> String {
         let micros = |ns: u64| format!("{:.1} us", ns as f64 / 1e3);
         let one = |(name, ns): &(String, u64)| format!("{name} {}, ", micros(*ns));
@@ -133,7 +135,7 @@ impl Figures {
         format!("min {min}, {percentiles}max {max} (n = {})", self.n)
     }
 
-    /// The same in seconds.
+    /// Converts the statistics to JSON, in seconds.
     pub fn json(&self) -> Value {
         let seconds = |ns: f64| json!(ns * 1e-9);
         let mut map = Map::new();
@@ -175,7 +177,7 @@ mod tests {
 
     #[test]
     fn what_a_single_stall_made_slow_is_no_percentile() {
-        // 1.5 % of 10,000 take ten times as long: all at once, or now and then.
+        // 1.5 % of 10,000 take ten times as long: consecutively, or spread evenly.
         let all_at_once: Vec<u64> = (0..10_000)
             .map(|at| if at / 150 == 3 { 100_000 } else { 10_000 + at % 7 })
             .collect();

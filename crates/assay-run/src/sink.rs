@@ -1,4 +1,4 @@
-//! The sink: receives the events of a run as they happen.
+//! Sink of a run: receives its events as they happen.
 
 use assay_fleet::remote::calls::Call;
 use assay_model::doubt::Doubt;
@@ -8,74 +8,74 @@ use assay_model::quantity::Quantity;
 
 use crate::failure::Failure;
 
-/// Where hosts that measure together wait for each other.
+/// Synchronisation point of hosts that measure together.
 #[derive(Debug, Clone, Copy)]
 pub struct Gate<'a> {
-    /// The cases that begin, or the one that goes on.
+    /// Cases that begin, or the one that continues.
     pub cases: &'a [&'a str],
-    /// Steps of the case that have begun.
+    /// Number of steps of the case that have begun.
     pub step: u32,
-    /// What the clock showed when the run began.
+    /// Clock time at which the run began.
     pub run_started_ns: u64,
 }
 
-/// What went on in about a second of I/O or of a transfer.
+/// Figures of about one second of I/O or of a transfer.
 #[derive(Debug, Clone, Copy)]
 pub struct Second<'a> {
-    /// Of several hosts the one that did it.
+    /// Host that reports, in a run with several hosts.
     pub host: Option<&'a str>,
-    /// The case that goes on.
+    /// Running case.
     pub case: &'a str,
-    /// Seconds since it began.
+    /// Seconds since the case began.
     pub at_s: f64,
-    /// How much it was, in the units that its readers think in.
+    /// Rates, in the units usual for them.
     pub rates: &'a [Quantity],
-    /// Mean time of one I/O, or the round trip of the connections.
+    /// Mean latency of I/O, or round trip of the connections.
     pub latency_s: Option<f64>,
-    /// Busy share of the machine's CPUs, 0 … 1.
+    /// Busy share of the host's CPUs, 0 … 1.
     pub cpu: Option<f64>,
 }
 
-/// A listener. The run waits for it, but never inside a timed pass.
+/// Receiver of a run's events. The run waits for it, but never within a timed pass.
 pub trait Sink {
-    /// An event was stored; a failure ends the run.
+    /// Receives an event that was stored; a failure ends the run.
     fn event(&mut self, event: &RunEvent) -> Result<(), Failure>;
 
-    /// What is being done just now; replaces what was said before.
+    /// Reports the current activity; replaces the previous report.
     fn progress(&mut self, said: &Phrase);
 
-    /// What the last second was like, of what is told by the second.
+    /// Reports the figures of the last second.
     fn second(&mut self, _: &Second<'_>) {}
 
-    /// Something worth its own line, about a case or a host where it is not about the run as a whole.
+    /// Prints a line about a case or a host, or about the run if `about` is `None`.
     fn note(&mut self, about: Option<&str>, said: &Phrase);
 
-    /// Something that also those have to know who asked for quiet.
+    /// Prints a warning, even in quiet mode.
     fn warn(&mut self, said: &Phrase) {
         self.note(None, said);
     }
 
-    /// A group of cases, or a step of one, is about to begin: returns when it may, with the moment at which all hosts
-    /// begin, by this one's clock. Alone it may at once.
+    /// Waits until a group of cases, or a step of a case, may begin; returns the common start of
+    /// all hosts by this host's clock. A single host need not wait.
     fn gate(&mut self, _: &Gate<'_>) -> Result<Option<u64>, Failure> {
         Ok(None)
     }
 
-    /// Begins a conversation with the agent of another host of the run; `None` where there is none.
+    /// Opens a call to the agent of another host of the run; returns `None` if there is none.
     fn call(&mut self, _host: &str, _subject: &str) -> Option<Call> {
         None
     }
 
-    /// A raw output, where no store keeps it: its hash if the listener does.
+    /// Stores a raw output of a run without a store; returns its hash if it was stored.
     fn raw(&mut self, _: &[u8]) -> Option<String> {
         None
     }
 
-    /// A doubt that concerns the store and is in no run.
+    /// Reports a doubt about the store, which belongs to no run.
     fn doubt(&mut self, doubt: &Doubt);
 }
 
-/// Listens to nothing.
+/// Sink that ignores everything.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Silent;
 

@@ -1,7 +1,7 @@
-//! Two conditions measured alternately: switches between them with the user's commands, measures each
-//! several times.
+//! Alternating measurement of two conditions: switches between them with the user's commands, and
+//! measures each several times.
 //!
-//! Never leaves the machine in the second condition: the first command always runs last.
+//! Never leaves the machine in the second condition: the command of the first one always runs last.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -23,20 +23,20 @@ use crate::failure::Failure;
 use crate::question::{self, Question, prepare};
 use crate::sink::Sink;
 
-/// Switching may take minutes where a cloud's interface has to be asked; a command that hangs must
-/// end some day.
+/// Time limit of a command: switching through a cloud's API may take minutes, and a command may
+/// hang.
 const DEADLINE: Duration = Duration::from_secs(900);
-/// How often a wait looks whether the user wants to stop.
+/// Interval of checks for an interruption.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// One condition: what it is called and the command that leads to it.
+/// Condition with its name and the command that establishes it.
 #[derive(Debug)]
 pub struct Switch {
     pub name: String,
     command: String,
 }
 
-/// Two commands and their names; `A` and `B` when none are given.
+/// Pairs two commands with their names, `A` and `B` by default.
 pub fn conditions(commands: &[String], names: &[String]) -> Result<[Switch; 2], Failure> {
     let names: [&str; 2] = match names {
         [] => ["A", "B"],
@@ -56,32 +56,33 @@ pub fn conditions(commands: &[String], names: &[String]) -> Result<[Switch; 2], 
     Ok([switch(names[0], first), switch(names[1], second)])
 }
 
-/// How often, and in which order.
+/// Number and order of the runs.
 #[derive(Debug, Clone, Copy)]
 pub struct Course {
-    /// Runs of both conditions together.
+    /// Number of runs of both conditions together.
     pub turns: u32,
-    /// Whether the first condition takes a turn more in every block, to show what the machine does by
-    /// itself.
+    /// Whether each block has an additional run of the first condition as control, to show the
+    /// floor.
     pub with_control: bool,
-    /// What the order is drawn from.
+    /// Seed of the order.
     pub seed: u64,
-    /// Time after a command until what it changed has settled.
+    /// Time to wait after a command, until the change has settled.
     pub settle: Duration,
 }
 
-/// One run to come.
+/// Planned run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Slot {
-    /// Which condition: 0 or 1.
+    /// Index of the condition: 0 or 1.
     condition: usize,
     block: u32,
     is_control: bool,
 }
 
 impl Course {
-    /// Blocks of one run of each condition, in an order drawn by the seed; every second block has the order
-    /// of the one before it backwards, so that what drifts steadily meets all alike.
+    /// Schedules blocks with one run of each condition, in a random order by the seed. Every second
+    /// block reverses the order of the previous one, so that a steady drift affects all conditions
+    /// equally.
     fn slots(self) -> Vec<Slot> {
         let mut random = Random::new(self.seed);
         let mut slots: Vec<Slot> = Vec::new();
@@ -104,8 +105,8 @@ impl Course {
     }
 }
 
-/// Measures both conditions in turns and stores every run, control runs with those of the first condition;
-/// the first condition holds at the end.
+/// Measures both conditions alternately and stores every run, control runs with those of the first
+/// condition. Restores the first condition at the end.
 pub fn measure(
     question: &Question<'_>,
     conditions: &[Switch; 2],
@@ -113,7 +114,7 @@ pub fn measure(
     (store, cancel): (&Store, &AtomicBool),
     sink: &mut dyn Sink,
 ) -> Result<[Vec<Run>; 2], Failure> {
-    // What cannot be planned is reported before anything is switched.
+    // Reports an impossible plan before anything is switched.
     prepare(question)?;
     let mut present =
         Present { conditions, settle: course.settle, at: None, must_return: false };
@@ -154,7 +155,7 @@ fn in_turns(
         );
         let control = slot.is_control.then(|| phrase!("as-control", "once more, as control"));
         sink.note(None, &Phrase::list(", ", std::iter::once(turn).chain(control)));
-        // A command that was cancelled did not fail by itself.
+        // A cancelled command is no failure of its own.
         present.switch_to(slot.condition, cancel, sink).map_err(|failure| {
             let is_cancelled = cancel.load(Ordering::Relaxed);
             if is_cancelled { interrupted(&runs, number, slots.len()) } else { failure }
@@ -193,13 +194,14 @@ fn interrupted(runs: &[Vec<Run>; 2], turn: u32, turns: usize) -> Failure {
     failure.advise(format!("their finished cases are kept: {}", ids.join(", ")))
 }
 
-/// Which condition holds at present.
+/// Condition of the machine.
 struct Present<'a> {
     conditions: &'a [Switch; 2],
     settle: Duration,
-    /// `None` before the first command, and where one did not reach its end.
+    /// Index of the condition; `None` before the first command, and after one that did not
+    /// complete.
     at: Option<usize>,
-    /// Whether something else than the first condition may hold.
+    /// Whether another condition than the first one may be active.
     must_return: bool,
 }
 
@@ -213,7 +215,7 @@ impl Present<'_> {
         if self.at == Some(index) {
             return Ok(());
         }
-        // From here on it may be in between.
+        // The condition is undefined until the command completes.
         self.at = None;
         self.must_return |= index == 1;
         let Switch { name, command } = &self.conditions[index];
@@ -224,7 +226,8 @@ impl Present<'_> {
             command = format!("`{command}`"),
         ));
         let reached = carry_out(&self.conditions[index], cancel);
-        // A command that was cut off has led nowhere, even if it leads to the first.
+        // An interrupted command leaves an undefined condition, even if it is that of the first
+        // one.
         self.must_return |= reached.is_err() && cancel.load(Ordering::Relaxed);
         reached?;
         self.at = Some(index);
@@ -237,8 +240,9 @@ impl Present<'_> {
         Ok(())
     }
 
-    /// What comes next is the user's command, which takes the time that it takes: cut off, it could leave a condition
-    /// that is neither. Who interrupted the run waits for it, and learns for how long at most and at what price not.
+    /// Announces the return to the first condition. The user's command must not be interrupted, as
+    /// it could leave an undefined condition; a user who interrupted the run learns how long it may
+    /// take, and what ending it would leave.
     fn announce_return(&self, is_interrupted: bool, sink: &mut dyn Sink) {
         let [Switch { name, command }, second] = self.conditions;
         let back = phrase!(
@@ -260,7 +264,7 @@ impl Present<'_> {
         sink.warn(&Phrase::list("; ", [back, within]));
     }
 
-    /// Back to the first condition, also after an interruption.
+    /// Restores the first condition, also after an interruption.
     fn restore(&mut self) -> Result<(), Failure> {
         if !std::mem::take(&mut self.must_return) {
             return Ok(());
@@ -307,8 +311,7 @@ fn last_words(completed: &Completed) -> String {
 mod tests {
     use super::*;
 
-    /// Where the runs of a kind lie, as the mean of their numbers: the same for all kinds after an even
-    /// number of blocks.
+    /// Mean position of the runs of a kind: equal for all kinds after an even number of blocks.
     fn middle(slots: &[Slot], condition: usize, is_control: bool) -> f64 {
         let is_one = |slot: &Slot| slot.condition == condition && slot.is_control == is_control;
         let numbers: Vec<f64> = (0..)

@@ -1,4 +1,5 @@
-//! Finds installed tools and starts them; the adapters build their command lines and parse their output.
+//! Finds installed tools and runs them; the adapters build their command lines and parse their
+//! output.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,18 +19,19 @@ use assay_model::workload::Workload;
 
 use crate::failure::Failure;
 
-/// A tool that only reports its version may take no longer.
+/// Time limit of a tool that prints its version.
 const VERSION_DEADLINE: Duration = Duration::from_secs(10);
 
-/// Everyone who can measure on this machine beside assay itself.
+/// External tools that can measure on this machine.
 #[derive(Debug)]
 pub struct Tools {
     found: Vec<(&'static Tool, Found)>,
 }
 
 impl Tools {
-    /// Looks on `PATH`, in each tool's environment variable, and where the user says. Only those that may measure
-    /// are started for their versions: on a thousand hosts at once that is not for nothing.
+    /// Searches `PATH`, each tool's environment variable, and the paths given by the user. Runs
+    /// only tools that may measure to query their versions, since that is costly on a thousand
+    /// hosts at once.
     pub fn find(
         given: &[(String, PathBuf)],
         may_measure: &dyn Fn(&str) -> bool,
@@ -48,15 +50,15 @@ impl Tools {
         Ok(Self { found: found.collect() })
     }
 
-    /// Assay first, then every tool found.
+    /// All measurers: assay first, then every tool found.
     pub fn measurers(&self) -> Vec<Measurer> {
         let tools =
             self.found.iter().map(|(tool, _)| Measurer { name: tool.name, takes: tool.takes });
         std::iter::once(Measurer { name: "assay", takes: |_| true }).chain(tools).collect()
     }
 
-    /// Leaves out the cases in which a program built for one MPI would be started by another's launcher:
-    /// every rank would think that it is alone.
+    /// Omits cases in which a program built for one MPI would be started by another's launcher:
+    /// each rank would run as a job of its own.
     pub fn leave_out_other_mpis(&self, plan: &mut Plan) -> Result<(), Failure> {
         for (tool, found) in &self.found {
             let is_of_tool = |case: &Case| case.by == tool.name && mpi_library(case).is_some();
@@ -91,14 +93,14 @@ impl Tools {
     }
 }
 
-/// File name of the library that a case measures, if it measures an MPI.
+/// File name of the MPI library of a case, if it measures one.
 fn mpi_library(case: &Case) -> Option<&str> {
     let Workload::Mpi(work) = &case.workload else { return None };
     Path::new(&work.mpi.library).file_name()?.to_str()
 }
 
-/// Names of the MPI libraries that an executable asks the loader for, as far as its text shows them;
-/// none for a script.
+/// Names of the MPI libraries that an executable requests from the loader, as far as its text
+/// contains them; none for a script.
 fn linked_mpis(path: &str) -> Vec<String> {
     let Ok(content) = fs_err::read(path_text::path(path)) else { return Vec::new() };
     if !content.starts_with(b"\x7fELF") {
@@ -107,7 +109,7 @@ fn linked_mpis(path: &str) -> Vec<String> {
     let names =
         content.split(|byte| *byte == 0).filter_map(|text| std::str::from_utf8(text).ok());
     let is_library = |name: &&str| {
-        // Not those of Fortran and C++, which come beside.
+        // Excludes the accompanying libraries of Fortran and C++.
         ["libmpi.so.", "libmpich.so.", "libmpi_abi.so."].iter().any(|it| name.starts_with(it))
     };
     let mut names: Vec<String> = names.filter(is_library).map(str::to_owned).collect();
@@ -116,18 +118,18 @@ fn linked_mpis(path: &str) -> Vec<String> {
     names
 }
 
-/// Whether a tool has this name, installed or not.
+/// Whether there is a tool with this name, installed or not.
 pub(crate) fn is_known(name: &str) -> bool {
     tool::find(name).is_some()
 }
 
-/// Whether a name is that of a tool that measures none of a plan.
+/// Whether a tool has this name and can measure no case of a plan.
 pub(crate) fn measures_nothing_of(name: &str, plan: &Plan) -> bool {
     let takes = |tool: &Tool| plan.cases.iter().any(|case| (tool.takes)(&case.workload));
     tool::find(name).is_some_and(|tool| !takes(tool))
 }
 
-/// Adds to `failure` where to get the tool that was requested, or which name may be meant.
+/// Adds to `failure` how to install the requested tool, or the name that may be meant.
 pub fn advise(name: &str, failure: Failure) -> Failure {
     match tool::find(name) {
         Some(tool) => failure
@@ -159,7 +161,8 @@ fn check_given(given: &[(String, PathBuf)]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The user's word, then the tool's variable, then `PATH`; a path as text, as the invocations have it.
+/// Locates a tool: by the user's path, the tool's variable, then `PATH`. Returns the path as text,
+/// as in invocations.
 fn locate(tool: &Tool, given: &[(String, PathBuf)]) -> Option<String> {
     let said =
         given.iter().rev().find(|(name, _)| name == tool.name).map(|(_, path)| path.clone());
@@ -177,7 +180,7 @@ fn executable(path: &Path) -> Option<String> {
     Some(path_text::text(process::find_executable(path)?.as_os_str()))
 }
 
-/// Other programs are called `stream`, too: the real one contains its own text.
+/// Whether the program contains the tool's own text: other programs are also called `stream`.
 fn marked(tool: &Tool, path: &str) -> bool {
     let Some(mark) = tool.detect.mark else { return true };
     fs_err::read(path_text::path(path)).is_ok_and(|content| {
@@ -199,7 +202,7 @@ fn find_launcher() -> Option<Launcher> {
     })
 }
 
-/// What a program prints on standard output for these arguments.
+/// Returns the standard output of a program.
 fn ask(path: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(path_text::path(path));
     command.arguments = arguments.iter().map(Into::into).collect();
@@ -208,7 +211,7 @@ fn ask(path: &str, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&completed.output.stdout).into_owned())
 }
 
-/// Carries out one invocation in its own folder and gives back what it left there.
+/// Runs one invocation in its own folder, and returns its outputs.
 pub fn run(
     invocation: &Invocation,
     deadline: Duration,

@@ -1,4 +1,4 @@
-//! One series, from samples in order of measurement to its median and interval.
+//! Analysis of one series: from samples in order of measurement to the median and its interval.
 
 use crate::effective::{Effective, effective_size};
 use crate::quantile::{LEVEL, MINIMUM, effective_median_interval, median};
@@ -8,20 +8,20 @@ use crate::student;
 /// The samples of one series, grouped by preparation, each group in order of measurement.
 pub type Samples = Vec<Vec<f64>>;
 
-/// What one series amounts to.
+/// Analysis of one series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// The samples that count, in ascending order; at least one.
+    /// Samples that count, in ascending order; at least one.
     pub sorted: Vec<f64>,
     /// Leading samples discarded as warm-up, over all preparations.
     pub discarded: usize,
-    /// The same, of each preparation.
+    /// Leading samples discarded as warm-up, for each preparation.
     pub cut: Vec<usize>,
-    /// Samples refused because they are not finite.
+    /// Samples rejected because they are not finite.
     pub refused: usize,
     /// Preparations with at least one sample that counts.
     pub preparations: usize,
-    /// What the samples are worth.
+    /// Effective sample size.
     pub effective: Effective,
     /// The median.
     pub median: f64,
@@ -29,9 +29,11 @@ pub struct Analysis {
     pub interval: Option<(f64, f64)>,
 }
 
-/// Refuses what is not finite, discards the warm-up, finds what the rest is worth, and builds the
-/// interval from that: from ranks, or with Student's t where too few effective samples are left of
-/// enough samples. `None` when no finite sample is left.
+/// Analyses one series: rejects samples that are not finite, discards the warm-up, estimates the
+/// effective sample size, and builds the interval from it.
+///
+/// The interval comes from order statistics. With enough samples but too few effective ones it
+/// comes from Student's t. Returns `None` when no finite sample is left.
 #[must_use]
 pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
     let finite: Samples = preparations.iter().map(|values| finite(values)).collect();
@@ -60,8 +62,10 @@ pub fn analyse(preparations: &[Vec<f64>]) -> Option<Analysis> {
 }
 
 impl Analysis {
-    /// Half the width of the interval over the median; 0 where all of it is one value, also
-    /// where that is 0; `None` without an interval, or when the median is 0 and its interval is wide.
+    /// Returns half the width of the interval over the median.
+    ///
+    /// Returns 0 when the interval has no width, even for a median of 0. Returns `None` without an
+    /// interval, or when the median is 0 and the interval has a width.
     #[must_use]
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = self.interval?;
@@ -72,8 +76,8 @@ impl Analysis {
         width.is_finite().then_some(width)
     }
 
-    /// The wider side of the interval over the median, which is what reports write behind ±; at least
-    /// [`Self::relative_half_width`].
+    /// Returns the wider side of the interval over the median, which reports print after ±; at
+    /// least [`Self::relative_half_width`].
     #[must_use]
     pub fn relative_wider_side(&self) -> Option<f64> {
         let (low, high) = self.interval?;

@@ -1,25 +1,26 @@
 //! Autocorrelation of successive repetitions.
 
-/// Longest lag looked at; beyond it a series is not resolved, whatever its length, and the cost of
-/// the estimate would grow with the square of the samples.
+/// Maximum lag of the estimate. Longer lags are not resolved, whatever the length of the series,
+/// and their cost would grow with the square of the number of samples.
 const LONGEST_LAG: usize = 1000;
-/// One in ten: see [`memory`].
+/// Standard errors by which φ may exceed the correlation across the ends of parts: one-sided risk
+/// of 10 %. See [`serial_dependence`].
 const MARGIN: f64 = 1.3;
-/// Maximum correlation of neighbours that is told from a drift.
+/// Maximum φ that can be distinguished from a drift.
 const STRONGEST: f64 = 0.99;
-/// Shorter stretches cannot show their own correlation: the bias is as large as the effect.
+/// Minimum length of a stretch; in shorter ones the bias is as large as the correlation.
 const SHORTEST: usize = 8;
 
-/// Integrated autocorrelation time τ = 1 + 2 Σ ρ(h), at least 1: how many neighbouring values of
-/// the series are worth one independent value.
+/// Returns the integrated autocorrelation time τ = 1 + 2 Σ ρ(h), at least 1: the number of
+/// successive values that carry as much information as one independent value.
 ///
-/// `stretches` are uninterrupted stretches of one series; correlation is looked for inside them
-/// only, around the mean of each. The sum ends where the sum of two neighbouring lags is no longer
-/// positive, and these sums are made to fall (Geyer's initial monotone sequence, Statistical
+/// `stretches` are uninterrupted stretches of one series. Correlation is estimated only inside
+/// them, around the mean of each. The sum ends where the sum of two neighbouring lags is no longer
+/// positive, and these sums are made monotone (Geyer's initial monotone sequence, Statistical
 /// Science 7:473, 1992), or at half the longest stretch. Autocovariances around a mean estimated
-/// from m values come out too small by about σ²τ / m; that is added back.
+/// from m values are too small by about σ²τ / m; that is added back.
 ///
-/// Stretches of fewer than 8 values show nothing, and τ is 1 if there are no longer ones.
+/// Stretches of fewer than 8 values are ignored; τ is 1 if there are no longer ones.
 #[must_use]
 pub fn integrated_time(stretches: &[Vec<f64>]) -> f64 {
     let residuals: Vec<Vec<f64>> = stretches
@@ -34,7 +35,7 @@ pub fn integrated_time(stretches: &[Vec<f64>]) -> f64 {
     }
     let mean_length = n as f64 / residuals.len() as f64;
     let mut time = 1.0;
-    // The correction needs τ itself; twice round is enough, and more would let noise feed itself.
+    // The correction needs τ itself. Two iterations are enough; more would amplify noise.
     for _ in 0..2 {
         let lost = 1.0 - (time / mean_length).min(0.5);
         let variance = squares / n as f64 / lost;
@@ -43,24 +44,23 @@ pub fn integrated_time(stretches: &[Vec<f64>]) -> f64 {
     time
 }
 
-/// What a whole series says of its dependence in time.
+/// Dependence in time of a whole series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Memory {
-    /// Neighbouring values that are worth one independent value, at least 1.
+    /// Successive values that carry as much information as one independent value, at least 1.
     pub time: f64,
-    /// How far the correlation of neighbours lies above that of independent ones, in its standard
-    /// errors.
+    /// Excess of the lag-1 correlation over that of independent values, in standard errors.
     pub errors: f64,
 }
 
-/// The dependence of a whole series in time, whose `parts` were measured one after the other, as that of
-/// an autoregressive series of first order: τ = (1 + φ) / (1 − φ).
+/// Returns the dependence in time of a whole series whose `parts` were measured one after the
+/// other, modelled as a first-order autoregressive series: τ = (1 + φ) / (1 − φ).
 ///
-/// φ is the correlation of neighbours, in one part or not, with the bias taken back that the estimated
-/// mean causes, E r₁ = φ − (1 + 3φ) / n (Kendall, Biometrika 41:403, 1954). It is at most 1.3
-/// standard errors above the correlation of those neighbours between which a part ends: what stops there belongs
-/// to the part and not to time. One lag is all that ten samples can tell; in series as short the sum over
-/// all lags costs one of four independent ones its interval.
+/// φ is the lag-1 correlation, within and across parts, corrected for the bias from the estimated
+/// mean, E r₁ = φ − (1 + 3φ) / n (Kendall, Biometrika 41:403, 1954). φ is limited to 1.3 standard
+/// errors above the correlation across the ends of parts: correlation that ends with a part belongs
+/// to the part, not to time. Ten samples resolve only one lag. In series that short, the sum over
+/// all lags would cost one of four independent series its interval.
 #[must_use]
 pub fn memory(parts: &[Vec<f64>]) -> Memory {
     let whole = residuals(&parts.concat());
@@ -92,7 +92,8 @@ fn residuals(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// −1 + 2 Σ (γ(2t) + γ(2t + 1)) / γ(0) over the initial, positive and falling part.
+/// Returns −1 + 2 Σ (γ(2t) + γ(2t + 1)) / γ(0) over the initial sequence, which is positive and
+/// decreasing.
 fn initial_sequence(residuals: &[Vec<f64>], variance: f64, bias: f64) -> f64 {
     let longest = residuals.iter().map(Vec::len).max().unwrap_or(0);
     let last_lag = (longest / 2).min(LONGEST_LAG);
@@ -110,7 +111,7 @@ fn initial_sequence(residuals: &[Vec<f64>], variance: f64, bias: f64) -> f64 {
     (2.0 * sum / variance - 1.0).max(1.0)
 }
 
-/// Mean product of values `lag` apart, over all stretches; 0 when none is long enough.
+/// Returns the mean product of values `lag` apart, over all stretches; 0 when none is long enough.
 fn autocovariance(residuals: &[Vec<f64>], lag: usize) -> f64 {
     let products = residuals
         .iter()

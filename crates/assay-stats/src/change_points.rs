@@ -1,33 +1,33 @@
-//! Where a series of runs changed its level: E-Divisive means, a hierarchical division by the energy
-//! distance with a permutation test (Matteson and James, J. Am. Stat. Assoc. 109:334, 2014; for benchmarks
-//! Daly et al., ICPE 2020).
+//! Detection of level changes in a series of runs: E-Divisive means, a hierarchical division by the
+//! energy distance with a permutation test (Matteson and James, J. Am. Stat. Assoc. 109:334, 2014;
+//! for benchmarks Daly et al., ICPE 2020).
 //!
-//! Assumes that runs between two changes are exchangeable: no drift, no season. The permutations are drawn
-//! from a seed, so that the same series always gives the same answer.
+//! Assumes that runs between two changes are exchangeable: no drift, no season. The permutations
+//! are drawn from a seed, so the same series always gives the same result.
 
 use crate::random::Random;
 
-/// The name by which documents call it.
+/// Name of the method in documents.
 pub const NAME: &str = "e-divisive-means";
-/// Permutations of a test.
+/// Number of permutations of a test.
 pub const PERMUTATIONS: u32 = 999;
-/// A division is a change when at most this share of all permutations divides as clearly; that of a series
-/// without any change is called one as often. Not less, because two runs after a change among twelve cannot
-/// be clearer than 2 / 66 = 3 %.
+/// Maximum p value of a change point, hence the rate of false change points in series without a
+/// change. A smaller value would miss two runs after a change among twelve, whose p value is at
+/// least 2 / 66 = 3 %.
 pub const RISK: f64 = 0.03;
-/// A part of fewer values has no distances within.
+/// Minimum number of values in a segment; fewer have no distances within.
 const FEWEST: usize = 2;
 
-/// A place between two values.
+/// Boundary between two values of a series, at which the level changes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ChangePoint {
-    /// The first value after it.
+    /// Index of the first value after the change.
     pub at: usize,
-    /// The share of permutations that divide as clearly.
+    /// Share of permutations with a split at least as clear.
     pub p: f64,
 }
 
-/// The changes of a series, in its order.
+/// Returns the change points of a series, in order.
 #[must_use]
 pub fn find(values: &[f64], seed: u64) -> Vec<ChangePoint> {
     let mut random = Random::new(seed);
@@ -49,8 +49,8 @@ pub fn find(values: &[f64], seed: u64) -> Vec<ChangePoint> {
     found
 }
 
-/// The share of permutations within the parts whose clearest division is as clear; `None` as soon as it is
-/// certain to be above [`RISK`].
+/// Returns the share of permutations within the segments whose best split has at least this
+/// distance. Returns `None` as soon as it is certain to exceed [`SIGNIFICANCE`].
 fn probability(parts: &[Part], distance: f64, random: &mut Random) -> Option<f64> {
     let all = f64::from(PERMUTATIONS + 1);
     let mut as_clear = 1.0;
@@ -58,7 +58,7 @@ fn probability(parts: &[Part], distance: f64, random: &mut Random) -> Option<f64
     for _ in 0..PERMUTATIONS {
         parts.iter_mut().for_each(|part| random.shuffle(&mut part.places));
         let divided = parts.iter().filter_map(Part::clearest);
-        // Sums in another order differ in their last digits.
+        // Tolerates rounding: sums in another order differ in their last digits.
         if divided.map(|it| it.1).fold(0.0, f64::max) >= distance * (1.0 - 1e-9) {
             as_clear += 1.0;
             if as_clear > RISK * all {
@@ -69,17 +69,17 @@ fn probability(parts: &[Part], distance: f64, random: &mut Random) -> Option<f64
     Some(as_clear / all)
 }
 
-/// A part of the series without a known change.
+/// Segment of the series without a known change.
 #[derive(Debug, Clone)]
 struct Part {
-    /// Where it begins in the series.
+    /// Index of its first value in the series.
     begin: usize,
     values: Vec<f64>,
     /// The values in ascending order.
     sorted: Vec<f64>,
-    /// Sum of the distances of each of those to all others.
+    /// Sum of the distances of each sorted value to all others.
     to_all: Vec<f64>,
-    /// In the order of the series, or of a permutation: where each value stands in ascending order.
+    /// Ranks of the values, in the order of the series or of a permutation.
     places: Vec<usize>,
 }
 
@@ -95,8 +95,8 @@ impl Part {
         Self { begin, values: values.to_vec(), sorted, to_all, places }
     }
 
-    /// The division with the maximum energy distance, scaled by its sizes, and that distance:
-    /// Q = m n / (m + n) × (2 Σ|x − y| / (m n) − Σ|x − x′| / C(m, 2) − Σ|y − y′| / C(n, 2)).
+    /// Returns the split with the maximum scaled energy distance, and that distance: Q = m n / (m +
+    /// n) × (2 Σ|x − y| / (m n) − Σ|x − x′| / C(m, 2) − Σ|y − y′| / C(n, 2)).
     fn clearest(&self) -> Option<(usize, f64)> {
         let all = self.places.len();
         let total = self.to_all.iter().sum::<f64>() / 2.0;
@@ -125,8 +125,8 @@ impl Part {
     }
 }
 
-/// Numbers and sums of the values seen so far by their place in ascending order (a tree of Fenwick's,
-/// Software: Practice and Experience 24:327, 1994).
+/// Counts and sums of the values added so far, indexed by rank (Fenwick tree, Software: Practice
+/// and Experience 24:327, 1994).
 struct Seen {
     tree: Vec<(f64, f64)>,
     count: f64,
@@ -147,7 +147,7 @@ impl Seen {
         }
     }
 
-    /// The sum of the distances from a value to all that were seen.
+    /// Returns the sum of the distances from a value to all values added so far.
     fn distance(&self, place: usize, value: f64) -> f64 {
         let (mut count, mut sum, mut node) = (0.0, 0.0, place + 1);
         while node > 0 {
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(places(&steps), [20, 45]);
         let none: Vec<f64> = (0..60).map(noise).collect();
         assert!(places(&none).is_empty());
-        // Two runs after a change are enough among as many as a fortnight has.
+        // Two runs after a change suffice after fourteen before it.
         assert_eq!(places(&[&none[..14], &[0.05, 0.06]].concat()), [14]);
         for few in [&[][..], &[1.0], &[1.0, 9.0, 9.0], &[1.0; 50]] {
             assert!(places(few).is_empty(), "{few:?}");

@@ -1,14 +1,14 @@
-//! Two conditions side by side: for every metric the ratio between their runs, and a verdict.
+//! Comparison of two conditions: for every metric the ratio between their runs, and a verdict.
 //!
-//! Runs are the units. What differs from run to run (placement, neighbours, temperature) is the same for all
-//! samples within one, so that a thousand of them are still one witness: every run counts as one value, its
-//! median. Where the conditions took turns, a run is compared with its neighbour of the other condition, so
-//! that what both have in common cancels.
+//! Runs are the units. Everything that varies between runs (placement, neighbours, temperature) is
+//! common to all samples within one, so that a thousand of them are still one observation: every
+//! run counts as one value, its median. Where the conditions took turns, a run is compared with its
+//! neighbour of the other condition, so that common effects cancel.
 //!
-//! Better and worse need a difference that is not chance among all metrics tested (Benjamini and Hochberg)
-//! and a shift beyond the margin; equivalent needs the whole interval within the margin. Intervals of the
-//! two medians that overlap are no proof of equality, and those that do not overlap say nothing about how
-//! much it matters; neither is used.
+//! Better and worse need a difference that is significant among all metrics tested (Benjamini and
+//! Hochberg) and a shift beyond the margin; equivalent needs the whole interval within the margin.
+//! Whether the intervals of the two medians overlap is not used: overlap does not prove equality,
+//! and its absence does not show that a difference matters.
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
@@ -30,36 +30,37 @@ use crate::{environment, false_discovery, question};
 mod across_runs;
 mod to_tell;
 
-/// The share of false differences among all that are called, at most; where nothing differs at all, the
-/// share of comparisons in which any is called. Below the usual 5 %, so that a suite of any size stays below
-/// 5 % with what ranks round up.
+/// Maximum share of false differences among all reported ones (false discovery rate); where nothing
+/// differs at all, the share of comparisons that report any. Below the usual 5 %, so that a suite
+/// of any size stays below 5 % including the rounding of ranks.
 pub const FALSE_SHARE: f64 = 0.04;
-/// Runs of each condition that two conditions in turns take unless told otherwise: with so many a shift of
-/// 3 % is found in more than 90 of 100 comparisons of 50 metrics where runs differ by 1 %, even if no other
-/// metric has changed (`truth statistics`); ranks of fewer pairs cannot be improbable enough among 50.
+/// Default number of runs of each condition for conditions in turns. It detects a shift of 3 % in
+/// more than 90 of 100 comparisons of 50 metrics where runs differ by 1 %, even if no other metric
+/// has changed (`truth statistics`). With fewer pairs, no rank statistic is significant among 50
+/// metrics.
 pub const RUNS: u32 = 14;
 
-/// The runs of one condition, under a name; at least one, the oldest first.
+/// Runs of one condition under a name; at least one, the oldest first.
 #[derive(Debug, Clone, Copy)]
 pub struct Condition<'r> {
-    /// What the user calls it.
+    /// User's name of the condition.
     pub name: &'r str,
     /// Its runs.
     pub runs: &'r [Run],
-    /// The place of each among all runs that were measured; empty = as their clock says.
+    /// Position of each run among all runs in order of measurement; empty = the order of their
+    /// clocks.
     pub places: &'r [usize],
 }
 
 impl Condition<'_> {
-    /// When one of its runs was measured, beside others.
+    /// Returns the position of a run of this condition among all runs in order of measurement.
     fn place(&self, run: &Run) -> Option<usize> {
         let at = self.runs.iter().position(|it| std::ptr::eq(it, run))?;
         self.places.get(at).copied()
     }
 }
 
-/// Compares what was measured under both conditions. `margin` is the relative difference that makes
-/// no difference in practice.
+/// Compares two conditions. `margin` is the largest relative difference that counts as equivalent.
 #[must_use]
 pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     let (of_a, of_b) = thread::scope(|scope| {
@@ -101,32 +102,32 @@ pub fn compare(a: Condition<'_>, b: Condition<'_>, margin: f64) -> Comparison {
     }
 }
 
-/// What tells a result from all others of a run, the same in every run that asks the same: what it is about,
-/// and which of those that are about the same, for several hosts may have been asked the same.
+/// Key that matches the same result across runs: identity of the result, and its index among
+/// results with the same identity. Several hosts may have the same workload.
 pub(crate) type Key = (String, usize);
 
-/// Everything that the runs of a condition have measured.
+/// All results of the runs of a condition.
 struct Measured<'r> {
     runs: Vec<&'r Run>,
     /// Identifiers of the control runs.
     control: Vec<String>,
-    /// Of every result what each run found, in the order in which they first appeared.
+    /// Keys of the results, in order of first appearance.
     order: Vec<Key>,
     results: BTreeMap<Key, OfRuns>,
 }
 
-/// One result in all runs of a condition.
+/// Estimates of one result from all runs of a condition.
 #[derive(Default)]
 struct OfRuns {
-    /// By the place of the run among those of its condition.
+    /// Estimates by index of the run within its condition.
     counted: BTreeMap<usize, Estimate>,
-    /// In control runs, likewise with the block of each.
+    /// Estimates of control runs, with the block of each.
     control: Vec<(Option<Block>, Estimate)>,
-    /// Blocks of those that count.
+    /// Index of the run in each block, without control runs.
     blocks: BTreeMap<Block, usize>,
 }
 
-/// A comparison in turns, and one of its blocks.
+/// Identifier of a comparison in turns, and the number of a block.
 type Block = (String, u32);
 
 impl OfRuns {
@@ -141,7 +142,7 @@ impl<'r> Measured<'r> {
         let (mut control, mut runs): (Vec<&Run>, Vec<&Run>) =
             condition.runs.iter().partition(is_control);
         if runs.is_empty() {
-            // Somebody compares the control with something else.
+            // Only control runs: the user compares the control itself.
             std::mem::swap(&mut control, &mut runs);
         }
         let ids = control.iter().map(|run| run.started.run.clone()).collect();
@@ -171,7 +172,8 @@ fn block(run: &Run) -> Option<Block> {
     run.started.turn.as_ref().map(|turn| (turn.comparison.clone(), turn.block))
 }
 
-/// Places of the two runs of every block; `None` unless all runs took turns, and often enough.
+/// Returns the indices of the two runs of every block; `None` unless all runs took turns in enough
+/// blocks.
 fn blocks(a: &[&Run], b: &[&Run]) -> Option<Vec<(usize, usize)>> {
     let places = |runs: &[&Run]| {
         let places = runs.iter().enumerate().map(|(at, run)| Some((block(run)?, at)));
@@ -183,8 +185,8 @@ fn blocks(a: &[&Run], b: &[&Run]) -> Option<Vec<(usize, usize)>> {
     (both.len() >= FEWEST).then_some(both)
 }
 
-/// Every estimate of a run with what it is about: the benchmark, the question, the metric and every
-/// attribute that two results must share.
+/// Returns every estimate of a run with its key: the benchmark, the workload, the metric and every
+/// attribute that matched results must share.
 pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
     let mut times: BTreeMap<String, usize> = BTreeMap::new();
     let mut questions: BTreeMap<&str, String> = BTreeMap::new();
@@ -200,7 +202,7 @@ pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
         ((about, *before), it)
     };
     let mut results = summarize(run).results;
-    // The same hosts may have been listed in another order.
+    // The same hosts may be listed in another order in other runs.
     let is_of_host = |it: &Estimate| it.parameters.contains_key(&Attribute::Host);
     if results.iter().any(is_of_host) {
         results.sort_by(|a, b| a.host.cmp(&b.host));
@@ -208,7 +210,7 @@ pub(crate) fn identified(run: &Run) -> Vec<(Key, Estimate)> {
     results.into_iter().map(keyed).collect()
 }
 
-/// 4 and 4.0 are the same value.
+/// Formats attributes as a key; 4 and 4.0 give the same text.
 fn shown(attributes: &Attributes) -> String {
     let one = |(name, value): (&Attribute, &Value)| {
         let number = value.number().map(|number| number.to_string());
@@ -227,7 +229,8 @@ fn alone(estimate: &Estimate, only: Only) -> Unmatched {
     }
 }
 
-/// Both conditions of one metric, without a verdict: that depends on all others.
+/// Compares one metric between two conditions, without a verdict, which depends on all other
+/// metrics.
 fn pair(a: &OfRuns, b: &OfRuns, blocks: Option<&[(usize, usize)]>) -> Pair {
     let [in_a, in_b] = [a, b].map(|it| it.counted.values().collect::<Vec<_>>());
     let shift = logarithms(in_a.iter().copied())
@@ -261,7 +264,8 @@ fn pair(a: &OfRuns, b: &OfRuns, blocks: Option<&[(usize, usize)]>) -> Pair {
     }
 }
 
-/// `None` where one is no number above 0: there is no ratio then.
+/// Returns the logarithms of the medians; `None` if any is not a finite number above 0, because
+/// there is no ratio then.
 fn logarithms<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> Option<Vec<f64>> {
     let logarithm = |it: &Estimate| {
         let is_usable = it.median.is_finite() && it.median > 0.0;
@@ -270,7 +274,7 @@ fn logarithms<'e>(estimates: impl Iterator<Item = &'e Estimate>) -> Option<Vec<f
     estimates.map(logarithm).collect()
 }
 
-/// What the machine does by itself: control runs over the others of their block.
+/// Returns the floor: interval of the ratio between control runs and the others of their block.
 fn floor(of: &OfRuns) -> Option<[f64; 2]> {
     let differences = of.control.iter().filter_map(|(block, control)| {
         let other = of.counted.get(of.blocks.get(block.as_ref()?)?)?;
@@ -281,7 +285,7 @@ fn floor(of: &OfRuns) -> Option<[f64; 2]> {
     Some(shift.known?.interval.map(f64::exp))
 }
 
-/// Gives every pair its verdict; how many were tested comes back.
+/// Assigns a verdict to every pair; returns the number of pairs tested.
 fn judge(pairs: &mut [Pair], margin: f64) -> usize {
     let tested: Vec<f64> = pairs.iter().filter_map(|pair| pair.p).collect();
     let mut adjusted = false_discovery::adjusted(&tested).into_iter();
@@ -307,7 +311,7 @@ fn verdict(pair: &Pair, margin: f64) -> Verdict {
     if interval.iter().all(|end| end.ln().abs() <= margin) {
         return Verdict::Equivalent;
     }
-    // A shift of the margin itself may be more by rounding.
+    // Rounding may lift a shift equal to the margin above it.
     if p > FALSE_SHARE || shift.abs() <= margin * (1.0 + 1e-9) {
         return Verdict::CannotTell;
     }
@@ -315,7 +319,8 @@ fn verdict(pair: &Pair, margin: f64) -> Verdict {
     if is_better { Verdict::Better } else { Verdict::Worse }
 }
 
-/// No segment was retransmitted, no datagram was lost: there is no ratio, and no difference.
+/// Returns whether a count is 0 throughout, such as retransmits or lost datagrams: equivalent,
+/// although there is no ratio.
 fn is_always_zero(estimate: &Estimate) -> bool {
     estimate.min == 0.0 && estimate.max == 0.0
 }

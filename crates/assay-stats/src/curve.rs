@@ -1,53 +1,53 @@
-//! Response curves: up to which rate latency stays near that of an idle target.
+//! Response curves and their knee: the rate up to which latency stays near that of an idle target.
 
-/// One point of a response curve.
+/// Point of a response curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CurvePoint {
-    /// The rate that was reached, in IO/s.
+    /// Rate reached, in IO/s.
     pub rate_per_s: f64,
-    /// The median latency there, in seconds.
+    /// Median latency at that rate, in seconds.
     pub latency_s: f64,
-    /// Half the width of the interval of that median, in seconds; 0 where there is none.
+    /// Half the width of the interval of that median, in seconds; 0 without an interval.
     pub uncertainty_s: f64,
 }
 
-/// Where a curve has its knee.
+/// Result of the search for a knee.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Knee {
-    /// Here.
+    /// The curve has a knee.
     At(KneePoint),
-    /// Nowhere.
+    /// The curve has no knee.
     None(NoKnee),
 }
 
-/// The knee of a curve.
+/// Knee of a curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KneePoint {
-    /// The maximum rate at which latency is at most [`RISE`] times that of an idle target.
+    /// Maximum rate at which latency is at most [`LATENCY_RISE`] times that of an idle target.
     pub rate_per_s: f64,
-    /// The latency there, in seconds.
+    /// Latency at the knee, in seconds.
     pub latency_s: f64,
-    /// The same from the ends of the latencies' intervals, in IO/s.
+    /// Interval of the rate, from the ends of the latencies' intervals, in IO/s.
     pub interval: (f64, f64),
-    /// The first of the points given that lies beyond it.
+    /// Index of the first given point beyond the knee.
     pub beyond: usize,
 }
 
-/// Why a curve has no knee.
+/// Reason why a curve has no knee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoKnee {
     /// Fewer than five points.
     TooFewPoints,
     /// Latency stays near that of an idle target.
     Flat,
-    /// It leaves it, but by no more than the uncertainty.
+    /// Latency rises, but by no more than the uncertainty.
     WithinUncertainty,
-    /// The lowest rate lies beyond the knee already, so that nobody knows where it is.
+    /// The lowest rate is already beyond the knee, so that the idle latency is unknown.
     NoIdle,
 }
 
 impl NoKnee {
-    /// The stored name.
+    /// Returns the stored name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,19 +60,20 @@ impl NoKnee {
 }
 
 const FEWEST: usize = 5;
-/// Latency at the knee over that of an idle target. A queue with one server and random arrivals has its
-/// maximum power, rate over latency, where the latency is twice that without a queue (Kleinrock: Power and
-/// deterministic rules of thumb for probabilistic problems in computer communications, ICC 1979).
+/// Latency at the knee over that of an idle target. A queue with one server and random arrivals has
+/// its maximum power, rate over latency, where the latency is twice that without a queue
+/// (Kleinrock: Power and deterministic rules of thumb for probabilistic problems in computer
+/// communications, ICC 1979).
 pub const RISE: f64 = 2.0;
 
-/// The knee of a curve whose points are in ascending order of the rate that was requested.
+/// Returns the knee of a curve whose points are in ascending order of the requested rate.
 ///
-/// It does not depend on which rates were measured: the latency of an idle target is where 1 / latency
-/// leads to at rate 0, from the two lowest rates, and the knee is where the latency, made monotone by the
-/// regression of least squares of its logarithm (pool adjacent violators: Ayer et al. 1955), is twice that.
-/// Between two points 1 / latency is taken for linear in the rate, as it is near any saturation and
-/// everywhere in an M/M/1 queue. A rate that falls although more was requested counts as the maximum
-/// before.
+/// It does not depend on which rates were measured: the latency of an idle target is extrapolated
+/// linearly in 1 / latency to rate 0, from the two lowest rates, and the knee is where the latency,
+/// made monotone by least-squares regression of its logarithm (pool adjacent violators: Ayer et al.
+/// 1955), is twice that. Between two points 1 / latency is interpolated linearly in the rate, which
+/// it is near any saturation and everywhere in an M/M/1 queue. A rate that falls although more was
+/// requested counts as the maximum before.
 #[must_use]
 pub fn knee(points: &[CurvePoint]) -> Knee {
     let usable = |it: &CurvePoint| it.rate_per_s > 0.0 && it.latency_s > 0.0;
@@ -82,7 +83,7 @@ pub fn knee(points: &[CurvePoint]) -> Knee {
     }
     let rates = rising(points);
     let fit = |sign: f64| {
-        // An interval may reach to 0, a latency cannot.
+        // The interval may include 0; the latency is limited to a tenth of its value.
         let moved =
             |it: &CurvePoint| (it.latency_s + sign * it.uncertainty_s).max(it.latency_s / 10.0);
         monotone(&points.iter().map(moved).collect::<Vec<f64>>())
@@ -107,10 +108,11 @@ pub fn knee(points: &[CurvePoint]) -> Knee {
     Knee::At(KneePoint { rate_per_s, latency_s: RISE * idle, interval, beyond })
 }
 
-/// The share of the maximum rate that says most about where the knee is, in percent; `None` where it is
-/// known to 5 %. `points` are in ascending order of their shares.
+/// Returns the share of the maximum rate, in percent, whose measurement would locate the knee best;
+/// `None` where it is known to 5 %. `points` are in ascending order of their shares.
 ///
-/// The gap around the knee is halved. Without a knee it may lie beyond the last point, or before the first.
+/// The gap around the knee is halved. Without a knee it may lie beyond the last point, or before
+/// the first.
 #[must_use]
 pub fn next_share(points: &[(f64, CurvePoint)]) -> Option<f64> {
     let known: Vec<CurvePoint> = points.iter().map(|(_, point)| *point).collect();
@@ -123,12 +125,12 @@ pub fn next_share(points: &[(f64, CurvePoint)]) -> Option<f64> {
     (to - from > RESOLUTION).then(|| f64::midpoint(from, to))
 }
 
-/// Percent of the maximum rate to which the place of a knee is looked for.
+/// Resolution of the position of a knee, in percent of the maximum rate.
 const RESOLUTION: f64 = 5.0;
-/// Percent that the maximum rate is of itself.
+/// Maximum share of the maximum rate, in percent.
 const WHOLE: f64 = 100.0;
 
-/// Each rate, or a greater one before it.
+/// Returns the running maximum of the rates.
 fn rising(points: &[CurvePoint]) -> Vec<f64> {
     let mut maximum = f64::NEG_INFINITY;
     let raised = |point: &CurvePoint| {
@@ -138,7 +140,8 @@ fn rising(points: &[CurvePoint]) -> Vec<f64> {
     points.iter().map(raised).collect()
 }
 
-/// The values made ascending: neighbours that fall are replaced by their geometric mean, until none does.
+/// Returns the isotonic fit: neighbours that decrease are replaced by their geometric mean until
+/// none does.
 fn monotone(values: &[f64]) -> Vec<f64> {
     let mut blocks: Vec<(f64, usize)> = Vec::new();
     for value in values {
@@ -155,8 +158,9 @@ fn monotone(values: &[f64]) -> Vec<f64> {
     blocks.iter().flat_map(|(mean, count)| vec![mean.exp(); *count]).collect()
 }
 
-/// The latency at rate 0: where 1 / latency leads to from the two lowest rates; at most halved, because two
-/// points that differ by noise lead anywhere.
+/// Returns the latency at rate 0, extrapolated linearly in 1 / latency from the two lowest rates.
+/// It is at least half the first latency, because an extrapolation from two noisy points is
+/// unbounded.
 fn unloaded(rates: &[f64], fit: &[f64]) -> f64 {
     let (first, second) = (fit[0], fit[1]);
     let step = rates[1] - rates[0];
@@ -167,8 +171,8 @@ fn unloaded(rates: &[f64], fit: &[f64]) -> f64 {
     inverse.recip().max(first / 2.0)
 }
 
-/// The rate at which a monotone curve passes `level`, and the first point beyond it; `None` where it does
-/// not.
+/// Returns the rate at which a monotone curve crosses `level`, and the index of the first point
+/// beyond it; `None` if it does not.
 fn crossing(rates: &[f64], fit: &[f64], level: f64) -> Option<(f64, usize)> {
     let beyond = fit.iter().position(|latency| *latency > level)?;
     let Some(before) = beyond.checked_sub(1) else { return Some((rates[0], 0)) };

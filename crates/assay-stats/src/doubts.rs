@@ -1,4 +1,5 @@
-//! Statistical doubts about one series: what its interval and its shape do not support.
+//! Statistical doubts about one series: properties of its interval and its distribution that may
+//! mislead.
 
 use assay_model::benchmark::Luck;
 use assay_model::doubt::Doubt;
@@ -10,23 +11,23 @@ use crate::analysis::Analysis;
 use crate::modality::several_modes;
 use crate::quantile::MINIMUM;
 
-/// A series worth less than this share of its samples is called heavily dependent.
+/// Ratio of effective samples to samples below which a series is heavily dependent.
 const HEAVILY: f64 = 0.2;
 
-/// Discarding more than this share as warm-up is told.
+/// Share of samples discarded as warm-up above which a doubt is raised.
 const DISCARDED: f64 = 0.05;
 
-/// Every doubt the samples raise about their own median.
+/// Returns every doubt that the samples raise about their own median.
 ///
-/// - `no-interval`: too few independent samples for an interval;
+/// - `no-interval`: too few effective samples for an interval;
 /// - `wide-interval`: the interval is wider than `stopping.target`;
-/// - `one-preparation`: everything shares the luck of one placement, where several were requested;
-/// - `few-preparations`: there were some, and fewer than were asked for;
-/// - `preparations-differ`, `autocorrelated`: the samples are worth less than a fifth of their
-///   number, and which of the two dependences is to blame;
-/// - `warm-up-discarded`: more than one sample in twenty was taken for warm-up;
+/// - `one-preparation`: all samples share one placement, where several preparations were requested;
+/// - `few-preparations`: there were several, but fewer than requested;
+/// - `preparations-differ`, `autocorrelated`: effective samples are fewer than a fifth of the
+///   samples, for the named cause;
+/// - `warm-up-discarded`: more than one sample in twenty was discarded as warm-up;
 /// - `several-modes`: the samples fall into groups, and the median describes none of them;
-/// - `samples-not-finite`: some samples were no numbers and were refused.
+/// - `samples-not-finite`: some samples were not finite and were rejected.
 #[must_use]
 pub fn doubts(
     analysis: &Analysis,
@@ -46,7 +47,7 @@ pub fn doubts(
     found.into_iter().flatten().collect()
 }
 
-/// `no-interval` of `n` samples that are worth `n_effective` independent ones.
+/// Returns the doubt `no-interval` for `n` samples with `n_effective` effective ones.
 #[must_use]
 pub fn no_interval(n: usize, n_effective: f64, stopped: Stopped) -> Doubt {
     Doubt::NoInterval { n, n_effective, needed: MINIMUM, by_tool: stopped == Stopped::Tool }
@@ -55,7 +56,7 @@ pub fn no_interval(n: usize, n_effective: f64, stopped: Stopped) -> Doubt {
 fn precision(analysis: &Analysis, stopping: &Stopping, stopped: Stopped) -> Option<Doubt> {
     let (n, n_effective) = (analysis.sorted.len(), analysis.effective.n);
     let Some(width) = analysis.relative_half_width() else {
-        // Around a median of 0 there is an interval, and no share of the median that it could be.
+        // Around a median of 0 there is an interval, but no relative width.
         let is_none = analysis.interval.is_none();
         return is_none.then(|| no_interval(n, n_effective, stopped));
     };

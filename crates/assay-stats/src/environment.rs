@@ -1,4 +1,4 @@
-//! What surrounded runs, and what of it differs between two conditions or from one run to the next.
+//! Environment of runs, and its differences between two conditions or from one run to the next.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +9,12 @@ use assay_model::run::Run;
 
 use crate::question;
 
-/// Runnable tasks before a run: half a CPU more is other work.
+/// Minimum difference in runnable tasks before a run: half a CPU.
 const LOAD: f64 = 0.5;
-/// Share of the CPU time that was stolen: where doubts about a run begin, too.
+/// Minimum difference in the share of stolen CPU time; doubts about a run have the same threshold.
 const STEAL: f64 = 0.005;
 
-/// Everything known by name; of several hosts, the first.
+/// Returns the environment of a run; with several hosts, that of the first.
 #[must_use]
 pub fn of(run: &Run) -> Environment {
     let facts = run.first_host().map(|host| &host.facts);
@@ -42,7 +42,7 @@ pub fn of(run: &Run) -> Environment {
     found
 }
 
-/// What every case has by itself, and where it says so.
+/// Aspects that each case has by itself, with the attribute that holds each.
 const OF_CASES: [(Aspect, Attribute); 8] = [
     (Aspect::Loop, Attribute::Kernel),
     (Aspect::Engine, Attribute::Engine),
@@ -54,12 +54,13 @@ const OF_CASES: [(Aspect, Attribute); 8] = [
     (Aspect::Device, Attribute::Device),
 ];
 
-/// Whether every case has its own.
+/// Returns whether each case has its own value of an aspect.
 pub(crate) fn is_of_cases(aspect: Aspect) -> bool {
     OF_CASES.iter().any(|(it, _)| *it == aspect)
 }
 
-/// Whether it is the same for most cases, so that it is named once and not with each of them.
+/// Returns whether an aspect is the same for most cases, so that a difference is listed once and
+/// not for each case.
 const fn is_named_once(aspect: Aspect) -> bool {
     matches!(
         aspect,
@@ -72,7 +73,7 @@ const fn is_named_once(aspect: Aspect) -> bool {
     )
 }
 
-/// What the cases had: their loops, engines, far ends, files.
+/// Returns the aspects of all cases: loops, engines, far ends, files.
 fn of_cases(run: &Run) -> impl Iterator<Item = ((Aspect, String), String)> {
     run.finished_cases().flat_map(|record| {
         let question = question::of(record);
@@ -97,8 +98,8 @@ fn shown(value: &Value) -> Option<String> {
     value.text().map(str::to_owned).or_else(number)
 }
 
-/// What differs between the runs of two conditions although nobody asked for it. Of runs of the same place the clock says
-/// which was first.
+/// Returns unintended differences between the runs of two conditions. Runs at the same position are
+/// ordered by their clocks.
 #[must_use]
 pub fn differences(
     [a, b]: [&[&Run]; 2],
@@ -125,7 +126,7 @@ pub fn differences(
     named.into_iter().chain(measured).chain(order([a, b], design, place)).collect()
 }
 
-/// Every value that the runs of a condition have.
+/// Returns the distinct values of each aspect over the runs of a condition.
 fn values(runs: &[&Run]) -> BTreeMap<(Aspect, String), BTreeSet<String>> {
     let mut all: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for (key, value) in runs.iter().flat_map(|run| of(run)) {
@@ -134,7 +135,8 @@ fn values(runs: &[&Run]) -> BTreeMap<(Aspect, String), BTreeSet<String>> {
     all
 }
 
-/// Several runs of one condition before all of the other: what drifts looks like the condition.
+/// Returns a difference in order when all runs of one condition precede those of the other: drift
+/// would then look like an effect of the condition.
 fn order(
     [a, b]: [&[&Run]; 2],
     design: Design,

@@ -1,11 +1,12 @@
-//! Many metrics at once: which of many small probabilities are more than the luck of having looked often.
+//! Multiple testing: adjusts p values for the number of metrics tested, to control the false
+//! discovery rate.
 
-/// Every probability as it is worth among all of them: where it is at most q, calling this one and all
-/// smaller ones real makes the expected share of false ones at most q, and where nothing differs at all,
-/// the probability of a single false one (Benjamini and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
+/// Returns the adjusted p values. Rejecting all that are at most q keeps the expected share of
+/// false discoveries at most q, and where nothing differs at all, the probability of any (Benjamini
+/// and Hochberg, J. R. Statist. Soc. B 57:289, 1995).
 ///
-/// The i-th smallest of m becomes the minimum of pⱼ m / j for j from i on. Holds where tests are independent
-/// or depend on each other positively, as metrics of one machine do.
+/// The i-th smallest of m becomes the minimum of pⱼ m / j for j from i on. Holds where tests are
+/// independent or positively dependent, as metrics of one machine are.
 #[must_use]
 pub fn adjusted(probabilities: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..probabilities.len()).collect();

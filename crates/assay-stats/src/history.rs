@@ -1,4 +1,4 @@
-//! One result over many runs, with the changes of its level and of what surrounds it.
+//! History of one result over many runs, with changes of its level and of its environment.
 
 use std::collections::BTreeMap;
 
@@ -16,19 +16,19 @@ use crate::quantile::{self, LEVEL};
 use crate::question;
 use crate::{METHOD, environment, shift};
 
-/// Which result is wanted.
+/// Selection of a result by benchmark, metric and attributes.
 #[derive(Debug, Clone)]
 pub struct Wanted<'w> {
-    /// Identifier of its benchmark, where it was named.
+    /// Identifier of the benchmark, if given.
     pub benchmark: Option<&'w str>,
-    /// Name of its metric.
+    /// Name of the metric.
     pub metric: &'w str,
-    /// What it must have, as people write it.
+    /// Required attributes, as the user wrote them.
     pub parameters: &'w [(Attribute, String)],
 }
 
 impl Wanted<'_> {
-    /// Whether a result is one of those.
+    /// Returns whether a result matches.
     #[must_use]
     pub fn fits(&self, estimate: &Estimate) -> bool {
         let has = |(name, wanted): &(Attribute, String)| {
@@ -41,7 +41,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Whether `text` is a way to write the value.
+/// Returns whether `text` denotes the value.
 fn is_written(value: &Value, text: &str) -> bool {
     match (value, value.number()) {
         (Value::Flag(flag), _) => text.parse() == Ok(*flag),
@@ -57,17 +57,17 @@ fn is_written(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Whether a run has such a result.
+/// Returns whether a run has a matching result.
 #[must_use]
 pub fn has(run: &Run, wanted: &Wanted<'_>) -> bool {
     identified(run).iter().any(|(_, estimate)| wanted.fits(estimate))
 }
 
-/// A run and what of it is wanted.
+/// Run with the selected result and its environment.
 type Found<'r> = (&'r Run, Estimate, Environment);
 
-/// The result that `choose` picks among those of the newest run that has any, over all runs, which come the
-/// oldest first; `None` where no run has one.
+/// Returns the history of one result over all runs, the oldest first. `choose` picks it among the
+/// matching results of the newest run that has any. Returns `None` where no run has one.
 #[must_use]
 pub fn history(
     runs: &[Run],
@@ -122,12 +122,12 @@ pub fn history(
     })
 }
 
-/// The number of equations, which assay chooses by the time and the memory that a run has.
+/// Returns the number of equations, which assay chooses by the time and the memory of a run.
 fn n(estimate: &Estimate) -> Option<u64> {
     estimate.parameters.get(&Attribute::N)?.number().map(|n| n as u64)
 }
 
-/// Whether only the number of equations tells two results apart.
+/// Returns whether two results differ only in the number of equations.
 fn is_of_another_n(one: &Estimate, other: &Estimate) -> bool {
     let about = |it: &Estimate| {
         let mut identity = identity(&it.parameters);
@@ -149,7 +149,7 @@ fn point((run, estimate, _): &Found<'_>) -> Point {
     }
 }
 
-/// Of what cases have only that of the result itself.
+/// Returns the environment of a result: that of the run, without the aspects of other cases.
 fn surroundings(run: &Run, estimate: &Estimate) -> Environment {
     let case = run.cases.iter().find(|record| record.case.id == estimate.case);
     let own = format!("{} {}", case.map(question::of).unwrap_or_default(), estimate.metric);
@@ -158,7 +158,7 @@ fn surroundings(run: &Run, estimate: &Estimate) -> Environment {
     environment::of(run).into_iter().filter(|(key, _)| is_about(key)).collect()
 }
 
-/// Changes of more than the margin, on the logarithmic scale where it exists.
+/// Returns changes that exceed the margin, tested on the logarithmic scale where it exists.
 fn changes(found: &[Found<'_>], method: &Method) -> Vec<Change> {
     let medians: Vec<f64> = found.iter().map(|(_, estimate, _)| estimate.median).collect();
     let has_ratios = medians.iter().all(|median| *median > 0.0);
@@ -201,7 +201,8 @@ fn middle(values: &[f64]) -> f64 {
     quantile::median(&sorted).unwrap_or(f64::NAN)
 }
 
-/// What is known of both of two neighbours, and differs.
+/// Returns changes of the environment from point to point. Each value is compared with the last
+/// known one; unknown values are skipped.
 fn turnovers(found: &[Found<'_>]) -> Vec<Turnover> {
     let mut all = Vec::new();
     let mut known: BTreeMap<&(Aspect, String), &String> = BTreeMap::new();
@@ -228,7 +229,8 @@ mod tests {
 
     use crate::compare::tests::{latency, runs};
 
-    /// assay chooses N by the time that a run has: Rmax has one history over all of them, and one N where it is named.
+    /// assay chooses N by the time of a run: Rmax has one history over all N, and one per N where N
+    /// is given.
     #[test]
     fn rmax_is_followed_over_the_numbers_of_equations() {
         let solve = |n: u64| {
@@ -251,8 +253,8 @@ mod tests {
         }
     }
 
-    /// A step of the result is found, and what changed around it stands at its own runs, the result's loop and no
-    /// other's.
+    /// A step of the result is found, and changes of its environment are listed at their runs, with
+    /// the loop of this result only.
     #[test]
     fn what_changed_around_a_result_stands_where_it_changed() {
         let medians = [1.0, 1.01, 0.99, 1.0, 1.01, 0.99, 1.1, 1.11, 1.09, 1.1, 1.11, 1.09];

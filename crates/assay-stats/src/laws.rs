@@ -1,6 +1,6 @@
 //! Plausibility laws that every estimate must satisfy, whether assay or a tool measured it.
 //!
-//! A broken law never removes a result: it is a doubt that travels with it.
+//! A broken law never removes a result: it adds a doubt to it.
 
 use assay_model::benchmark::{Benchmark, Bound, Metric, Pooling};
 use assay_model::doubt::{Doubt, Order};
@@ -10,17 +10,17 @@ use assay_model::summary::Estimate;
 
 use crate::quantile::MINIMUM;
 
-/// How far a measurement may exceed a limit that was itself measured: both carry an error.
+/// Tolerance above a limit that was itself measured: both have an error.
 const MEASURED_LIMIT_TOLERANCE: f64 = 0.02;
-/// How far it may exceed what a volume is provisioned for.
+/// Tolerance above the provisioned throughput of a volume.
 const PROVISIONED_TOLERANCE: f64 = 0.05;
-/// How far it may exceed a data sheet, which rounds: "up to 7 GB/s" may be 7.3.
+/// Tolerance above a data sheet, whose figures are rounded: "up to 7 GB/s" may be 7.3.
 const DATA_SHEET_TOLERANCE: f64 = 0.05;
 
-/// The laws that the estimate breaks.
+/// Returns a doubt for each law that the estimate breaks.
 ///
-/// - `not-finite`, `not-positive`: every figure is a finite number above 0; what is counted or is a
-///   share may be none;
+/// - `not-finite`, `not-positive`: every figure is a finite number above 0; counts and shares may
+///   be 0;
 /// - `out-of-order`: min ≤ median ≤ p99 ≤ max, min ≤ mean ≤ max, lower ≤ median ≤ upper end of the
 ///   interval;
 /// - `above-limit`: the median does not exceed the limit; where the limit was measured, not by more
@@ -32,7 +32,7 @@ pub fn broken(estimate: &Estimate) -> Vec<Doubt> {
 
 fn number(estimate: &Estimate) -> Option<Doubt> {
     let figures = [estimate.min, estimate.median, estimate.mean, estimate.max];
-    // No segment was retransmitted, no datagram was lost: that is a measurement, too.
+    // 0 is valid for a count, such as retransmits or lost datagrams.
     let may_be_none = matches!(estimate.unit, Unit::Count | Unit::Ratio);
     let is_wrong =
         |value: &f64| !value.is_finite() || *value < 0.0 || (*value == 0.0 && !may_be_none);
@@ -49,8 +49,8 @@ fn order(estimate: &Estimate) -> Option<Doubt> {
     let Estimate { min, median, mean, max, .. } = *estimate;
     let [lower, upper] = estimate.ci.unwrap_or([median, median]);
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
-    // The interval of a pooled share may reach beyond the shares of all stretches, and one by Student's t beyond
-    // all samples.
+    // The interval of a pooled share may reach beyond the shares of all stretches, and one by
+    // Student's t beyond all samples.
     let is_pooled = metric(estimate).is_some_and(|metric| metric.pooling == Pooling::Ratio);
     let is_by_ranks = !is_pooled && estimate.n_effective >= MINIMUM as f64;
     let p99 = p99.unwrap_or(if is_by_ranks { median.max(upper) } else { median });
@@ -63,12 +63,12 @@ fn order(estimate: &Estimate) -> Option<Doubt> {
         (Order::LowMedian, lower, median),
         (Order::MedianHigh, median, upper),
     ];
-    // What cannot be compared is reported as not finite already.
+    // Values that cannot be compared are already reported as not finite.
     let (law, less, more) = laws.into_iter().find(|(_, less, more)| less > more)?;
     Some(Doubt::OutOfOrder { law, less, more, unit: estimate.unit })
 }
 
-/// Whether the median exceeds its limit.
+/// Returns a doubt if the median exceeds its limit.
 pub(crate) fn bound(estimate: &Estimate) -> Option<Doubt> {
     let limit = estimate.limit.as_ref()?;
     let above = estimate.median > limit.value * (1.0 + tolerance(estimate));
@@ -79,7 +79,8 @@ pub(crate) fn bound(estimate: &Estimate) -> Option<Doubt> {
     })
 }
 
-/// Limits of compute rest on a measured clock and measured rates, those of memory on SMBIOS.
+/// Returns the tolerance above the limit. Limits of compute rest on a measured clock and measured
+/// rates, those of memory on SMBIOS.
 fn tolerance(estimate: &Estimate) -> f64 {
     let basis = estimate.limit.as_ref().map(|limit| &limit.basis);
     match metric(estimate).and_then(|metric| metric.limit) {

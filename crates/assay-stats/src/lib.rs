@@ -1,13 +1,14 @@
 //! Statistics: from samples to estimates, intervals and verdicts.
 //!
-//! Two entry points: [`stopping::next`] decides during a case what to do after a repetition, and
-//! [`summarize::summarize`] condenses a finished run. Both analyse a series with the same function,
-//! [`analysis::analyse`], so that a case that stopped as precise is also reported as precise; and the
-//! rounds and tries of storage through [`rounds::Steady`] and [`rate_search::Search`].
+//! Two entry points: [`stopping::next_step`] decides during a case how to continue after a
+//! repetition, and [`summarize::summarize`] condenses a finished run. Both analyse a series with
+//! the same function, [`analysis::analyse`], so that a case that stopped as precise is also
+//! reported as precise. Rounds and rate searches of storage likewise share [`rounds::SteadyState`]
+//! and [`rate_search::RateSearch`].
 //!
-//! This crate never prints, reads a clock or touches a file. Where it permutes, the seed is given: the
-//! same samples always give the same conclusions. What its intervals are worth is simulated by [`proof`],
-//! and what its verdicts and change points are worth by [`simulated`].
+//! This crate never prints, reads a clock or touches a file. Permutations are drawn from a given
+//! seed, so the same samples always give the same conclusions. [`interval_coverage`] simulates the
+//! coverage of its intervals, and [`simulation`] the error rates of its verdicts and change points.
 
 pub mod analysis;
 pub mod autocorrelation;
@@ -41,16 +42,20 @@ pub mod summarize;
 pub mod synthetic;
 pub mod tails;
 
-/// The version of the statistics. It grows whenever the same events would give other numbers: another
-/// estimator, another rank, another threshold of a test. Every summary names it; a stored one made by
-/// another version should be derived again.
+/// Version of the statistics. It grows whenever the same events would give other numbers: another
+/// estimator, another rank, another threshold of a test. Every summary names it; a stored one made
+/// by another version should be derived again.
 ///
-/// 2: shares are pooled over all stretches, means are weighted, and tails come from distributions.
-/// 3: dependence is estimated over the whole series in order of time; short independent series keep their
-/// interval; a series looks independent before it is precise; groups take ten effective samples.
-/// 4: percentiles of single values take as many effective ones as they need, by their bursts; warm-up that
-/// matters is told; tries of a search tell what was done from what was due.
-/// 5: what is worth fewer than six effective samples, of six samples and more, has an interval by Student's t.
-/// 6: transfers of several hosts add up where they were going on at the same time, and totals name their hosts in the
-/// order of the fleet; a host is worse than its peers by more than its own samples vary.
+/// - 2: shares are pooled over all stretches, means are weighted, and tails come from
+///   distributions.
+/// - 3: dependence is estimated over the whole series in order of time; short independent series
+///   keep their interval; a series must look independent before it is precise; groups need ten
+///   effective samples.
+/// - 4: percentiles of single values need as many effective ones as their bursts require;
+///   considerable warm-up is reported; tries of a search distinguish completed from due I/O.
+/// - 5: series of at least six samples with fewer than six effective ones have an interval by
+///   Student's t.
+/// - 6: transfers of several hosts are added over the time in which all were running, and totals
+///   list their hosts in the order of the fleet; a host is worse than its peers by more than its
+///   own samples vary.
 pub const METHOD: u32 = 6;

@@ -1,12 +1,12 @@
-//! Means: arithmetic for costs, harmonic for rates, weighted where samples say what they are means over.
+//! Means: arithmetic for costs, harmonic for rates, weighted where samples carry weights.
 //!
-//! Which of them fits follows from the unit, after rules 3 and 4 of Hoefler and Belli, "Scientific
-//! Benchmarking of Parallel Computing Systems", SC 2015. Ratios have no meaningful mean beyond the
-//! arithmetic one given here.
+//! The unit determines the mean, after rules 3 and 4 of Hoefler and Belli, "Scientific Benchmarking
+//! of Parallel Computing Systems", SC 2015. Ratios have no meaningful mean beyond the arithmetic
+//! one given here.
 
 use assay_model::quantity::Unit;
 
-/// The mean that fits the unit; `None` without values.
+/// Returns the mean that fits the unit; `None` without values.
 #[must_use]
 pub fn of_unit(unit: Unit, values: &[f64]) -> Option<f64> {
     match unit {
@@ -21,12 +21,12 @@ pub fn of_unit(unit: Unit, values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The mean of values that weigh differently; `None` without values.
+/// Returns the weighted mean; `None` without values.
 ///
-/// With weights of 1, or weights that cannot be weights, each value is one repetition of the same work,
-/// and it is [`of_unit`]. Otherwise it is Σwx / Σw: a rate weighs the seconds it was seen over, so that
-/// this is the total work over the total time; a cost weighs its operations, so that it is the total
-/// cost over all operations.
+/// With weights of 1, or invalid weights, each value is one repetition of the same work, and the
+/// result is that of [`mean_for_unit`]. Otherwise it is Σwx / Σw. The weight of a rate is its time
+/// in seconds, so that the mean is the total work over the total time; the weight of a cost is its
+/// number of operations, so that the mean is the total cost over all operations.
 #[must_use]
 pub fn of_weighted(unit: Unit, values: &[f64], weights: &[f64]) -> Option<f64> {
     let is_weight = |weight: &f64| *weight >= 0.0 && weight.is_finite();
@@ -40,7 +40,7 @@ pub fn of_weighted(unit: Unit, values: &[f64], weights: &[f64]) -> Option<f64> {
     within(values, shares.sum())
 }
 
-/// Arithmetic mean, Σx / n; `None` without values.
+/// Returns the arithmetic mean, Σx / n; `None` without values.
 #[must_use]
 pub fn of_costs(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
@@ -48,7 +48,7 @@ pub fn of_costs(values: &[f64]) -> Option<f64> {
     within(values, values.iter().map(|value| value / n).sum())
 }
 
-/// Harmonic mean, n / Σ(1/x), of values above 0; `None` without values.
+/// Returns the harmonic mean, n / Σ(1/x), of values above 0; `None` without values.
 ///
 /// For equal amounts of work it is the total work over the total time. A rate of 0 makes it 0. With
 /// a negative value, which no rate has, it is the arithmetic mean.
@@ -66,7 +66,7 @@ pub fn of_rates(values: &[f64]) -> Option<f64> {
     within(values, minimum * (values.len() as f64 / sum))
 }
 
-/// Rounding must not carry a mean past the values it is made of.
+/// Clamps a mean to the range of its values, which rounding may exceed.
 fn within(values: &[f64], mean: f64) -> Option<f64> {
     let minimum = values.iter().copied().min_by(f64::total_cmp)?;
     let maximum = values.iter().copied().max_by(f64::total_cmp)?;
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!(of_weighted(Unit::Second, &[], &[]), None);
     }
 
-    /// What is stored of samples over a second each is no different from over half a second.
+    /// Weights of one second count as time, as those of half a second do, not as repetitions.
     #[test]
     fn a_second_is_a_time_and_no_repetition() {
         for seconds in [0.5, 1.0, 2.0] {

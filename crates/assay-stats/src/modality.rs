@@ -1,6 +1,6 @@
-//! Whether a sample has more than one mode, and where.
+//! Detection of several modes in a sample.
 
-/// Fewer independent values have no groups.
+/// Minimum number of independent values.
 const MINIMUM: f64 = 10.0;
 
 /// Two groups of values that a sample falls into.
@@ -14,15 +14,16 @@ pub struct Modes {
     pub share_low: f64,
 }
 
-/// The two main groups of values in ascending order, if the sample clearly has more than one mode.
+/// Returns the two main groups of values in ascending order, if the sample clearly has more than
+/// one mode.
 ///
 /// The test is Hartigan and Hartigan's dip (Ann. Stat. 13:70, 1985): the largest distance between
-/// the empirical distribution and the nearest unimodal one. Values that neighbours influence count
-/// for `n_independent` only. Equal values are spread over the smallest step between values, so
-/// that a coarse clock does not look like many modes. The groups are then split where their
-/// variances sum to the minimum (Otsu, IEEE Trans. SMC 9:62, 1979). Each group has at least the dip as
-/// its share, since moving a smaller one elsewhere could not make the sample unimodal: a single
-/// value far out is not a group.
+/// the empirical distribution and the nearest unimodal one. Correlated values count for
+/// `n_independent` only. Equal values are spread over the smallest step between values, so that a
+/// coarse clock does not look like many modes. The groups are then split where the sum of their
+/// variances is minimal (Otsu, IEEE Trans. SMC 9:62, 1979). The share of each group is at least the
+/// dip, since moving a smaller group elsewhere could not make the sample unimodal: a single outlier
+/// is not a group.
 #[must_use]
 pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
     if n_independent < MINIMUM {
@@ -33,16 +34,16 @@ pub fn several_modes(sorted: &[f64], n_independent: f64) -> Option<Modes> {
     (dip * n_independent.sqrt() > threshold(n_independent)).then(|| split(sorted, &scaled, dip))
 }
 
-/// √n × dip that normal, lognormal (up to σ = 1) and exponential samples exceed in fewer than 1 of 100
-/// cases from 10 values on, and samples of the uniform distribution, which of all unimodal ones dips most,
-/// in 5. Two peaks four of their widths at half height apart are found in 80 and more of 100 samples of 33;
-/// four standard deviations apart they take a hundred values. Fitted to 4,000 simulated samples each for n
-/// from 10 to 300.
+/// Returns the critical value of √n × dip. Normal, lognormal (up to σ = 1) and exponential samples
+/// exceed it in fewer than 1 of 100 cases from 10 values on; uniform samples, which have the
+/// largest dip of all unimodal ones, in 5. Two peaks at a distance of four widths at half height
+/// are found in 80 and more of 100 samples of 33; at four standard deviations it takes a hundred
+/// values. Fitted to 4,000 simulated samples each for n from 10 to 300.
 fn threshold(n: f64) -> f64 {
     (0.54 - 0.3 / n.sqrt()).max(0.48)
 }
 
-/// Shifted and scaled to 0 … 1; `None` when all values are equal or not finite.
+/// Shifts and scales values to 0 … 1; `None` when all values are equal or not finite.
 fn normalised(sorted: &[f64]) -> Option<Vec<f64>> {
     let (first, last) = (*sorted.first()?, *sorted.last()?);
     let range = last - first;
@@ -50,7 +51,7 @@ fn normalised(sorted: &[f64]) -> Option<Vec<f64>> {
     usable.then(|| sorted.iter().map(|value| (value - first) / range).collect())
 }
 
-/// Equal values moved apart, evenly over the smallest step between different values.
+/// Moves equal values apart, evenly over the smallest step between different values.
 fn spread_ties(sorted: &[f64]) -> Vec<f64> {
     let steps = sorted.windows(2).map(|pair| pair[1] - pair[0]);
     let step = steps.filter(|step| *step > 0.0).fold(1.0, f64::min);
@@ -63,12 +64,12 @@ fn spread_ties(sorted: &[f64]) -> Vec<f64> {
     spread
 }
 
-/// The dip of ascending values, 1 / 2n … 1/4.
+/// Returns the dip of ascending values, 1 / 2n … 1/4.
 ///
-/// The modal interval is narrowed from both ends. In each round the largest convex minorant of the
-/// distribution (its steps' lower corners) and its least concave majorant (their upper corners) are
-/// compared inside the interval; where they are farthest apart is the next interval, as long as
-/// they are farther apart than the distribution already strays from them outside it.
+/// The modal interval is narrowed from both ends. Each round compares the greatest convex minorant
+/// of the distribution (its steps' lower corners) and its least concave majorant (their upper
+/// corners) inside the interval. The next interval is at their largest distance, as long as that
+/// exceeds the deviation of the distribution from them outside the interval.
 #[must_use]
 pub fn dip(sorted: &[f64]) -> f64 {
     let n = sorted.len();
@@ -95,7 +96,8 @@ pub fn dip(sorted: &[f64]) -> f64 {
     dip / (2 * n.max(1)) as f64
 }
 
-/// Corners of the convex minorant (`side` 1) or concave majorant (−1) of the points (x, index).
+/// Returns the corners of the convex minorant (`side` 1) or concave majorant (−1) of the points (x,
+/// index).
 fn hull(sorted: &[f64], low: usize, high: usize, side: f64) -> Vec<usize> {
     let mut corners: Vec<usize> = Vec::new();
     for next in low..=high {
@@ -113,7 +115,7 @@ fn hull(sorted: &[f64], low: usize, high: usize, side: f64) -> Vec<usize> {
     corners
 }
 
-/// Height at `x` of the line over the edge from corner to corner, in indices.
+/// Returns the height at `x` of the edge between two corners, in indices.
 fn height(sorted: &[f64], edge: &[usize], x: f64) -> f64 {
     let (a, b) = (edge[0], edge[1]);
     let width = sorted[b] - sorted[a];
@@ -121,7 +123,7 @@ fn height(sorted: &[f64], edge: &[usize], x: f64) -> f64 {
     a as f64 + share * (b - a) as f64
 }
 
-/// The largest distance between the hulls and the interval between the corners next to it.
+/// Returns the largest distance between the hulls and the interval between the adjacent corners.
 fn widest(sorted: &[f64], minorant: &[usize], majorant: &[usize]) -> (f64, usize, usize) {
     let edge = |corners: &[usize], at: usize| {
         let after = corners.partition_point(|corner| *corner < at).max(1);
@@ -138,14 +140,14 @@ fn widest(sorted: &[f64], minorant: &[usize], majorant: &[usize]) -> (f64, usize
     lower.chain(upper).fold((0.0, 0, 0), |best, next| if next.0 > best.0 { next } else { best })
 }
 
-/// How far the distribution strays from an edge of its hull.
+/// Returns the largest deviation of the distribution from an edge of its hull.
 fn stray(sorted: &[f64], edge: &[usize], side: f64) -> f64 {
     let away = |at: usize| side * (at as f64 - height(sorted, edge, sorted[at])) + 1.0;
     (edge[0]..=edge[1]).map(away).fold(0.0, f64::max)
 }
 
-/// The split of ascending values with the minimum sum of squares inside both groups, of those that
-/// leave each group at least the share `minimum`.
+/// Returns the split of ascending values with the minimum sum of squares inside both groups, among
+/// those that leave each group at least the share `minimum`.
 fn split(sorted: &[f64], scaled: &[f64], minimum: f64) -> Modes {
     let n = scaled.len() as f64;
     let total: f64 = scaled.iter().sum();
@@ -157,7 +159,7 @@ fn split(sorted: &[f64], scaled: &[f64], minimum: f64) -> Modes {
         if count.min(n - count) < minimum * n {
             continue;
         }
-        // Least inside both groups is the same as most between them.
+        // Minimum variance inside both groups equals maximum variance between them.
         let apart = below / count - (total - below) / (n - count);
         let between = count * (n - count) * apart * apart;
         if between > best.0 {

@@ -1,48 +1,49 @@
-//! Which of several hosts that ought to be alike is worse than the others.
+//! Detection of hosts that are worse than their peers.
 
 use assay_model::benchmark::Better;
 
 use crate::analysis::Analysis;
 use crate::student::{self, OF_MEDIAN};
 
-/// Fewer values have no others to be unlike.
+/// Minimum number of hosts.
 pub const FEWEST: usize = 4;
-/// Hosts that differ less than this from the median of all are alike, however even the others are: the margin
-/// that a comparison uses unless told otherwise.
+/// Minimum difference from the median of all hosts, however little the others differ; the default
+/// margin of a comparison.
 pub const MARGIN: f64 = 0.02;
-/// With fewer degrees of freedom t would name no host, however slow (127 with one and 14 with two, of eight hosts).
+/// Minimum degrees of freedom. With fewer, t exceeds the deviation of any slow host (127 with one
+/// and 14 with two, of eight hosts).
 const FEW: f64 = 3.0;
-/// More degrees of freedom than these change t by less than one part in a hundred.
+/// Maximum degrees of freedom; more change t by less than 1 %.
 const MANY: f64 = 200.0;
 
-/// What one host measured of what all of them measured.
+/// Measurement of one host that is compared with its peers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
     /// The median.
     pub value: f64,
-    /// The interval of the median; without one the smallest and the greatest sample.
+    /// Interval of the median; without one, the smallest and the greatest sample.
     pub range: [f64; 2],
-    /// What its samples vary by.
+    /// Variation of its samples, if known.
     pub within: Option<Within>,
 }
 
-/// How much the samples of one host vary.
+/// Variation of the samples of one host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Within {
-    /// Mean square of their logarithms around their mean.
+    /// Mean square deviation of the samples' logarithms.
     variance: f64,
-    /// Independent samples that they are worth, at least 1.
+    /// Number of effective samples, at least 1.
     worth: f64,
 }
 
 impl Measured {
-    /// A value of which nothing else is known than where it lies.
+    /// Returns a measurement without samples: a median with its interval, if any.
     #[must_use]
     pub fn alone(value: f64, interval: Option<[f64; 2]>) -> Self {
         Self { value, range: interval.unwrap_or([value; 2]), within: None }
     }
 
-    /// The median of samples.
+    /// Returns the measurement of an analysed series.
     #[must_use]
     pub fn of(analysis: &Analysis) -> Self {
         let sorted = &analysis.sorted;
@@ -65,14 +66,16 @@ impl Within {
     }
 }
 
-/// The places of hosts that are worse than the others, the worst first: by more than [`MARGIN`], by more than the
-/// hosts differ, by more than the samples of one host do, and so that its range stays below that of the middle host. `risk`
-/// is the probability to name any where all are alike and their logarithms normal.
+/// Returns the indices of hosts that are worse than the others, the worst first. The difference
+/// exceeds [`HOST_MARGIN`], the variation between hosts, and the variation of the host's own
+/// samples; and the range of the host is entirely below that of the median host. `risk` is the
+/// probability of any false detection where all hosts are alike and their logarithms normal.
 ///
-/// Hosts against hosts are one-sided generalised extreme studentised deviates (Rosner, Technometrics 25:165, 1983), for
-/// at most a quarter of the values: several slow hosts do not hide each other, as they do where the one with the largest
-/// deviation is tested alone. That test takes the medians of all hosts for equally sure and their spread from a few of
-/// them, so that a host of two samples is soon beyond it. Its distance has to exceed [`Errors::allowance`] as well.
+/// Hosts are compared by one-sided generalised extreme studentised deviates (Rosner, Technometrics
+/// 25:165, 1983), for at most a quarter of the values: several slow hosts do not mask each other,
+/// as they do in a test of the largest deviation only. That test treats all medians as equally
+/// precise and estimates their spread from few of them, so that a host with two samples easily
+/// exceeds it. Hence the distance must exceed [`SamplingErrors::allowance`] as well.
 #[must_use]
 pub fn worse(hosts: &[Measured], better: Better, risk: f64) -> Vec<usize> {
     let is_usable = |host: &Measured| host.value.is_finite() && host.value > 0.0;
@@ -113,20 +116,21 @@ pub fn worse(hosts: &[Measured], better: Better, risk: f64) -> Vec<usize> {
     taken[..sure].iter().filter(differs).map(|(place, _)| *place).collect()
 }
 
-/// How far the medians of hosts that are alike lie apart because each has a few samples only.
+/// Differences between the medians of equal hosts that arise because each host has few samples.
 struct Errors {
-    /// Standard deviation of one sample's logarithm, from those of all hosts.
+    /// Standard deviation of the logarithm of one sample, pooled over all hosts.
     of_sample: f64,
-    /// Variance of the median of all hosts, where that of one sample is 1.
+    /// Variance of the median of all hosts, relative to that of one sample.
     of_middle: f64,
-    /// Student's t that the worst of all hosts exceeds with the risk.
+    /// Student's t that the worst of all hosts exceeds with probability `risk`.
     critical: f64,
 }
 
 impl Errors {
-    /// s² = Σ vᵢ wᵢ / Σ (wᵢ − 1), with vᵢ the mean square of host i, which is worth wᵢ samples. Assumes that samples vary alike
-    /// on all hosts: two samples of one say next to nothing of their spread. `None` where no host has two: the medians of
-    /// hosts with one sample each lie apart as the samples do.
+    /// Pools s² = Σ vᵢ wᵢ / Σ (wᵢ − 1), with vᵢ the mean square of host i, which has wᵢ effective
+    /// samples. Assumes that samples vary alike on all hosts, because two samples of one host show
+    /// little of their spread. Returns `None` where no host has two samples: medians of single
+    /// samples differ as the samples do.
     fn of(hosts: &[Measured], risk: f64) -> Option<Self> {
         let known: Vec<Within> = hosts.iter().filter_map(|it| it.within).collect();
         let freedom = known.iter().map(|it| it.worth - 1.0).sum::<f64>();
@@ -140,7 +144,7 @@ impl Errors {
         Some(Self {
             of_sample: (squares / freedom).sqrt(),
             of_middle: OF_MEDIAN.powi(2) * mean / n,
-            // The table is two-sided, and one of n hosts is looked at.
+            // The table is two-sided, and one of n hosts is tested.
             critical: student::critical(
                 2.0 * risk / hosts.len() as f64,
                 freedom.min(MANY) as u32,
@@ -148,15 +152,16 @@ impl Errors {
         })
     }
 
-    /// t s 1.2 √(1 / w + the same of the middle host): what the median of a host's own samples is below that of all hosts by
-    /// chance.
+    /// Returns t s 1.2 √(1 / w + the same of the median host): the chance difference between the
+    /// median of a host and that of all hosts.
     fn allowance(&self, host: &Measured) -> f64 {
         let worth = host.within.map_or(1.0, |it| it.worth);
         self.critical * self.of_sample * OF_MEDIAN * (1.0 / worth + self.of_middle).sqrt()
     }
 }
 
-/// How far the last and smallest is below the mean, in standard deviations; 0 where all are equal.
+/// Returns the distance of the last and smallest value below the mean, in standard deviations; 0
+/// where all are equal.
 fn deviation_of_last(descending: &[(usize, f64)]) -> f64 {
     let n = descending.len() as f64;
     let mean = descending.iter().map(|it| it.1).sum::<f64>() / n;
@@ -165,11 +170,11 @@ fn deviation_of_last(descending: &[(usize, f64)]) -> f64 {
     if variance > 0.0 { (mean - last) / variance.sqrt() } else { 0.0 }
 }
 
-/// What that deviation exceeds in `risk` of all samples of this size.
+/// Returns the deviation that is exceeded with probability `risk` in samples of size n.
 fn critical(n: usize, risk: f64) -> f64 {
     let size = n as f64;
     let freedom = u32::try_from(n.saturating_sub(2)).unwrap_or(u32::MAX).max(1);
-    // The table is two-sided, and one of n values is looked at.
+    // The table is two-sided, and one of n values is tested.
     let t = student::critical(2.0 * risk / size, freedom);
     (size - 1.0) * t / ((size - 2.0 + t * t) * size).sqrt()
 }
@@ -182,12 +187,12 @@ mod tests {
 
     const RISK: f64 = 0.02;
 
-    /// Medians of which nothing else is known.
+    /// Returns medians without samples.
     fn alone(values: &[f64]) -> Vec<Measured> {
         values.iter().map(|value| Measured::alone(*value, None)).collect()
     }
 
-    /// A fleet of this many hosts that vary by a share, some of them slowed to a share of their rate.
+    /// Returns hosts with a relative spread, some of them slowed to a share of their rate.
     fn fleet(
         random: &mut Random,
         hosts: usize,
@@ -218,8 +223,8 @@ mod tests {
         }
     }
 
-    /// A host that takes from `fewest` to `most` samples. They vary by 1 %, and every fifth is held up by 3 % more on
-    /// average, as where hosts are guests of machines that others use as well.
+    /// Returns a host with `fewest` to `most` samples. They vary by 1 %, and every fifth is delayed
+    /// by 3 % more on average, as on guests of a shared machine.
     fn host(random: &mut Random, (fewest, most): (usize, usize), share: f64) -> Measured {
         let own = share * (0.002 * random.normal()).exp();
         let count = fewest + random.below(most - fewest + 1);

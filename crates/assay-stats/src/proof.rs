@@ -1,7 +1,8 @@
-//! The proof that intervals hold: whole cases are simulated with the real stopping rule in worlds whose
-//! median is known, and it is counted how often the interval that a user would have seen holds it.
+//! Simulation of interval coverage: runs whole cases with the real stopping rule on synthetic
+//! machines with a known median, and counts how often the reported interval contains it.
 //!
-//! Everything follows from a seed, so the same version of the statistics always gives the same table.
+//! Everything follows from a seed, so the same version of the statistics always gives the same
+//! table.
 
 use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
@@ -13,12 +14,12 @@ use crate::random::Random;
 use crate::stopping::{Next, Spent, next};
 use crate::synthetic::{Machine, Shape};
 
-/// What preparing costs, which decides how many preparations a case has.
+/// Cost of a preparation, which determines the number of preparations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preparing {
-    /// Nothing: every preparation has only its minimum share of the samples.
+    /// No cost: every preparation has only its minimum share of the samples.
     Free,
-    /// So much that the budget is for the three preparations that were asked for.
+    /// High cost: the budget just suffices for the three requested preparations.
     Dear,
 }
 
@@ -26,7 +27,7 @@ const fn machine(shape: Shape, neighbours: f64, between: f64) -> Machine {
     Machine { shape, neighbours, between }
 }
 
-/// The machines on which intervals have to hold.
+/// Machines on which the intervals must reach their coverage.
 pub const MACHINES: [Machine; 9] = [
     machine(Shape::Normal, 0.0, 0.0),
     machine(Shape::Lognormal, 0.0, 0.0),
@@ -39,35 +40,35 @@ pub const MACHINES: [Machine; 9] = [
     machine(Shape::Lognormal, 0.0, 0.6),
 ];
 
-/// One line of the table.
+/// Line of the coverage table.
 #[derive(Debug, Clone, Copy)]
 pub struct Cell {
-    /// Where the samples come from.
+    /// Source of the samples.
     pub machine: Machine,
-    /// Samples that the budget is for.
+    /// Number of samples that the budget allows.
     pub samples: u32,
-    /// What preparing costs.
+    /// Cost of a preparation.
     pub preparing: Preparing,
 }
 
-/// What became of the simulated cases of one cell.
+/// Results of the simulated cases of one cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Tally {
-    /// Cases.
+    /// Number of cases.
     pub cases: u32,
-    /// Cases whose interval does not hold the true median, or that have none.
+    /// Cases whose interval misses the true median, or that have no interval.
     pub missed: u32,
     /// Cases that stopped as precise.
     pub precise: u32,
-    /// Median width of the intervals over that of as many independent samples.
+    /// Median width of the intervals relative to that of the same number of independent samples.
     pub width: f64,
 }
 
-/// The interval of the median is at 95 %; between these shares of them hold it in truth.
+/// Bounds of the true coverage of the intervals, whose nominal coverage is 95 %.
 pub const COVERS: (f64, f64) = (0.93, 0.99);
 
 impl Tally {
-    /// Share of the cases whose interval holds the true median.
+    /// Returns the share of the cases whose interval contains the true median.
     #[must_use]
     pub fn covered(&self) -> f64 {
         1.0 - f64::from(self.missed) / f64::from(self.cases)
@@ -75,7 +76,7 @@ impl Tally {
 }
 
 impl Cell {
-    /// Every machine at every budget and cost.
+    /// Returns every machine at every budget and cost.
     #[must_use]
     pub fn all() -> Vec<Self> {
         let mut all = Vec::new();
@@ -89,12 +90,14 @@ impl Cell {
         all
     }
 
-    /// Why the intervals do not hold what they promise, or `None`; `slack` is what chance may add.
+    /// Returns the reason why coverage is out of bounds, or `None`; `slack` is the tolerance for
+    /// chance.
     ///
-    /// Intervals cover within [`COVERS`]. A correlation of 0.9 cannot be seen in ten samples: every rule that keeps nine of
-    /// ten independent series from being doubted misleads in at least 12 of 100 of these (Neyman and Pearson's
-    /// test, simulated), and in thirty samples, worth one and a half, much the same. There the bounds are
-    /// what is reached, so that it does not become less.
+    /// Intervals cover within [`COVERAGE_BOUNDS`]. A correlation of 0.9 cannot be detected in ten
+    /// samples: every rule that leaves nine of ten independent series without a doubt misses at
+    /// least 12 of 100 of these (Neyman and Pearson's test, simulated). In thirty samples, with one
+    /// and a half effective ones, it is much the same. There the bounds are what is reached today,
+    /// as a ratchet.
     #[must_use]
     pub fn fault(&self, tally: &Tally, slack: f64) -> Option<String> {
         let covered = tally.covered();
@@ -107,7 +110,7 @@ impl Cell {
         (!within).then(|| format!("covers {:.1} %", covered * 100.0))
     }
 
-    /// Simulates so many cases.
+    /// Simulates the given number of cases.
     #[must_use]
     pub fn simulate(&self, cases: u32, seed: u64) -> Tally {
         let mut source = Random::new(seed);
@@ -130,8 +133,8 @@ impl Cell {
     }
 
     fn stopping(&self) -> Stopping {
-        // Independent samples just reach the target within the budget, so that about half of the cases
-        // stop early.
+        // Independent samples just reach the target within the budget, so that about half of the
+        // cases stop early.
         let target = self.machine.half_width(self.samples as usize) / self.machine.median();
         Stopping { target, repetitions: 10, preparations: 3, budget_s: self.budget_s() }
     }
@@ -144,11 +147,11 @@ impl Cell {
     }
 
     fn budget_s(&self) -> f64 {
-        // Half a repetition more, so that rounding does not cost one.
+        // Half a repetition more, so that rounding does not lose one.
         3.0 * self.preparation_s() + f64::from(self.samples) + 0.5
     }
 
-    /// Carries one case out, as the run loop does.
+    /// Runs one case as the run loop does.
     fn case(&self, source: &mut Random) -> (Samples, Stopped) {
         let stopping = self.stopping();
         let mut values = self.machine.values(source);
@@ -176,29 +179,29 @@ impl Cell {
     }
 }
 
-/// What a sample is drawn from of which it is asked whether it has several modes.
+/// Distribution of the samples that are tested for several modes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Modal {
-    /// The normal law.
+    /// Normal distribution.
     Normal,
-    /// The lognormal law with σ = 1: skewed.
+    /// Lognormal distribution with σ = 1: skewed.
     Lognormal,
-    /// The exponential law.
+    /// Exponential distribution.
     Exponential,
     /// Two normal peaks.
     Peaks {
-        /// How many of their widths at half height they are apart.
+        /// Distance of the peaks in widths at half height.
         widths: f64,
-        /// Share of the lower one.
+        /// Share of the lower peak.
         share_low: f64,
     },
 }
 
-/// A normal peak is 2 √(2 ln 2) standard deviations wide at half its height.
+/// Width of a normal peak at half its height, 2 √(2 ln 2) standard deviations.
 const WIDTH: f64 = 2.354_820;
 
 impl Modal {
-    /// Share of samples of `n` independent values that are said to have several modes.
+    /// Returns the share of samples of `n` independent values in which several modes are detected.
     #[must_use]
     pub fn called(self, n: usize, samples: u32, seed: u64) -> f64 {
         let mut source = Random::new(seed);

@@ -1,7 +1,7 @@
 //! Quantiles and percentiles, and the confidence interval of the median.
 //!
-//! Nothing here assumes a distribution. All functions take values in ascending order; none of
-//! them sorts, and none panics when the order is broken.
+//! Nothing here assumes a distribution. All functions take values in ascending order; none of them
+//! sorts, and none panics when the order is broken.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ mod binomial;
 
 pub use binomial::interval_rank;
 
-/// The confidence level of every interval assay prints.
+/// Confidence level of every interval that assay prints.
 pub const LEVEL: f64 = 0.95;
 
 /// Minimum number of independent samples whose median has an interval at [`LEVEL`].
 pub const MINIMUM: usize = 6;
 
-/// Risk that a printed percentile is above every sample.
+/// Risk that a printed percentile exceeds every sample.
 const PERCENTILE_RISK: f64 = 0.05;
 
-/// The percentiles that are printed when the sample carries them.
+/// Percentiles that are printed if the sample supports them.
 const PERCENTILES: [(&str, f64); 6] = [
     ("p50", 0.5),
     ("p90", 0.9),
@@ -28,10 +28,11 @@ const PERCENTILES: [(&str, f64); 6] = [
     ("p99.99", 0.9999),
 ];
 
-/// The `p`-quantile of values in ascending order; `None` without values or for a `p` outside 0 … 1.
+/// Returns the `p`-quantile of values in ascending order; `None` without values or for a `p`
+/// outside 0 … 1.
 ///
-/// Type 7 of Hyndman and Fan (The American Statistician 50:361, 1996): x(h) with
-/// h = (n − 1) p + 1, linear between order statistics.
+/// Type 7 of Hyndman and Fan (The American Statistician 50:361, 1996): x(h) with h = (n − 1) p + 1,
+/// linear between order statistics.
 #[must_use]
 pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&p) {
@@ -47,14 +48,14 @@ pub fn quantile(sorted: &[f64], p: f64) -> Option<f64> {
     Some(between.max(low).min(high))
 }
 
-/// The median of values in ascending order; `None` without values.
+/// Returns the median of values in ascending order; `None` without values.
 #[must_use]
 pub fn median(sorted: &[f64]) -> Option<f64> {
     quantile(sorted, 0.5)
 }
 
-/// Interval of the median from order statistics, `[x(l), x(n + 1 − l)]`, of independent values in
-/// ascending order.
+/// Returns the interval of the median from order statistics, `[x(l), x(n + 1 − l)]`, of independent
+/// values in ascending order.
 ///
 /// l is the largest rank with P(Bin(n, ½) < l) ≤ (1 − level) / 2, so the level is kept for every
 /// continuous distribution. `None` when even the extremes do not reach the level: below 6 values
@@ -64,14 +65,14 @@ pub fn median_interval(sorted: &[f64], level: f64) -> Option<(f64, f64)> {
     effective_median_interval(sorted, sorted.len() as f64, level)
 }
 
-/// The same interval when `sorted.len()` dependent values are worth only `n_effective`
-/// independent ones.
+/// Returns the same interval for `sorted.len()` dependent values with only `n_effective` effective
+/// ones.
 ///
-/// The rank l of ⌊`n_effective`⌋ independent values marks the share l / (⌊`n_effective`⌋ + 1) of the
-/// distribution; the interval reaches to the same share of the actual values,
-/// rank ⌊l (n + 1) / (⌊`n_effective`⌋ + 1)⌋. This is Woodruff's interval for dependent samples
-/// (J. Am. Stat. Assoc. 47:635, 1952) with binomial instead of normal ranks. `None` when
-/// `n_effective` independent values would have no interval.
+/// The rank l of ⌊`n_effective`⌋ independent values marks the share l / (⌊`n_effective`⌋ + 1) of
+/// the distribution; the interval reaches to the same share of the actual values, rank ⌊l (n + 1) /
+/// (⌊`n_effective`⌋ + 1)⌋. This is Woodruff's interval for dependent samples (J. Am. Stat. Assoc.
+/// 47:635, 1952) with binomial instead of normal ranks. `None` when `n_effective` independent
+/// values would have no interval.
 #[must_use]
 pub fn effective_median_interval(
     sorted: &[f64],
@@ -79,41 +80,42 @@ pub fn effective_median_interval(
     level: f64,
 ) -> Option<(f64, f64)> {
     let n = sorted.len();
-    // A hair is added so that 6 lost to rounding as 5.999… still counts as 6.
+    // Tolerates rounding: 5.999… still counts as 6.
     let worth = ((n_effective * (1.0 + 1e-9)).floor() as usize).min(n);
     let rank = interval_rank(worth, level)?;
     let share = rank as f64 / (worth + 1) as f64;
-    // The same hair, so that nothing is lost when both counts are the same.
+    // The same tolerance, so that nothing is lost when both counts are equal.
     let rank = (share * (n + 1) as f64 * (1.0 + 1e-12)).floor() as usize;
     Some((*sorted.get(rank - 1)?, *sorted.get(n - rank)?))
 }
 
-/// Whether `n_effective` independent values can carry the `p`-quantile: the largest of them is above
-/// it with 95 % probability, `p`ⁿ ≤ 0.05. The median and what is below it always.
+/// Returns whether `n_effective` independent values support the `p`-quantile: the largest of them
+/// is above it with 95 % probability, `p`ⁿ ≤ 0.05. The median and lower quantiles are always
+/// supported.
 #[must_use]
 pub fn carries(n_effective: f64, p: f64) -> bool {
     p <= 0.5 || p.powf(n_effective) <= PERCENTILE_RISK
 }
 
-/// The percentiles that `n_effective` independent values can carry, by name; `None` when not even
-/// `p50`.
+/// Returns the percentiles that `n_effective` independent values support, by name; `None` when not
+/// even `p50`.
 ///
 /// `p50` is printed when the median has an interval (n ≥ 6). A higher percentile p is printed when
-/// its upper 95 % bound exists, that is when the largest sample is above it with 95 %
-/// probability: pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
+/// its upper 95 % bound exists, that is when the largest sample is above it with 95 % probability:
+/// pⁿ ≤ 0.05, n ≥ 29 for `p90`, 59 for `p95`, 299 for `p99`, 2 995 for `p99.9`.
 #[must_use]
 pub fn percentiles(sorted: &[f64], n_effective: f64) -> Option<BTreeMap<String, f64>> {
     carried(|_| n_effective.min(sorted.len() as f64), |p| quantile(sorted, p))
 }
 
-/// The same percentiles of values that are not there one by one, such as those of a histogram, where the
-/// values are worth another number of independent ones for each of them.
+/// Returns the same percentiles where only a quantile function is known, such as that of a
+/// histogram, and where the effective sample size depends on the quantile.
 #[must_use]
 pub fn carried(
     n_effective: impl Fn(f64) -> f64,
     quantile: impl Fn(f64) -> Option<f64>,
 ) -> Option<BTreeMap<String, f64>> {
-    // A hair is added so that 6 lost to rounding as 5.999… still counts as 6.
+    // Tolerates rounding: 5.999… still counts as 6.
     if n_effective(0.5) * (1.0 + 1e-9) < MINIMUM as f64 {
         return None;
     }

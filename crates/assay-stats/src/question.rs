@@ -1,9 +1,9 @@
-//! What a case asked, by which runs are matched.
+//! Key of a case's workload, which matches cases across runs.
 
 use assay_model::run::CaseRecord;
 use assay_model::workload::NetworkWorkload;
 
-/// Which host is at the other end of a network is not part of the question.
+/// Returns the key of a case's workload, without the host at the far end of a network.
 pub(crate) fn of(record: &CaseRecord) -> String {
     let case = &record.case;
     match case.workload.network() {

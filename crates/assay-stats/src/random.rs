@@ -1,45 +1,45 @@
-//! Random numbers that are the same for ever: orders and permutations can be made again from their seed.
+//! Reproducible random numbers: orders and permutations can be repeated from their seed.
 //!
-//! Not for secrets, and not for the loads of storage, which have a generator of their own.
+//! Not for cryptography, and not for storage workloads, which have their own generator.
 
 use assay_model::seed;
 
-/// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): a counter whose bits are mixed, so that any seed is
-/// a good one.
+/// `SplitMix64` generator (Steele, Lea and Flood, OOPSLA 2014): a counter whose bits are mixed, so
+/// that any seed is a good one.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of this seed.
+    /// Creates the sequence of a seed.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(seed::GAMMA);
         seed::mix(self.0)
     }
 
-    /// A number below `end`, which is above 0: the upper half of a product (Lemire, ACM TOMACS 29:3, 2019),
-    /// whose bias of `end` / 2⁶⁴ nobody can see.
+    /// Returns a number below `end`, which is above 0: the upper half of a product (Lemire, ACM
+    /// TOMACS 29:3, 2019), with a negligible bias of `end` / 2⁶⁴.
     pub const fn below(&mut self, end: usize) -> usize {
         ((self.bits() as u128 * end as u128) >> 64) as usize
     }
 
-    /// Evenly between 0 and 1, both excluded.
+    /// Returns a uniformly distributed number between 0 and 1, both excluded.
     pub fn uniform(&mut self) -> f64 {
         ((self.bits() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
     }
 
-    /// Standard normal (Box and Muller).
+    /// Returns a standard normal number (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
-    /// Any order of the values, each as likely (Fisher and Yates).
+    /// Shuffles the values; all orders are equally likely (Fisher and Yates).
     pub fn shuffle<T>(&mut self, values: &mut [T]) {
         for last in (1..values.len()).rev() {
             values.swap(last, self.below(last + 1));

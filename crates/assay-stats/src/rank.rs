@@ -1,9 +1,9 @@
 //! Ranks, on which the tests for correlation and warm-up are based.
 //!
-//! Ranks are the same for a time and for its reciprocal, and a single wild sample moves them no
-//! more than any other, so every test built on them keeps its error rate whatever the distribution.
+//! Ranks are equivalent for a time and its reciprocal, and an outlier moves them no more than any
+//! other value, so every test based on them keeps its error rate whatever the distribution.
 
-/// Mid-ranks from 1 to n; equal values share the mean of their ranks. The order is that of
+/// Returns mid-ranks from 1 to n; equal values share the mean of their ranks. The order is that of
 /// [`f64::total_cmp`], so that any input has ranks.
 #[must_use]
 pub fn mid_ranks(values: &[f64]) -> Vec<f64> {

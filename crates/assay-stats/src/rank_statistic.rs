@@ -1,28 +1,29 @@
-//! How rank statistics are distributed where nothing differs, exactly: Wilcoxon's signed-rank statistic of
-//! pairs and the rank-sum statistic of two independent groups.
+//! Exact null distributions of rank statistics: Wilcoxon's signed-rank statistic of pairs and the
+//! rank-sum statistic of two independent groups.
 //!
-//! Nothing is assumed about the values but that pairs are symmetric about their shift, or that both groups
-//! have the same shape (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., ch. 3, 4).
+//! Pairs must be symmetric about their shift, and both groups must have the same shape; nothing
+//! else is assumed (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd ed., ch.
+//! 3, 4).
 
-/// More values than this on one side nobody needs, and the number of orders would overflow.
+/// Maximum number of values on one side; above it the number of orders would overflow.
 pub const MOST: usize = 400;
 
-/// The distribution of a statistic that takes whole values from 0 and lies symmetrically.
+/// Symmetric distribution of a statistic with integer values from 0.
 #[derive(Debug, Clone)]
 pub struct RankStatistic {
-    /// Probability of each value or a smaller one.
+    /// Cumulative probability of each value.
     at_most: Vec<f64>,
 }
 
 impl RankStatistic {
-    /// The sum of the ranks of the differences above 0, of `n` of them: each of 2ⁿ choices of signs is as
-    /// likely.
+    /// Returns the distribution of the sum of the positive ranks of `n` differences: all 2ⁿ choices
+    /// of signs are equally likely.
     #[must_use]
     pub fn of_pairs(n: usize) -> Self {
         let mut ways = vec![0.0; n * (n + 1) / 2 + 1];
         ways[0] = 1.0;
         for rank in 1..=n {
-            // From above, so that no rank is taken twice.
+            // Descending, so that no rank is taken twice.
             for sum in (rank..=rank * (rank + 1) / 2).rev() {
                 ways[sum] += ways[sum - rank];
             }
@@ -30,8 +31,9 @@ impl RankStatistic {
         Self::of_ways(&ways)
     }
 
-    /// Pairs of a value of the first group and a greater one of the second: each way to share the ranks out
-    /// is as likely. The numbers of ways are the coefficients of ∏ (1 − qⁿ⁺ⁱ) / (1 − qⁱ), i = 1 … m.
+    /// Returns the distribution of the number of pairs of a value of the first group and a greater
+    /// one of the second: all assignments of ranks are equally likely. Their numbers are the
+    /// coefficients of ∏ (1 − qⁿ⁺ⁱ) / (1 − qⁱ), i = 1 … m.
     #[must_use]
     pub fn of_groups(m: usize, n: usize) -> Self {
         let mut ways = vec![0.0; m * n + 1];
@@ -56,8 +58,8 @@ impl RankStatistic {
         Self { at_most: ways.iter().scan(0.0, sum).collect() }
     }
 
-    /// The probability of something as far from the middle as `value`, on both sides together. Values in
-    /// between, which ties make, count as the next one nearer to the middle.
+    /// Returns the two-sided probability of a value at least as far from the centre. Fractional
+    /// values, from ties, are rounded towards the centre.
     #[must_use]
     pub fn two_sided(&self, value: f64) -> f64 {
         let maximum = (self.at_most.len() - 1) as f64;
@@ -65,15 +67,15 @@ impl RankStatistic {
         (2.0 * self.at_most[below as usize]).min(1.0)
     }
 
-    /// The rank, from 1 and from both ends, of the ends of an interval that misses with at most this
-    /// probability; `None` where there are too few values for one.
+    /// Returns the rank, from 1 and from either end, of the ends of an interval that misses with at
+    /// most this probability; `None` where there are too few values.
     #[must_use]
     pub fn interval_rank(&self, risk: f64) -> Option<usize> {
         let below = self.at_most.iter().take_while(|it| **it <= risk / 2.0).count();
         (below > 0).then_some(below)
     }
 
-    /// The minimum probability that any outcome has, both sides together.
+    /// Returns the minimum two-sided probability of any outcome.
     #[must_use]
     pub fn minimum(&self) -> f64 {
         self.two_sided(0.0)
@@ -84,7 +86,7 @@ impl RankStatistic {
 mod tests {
     use super::*;
 
-    /// From the tables of Hollander, Wolfe and Chicken, A.4 and A.6, and by counting.
+    /// From the tables of Hollander, Wolfe and Chicken, A.4 and A.6, and by enumeration.
     #[test]
     fn probabilities_are_those_of_the_tables() {
         let pairs = |n, value| RankStatistic::of_pairs(n).two_sided(value);

@@ -1,33 +1,35 @@
-//! Search for the maximum rate that meets a latency goal: which rate to try next, and what a try has shown.
+//! Search for the maximum rate that meets a latency goal: selects the next rate and judges each
+//! try.
 //!
-//! Never measures anything. The live run and the summary ask the same function, [`Search::judge`].
+//! Never measures anything. The live run and the summary use the same function,
+//! [`RateSearch::record_try`].
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::Doubt;
 use assay_model::workload::course::LatencyGoal;
 
-/// What one stretch of a try counted.
+/// Number of late I/O in one stretch of a try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lateness {
     /// I/O that took longer than the goal.
     pub late: u64,
-    /// All I/O that was due, done or not.
+    /// All I/O that was due, completed or not.
     pub all: u64,
 }
 
-/// What a try has shown at 95 %.
+/// Result of a try at 95 % confidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The goal is kept.
+    /// The goal is met.
     Keeps,
     /// The goal is missed.
     Misses,
-    /// It may be either.
+    /// The try does not decide.
     Unclear,
 }
 
 impl Verdict {
-    /// The stored name.
+    /// Returns the stored name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -38,28 +40,29 @@ impl Verdict {
     }
 }
 
-/// One rate that was tried.
+/// Try of one rate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Try {
-    /// The rate that was requested.
+    /// Requested rate.
     pub asked_per_s: f64,
-    /// The time that counts.
+    /// Measured time, without the warm-up.
     pub elapsed_s: f64,
-    /// I/O done in it.
+    /// I/O completed in that time.
     pub done: u64,
-    /// What was counted in it; what was due and not done at the end is late in the last stretch.
+    /// Counts of each stretch; I/O that was due and not completed at the end is late in the last
+    /// stretch.
     pub stretches: Vec<Lateness>,
 }
 
 impl Try {
-    /// All I/O done over the time that counts.
+    /// Returns the completed I/O per second of measured time.
     #[must_use]
     pub fn reached_per_s(&self) -> f64 {
         self.done as f64 / self.elapsed_s
     }
 
     fn shows(&self, goal: &LatencyGoal) -> Verdict {
-        // A queue that only grows keeps no goal, however short it still is.
+        // A growing queue meets no goal, however short it still is.
         if is_missed(self.done, self.asked_per_s * self.elapsed_s) {
             return Verdict::Misses;
         }
@@ -67,35 +70,36 @@ impl Try {
     }
 }
 
-/// A rate below this share of what was asked for is missed; Vdbench is silent about it.
+/// Minimum ratio of reached to requested rate; Vdbench has no such check.
 const REACHED: f64 = 0.97;
-/// Standard deviations that the number of arrivals may be off by chance.
+/// Standard deviations by which the number of arrivals may deviate by chance.
 const BY_CHANCE: f64 = 3.0;
 
-/// Whether so few of the I/O that were asked for is no accident. Arrivals at random are Poisson's, so
-/// their number in a given time has its root for standard deviation; even gaps vary less.
+/// Returns whether the count is below the requested one by more than chance. Random arrivals are
+/// Poisson, so the standard deviation of their number is its square root; even gaps vary less.
 #[must_use]
 pub fn is_missed(count: u64, asked: f64) -> bool {
     let count = count as f64;
     count < REACHED * asked && count < asked - BY_CHANCE * asked.sqrt()
 }
 
-/// Fewer stretches have no spread to speak of.
+/// Minimum number of stretches; fewer do not show their spread.
 const FEWEST: usize = 4;
-/// Fewer stretches may all lie beside stalls that take 5 % of the time: 0.95⁵⁹ < 5 %.
+/// Minimum number of stretches to meet a goal; fewer may all miss stalls that take 5 % of the time:
+/// 0.95⁵⁹ < 5 %.
 pub const ENOUGH: usize = 59;
-/// One side of 95 % of the normal law.
+/// One-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.644_854;
-/// One minus the confidence.
+/// Significance level: 1 − confidence level.
 const ALPHA: f64 = 0.05;
 
-/// Whether at most `allowed` (0 … 1) of the I/O are late.
+/// Judges whether at most `allowed` (0 … 1) of the I/O are late.
 ///
-/// Neighbouring I/O are late together, so stretches are the samples and not I/O: the share of late I/O
-/// is p = Σ late / Σ all with the standard error √(k/(k − 1) Σ (lateᵢ − p allᵢ)²) / Σ all of a ratio of
-/// sums (Cochran, Sampling Techniques, 6.8), and Student's t with k − 1 degrees of freedom bounds it on
-/// one side. The upper bound is never below 1 − 0.05^(1/Σ all), which even independent I/O of which none
-/// is late leave open. Below [`ENOUGH`] stretches nothing is shown to keep a goal.
+/// Neighbouring I/O are late together, so stretches are the samples and not I/O: the share of late
+/// I/O is p = Σ late / Σ all with the standard error √(k/(k − 1) Σ (lateᵢ − p allᵢ)²) / Σ all of a
+/// ratio of sums (Cochran, Sampling Techniques, 6.8), and Student's t with k − 1 degrees of freedom
+/// gives a one-sided bound. The upper bound is at least 1 − 0.05^(1/Σ all), that of independent I/O
+/// of which none is late. Below [`MIN_MET_STRETCHES`] stretches no goal counts as met.
 #[must_use]
 pub fn verdict(stretches: &[Lateness], allowed: f64) -> Verdict {
     let k = stretches.len() as f64;
@@ -118,7 +122,8 @@ pub fn verdict(stretches: &[Lateness], allowed: f64) -> Verdict {
     }
 }
 
-/// The 95 % quantile of Student's t: Cornish and Fisher's expansion, right to 1 % from 3 degrees on.
+/// Returns the 95 % quantile of Student's t by the Cornish-Fisher expansion, accurate to 1 % from 3
+/// degrees of freedom on.
 pub(crate) fn student(freedom: f64) -> f64 {
     let z2 = Z * Z;
     let first = Z * (z2 + 1.0) / 4.0;
@@ -127,32 +132,34 @@ pub(crate) fn student(freedom: f64) -> f64 {
     Z + first / freedom + second / freedom.powi(2) + third / freedom.powi(3)
 }
 
-/// Narrows the range between a rate that keeps the goal and one that does not, and confirms the end.
+/// Bisection between a rate that meets the goal and one that misses it, with a confirmation at the
+/// end.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Search {
     maximum: f64,
-    /// The maximum rate that was shown to keep the goal; 0 = none.
+    /// Maximum rate that met the goal; 0 = none.
     pub keeps: f64,
-    /// The lowest rate that was not shown to keep it; the maximum rate of all at the start.
+    /// Lowest rate that did not meet it; initially the maximum rate of the search.
     pub misses: f64,
-    /// Rates that were shown to keep it, ascending, the last of which is `keeps`.
+    /// Rates that met the goal, ascending; the last is `met_rate`.
     kept: Vec<f64>,
-    /// Whether a try of its own, after the range was narrow, has shown again that `keeps` does.
+    /// Whether another try, after the range was narrow, has confirmed `met_rate`.
     is_confirmed: bool,
-    /// The last try, where it was unclear and is made once more.
+    /// Last try, if it was unclear and has to be repeated.
     unclear: Option<Try>,
     steps: u32,
 }
 
-/// The rate that misses over the one that keeps at which a search ends.
+/// Ratio of the missed rate to the met rate at which the search ends.
 const NARROW: f64 = 1.04;
-/// Of two rates between which nothing is known the lower is so much lower, once one has missed.
+/// Factor by which the rate falls after a miss while no rate has met the goal.
 const DOWN: f64 = 4.0;
-/// Share of the maximum rate below which nothing is looked for.
+/// Share of the maximum rate below which the search gives up.
 const MINIMUM: f64 = 1e-3;
 
 impl Search {
-    /// Below `maximum`, which a closed loop reached: as an open loop it has a queue that grows.
+    /// Creates a search below `maximum`, the rate of a closed loop; as an open loop, that rate has
+    /// a growing queue.
     #[must_use]
     pub const fn below(maximum: f64) -> Self {
         Self {
@@ -166,10 +173,11 @@ impl Search {
         }
     }
 
-    /// The rate to try next, unless `most` were tried or enough is known.
+    /// Returns the rate to try next, or `None` after `most` tries or at the end of the search.
     ///
-    /// The range is halved on a scale of ratios, so that its end is as fine for a low rate as for a high
-    /// one. The rate at the end is tried once more: of many tries the one that was lucky would be taken.
+    /// The range is bisected on a logarithmic scale, so that the relative resolution is the same
+    /// for low and high rates. The final rate is tried once more; otherwise, a lucky try among many
+    /// would be selected.
     #[must_use]
     pub fn next(&self, most: u32) -> Option<f64> {
         let rate = match (&self.unclear, self.keeps > 0.0) {
@@ -185,14 +193,14 @@ impl Search {
         (self.steps < most && rate > MINIMUM * self.maximum).then_some(rate)
     }
 
-    /// Whether the rate of [`Search::next`] is tried for the second time.
+    /// Returns whether the rate of [`RateSearch::next_rate`] is tried for the second time.
     #[must_use]
     pub const fn is_second_try(&self) -> bool {
         self.unclear.is_some()
     }
 
-    /// Notes what a try has shown, and says it. Where the same rate was unclear before, both tries count
-    /// together; what stays unclear then was not shown to keep the goal.
+    /// Records a try and returns its verdict. If the same rate was unclear before, both tries are
+    /// pooled; a rate that stays unclear counts as missed.
     pub fn judge(&mut self, tried: Try, goal: &LatencyGoal) -> Verdict {
         let before = self.unclear.take();
         let is_second = before.is_some();
@@ -231,7 +239,7 @@ impl Search {
         }
     }
 
-    /// `search-not-finished`, where a rate is left to be tried.
+    /// Returns the doubt `search-not-finished` if another rate remains to be tried.
     #[must_use]
     pub fn doubt(&self) -> Option<Doubt> {
         self.next(LatencyGoal::MOST_STEPS).map(|_| Doubt::SearchNotFinished {
@@ -241,7 +249,7 @@ impl Search {
         })
     }
 
-    /// What is reported with every result of the case.
+    /// Returns the facts that are added to every result of the case.
     #[must_use]
     pub fn facts(&self) -> Attributes {
         Attributes::from([
@@ -271,11 +279,11 @@ mod tests {
         check(&[(0, 1000); 60], Verdict::Keeps);
         check(&[(5, 1000); 60], Verdict::Keeps);
         check(&[(20, 1000); 12], Verdict::Misses);
-        // 0.4 % on average, but all in one stretch: the next may be as bad.
+        // 0.4 % on average, but all in one stretch: another such stretch is possible.
         let burst = [&[(0, 1000); 59][..], &[(240, 1000)]].concat();
         check(&burst, Verdict::Unclear);
         check(&[&[(9, 1000); 30][..], &[(11, 1000); 30]].concat(), Verdict::Unclear);
-        // 299 I/O are needed before none of them says anything about p99.
+        // At least 299 I/O without a late one are needed for p99.
         check(&[(0, 4); 60], Verdict::Unclear);
         check(&[(0, 5); 60], Verdict::Keeps);
         check(&[(0, 1_000_000); 58], Verdict::Unclear);
@@ -288,7 +296,7 @@ mod tests {
         let mut source = Random::new(11);
         let mut passes = 0;
         for _ in 0..1000 {
-            // In 5 % of the stretches everything is late: 5 % of all I/O where 1 % may be.
+            // In 5 % of the stretches all I/O is late: 5 % of all I/O, where 1 % is allowed.
             let stretch =
                 |_| Lateness { late: if source.uniform() < 0.05 { 100 } else { 0 }, all: 100 };
             let stretches: Vec<Lateness> = (0..64).map(stretch).collect();
@@ -326,8 +334,9 @@ mod tests {
         }
     }
 
-    /// A target that takes 100 µs, asked for four I/O a second at random, and that hangs for the last tenth
-    /// of 75 s. Gives all that was due and what was done alone, both at one stretch a second.
+    /// Simulates a target that takes 100 µs, with four random I/O per second, and that hangs for
+    /// the last tenth of 75 s. Returns the try with all due I/O and the one with completed I/O
+    /// only, with one stretch per second.
     fn hangs_at_the_end(seed: u64) -> (Try, Try) {
         let (asked_per_s, elapsed_s, hangs_s) = (4.0, 75.0, 67.9);
         let mut source = Random::new(seed);
@@ -344,7 +353,7 @@ mod tests {
                 all[due_s as usize].all += 1;
                 alone[due_s as usize].all += 1;
             } else {
-                // It is found at the end, and has waited since it was due.
+                // Counted at the end; it has waited since it was due.
                 all[74].all += 1;
                 all[74].late += u64::from(elapsed_s - due_s > 1e-3);
             }
@@ -375,13 +384,13 @@ mod tests {
         assert!(search.is_second_try() && search.next(12) == Some(asked));
         assert_eq!(search.judge(tried(asked, 12.0, &quiet), &goal), Verdict::Keeps);
         assert!(!search.is_second_try() && search.keeps >= asked, "{search:?}");
-        // None is late, but half of what was asked for was never done.
+        // None is late, but half of the requested I/O was not completed.
         let asked = search.next(12).unwrap();
         assert_eq!(search.judge(tried(asked, 60.0, &quiet), &goal), Verdict::Misses);
         assert_eq!(search.facts()[&Attribute::GoalMissedAt], asked.into());
     }
 
-    /// A target that keeps the goal up to `truth`, and is unclear within `blur` of it.
+    /// Searches on a target that meets the goal up to `truth`, and is unclear within `blur` of it.
     fn find(truth: f64, blur: f64) -> (Search, u32) {
         let mut search = Search::below(1000.0);
         let mut tries = 0;
@@ -407,7 +416,7 @@ mod tests {
             assert!(search.is_confirmed, "{search:?}");
         }
         assert!(find(-1.0, 0.0).0.keeps <= 0.0, "nothing keeps it");
-        // What is unclear is tried twice and then counts as missed.
+        // An unclear rate is tried twice and then counts as missed.
         let (search, tries) = find(500.0, 30.0);
         assert!(search.keeps < 470.0 && search.keeps > 430.0, "{search:?}");
         assert!(tries <= MOST, "{tries}");
@@ -418,7 +427,7 @@ mod tests {
         let mut search = Search::below(1000.0);
         let mut seen = 0;
         while let Some(rate) = search.next(MOST) {
-            // Luck: 700 are kept once, and only 300 always.
+            // By luck: 700 meets the goal once, only 300 always.
             let again = rate <= search.keeps;
             let keeps = rate <= 300.0 || (rate <= 700.0 && !again && seen == 0);
             seen += u32::from(again);

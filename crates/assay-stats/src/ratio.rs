@@ -1,20 +1,20 @@
-//! Ratios of rare events to occasions, pooled over all stretches, and their interval (Wilson).
+//! Ratios of rare events to occasions, pooled over all stretches, with Wilson's interval.
 
 use assay_model::event::Count;
 
-/// 97.5 % quantile of the normal law: two sides of 95 %.
+/// 97.5 % quantile of the normal distribution, for a two-sided interval of 95 %.
 const Z: f64 = 1.959_964;
-/// Fewer stretches say nothing about how much they differ.
+/// Minimum number of stretches; fewer do not show their spread.
 pub(crate) const FEWEST: usize = 4;
 
-/// What the counts of a series amount to.
+/// Pooled counts of a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pooled {
     /// Σ part / Σ whole.
     pub share: f64,
-    /// Σ whole: every occasion is a sample.
+    /// Σ whole: every occasion counts as a sample.
     pub whole: u64,
-    /// Independent occasions that these are worth.
+    /// Number of effective occasions.
     pub n_effective: f64,
     /// Interval of the share at 95 %.
     pub interval: (f64, f64),
@@ -25,14 +25,14 @@ pub struct Pooled {
 }
 
 impl Pooled {
-    /// `None` where nothing could have happened.
+    /// Pools the counts of all stretches; `None` without any occasion.
     ///
-    /// The interval is Wilson's for `n_effective` occasions. Events come in bursts, so n occasions are
-    /// worth n / D: D is the variance of the share over the stretches, k/(k − 1) Σ (partᵢ − p wholeᵢ)²
-    /// / n² (Cochran, Sampling Techniques, 6.8), over that of independent occasions, p (1 − p) / n, and
-    /// at least 1 (Kish's design effect; in Wilson's interval after Dean and Pagano, Journal of Survey
-    /// Statistics and Methodology 3:484, 2015). Below four stretches, or where nothing ever happened,
-    /// D is taken to be 1.
+    /// The interval is Wilson's for `n_effective` occasions. Events come in bursts, so n occasions
+    /// are worth n / D: D is the variance of the share over the stretches, k/(k − 1) Σ (partᵢ − p
+    /// wholeᵢ)² / n² (Cochran, Sampling Techniques, 6.8), over that of independent occasions, p (1
+    /// − p) / n, and at least 1 (Kish's design effect; in Wilson's interval after Dean and Pagano,
+    /// Journal of Survey Statistics and Methodology 3:484, 2015). Below four stretches, or without
+    /// any event, D is 1.
     #[must_use]
     pub fn of(counts: &[Count]) -> Option<Self> {
         let used: Vec<Count> = counts.iter().copied().filter(|it| it.whole > 0).collect();
@@ -50,7 +50,7 @@ impl Pooled {
     }
 }
 
-/// D of stretches with so many events among so many occasions each.
+/// Returns the design effect D of stretches, each given as its events and its occasions.
 pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 {
     let independent = share * (1.0 - share) * whole;
     if counts.len() < FEWEST || independent <= 0.0 {
@@ -59,15 +59,15 @@ pub(crate) fn design_effect(counts: &[[f64; 2]], share: f64, whole: f64) -> f64 
     let k = counts.len() as f64;
     let away = |[part, of]: &[f64; 2]| (part - share * of).powi(2);
     let squares: f64 = counts.iter().map(away).sum();
-    // Fewer than one independent occasion there never are.
+    // Never fewer than one effective occasion.
     (k / (k - 1.0) * squares / independent).clamp(1.0, whole)
 }
 
-/// Interval at 95 % of a share p seen on n independent occasions, n > 0:
-/// (p + z²/2n ± z √(p (1 − p)/n + z²/4n²)) / (1 + z²/n), within 0 … 1.
+/// Returns the interval at 95 % of a share p of n independent occasions, n > 0: (p + z²/2n ± z √(p
+/// (1 − p)/n + z²/4n²)) / (1 + z²/n), within 0 … 1.
 ///
-/// Wilson, Journal of the American Statistical Association 22:209, 1927. It holds for shares near 0 and
-/// for none at all, where p ± z √(p (1 − p)/n) is empty.
+/// Wilson, Journal of the American Statistical Association 22:209, 1927. It is valid for shares
+/// near and at 0, where p ± z √(p (1 − p)/n) is empty.
 #[must_use]
 pub fn wilson(share: f64, n: f64) -> (f64, f64) {
     let z2 = Z * Z;

@@ -1,7 +1,7 @@
-//! Steady state (SNIA): whether the last rounds still differ.
+//! Steady state (SNIA): decides whether the last rounds still differ.
 //!
-//! Never decides what a round is or how long it lasts. The live run and the summary ask the same
-//! function, [`Steady::of`].
+//! Does not define a round or its duration. The live run and the summary use the same function,
+//! [`SteadyState::from_rates`].
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::doubt::{Doubt, SteadyWindow};
@@ -9,37 +9,37 @@ use assay_model::workload::course::SteadyRule;
 
 use crate::rate_search::student;
 
-/// What the rounds so far amount to.
+/// Steady-state test over the rounds so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steady {
-    /// Rounds that were made.
+    /// Number of rounds.
     pub rounds: usize,
-    /// The last of them, where there are enough.
+    /// The last rounds, if there are enough.
     pub window: Option<Window>,
-    /// What they are held against.
+    /// Rule that is tested.
     pub rule: SteadyRule,
 }
 
 impl Steady {
-    /// From the rate of every round, in order.
+    /// Creates the test from the rate of every round, in order.
     #[must_use]
     pub fn of(rates: &[f64], rule: &SteadyRule) -> Self {
         Self { rounds: rates.len(), window: Window::last(rates, rule), rule: *rule }
     }
 
-    /// Whether the last rounds do not differ any more.
+    /// Returns whether a steady state is reached.
     #[must_use]
     pub fn is_reached(&self) -> bool {
         self.window.is_some_and(|window| window.is_steady(&self.rule))
     }
 
-    /// Whether no further round is made.
+    /// Returns whether no further round follows.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.is_reached() || self.rounds >= self.rule.most_rounds as usize
     }
 
-    /// What is reported with every result of the case.
+    /// Returns the facts that are added to every result of the case.
     #[must_use]
     pub fn facts(&self) -> Attributes {
         let mut facts = Attributes::from([
@@ -53,7 +53,7 @@ impl Steady {
         facts
     }
 
-    /// `steady-state-not-reached`, where it is so.
+    /// Returns the doubt `steady-state-not-reached` unless it is reached.
     #[must_use]
     pub fn doubt(&self) -> Option<Doubt> {
         let window = self.window.map(|it| SteadyWindow {
@@ -71,22 +71,23 @@ impl Steady {
     }
 }
 
-/// The last few rounds together.
+/// Window over the last few rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
-    /// Mean of their rates.
+    /// Mean rate.
     pub mean: f64,
     /// Maximum minus minimum rate over the mean.
     pub range: f64,
-    /// What the straight line of least squares changes from the first round to the last, over the
-    /// mean; below 0 where it falls.
+    /// Change of the least-squares line from the first round to the last, over the mean; negative
+    /// where it falls.
     pub slope: f64,
-    /// The same of a trend that lasts: see [`drift`]; `None` = there is none.
+    /// Change by a lasting trend, likewise; `None` without one. See [`drift`].
     pub drift: Option<f64>,
 }
 
 impl Window {
-    /// The last `rule.window` of the rates; `None` while there are fewer, or none above 0.
+    /// Returns the window over the last `rule.window` rates; `None` with fewer, or if their mean is
+    /// not above 0.
     ///
     /// Slope = (n − 1) × Σ(i − ī)(xᵢ − x̄) / Σ(i − ī)², over x̄.
     #[must_use]
@@ -101,7 +102,7 @@ impl Window {
         Some(Self { mean, range: range(last), slope, drift: drift(rates, rule) })
     }
 
-    /// Whether the rule calls it steady.
+    /// Returns whether the rule is met.
     #[must_use]
     pub fn is_steady(&self, rule: &SteadyRule) -> bool {
         self.range <= rule.range && self.slope.abs() <= rule.slope && self.drift.is_none()
@@ -111,13 +112,14 @@ impl Window {
 /// Change over a window, over the mean, below which a trend does not matter.
 const DRIFT: f64 = 0.02;
 
-/// A trend that lasts: SNIA's rule lets a rate pass that falls by 2 % per round for ever, because that is
-/// only 8 % over five rounds.
+/// Returns the change by a lasting trend, over a window and over the mean; `None` without one.
+/// SNIA's rule alone accepts a rate that falls by 2 % per round for ever, because that is only 8 %
+/// over five rounds.
 ///
-/// A line is put through the last rounds, from one window to two as far back as they keep the range that is
-/// allowed. Its slope b has the standard error s / √Σ(i − ī)², s² = Σ residual² / (n − 2); it is a trend
-/// where |b| exceeds the error by the 95 % quantile of Student's t with n − 2 degrees of freedom, and where
-/// it changes the rate by more than 2 % over a window. Given over a window and over the mean.
+/// A line is fitted to the last rounds, from one window to two, as far back as they keep the
+/// allowed range. Its slope b has the standard error s / √Σ(i − ī)², s² = Σ residual² / (n − 2); it
+/// is a trend if |b| exceeds the error times the 95 % quantile of Student's t with n − 2 degrees of
+/// freedom, and if it changes the rate by more than 2 % over a window.
 fn drift(rates: &[f64], rule: &SteadyRule) -> Option<f64> {
     let n = rule.window as usize;
     let reach = (n..=2 * n).rev().filter_map(|k| rates.get(rates.len().checked_sub(k)?..));
@@ -128,18 +130,18 @@ fn drift(rates: &[f64], rule: &SteadyRule) -> Option<f64> {
     (drift.abs() > DRIFT && is_trend).then_some(drift)
 }
 
-/// Maximum less minimum over the mean.
+/// Returns maximum minus minimum, over the mean.
 fn range(rates: &[f64]) -> f64 {
     let minimum = rates.iter().copied().fold(f64::INFINITY, f64::min);
     let most = rates.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (most - minimum) * rates.len() as f64 / rates.iter().sum::<f64>()
 }
 
-/// The line of least squares through the rates of neighbouring rounds.
+/// Least-squares line through the rates of successive rounds.
 struct Line {
     mean: f64,
     per_round: f64,
-    /// Standard error of `per_round`.
+    /// Standard error of the slope.
     error: f64,
 }
 
@@ -163,7 +165,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// The round after which a series is steady, with range and slope in percent.
+    /// Checks the number of rounds after which a series is steady, with range and slope in percent.
     fn check(rates: &[f64], expected: Option<(usize, f64, f64)>) {
         let rule = &SteadyRule::SNIA;
         let windows =
@@ -176,18 +178,18 @@ mod tests {
 
     #[test]
     fn series_are_steady_when_their_definition_says_so() {
-        // A device that is fresh: its rate falls until it collects garbage all the time.
+        // A fresh device: its rate falls until garbage collection is continuous.
         let fresh = [900.0, 700.0, 500.0, 420.0, 400.0, 398.0, 402.0, 401.0, 399.0];
         check(&fresh, Some((8, 5.44, -3.56)));
         check(&[100.0; 5], Some((5, 0.0, 0.0)));
         check(&[100.0; 4], None);
-        // The range alone: one round of five is 21 % lower, in the middle, so that nothing slopes.
+        // Range only: one round of five is 21 % lower, in the middle, so that the slope is 0.
         check(&[105.0, 105.0, 83.0, 105.0, 105.0], None);
         check(&[105.0, 105.0, 86.0, 105.0, 105.0], Some((5, 18.77, 0.0)));
-        // The slope alone: 11 % from the first to the last.
+        // Slope only: 11 % from the first to the last.
         check(&[94.5, 97.25, 100.0, 102.75, 105.5], None);
         check(&[95.5, 103.0, 96.0, 104.0, 101.5], Some((5, 8.5, 5.2)));
-        // Within 10 %, but it goes on.
+        // Within 10 %, but with a lasting trend.
         check(&[104.5, 102.25, 100.0, 97.75, 95.5], None);
         // It falls for ever.
         check(&(0..25).map(|n| 1000.0 * 0.9_f64.powi(n)).collect::<Vec<_>>(), None);
@@ -196,7 +198,7 @@ mod tests {
         check(&[], None);
     }
 
-    /// In how many of 1000 series a steady state is found within SNIA's rounds.
+    /// Counts how many of 1000 series reach a steady state within SNIA's rounds.
     fn found_in(rate: impl Fn(i32) -> f64, noise: f64) -> usize {
         let mut source = Random::new(17);
         let mut steady = |_: &u32| {

@@ -1,41 +1,42 @@
-//! By how much one group of values lies above another: Hodges and Lehmann's estimate with its interval, and
-//! how likely as much is where nothing differs.
+//! Shift between two groups of values: Hodges and Lehmann's estimate with its interval, and the p
+//! value under no difference.
 //!
-//! The values are those of whole runs, on a scale on which a difference means the same everywhere: of
-//! logarithms, a difference is a ratio. From [`FEWEST_RANKED`] values on nothing is assumed about their
-//! distribution; with fewer ranks can show nothing at 95 %, and Student's t with its normal distribution
-//! stands in.
+//! The values are those of whole runs, on a scale on which a difference has the same meaning
+//! everywhere: on a logarithmic scale, a difference is a ratio. From [`MIN_RANKED`] values on,
+//! nothing is assumed about their distribution. With fewer values, ranks cannot be significant at
+//! 95 %; Student's t is used instead, which assumes a normal distribution.
 
 use crate::rank_statistic::RankStatistic;
 use crate::student;
 
-/// Fewer values on a side than this have no interval.
+/// Minimum number of values on a side for an interval.
 pub const FEWEST: usize = 3;
-/// The fewest pairs whose order can be improbable enough: 2 / 2⁶ = 3 %.
+/// Minimum number of pairs whose ranks can be significant: 2 / 2⁶ = 3 %.
 pub const FEWEST_RANKED: usize = 6;
 
-/// A shift with its uncertainty.
+/// Shift with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shift {
-    /// How far the second group lies above the first.
+    /// Difference of the second group from the first.
     pub by: f64,
-    /// Its interval and the probability of a shift as large by chance alone; `None` with too few values.
+    /// Interval and p value of the shift; `None` with too few values.
     pub known: Option<Known>,
 }
 
-/// What enough values tell of a shift.
+/// Interval and p value of a shift.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Known {
-    /// The interval of the shift.
+    /// Interval of the shift.
     pub interval: [f64; 2],
-    /// The probability of a shift at least as large, either way, where nothing differs.
+    /// Two-sided probability of a shift at least as large, if nothing differs.
     pub p: f64,
 }
 
-/// The shift of paired values, from their differences; `None` without one.
+/// Returns the shift of paired values, from their differences; `None` without one.
 ///
-/// The median of the means of every two differences, with the interval of the same means that Wilcoxon's
-/// signed-rank test does not reject (Hollander, Wolfe and Chicken, 3rd ed., 3.2 and 3.3).
+/// The estimate is the median of the means of every two differences, with the interval of the same
+/// means that Wilcoxon's signed-rank test does not reject (Hollander, Wolfe and Chicken, 3rd ed.,
+/// 3.2 and 3.3).
 #[must_use]
 pub fn of_pairs(differences: &[f64], level: f64) -> Option<Shift> {
     let risk = 1.0 - level;
@@ -58,11 +59,11 @@ pub fn of_pairs(differences: &[f64], level: f64) -> Option<Shift> {
     }
 }
 
-/// The shift between two independent groups; `None` where one has no value.
+/// Returns the shift between two independent groups; `None` if one is empty.
 ///
-/// The median of all differences, with the interval of those that the rank-sum test does not reject
-/// (Hollander, Wolfe and Chicken, 3rd ed., 4.2 and 4.3); with few values Welch's t, whose degrees of freedom
-/// are rounded down.
+/// The estimate is the median of all differences, with the interval of those that the rank-sum test
+/// does not reject (Hollander, Wolfe and Chicken, 3rd ed., 4.2 and 4.3); with few values, Welch's t
+/// with degrees of freedom rounded down.
 #[must_use]
 pub fn of_groups(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
     let risk = 1.0 - level;
@@ -92,11 +93,11 @@ pub fn of_groups(a: &[f64], b: &[f64], level: f64) -> Option<Shift> {
     }
 }
 
-/// `minimum` is the probability that stands for 0: values that do not differ among themselves at all are no
-/// proof, for few can agree by chance where a figure is coarse.
+/// Returns a shift with Student's t. `minimum` replaces a p value of 0: values without any spread
+/// are no proof, because few coarse values may agree by chance.
 fn by_student(mean: f64, error: f64, freedom: u32, (risk, minimum): (f64, f64)) -> Shift {
     let half = student::critical(risk, freedom) * error;
-    // Equal values differ by rounding.
+    // Tolerates rounding between equal values.
     let are_equal = error <= 1e-12 * mean.abs();
     let p = match (mean == 0.0, are_equal) {
         (true, _) => 1.0,
@@ -106,7 +107,8 @@ fn by_student(mean: f64, error: f64, freedom: u32, (risk, minimum): (f64, f64)) 
     Shift { by: mean, known: Some(Known { interval: [mean - half, mean + half], p }) }
 }
 
-/// The median of `values`, and the interval between their values of the same rank from either end.
+/// Returns the median of `values`, and the interval between the values of the same rank from either
+/// end.
 fn ranked(
     mut values: Vec<f64>,
     distribution: &RankStatistic,
@@ -118,7 +120,8 @@ fn ranked(
     Some((middle(values)?, ends))
 }
 
-/// Wilcoxon's test. Differences of 0 say nothing about the side and are left out.
+/// Returns the p value of Wilcoxon's signed-rank test. Differences of 0 have no sign and are left
+/// out.
 fn signed_rank(differences: &[f64]) -> f64 {
     let differences: Vec<f64> =
         differences.iter().copied().filter(|difference| *difference != 0.0).collect();
@@ -136,7 +139,7 @@ fn middle(mut values: Vec<f64>) -> Option<f64> {
     crate::quantile::median(&values)
 }
 
-/// Mean and variance.
+/// Returns mean and variance.
 fn moments(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -161,7 +164,7 @@ mod tests {
         assert_eq!(of_groups(&[1.0], &[2.0; 9], 0.95), Some(Shift { by: 1.0, known: None }));
     }
 
-    /// Darwin's maize (Hollander, Wolfe and Chicken give 15 pairs of it), and a table of Student's t.
+    /// Darwin's maize (15 pairs, from Hollander, Wolfe and Chicken), and a table of Student's t.
     #[test]
     fn shifts_are_those_of_the_textbooks() {
         let darwin = [
@@ -189,8 +192,8 @@ mod tests {
         }
     }
 
-    /// How often the interval misses, for values that are skewed and for few normal ones; three standard
-    /// errors of 2,000 trials.
+    /// Miss rate of the interval and rejection rate of the test, for 3 to 14 normal values; three
+    /// standard errors of 2,000 trials.
     #[test]
     fn intervals_cover_the_shift_and_the_test_keeps_its_rate() {
         let mut random = Random::new(5);

@@ -1,7 +1,8 @@
-//! Comparisons and histories whose truth is known: how often verdicts and change points are right. What
-//! `cargo xtask truth statistics` prints, and the tests assert in a small way.
+//! Simulation of comparisons and histories with known truth: counts how often verdicts and change
+//! points are right. `cargo xtask truth statistics` prints the result; the tests assert a short
+//! form.
 //!
-//! Whole runs are made, so that every step from samples to verdicts is the real one.
+//! Simulates whole runs, so that every step from samples to verdicts is the real one.
 
 use assay_model::comparison::Verdict;
 use assay_model::event::{
@@ -17,51 +18,52 @@ use crate::change_points;
 use crate::compare::{Condition, RUNS, compare};
 use crate::random::Random;
 
-/// The margin of the comparisons: the program's own.
+/// Margin of the comparisons: the default of the program.
 const MARGIN: f64 = 0.02;
 
 /// Two conditions in which one metric may differ.
 #[derive(Debug, Clone, Copy)]
 pub struct Conditions {
-    /// Metrics of the suite.
+    /// Number of metrics of the suite.
     pub metrics: usize,
-    /// Runs of each condition.
+    /// Number of runs of each condition.
     pub runs: u32,
-    /// Standard deviation from run to run, relative.
+    /// Relative standard deviation between runs.
     pub spread: f64,
-    /// The true ratio of the first metric, second over first; all others do not differ.
+    /// True ratio of the first metric, second condition over first; the others do not differ.
     pub ratio: f64,
-    /// Whether they took turns.
+    /// Whether the conditions took turns.
     pub in_turns: bool,
     /// Relative change of the machine from one run to the next.
     pub drift: f64,
 }
 
 impl Conditions {
-    /// A suite of 50 metrics with the runs that a comparison in turns takes by default, and no difference.
+    /// Suite of 50 metrics with the default number of runs of a comparison in turns, and no
+    /// difference.
     pub const EQUAL: Self =
         Self { metrics: 50, runs: RUNS, spread: 0.01, ratio: 1.0, in_turns: true, drift: 0.0 };
 }
 
-/// What became of simulated comparisons.
+/// Results of simulated comparisons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Verdicts {
-    /// Comparisons.
+    /// Number of comparisons.
     pub comparisons: u32,
-    /// Those in which a metric that does not differ is better or worse.
+    /// Comparisons with a false better or worse verdict.
     pub misled: u32,
-    /// Those in which the metric that differs is called so, the right way.
+    /// Comparisons that found the difference, in the right direction.
     pub found: u32,
 }
 
 impl Verdicts {
-    /// Share of comparisons with a false verdict.
+    /// Returns the share of comparisons with a false verdict.
     #[must_use]
     pub fn misled(&self) -> f64 {
         f64::from(self.misled) / f64::from(self.comparisons)
     }
 
-    /// Share of comparisons that found the difference.
+    /// Returns the share of comparisons that found the difference.
     #[must_use]
     pub fn found(&self) -> f64 {
         f64::from(self.found) / f64::from(self.comparisons)
@@ -69,7 +71,7 @@ impl Verdicts {
 }
 
 impl Conditions {
-    /// Compares so many pairs of conditions.
+    /// Simulates the given number of comparisons.
     #[must_use]
     pub fn simulate(self, comparisons: u32, seed: u64) -> Verdicts {
         let mut random = Random::new(seed);
@@ -81,7 +83,7 @@ impl Conditions {
                 Condition { name: "b", runs: &b, places: &[] },
                 MARGIN,
             );
-            // Of a latency, more is worse.
+            // A higher latency is worse.
             let right = if self.ratio > 1.0 { Verdict::Worse } else { Verdict::Better };
             let differs = usize::from((self.ratio - 1.0).abs() > f64::EPSILON);
             let is_called = |it: Verdict| matches!(it, Verdict::Better | Verdict::Worse);
@@ -98,7 +100,7 @@ impl Conditions {
         for block in 0..self.runs {
             let mut order = [0, 1];
             random.shuffle(&mut order);
-            // Not backwards in every second block, so that drift is what it is at worst.
+            // The order is not reversed in every second block: the worst case for drift.
             for condition in order {
                 let turn = self.in_turns.then(|| Turn {
                     comparison: "simulated".to_owned(),
@@ -123,7 +125,7 @@ impl Conditions {
     }
 }
 
-/// A run that measured one latency for every level.
+/// Returns a run with one latency for every level.
 fn run(levels: &[f64], turn: Option<Turn>) -> Run {
     let stopping = Stopping { target: 0.01, repetitions: 3, preparations: 1, budget_s: 9.0 };
     let case = |metric: usize| Case {
@@ -173,7 +175,7 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
             metric: "latency".into(),
             dimensions: case.workload.dimensions("assay"),
         }));
-        // What lies within a run is a part of what differs from run to run.
+        // The variance within a run is part of the variance between runs.
         let value = *level;
         events.push(RunEvent::Sample(Sample {
             series,
@@ -189,32 +191,32 @@ fn run(levels: &[f64], turn: Option<Turn>) -> Run {
     Run::fold(events).expect("the first event is that of a beginning")
 }
 
-/// A history of runs in which the level changes once.
+/// History of runs in which the level changes once.
 #[derive(Debug, Clone, Copy)]
 pub struct Past {
-    /// Runs.
+    /// Number of runs.
     pub runs: usize,
-    /// Standard deviation from run to run, relative.
+    /// Relative standard deviation between runs.
     pub spread: f64,
-    /// The true step, relative; 0 for none.
+    /// True step, relative; 0 for none.
     pub step: f64,
-    /// Runs from the step on; `None` for any number from 5 to all but 5.
+    /// Number of runs from the step on; `None` for a random number from 5 to all but 5.
     pub after: Option<usize>,
 }
 
-/// What became of simulated histories.
+/// Results of simulated histories.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Steps {
-    /// Histories.
+    /// Number of histories.
     pub histories: u32,
-    /// Those in which the step is found no more than two runs from where it is.
+    /// Histories in which the step is found within two runs of its position.
     pub found: u32,
-    /// Those with a change point that is not there.
+    /// Histories with a false change point.
     pub misled: u32,
 }
 
 impl Past {
-    /// Looks for changes in so many histories.
+    /// Simulates the given number of histories.
     #[must_use]
     pub fn simulate(self, histories: u32, seed: u64) -> Steps {
         let mut random = Random::new(seed);

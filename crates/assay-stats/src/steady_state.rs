@@ -1,24 +1,24 @@
-//! Warm-up detection: how many leading repetitions of a preparation do not belong to the rest.
+//! Warm-up detection: finds the leading repetitions of a preparation that differ from the rest.
 
 use crate::autocorrelation::integrated_time;
 use crate::rank::mid_ranks;
 
-/// For each preparation the number of leading values to discard, at most half of them.
+/// Returns for each preparation the number of leading values to discard, at most half of them.
 ///
-/// First a common warm-up is looked for, as every fresh allocation may cause one: for every split d
-/// the ranks before it are compared with those after it, within each preparation and summed over
-/// them, z(d) = Σ (W(d) − d r̄) / √(Σ d (n − d) s² / (n − 1)), where W(d) is the sum of the first d
-/// ranks, r̄ and s² mean and variance of all ranks of the preparation (Mann and Whitney's test,
-/// stratified as by van Elteren, with the exact variance under permutation, also with ties). The
-/// split with the largest |z| counts if it exceeds a threshold that independent samples of any
-/// distribution exceed in about 1 of 200 series; then the rest is looked at again. After that each
-/// preparation is looked at alone, for a warm-up of the machine itself. Where neighbours in the
-/// second halves resemble each other, |z| is divided by √τ, their autocorrelation time: a series
-/// that wanders all the time has no warm-up.
+/// A common warm-up is searched first, because every fresh allocation may cause one: for every
+/// split d the ranks before it are compared with those after it, within each preparation and summed
+/// over them, z(d) = Σ (W(d) − d r̄) / √(Σ d (n − d) s² / (n − 1)), where W(d) is the sum of the
+/// first d ranks, r̄ and s² mean and variance of all ranks of the preparation (Mann and Whitney's
+/// test, stratified as by van Elteren, with the exact variance under permutation, also with ties).
+/// The split with the largest |z| counts if it exceeds a threshold that independent samples of any
+/// distribution exceed in about 1 of 200 series; then the rest is tested again. After that each
+/// preparation is tested separately, for a warm-up of the machine itself. Where successive values
+/// in the second halves correlate, |z| is divided by √τ, their autocorrelation time: a series that
+/// wanders all the time has no warm-up.
 ///
-/// It sees a level that lasts or that comes back in every preparation. A single slow repetition at
-/// the head of one preparation stays in: nothing distinguishes it from an ordinary outlier, and the median
-/// does not feel it. Samples that are independent lose less than 1 % of their number.
+/// The test detects a level that lasts or that recurs in every preparation. A single slow
+/// repetition at the head of one preparation stays: it cannot be distinguished from an ordinary
+/// outlier, and the median is not affected. Independent samples lose less than 1 % of their number.
 #[must_use]
 pub fn warm_up(preparations: &[Vec<f64>]) -> Vec<usize> {
     let mut discarded = vec![0; preparations.len()];
@@ -32,7 +32,7 @@ pub fn warm_up(preparations: &[Vec<f64>]) -> Vec<usize> {
     discarded
 }
 
-/// Discards from the preparations that `members` names, until no split stands out any more.
+/// Discards leading values of the preparations in `members` until no split is significant.
 fn discard(preparations: &[Vec<f64>], members: &[usize], discarded: &mut [usize]) {
     let room = |of: usize, discarded: &[usize]| {
         (preparations[of].len() / 2).saturating_sub(discarded[of])
@@ -52,7 +52,7 @@ fn discard(preparations: &[Vec<f64>], members: &[usize], discarded: &mut [usize]
     }
 }
 
-/// The ranks of one preparation, relative to their mean.
+/// Ranks of one preparation, relative to their mean.
 struct Stratum {
     excess: Vec<f64>,
     squares: f64,
@@ -71,14 +71,14 @@ impl Stratum {
         self.excess[self.excess.len() / 2..].to_vec()
     }
 
-    /// Variance of the sum of `before` ranks drawn at random.
+    /// Returns the variance of the sum of `before` ranks drawn at random.
     fn variance(&self, before: usize) -> f64 {
         let (n, before) = (self.excess.len() as f64, before as f64);
         before * (n - before) / n * self.squares / (n - 1.0)
     }
 }
 
-/// The split that stands out, or 0.
+/// Returns the most significant split, or 0.
 fn change(strata: &[Stratum]) -> usize {
     let longest = strata.iter().map(|stratum| stratum.room).max().unwrap_or(0);
     let n: usize = strata.iter().map(|stratum| stratum.excess.len()).sum();
@@ -103,10 +103,10 @@ fn change(strata: &[Stratum]) -> usize {
     best.1
 }
 
-/// The largest |z| over all splits that n independent samples, in any number of preparations,
-/// exceed in about 1 of 200 series: 2.1 + 0.86 ln ln n, fitted to 40,000 simulated series each
-/// for n from 10 to 1,000 (the law of the iterated logarithm gives the form). Below 14 samples no
-/// split can exceed it.
+/// Returns the threshold that the largest |z| over all splits exceeds in about 1 of 200 series of n
+/// independent samples, in any number of preparations: 2.1 + 0.86 ln ln n. It is fitted to 40,000
+/// simulated series each for n from 10 to 1,000 (the law of the iterated logarithm gives the form).
+/// Below 14 samples no split can exceed it.
 fn threshold(n: usize) -> f64 {
     2.1 + 0.86 * (n.max(3) as f64).ln().ln()
 }

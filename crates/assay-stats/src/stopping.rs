@@ -1,7 +1,8 @@
-//! The sequential rule: after every repetition, whether to repeat, to prepare again or to stop.
+//! Sequential stopping rule: decides after every repetition whether to repeat, to prepare again or
+//! to stop.
 //!
-//! The rule is a function of what was measured and of the time it took. It reads no clock and keeps
-//! no state, so a case can be replayed from its samples.
+//! The rule is a function of the samples and of the time spent. It reads no clock and keeps no
+//! state, so a case can be replayed from its samples.
 
 use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
@@ -10,26 +11,26 @@ use crate::analysis::{Analysis, analyse};
 
 pub use crate::analysis::Samples;
 
-/// What to do after a repetition.
+/// Step that follows a repetition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Measure once more as things are.
+    /// Repeat with the present preparation.
     Repeat,
-    /// Give everything back, allocate and place it again, then measure once.
+    /// Release all resources, allocate and place them again, then measure once.
     PrepareAfresh,
-    /// The case is finished.
+    /// Stop: the case is finished.
     Stop(Stopped),
 }
 
-/// The time a case has taken so far.
+/// Time that a case has taken so far.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Spent {
-    /// Seconds since the case began, with everything: preparing, measuring, checking.
+    /// Seconds since the case began, including preparation, measurement and checks.
     pub elapsed_s: f64,
-    /// Seconds the latest repetition took; `None` = not known, then it is taken to be as long as
-    /// the mean of everything, which wastes the end of a budget when preparing is expensive.
+    /// Seconds of the latest repetition; `None` = unknown. Then it is estimated as the mean over
+    /// all the time, which wastes the end of a budget when preparations are expensive.
     pub repetition_s: Option<f64>,
-    /// Samples that a repetition brings to a series: 1 of a kernel, hundreds of a connection.
+    /// Samples that a repetition adds to a series: 1 of a kernel, hundreds of a connection.
     pub batch: usize,
 }
 
@@ -39,41 +40,43 @@ impl From<f64> for Spent {
     }
 }
 
-/// Share of the variance that is presumed to be between preparations until more is known: small,
-/// and more than a handful of preparations can rule out.
+/// Share of the variance presumed between preparations until more is known: small, but not ruled
+/// out by fewer than several preparations.
 const PRESUMED_BETWEEN: f64 = 0.05;
-/// Looking again after every sample would find a narrow interval by chance sooner or later; each
-/// look comes after half as many samples again, so that a case of 1,000 samples has a dozen.
+/// Growth between looks. A look after every sample would find a narrow interval by chance sooner or
+/// later. Each look comes after half as many samples again, so that a case of 1,000 samples has a
+/// dozen.
 const GROWTH: f64 = 1.5;
 
-/// A series shorter than this many times the repetitions that were asked for does not show its
-/// dependence well: it has to look independent to be precise.
+/// Multiple of the requested repetitions below which a series does not show its dependence well: it
+/// has to look independent to be precise.
 const SHOWN: f64 = 3.0;
 
-/// Decides what follows the latest repetition of a case in which all `series` are measured together.
+/// Decides the next step of a case in which all `series` are measured together.
 ///
 /// Each series holds one group per preparation, the present one last. The rule:
 ///
 /// - *Precise*: at 10, 15, 22, 33 … repetitions (`stopping.repetitions` and growing by half), after
 ///   at least `stopping.preparations`, the half-width of every series' interval is at most
-///   `stopping.target` of its median, or the median is 0, and every series has `stopping.repetitions` samples left
-///   after its warm-up was discarded. Up to three times as many, they have to be worth as many
-///   independent ones: a slow drift looks precise for as long as it has not moved.
+///   `stopping.target` of its median, or the median is 0, and every series has
+///   `stopping.repetitions` samples left after its warm-up was discarded. Up to three times as
+///   many, the effective samples must reach that number as well: a slow drift looks precise for as
+///   long as it has not moved.
 /// - *Budget*: another repetition would end after `stopping.budget_s`. A case always gets its first
 ///   repetition.
-/// - A preparation is left for a fresh one when it has had its share: √(p/r × (1 − ρ)/ρ) repetitions,
-///   which gives the narrowest interval for the time when preparing takes p, a repetition r, and the
-///   share ρ of the variance is between preparations (Cochran, Sampling Techniques, 3rd ed.,
+/// - A preparation is replaced when it has had its share: √(p/r × (1 − ρ)/ρ) repetitions,
+///   which gives the narrowest interval for the time when preparing takes p, a repetition r, and
+///   the share ρ of the variance is between preparations (Cochran, Sampling Techniques, 3rd ed.,
 ///   §10.6; for benchmarks Kalibera and Jones, ISMM 2013), but at least
 ///   `stopping.repetitions` / `stopping.preparations`. The first `stopping.preparations` have only
-///   this minimum share where the budget has room for as many full ones again, so that a quiet machine
-///   is done soon; where it has not, they share what there is evenly.
+///   this minimum share if the budget has room for as many full ones again, so that a quiet machine
+///   is done soon; otherwise they share the budget evenly.
 ///
 /// Because of the distance between the looks, 91 to 98 of 100 intervals still cover their median
 /// after such a case (simulated; 95 to 98 when the samples are independent).
 ///
-/// All preparations happen within the budget whenever they fit with one repetition each, and the
-/// budget is never overrun by a planned step, only by one that takes longer than those before it.
+/// All preparations happen within the budget whenever they fit with one repetition each. No planned
+/// step overruns the budget; only a step that takes longer than those before it can.
 #[must_use]
 pub fn next<S: AsRef<[Vec<f64>]>>(
     series: impl IntoIterator<Item = S>,
@@ -101,8 +104,8 @@ pub fn next<S: AsRef<[Vec<f64>]>>(
     }
 }
 
-/// Whether every series is known as precisely as was requested. For measurers that bring many
-/// repetitions at once, so that there is nothing to look at in between.
+/// Returns whether every series is as precise as requested. For measurers that return many
+/// repetitions at once, without looks in between.
 #[must_use]
 pub fn is_precise<S: AsRef<[Vec<f64>]>>(
     series: impl IntoIterator<Item = S>,
@@ -111,9 +114,9 @@ pub fn is_precise<S: AsRef<[Vec<f64>]>>(
     series.into_iter().all(|one| precise(one.as_ref(), stopping))
 }
 
-/// How far a case is, in repetitions and in seconds.
+/// Progress of a case, in repetitions and in seconds.
 struct Progress {
-    /// Of the longest series, and how many of them a repetition brings.
+    /// Samples of the longest series.
     samples: usize,
     batch: usize,
     repetitions: usize,
@@ -139,8 +142,8 @@ impl Progress {
         let present = |one: &S| one.as_ref().get(preparations.max(1) - 1).map_or(0, Vec::len);
         let asked = stopping.preparations.max(1) as usize;
         let share_s = spent.elapsed_s / preparations.max(1) as f64;
-        // Without the time of a repetition, a preparation with its first repetition is taken to
-        // cost what a preparation with all of its repetitions has cost, which is never too little.
+        // Without the time of a repetition, a preparation with its first repetition is assumed to
+        // cost as much as a preparation with all of its repetitions has, which is never too little.
         let mean_s = spent.elapsed_s / repetitions.max(1) as f64;
         let (repetition_s, repeating_s) =
             spent.repetition_s.map_or((mean_s, mean_s), |reported_s| {
@@ -168,18 +171,19 @@ impl Progress {
         self.owed() == 0 && passes_look(self.samples, self.batch, stopping.repetitions as usize)
     }
 
-    /// Seconds a preparation with this many repetitions takes.
+    /// Returns the seconds that a preparation with this many repetitions takes.
     fn costs_s(&self, repetitions: f64) -> f64 {
         self.preparation_s + repetitions * self.repetition_s
     }
 
-    /// Whether, after one more repetition, those still owed could not be repeated as often as this.
+    /// Returns whether, after one more repetition, the outstanding preparations could not be
+    /// repeated as often as this one.
     fn endangers_owed(&self) -> bool {
         let each_s = self.costs_s((self.in_this_one + 1) as f64);
         self.owed() > 0 && self.repetition_s + self.owed() as f64 * each_s > self.left_s
     }
 
-    /// Whether this preparation has been repeated as often as pays.
+    /// Returns whether this preparation has had its share of repetitions.
     fn has_its_share<S: AsRef<[Vec<f64>]>>(&self, series: &[S]) -> bool {
         if !passes_look(self.in_this_one, 1, self.minimum_share) {
             return false;
@@ -195,7 +199,8 @@ impl Progress {
         has >= best || has >= self.best_share(maximum_between(series))
     }
 
-    /// Repetitions that pay at this ρ; without end when a repetition takes no time.
+    /// Returns the best number of repetitions at this ρ; practically infinite when a repetition
+    /// takes no time.
     fn best_share(&self, between: f64) -> f64 {
         let costs = self.preparation_s / self.repetition_s.max(f64::MIN_POSITIVE);
         (costs * (1.0 - between) / between).sqrt()
@@ -207,7 +212,8 @@ fn maximum_between<S: AsRef<[Vec<f64>]>>(series: &[S]) -> f64 {
     analyses.map(|analysis| analysis.effective.between).fold(PRESUMED_BETWEEN, f64::max)
 }
 
-/// Whether the latest `batch` of `n` holds one of `first`, 1.5 × `first`, … each rounded down.
+/// Returns whether the latest `batch` of `n` samples contains a look: `first`, 1.5 × `first`, …
+/// each rounded down.
 fn passes_look(n: usize, batch: usize, first: usize) -> bool {
     let mut look = first.max(1);
     while look + batch <= n {
@@ -220,11 +226,11 @@ fn precise(samples: &[Vec<f64>], stopping: &Stopping) -> bool {
     let narrow = |analysis: &Analysis| {
         let (n, minimum) = (analysis.sorted.len() as f64, f64::from(stopping.repetitions));
         let Some(width) = analysis.relative_half_width() else {
-            // Around a median of 0 no share of it can be asked for.
+            // Around a median of 0 no relative width can be required.
             return n >= minimum && analysis.interval.is_some();
         };
         let effective = &analysis.effective;
-        // A hair is added for what rounding took.
+        // Tolerates rounding.
         let worth = effective.n * (1.0 + 1e-9);
         let is_shown = worth >= minimum && (effective.errors <= 0.0 || n > minimum)
             || n >= minimum * SHOWN

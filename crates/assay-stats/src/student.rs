@@ -1,19 +1,19 @@
-//! Student's t: what a few independent values are worth.
+//! Student's t: intervals and tests for few effective values.
 
 use crate::quantile::{LEVEL, median};
 
-/// How much wider than that of their mean the interval of the median of a few normal values is: 1.16 times
+/// Ratio of the width of the median's interval to that of the mean's, for few normal values: 1.16
 /// for three, 1.25 for many (π / 2 as variances).
 pub(crate) const OF_MEDIAN: f64 = 1.2;
 
-/// The probability that |t| with `freedom` degrees of freedom is greater than `t`, in closed form
+/// Returns the probability that |t| with `freedom` degrees of freedom exceeds `t`, in closed form
 /// (Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.3 and 26.7.4).
 #[must_use]
 pub fn beyond(t: f64, freedom: u32) -> f64 {
     let angle = (t.abs() / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
     let is_odd = freedom % 2 == 1;
-    // The series begins with cos θ where there is an odd number, else with 1.
+    // The series starts with cos θ for an odd number, else with 1.
     let (mut term, mut power) = if is_odd { (cosine, 1) } else { (1.0, 0) };
     let mut sum = 0.0;
     while power + 2 <= freedom {
@@ -28,14 +28,14 @@ pub fn beyond(t: f64, freedom: u32) -> f64 {
     (1.0 - within).clamp(0.0, 1.0)
 }
 
-/// The t beyond which |t| lies with probability `risk`, which is above 0.
+/// Returns the critical value that |t| exceeds with probability `risk`, which is above 0.
 #[must_use]
 pub fn critical(risk: f64, freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while beyond(high, freedom) > risk && high < f64::MAX / 2.0 {
         high *= 2.0;
     }
-    // Halved until nothing is left between the two numbers.
+    // Bisection down to the resolution of a double.
     for _ in 0..60 {
         let middle = 0.5 * (low + high);
         if beyond(middle, freedom) > risk { low = middle } else { high = middle }
@@ -43,13 +43,14 @@ pub fn critical(risk: f64, freedom: u32) -> f64 {
     high
 }
 
-/// The interval of the median at [`LEVEL`] of ascending values that are worth fewer effective ones than
-/// order statistics need, such as those of three preparations that differ: m ± 1.2 t √(s² / (`worth` − 1)),
-/// in logarithms where all values are positive, so that a time and its rate have the same.
+/// Returns the interval of the median at [`LEVEL`] of ascending values with fewer effective ones
+/// than order statistics need, such as three preparations that differ: m ± 1.2 t √(s² / (`worth` −
+/// 1)). It is computed from logarithms where all values are positive, so that a time and its rate
+/// have equivalent intervals.
 ///
-/// s² is the mean square around the mean, which `worth` effective values make too small by 1 − 1 / `worth`. t has
-/// `worth` − 1 degrees of freedom, but two at least where more than two preparations or the neighbours
-/// themselves say what the values are worth. That it covers is counted, in [`crate::proof`].
+/// s² is the mean square around the mean, which is too small by 1 − 1 / `worth`. t has `worth` − 1
+/// degrees of freedom, but at least two unless there are exactly two preparations.
+/// [`crate::interval_coverage`] simulates the coverage.
 #[must_use]
 pub fn interval(sorted: &[f64], worth: f64, preparations: usize) -> Option<(f64, f64)> {
     let is_positive = *sorted.first()? > 0.0;
@@ -72,7 +73,7 @@ pub fn interval(sorted: &[f64], worth: f64, preparations: usize) -> Option<(f64,
 mod tests {
     use super::*;
 
-    /// The usual table of two-sided critical values.
+    /// Common table of two-sided critical values.
     #[test]
     fn critical_values_are_those_of_the_tables() {
         for (freedom, risk, expected) in [

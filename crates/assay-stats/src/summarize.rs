@@ -1,7 +1,8 @@
-//! The events of a run become estimates with their uncertainty.
+//! Summary of a run: converts its events into estimates with their uncertainty.
 //!
-//! Every series of every finished case becomes an estimate, and so does what several hosts did together; steps tell
-//! their facts; limits are attached, some of which other estimates of the same run provide; everything is held to the laws.
+//! Every series of every finished case becomes an estimate, and so do the totals of several hosts.
+//! Steps add their facts. Limits are attached, some of them from other estimates of the same run.
+//! Every estimate is checked against the plausibility laws.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +31,8 @@ pub mod totals;
 
 pub use limits::hold_against_data_sheet;
 
-/// Condenses a run. Cases that were never finished are neither results nor failures.
+/// Summarizes a run. Unfinished cases are neither results nor failures, except for interrupted
+/// network cases, whose samples count.
 #[must_use]
 pub fn summarize(run: &Run) -> Summary {
     let totals: Vec<CaseRecord> =
@@ -50,7 +52,7 @@ pub fn summarize(run: &Run) -> Summary {
     }
 }
 
-/// A run whose estimates are held to the laws, and its hosts against each other.
+/// Estimates of a run, checked against the laws, and its hosts against each other.
 struct Condensed {
     results: Vec<Estimate>,
     steps: Vec<Estimate>,
@@ -58,7 +60,7 @@ struct Condensed {
     warnings: Vec<Doubt>,
 }
 
-/// `totals` are those of cases that several hosts measured together.
+/// Condenses the cases of a run and the `totals` of cases that several hosts measured together.
 fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
     let mut entries = Vec::new();
     let mut failures = Vec::new();
@@ -72,7 +74,7 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
                 failures.extend(failed);
                 warnings.extend(unknown_metrics(record));
             }
-            // Each host says for itself how it failed.
+            // Each host has its own failure, added below.
             Some(CaseEnd::Failed { .. }) if !record.failed_on.is_empty() => {}
             Some(CaseEnd::Failed { failure: what, because }) => {
                 entries.extend(tries(run, record));
@@ -99,24 +101,24 @@ fn condense<'r>(run: &'r Run, totals: &'r [CaseRecord]) -> Condensed {
     Condensed { results, steps, failures, warnings }
 }
 
-/// An estimate and where it comes from.
+/// Estimate with its origin.
 struct Entry<'r> {
     record: &'r CaseRecord,
     host: Option<&'r HostJoined>,
-    /// Number of the round or try, where it is not a result.
+    /// Number of the round or try, unless it is a result.
     step: Option<u64>,
-    /// Whether it is about all that the case does, and not about the reads of a mix.
+    /// Whether it covers all operations of the case, not one side of a mix.
     is_whole: bool,
     estimate: Estimate,
-    /// What other hosts are held against.
+    /// Values to compare with other hosts.
     measured: Measured,
 }
 
-/// What becomes of a series.
+/// Role of a series in the summary.
 enum Place {
     Result,
     Step(u64),
-    /// It adds up to a result and is none.
+    /// Part of a result.
     Part,
 }
 
@@ -176,8 +178,8 @@ fn finished<'r>(
     (entries, failures)
 }
 
-/// What a case of the network had measured when its connection broke, or somebody ended the run: it is as good as ever,
-/// and says so.
+/// Returns estimates of a network case whose connection broke, or that the user interrupted: its
+/// samples are valid, with the doubt `BrokeOff`.
 fn broken_off<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
     let has_samples = match &record.end {
         Some(CaseEnd::Finished(_)) => false,
@@ -192,7 +194,7 @@ fn broken_off<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
     entries
 }
 
-/// The rates that a search has tried which met its goal at none.
+/// Returns the rates that a search has tried without meeting its goal.
 fn tries<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
     if record.case.workload.latency_goal().is_none() {
         return Vec::new();
@@ -202,26 +204,27 @@ fn tries<'r>(run: &'r Run, record: &'r CaseRecord) -> Vec<Entry<'r>> {
     entries
 }
 
-/// Whether a doubt about a case is one about this series of it.
+/// Returns whether a doubt about a case applies to this series.
 fn concerns(doubt: &Doubt, series: &SeriesRecord) -> bool {
     let Doubt::ProcessCpuOnly { is_tool } = doubt else { return true };
     let end = series.dimensions.get(&Attribute::End).and_then(Value::text);
     series.metric.starts_with("cpu_") && (*is_tool || end == Some("remote"))
 }
 
-/// Hosts tell what they find as they find it; results are in the order of the hosts.
+/// Returns the index of the series' host: results are sorted by it, because hosts report in any
+/// order.
 fn place_of_host(run: &Run, series: &SeriesRecord) -> Option<usize> {
     let host = series.dimensions.get(&Attribute::Host).and_then(Value::text)?;
     run.hosts.iter().position(|it| it.host == host)
 }
 
-/// Whether its host carried the case to its end.
+/// Returns whether the host of the series completed the case.
 fn has_not_failed(record: &CaseRecord, series: &SeriesRecord) -> bool {
     let host = series.dimensions.get(&Attribute::Host).and_then(Value::text);
     record.failed_on.iter().all(|on| Some(on.host.as_str()) != host)
 }
 
-/// Opened, and nothing came of it.
+/// Returns whether a series was opened but has no values.
 fn is_empty(series: &SeriesRecord) -> bool {
     let counted = |seen: u64, warmup: bool| seen > 0 && !warmup;
     series.samples.is_empty()
@@ -230,11 +233,10 @@ fn is_empty(series: &SeriesRecord) -> bool {
         && !series.counts.iter().any(|it| counted(it.seen.whole, it.warmup))
 }
 
-/// What a series is about: what was asked, and what was found out on the way.
+/// Collects the context of a series: requested parameters and facts found while measuring.
 ///
-/// What was found out wins over what was asked, because a tool may not do exactly what it is asked; what
-/// is about the series wins over what is about the case. The host stays among the parameters only where
-/// the run has several.
+/// Facts replace requested parameters, because a tool may not do exactly as requested; facts of the
+/// series replace those of the case. The host remains a parameter only where the run has several.
 fn describe<'r>(
     run: &'r Run,
     record: &'r CaseRecord,
@@ -246,7 +248,7 @@ fn describe<'r>(
     let named = parameters.get(&Attribute::Host).and_then(Value::text).map(str::to_owned);
     let mut found = record.facts.clone();
     if series.dimensions.contains_key(&Attribute::Step) {
-        // The rate that a search has found is not that of its tries.
+        // The rate that a search has found is not the rate of its tries.
         found.remove(&Attribute::RequestedRate);
     }
     parameters.extend(found);
@@ -274,9 +276,10 @@ fn describe<'r>(
     (host, about)
 }
 
-/// Adds to results and steps what the steps of their case tell.
+/// Adds the results of each case's steps to its results and steps.
 fn report<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
-    // Results come metric by metric, each from all hosts: once for a host, whose series are looked for among those of all.
+    // Results are sorted by metric, then by host; the cache avoids repeated searches for the series
+    // of a host.
     let mut known: BTreeMap<(*const CaseRecord, String), steps::Reported> = BTreeMap::new();
     for entry in results.iter_mut().chain(steps) {
         let (record, host) = (entry.record, &entry.estimate.host);
@@ -288,7 +291,7 @@ fn report<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
             parameters.extend(shown.map(|shown| (Attribute::Shown, shown)));
             continue;
         }
-        // Format 1 stored what it found, and of the steps only rounded rates.
+        // Format 1 stored these facts, but only rounded rates of the steps.
         for (name, value) in &reported.facts {
             parameters.entry(*name).or_insert_with(|| value.clone());
         }
@@ -299,7 +302,8 @@ fn report<'r>(results: &mut [Entry<'r>], steps: &mut [Entry<'r>]) {
     }
 }
 
-/// A newer assay may have measured what this one does not know.
+/// Returns a doubt if the series has metrics that this version does not support; a newer assay may
+/// have measured them.
 fn unknown_metrics(record: &CaseRecord) -> Option<Doubt> {
     let benchmark = record.case.workload.benchmark();
     let is_unknown = |it: &&SeriesRecord| benchmark.metric(&it.metric).is_none();

@@ -1,41 +1,42 @@
-//! Synthetic samples with known truth, for the proof and the tests.
+//! Synthetic samples with a known median, for the coverage simulation and the tests.
 
 use crate::random::Random;
 
-/// How single values are distributed.
+/// Distribution of single values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     /// Normal.
     Normal,
-    /// The logarithm is normal, with a standard deviation of ½: skewed as latencies are.
+    /// Lognormal, with a standard deviation of ½ of the logarithm: skewed as latencies are.
     Lognormal,
-    /// 60 of 100 values around one place and 40 around another, six standard deviations apart.
+    /// Bimodal: 60 % of the values around one centre and 40 % around another, six standard
+    /// deviations apart.
     Bimodal,
 }
 
-/// A machine that is measured: how its values are distributed and what they share.
+/// Machine with a known distribution and correlation of its values.
 #[derive(Debug, Clone, Copy)]
 pub struct Machine {
-    /// How single values are distributed.
+    /// Distribution of single values.
     pub shape: Shape,
-    /// Correlation of neighbouring values, from one preparation into the next.
+    /// Correlation of successive values, also across preparations.
     pub neighbours: f64,
     /// Share of the variance between preparations.
     pub between: f64,
 }
 
 impl Machine {
-    /// The true median.
+    /// Returns the true median.
     #[must_use]
     pub fn median(&self) -> f64 {
         match self.shape {
             Shape::Normal | Shape::Lognormal => TRUTH,
-            // Φ⁻¹(5/6) standard deviations above the lower place.
+            // Φ⁻¹(5/6) standard deviations above the lower centre.
             Shape::Bimodal => TRUTH + 0.967_421_566_1,
         }
     }
 
-    /// Half the width that the interval of the median of n independent values has for great n,
+    /// Returns the asymptotic half-width of the interval of the median of n independent values,
     /// 1.96 / (2 f √n) with the density f at the median.
     #[must_use]
     pub fn half_width(&self, n: usize) -> f64 {
@@ -47,7 +48,8 @@ impl Machine {
         1.96 / (2.0 * density * (n as f64).sqrt())
     }
 
-    /// Values without end: `true` = the next one is the first of a preparation.
+    /// Returns an endless generator of values; its argument is whether the next value is the first
+    /// of a preparation.
     pub fn values(self, source: &mut Random) -> impl FnMut(bool) -> f64 {
         let (mut level, mut state) = (0.0, source.normal());
         let step = (1.0 - self.neighbours.powi(2)).sqrt();
@@ -67,7 +69,7 @@ impl Machine {
     }
 }
 
-/// A world in which the true median is 100: preparations, noise and correlation of known size.
+/// Source of series with a true median of 100: preparations, noise and correlation of known size.
 #[derive(Debug, Clone, Copy)]
 #[cfg(test)]
 pub(crate) struct World {
@@ -77,13 +79,13 @@ pub(crate) struct World {
     pub(crate) repetitions: usize,
     /// Share of the variance between preparations.
     pub(crate) between: f64,
-    /// Correlation of neighbouring repetitions.
+    /// Correlation of successive repetitions.
     pub(crate) neighbours: f64,
     /// Whether values are skewed (lognormal) instead of normal.
     pub(crate) skewed: bool,
 }
 
-/// The true median of every world, and of machines whose values have one mode.
+/// True median of every synthetic world, and of machines with unimodal values.
 pub(crate) const TRUTH: f64 = 100.0;
 
 #[cfg(test)]
@@ -106,7 +108,7 @@ impl World {
     }
 }
 
-/// Share of the trials whose interval holds what it should hold.
+/// Returns the share of trials in which `holds` is true.
 #[cfg(test)]
 pub(crate) fn coverage(trials: u32, mut holds: impl FnMut() -> bool) -> f64 {
     f64::from((0..trials).map(|_| u32::from(holds())).sum::<u32>()) / f64::from(trials)

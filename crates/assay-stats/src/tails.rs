@@ -1,4 +1,4 @@
-//! Minimum, mean, maximum and percentiles of every single I/O, message or operation.
+//! Minimum, mean, maximum and percentiles of single I/O, messages or operations.
 
 use std::collections::BTreeMap;
 
@@ -12,28 +12,28 @@ const S_PER_NS: f64 = 1e-9;
 /// Relative width of a bucket of a histogram with three digits.
 const BUCKET: f64 = 2e-3;
 
-/// What every single value says, in seconds.
+/// Statistics of single values, in seconds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tails {
-    /// How many.
+    /// Number of values.
     pub count: u64,
-    /// The minimum, as exactly as it is known.
+    /// Minimum, as exactly as it is known.
     pub min: f64,
-    /// The median, to the digits of the histogram.
+    /// Median, to the digits of the histogram.
     pub median: f64,
-    /// The exact mean.
+    /// Exact mean.
     pub mean: f64,
-    /// The maximum, as exactly as it is known.
+    /// Maximum, as exactly as it is known.
     pub max: f64,
-    /// Percentiles that the values can carry, for what they are worth as independent ones.
+    /// Percentiles that the effective number of values supports.
     pub percentiles: Option<BTreeMap<String, f64>>,
 }
 
-/// Parts of the time whose values are held against each other. Neighbouring stretches resemble each other;
-/// of so many parts each is long.
+/// Number of parts of the time whose values are compared. Successive stretches correlate; each part
+/// spans many.
 const PARTS: usize = 16;
-/// Of one part of the time how many values are above a quantile, how many are the quantile itself, to the
-/// width of a bucket, and all.
+/// Counts of the values of one part of the time: above a quantile, equal to it within the width of
+/// a bucket, and all.
 #[derive(Debug, Clone, Copy)]
 struct Above {
     above: f64,
@@ -41,12 +41,12 @@ struct Above {
     whole: f64,
 }
 
-/// The independent values that those of these parts are worth for the p-quantile.
+/// Returns the effective number of values of these parts for the p-quantile.
 ///
-/// Values above a quantile come in bursts, as all rare events do, and the variance of their share over the
-/// parts says how much ([`design_effect`]). A million values of which a single stall holds all that are
-/// above p99 are worth a hundred. Of those that are the quantile itself as many count as above it as make
-/// the share 1 − p. Where there are too few parts to tell, all values are worth one.
+/// Values above a quantile come in bursts, as all rare events do; the variance of their share over
+/// the parts determines the design effect ([`design_effect`]). A million values have a hundred
+/// effective ones if one stall holds all that exceed p99. Of values equal to the quantile, as many
+/// count as above it as make the share 1 − p. With too few parts, the number is 1.
 fn effective(parts: &[Above], p: f64) -> f64 {
     if parts.len() < FEWEST {
         return 1.0;
@@ -60,7 +60,7 @@ fn effective(parts: &[Above], p: f64) -> f64 {
     whole / design_effect(&counts, share, whole)
 }
 
-/// The same of values in order of time, whose p-quantile this is.
+/// Returns the effective number of values in order of time; `quantile` is their p-quantile.
 #[must_use]
 pub fn effective_at(p: f64, quantile: f64, values: &[f64]) -> f64 {
     let one = |part: &[f64]| {
@@ -74,8 +74,8 @@ pub fn effective_at(p: f64, quantile: f64, values: &[f64]) -> f64 {
 }
 
 impl Tails {
-    /// Of all stretches together, in order of time; `None` where there is no value, or where one of them has
-    /// no histogram: percentiles of a part are none of the whole.
+    /// Merges all stretches, in order of time. Returns `None` without values, or where one of them
+    /// has no histogram: percentiles of a part are not those of the whole.
     #[must_use]
     pub fn of<'d>(
         stretches: impl IntoIterator<Item = &'d Stretch<Distribution>>,
@@ -99,8 +99,8 @@ impl Tails {
             return None;
         }
         let mean = merged.mean_s().filter(|mean| mean.is_finite())?;
-        // Some parts may know their ends exactly, and others only to the digits of the histogram. The
-        // mean is exact.
+        // Some parts have exact extremes, others only to the digits of the histogram. The mean is
+        // exact.
         let end = |exact: Option<u64>, bucket: u64| {
             let bucket = bucket as f64 * S_PER_NS;
             exact
@@ -126,8 +126,8 @@ impl Tails {
         Some(Self { count: merged.count, min, median: at(0.5), mean, max, percentiles })
     }
 
-    /// The same beside a median and an interval that come from elsewhere: what a bucket's width has put
-    /// on the wrong side of them is put right, and nothing else.
+    /// Reconciles the values with a median and an interval from elsewhere: corrects only an
+    /// inconsistent order within the width of a bucket.
     #[must_use]
     pub fn around(self, median: f64, [low, high]: [f64; 2]) -> Self {
         let upper = |(name, value): (String, f64)| {
@@ -143,7 +143,7 @@ impl Tails {
     }
 }
 
-/// `choose` of the two where they are within the width of a bucket, else the value.
+/// Returns `choose` of both values if they are within the width of a bucket, else the first.
 fn near(value: f64, exact: f64, choose: fn(f64, f64) -> f64) -> f64 {
     if (value - exact).abs() <= BUCKET * exact.abs() { choose(value, exact) } else { value }
 }
@@ -187,12 +187,12 @@ mod tests {
             let found = percentiles.as_ref().unwrap()[name];
             assert!((found / exact - 1.0).abs() <= BUCKET, "{name}: {found} {exact}");
         }
-        // It takes 29 956 values.
+        // p99.99 needs 29 956 values.
         assert!(!percentiles.unwrap().contains_key("p99.99"));
     }
 
-    /// Share of 200 samples of a million values in 24 stretches, of which stalls in some make one in forty
-    /// a hundred times as long, whose p99 is given.
+    /// Returns the share of 200 samples that have a p99. Each has 24,000 values in 24 stretches, of
+    /// which stalls make one in forty a hundred times as long.
     fn given(stalls: usize) -> f64 {
         let mut source = Random::new(3);
         let mut times = 0;
@@ -217,7 +217,7 @@ mod tests {
     fn values_of_few_stalls_carry_no_p99() {
         assert_eq!((given(1), given(2)), (0.0, 0.0), "24 000 values are worth a hundred");
         assert!(given(200) > 0.95, "what is slow everywhere is known well: {}", given(200));
-        // Of independent values nearly all are worth what they are.
+        // For independent values, nearly all are effective.
         let mut source = Random::new(9);
         let mut worth = || {
             let values: Vec<f64> = (0..1000).map(|_| source.normal()).collect();

@@ -1,7 +1,7 @@
-//! The command line: the one definition that help, man pages and completions come from.
+//! Command line of assay: the single definition behind parsing, help, man pages and completions.
 //!
-//! Nothing here touches the machine; texts are only turned into values. The comments on the fields
-//! are what the user reads, so they hold no markup.
+//! Only parses texts into values and never examines the machine. Doc comments on fields are printed
+//! as help, so they contain no markup.
 
 #![expect(clippy::doc_markdown, reason = "the comments are help texts, printed as they are")]
 
@@ -61,7 +61,8 @@ use storage::{StorageAimArguments, StorageArguments};
 
 use crate::data_sheet::DataSheetArguments;
 
-/// Measure what a machine, its network and its storage can do, with the uncertainty of every value.
+/// Measure the performance of a machine, its network and its storage, with the uncertainty of every
+/// value.
 #[derive(Debug, Parser)]
 #[command(
     name = "assay",
@@ -78,7 +79,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Measure suites, store the run and print the answer on one screen
+    /// Measure suites, store the run and print the main results on one screen
     Run(Box<RunArguments>),
     /// Measure memory bandwidth as STREAM defines it
     Stream(StreamArguments),
@@ -94,9 +95,9 @@ pub(crate) enum Command {
     Fio(FioArguments),
     /// Run IOR command lines, with IOR's output; ranks are threads
     Ior(IorArguments),
-    /// iperf3 client and server: iperf3's options, output and protocol
+    /// Run an iperf3 client or server, with iperf3's options, output and protocol
     Iperf3(Iperf3Arguments),
-    /// qperf client and server: qperf's tests, output and protocol
+    /// Run a qperf client or server, with qperf's tests, output and protocol
     Qperf(QperfArguments),
     /// Send ICMP echo requests and report the distribution of round trips
     Ping(PingArguments),
@@ -106,7 +107,7 @@ pub(crate) enum Command {
     Rdma(RdmaArguments),
     /// Calculate I/O in flight (Little's law) and volume sizes before measuring
     Plan(PlanArguments),
-    /// Check whether this machine is configured for measuring; changes nothing
+    /// Check whether this machine is configured for measuring, without changing it
     Doctor(DoctorArguments),
     /// Store results of other tools as runs: fio, iperf3, OSU, STREAM, HPL, IOR and more
     Import(ImportArguments),
@@ -116,15 +117,15 @@ pub(crate) enum Command {
     Show(ShowArguments),
     /// Remove stored runs
     Rm(RemoveArguments),
-    /// Remove stored runs of a kind: those without a result
+    /// Remove stored runs without a result
     Prune(PruneArguments),
-    /// Check stored runs against what was written: events, raw outputs, index
+    /// Check the integrity of stored runs: events, raw outputs, index
     Verify(VerifyArguments),
     /// Compare stored runs of two conditions: better, worse, equivalent or cannot tell
     Compare(CompareArguments),
     /// Show published figures of systems, with source, date and qualifier
     References(ReferencesArguments),
-    /// Check the figures of a page: units, digits, qualifiers, names, laws
+    /// Check the figures of a page: units, digits, qualifiers, names, physical limits
     Lint(LintArguments),
     /// Show one result over all stored runs, with its change points
     History(HistoryArguments),
@@ -140,7 +141,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether what it prints is another tool's, word for word.
+    /// Whether the output is another tool's, verbatim.
     pub(crate) const fn speaks_like_a_tool(&self) -> bool {
         matches!(
             self,
@@ -158,8 +159,8 @@ impl Command {
 }
 
 impl Command {
-    /// The message about what goes on before there is anything to print, where that may take a while: commands that measure say it
-    /// themselves.
+    /// Returns the progress message shown until there is output, for commands that may take a
+    /// while. Commands that measure show their own.
     pub(crate) const fn occupation(&self) -> Option<&'static str> {
         match self {
             Self::Doctor(typed) if !typed.quiet => Some(LOOKING),
@@ -183,7 +184,8 @@ pub(crate) struct RunArguments {
     /// Suites by name (`assay help suites` lists them) or files; several are measured in one run
     #[arg(value_name = "SUITE", default_value = "quick")]
     pub(crate) suites: Vec<OsString>,
-    /// Far end of network benchmarks [default: this machine, over loopback; suite all leaves them out]
+    /// Far end of network benchmarks [default: this machine, over loopback; the suite all omits
+    /// them]
     #[arg(long, value_name = "HOST", value_parser = plain_host)]
     pub(crate) to: Option<String>,
     /// Two commands that switch between two conditions; the conditions are measured alternately
@@ -204,13 +206,13 @@ pub(crate) struct RunArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
-/// How two conditions take turns.
+/// Options of alternating conditions.
 #[derive(Debug, Args)]
 pub(crate) struct TurnsArguments {
     /// With --switch: number of runs, half of them under each condition
     #[arg(long, value_name = "N", default_value_t = 2 * RUNS, requires = "switch", value_parser = turns)]
     pub(crate) turns: u32,
-    /// With --switch: half as many runs more under the first condition, to show the noise floor
+    /// With --switch: add half as many runs under the first condition, to show the noise floor
     #[arg(long, requires = "switch")]
     pub(crate) control: bool,
     /// With --switch: time to wait after each command until the change has settled
@@ -223,17 +225,17 @@ pub(crate) struct TurnsArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The first condition: a run, several separated by commas, or a label (all its runs)
+    /// First condition: a run, several separated by commas, or a label (all its runs)
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The second condition, compared with the first; or a reference: a system like azure/hbv4, or a
-    /// file in TOML
+    /// Second condition, compared with the first; or a reference: a system like azure/hbv4, or a
+    /// TOML file
     #[arg(value_name = "B", value_parser = word())]
     pub(crate) b: String,
     /// Largest relative difference that counts as equivalent
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
     pub(crate) margin: f64,
-    /// Of a label, only the runs of this host
+    /// For labels, use only the runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
     #[command(flatten)]
@@ -246,10 +248,10 @@ pub(crate) struct CompareArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct HistoryArguments {
-    /// A metric, like triad, or with its benchmark, like memory.stream/triad
+    /// Metric, like triad, or with its benchmark, like memory.stream/triad
     #[arg(value_name = "METRIC")]
     pub(crate) metric: String,
-    /// Which of several results, like placement=numa:0; names are those of `parameters` in JSON
+    /// Select one of several results, like placement=numa:0; names as in `parameters` of the JSON
     #[arg(long = "where", value_name = "NAME=VALUE", value_delimiter = ',', value_parser = parameter)]
     pub(crate) parameters: Vec<(Attribute, String)>,
     /// Only runs with this label
@@ -258,7 +260,7 @@ pub(crate) struct HistoryArguments {
     /// Only runs of this host [default: that of the newest run]
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Largest relative change that is left out
+    /// Ignore relative changes up to this share
     #[arg(long, value_name = "SHARE", default_value = "2%", value_parser = margin)]
     pub(crate) margin: f64,
     /// Seed of the permutations
@@ -303,10 +305,10 @@ pub(crate) struct LinpackArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
-/// What every measuring command understands.
+/// Options of every command that measures.
 #[derive(Debug, Args)]
 pub(crate) struct MeasuringArguments {
-    /// Who measures: assay, an installed tool by name, or all that are found
+    /// Measurers: assay, an installed tool by name, or all that are found
     #[arg(long, value_name = "assay|TOOL|all", value_delimiter = ',', default_value = "assay")]
     pub(crate) by: Vec<String>,
     /// Time budget of the whole run, like 60s [default: that of the suite or the command]
@@ -315,10 +317,10 @@ pub(crate) struct MeasuringArguments {
     /// Path of a tool that is not on PATH, like stream=/opt/stream/stream_c.exe
     #[arg(long = "tool", value_name = "NAME=PATH", value_parser = word().try_map(|it| tool_path(&it)))]
     pub(crate) tools: Vec<(String, PathBuf)>,
-    /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
+    /// Seed of random offsets and arrivals, to repeat a run [default: a new seed for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Hold the results against published figures: a system like azure/hbv4, or a file in TOML
+    /// Compare the results with published figures: of a system like azure/hbv4, or from a TOML file
     #[arg(long, value_name = "REFERENCE", conflicts_with = "events", value_parser = word())]
     pub(crate) expect: Option<String>,
     #[command(flatten)]
@@ -326,13 +328,13 @@ pub(crate) struct MeasuringArguments {
     /// Label of this condition, for `assay compare`; `run --switch` takes two, like on,off
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = label)]
     pub(crate) label: Vec<String>,
-    /// What is worth knowing about this run, kept with it
+    /// Note to store with the run
     #[arg(long, value_name = "TEXT", value_parser = note)]
     pub(crate) note: Option<String>,
-    /// Print the plan with every case resolved; measure nothing
+    /// Print the plan with every case resolved, without measuring
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// No progress; warnings and failures are still said
+    /// Print no progress, only warnings and failures
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
@@ -340,8 +342,8 @@ pub(crate) struct MeasuringArguments {
     /// Print each event as a line of JSON as it happens
     #[arg(long, conflicts_with_all = ["json", "format", "output"])]
     pub(crate) events: bool,
-    /// Exit with 6 if the values cannot be relied on: contended CPUs, one sample, intervals beyond 10 %, values above
-    /// their limit
+    /// Exit with 6 if the run is untrusted: contended CPUs, one sample, intervals beyond 10 %,
+    /// values above their limit
     #[arg(long)]
     pub(crate) strict: bool,
     #[command(flatten)]
@@ -350,16 +352,16 @@ pub(crate) struct MeasuringArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
-    /// Only these topics, by the first word of a check, like memory or network [default: all]
+    /// Topics to check, by the first word of a check, like memory or network [default: all]
     #[arg(value_name = "TOPIC")]
     pub(crate) topics: Vec<String>,
-    /// Also list what is as expected and what cannot be observed
+    /// Also list settings that are as expected or cannot be observed
     #[arg(long, conflicts_with = "several")]
     pub(crate) all: bool,
     /// Exit with 4 if a deviation skews or invalidates measurements
     #[arg(long)]
     pub(crate) strict: bool,
-    /// No progress
+    /// Print no progress
     #[arg(short, long)]
     pub(crate) quiet: bool,
     #[command(flatten)]
@@ -379,12 +381,13 @@ pub(crate) struct DoctorArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
+    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before
     #[arg(value_name = "RUN", default_value = "latest")]
     pub(crate) run: String,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
-    /// Print the run in the output format of the tool it emulated; with vdbench --output is the folder to write
+    /// Print the run in the output format of the emulated tool; with vdbench, --output names the
+    /// folder to write
     #[arg(long = "as", value_name = "SHAPE", conflicts_with_all = ["json", "format"])]
     pub(crate) shape: Option<Shape>,
     #[command(flatten)]
@@ -395,7 +398,7 @@ pub(crate) struct ShowArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArguments {
-    /// Runs, as `assay show` takes them [default: all]
+    /// Runs, named as for `assay show` [default: all]
     #[arg(value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     #[command(flatten)]
@@ -404,42 +407,42 @@ pub(crate) struct VerifyArguments {
     pub(crate) store: StoreArguments,
 }
 
-/// The shapes of tools in which a stored run can be shown.
+/// Output formats of tools in which a stored run can be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Shape {
-    /// iperf3's text output
+    /// Text output of iperf3
     Iperf3,
-    /// iperf3's JSON output (-J)
+    /// JSON output of iperf3 (-J)
     Iperf3Json,
-    /// qperf's output
+    /// Output of qperf
     Qperf,
-    /// ping's statistics
+    /// Statistics of ping
     Ping,
-    /// The table of perftest
+    /// Table of perftest
     Perftest,
-    /// perftest's JSON
+    /// JSON output of perftest
     PerftestJson,
-    /// The table of the OSU benchmarks
+    /// Table of the OSU benchmarks
     Osu,
-    /// IOR's text output
+    /// Text output of IOR
     Ior,
-    /// IOR's JSON output (summaryFormat=JSON)
+    /// JSON output of IOR (summaryFormat=JSON)
     IorJson,
-    /// Vdbench's console output, and with --output its folder
+    /// Console output of Vdbench; with --output also its folder
     Vdbench,
-    /// fio's text output
+    /// Text output of fio
     FioNormal,
-    /// fio's JSON output
+    /// JSON output of fio
     FioJson,
-    /// fio's JSON output with latency bins
+    /// JSON output of fio with latency bins
     #[value(name = "fio-json+")]
     FioJsonPlus,
-    /// fio's terse output
+    /// Terse output of fio
     FioTerse,
 }
 
 impl Shape {
-    /// The language whose runs have this shape.
+    /// Returns the language whose runs can be printed in this shape.
     pub(crate) const fn language(self) -> &'static str {
         match self {
             Self::Iperf3 | Self::Iperf3Json => "iperf3",
@@ -456,16 +459,17 @@ impl Shape {
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// A run: its identifier or a unique prefix of it, latest, or latest~1 for the one before; several
-    /// with --format learn
+    /// Run: its identifier or a unique prefix of it, latest, or latest~1 for the one before;
+    /// several with --format learn
     #[arg(value_name = "RUN", default_value = "latest", num_args = 1..)]
     pub(crate) runs: Vec<String>,
-    /// What a page of --format learn is about, like "HB120rs_v3" [default: the product of the first host]
+    /// With --format learn: subject of the page, like "HB120rs_v3" [default: the product of the
+    /// first host]
     #[arg(long, value_name = "NAME")]
     pub(crate) subject: Option<String>,
     #[command(flatten)]
     pub(crate) data_sheet: DataSheetArguments,
-    /// Replace names of hosts, addresses, paths and serial numbers, each by the same word everywhere
+    /// Replace names of hosts, addresses, paths and serial numbers by consistent placeholders
     #[arg(long)]
     pub(crate) anonymous: bool,
     #[command(flatten)]
@@ -478,7 +482,7 @@ pub(crate) struct ReportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct HelpArguments {
-    /// A command, like `net throughput`, or one of: methods, tools, formats, suites, fleet-file,
+    /// Command, like `net throughput`, or one of: methods, tools, formats, suites, fleet-file,
     /// exit-codes
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,
@@ -486,14 +490,14 @@ pub(crate) struct HelpArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArguments {
-    /// The shell
+    /// Shell to complete for
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ManArguments {
-    /// A command, like `storage read` [default: assay itself]
+    /// Command, like `storage read` [default: assay itself]
     #[arg(value_name = "COMMAND")]
     pub(crate) command: Vec<String>,
 }
@@ -507,7 +511,8 @@ fn share(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The difference that makes none in practice, with which equivalence can still mean something.
+/// Parses the largest difference that counts as equivalent. It must be positive, or equivalence
+/// could not be shown.
 fn margin(text: &str) -> Result<f64, String> {
     let ratio = quantity::share(text).map_err(|error| error.to_string())?;
     if ratio > 0.0 && ratio < 1.0 {
@@ -517,12 +522,12 @@ fn margin(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A time to wait, which may be none.
+/// Parses a time to wait, which may be zero.
 fn pause(text: &str) -> Result<f64, String> {
     if text == "0s" { Ok(0.0) } else { seconds(text) }
 }
 
-/// One parameter of a result with its value.
+/// Parses a parameter of a result with its value.
 fn parameter(text: &str) -> Result<(Attribute, String), String> {
     let (name, value) = text.split_once('=').ok_or_else(|| {
         format!("`{text}` is not of the form NAME=VALUE, like placement=node")
@@ -537,7 +542,7 @@ fn parameter(text: &str) -> Result<(Attribute, String), String> {
     Ok((attribute, value.to_owned()))
 }
 
-/// What can stand in a table and between commas.
+/// Parses a label: short text without control characters, fit for tables and comma-separated lists.
 fn label(text: &str) -> Result<String, String> {
     const LONGEST: usize = 40;
     if text == "latest" || text.starts_with("latest~") {
@@ -552,7 +557,7 @@ fn label(text: &str) -> Result<String, String> {
     }
 }
 
-/// One line that a report can carry.
+/// Parses a note: one line of text, short enough for reports.
 fn note(text: &str) -> Result<String, String> {
     const LONGEST: usize = 400;
     let text = text.trim();
@@ -566,19 +571,19 @@ fn note(text: &str) -> Result<String, String> {
     }
 }
 
-/// A host where the port is an option of its own.
+/// Parses a host whose port is a separate option.
 fn host(text: &str) -> Result<String, String> {
     options::host(text, Some("-p"))
 }
 
-/// A host whose port nobody chooses.
+/// Parses a host whose port cannot be chosen.
 fn plain_host(text: &str) -> Result<String, String> {
     options::host(text, None)
 }
 
 fn turns(text: &str) -> Result<u32, String> {
     match text.parse() {
-        // Both conditions take as many turns.
+        // Both conditions take the same number of turns.
         Ok(turns) if turns > 0 && turns <= 1000 && turns % 2 == 0 => Ok(turns),
         _ => Err("an even number from 2 to 1000 is wanted".into()),
     }

@@ -1,4 +1,4 @@
-//! assay itself, as one contender among others: started as a user would, read from its JSON.
+//! assay as one of the contenders: started like any user's command, its JSON output parsed.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,23 +8,23 @@ use serde_json::Value;
 
 use super::workplace::Workplace;
 
-/// `assay <arguments> --json --store …`, kept on the CPUs of the comparison.
+/// Returns `assay <arguments> --json --store …`, pinned to the CPUs of the comparison.
 pub(crate) fn command(workplace: &Workplace, program: &Path, arguments: &[&str]) -> Command {
     let mut command = workplace.pinned(program);
     command.args(arguments).args(["--json", "--store"]).arg(workplace.folder.join("store"));
     command
 }
 
-/// What the document says about one metric.
+/// Estimate of one metric, as assay printed it.
 pub(crate) struct Estimate {
-    /// The median, in base units.
+    /// Median, in base units.
     pub(crate) median: f64,
-    /// Samples that count.
+    /// Number of samples after the warm-up.
     pub(crate) n: usize,
     parameters: Value,
 }
 
-/// The document that assay printed; a case that failed is an error.
+/// Parses assay's JSON output; a failed case is an error.
 pub(crate) fn read(output: &str) -> Result<Value> {
     let summary: Value =
         serde_json::from_str(output).with_context(|| format!("assay printed {output:?}"))?;
@@ -34,7 +34,7 @@ pub(crate) fn read(output: &str) -> Result<Value> {
     Ok(summary)
 }
 
-/// The one estimate of this metric.
+/// Returns the only estimate of this metric.
 pub(crate) fn estimate(summary: &Value, benchmark: &str, metric: &str) -> Result<Estimate> {
     let results = summary["results"].as_array().context("assay printed no results")?;
     let mut found = results
@@ -51,7 +51,7 @@ pub(crate) fn estimate(summary: &Value, benchmark: &str, metric: &str) -> Result
     }
 }
 
-/// A parameter of an estimate as text.
+/// Formats a parameter of an estimate as text.
 pub(crate) fn parameter(estimate: &Estimate, name: &str) -> String {
     match &estimate.parameters[name] {
         Value::String(text) => text.clone(),

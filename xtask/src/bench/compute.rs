@@ -1,4 +1,4 @@
-//! LINPACK beside OpenBLAS, MKL and HPL, its share of the measured peak, and the memory it takes.
+//! LINPACK compared with OpenBLAS, MKL and HPL: rates, share of the measured peak, and memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,16 +20,16 @@ use super::{assay, hpcc, lapack, machine};
 
 /// Minimum ratio to each peer.
 const TARGET: f64 = 1.0;
-/// Minimum share of the measured peak, at this order.
+/// Minimum share of the measured peak, and the order that it applies to.
 const TARGET_OF_PEAK: (f64, usize) = (0.9, 16_000);
-/// Most memory, as a multiple of the matrix.
+/// Maximum memory, as a multiple of the matrix.
 const MOST_MEMORY: f64 = 1.05;
 /// Block sizes of HPL that are tried at the first order; the best one is used at the others.
 const BLOCKS: [usize; 4] = [96, 128, 192, 256];
-/// One repetition is a whole solution, and the turns repeat it.
+/// Budget of one turn: one repetition is a whole solution, and the turns repeat it.
 const BUDGET: &str = "1s";
 
-/// Compares and writes the page.
+/// Runs the comparison and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_COMPUTE)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
@@ -73,24 +73,24 @@ it runs a dozen other tests before HPL: it solves the same system as often in on
 turns, and its interval is made of the two medians' own intervals. Beyond the order that `--hpcc-up-to`
 names it is not run, because those other tests grow with the order.";
 
-/// Everybody who takes part.
+/// Contenders and their programs.
 struct Contest<'a> {
     workplace: &'a Workplace,
     assay: PathBuf,
     lapack: PathBuf,
     libraries: Vec<Library>,
-    /// A suite that measures nothing but the peak.
+    /// Suite that measures only the peak.
     suite: PathBuf,
 }
 
-/// What was measured at one order.
+/// Results at one order.
 struct Solved {
     n: usize,
     assay: Vec<f64>,
-    /// Each library's name and figures.
+    /// Name and figures of each library.
     lapack: Vec<(String, Vec<f64>)>,
     peak: Vec<f64>,
-    /// HPL's best block size and its figures, where hpcc was run.
+    /// HPL's best block size and its figures, if hpcc was run.
     hpl: Option<(usize, Vec<f64>)>,
     assay_bytes: u64,
     lapack_bytes: u64,
@@ -111,7 +111,7 @@ impl<'a> Contest<'a> {
         Ok(Self { workplace, assay, lapack, libraries, suite })
     }
 
-    /// Takes turns at one order, with HPL halfway.
+    /// Measures all turns at one order, with HPL halfway.
     fn solve(&self, n: usize, blocks: &[usize], options: &Options) -> Result<Solved> {
         let mut solved = Solved::new(n, &self.libraries);
         for turn in 0..options.turns {
@@ -157,7 +157,8 @@ impl<'a> Contest<'a> {
         Ok(assay::estimate(&summary, "compute.peak_flops", "fp64")?.median)
     }
 
-    /// The output of a command and the most memory it, or a process it waited for, had at once.
+    /// Runs a command; returns its output and the peak resident memory of it or of a process it
+    /// waited for.
     fn with_peak_memory(&self, command: &Command) -> Result<(String, u64)> {
         let note = self.workplace.folder.join("peak-memory");
         let mut timed = self.workplace.command("/usr/bin/time");

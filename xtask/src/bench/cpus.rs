@@ -1,16 +1,16 @@
-//! Which CPUs all contenders are kept on, read from the kernel.
+//! CPUs that all contenders are pinned to, read from the kernel.
 
 use std::fs;
 
 use anyhow::{Result, bail};
 
-/// CPUs by number, as `taskset` takes them.
+/// CPU numbers, in the format of `taskset`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Cpus(pub Vec<usize>);
 
 impl Cpus {
-    /// `threads` of the CPUs this process may use, one per core before any second of a core; without a
-    /// number, one for each core.
+    /// Chooses `threads` of the CPUs allowed to this process, one per core before any second thread
+    /// of a core; by default one for each core.
     pub(crate) fn choose(threads: Option<usize>) -> Result<Self> {
         let status = fs::read_to_string("/proc/self/status")?;
         let allowed = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
@@ -29,35 +29,35 @@ impl Cpus {
         Ok(Self(ranked[..wanted].iter().map(|(_, cpu)| *cpu).collect()))
     }
 
-    /// The first of them.
+    /// Returns the first CPU.
     pub(crate) fn first(&self) -> usize {
         self.0[0]
     }
 
-    /// How many; at least one.
+    /// Returns the number of CPUs; at least one.
     pub(crate) fn count(&self) -> usize {
         self.0.len()
     }
 
-    /// Separated by commas.
+    /// Formats the CPUs as a comma-separated list.
     pub(crate) fn joined(&self) -> String {
         self.0.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
     }
 
-    /// One OpenMP place for each.
+    /// Formats the CPUs as OpenMP places, one for each.
     pub(crate) fn places(&self) -> String {
         self.0.iter().map(|cpu| format!("{{{cpu}}}")).collect::<Vec<_>>().join(",")
     }
 }
 
-/// The how-manieth CPU of its core this one is; 0 where the kernel does not report it.
+/// Returns the index of this CPU among those of its core; 0 if the kernel does not report it.
 fn rank_in_core(cpu: usize) -> usize {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
     let siblings = list(&fs::read_to_string(path).unwrap_or_default());
     siblings.iter().position(|sibling| *sibling == cpu).unwrap_or(0)
 }
 
-/// Numbers from the kernel's notation `0-3,8`.
+/// Parses the kernel's list notation, `0-3,8`.
 pub(crate) fn list(text: &str) -> Vec<usize> {
     text.trim()
         .split(',')

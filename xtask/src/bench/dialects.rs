@@ -1,7 +1,8 @@
-//! `assay fio` beside fio: the same words must mean the same work.
+//! `assay fio` compared with fio: the same options must cause the same work.
 //!
-//! Small jobs of every kind, in turns, each tool on files of its own. It does not ask who is faster: a ratio
-//! far from 1, either way, is a job that was understood differently, or an overhead that the page explains.
+//! Small jobs of every kind run in turns, each tool on files of its own. The comparison does not
+//! look for the faster tool. A ratio far from 1, either way, means a job that is interpreted
+//! differently, or an overhead that the page explains.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,9 +25,11 @@ use super::workplace::Workplace;
 
 mod questions;
 
-/// Within these limits the words mean the same: what two runs of one tool differ by on a shared disk.
+/// Limits of a ratio that counts as agreement: the difference between two runs of one tool on a
+/// shared disk.
 const ALIKE: (f64, f64) = (0.9, 1.1);
-/// Long enough for thousands of I/O, short enough that all turns together take minutes.
+/// Options of every job: long enough for thousands of I/O, short enough that all turns take
+/// minutes.
 const GLOBAL: &str = "[global]\nruntime=500ms\nsize=64m\n";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,13 +38,13 @@ enum Tool {
     Fio,
 }
 
-/// In the order of their figures.
+/// Tools, in the order of their figures.
 const TOOLS: [Tool; 2] = [Tool::Assay, Tool::Fio];
 
-/// By job and what is compared: ours, theirs.
+/// Figures by job and metric: assay's, fio's.
 type Figures = BTreeMap<(usize, usize), [Vec<f64>; 2]>;
 
-/// Compares and writes the page.
+/// Runs the comparison and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_STORAGE)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
@@ -74,7 +77,7 @@ package of a registry has it.";
 
 fn measure(workplace: &Workplace, assay: &Path, options: &Options) -> Result<Figures> {
     let mut figures = Figures::new();
-    // Nobody is measured while the files are made.
+    // Create all files before anything is measured.
     for (job, _) in QUESTIONS.iter().enumerate().filter(|(_, job)| job.found == Found::Files) {
         for tool in TOOLS {
             figure(workplace, assay, (job, tool))?;
@@ -83,7 +86,7 @@ fn measure(workplace: &Workplace, assay: &Path, options: &Options) -> Result<Fig
     for turn in 0..options.turns {
         println!("turn {} of {}", turn + 1, options.turns);
         for job in order(options.seed, turn, QUESTIONS.len()) {
-            // Both tools one behind the other, so that they meet the same disk.
+            // Run both tools back to back, so that the disk is in the same condition for both.
             for at in order(seed::derived(options.seed, job as u64), turn, TOOLS.len()) {
                 let values = figure(workplace, assay, (job, TOOLS[at]))?;
                 for (what, value) in values.into_iter().enumerate() {
@@ -95,7 +98,7 @@ fn measure(workplace: &Workplace, assay: &Path, options: &Options) -> Result<Fig
     Ok(figures)
 }
 
-/// What one run of a job gives.
+/// Runs one job once and returns its figures.
 fn figure(workplace: &Workplace, assay: &Path, (nth, tool): (usize, Tool)) -> Result<Vec<f64>> {
     let job = &QUESTIONS[nth];
     let (mut command, folder) = match tool {
@@ -108,10 +111,10 @@ fn figure(workplace: &Workplace, assay: &Path, (nth, tool): (usize, Tool)) -> Re
     }
     fs::create_dir_all(&folder)?;
     if tool == Tool::Assay {
-        // Which files are its own is written down there, whether runs are stored or not.
+        // assay records the files it created there, whether runs are stored or not.
         command.env("XDG_DATA_HOME", workplace.folder.join("data")).args(["fio", "--no-store"]);
     }
-    // fio leaves the state of a verification in the folder that it is started in.
+    // fio writes the state of a verification to its working directory.
     command.current_dir(&workplace.folder);
     command.arg("--output-format=json").arg(question_file(workplace, nth, &folder)?);
     let output = command::output(&mut command)?;
@@ -132,9 +135,9 @@ fn question_file(workplace: &Workplace, nth: usize, folder: &Path) -> Result<Pat
     Ok(path)
 }
 
-/// fio's own form of a result; both write it.
+/// Parses fio's JSON output, which both tools write.
 fn read(output: &str, compared: &[What]) -> Result<Vec<f64>> {
-    // fio may say something before the document.
+    // fio may print notes before the document.
     let start = output.find('{').context("no JSON")?;
     let document: Value = serde_json::from_str(&output[start..]).context("no JSON")?;
     let jobs = document["jobs"].as_array().context("no jobs")?;

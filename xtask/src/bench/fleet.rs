@@ -1,7 +1,7 @@
-//! What many agents cost their coordinator, from ten to a thousand, and what breaks first beyond.
+//! Cost of 10 to 1,000 agents for their coordinator, and the limit that is reached first beyond.
 //!
-//! Agents are real ones, processes of this machine behind a command that leads nowhere else. What ssh or Slurm adds is
-//! left out: it is the same for whoever uses them.
+//! Agents are real processes of this machine, started by a transport that stays on it. The cost of
+//! ssh or Slurm is left out: it is the same for every tool that uses them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -22,54 +22,56 @@ use super::workplace::Workplace;
 
 mod peers;
 
-/// Hosts of the rows, and the relays that they are reached through.
+/// Hosts of each row, and the number of relays they are reached through.
 const ROWS: [(usize, usize); 5] = [(10, 0), (24, 0), (100, 0), (1000, 0), (1000, 10)];
-/// What the coordinator may use with a thousand agents: of one CPU, and of memory.
+/// Maximum CPU and memory of the coordinator with a thousand agents: in CPUs, and in bytes.
 const MOST_CPU: f64 = 0.25;
 const MOST_BYTES: f64 = 200e6;
-/// Hosts start within this of each other.
+/// Maximum start skew between hosts.
 const MOST_SKEW_S: f64 = 1e-3;
-/// Length of what is measured on every host: from half a minute on a second is one interval, and one event for each
-/// thing that is counted.
+/// Length of the workload on every host. From half a minute on, an interval is one second, with one
+/// event for each counter.
 const MEASURED_S: f64 = 36.0;
 /// The kernel counts the CPU time of a process in ticks of 10 ms.
 const TICK_S: f64 = 0.01;
-/// Threads that show what the machine itself makes of a common start, as many as the hosts of the target; and how often.
+/// Threads that measure the start skew of the machine itself, as many as the hosts of the target,
+/// and the number of tries.
 const SLEEPERS: usize = 24;
 const TRIES: usize = 9;
-/// How often the coordinator is looked at.
+/// Interval between two looks at the coordinator's process.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// What one number of agents cost.
+/// Cost of one number of agents.
 struct Row {
     hosts: usize,
     relays: usize,
-    /// From the start of the command to that of the first case.
+    /// Time from the start of the command to that of the first case.
     ready_s: f64,
     /// CPU time of the coordinator until then.
     ready_cpu_s: f64,
-    /// Of one CPU from the first start to the end of the case, when all have handed on what they counted.
+    /// CPUs used from the first start to the end of the case, when all agents have sent their
+    /// counts.
     cpu: f64,
-    /// Events that each agent handed on, by the seconds of that time.
+    /// Events per second of that time, of each agent.
     events_per_s: f64,
-    /// Most memory, resident.
+    /// Peak resident memory.
     bytes: f64,
-    /// From the first start to the last, and how well that is known.
+    /// Time from the first start to the last, and its uncertainty.
     skew_s: Option<(f64, f64)>,
     /// Open files and threads of the coordinator.
     files: usize,
     threads: usize,
-    /// Hosts that were lost.
+    /// Number of lost hosts.
     lost: usize,
 }
 
-/// The coordinator at one moment.
+/// CPU time of the coordinator at one moment.
 struct Look {
     at: Instant,
     cpu_s: f64,
 }
 
-/// Measures and writes the page.
+/// Runs the measurement and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_FLEET)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
@@ -117,13 +119,13 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
          processes of this machine, too.",
     );
     page.heading("Ten thousand, and what breaks first");
-    for said in extrapolated(&rows) {
-        page.paragraph(&said);
+    for paragraph in extrapolated(&rows) {
+        page.paragraph(&paragraph);
     }
     page.heading("Beside others");
     page.table(&["what", "hosts", "time", "CPU of who starts them"], &peers.rows);
-    for said in &peers.left_out {
-        page.paragraph(said);
+    for reason in &peers.left_out {
+        page.paragraph(reason);
     }
     page.write(root, "docs/scaling-fleet.md")
 }
@@ -151,29 +153,29 @@ impl Row {
 }
 
 fn targets(rows: &[Row]) -> String {
-    let of = |hosts: usize| rows.iter().find(|row| row.hosts == hosts && row.relays == 0);
-    let said = |is_met: bool| if is_met { "reached" } else { "missed" };
+    let find = |hosts: usize| rows.iter().find(|row| row.hosts == hosts && row.relays == 0);
+    let verdict = |is_met: bool| if is_met { "reached" } else { "missed" };
     let most =
-        of(1000).map(|row| row.cpu <= MOST_CPU && row.bytes <= MOST_BYTES && row.lost == 0);
-    let skew = of(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MOST_SKEW_S);
+        find(1000).map(|row| row.cpu <= MOST_CPU && row.bytes <= MOST_BYTES && row.lost == 0);
+    let skew = find(24).and_then(|row| row.skew_s).map(|(skew_s, _)| skew_s <= MOST_SKEW_S);
     format!(
         "A thousand agents below {:.0} % of a CPU and {:.0} MB: **{}**. 24 hosts start within {:.0} ms: **{}**.",
         100.0 * MOST_CPU,
         MOST_BYTES / 1e6,
-        said(most == Some(true)),
+        verdict(most == Some(true)),
         MOST_SKEW_S * 1e3,
-        said(skew == Some(true)),
+        verdict(skew == Some(true)),
     )
 }
 
-/// What ten thousand would take, by the cost of each further agent between the two largest rows, against what this
-/// machine allows a process.
+/// Extrapolates linearly to ten thousand agents, by the cost of each further agent between the two
+/// largest rows, and compares the needs with the limits of a process on this machine.
 fn extrapolated(rows: &[Row]) -> Vec<String> {
     let direct: Vec<&Row> = rows.iter().filter(|row| row.relays == 0).collect();
     let [.., fewer, more] = direct[..] else { return Vec::new() };
     let each =
-        |of: fn(&Row) -> f64| (of(more) - of(fewer)) / (more.hosts as f64 - fewer.hosts as f64);
-    let many = |of: fn(&Row) -> f64| of(more) + each(of) * (10_000.0 - more.hosts as f64);
+        |value: fn(&Row) -> f64| (value(more) - value(fewer)) / (more.hosts as f64 - fewer.hosts as f64);
+    let many = |value: fn(&Row) -> f64| value(more) + each(value) * (10_000.0 - more.hosts as f64);
     let number = |path: &str| fs::read_to_string(path).ok()?.trim().parse::<f64>().ok();
     let open = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let open = open.lines().find_map(|line| line.strip_prefix("Max open files"));
@@ -192,7 +194,7 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
         |(_, need, limit, _): &(&str, f64, Option<f64>, &str)| limit.map(|it| need / it);
     let first =
         needs.iter().max_by(|a, b| share(a).unwrap_or(0.0).total_cmp(&share(b).unwrap_or(0.0)));
-    let mut said: Vec<String> = needs
+    let mut items: Vec<String> = needs
         .iter()
         .map(|need| {
             let limit = need.2.map_or("unknown".to_owned(), |limit| format!("{limit:.0}"));
@@ -200,10 +202,10 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
             format!("- {}: {:.decimals$} of {limit} {}", need.0, need.1, need.3)
         })
         .collect();
-    said.push(format!("- memory: {:.0} MB", many(|row| row.bytes) / 1e6));
+    items.push(format!("- memory: {:.0} MB", many(|row| row.bytes) / 1e6));
     let start_s = each(|row| row.ready_cpu_s) * 10_000.0;
-    said.push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
-    let mut paragraphs = vec![said.join("\n")];
+    items.push(format!("- CPU time until all are ready: {start_s:.0} s, on one CPU or several"));
+    let mut paragraphs = vec![items.join("\n")];
     if let Some((name, ..)) = first {
         paragraphs.push(format!(
             "What is nearest to its limit, and breaks first, is **{name}**. Straight lines through 100 and 1,000 \
@@ -214,7 +216,8 @@ fn extrapolated(rows: &[Row]) -> Vec<String> {
     paragraphs
 }
 
-/// From the first to the last of threads that sleep until one moment, in the middle of some tries.
+/// Returns the time between the first and the last wake-up of threads that sleep until one moment:
+/// the median of several tries.
 fn sleepers_skew_s() -> f64 {
     let skew_s = || {
         let at = Instant::now() + Duration::from_millis(100);
@@ -243,7 +246,7 @@ fn row(workplace: &Workplace, program: &Path, hosts: (usize, usize)) -> Result<R
     outcome
 }
 
-/// The suite of every host, in a file: slow reads of a small file in memory.
+/// Writes the suite of every host: slow reads of a small file in memory.
 fn suite(workplace: &Workplace, length_s: f64) -> Result<PathBuf> {
     let path = workplace.folder.join("fleet.toml");
     let text = format!(
@@ -255,7 +258,7 @@ fn suite(workplace: &Workplace, length_s: f64) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// `assay run` over so many hosts that are this machine.
+/// Returns `assay run` over this number of hosts, all of which are this machine.
 fn coordinator(
     workplace: &Workplace,
     program: &Path,
@@ -265,27 +268,27 @@ fn coordinator(
     let mut command = workplace.command(program);
     command.arg("run").arg(suite(workplace, length_s)?);
     command.args(["--hosts", &format!("h[1-{hosts}]"), "--via", "env NAME={host}"]);
-    // Agents that share two CPUs take their time.
+    // Agents that share two CPUs start slowly.
     command.args(["--host-deadline", "5min", "--quiet", "--events"]);
     command.arg("--target").arg(folder.join("{host}"));
     command.arg("--store").arg(workplace.folder.join("store"));
     Ok(command)
 }
 
-/// What the events of a run say.
+/// Contents of a run's events.
 #[derive(Default)]
 struct Told {
     started: Option<Instant>,
     finished: Option<Instant>,
     skew_s: Option<f64>,
     bound_s: Option<f64>,
-    /// What was measured.
+    /// Number of measurement events.
     events: usize,
     lost: usize,
 }
 
 impl Told {
-    /// Whether this was the first start.
+    /// Processes an event; returns whether it was the first start of a case.
     fn hear(&mut self, at: Instant, line: &str) -> bool {
         let event: Value = serde_json::from_str(line).unwrap_or_default();
         match event["event"].as_str() {
@@ -321,10 +324,10 @@ fn measured(
     let begun = Instant::now();
     let mut child = command.stdout(Stdio::piped()).spawn().context("assay did not start")?;
     let stdout = child.stdout.take().context("assay has no output")?;
-    let (say, events) = std::sync::mpsc::channel();
+    let (sender, events) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-            if say.send((Instant::now(), line)).is_err() {
+            if sender.send((Instant::now(), line)).is_err() {
                 return;
             }
         }
@@ -343,9 +346,10 @@ fn measured(
         lost: 0,
     };
     let mut looks: Vec<Look> = Vec::new();
-    let mut told = Told::default();
+    let mut totals = Told::default();
     loop {
-        // Not for every event: counting the open files of a thousand agents takes longer than the event did.
+        // Not for every event: counting the open files of a thousand agents takes longer than an
+        // event.
         if looks.last().is_none_or(|look| look.at.elapsed() >= LOOK)
             && let Some(cpu_s) = cpu_s(&child)
         {
@@ -354,7 +358,7 @@ fn measured(
         }
         match events.recv_timeout(LOOK) {
             Ok((at, line)) => {
-                if told.hear(at, &line) {
+                if totals.hear(at, &line) {
                     row.ready_s = at.duration_since(begun).as_secs_f64();
                     row.ready_cpu_s = cpu_s(&child).unwrap_or_default();
                 }
@@ -364,13 +368,13 @@ fn measured(
         }
     }
     drop(child.wait());
-    let Some((started, finished)) = told.started.zip(told.finished) else {
+    let Some((started, finished)) = totals.started.zip(totals.finished) else {
         bail!("{hosts} agents measured nothing")
     };
-    row.skew_s = told.skew_s.zip(told.bound_s);
-    row.lost = told.lost;
+    row.skew_s = totals.skew_s.zip(totals.bound_s);
+    row.lost = totals.lost;
     row.events_per_s =
-        told.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
+        totals.events as f64 / hosts as f64 / finished.duration_since(started).as_secs_f64();
     let within = |look: &&Look| (started..=finished).contains(&look.at);
     let (first, last) = (looks.iter().find(within), looks.iter().rev().find(within));
     let (first, last) = first.zip(last).context("the coordinator could not be looked at")?;
@@ -393,14 +397,15 @@ impl Row {
     }
 }
 
-/// CPU time of a process that runs, without its children (`proc_pid_stat(5)`, fields 14 and 15).
+/// Returns the CPU time of a running process, without its children (`proc_pid_stat(5)`, fields 14
+/// and 15).
 fn cpu_s(child: &Child) -> Option<f64> {
     let text = fs::read_to_string(format!("/proc/{}/stat", child.id())).ok()?;
     let fields = text.rsplit_once(") ")?.1.split_whitespace().skip(11).take(2);
     Some(fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() * TICK_S)
 }
 
-/// The version of a program, for the table of facts.
+/// Returns whether a program is installed.
 fn is_here(program: &str) -> bool {
     command::exists(program)
 }

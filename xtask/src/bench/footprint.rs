@@ -1,4 +1,4 @@
-//! What assay costs before it measures: start-up time, size of the program, time of a cold build.
+//! Start-up time, size of the program, and time of a cold build.
 
 use std::fs;
 use std::path::Path;
@@ -18,17 +18,17 @@ use super::timings;
 use super::workplace::{Workplace, build_command};
 
 const STARTS: usize = 50;
-/// Slowest packages of the cold build that are named.
+/// Number of slowest packages of the cold build to list.
 const SLOWEST: usize = 12;
 
-/// Most seconds `assay --version` may take.
+/// Maximum seconds of `assay --version`.
 const MOST_START_S: f64 = 0.010;
-/// Most bytes of the release program: 30 MB.
+/// Maximum bytes of the release program: 30 MB.
 const MOST_BYTES: f64 = 30e6;
-/// Most seconds of the cold release build, on two cores.
+/// Maximum seconds of the cold release build, on two cores.
 const MOST_BUILD_S: f64 = 240.0;
 
-/// Measures and writes the page.
+/// Runs the measurements and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
     let mut facts = machine::facts(&workplace);
@@ -74,7 +74,7 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     page.publish(root, "build")
 }
 
-/// Builds into an empty directory; gives the seconds and the slowest packages.
+/// Builds into an empty directory; returns the seconds and the slowest packages.
 fn cold_build(workplace: &Workplace) -> Result<(f64, Vec<Vec<String>>)> {
     let target = workplace.folder.join("cold");
     command::run(command::cargo(&workplace.root).args(["fetch", "--locked"]))?;
@@ -90,7 +90,7 @@ fn cold_build(workplace: &Workplace) -> Result<(f64, Vec<Vec<String>>)> {
     Ok((build_s, rows))
 }
 
-/// Seconds from starting `assay --version` until it has ended, many times.
+/// Measures the seconds from the start of `assay --version` to its end, many times.
 fn starts(workplace: &Workplace, program: &Path) -> Result<Vec<f64>> {
     let mut starts = Vec::new();
     for _ in 0..STARTS {
@@ -108,10 +108,10 @@ fn row(
     interval: String,
     value: f64,
     most: f64,
-    shown: impl Fn(f64) -> String,
+    format_value: impl Fn(f64) -> String,
 ) -> Vec<String> {
     let verdict = if value <= most { "reached" } else { "missed" };
-    vec![what.into(), figure, interval, format!("≤ {}", shown(most)), verdict.into()]
+    vec![what.into(), figure, interval, format!("≤ {}", format_value(most)), verdict.into()]
 }
 
 fn seconds(value: f64) -> String {

@@ -1,7 +1,7 @@
-//! HPL inside `hpcc`: its input file, its run, and the rows it writes.
+//! HPL inside `hpcc`: writes its input file, runs it, and parses its rows.
 //!
-//! hpcc runs a dozen other tests before HPL and has no switch against them; their sizes follow from the
-//! order of the system, so that a small one costs seconds and 16,000 a few minutes.
+//! hpcc runs a dozen other tests before HPL and cannot skip them. Their sizes follow from the order
+//! of the system: a small order takes seconds, 16,000 a few minutes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,7 +36,7 @@ pub(crate) fn run(
     read(&output, n, blocks.len() * times)
 }
 
-/// The command behind [`run`]: one rank for each CPU, and in each rank one thread.
+/// Returns the command of [`run`]: one rank with one thread for each CPU.
 pub(crate) fn command(workplace: &Workplace) -> Command {
     let mut command = workplace.command("mpirun");
     command
@@ -52,15 +52,16 @@ pub(crate) fn command(workplace: &Workplace) -> Command {
     command
 }
 
-/// The most square grid of ranks, with no more rows than columns, as HPL's documentation advises.
+/// Returns the most square grid of ranks, with no more rows than columns, as HPL's documentation
+/// advises.
 fn grid(ranks: usize) -> (usize, usize) {
     let rows = (1..=ranks).filter(|p| p * p <= ranks && ranks.is_multiple_of(*p)).max();
     let rows = rows.unwrap_or(1);
     (rows, ranks / rows)
 }
 
-/// `hpccinf.txt`: HPL's own format, whose lines are known by their place. The values of the algorithm
-/// are those of the file that hpcc comes with.
+/// Returns `hpccinf.txt` in HPL's format, in which the position of a line is its meaning. The
+/// parameters of the algorithm are those of the file that hpcc comes with.
 fn input(n: usize, blocks: &[usize], times: usize, (rows, columns): (usize, usize)) -> String {
     let list =
         |values: &[usize]| values.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
@@ -79,7 +80,7 @@ fn input(n: usize, blocks: &[usize], times: usize, (rows, columns): (usize, usiz
     )
 }
 
-/// The rates by block size, of systems of this order and no other.
+/// Parses the rates by block size; rows of another order are an error.
 fn read(output: &str, n: usize, expected: usize) -> Result<ByBlock> {
     let log = HplLog::read(section(output, "HPL")?)?;
     let mut by_block = ByBlock::new();
@@ -120,7 +121,7 @@ mod tests {
         }
     }
 
-    /// From hpcc 1.5.0, shortened.
+    /// Output of hpcc 1.5.0, shortened.
     const OUTPUT: &str = "\
 WALL  2000  2000 128 128   1   2     0.03 PASSED    1.229  0.00
 Begin of HPL section.

@@ -1,4 +1,4 @@
-//! The plain LAPACK solver of `peers/lapack_solve.c`: the libraries it opens, how it is run and read.
+//! LAPACK solver `peers/lapack_solve.c`: the libraries that it loads, its command and its output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,15 @@ use crate::wheels;
 
 use super::workplace::Workplace;
 
-/// A library of linear algebra.
+/// Linear algebra library.
 #[derive(Debug)]
 pub(crate) struct Library {
-    /// What the page calls it, with its version.
+    /// Name on the page, with the version.
     pub name: String,
     file: PathBuf,
 }
 
-/// Debian's threaded OpenBLAS and the newest OpenBLAS and MKL of Python's package index.
+/// Returns Debian's threaded OpenBLAS and the newest OpenBLAS and MKL of Python's package index.
 pub(crate) fn libraries(root: &Path) -> Result<Vec<Library>> {
     wheels::install(root, &wheels::BLAS, false);
     let mut libraries: Vec<_> = debian().into_iter().collect();
@@ -31,7 +31,7 @@ pub(crate) fn libraries(root: &Path) -> Result<Vec<Library>> {
     Ok(libraries)
 }
 
-/// Debian installs each variant of OpenBLAS in a folder of its own.
+/// Finds Debian's OpenBLAS, each variant of which has a folder of its own.
 fn debian() -> Option<Library> {
     let folders = fs::read_dir("/usr/lib").ok()?;
     let file = folders
@@ -46,8 +46,8 @@ pub(crate) fn build(workplace: &Workplace) -> Result<PathBuf> {
     workplace.build_peer("lapack_solve", &["-O3", "-march=native", "-ldl", "-lm"])
 }
 
-/// One solution of a system of order `n`. Each library chooses its kernels itself, whatever the
-/// environment of this machine says.
+/// Returns the command for one solution of a system of order `n`. Each library chooses its kernels
+/// itself, regardless of this machine's environment variables.
 pub(crate) fn command(
     workplace: &Workplace,
     program: &Path,
@@ -63,14 +63,14 @@ pub(crate) fn command(
         .env("OPENBLAS_NUM_THREADS", &threads)
         .env("MKL_NUM_THREADS", &threads)
         .env_remove("OPENBLAS_CORETYPE");
-    // MKL finds its threads beside itself only where the loader is told to look there.
+    // MKL finds its threading library in its own folder only through the loader's search path.
     if let Some(folder) = library.file.parent() {
         command.env("LD_LIBRARY_PATH", folder);
     }
     command
 }
 
-/// Operations per second from what it printed. It has judged its residual itself.
+/// Parses the FLOP/s of the output. The solver checks its residual itself.
 pub(crate) fn flops(output: &str) -> Result<f64> {
     let output: Value = serde_json::from_str(output)?;
     output["flops"].as_f64().context("lapack_solve printed no flops")

@@ -1,4 +1,4 @@
-//! `likwid-bench`: which of its kernels do what one of our operations does, and what they reach.
+//! `likwid-bench`: the kernels that match assay's operations, and their bandwidths.
 
 use std::process::Command;
 
@@ -7,25 +7,25 @@ use assay_adapters::likwid_text::LikwidText;
 
 use super::workplace::Workplace;
 
-/// Kernels of likwid that read and write the same arrays.
+/// likwid kernels that read and write the same arrays.
 #[derive(Debug)]
 pub(crate) struct Family {
-    /// The names its kernels begin with.
+    /// Prefixes of the kernels' names.
     pub stems: &'static [&'static str],
-    /// Arrays it touches.
+    /// Number of arrays.
     pub arrays: u64,
 }
 
-/// c = a.
+/// Copy: c = a.
 pub(crate) static COPY: Family = Family { stems: &["copy"], arrays: 2 };
-/// a = b + s·c: what likwid calls `stream`; its `triad` has a fourth array.
+/// Triad: a = b + s·c, likwid's `stream`; its `triad` has a fourth array.
 pub(crate) static STREAM: Family = Family { stems: &["stream"], arrays: 3 };
-/// Reads, with or without adding up.
+/// Reads, with or without a sum.
 pub(crate) static LOAD: Family = Family { stems: &["load", "sum"], arrays: 1 };
 /// Writes.
 pub(crate) static STORE: Family = Family { stems: &["store"], arrays: 1 };
 
-/// The double-precision kernels of `family` among those `likwid-bench -a` lists.
+/// Returns the double-precision kernels of `family` from the output of `likwid-bench -a`.
 pub(crate) fn kernels(listing: &str, family: &Family) -> Vec<String> {
     listing
         .lines()
@@ -40,13 +40,13 @@ pub(crate) fn kernels(listing: &str, family: &Family) -> Vec<String> {
         .collect()
 }
 
-/// What `likwid-bench -a` prints.
+/// Returns the output of `likwid-bench -a`.
 pub(crate) fn listing(workplace: &Workplace) -> Result<String> {
     crate::command::output(workplace.command("likwid-bench").arg("-a"))
 }
 
-/// Runs one kernel over arrays of `array_bytes`, each thread having touched its part first; gives bytes
-/// per second.
+/// Runs one kernel over arrays of `array_bytes`, each part first touched by its own thread; returns
+/// bytes per second.
 pub(crate) fn run(
     workplace: &Workplace,
     kernel: &str,
@@ -60,7 +60,7 @@ pub(crate) fn run(
         .with_context(|| format!("{}:\n{output}", workplace.shown(&command)))
 }
 
-/// The command behind [`run`].
+/// Returns the command of [`run`].
 pub(crate) fn command(
     workplace: &Workplace,
     kernel: &str,
@@ -75,8 +75,8 @@ pub(crate) fn command(
     command
 }
 
-/// Checks that likwid counts bytes as we do: all arrays once per iteration, and nothing for lines that are
-/// read before they are written.
+/// Parses the rate. Checks that likwid counts bytes as assay does: all arrays once per iteration,
+/// without the lines read before they are written (write-allocate).
 fn read(output: &str, family: &Family, iterations: u64) -> Result<f64> {
     let text = LikwidText::read(output)?;
     let bytes = text.bytes_per_element;
@@ -106,7 +106,7 @@ triad_avx - Double-precision triad A(i) = B(i) * C(i) + D(i)
         assert_eq!(kernels(LISTING, &LOAD), [""; 0]);
     }
 
-    /// What likwid-bench 5.2.2 printed for `stream_mem_avx512`, shortened.
+    /// Output of likwid-bench 5.2.2 for `stream_mem_avx512`, shortened.
     const OUTPUT: &str = "\
 Test: stream_mem_avx512
 Time:			2.390203e+00 sec

@@ -1,4 +1,4 @@
-//! What a reader has to know of the machine and the programs to place the figures of a comparison.
+//! Facts about the machine and the programs, for the pages of the comparisons.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,11 @@ use crate::command;
 
 use super::workplace::Workplace;
 
-/// One fact: what it is about, and what it says.
+/// Name and value of a fact.
 pub(crate) type Fact = (&'static str, String);
 
-/// CPU, caches, memory, kernel and date. A fact that this machine does not tell says so.
+/// Returns CPU, caches, memory, kernel and date. A fact that the machine does not report is marked
+/// as such.
 pub(crate) fn facts(workplace: &Workplace) -> Vec<Fact> {
     let lscpu = printed(workplace, "lscpu", &[]);
     let field = |name: &str| labelled(&lscpu, name).unwrap_or_else(|| "not told".into());
@@ -38,25 +39,25 @@ pub(crate) fn facts(workplace: &Workplace) -> Vec<Fact> {
     ]
 }
 
-/// How busy the machine is: runnable threads over the last 1, 5 and 15 minutes. What else ran disturbed
-/// everybody alike, and shows in the intervals.
+/// Returns the load of the machine: runnable threads over the last 1, 5 and 15 minutes. Other load
+/// disturbs all contenders equally, and widens the intervals.
 pub(crate) fn load() -> String {
     file("/proc/loadavg").split(' ').take(3).collect::<Vec<_>>().join(" ")
 }
 
-/// The version of assay: its own, and the commit it was built from.
+/// Returns assay's version and the commit it was built from.
 pub(crate) fn assay_version(workplace: &Workplace, program: &Path) -> Fact {
     let (_, commit) = commit(workplace);
     ("assay", format!("{}, {commit}", line(workplace, program, &["--version"])))
 }
 
-/// The commit that is measured.
+/// Returns the commit of the working tree.
 pub(crate) fn commit(workplace: &Workplace) -> Fact {
     let commit = line(workplace, "git", &["describe", "--always", "--dirty", "--abbrev=10"]);
     ("assay", format!("commit {commit}"))
 }
 
-/// The first line a program prints.
+/// Returns the first line of a program's output.
 pub(crate) fn line(
     workplace: &Workplace,
     program: impl AsRef<Path>,
@@ -66,7 +67,7 @@ pub(crate) fn line(
     printed.lines().next().unwrap_or_default().trim().to_owned()
 }
 
-/// The versions of installed packages, as the package manager has them.
+/// Returns the versions of installed packages, by the package manager.
 pub(crate) fn package_versions(workplace: &Workplace, names: &[&str]) -> Result<String> {
     let mut query = workplace.command("dpkg-query");
     query.args(["--show", "--showformat=${Package} ${Version}, "]).args(names);
@@ -74,7 +75,7 @@ pub(crate) fn package_versions(workplace: &Workplace, names: &[&str]) -> Result<
     Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches([',', ' ']).to_owned())
 }
 
-/// What a program prints, or that it does not.
+/// Returns a program's output, or a text that there is none.
 fn printed(workplace: &Workplace, program: impl AsRef<Path>, arguments: &[&str]) -> String {
     let program = program.as_ref();
     let output = command::output(workplace.command(program).args(arguments));
@@ -85,7 +86,7 @@ fn file(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_else(|_| "not told".into())
 }
 
-/// The value of `name: value`.
+/// Returns the value of `name: value`.
 fn labelled(text: &str, name: &str) -> Option<String> {
     text.lines()
         .filter_map(|line| line.split_once(':'))
@@ -93,7 +94,8 @@ fn labelled(text: &str, name: &str) -> Option<String> {
         .map(|(_, value)| value.trim().to_owned())
 }
 
-/// The sum of the distinct last-level caches in bytes; `None` where the kernel does not report it.
+/// Returns the sum of the distinct last-level caches in bytes; `None` if the kernel does not report
+/// it.
 pub(crate) fn last_level_cache_bytes(workplace: &Workplace) -> Option<u64> {
     let table = printed(workplace, "lscpu", &["-B", "-C=LEVEL,ALL-SIZE"]);
     let rows = table.lines().filter_map(|row| {

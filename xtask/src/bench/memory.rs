@@ -1,4 +1,5 @@
-//! Memory bandwidth beside `likwid-bench`'s kernels, a plain C loop, and a sweep of vector loops in C.
+//! Memory bandwidth compared with `likwid-bench`'s kernels, a plain C loop, and a sweep of vector
+//! loops in C.
 
 use std::path::Path;
 
@@ -18,11 +19,11 @@ use contest::{Contest, Figures, Kernel};
 
 mod contest;
 
-/// An operation of STREAM, or a part of one, and what likwid has for it.
+/// Operation of STREAM, or a part of one, and the likwid kernels that match it.
 struct Operation {
     name: &'static str,
     family: &'static Family,
-    /// What has to be known of likwid's kernels, where they do not do quite the same.
+    /// Difference between likwid's kernels and the operation.
     note: &'static str,
     targets: Option<Targets>,
 }
@@ -35,7 +36,7 @@ struct Targets {
     sweep: f64,
 }
 
-/// What is asked of the four operations of STREAM.
+/// Targets of the four operations of STREAM.
 const OF_STREAM: Option<Targets> = Some(Targets { likwid: 0.99, plain: 1.3, sweep: 0.98 });
 const NO_SCALE: &str = " (as many bytes; likwid has no Scale)";
 const NO_ADD: &str = " (as many bytes; likwid has no Add)";
@@ -49,7 +50,7 @@ const OPERATIONS: [Operation; 6] = [
     Operation { name: "write", family: &STORE, note: "", targets: None },
 ];
 
-/// Compares and writes the page.
+/// Runs the comparison and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MEMORY)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
@@ -99,7 +100,8 @@ A plain store reads the cache line before it writes it (write-allocate), a non-t
 target against the plain loop holds where that costs something: where likwid's own kernels gain from
 non-temporal stores.";
 
-/// The rows of each operation: beside likwid's best, the plain loop, and the best of the sweep.
+/// Returns the rows of each operation: compared with likwid's best kernel, the plain loop, and the
+/// best of the sweep.
 fn rows(contest: &Contest<'_>, figures: &Figures) -> Result<Vec<Vec<String>>> {
     let mut rows = Vec::new();
     for Operation { name, family, note, targets } in &OPERATIONS {
@@ -144,13 +146,13 @@ fn row(
     ])
 }
 
-/// For each family that writes: the best kernel with and without non-temporal stores.
+/// Returns, for each family that writes, the best kernel with and without non-temporal stores.
 fn gains(tried: &[(Kernel, f64)]) -> Result<Vec<Vec<String>>> {
     let best = |family: &Family, is_non_temporal: bool| {
         tried
             .iter()
             .filter(|(kernel, _)| std::ptr::eq(kernel.family, family))
-            // likwid writes `mem` into the name of a kernel that goes past the caches.
+            // The name of a likwid kernel with non-temporal stores contains `mem`.
             .filter(|(kernel, _)| kernel.name.split('_').any(|w| w == "mem") == is_non_temporal)
             .map(|(_, figure)| *figure)
             .reduce(f64::max)

@@ -1,8 +1,10 @@
-//! Messages between two ranks beside C with the same loops, compiled by the `mpicc` of each MPI.
+//! Messages between two ranks compared with the same loops in C, compiled by the `mpicc` of each
+//! MPI.
 //!
-//! What is compared is the cost of a library opened at run time and called through a table. A host that
-//! changes its speed by half within seconds hides one percent from any two programs that run one after the
-//! other; so both loops run in the same ranks, in turns of a third of a millisecond.
+//! The comparison measures the cost of a library that is loaded at run time and called through a
+//! table. On a host whose speed changes by half within seconds, a difference of one percent is
+//! invisible between two programs that run one after the other. So both loops run in the same
+//! ranks, in turns of a third of a millisecond.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,14 +25,14 @@ use contender::Mpi;
 
 mod contender;
 
-/// A benchmark, its sizes in bytes, and what a turn amounts to.
+/// Benchmark, its sizes in bytes, and the format of its figure.
 struct Ladder {
     benchmark: &'static str,
     minimum: u64,
     maximum: u64,
-    /// Sizes with their own row; all of them are measured and count in the mean.
+    /// Sizes with their own row; all sizes are measured and count in the mean.
     shown: &'static [u64],
-    /// What seconds of a turn with messages of some bytes are called.
+    /// Formats the figure for the seconds of a turn and the bytes of a message.
     figure: fn(f64, u64) -> String,
 }
 
@@ -53,12 +55,12 @@ const LADDERS: [Ladder; 2] = [
 
 /// Messages of a window, as in `mpi_loop.c`.
 const WINDOW: f64 = 64.0;
-/// No more than one percent worse.
+/// Minimum ratio: at most one percent worse.
 const TARGET: f64 = 0.99;
 /// Seconds for one size in one launch.
 const SIZE_S: f64 = 0.04;
 
-/// Rank i on the i-th CPU, whoever started it.
+/// Script that pins rank i to the i-th CPU, under any launcher.
 const PLACE: &str = "#!/bin/sh
 rank=${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}
 shift \"$((rank + 0))\"
@@ -68,13 +70,13 @@ shift
 exec taskset -c \"$cpu\" \"$@\"
 ";
 
-/// Seconds of one turn in neighbouring batches: C, assay, and C once more.
+/// Seconds of one turn in neighbouring batches: C, assay, and C again.
 type Block = [f64; 3];
 
-/// MPI, ladder and bytes → blocks of each launch.
+/// Blocks of each launch, by MPI, ladder and bytes.
 type Blocks = BTreeMap<(usize, usize, u64), Vec<Vec<Block>>>;
 
-/// Compares and writes the page.
+/// Runs the comparison and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_MPI)?;
     wheels::install(root, &wheels::MPI, true);
@@ -119,7 +121,7 @@ speeds of the host. The row \"all sizes\" is the geometric mean of the ratios of
 all sizes of the ladder, shown or not; its interval is over the launches. Few windows of large messages fit
 into the time, so their intervals are wider.";
 
-/// The program that is started as ranks.
+/// Builds the program that the ranks run.
 fn build_ranks(workplace: &Workplace) -> Result<PathBuf> {
     let mut cargo = command::cargo(&workplace.root);
     cargo.args(["build", "--release", "--locked", "--package=assay-kernels"]);
@@ -127,7 +129,7 @@ fn build_ranks(workplace: &Workplace) -> Result<PathBuf> {
     Ok(workplace.target.join("release/examples/mpi_in_turns"))
 }
 
-/// Everything that takes part.
+/// Contenders and their programs.
 struct Contest<'a> {
     workplace: &'a Workplace,
     mpis: &'a [Mpi],
@@ -151,7 +153,7 @@ impl Contest<'_> {
         Ok(blocks)
     }
 
-    /// One launch: the blocks of every size.
+    /// Starts one launch and returns the blocks of every size.
     fn once(&self, at: usize, ladder: &Ladder) -> Result<BTreeMap<u64, Vec<Block>>> {
         let mpi = &self.mpis[at];
         let mut command = self.started(mpi);
@@ -163,7 +165,7 @@ impl Contest<'_> {
         read(&output).with_context(|| format!("{} under {}", ladder.benchmark, mpi.name))
     }
 
-    /// The launcher up to the program, with one rank on each of two CPUs.
+    /// Returns the launcher's command line up to the program, with one rank on each of two CPUs.
     fn started(&self, mpi: &Mpi) -> Command {
         let mut command = self.workplace.command(&mpi.launcher);
         command.args(mpi.unbound).args(["-n", "2", "sh"]).arg(&self.place);
@@ -175,13 +177,14 @@ impl Contest<'_> {
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
         }
-        // Intel MPI would place the ranks once more when it is initialised.
+        // Intel MPI pins the ranks again in its initialization.
         command.env("I_MPI_PIN", "0");
         command
     }
 }
 
-/// `8 3.4e-07 3.3e-07 3.4e-07` per line: bytes, and seconds of a turn in C, in assay and in C again.
+/// Parses lines of `8 3.4e-07 3.3e-07 3.4e-07`: bytes, and seconds of a turn in C, in assay and in
+/// C again.
 fn read(output: &str) -> Result<BTreeMap<u64, Vec<Block>>> {
     let mut blocks: BTreeMap<u64, Vec<Block>> = BTreeMap::new();
     for line in output.lines().filter(|line| !line.is_empty()) {
@@ -214,20 +217,20 @@ fn rows(mpis: &[Mpi], blocks: &Blocks, at: usize) -> Result<Vec<Vec<String>>> {
 fn size_row(mpi: &str, bytes: u64, blocks: &[Block], ladder: &Ladder) -> Result<Vec<String>> {
     let column = |at: usize| -> Vec<f64> { blocks.iter().map(|block| block[at]).collect() };
     let [c, own, again] = [0, 1, 2].map(column);
-    let shown =
+    let format_median =
         |values: &[f64]| (ladder.figure)(ratio::median(values).unwrap_or(f64::NAN), bytes);
     let nothing = "nothing was measured";
     let ratio = Ratio::of_neighbours(&c, &own).context(nothing)?;
     let control = Ratio::of_neighbours(&c, &again).context(nothing)?;
     let name = assay_model::quantity::Bytes(bytes).to_string();
-    let head = vec![mpi.to_owned(), name, shown(&c), shown(&own)];
+    let head = vec![mpi.to_owned(), name, format_median(&c), format_median(&own)];
     Ok([head, cells(&ratio, &control), vec![blocks.len().to_string()]].concat())
 }
 
-/// The geometric mean over all sizes, with its interval over the launches.
+/// Returns the row of the geometric mean over all sizes, with its interval over the launches.
 fn mean_row(mpi: &str, sizes: &[&Vec<Vec<Block>>]) -> Result<Vec<String>> {
     let launches = sizes.iter().map(|launches| launches.len()).min().unwrap_or(0);
-    let of = |other: usize| -> Option<Ratio> {
+    let ratio_to = |other: usize| -> Option<Ratio> {
         let pooled = sizes.iter().map(|launches| log_ratio(&launches.concat(), other));
         let each: Option<Vec<f64>> = (0..launches)
             .map(|launch| mean(sizes.iter().map(|it| log_ratio(&it[launch], other))))
@@ -235,7 +238,7 @@ fn mean_row(mpi: &str, sizes: &[&Vec<Vec<Block>>]) -> Result<Vec<String>> {
         Some(Ratio { of_medians: mean(pooled)?, interval: ratio::median_interval(&each?) })
     };
     let nothing = "nothing was measured";
-    let (ratio, control) = (of(1).context(nothing)?, of(2).context(nothing)?);
+    let (ratio, control) = (ratio_to(1).context(nothing)?, ratio_to(2).context(nothing)?);
     let head = ["all sizes", "", ""].map(str::to_owned);
     let blocks: usize = sizes.iter().flat_map(|launches| launches.iter().map(Vec::len)).sum();
     let ends = vec![blocks.to_string()];
@@ -252,13 +255,13 @@ fn cells(ratio: &Ratio, control: &Ratio) -> Vec<String> {
     ]
 }
 
-/// Logarithm of the median of C over another contender.
+/// Returns the logarithm of the median ratio of C's time to that of another contender.
 fn log_ratio(blocks: &[Block], other: usize) -> Option<f64> {
     let quotients: Vec<f64> = blocks.iter().map(|block| block[0] / block[other]).collect();
     ratio::median(&quotients).map(f64::ln)
 }
 
-/// Geometric mean of logarithms; `None` without a value or with one missing.
+/// Returns the geometric mean from logarithms; `None` if there is no value or one is missing.
 fn mean(logs: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let logs: Vec<f64> = logs.collect::<Option<_>>()?;
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
@@ -301,8 +304,8 @@ mod tests {
 
     #[test]
     fn the_mean_is_over_sizes_and_its_interval_over_launches() {
-        let of = |own: f64| vec![vec![[1.0, own, 1.0]; 3]; 6];
-        let (half, double) = (of(0.5), of(2.0));
+        let launches = |own: f64| vec![vec![[1.0, own, 1.0]; 3]; 6];
+        let (half, double) = (launches(0.5), launches(2.0));
         let row = mean_row("X", &[&half, &double]).unwrap();
         assert_eq!(row[4..7], ["1.000", "1.000…1.000", "reached"], "{row:?}");
         assert!(mean_row("X", &[]).is_err());

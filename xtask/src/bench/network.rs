@@ -1,6 +1,7 @@
-//! Goodput and ping-pong beside iperf3, qperf and a bare loop, over loopback and over a veth pair.
+//! Goodput and ping-pong compared with iperf3, qperf and a bare loop, over loopback and over a veth
+//! pair.
 //!
-//! Each contender is a pair of its own client and its own server. Nobody who moves bulk is pinned, as users
+//! Each contender has its own client and its own server. Bulk transfers are not pinned, as users
 //! run them; both ends of a ping-pong share one CPU.
 
 use std::collections::BTreeMap;
@@ -29,11 +30,11 @@ use place::Place;
 mod contenders;
 mod place;
 
-/// Within this of a bare loop, nothing is left that assay could do better.
+/// Target against a bare loop: within 2 % of it, assay has nothing left to improve.
 const AS_BARE: f64 = 1.0 / 1.02;
 
-/// Ours, theirs, what is compared, and what is asked of the ratio (turned round for costs, so that
-/// more is better in every row).
+/// Assay's contender, the peer, the metric, and the minimum ratio (inverted for costs, so that
+/// higher is better in every row).
 const PAIRS: [(&str, &str, Kind, f64); 12] = [
     ("assay, 1 stream", "iperf3, 1 stream", Kind::Goodput, 1.3),
     ("assay, 6 streams", "iperf3, 6 streams", Kind::Goodput, 1.3),
@@ -49,16 +50,16 @@ const PAIRS: [(&str, &str, Kind, f64); 12] = [
     ("assay, 1 byte", "qperf, 1 byte", Kind::HalfMean, 1.0),
 ];
 
-/// Compares and writes the page.
+/// Runs the comparison and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_NETWORK)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
     let assay = workplace.build_assay()?;
-    let built = |path: PathBuf| path.display().to_string();
+    let text = |path: PathBuf| path.display().to_string();
     let programs = Programs {
-        assay: built(assay.clone()),
-        ping_pong: built(workplace.build_peer("ping_pong", &["-O2"])?),
-        copy_loop: built(workplace.build_peer("copy_loop", &["-O2", "-pthread"])?),
+        assay: text(assay.clone()),
+        ping_pong: text(workplace.build_peer("ping_pong", &["-O2"])?),
+        copy_loop: text(workplace.build_peer("copy_loop", &["-O2", "-pthread"])?),
         on_one_cpu: format!("taskset -c {}", workplace.cpus.0.last().context("no CPU")?),
     };
     let mut facts = machine::facts(&workplace);
@@ -117,7 +118,7 @@ seldom paces; over the veth pair it keeps pacing (16,000 timers a second against
 that copies is `copy_from_user` on the sender's CPU, which does the receiver's protocol work as well. `vmsplice`
 from a huge page avoids the copy, and the sixteen small pages per call of `sendfile`.";
 
-/// Servers that end with the comparison.
+/// Starts the servers.
 fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
     let (assay, at) = (&programs.assay, place.address);
     let on_one_cpu = &programs.on_one_cpu;
@@ -144,7 +145,7 @@ fn servers(programs: &Programs, place: &Place) -> Result<Vec<Server>> {
     started
 }
 
-/// A server that ends with the comparison.
+/// Server process, killed at the end of the comparison.
 struct Server(Child);
 
 impl Drop for Server {
@@ -155,7 +156,7 @@ impl Drop for Server {
     }
 }
 
-/// What one contender reached of one kind, turn by turn.
+/// Figures by contender and metric, one value per turn.
 type Figures = BTreeMap<(&'static str, Kind), Vec<f64>>;
 
 fn measure(contenders: &[Contender], place: &Place, options: &Options) -> Result<Figures> {

@@ -1,25 +1,25 @@
-//! The options of the comparisons.
+//! Command-line options of the comparisons.
 
 use anyhow::{Context, Result, bail};
 use assay_model::quantity::Bytes;
 
 use super::USAGE;
 
-/// What the command line asks for; what it leaves open is `None`.
+/// Parsed options; `None` means the default of the comparison.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Options {
-    /// How often everything is measured.
+    /// Number of turns.
     pub turns: usize,
-    /// How many CPUs are used.
+    /// Number of CPUs.
     pub threads: Option<usize>,
-    /// Draws the order of the turns.
+    /// Seed of the order of the turns.
     pub seed: u64,
     /// Size of one array.
     pub bytes: Option<Bytes>,
     /// Orders of the linear systems.
     pub orders: Vec<usize>,
-    /// The largest order for which hpcc is run: its other tests grow with the order and cannot be left
-    /// out; at 16,000 on two cores they take more than ten minutes.
+    /// Largest order for which hpcc is run. Its other tests grow with the order and cannot be
+    /// skipped: at 16,000 on two cores they take more than ten minutes.
     pub hpcc_up_to: usize,
 }
 
@@ -37,7 +37,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Reads `--name value` pairs.
+    /// Parses `--name value` pairs.
     pub(crate) fn parse(arguments: &[&str]) -> Result<Self> {
         let mut options = Self::default();
         for pair in arguments.chunks(2) {

@@ -1,10 +1,10 @@
-//! In which order the contenders of a turn run, so that drift of the machine favours none of them.
+//! Order of the contenders in a turn, so that drift of the machine favours none of them.
 
 use assay_model::seed;
 use assay_stats::random::Random;
 
-/// The order of `count` contenders in the given turn: drawn from the seed in every even turn, and the
-/// reverse of the turn before in every odd one (ABBA).
+/// Returns the order of `count` contenders in the given turn: drawn from the seed in every even
+/// turn, and the reverse of the turn before in every odd one (ABBA).
 pub(crate) fn order(seed: u64, turn: usize, count: usize) -> Vec<usize> {
     let pair = (turn / 2) as u64;
     let mut order: Vec<usize> = (0..count).collect();

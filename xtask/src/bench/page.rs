@@ -1,4 +1,4 @@
-//! The Markdown page of a comparison: facts, commands, tables.
+//! Markdown page of a comparison: facts, commands, tables.
 
 use std::fs;
 use std::path::Path;
@@ -7,36 +7,36 @@ use anyhow::{Context, Result};
 
 use super::machine::Fact;
 
-/// A page that grows from top to bottom.
+/// Page that is written from top to bottom.
 #[derive(Debug)]
 pub(crate) struct Page {
     text: String,
 }
 
 impl Page {
-    /// A page with its title, and the command that writes it again.
+    /// Creates a page with its title and the command that regenerates it.
     pub(crate) fn new(title: &str, command: &str) -> Self {
         Self { text: format!("# {title}\n\nWritten by `{command}`; do not edit.\n") }
     }
 
-    /// A heading.
+    /// Appends a heading.
     pub(crate) fn heading(&mut self, title: &str) {
         self.line(&format!("\n## {title}"));
     }
 
-    /// A paragraph.
+    /// Appends a paragraph.
     pub(crate) fn paragraph(&mut self, text: &str) {
         self.line(&format!("\n{text}"));
     }
 
-    /// Facts, one row each.
+    /// Appends facts as a table, one row each.
     pub(crate) fn facts(&mut self, facts: &[Fact]) {
         let rows: Vec<_> =
             facts.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect();
         self.table(&["", ""], &rows);
     }
 
-    /// Commands, as one would type them.
+    /// Appends commands as a code block.
     pub(crate) fn commands(&mut self, commands: &[String]) {
         self.line("");
         for command in commands {
@@ -44,7 +44,7 @@ impl Page {
         }
     }
 
-    /// A table. A bar inside a cell would end it, so it is escaped.
+    /// Appends a table; escapes `|` in its cells.
     pub(crate) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) {
         let row = |cells: &[String]| format!("| {} |", cells.join(" | "));
         self.line("");

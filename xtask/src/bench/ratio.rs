@@ -1,33 +1,35 @@
-//! How assay compares with a peer: the ratio of medians, its interval, and whether a target is reached.
+//! Ratio of assay to a peer: the ratio of medians, its interval, and whether a target is reached.
 
 use assay_stats::quantile;
 
-/// Level of all intervals here.
+/// Confidence level of all intervals here.
 pub(crate) const LEVEL: f64 = 0.95;
 
-/// Ours over theirs.
+/// Assay's values over the peer's.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Ratio {
-    /// Median of ours over median of theirs; of neighbours, the median of their quotients.
+    /// Median of assay's values over that of the peer's; with neighbouring values, the median of
+    /// their quotients.
     pub of_medians: f64,
-    /// Interval of the ratio within one turn; `None` when there are too few turns for one.
+    /// Interval of the ratio within one turn; `None` with too few turns.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Median of values in any order; `None` without values.
+/// Returns the median of unsorted values; `None` without values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     quantile::median(&sorted(values))
 }
 
-/// The median and, where there are enough values, its interval.
+/// Returns the interval of the median; `None` with too few values.
 pub(crate) fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     quantile::median_interval(&sorted(values), LEVEL)
 }
 
 impl Ratio {
     /// Compares values that were measured in the same turns. A turn's two values are neighbours in
-    /// time, so their quotient is free of the machine's slow drift; the interval is that of the median
-    /// of these quotients, from order statistics, and assumes nothing about their distribution.
+    /// time, so their quotient is free of the machine's slow drift. The interval is that of the
+    /// median of these quotients, from order statistics, and assumes nothing about their
+    /// distribution.
     pub(crate) fn of(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let quotients: Vec<f64> = ours.iter().zip(theirs).map(|(o, t)| o / t).collect();
         Some(Self {
@@ -36,16 +38,17 @@ impl Ratio {
         })
     }
 
-    /// Compares values so close in time that the quotient of neighbours says more than that of all: the
-    /// median of these quotients, and its interval.
+    /// Compares values so close in time that the median of the neighbours' quotients is more
+    /// precise than the quotient of the medians.
     pub(crate) fn of_neighbours(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let quotients: Vec<f64> = ours.iter().zip(theirs).map(|(o, t)| o / t).collect();
         Some(Self { of_medians: median(&quotients)?, interval: median_interval(&quotients) })
     }
 
-    /// Compares values that were not measured alternately. The interval runs from the minimum of ours over
-    /// the maximum of theirs to the reverse, within intervals of the two medians that each err half as
-    /// often (Bonferroni): it is wider than need be, and never too narrow.
+    /// Compares values that were not measured alternately. The interval combines those of the two
+    /// medians, each with half the error rate (Bonferroni): from the lower end of assay's over the
+    /// upper end of the peer's to the reverse. It is conservative: wider than necessary, never too
+    /// narrow.
     pub(crate) fn of_strangers(ours: &[f64], theirs: &[f64]) -> Option<Self> {
         let level = f64::midpoint(LEVEL, 1.0);
         let ends = |values: &[f64]| quantile::median_interval(&sorted(values), level);
@@ -58,7 +61,7 @@ impl Ratio {
         Some(Self { of_medians: median(ours)? / median(theirs)?, interval })
     }
 
-    /// Whether the ratio is at least `target`; undecided where the interval contains it.
+    /// Returns whether the ratio is at least `target`; undecided if the interval contains it.
     pub(crate) fn verdict(&self, target: f64) -> &'static str {
         match (self.of_medians >= target, self.interval) {
             (true, None) => "reached, without an interval",
@@ -70,7 +73,8 @@ impl Ratio {
         }
     }
 
-    /// Whether both are alike within these limits, either way; undecided where the interval contains one.
+    /// Returns whether the ratio is within these limits; undecided if the interval contains one of
+    /// them.
     pub(crate) fn agreement(&self, (lowest, highest): (f64, f64)) -> &'static str {
         match self.interval {
             Some((low, high)) if lowest <= low && high <= highest => "alike",
@@ -82,7 +86,7 @@ impl Ratio {
         }
     }
 
-    /// `0.987…1.012`, or a dash.
+    /// Formats the interval as `0.987…1.012`; a dash without one.
     pub(crate) fn interval_text(&self) -> String {
         self.interval.map_or("–".into(), |(low, high)| format!("{low:.3}…{high:.3}"))
     }
@@ -112,7 +116,8 @@ mod tests {
     #[test]
     fn neighbours_do_not_mind_a_host_of_two_speeds() {
         let theirs = [1.0, 1.0, 3.0, 3.0, 3.0, 1.0, 1.0];
-        // Most of ours met the fast host: the quotient of the medians would be a third.
+        // Most of assay's values are from the fast periods: the quotient of the medians would be a
+        // third.
         let ours = [1.02, 1.02, 1.0, 3.06, 3.06, 1.02, 1.02];
         let ratio = Ratio::of_neighbours(&ours, &theirs).unwrap();
         assert!((ratio.of_medians - 1.02).abs() < 1e-12, "{ratio:?}");

@@ -1,6 +1,6 @@
-//! The load generator beside fio: the same job files, the same form of result, in turns.
+//! Load generator compared with fio: the same job files and result format, in turns.
 //!
-//! fio gets the settings that make it fastest; assay reads the same file and has no settings to make.
+//! fio gets the settings that make it fastest; assay reads the same file and needs no settings.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ mod ram_disk;
 
 use ram_disk::RamDisk;
 
-/// One question, which both are asked by the same job file.
+/// Test that both tools run from the same job file.
 struct Question {
     name: &'static str,
     engine: &'static str,
@@ -34,13 +34,13 @@ struct Question {
     aims: &'static [Aim],
 }
 
-/// What is read.
+/// Target of the reads.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Target {
     Nothing,
     RamDisk,
     File,
-    /// Nothing, at as many places as 24 hosts with 6 volumes each.
+    /// Null engine, with as many targets as 24 hosts with 6 volumes each.
     ManyOfNothing,
     /// As many files.
     ManyFiles,
@@ -52,24 +52,24 @@ impl Target {
     }
 }
 
-/// What is compared, and the ratio that is requested.
+/// Metric that is compared, with the target ratio.
 #[derive(Clone, Copy)]
 enum Aim {
-    /// Ours over theirs, at least.
+    /// Minimum of assay's rate over fio's.
     Rate(f64),
-    /// Theirs over ours, at least.
+    /// Minimum of fio's CPU time over assay's.
     UserTime(f64),
-    /// Theirs over ours, at least, of the median and of the 99th percentile.
+    /// Minimum of fio's latency over assay's, for the median and the 99th percentile.
     Latency(f64),
 }
 
-/// Within 3 % or lower.
+/// Latency at most 3 % above fio's.
 const AS_LOW: Aim = Aim::Latency(1.0 / 1.03);
 const DEEP: &[Aim] = &[Aim::Rate(1.0), Aim::UserTime(2.0)];
 
-/// Targets of one process where there are many: 24 hosts with 6 volumes each.
+/// Number of targets of one process in the tests with many: 24 hosts with 6 volumes each.
 const MANY: u32 = 144;
-/// Their size together: 4 MiB each.
+/// Their total size: 4 MiB each.
 const MANY_SIZE: &str = "576m";
 
 const QUESTIONS: [Question; 10] = [
@@ -99,22 +99,22 @@ const fn question(
     Question { name, engine, target, bytes, depth, aims }
 }
 
-/// What one turn of one contender gives.
+/// Figures of one contender in one turn.
 struct Figure {
     /// IO/s.
     rate: f64,
-    /// Seconds of CPU in the program per I/O.
+    /// CPU-seconds in user space per I/O.
     user_s: f64,
-    /// Seconds of CPU in the kernel per I/O.
+    /// CPU-seconds in the kernel per I/O.
     system_s: f64,
-    /// Median and 99th percentile in seconds, from handing over to completion.
+    /// Median and 99th percentile in seconds, from submission to completion.
     latency_s: [f64; 2],
 }
 
-/// Size of what is read, in bytes: far more than any cache of a CPU, and laid out in seconds.
+/// Size of the target: far larger than any CPU cache, and laid out in seconds.
 const SIZE: &str = "512m";
 
-/// Compares and writes the page.
+/// Runs the comparison and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_STORAGE)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
@@ -204,7 +204,8 @@ fn write_question(
             ["iodepth_batch_submit=16", "iodepth_batch_complete_max=32"].map(Into::into),
         );
     }
-    // One I/O in flight is as fast as the CPU that hands it over is near: the same one for both.
+    // The latency of one I/O at a time depends on the CPU that submits it: pin both tools to the
+    // same one.
     if question.depth == 1 {
         lines.push(format!("cpus_allowed={}", workplace.cpus.first()));
     }
@@ -217,7 +218,7 @@ fn write_question(
     Ok(path)
 }
 
-/// By question and by whom: ours, theirs.
+/// Figures by test: assay's, fio's.
 type Figures = BTreeMap<usize, [Vec<Figure>; 2]>;
 
 fn measure(
@@ -245,9 +246,9 @@ fn measure(
     Ok(figures)
 }
 
-/// fio's own form of a result; both write it.
+/// Parses fio's JSON output, which both tools write.
 fn read(output: &str) -> Result<Figure> {
-    // fio may say something before the document.
+    // fio may print notes before the document.
     let start = output.find('{').context("no JSON")?;
     let document: Value = serde_json::from_str(&output[start..]).context("no JSON")?;
     let one = &document["jobs"][0];
@@ -302,7 +303,7 @@ fn rows(figures: &Figures) -> Result<Vec<Vec<String>>> {
     Ok(rows)
 }
 
-/// What is compared, its value, the target, and whether it is a time.
+/// Name of the metric, its value, the target, and whether it is a time.
 type Compared = (&'static str, fn(&Figure) -> f64, f64, bool);
 
 fn compared(aim: Aim) -> Vec<Compared> {

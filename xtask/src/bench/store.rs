@@ -1,5 +1,6 @@
-//! How fast commands that only read are over a large store: 10,000 runs with 1,000,000 results, two runs of 5,000
-//! results, 1,000 files of fio, and a page in every language. None of it measures the machine.
+//! Speed of commands that only read, over a large store: 10,000 runs with 1,000,000 results, two
+//! runs of 5,000 results, 1,000 fio files, and a page in every language. None of them measures the
+//! machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,27 +21,27 @@ use super::workplace::Workplace;
 
 mod generator;
 
-/// Runs of the large store, and cases of each: four results per case make a million.
+/// Runs of the large store, and cases of each: with four results per case, a million results.
 const RUNS: usize = 10_000;
 const CASES: usize = 25;
 /// Cases of each of the two runs that are compared: 5,000 results.
 const CASES_COMPARED: usize = 1_250;
-/// Cases of the run that becomes a page: the largest suite has some 300 results.
+/// Cases of the run for the HTML page: the largest suite has about 300 results.
 const CASES_OF_A_PAGE: usize = 75;
 const FILES: usize = 1_000;
-/// Most bytes of memory that any of the commands may have: 200 MB.
+/// Maximum bytes of memory of every command: 200 MB.
 const MOST_MEMORY: f64 = 200e6;
 
-/// One command, and how long it may take.
+/// Command and its time limit.
 struct Asked {
     what: &'static str,
     words: Vec<String>,
     most_s: f64,
-    /// Whether it can be done again with the same outcome.
+    /// Whether it can be repeated with the same outcome.
     is_repeatable: bool,
 }
 
-/// Measures and writes the page.
+/// Runs the measurement and writes the page.
 pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     packages::install(root, packages::FOR_BENCH_STORE)?;
     let workplace = Workplace::open(root, Cpus::choose(options.threads)?)?;
@@ -49,30 +50,30 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     let files = workplace.folder.join("files");
     let first_s = fill(&workplace, &assay, (&store, &files))?;
     let mut rows = Vec::new();
-    let mut shown = Vec::new();
-    for asked in asked(&store, &files)? {
-        let turns = if asked.is_repeatable { options.turns } else { 1 };
+    let mut commands = Vec::new();
+    for request in asked(&store, &files)? {
+        let turns = if request.is_repeatable { options.turns } else { 1 };
         let (mut taken, mut memory) = (Vec::new(), 0.0);
         for _ in 0..turns {
-            let (seconds, bytes) = once(&workplace, &assay, &asked.words)?;
+            let (seconds, bytes) = once(&workplace, &assay, &request.words)?;
             taken.push(seconds);
             memory = f64::max(memory, bytes);
         }
         let median = ratio::median(&taken).context("nothing was measured")?;
-        let is_reached = median <= asked.most_s && memory <= MOST_MEMORY;
+        let is_reached = median <= request.most_s && memory <= MOST_MEMORY;
         rows.push(vec![
-            asked.what.to_owned(),
+            request.what.to_owned(),
             seconds(median),
             ratio::median_interval(&taken).map_or("–".into(), |(low, high)| {
                 format!("{}…{}", seconds(low), seconds(high))
             }),
-            format!("≤ {}", seconds(asked.most_s)),
+            format!("≤ {}", seconds(request.most_s)),
             format!("{:.0} MB", memory / 1e6),
             if is_reached { "reached" } else { "missed" }.to_owned(),
         ]);
         let mut command = workplace.command("assay");
-        command.args(asked.words.iter().take(6));
-        shown.push(workplace.shown(&command) + if asked.words.len() > 6 { " …" } else { "" });
+        command.args(request.words.iter().take(6));
+        commands.push(workplace.shown(&command) + if request.words.len() > 6 { " …" } else { "" });
     }
     let mut facts = machine::facts(&workplace);
     facts.push(machine::assay_version(&workplace, &assay));
@@ -90,16 +91,16 @@ pub(crate) fn run(root: &Path, options: &Options) -> Result<()> {
     page.heading("Figures");
     page.table(&["what", "median", "95 %", "target", "memory", ""], &rows);
     page.heading("Commands");
-    page.commands(&shown);
+    page.commands(&commands);
     page.publish(root, "store")?;
     fs::remove_dir_all(&workplace.folder).context("cannot empty the folder of the comparison")
 }
 
-/// Makes the store and the files; gives the seconds of the first listing.
+/// Creates the store and the files; returns the seconds of the first listing.
 fn fill(workplace: &Workplace, assay: &Path, (store, files): (&Path, &Path)) -> Result<f64> {
     generator::files(files, FILES)?;
     let mut first = workplace.command(assay);
-    // The first run makes the store as the program does.
+    // Create the store by the program itself.
     let one = files.join("0000.json");
     command::output(first.arg("import").arg(&one).arg("--store").arg(store))?;
     generator::runs(store, ("20200101", RUNS, CASES))?;
@@ -111,7 +112,7 @@ fn fill(workplace: &Workplace, assay: &Path, (store, files): (&Path, &Path)) -> 
 
 fn asked(store: &Path, files: &Path) -> Result<Vec<Asked>> {
     let folder = store.to_string_lossy();
-    let asked = |what, words: &[&str], most_s| {
+    let request = |what, words: &[&str], most_s| {
         let words = [words, &["--store", &*folder]].concat();
         let words = words.into_iter().map(str::to_owned).collect();
         Asked { what, words, most_s, is_repeatable: true }
@@ -122,12 +123,12 @@ fn asked(store: &Path, files: &Path) -> Result<Vec<Asked>> {
     let html = files.join("page.html");
     let html = html.to_string_lossy();
     let mut all = vec![
-        asked("list 10,000 runs", &["list"], 0.1),
-        asked("list 10,000 runs as JSON", &["list", "--json"], 0.1),
-        asked("show a run by its name", &["show", &one], 0.1),
-        asked("show the latest run", &["show", "latest"], 0.1),
-        asked("compare two runs of 5,000 results", &["compare", &a, &b], 0.5),
-        asked(
+        request("list 10,000 runs", &["list"], 0.1),
+        request("list 10,000 runs as JSON", &["list", "--json"], 0.1),
+        request("show a run by its name", &["show", &one], 0.1),
+        request("show the latest run", &["show", "latest"], 0.1),
+        request("compare two runs of 5,000 results", &["compare", &a, &b], 0.5),
+        request(
             "report a run of 300 results in nine languages",
             &["report", &page, "--format", "html", "--locale", "fr", "--output", &html],
             2.0,
@@ -149,12 +150,12 @@ fn asked(store: &Path, files: &Path) -> Result<Vec<Asked>> {
     Ok(all)
 }
 
-/// Seconds from the start of a process to its end, and the most memory that it had.
+/// Returns the seconds from the start of a process to its end, and its peak memory.
 fn once(workplace: &Workplace, assay: &Path, words: &[String]) -> Result<(f64, f64)> {
     let note = workplace.folder.join("peak-memory");
     let mut timed = workplace.command("/usr/bin/time");
     timed.args(["-q", "-f", "%M", "-o"]).arg(&note).arg(assay).args(words);
-    // A comparison that cannot tell ends with a code of its own.
+    // An inconclusive comparison has an exit code of its own.
     timed.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     let start = Instant::now();
     let status = timed.status().context("/usr/bin/time does not start")?;

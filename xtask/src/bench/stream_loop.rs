@@ -1,5 +1,5 @@
-//! The STREAMs in C of `peers/`: the plain loop and the sweep over walks and stores. How they are compiled,
-//! run and read.
+//! STREAM programs in C of `peers/`, the plain loop and the sweep over walks and stores:
+//! compilation, commands and output.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,20 +9,20 @@ use serde_json::Value;
 
 use super::workplace::Workplace;
 
-/// What a C programmer asks gcc for.
+/// Compiler flags that a C programmer would use.
 pub(crate) const FLAGS: [&str; 4] = ["-O3", "-march=native", "-fopenmp", "-lm"];
 
-/// The plain loop.
+/// Plain loop.
 pub(crate) const PLAIN: &str = "stream_loop";
-/// The sweep, whose non-temporal stores are those of x86-64.
+/// Sweep, whose non-temporal stores need x86-64.
 pub(crate) const SWEEP: &str = "stream_sweep";
 
-/// Compiles one of them.
+/// Compiles one of the programs.
 pub(crate) fn build(workplace: &Workplace, name: &str) -> Result<PathBuf> {
     workplace.build_peer(name, &FLAGS)
 }
 
-/// The command that runs one of them once.
+/// Returns the command for one run of a program.
 pub(crate) fn command(
     workplace: &Workplace,
     program: &Path,
@@ -38,7 +38,7 @@ pub(crate) fn command(
     command
 }
 
-/// The median of one operation in bytes per second, from what it printed.
+/// Parses the median of one operation in bytes per second.
 pub(crate) fn median(output: &str, operation: &str) -> Result<f64> {
     let output: Value = serde_json::from_str(output)?;
     output[operation]["median"]
@@ -46,7 +46,7 @@ pub(crate) fn median(output: &str, operation: &str) -> Result<f64> {
         .with_context(|| format!("STREAM in C has no {operation}"))
 }
 
-/// What the sweep found to be the fastest for an operation.
+/// Parses the name of the sweep's fastest variant of an operation.
 pub(crate) fn best_variant(output: &str, operation: &str) -> Result<String> {
     let output: Value = serde_json::from_str(output)?;
     let name = output[operation]["kernel"].as_str();

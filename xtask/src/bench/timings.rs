@@ -1,11 +1,11 @@
-//! The report that `cargo build --timings` leaves: which packages took longest.
+//! Parser of the report of `cargo build --timings`: the slowest packages.
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-/// Name and seconds of the `most` slowest units of the build.
+/// Returns name and seconds of the `most` slowest units of the build.
 pub(crate) fn slowest(report: &str, most: usize) -> Result<Vec<(String, f64)>> {
-    // The page holds its data as one JSON array in a script.
+    // The page contains its data as one JSON array in a script.
     let (_, data) =
         report.split_once("const UNIT_DATA = ").context("the report has no units")?;
     let units = serde_json::Deserializer::from_str(data).into_iter::<Vec<Value>>().next();

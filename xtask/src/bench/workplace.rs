@@ -1,4 +1,5 @@
-//! Where a comparison builds its contenders and leaves their files: inside cargo's target directory.
+//! Folders and CPUs of a comparison: contenders are built and leave their files in cargo's target
+//! directory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,21 +12,21 @@ use crate::command;
 
 use super::cpus::Cpus;
 
-/// The folders of a comparison and the CPUs all contenders are kept on.
+/// Folders of a comparison, and the CPUs that all contenders are pinned to.
 #[derive(Debug)]
 pub(crate) struct Workplace {
     /// Root of the repository.
     pub root: PathBuf,
     /// Cargo's target directory.
     pub target: PathBuf,
-    /// A folder in it that is empty at the start.
+    /// Subfolder of it, empty at the start.
     pub folder: PathBuf,
-    /// Where everybody runs.
+    /// CPUs of all contenders.
     pub cpus: Cpus,
 }
 
 impl Workplace {
-    /// Makes the folder.
+    /// Empties or creates the folder.
     pub(crate) fn open(root: &Path, cpus: Cpus) -> Result<Self> {
         let metadata = command::output(command::cargo(root).args([
             "metadata",
@@ -46,13 +47,13 @@ impl Workplace {
         Ok(Self { root: root.to_owned(), target, folder, cpus })
     }
 
-    /// Builds assay as users do and gives the path of the program.
+    /// Builds assay as users do and returns the path of the program.
     pub(crate) fn build_assay(&self) -> Result<PathBuf> {
         command::run(&mut build_command(&self.root))?;
         Ok(self.target.join("release/assay"))
     }
 
-    /// Compiles `xtask/peers/<name>.c` with gcc and gives the path of the program.
+    /// Compiles `xtask/peers/<name>.c` with gcc and returns the path of the program.
     pub(crate) fn build_peer(&self, name: &str, flags: &[&str]) -> Result<PathBuf> {
         let program = self.folder.join(name);
         let source = format!("xtask/peers/{name}.c");
@@ -61,28 +62,28 @@ impl Workplace {
         Ok(program)
     }
 
-    /// A command for `program`, anywhere on the machine.
+    /// Returns a command for `program`, without pinning.
     pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         command::at_root(&self.root, program.as_ref())
     }
 
-    /// A command for `program`, kept on the CPUs of the comparison.
+    /// Returns a command for `program`, pinned to the CPUs of the comparison.
     pub(crate) fn pinned(&self, program: impl AsRef<Path>) -> Command {
         let mut command = self.command("taskset");
         command.args(["-c", &self.cpus.joined()]).arg(program.as_ref());
         command
     }
 
-    /// The command as one would type it in any clone, without the paths of this machine.
+    /// Formats the command as typed in any clone, without the paths of this machine.
     pub(crate) fn shown(&self, command: &Command) -> String {
-        let shown = command::shown(command);
+        let text = command::shown(command);
         let target = self.target.to_string_lossy().into_owned();
         let root = format!("{}/", self.root.display());
-        shown.replace(&target, "target").replace(&root, "")
+        text.replace(&target, "target").replace(&root, "")
     }
 }
 
-/// The command that builds assay as users do.
+/// Returns the command that builds assay as users do.
 pub(crate) fn build_command(root: &Path) -> Command {
     let mut cargo = command::cargo(root);
     cargo.args(["build", "--release", "--locked", "--package=assay"]);

@@ -1,7 +1,8 @@
-//! Scenario `arm`: the aarch64 build, cross-compiled by Debian's compilers, under qemu's user emulation.
+//! Scenario `arm`: the aarch64 build, cross-compiled by Debian's compilers, under qemu's user
+//! emulation.
 //!
-//! A toolchain that has the target is used as it is. Else Debian's newest Rust is unpacked into the cache: its
-//! packages would take the place of an installed one.
+//! A toolchain with this target is used. Otherwise Debian's newest Rust is unpacked into the cache,
+//! because installing its packages would replace an installed toolchain.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -31,20 +32,21 @@ pub(super) const SCENARIO: Scenario = Scenario {
 };
 
 const TARGET: &str = "aarch64-unknown-linux-gnu";
-/// Debian's Rust for its web browsers, the newest of a stable release, and the library that it links.
+/// Debian's Rust for its web browsers, the newest of a stable release, and the library that it
+/// links.
 const RUST: &str = "rustc-web";
 const RUST_LIBRARY: &str = "libstd-rust-web-dev";
 const EMULATOR: &str = "qemu-aarch64";
-/// Where Debian's cross compiler has the C library of aarch64.
+/// Folder of the aarch64 C library of Debian's cross compiler.
 const FAR_ROOT: &str = "/usr/aarch64-linux-gnu";
-/// Processors of qemu: one without SVE, and all that it has.
+/// Processors of qemu: one without SVE, and one with all features.
 const PROCESSORS: [(&str, &str); 2] =
     [("NEON", "neoverse-n1"), ("SVE", "max,sve-default-vector-length=32")];
-/// Tests of kernels that compute; those of sockets, files and devices ask more of a kernel than user
-/// emulation has.
+/// Kernel tests that run: computations. Those of sockets, files and devices need system calls that
+/// user emulation lacks.
 const TESTED: [&str; 2] = ["compute::", "memory::"];
 
-/// Compiles all that is run.
+/// Compiles the tests and the program.
 fn prepare(root: &Path, cache: &Path) -> Result<()> {
     packages::install(root, packages::FOR_LAB_ARM)?;
     let began = Instant::now();
@@ -58,27 +60,27 @@ fn prepare(root: &Path, cache: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Runs all; prints sections as a guest does.
+/// Runs the tests and the program; returns sections in the format of a guest's output.
 fn carry_out(root: &Path, cache: &Path, deadline: Duration) -> Result<String> {
     let build = Build::below(root, cache);
     let seen = tempfile::tempdir_in(&build.folder)?;
     machine::describe(seen.path(), Path::new(FAR_ROOT))?;
-    let mut said = String::new();
+    let mut output = String::new();
     for (name, processor) in PROCESSORS {
-        writeln!(said, "\n== kernels {name}")?;
+        writeln!(output, "\n== kernels {name}")?;
         let program = (seen.path(), &*build.tests());
-        said.push_str(&emulated(root, processor, program, &TESTED, deadline)?);
+        output.push_str(&emulated(root, processor, program, &TESTED, deadline)?);
     }
     let store = tempfile::tempdir_in(&build.folder)?;
     let program = (seen.path(), &*build.target().join(TARGET).join("debug/assay"));
     let folder = store.path().display().to_string();
     let words = ["run", "quick", "--budget", "45s", "--quiet", "--json", "--store", &folder];
-    said.push_str("\n== quick\n");
-    said.push_str(&emulated(root, PROCESSORS[1].1, program, &words, deadline)?);
-    Ok(said)
+    output.push_str("\n== quick\n");
+    output.push_str(&emulated(root, PROCESSORS[1].1, program, &words, deadline)?);
+    Ok(output)
 }
 
-/// A build for aarch64, below one folder.
+/// Build for aarch64 in its own folder.
 struct Build<'r> {
     root: &'r Path,
     folder: PathBuf,
@@ -93,12 +95,12 @@ impl<'r> Build<'r> {
         self.folder.join("target")
     }
 
-    /// The program with the kernels' tests, which cargo names by a hash.
+    /// Returns the path of the program with the kernels' tests, which cargo names by a hash.
     fn tests(&self) -> PathBuf {
         self.folder.join("tests")
     }
 
-    /// What compiles for aarch64 in place of the toolchain's own compiler; `None` where that can.
+    /// Returns a compiler for aarch64; `None` if the toolchain's own has this target.
     fn compiler(&self) -> Result<Option<PathBuf>> {
         let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
         let folder = command::output(command::at_root(self.root, rustc).args([
@@ -115,16 +117,16 @@ impl<'r> Build<'r> {
             println!("lab: unpacking {RUST} into {}", system.display());
             let work = tempfile::tempdir_in(&self.folder)?;
             unpack(self.root, work.path())?;
-            // Last, as it is what shows that all is there.
+            // Rename last: the existence of the folder means that it is complete.
             fs::rename(work.path().join("system"), &system)?;
         }
         let script = self.folder.join("rustc");
-        let of = |file: &str| system.join(file).display().to_string();
-        let libraries = ["usr/lib/x86_64-linux-gnu", "usr/lib"].map(of).join(":");
+        let path = |file: &str| system.join(file).display().to_string();
+        let libraries = ["usr/lib/x86_64-linux-gnu", "usr/lib"].map(path).join(":");
         let text = format!(
             "#!/bin/sh\nLD_LIBRARY_PATH={libraries} exec {} --sysroot {} \"$@\"\n",
-            of("usr/bin/rustc"),
-            of("usr"),
+            path("usr/bin/rustc"),
+            path("usr"),
         );
         executable(&script, &text)?;
         Ok(Some(script))
@@ -135,9 +137,9 @@ impl<'r> Build<'r> {
         command
             .env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", "aarch64-linux-gnu-gcc")
             .env("CARGO_TARGET_DIR", self.target())
-            // Nobody debugs it, and it is a third of what is compiled and linked.
+            // Debugging information is not needed, and costs a third of the time.
             .env("CARGO_PROFILE_DEV_DEBUG", "none")
-            // What is compiled once has no use for what the next time would be quicker with.
+            // Incremental data is useless for a single compilation.
             .env("CARGO_INCREMENTAL", "0");
         if let Some(compiler) = compiler {
             command.env("RUSTC", compiler);
@@ -146,8 +148,8 @@ impl<'r> Build<'r> {
     }
 }
 
-/// What a program of the other kind prints that finds this below `/` where it differs from this machine; how it
-/// ended is part of it.
+/// Returns the output and the exit status of a program for aarch64. Paths in the folder take
+/// precedence over this machine's.
 fn emulated(
     root: &Path,
     processor: &str,
@@ -167,11 +169,12 @@ fn emulated(
     Ok(format!("{}{}\nended with {ended}\n", text(&output.stdout), text(&output.stderr)))
 }
 
-/// The program that holds the kernels' own tests.
+/// Builds the program with the kernels' own tests and returns its path.
 fn tests(cargo: &mut Command) -> Result<PathBuf> {
     let listed = command::output(
         cargo
-            // The program beside them, or what both need is compiled with other features once more.
+            // Together with the program: otherwise shared crates are compiled again with other
+            // features.
             .args([
                 "test",
                 "--quiet",
@@ -190,7 +193,8 @@ fn tests(cargo: &mut Command) -> Result<PathBuf> {
     programs.next_back().context("cargo built no tests of assay-kernels")
 }
 
-/// The compiler with its libraries, and the standard library of the other kind, into `system` in this folder.
+/// Unpacks the compiler with its libraries, and the standard library for aarch64, into `system` in
+/// this folder.
 fn unpack(root: &Path, work: &Path) -> Result<()> {
     let (debs, system) = (work.join("debs"), work.join("system"));
     for folder in [&debs, &system] {
@@ -215,21 +219,21 @@ fn unpack(root: &Path, work: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Downloads the standard library of the other kind, with lists of packages of its own: the system's stay as
-/// they are.
+/// Downloads the standard library for aarch64, with separate package lists: the system's remain
+/// unchanged.
 fn foreign(debs: &Path) -> Result<()> {
     let state = debs.join("apt");
     for folder in ["lists/partial", "cache/archives/partial"] {
         fs::create_dir_all(state.join(folder))?;
     }
     fs::write(state.join("status"), "")?;
-    let of = |name: &str, file: &str| format!("{name}={}", state.join(file).display());
+    let option = |name: &str, file: &str| format!("{name}={}", state.join(file).display());
     let options = [
         "APT::Architectures=arm64".to_owned(),
         "APT::Architecture=arm64".to_owned(),
-        of("Dir::State::lists", "lists"),
-        of("Dir::State::status", "status"),
-        of("Dir::Cache", "cache"),
+        option("Dir::State::lists", "lists"),
+        option("Dir::State::status", "status"),
+        option("Dir::Cache", "cache"),
     ];
     let options: Vec<&str> = options.iter().flat_map(|it| ["-o", it]).collect();
     for words in [&["update", "--quiet=2"][..], &["download", "--quiet=2", RUST_LIBRARY]] {
@@ -244,10 +248,10 @@ fn executable(file: &Path, script: &str) -> Result<()> {
     Ok(fs::set_permissions(file, fs::Permissions::from_mode(0o755))?)
 }
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (name, _) in PROCESSORS {
-        let text = section(said, &format!("kernels {name}"))?;
+        let text = section(output, &format!("kernels {name}"))?;
         let line = text.lines().find(|line| line.starts_with("test result: "));
         let line = line.with_context(|| format!("the tests did not end: {text}"))?;
         figures.push(Figure {
@@ -257,7 +261,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             holds: Some(line.contains("ok. ") && !line.contains("ok. 0 passed")),
         });
     }
-    let text = section(said, "quick")?;
+    let text = section(output, "quick")?;
     let report = document(text).with_context(|| format!("`run quick` said: {text}"))?;
     let count = |name: &str| report[name].as_array().map_or(0, Vec::len);
     let (results, failures) = (count("results"), count("failures"));
@@ -276,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_failed_check_or_none_at_all_is_wrong() {
-        let said = |passed: &str, failures: &str| {
+        let output = |passed: &str, failures: &str| {
             format!(
                 "\n== kernels NEON\ntest result: {passed}; 0 failed\n\n== kernels SVE\ntest result: ok. 7 passed; 0 failed\n\n== quick\n{{\"results\":[1],\"failures\":[{failures}]}}\nended with 0\n"
             )
@@ -287,7 +291,7 @@ mod tests {
             ("FAILED. 6 passed", "", 1),
             ("ok. 7 passed", "1", 1),
         ] {
-            let figures = judge(&said(passed, failures)).unwrap();
+            let figures = judge(&output(passed, failures)).unwrap();
             let count = figures.iter().filter(|it| it.holds == Some(false)).count();
             assert_eq!(count, wrong, "{passed} {failures}");
         }

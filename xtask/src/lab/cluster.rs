@@ -158,22 +158,22 @@ echo; echo \"exit $code\"
 
 const HOSTS: [&str; 3] = ["n1", "n2", "n3"];
 const DEPTH: f64 = 4.0;
-/// What netem adds to every packet of n2.
+/// Delay that netem adds to every packet of n2.
 const DELAY_MS: f64 = 10.0;
-/// What a timer and a kernel add under emulation.
+/// Maximum time that a timer and a kernel add under emulation.
 const BEYOND_MS: f64 = 5.0;
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
-    let mut figures = doctor(&document(section(said, "doctor")?)?, section(said, "clock")?)?;
+fn judge(output: &str) -> Result<Vec<Figure>> {
+    let mut figures = doctor(&document(section(output, "doctor")?)?, section(output, "clock")?)?;
     for way in ["ssh", "slurm", "job"] {
-        let text = section(said, way)?;
+        let text = section(output, way)?;
         figures.push(Figure::is(&format!("{way}: exit code"), "0", code(text)));
         figures.extend(reads(way, &document(text)?)?);
     }
-    let jobs = section(said, "given back")?.trim().to_owned();
+    let jobs = section(output, "given back")?.trim().to_owned();
     figures.push(Figure::is("jobs of Slurm after a run that asked for nodes", "0", jobs));
-    figures.extend(trips(section(said, "pairs")?)?);
-    figures.extend(lost(section(said, "lost")?)?);
+    figures.extend(trips(section(output, "pairs")?)?);
+    figures.extend(lost(section(output, "lost")?)?);
     Ok(figures)
 }
 
@@ -185,7 +185,8 @@ fn number(value: &Value) -> Result<f64> {
     value.as_f64().with_context(|| format!("no number: {value}"))
 }
 
-/// A clock, between what a shell saw of it before and after it asked, in whole seconds; and what differs.
+/// Checks the clock against the shell's readings before and after the query, in whole seconds, and
+/// the differences between the hosts.
 fn doctor(report: &Value, clock: &str) -> Result<Vec<Figure>> {
     let line = clock.lines().find_map(|line| line.strip_prefix("between "));
     let (least, most) = line.and_then(|it| it.split_once(' ')).context("no clock was asked")?;
@@ -199,12 +200,12 @@ fn doctor(report: &Value, clock: &str) -> Result<Vec<Figure>> {
         .map(|it| it["host"]["topology"]["cpus"].as_array().map_or(0, Vec::len).to_string());
     let cpus: Vec<String> = cpus.collect();
     let differences = report["differences"].as_array().context("there are no differences")?;
-    let alone = |it: &&Value| {
+    let is_n3_alone = |it: &&Value| {
         let values = it["values"].as_array().map_or(&[][..], Vec::as_slice);
         values.len() == 2 && values[1][1] == serde_json::json!(["n3"])
     };
-    let alone: Vec<&str> =
-        differences.iter().filter(alone).filter_map(|it| it["what"].as_str()).collect();
+    let only_n3: Vec<&str> =
+        differences.iter().filter(is_n3_alone).filter_map(|it| it["what"].as_str()).collect();
     Ok(vec![
         Figure {
             what: "clock of n3 beyond that of n1".to_owned(),
@@ -216,31 +217,32 @@ fn doctor(report: &Value, clock: &str) -> Result<Vec<Figure>> {
         Figure {
             what: "in what n3 differs from the others".to_owned(),
             truth: "its CPUs among others".to_owned(),
-            reported: alone.join(", "),
-            holds: Some(alone.iter().any(|what| what.to_lowercase().contains("cpu"))),
+            reported: only_n3.join(", "),
+            holds: Some(only_n3.iter().any(|what| what.to_lowercase().contains("cpu"))),
         },
     ])
 }
 
-/// The result of a metric on a host.
+/// Returns the result of a metric on a host.
 fn result<'r>(report: &'r Value, metric: &str, host: &str) -> Result<&'r Value> {
     let results = report["results"].as_array().context("there are no results")?;
     let found = results.iter().find(|it| it["metric"] == metric && it["host"] == host);
     found.with_context(|| format!("{metric} of {host} is missing"))
 }
 
-/// Each host by its device, and all together by the sum; a common start for all, whatever the clocks show.
+/// Checks each host against its device and the total against the sum; all hosts have a common
+/// start, independent of their clocks.
 fn reads(way: &str, report: &Value) -> Result<Vec<Figure>> {
-    let mut shown = Vec::new();
+    let mut reported = Vec::new();
     let (mut sum, mut are_right) = (0.0, true);
-    for (host, told_ms) in HOSTS.into_iter().zip([20.0, 40.0, 20.0]) {
+    for (host, delay_ms) in HOSTS.into_iter().zip([20.0, 40.0, 20.0]) {
         let least_ms = number(&result(report, "latency", host)?["min"])? * 1e3;
         let rate = number(&result(report, "rate", host)?["mean"])?;
         sum += rate;
-        // The histogram has three digits; a device that is late takes longer and never less.
-        are_right &= least_ms >= told_ms * 0.995 && least_ms <= told_ms + BEYOND_MS;
-        are_right &= rate <= DEPTH / (told_ms * 1e-3) * 1.01;
-        shown.push(format!("{host} {least_ms:.1} ms, {rate:.0} per second"));
+        // The histogram has three digits; a device may take longer than its delay but never less.
+        are_right &= least_ms >= delay_ms * 0.995 && least_ms <= delay_ms + BEYOND_MS;
+        are_right &= rate <= DEPTH / (delay_ms * 1e-3) * 1.01;
+        reported.push(format!("{host} {least_ms:.1} ms, {rate:.0} per second"));
     }
     let all = result(report, "rate", "all")?;
     let total = number(&all["mean"])?;
@@ -252,7 +254,7 @@ fn reads(way: &str, report: &Value) -> Result<Vec<Figure>> {
             truth: format!(
                 "20, 40 and 20 ms, at most {BEYOND_MS} ms beyond; at most 200, 100 and 200"
             ),
-            reported: shown.join("; "),
+            reported: reported.join("; "),
             holds: Some(are_right),
         },
         Figure {
@@ -271,17 +273,17 @@ fn reads(way: &str, report: &Value) -> Result<Vec<Figure>> {
     ])
 }
 
-/// The way to n2 is longer by what netem adds to its answers.
+/// Checks that round trips to n2 include netem's delay.
 fn trips(text: &str) -> Result<Vec<Figure>> {
     let report = document(text)?;
     let results = report["results"].as_array().context("there are no results")?;
-    let to = |peer: &str| {
+    let round_trip_to = |peer: &str| {
         let found = results
             .iter()
             .find(|it| it["metric"] == "round_trip" && it["parameters"]["peer"] == peer);
         number(&found.with_context(|| format!("no round trip to {peer}"))?["min"])
     };
-    let [near_ms, far_ms] = [to("n3")? * 1e3, to("n2")? * 1e3];
+    let [near_ms, far_ms] = [round_trip_to("n3")? * 1e3, round_trip_to("n2")? * 1e3];
     Ok(vec![
         Figure::is("pairs: exit code", "0", code(text)),
         Figure {
@@ -293,7 +295,7 @@ fn trips(text: &str) -> Result<Vec<Figure>> {
     ])
 }
 
-/// A host that is gone is named, and the others have their results.
+/// Checks that a lost host is reported and the others have results.
 fn lost(text: &str) -> Result<Vec<Figure>> {
     let report = document(text)?;
     let warnings = report["warnings"].as_array().context("there are no warnings")?;
@@ -320,13 +322,13 @@ mod tests {
     use super::super::rows;
     use super::*;
 
-    /// What the first guest says when all is well.
+    /// Output of the first guest with correct results.
     fn said() -> String {
         let row = |metric: &str, host: &str, figures: &str| {
             format!(r#"{{"metric":"{metric}","host":"{host}",{figures}}}"#)
         };
-        let of_hosts = HOSTS.into_iter().zip([(0.0203, 190), (0.0404, 95), (0.0203, 190)]);
-        let mut reads: Vec<String> = of_hosts
+        let values = HOSTS.into_iter().zip([(0.0203, 190), (0.0404, 95), (0.0203, 190)]);
+        let mut reads: Vec<String> = values
             .flat_map(|(host, (least, rate))| {
                 [
                     row("latency", host, &format!(r#""min":{least}"#)),
@@ -377,7 +379,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_is_held_against_the_guests() {
-        let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
+        let wrong = |output: &str| rows(judge(output), |holds| holds != Some(true));
         let complete = said();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [
@@ -402,7 +404,7 @@ mod tests {
             ("exit 4", "exit 0", "n3 ends on the way: exit code"),
             ("{\"host\":\"n3\"}", "{\"host\":\"n2\"}", "hosts that are named as lost"),
         ] {
-            // Of the first run alone.
+            // Change the first run only.
             let (first, others) = complete.split_at(complete.find(from).unwrap());
             let end = others.find("\n== ").unwrap_or(others.len());
             let (section, others) = others.split_at(end);

@@ -1,4 +1,5 @@
-//! Scenario `storage-errors`: devices with one bad place, which has to be named, and no figure with it.
+//! Scenario `storage-errors`: devices with one bad block, whose address must be reported, without
+//! any result of the failed operation.
 
 use std::time::Duration;
 
@@ -67,13 +68,13 @@ tried NVMe storage read /dev/nvme0n1 --bs 4k --depth 1 --for 1s --quiet
 
 const EIO: &str = "Input/output error";
 
-/// One fault and what has to be said of it.
+/// Fault, and the error that must be reported.
 struct Fault {
     section: &'static str,
     what: &'static str,
-    /// The operation that fails, which then has no result.
+    /// Failing operation, which must have no result.
     operation: &'static str,
-    /// What is said of the place, and why.
+    /// Location and reason in the error.
     says: [&'static str; 2],
 }
 
@@ -104,7 +105,7 @@ const FAULTS: [Fault; 8] = [
         section: "NVMe",
         what: "a bad sector of an NVMe disk",
         operation: "read",
-        // What the kernel makes of an error of a medium (`blk_errors`).
+        // The kernel's error for a bad medium (`blk_errors`).
         says: ["read of 4096 bytes at byte 65536 of /dev/nvme0n1", "No data available"],
     },
 ];
@@ -114,14 +115,14 @@ const fn read(section: &'static str, what: &'static str) -> Fault {
     Fault { section, what, operation: "read", says }
 }
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
-    FAULTS.iter().map(|fault| fault.judged(section(said, fault.section)?)).collect()
+fn judge(output: &str) -> Result<Vec<Figure>> {
+    FAULTS.iter().map(|fault| fault.judged(section(output, fault.section)?)).collect()
 }
 
 impl Fault {
     fn judged(&self, text: &str) -> Result<Figure> {
         let (printed, _) = text.split_once("\nexit ").context("it did not end")?;
-        let is_said = self.says.iter().all(|it| printed.contains(it));
+        let is_reported = self.says.iter().all(|it| printed.contains(it));
         let stored = document(text)?;
         let results = stored["results"].as_array().context("nothing is stored")?;
         let figures =
@@ -134,7 +135,7 @@ impl Fault {
             what: self.what.to_owned(),
             truth: format!("{}: {}; no result", self.says[0], self.says[1]),
             reported: format!("{}; {figures} results", first.trim_start_matches("why: ")),
-            holds: Some(is_said && figures == 0 && failures > 0 && text.contains("\nexit 4\n")),
+            holds: Some(is_reported && figures == 0 && failures > 0 && text.contains("\nexit 4\n")),
         })
     }
 }
@@ -155,7 +156,7 @@ mod tests {
                 )
             })
             .collect();
-        let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
+        let wrong = |output: &str| rows(judge(output), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to) in [
             ("byte 65536", "byte 0"),

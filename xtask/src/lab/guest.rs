@@ -1,5 +1,5 @@
-//! Guests from start to end: a kernel, the image, this build of assay, a script. Nothing waits without a
-//! deadline, and nothing of this machine's network is used.
+//! Runs guests: a kernel, the image, this build of assay, and a script. Every wait has a timeout,
+//! and guests cannot reach this machine's network.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,17 +16,17 @@ use super::image::{Image, pack};
 use crate::command;
 
 const QEMU: &str = "qemu-system-x86_64";
-/// A guest that has not begun its script by then will not: booting takes 6 s under emulation on two cores, and
-/// some 40 s with 16 processors.
+/// Timeout from the start of a guest to that of its script. Booting takes 6 s under emulation on
+/// two cores, and some 40 s with 16 processors.
 const BOOT: Duration = Duration::from_secs(180);
-/// The same with the processor's help, where a guest boots in a second if at all.
+/// Same with KVM, where a guest boots in a second or not at all.
 const BOOT_WITH_KVM: Duration = Duration::from_secs(20);
-/// What qemu holds beside a guest's memory, most of it translated code: 1,708 MiB were resident with a guest of 1 GiB in
-/// `rdma-pairs`.
+/// Memory that qemu needs beyond a guest's, most of it translated code: 1,708 MiB were resident
+/// with a guest of 1 GiB in `rdma-pairs`.
 const BESIDE_MEMORY_MIB: u64 = 768;
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Who executes a guest's instructions.
+/// Accelerator of qemu: KVM or emulation.
 #[derive(Debug, Clone, Copy)]
 struct Accelerator {
     name: &'static str,
@@ -38,7 +38,7 @@ const KVM: Accelerator = Accelerator { name: "kvm", processor: "host", boot: BOO
 const EMULATION: Accelerator =
     Accelerator { name: "tcg,thread=multi", processor: "max", boot: BOOT };
 
-/// Why no guest can run here; `None` where one can.
+/// Returns the reason why no guest can run here; `None` if one can.
 pub(crate) fn impossible() -> Option<String> {
     let needed = [QEMU, "setpriv", "cpio", "depmod", "dpkg-deb", "apt-cache"];
     let missing = needed.into_iter().find(|program| !command::exists(program));
@@ -48,7 +48,7 @@ pub(crate) fn impossible() -> Option<String> {
     missing.map(|program| format!("{program} is not installed"))
 }
 
-/// Why guests of these machines have no room here.
+/// Returns the reason why guests of these machines do not fit into memory.
 pub(crate) fn lacks_memory(machines: &[Machine], available_mib: u64) -> Option<String> {
     let needed_mib: u64 =
         machines.iter().map(|it| u64::from(it.memory_mib) + BESIDE_MEMORY_MIB).sum();
@@ -59,15 +59,15 @@ pub(crate) fn lacks_memory(machines: &[Machine], available_mib: u64) -> Option<S
     })
 }
 
-/// Memory that may be used without swapping, as far as the kernel tells (`MemAvailable`, in KiB).
+/// Returns the memory available without swapping, by the kernel (`MemAvailable`, in KiB).
 pub(crate) fn available_mib() -> Option<u64> {
     let memory = fs::read_to_string("/proc/meminfo").ok()?;
     let line = memory.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? >> 10)
 }
 
-/// Runs a script in new guests, each a host `n1`, `n2` … of one network, and returns what it printed in the first
-/// one. When that ends, the others do.
+/// Runs a script in new guests, the hosts `n1`, `n2` … of one network, and returns the output of
+/// the first. All guests end with the first.
 pub(crate) fn run(
     root: &Path,
     image: &Image,
@@ -78,11 +78,11 @@ pub(crate) fn run(
     run_by(accelerator, root, image, (machines, script), deadline)
 }
 
-/// The processor's help where a guest boots with it, and emulation otherwise: `/dev/kvm` may be there and a guest
-/// hang all the same. Tried once for each image.
+/// Chooses KVM if a guest boots with it, otherwise emulation: a guest may hang although `/dev/kvm`
+/// exists. Tested once for each image.
 fn accelerator(root: &Path, image: &Image) -> Result<Accelerator> {
     static TRIED: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = TRIED.lock().expect("who tries passes errors on");
+    let _one_at_a_time = TRIED.lock().expect("errors are passed on");
     let [works, hangs] = ["kvm-works", "kvm-hangs"].map(|file| image.folder.join(file));
     if works.exists() {
         return Ok(KVM);
@@ -120,26 +120,26 @@ fn run_by(
         scene.wait_for_sockets(number)?;
     }
     let (first, others) = guests.split_first_mut().context("a scenario has a guest")?;
-    let said =
-        first.ended(began, (accelerator.boot, deadline)).and_then(|said| script_of(&said));
-    let said = said.with_context(|| others.iter().map(Guest::last_said).collect::<String>())?;
+    let output =
+        first.ended(began, (accelerator.boot, deadline)).and_then(|output| script_of(&output));
+    let output = output.with_context(|| others.iter().map(Guest::last_said).collect::<String>())?;
     println!("lab: {}", first.stamps.shown(began.elapsed()));
-    // Sections begin after the end of a line, the first one, too.
-    Ok(format!("\n{said}"))
+    // Every section, also the first, begins after a line break.
+    Ok(format!("\n{output}"))
 }
 
-/// What a script printed that ended well.
-fn script_of(said: &str) -> Result<String> {
-    let Some((said, code)) = said.rsplit_once("== ended ") else {
-        bail!("the guest ended before its script did; it said:\n{said}");
+/// Returns the output of a script that ended with status 0.
+fn script_of(output: &str) -> Result<String> {
+    let Some((output, code)) = output.rsplit_once("== ended ") else {
+        bail!("the guest ended before its script; it printed:\n{output}");
     };
     if code.trim() != "0" {
-        bail!("the script ended with {}; it said:\n{said}", code.trim());
+        bail!("the script ended with {}; it printed:\n{output}", code.trim());
     }
-    Ok(said.to_owned())
+    Ok(output.to_owned())
 }
 
-/// The image, and on it the program without its debugging information and the script.
+/// Creates the initrd: the image, followed by the stripped program and the script.
 fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<PathBuf> {
     let lab = work.join("top/lab");
     fs::create_dir_all(&lab)?;
@@ -152,7 +152,7 @@ fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<Path
     }
     let (top, archive) = (work.join("top.cpio"), work.join("initrd"));
     pack(&work.join("top"), &top)?;
-    // The kernel unpacks archives one after another.
+    // The kernel unpacks concatenated archives one after another.
     let mut whole = File::create(&archive)?;
     for part in [&image.base, &top] {
         io::copy(&mut File::open(part)?, &mut whole)?;
@@ -160,13 +160,13 @@ fn archive(root: &Path, image: &Image, script: &str, work: &Path) -> Result<Path
     Ok(archive)
 }
 
-/// What the guests of a scenario share.
+/// Common settings of the guests of a scenario.
 struct Scene<'s> {
     image: &'s Image,
     archive: PathBuf,
     work: &'s Path,
     accelerator: Accelerator,
-    /// How many there are.
+    /// Number of guests.
     of: usize,
 }
 
@@ -177,14 +177,15 @@ impl Scene<'_> {
         let mut disks = Vec::new();
         for (at, size_mib) in machine.disks_mib.iter().enumerate() {
             let disk = file(&format!("disk{at}"));
-            // A file with holes.
+            // Sparse file.
             File::create(&disk)?.set_len(size_mib << 20)?;
             let disk = disk.display();
             disks.push(format!("file={disk},if=none,format=raw,cache=unsafe,id=disk{at}"));
         }
         let line = |file: &Path| format!("file:{}", file.display());
-        // Emulated processors share one counter, whatever the kernel fears; on a busy machine the timer is later than its
-        // check waits. The last two are variables of `init`.
+        // Emulated processors share one counter, which the kernel must not distrust; on a busy
+        // machine the timer is later than the kernel's check waits. The last two are variables of
+        // `init`.
         let counter =
             counter_khz().map_or(String::new(), |khz| format!(" tsc_early_khz={khz}"));
         let parameters = format!(
@@ -192,7 +193,7 @@ impl Scene<'_> {
              guest={number} guests={}",
             self.of
         );
-        // A killed parent ends the guest, too: nobody else would.
+        // The guest must end when its parent is killed.
         let child = Command::new("setpriv")
             .args(["--pdeathsig", "KILL", QEMU])
             .args(["-accel", self.accelerator.name, "-cpu", self.accelerator.processor])
@@ -217,7 +218,7 @@ impl Scene<'_> {
         Ok(Guest { child, number, console, output, complaints, stamps })
     }
 
-    /// The first guest has to listen before the others call it.
+    /// Waits until the first guest listens, before the others connect to it.
     fn wait_for_sockets(&self, number: usize) -> Result<()> {
         let began = Instant::now();
         while number == 1 && !(2..=self.of).all(|other| self.work.join(socket(other)).exists())
@@ -231,10 +232,11 @@ impl Scene<'_> {
     }
 }
 
-/// Rate of the time-stamp counter that guests read, which is this machine's, as far as it tells. A guest that has to find
-/// it out while this machine is busy has a clock that goes ten times too fast.
+/// Returns the rate of this machine's time-stamp counter, which is also the guests', if it is
+/// known. A guest that calibrates it while this machine is busy gets a clock up to ten times too
+/// fast.
 fn counter_khz() -> Option<u64> {
-    // With it the figure below is the clock of the moment.
+    // With frequency scaling, the value below is the current clock rate, not the counter's.
     if Path::new("/sys/devices/system/cpu/cpu0/cpufreq").exists() {
         return None;
     }
@@ -244,22 +246,23 @@ fn counter_khz() -> Option<u64> {
     Some((mhz * 1e3).round() as u64)
 }
 
-/// Of the folder where the guests are started: the path of a socket must be short.
+/// Returns the file name of a socket, relative to the working directory of the guests: the path of
+/// a socket must be short.
 fn socket(number: usize) -> String {
     format!("n{number}.socket")
 }
 
-/// The card of a guest among several. The first one is the switch between all: it has a socket for each of the others,
-/// which nothing but these guests can reach.
-fn network(number: usize, of: usize) -> Vec<String> {
+/// Returns the options of a guest's network card, if there are several guests. The first one is the
+/// switch: it has a socket for each of the others, which only these guests can reach.
+fn network(number: usize, guests: usize) -> Vec<String> {
     let mut words = Vec::new();
-    if of == 1 {
+    if guests == 1 {
         return words;
     }
     let mut add = |option: &str, value: String| words.extend([option.to_owned(), value]);
     let path = |number| format!("addr.type=unix,addr.path={}", socket(number));
     if number == 1 {
-        for other in 2..=of {
+        for other in 2..=guests {
             add("-netdev", format!("stream,id=to{other},server=on,{}", path(other)));
             add("-netdev", format!("hubport,id=port{other},hubid=0,netdev=to{other}"));
         }
@@ -267,34 +270,34 @@ fn network(number: usize, of: usize) -> Vec<String> {
     } else {
         add("-netdev", format!("stream,id=own,server=off,{}", path(number)));
     }
-    // Nothing is booted from the network, so no program for that is needed.
+    // Guests do not boot from the network, so the card needs no boot ROM.
     let card = format!("virtio-net-pci,netdev=own,romfile=,mac=52:54:00:00:00:{number:02x}");
     add("-device", card);
     words
 }
 
-/// A guest that does not outlive whoever started it.
+/// Guest that is killed when it is dropped.
 struct Guest {
     child: Child,
     number: usize,
-    /// What its kernel says.
+    /// Output of its kernel.
     console: PathBuf,
-    /// What its script says.
+    /// Output of its script.
     output: PathBuf,
-    /// What qemu says.
+    /// Error output of qemu.
     complaints: PathBuf,
     stamps: Stamps,
 }
 
-/// When each section began, which shows where the time goes.
+/// Start times of the sections, for a breakdown of the elapsed time.
 #[derive(Debug, Default)]
 struct Stamps(Vec<(String, Duration)>);
 
 impl Stamps {
-    /// Looks for sections that were not there before.
-    fn look(&mut self, said: &[u8], now: Duration) {
-        let said = String::from_utf8_lossy(said);
-        let names = said.lines().filter_map(|line| line.strip_prefix("== "));
+    /// Records sections that are new in the output.
+    fn look(&mut self, output: &[u8], now: Duration) {
+        let output = String::from_utf8_lossy(output);
+        let names = output.lines().filter_map(|line| line.strip_prefix("== "));
         self.0.extend(names.skip(self.0.len()).map(|name| (name.trim().to_owned(), now)));
     }
 
@@ -312,7 +315,7 @@ impl Stamps {
 }
 
 impl Guest {
-    /// What it has said when it has ended.
+    /// Waits for the end of the guest and returns its output.
     fn ended(
         &mut self,
         began: Instant,
@@ -320,24 +323,24 @@ impl Guest {
     ) -> Result<String> {
         loop {
             if self.child.try_wait()?.is_some() {
-                // Serial lines end lines as terminals do.
-                let said = fs::read(&self.output).unwrap_or_default();
-                if said.is_empty() {
+                // Serial lines end with CR LF.
+                let output = fs::read(&self.output).unwrap_or_default();
+                if output.is_empty() {
                     bail!(
                         "it ended before it began; {}",
                         last_lines(&self.console_and_complaints())
                     );
                 }
-                return Ok(String::from_utf8_lossy(&said).replace('\r', ""));
+                return Ok(String::from_utf8_lossy(&output).replace('\r', ""));
             }
-            let said = fs::read(&self.output).unwrap_or_default();
-            self.stamps.look(&said, began.elapsed());
-            if said.is_empty() && began.elapsed() > boot {
-                let said = last_lines(&self.console_and_complaints());
-                bail!("nothing came from it in {boot:?}; {said}");
+            let output = fs::read(&self.output).unwrap_or_default();
+            self.stamps.look(&output, began.elapsed());
+            if output.is_empty() && began.elapsed() > boot {
+                let reason = last_lines(&self.console_and_complaints());
+                bail!("it printed nothing in {boot:?}; {reason}");
             }
             if began.elapsed() > deadline {
-                bail!("it did not end in {deadline:?}; {}", last_lines(&said));
+                bail!("it did not end in {deadline:?}; {}", last_lines(&output));
             }
             thread::sleep(LOOK);
         }
@@ -349,11 +352,11 @@ impl Guest {
             .concat()
     }
 
-    /// What one that was not waited for has to say of a failure.
+    /// Formats the last output of a guest other than the first, for the error of a failed scenario.
     fn last_said(&self) -> String {
-        let mut said = self.console_and_complaints();
-        said.extend(fs::read(&self.output).unwrap_or_default());
-        format!("\nguest n{}: {}", self.number, last_lines(&said))
+        let mut output = self.console_and_complaints();
+        output.extend(fs::read(&self.output).unwrap_or_default());
+        format!("\nguest n{}: {}", self.number, last_lines(&output))
     }
 }
 
@@ -365,8 +368,8 @@ impl Drop for Guest {
     }
 }
 
-fn last_lines(said: &[u8]) -> String {
-    let text = String::from_utf8_lossy(said).into_owned();
+fn last_lines(output: &[u8]) -> String {
+    let text = String::from_utf8_lossy(output).into_owned();
     let lines: Vec<&str> = text.lines().collect();
     format!("its last lines: {}", lines[lines.len().saturating_sub(8)..].join(" | "))
 }
@@ -394,13 +397,13 @@ mod tests {
     fn where_the_time_goes_is_shown() {
         let mut stamps = Stamps::default();
         let seconds = Duration::from_secs;
-        for (at, said) in [
+        for (at, output) in [
             (1, ""),
             (8, "== one\r\ntext"),
             (9, "== one\r\ntext\n== two\n"),
             (20, "== one\ntext\n== two\n== three\nx"),
         ] {
-            stamps.look(said.as_bytes(), seconds(at));
+            stamps.look(output.as_bytes(), seconds(at));
         }
         assert_eq!(stamps.shown(seconds(22)), "22 s: boot 8, one 1, two 11, three 2");
         assert_eq!(Stamps::default().shown(seconds(3)), "3 s: boot 3");

@@ -1,5 +1,5 @@
-//! The image of the guests: a kernel and a root file system of Debian's packages, made once and kept in
-//! `$XDG_CACHE_HOME/assay-lab`.
+//! Image of the guests: a kernel and a root file system from Debian's packages, built once and
+//! cached in `$XDG_CACHE_HOME/assay-lab`.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,9 +9,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::command;
 
-/// The recipe, all of this file: an image of another one is not used.
+/// This file: the image depends on all of it and is rebuilt when it changes.
 const RECIPE: &str = include_str!("image.rs");
-/// What a scenario's script uses; the libraries that they need come with them.
+/// Packages that scripts use; the libraries that they depend on are added.
 const PACKAGES: &[&str] = &[
     "busybox-static",
     "dash",
@@ -37,10 +37,10 @@ const PACKAGES: &[&str] = &[
     "tcpdump",
     "util-linux",
 ];
-/// Libraries that others name and no script uses, and what nobody reads in a guest: half of what would be unpacked.
+/// Unused libraries and folders, which would be half of the image.
 const LEFT_OUT: [&str; 3] = ["libperl", "libpython", "libicu"];
 const NOT_READ: [&str; 3] = ["usr/share/doc", "usr/share/locale", "usr/share/man"];
-/// Modules that scenarios load, with those that they need.
+/// Kernel modules that scenarios load; their dependencies are added.
 const MODULES: &[&str] = &[
     "af_packet",
     "crc32_generic",
@@ -69,15 +69,16 @@ const MODULES: &[&str] = &[
     "virtio_pci",
     "zram",
 ];
-/// Who owns what the daemons of a guest run as.
+/// `/etc/passwd`, with the users of the daemons.
 const USERS: &str = "\
 root:x:0:0::/root:/bin/sh
 _rpc:x:100:65534::/run/rpcbind:/bin/false
 sshd:x:101:65534::/run/sshd:/bin/false
 nobody:x:65534:65534::/:/bin/false
 ";
-/// The first program of a guest: file systems, its name and, among several, its address, then the script, whose output
-/// goes to the second serial line. `guest` and `guests` are words of the kernel's command line.
+/// Init script: mounts file systems, sets the host name and, with several guests, the address, then
+/// runs the scenario's script with its output on the second serial line. `guest` and `guests` are
+/// parameters of the kernel's command line.
 const INIT: &str = "\
 #!/bin/dash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
@@ -103,17 +104,17 @@ echo \"== ended $?\" > /dev/ttyS1
 poweroff -f
 ";
 
-/// What a guest is started with.
+/// Kernel and root file system of the guests.
 #[derive(Debug)]
 pub(crate) struct Image {
     pub(crate) kernel: PathBuf,
-    /// The root file system, as an archive that the kernel unpacks.
+    /// Root file system, a cpio archive for the kernel.
     pub(crate) base: PathBuf,
-    /// Where images are kept.
+    /// Folder of the image.
     pub(crate) folder: PathBuf,
 }
 
-/// Where everything of the laboratory is kept; outlives a new recipe of the image.
+/// Returns the laboratory's cache folder, which remains when the image is rebuilt.
 pub(crate) fn cache() -> Result<PathBuf> {
     let cache = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
@@ -121,7 +122,7 @@ pub(crate) fn cache() -> Result<PathBuf> {
     Ok(cache.context("neither XDG_CACHE_HOME nor HOME is set")?.join("assay-lab"))
 }
 
-/// The image, made if it is not there yet.
+/// Returns the image; builds it if necessary.
 pub(crate) fn ready(root: &Path) -> Result<Image> {
     let kernel = kernel_package(root)?;
     let cache = cache()?;
@@ -139,7 +140,7 @@ pub(crate) fn ready(root: &Path) -> Result<Image> {
     Ok(image)
 }
 
-/// `linux-image-6.1.0-56-amd64`, as `linux-image-amd64` depends on it today.
+/// Returns the current dependency of `linux-image-amd64`, e.g. `linux-image-6.1.0-56-amd64`.
 fn kernel_package(root: &Path) -> Result<String> {
     let listed = command::output(
         command::at_root(root, "apt-cache").args(["depends", "linux-image-amd64"]),
@@ -184,12 +185,12 @@ fn make(kernel: &str, work: &Path, image: &Image) -> Result<()> {
     fs::copy(system.join(format!("boot/vmlinuz-{version}")), &image.kernel)?;
     let archive = work.join("base.cpio");
     pack(&root, &archive)?;
-    // Last, as it is what shows that the image is whole.
+    // Rename last: the existence of the archive means that the image is complete.
     fs::rename(&archive, &image.base)?;
     Ok(())
 }
 
-/// The libraries that the packages need, as the package manager knows them.
+/// Returns the libraries that the packages depend on, by the package manager.
 pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>> {
     let listed = command::output(
         command::at_root(folder, "apt-cache")
@@ -215,7 +216,7 @@ pub(crate) fn libraries(folder: &Path, packages: &[&str]) -> Result<Vec<String>>
         .collect())
 }
 
-/// Copies the modules that scenarios load, and those that they need.
+/// Copies the modules that scenarios load, and their dependencies.
 fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     let version = kernel.trim_start_matches("linux-image-");
     command::run(command::at_root(system, "depmod").arg("--basedir").arg(system).arg(version))?;
@@ -223,7 +224,7 @@ fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     let mut wanted: BTreeSet<String> =
         ["modules.builtin", "modules.order"].map(|file| format!("{tree}/{file}")).into();
     for &module in MODULES {
-        let shown = command::capture(
+        let listed = command::capture(
             command::at_root(system, "modprobe").arg("--dirname").arg(system).args([
                 "--set-version",
                 version,
@@ -231,9 +232,9 @@ fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
                 module,
             ]),
         )?;
-        // What is built into the kernel has no file.
-        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-        let files = shown.split_whitespace().filter_map(|word| word.split_once(&tree));
+        // A module that is built into the kernel has no file.
+        let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
+        let files = listed.split_whitespace().filter_map(|word| word.split_once(&tree));
         wanted.extend(files.map(|(_, rest)| format!("{tree}{rest}")));
     }
     for file in &wanted {
@@ -254,9 +255,9 @@ fn modules(kernel: &str, system: &Path, root: &Path) -> Result<()> {
     )
 }
 
-/// Everything in a folder as an archive that the kernel unpacks.
+/// Packs a folder into a cpio archive for the kernel.
 pub(crate) fn pack(folder: &Path, archive: &Path) -> Result<()> {
-    // Names in an order, so that a folder always gives the same archive.
+    // Sort the names, so that the archive is reproducible.
     command::run(
         command::at_root(folder, "sh")
             .args([

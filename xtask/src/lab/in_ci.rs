@@ -1,6 +1,6 @@
-//! The scenarios of CI, as tests: a row that is wrong fails, and so does a guest that hangs.
+//! Scenarios of CI, as tests: a wrong figure or a guest that hangs is a failure.
 //!
-//! Never skips what could run: a program that deadlocks would look like a machine that is busy.
+//! A scenario that can run is never skipped: a deadlock would look like a busy machine.
 
 use std::path::Path;
 
@@ -9,11 +9,12 @@ use anyhow::Result;
 use super::{Extent, Found, SCENARIOS, Scenario, made_ready, side_by_side};
 use crate::test::{self, Tally, Verdict};
 
-/// A guest is lost now and then where others want the processors; what hangs does so again.
+/// Tries of a scenario. On a busy machine a guest occasionally hangs; a deadlock of the program
+/// does so again.
 const TRIES: usize = 2;
 
-/// Runs them and counts them as tests. One fails for a row that is wrong, for one that twice does not end well or in
-/// time, and where it cannot be made ready; a row that is undecided is no failure.
+/// Runs all scenarios and counts them as tests. A test fails if a figure is wrong, if both tries
+/// fail or time out, or if the preparation fails. An undecided figure is not a failure.
 pub(crate) fn run(root: &Path, tally: &mut Tally) -> Result<()> {
     let mut add = |name: &str, verdict| tally.add(&format!("{}{name}", test::LAB), verdict);
     let ready = match made_ready(root, SCENARIOS.iter())? {
@@ -69,7 +70,7 @@ mod tests {
         for (tries, expected) in [
             (&[Some(&[Some(true), None][..])][..], Verdict::Holds),
             (&[Some(&[None])], Verdict::Holds),
-            // What is wrong is not tried again.
+            // A wrong figure is not retried.
             (&[Some(&[Some(true), Some(false)]), Some(&[Some(true)])], Verdict::Fails),
             (&[None, Some(&[Some(true)])], Verdict::Holds),
             (&[None, Some(&[Some(false)])], Verdict::Fails),

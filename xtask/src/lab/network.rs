@@ -74,40 +74,40 @@ for mtu in 1500 9000; do
 done
 ";
 
-/// What netem adds to what it was told is the kernel's timer, and its guest.
+/// Maximum delay beyond netem's, caused by the kernel's timer and the guest.
 const BEYOND_MS: f64 = 2.0;
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for delay_ms in [1.0, 10.0] {
-        figures.push(delay(delay_ms, section(said, &format!("delay {delay_ms}"))?)?);
+        figures.push(delay(delay_ms, section(output, &format!("delay {delay_ms}"))?)?);
     }
-    figures.push(loss(section(said, "loss")?)?);
-    figures.extend(order(section(said, "order")?)?);
+    figures.push(loss(section(output, "loss")?)?);
+    figures.extend(order(section(output, "order")?)?);
     for mtu in [1500, 9000] {
-        let (_, rest) = said.split_once(&format!("\n== mtu {mtu}\n")).context("no MTU")?;
+        let (_, rest) = output.split_once(&format!("\n== mtu {mtu}\n")).context("no MTU")?;
         figures.extend(carried(mtu, rest)?);
     }
     Ok(figures)
 }
 
-/// netem delays no packet less than it was told.
+/// Checks the minimum round trip: netem never delays a packet less than configured.
 fn delay(one_way_ms: f64, text: &str) -> Result<Figure> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix("rtt min/avg/max/mdev = "))
         .context("there are no round trips")?;
     let minimum_ms: f64 = line.split('/').next().unwrap_or_default().parse()?;
-    let told_ms = 2.0 * one_way_ms;
+    let delay_ms = 2.0 * one_way_ms;
     Ok(Figure {
         what: format!("minimum round trip, {one_way_ms} ms each way"),
-        truth: format!("{told_ms} ms, and at most {BEYOND_MS} ms beyond"),
+        truth: format!("{delay_ms} ms, and at most {BEYOND_MS} ms beyond"),
         reported: format!("{minimum_ms} ms"),
-        holds: Some((told_ms..=told_ms + BEYOND_MS).contains(&minimum_ms)),
+        holds: Some((delay_ms..=delay_ms + BEYOND_MS).contains(&minimum_ms)),
     })
 }
 
-/// A share of the datagrams, as a number of them, and its interval.
+/// Fraction of the datagrams, as a count, with its interval.
 struct Share {
     count: f64,
     of: f64,
@@ -120,42 +120,43 @@ fn share(report: &Value, metric: &str) -> Result<Share> {
     let found = found.with_context(|| format!("there is no {metric}"))?;
     let number =
         |value: &Value| value.as_f64().with_context(|| format!("{metric} is no number"));
-    let of = number(&found["n"])?;
+    let total = number(&found["n"])?;
     let interval = found["ci"][0].as_f64().zip(found["ci"][1].as_f64());
-    Ok(Share { count: (number(&found["median"])? * of).round(), of, interval })
+    Ok(Share { count: (number(&found["median"])? * total).round(), of: total, interval })
 }
 
-/// What netem and a full socket have dropped; one packet more or less may be one of the control connection.
+/// Checks the lost datagrams against those that netem and a full socket buffer dropped; one packet
+/// may belong to the control connection.
 fn loss(text: &str) -> Result<Figure> {
     let lost = share(&document(text)?, "loss")?;
     let dropped = text.split_once("(dropped ").and_then(|(_, rest)| rest.split_once(','));
     let dropped: f64 = dropped.context("netem's counts are missing")?.0.parse()?;
-    // Udp: received, to no port, errors, sent, errors of the receiving buffer.
+    // Columns of Udp: received, to no port, errors, sent, errors of the receiving buffer.
     let line = text.lines().find_map(|line| line.strip_prefix("Udp: "));
     let overflown = line.and_then(|line| line.split(' ').nth(4)).context("no errors of UDP")?;
     let truth = dropped + overflown.parse::<f64>()?;
     let is_inside =
         lost.interval.is_some_and(|(low, high)| (low..=high).contains(&(truth / lost.of)));
-    let shown = lost.interval.map_or("no interval".to_owned(), |(low, high)| {
+    let interval = lost.interval.map_or("no interval".to_owned(), |(low, high)| {
         format!("{:.3} to {:.3} %", low * 100.0, high * 100.0)
     });
     Ok(Figure {
         what: "datagrams lost, 0.1 % asked of netem".to_owned(),
         truth: format!("{truth} dropped, ± 1, inside the interval"),
-        reported: format!("{} of {}, {shown}", lost.count, lost.of),
+        reported: format!("{} of {}, {interval}", lost.count, lost.of),
         holds: Some((lost.count - truth).abs() <= 1.0 && is_inside && truth > 0.0),
     })
 }
 
-/// A packet is late that comes after one with a higher number (RFC 4737, 3.3): what assay reports, held against what
-/// another program has seen. Where that has not seen all, nothing is decided.
+/// Checks the reordered datagrams against tcpdump's capture. A packet is late if it arrives after
+/// one with a higher number (RFC 4737, 3.3). Undecided if the capture is incomplete.
 fn order(text: &str) -> Result<[Figure; 2]> {
     let report = document(text)?;
     let [late, lost] = [share(&report, "reordered")?, share(&report, "loss")?];
     let numbers = text.lines().filter_map(|line| line.strip_prefix("number "));
     let numbers: Vec<u64> =
         numbers.map(|it| u64::from_str_radix(it, 16)).collect::<Result<_, _>>()?;
-    // What is under way when the test ends comes later, and is not counted.
+    // Datagrams in flight at the end of the test arrive later and are not counted.
     let counted = numbers.get(..(late.of - lost.count) as usize);
     let truth = counted.map(out_of_order);
     Ok([
@@ -180,7 +181,8 @@ fn out_of_order(numbers: &[u64]) -> usize {
     numbers.iter().zip(highest).filter(|(number, highest)| *number < highest).count()
 }
 
-/// A segment is the MTU without 20 bytes of IP, 20 of TCP and 12 of its timestamps.
+/// Checks the segment size, the MTU less 20 bytes of IP, 20 of TCP and 12 of timestamps, and the
+/// path MTU.
 fn carried(mtu: u32, text: &str) -> Result<[Figure; 2]> {
     let segment = &document(text)?["start"]["tcp_mss_default"];
     let doctor = document(text.split_once("\n== path\n").context("no doctor")?.1)?;
@@ -205,7 +207,7 @@ fn carried(mtu: u32, text: &str) -> Result<[Figure; 2]> {
 mod tests {
     use super::*;
 
-    /// What the guest says of a link.
+    /// Output of the guest for a link.
     fn said(minimum_ms: [f64; 2], lost: u32, late: u32, segment: u32) -> String {
         let delays = [1, 10].into_iter().zip(minimum_ms).map(|(delay, minimum)| {
             format!("\n== delay {delay}\nrtt min/avg/max/mdev = {minimum}/30/31/0.1 ms\n")

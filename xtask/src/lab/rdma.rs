@@ -1,4 +1,4 @@
-//! Scenario `rdma`: software RoCE in a guest, assay beside Debian's perftest.
+//! Scenario `rdma`: software RoCE in a guest, assay compared with Debian's perftest.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-/// A link with an address, and the modules of RDMA over it.
+/// Link with an address, and the kernel modules of RDMA.
 macro_rules! veth_pair {
     () => {
         "\
@@ -40,7 +40,8 @@ ip link set veth1 up
 "
     };
 }
-/// Software RoCE over it, and when a far end listens or an address can be used: perftest's port is assay's.
+/// Software RoCE over the link, and functions that wait for a server or for a GID; assay's default
+/// port is perftest's.
 macro_rules! soft_roce {
     () => {
         "\
@@ -65,7 +66,7 @@ has_gid() {
 "
     };
 }
-/// Whose samples followed each other in a store of one run.
+/// Shell function that lists the order of the cases' samples in a store with one run.
 macro_rules! turns_of {
     () => {
         "\
@@ -79,7 +80,7 @@ s/.*\"sample\",\"series\":\\([0-9]*\\),.*/sample \\1/p' $1/runs/*/events.jsonl |
 }
 pub(super) use {soft_roce, turns_of, veth_pair};
 
-/// A round is a run of each program, so that what disturbs the guest disturbs both.
+/// Script of the rounds: each runs both programs, so that disturbances of the guest affect both.
 const SCRIPT: &str = concat!(
     "set -e\n",
     veth_pair!(),
@@ -153,23 +154,24 @@ turns read_bw RC 16384 100 5
 ",
 );
 
-/// How far a median may be from perftest's, up to 4 KiB.
+/// Maximum relative difference between a median and perftest's, up to 4 KiB.
 const TOLERANCE: f64 = 0.10;
-/// Beyond this factor something is counted twice, or once where it is twice; noise alone was 1.3 on a busy machine.
+/// Ratio from which a value must be counted twice, or once instead of twice; noise alone reached
+/// 1.3 on a busy machine.
 const GROSS: f64 = 1.6;
 
-/// What one run printed, in s or B/s.
+/// Values of one run, in s or B/s.
 #[derive(Debug, Clone, Copy)]
 struct Round {
     typical: f64,
-    /// Of its messages; of a bandwidth, which has none, the whole.
+    /// Fastest message; for a bandwidth, which has no single messages, the rate of the run.
     best: f64,
 }
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<Figure>> {
     let mut found: BTreeMap<(String, &str), Vec<Option<Round>>> = BTreeMap::new();
     let mut order = Vec::new();
-    for (name, text) in sections(said) {
+    for (name, text) in sections(output) {
         let Some((by, test)) = name.split_once(' ') else { continue };
         if !["perftest", "assay"].contains(&by) {
             continue;
@@ -183,13 +185,13 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             order.push(test);
         }
         let values = found.entry((test.to_owned(), by)).or_default();
-        // A program that gave nothing has its place all the same: rounds are held together.
+        // Keep the position of a run without a result: rounds are compared in pairs.
         values.push(rows(text).ok().and_then(|rows| {
             let [typical, best] = columns.map(|column| rows.first()?.get(&column).copied());
             Some(Round { typical: typical?, best: best? })
         }));
     }
-    let mut figures = vec![without_device(said)?];
+    let mut figures = vec![without_device(output)?];
     for test in order {
         figures.push(beside(test, &found)?);
     }
@@ -199,9 +201,9 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// Without a device there is a reason, a remedy, and the code of what cannot be measured.
-fn without_device(said: &str) -> Result<Figure> {
-    let text = section(said, "no device")?;
+/// Checks the error without a device: a reason, a remedy, and exit code 4.
+fn without_device(output: &str) -> Result<Figure> {
+    let text = section(output, "no device")?;
     let holds = text.contains("there is no RDMA device")
         && text.contains("rdma link add")
         && text.contains("exit 4");
@@ -214,20 +216,20 @@ fn without_device(said: &str) -> Result<Figure> {
 }
 
 fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<Option<Round>>>) -> Result<Figure> {
-    let of = |by: &'static str| found.get(&(test.to_owned(), by)).cloned().unwrap_or_default();
-    let (theirs, ours) = (of("perftest"), of("assay"));
+    let rounds = |by: &'static str| found.get(&(test.to_owned(), by)).cloned().unwrap_or_default();
+    let (theirs, ours) = (rounds("perftest"), rounds("assay"));
     let typical =
         |all: &[Option<Round>]| all.iter().flatten().map(|it| it.typical).collect::<Vec<f64>>();
     let what = test.to_owned();
-    let of_medians = |all, none: &str| {
+    let format_median = |all, none: &str| {
         median(&mut typical(all)).map_or_else(|| none.to_owned(), |it| shown(test, it))
     };
     let (Some(their_best), Some(our_best)) = (best(test, &theirs), best(test, &ours)) else {
-        // perftest itself may not get through under emulation; assay has to.
+        // perftest itself may fail under emulation; assay must not.
         return Ok(Figure {
             what,
-            truth: of_medians(&theirs, "perftest gave nothing"),
-            reported: of_medians(&ours, "nothing"),
+            truth: format_median(&theirs, "perftest gave nothing"),
+            reported: format_median(&ours, "nothing"),
             holds: if typical(&ours).is_empty() { Some(false) } else { None },
         });
     };
@@ -236,8 +238,8 @@ fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<Option<Round>>>) -> R
         .filter_map(|(ours, theirs)| Some((*ours)?.typical / (*theirs)?.typical))
         .collect();
     let Some(ratio) = median(&mut ratios) else { bail!("{test}: no round has both") };
-    let [restless, own_restless] = [&theirs, &ours].map(|all| apart(&typical(all)));
-    let differ = match restless {
+    let [their_spread, our_spread] = [&theirs, &ours].map(|all| apart(&typical(all)));
+    let differ = match their_spread {
         1.0 => String::new(),
         times => format!(", whose runs differ by {:.0} %", (times - 1.0) * 100.0),
     };
@@ -253,19 +255,20 @@ fn beside(test: &str, found: &BTreeMap<(String, &str), Vec<Option<Round>>>) -> R
     };
     Ok(Figure {
         what,
-        truth: format!("{} by perftest{differ}", of_medians(&theirs, "")),
+        truth: format!("{} by perftest{differ}", format_median(&theirs, "")),
         reported: format!(
             "{} ({ratio:.2} of it{shown_interval}, {} rounds{shown_quietest}; the best {best_ratio:.2})",
-            of_medians(&ours, ""),
+            format_median(&ours, ""),
             ratios.len()
         ),
         holds: match (is_roughly(best_ratio), has_bound_only) {
-            // Rounds of one program that are as far apart would be wrong beside each other.
-            (false, _) if is_rate(test) && restless.max(own_restless) >= GROSS => None,
+            // If rounds of one program differ by this factor, a difference between the programs
+            // means nothing.
+            (false, _) if is_rate(test) && their_spread.max(our_spread) >= GROSS => None,
             (false, _) => Some(false),
             (true, true) => Some(true),
             (true, false) => {
-                let is_shown = own_restless < GROSS * restless
+                let is_shown = our_spread < GROSS * their_spread
                     && is_near((quietest, quietest)) == Some(true);
                 within.and_then(is_near).or(is_shown.then_some(true))
             }
@@ -277,23 +280,23 @@ fn is_rate(test: &str) -> bool {
     test.contains("_bw")
 }
 
-/// The quickest of all rounds.
+/// Returns the shortest time or the highest rate of all rounds.
 fn best(test: &str, rounds: &[Option<Round>]) -> Option<f64> {
     let all = rounds.iter().flatten().map(|it| it.best);
     all.reduce(if is_rate(test) { f64::max } else { f64::min })
 }
 
-/// What was disturbed the least.
+/// Returns the value of the least disturbed round.
 fn quietest(typical: &[f64]) -> f64 {
     typical.iter().copied().fold(f64::MAX, f64::min)
 }
 
-/// Whether the best of all rounds is what perftest's is, but for the noise.
+/// Returns whether the ratio of the best rounds is within [`GROSS_RATIO`], the allowance for noise.
 fn is_roughly(ratio: f64) -> bool {
     (1.0 / GROSS..=GROSS).contains(&ratio)
 }
 
-/// Whether an interval lies within the tolerance; `None` where it lies across its end.
+/// Returns whether an interval lies within the tolerance; `None` if it contains one of its limits.
 fn is_near((from, to): (f64, f64)) -> Option<bool> {
     let (least, most) = (1.0 - TOLERANCE, 1.0 + TOLERANCE);
     match (from >= least && to <= most, to < least || from > most) {
@@ -303,12 +306,13 @@ fn is_near((from, to): (f64, f64)) -> Option<bool> {
     }
 }
 
-/// The interval of a median by the sign test, from sorted values: the narrowest of order statistics that holds it
-/// with 95 % or more (Conover, Practical Nonparametric Statistics, 3.2). `None` below six values.
+/// Returns the confidence interval of the median from sorted values, by the sign test: the
+/// narrowest pair of order statistics with a level of at least 95 % (Conover, Practical
+/// Nonparametric Statistics, 3.2). `None` below six values.
 fn interval(sorted: &[f64]) -> Option<(f64, f64)> {
     const LEFT_OUT: f64 = 0.025;
     let n = sorted.len() as i32;
-    // Values below the median are binomial with one half.
+    // The number of values below the median is binomially distributed with p = 1/2.
     let (mut chance, mut below) = (0.5_f64.powi(n), 0.0);
     let mut cut = 0;
     while below + chance <= LEFT_OUT {
@@ -328,7 +332,7 @@ fn shown(test: &str, value: f64) -> String {
     }
 }
 
-/// The largest of the runs over the smallest: what the guest alone does.
+/// Returns the ratio of the largest to the smallest run: the variation within one program.
 fn apart(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(f64::MIN, f64::max);
     largest / values.iter().copied().fold(f64::MAX, f64::min)
@@ -360,13 +364,13 @@ mod tests {
             ("10.9", 6, Some(true)),
             ("11.1", 6, Some(false)),
             ("8.9", 6, Some(false)),
-            // Five rounds have no interval, but a quietest.
+            // Five rounds have no interval, but a least disturbed round.
             ("10.9", 5, Some(true)),
             ("11.1", 5, None),
         ] {
             let round = [table("perftest", "10"), table("assay", ours)].concat();
-            let said = [none.to_owned(), round.repeat(rounds)].concat();
-            let figures = judge(&said).unwrap();
+            let output = [none.to_owned(), round.repeat(rounds)].concat();
+            let figures = judge(&output).unwrap();
             let holds: Vec<_> = figures.iter().map(|it| it.holds).collect();
             assert_eq!(holds, [Some(true), expected], "{ours}");
             assert_eq!(figures[1].truth, "10.0 us by perftest", "the runs are alike");
@@ -374,7 +378,7 @@ mod tests {
         let silent =
             [none, &table("perftest", "10"), "\n== assay send_lat RC 2\nno\n"].concat();
         assert_eq!(judge(&silent).unwrap()[1].holds, Some(false), "nothing is no success");
-        // Of six rounds one is beyond: the interval ends there.
+        // One of six rounds is above the tolerance, so the interval ends there.
         let restless = ["10", "10", "10", "10", "10", "13"]
             .map(|ours| [table("perftest", "10"), table("assay", ours)].concat());
         let restless = [none.to_owned(), restless.concat()].concat();
@@ -395,15 +399,15 @@ mod tests {
             ("write_bw RC 2", RATES, steady, ["12", "8", "10"], Some(true)),
             ("write_bw RC 2", RATES, steady, ["20", "20", "20"], Some(false)),
             ("write_bw RC 2", RATES, steady, ["5", "5", "5"], Some(false)),
-            // One round that was disturbed is not the best.
+            // One disturbed round is not the best.
             ("write_bw RC 2", RATES, ["10", "20", "10"], ["20", "20", "20"], Some(true)),
-            // perftest does the same to itself.
+            // perftest's own rounds differ as much.
             ("write_bw RC 2", RATES, ["10", "20", "10"], ["9", "9", "9"], None),
             ("write_bw RC 2", RATES, steady, ["5", "3", "5"], None),
             ("write_bw RC 2", RATES, steady, ["5", "10", "5"], Some(true)),
             ("atomic_lat RC 8", TABLE, steady, ["11", "12", "13"], Some(true)),
             ("atomic_lat RC 8", TABLE, steady, ["20", "20", "20"], Some(false)),
-            // Three rounds have no interval, but a factor of two is one.
+            // Three rounds have no interval, but a factor of two is detected.
             ("read_lat RC 2", TABLE, steady, ["12", "12", "13"], None),
             ("read_lat RC 2", TABLE, steady, ["11", "12", "13"], Some(true)),
             ("read_lat RC 2", TABLE, steady, ["20", "20", "20"], Some(false)),
@@ -411,7 +415,7 @@ mod tests {
             ("read_lat RC 2", TABLE, steady, ["400", "10", "400"], None),
         ] {
             let round = |(theirs, ours): (&str, &str)| {
-                let of = |by, value: &str| {
+                let section = |by, value: &str| {
                     let messages = value.parse::<f64>().unwrap() * 1.048_576 / 2.0;
                     let table = table
                         .replace("VALUE", value)
@@ -419,21 +423,21 @@ mod tests {
                     let table = table.replace("MESSAGES", &format!("{messages:.6}"));
                     format!("\n== {by} {test}\n{table}")
                 };
-                [of("perftest", theirs), of("assay", ours)].concat()
+                [section("perftest", theirs), section("assay", ours)].concat()
             };
-            let said: String = theirs.into_iter().zip(ours).map(round).collect();
-            let figures = judge(&[none, &said].concat()).unwrap();
+            let output: String = theirs.into_iter().zip(ours).map(round).collect();
+            let figures = judge(&[none, &output].concat()).unwrap();
             assert_eq!(figures[1].holds, expected, "{test} {ours:?}");
         }
     }
 
     #[test]
     fn a_median_lies_between_order_statistics() {
-        let of = |n: u32| interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
+        let interval_of = |n: u32| interval(&(1..=n).map(f64::from).collect::<Vec<_>>());
         for (n, expected) in
             [(5, None), (6, Some((1.0, 6.0))), (9, Some((2.0, 8.0))), (12, Some((3.0, 10.0)))]
         {
-            assert_eq!(of(n), expected, "{n}");
+            assert_eq!(interval_of(n), expected, "{n}");
         }
     }
 }

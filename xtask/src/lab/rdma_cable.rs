@@ -1,4 +1,5 @@
-//! Scenario `rdma-cable`: software RoCE over a cable of known delay, rate and loss, beside perftest.
+//! Scenario `rdma-cable`: software RoCE over a link of known delay, rate and loss, compared with
+//! perftest.
 
 use std::time::Duration;
 
@@ -113,18 +114,19 @@ silence 18
 ",
 );
 
-/// Each way, as netem is told.
+/// netem's delay in each direction.
 const DELAY_S: f64 = 0.040;
-/// Each direction, as netem is told, in B/s.
+/// netem's rate in each direction, in B/s.
 const RATE: f64 = 0.5e6;
-/// The heads of each packet of 1024 B are a part of what a direction carries.
+/// Payload share of the rate: each packet of 1024 B has headers.
 const SHARE: f64 = 1024.0 / (1024.0 + 58.0);
-/// A guest that stalls stays below a half more than it should be: from there on it is half a round trip.
+/// Maximum ratio of a time to its truth: a guest that stalls stays below it, and an error of half a
+/// round trip does not.
 const BEYOND: f64 = 1.5;
-/// Of both directions more than one can carry.
+/// Minimum share of the maximum rate; for both directions, more than one direction can carry.
 const SHORT: f64 = 0.55;
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for (test, round_trips) in [
         ("send-lat -u 18 -n 10", 0.5),
@@ -133,14 +135,14 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
         ("atomic-lat -u 18 -n 10", 1.0),
         ("send-lat -c UD -n 10", 0.5),
     ] {
-        figures.push(delayed(said, test, 2.0 * DELAY_S * round_trips)?);
+        figures.push(delayed(output, test, 2.0 * DELAY_S * round_trips)?);
     }
     for (reads, test) in [
         (1.0, "read-bw -u 18 -s 64 -t 16 -n 20 -o 1"),
         (8.0, "read-bw -u 18 -s 64 -t 16 -n 80 -o 8"),
     ] {
         let most = reads / (2.0 * DELAY_S);
-        let found = of(said, &format!("assay {test}"), Column::MessageRate)?;
+        let found = of(output, &format!("assay {test}"), Column::MessageRate)?;
         figures.push(Figure {
             what: format!("reads under way, {reads}: rate"),
             truth: format!("{most:.0} per second: {reads} in 80 ms"),
@@ -153,59 +155,63 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
         ("write-bw -u 18 -s 4096 -t 4 -n 100 -b", 2.0),
         ("send-bw -u 18 -s 4096 -t 4 -n 100 -b", 2.0),
     ] {
-        figures.push(carried(said, test, ends)?);
+        figures.push(carried(output, test, ends)?);
     }
-    figures.push(lasting(said, ("send-lat -u 18 -D 4 -f 1", 25.0, "round trips of 80 ms"))?);
+    figures.push(lasting(output, ("send-lat -u 18 -D 4 -f 1", 25.0, "round trips of 80 ms"))?);
     let written = RATE * SHARE / 4096.0 * 2.0;
     figures.push(lasting(
-        said,
+        output,
         ("write-bw -u 18 -s 4096 -t 4 -D 4 -f 1", written, "messages of 4 KiB at 4 Mbit/s"),
     )?);
-    figures.push(classes(said)?);
+    figures.push(classes(output)?);
     for timeout in [14, 18] {
-        figures.push(given_up(said, timeout)?);
+        figures.push(given_up(output, timeout)?);
     }
     Ok(figures)
 }
 
-/// The first figure of a column in a section's table; of sections of the same name the largest.
-fn of(said: &str, name: &str, column: Column) -> Result<f64> {
-    let alike = sections(said).into_iter().filter(|(it, _)| *it == name);
-    let found = alike.filter_map(|(_, text)| rows(text).ok()?.first()?.get(&column).copied());
+/// Returns the first value of a column in a section's table; the largest if there are several
+/// sections of this name.
+fn of(output: &str, name: &str, column: Column) -> Result<f64> {
+    let matching = sections(output).into_iter().filter(|(it, _)| *it == name);
+    let found = matching.filter_map(|(_, text)| rows(text).ok()?.first()?.get(&column).copied());
     found.reduce(f64::max).with_context(|| format!("{name} has no {column:?}"))
 }
 
-/// netem delays no packet less than it was told, perftest's neither.
-fn delayed(said: &str, test: &str, told_s: f64) -> Result<Figure> {
+/// Checks a typical time: netem delays no packet less than configured, for assay and perftest.
+fn delayed(output: &str, test: &str, delay_s: f64) -> Result<Figure> {
     let times =
-        ["assay", "perftest"].map(|by| of(said, &format!("{by} {test}"), Column::Typical));
+        ["assay", "perftest"].map(|by| of(output, &format!("{by} {test}"), Column::Typical));
     let [own, theirs] = times;
     let (own, theirs) = (own?, theirs?);
-    let is_so = |time_s: f64| (told_s..told_s * BEYOND).contains(&time_s);
+    let is_plausible = |time_s: f64| (delay_s..delay_s * BEYOND).contains(&time_s);
     Ok(Figure {
         what: format!("{test}: typical"),
-        truth: format!("{:.0} ms; {:.1} ms by perftest", told_s * 1e3, theirs * 1e3),
+        truth: format!("{:.0} ms; {:.1} ms by perftest", delay_s * 1e3, theirs * 1e3),
         reported: format!("{:.1} ms", own * 1e3),
-        // Where perftest has another figure, the guest was disturbed, and only too little is wrong.
-        holds: if is_so(theirs) || own < told_s { Some(is_so(own)) } else { None },
+        // If perftest's time is wrong too, the guest was disturbed, and only too short a time is
+        // wrong.
+        holds: if is_plausible(theirs) || own < delay_s { Some(is_plausible(own)) } else { None },
     })
 }
 
-/// Of a limit that nothing can exceed; perftest's layout has whole messages per second, and 0.01 MiB/s.
+/// Returns whether a rate is plausible for a limit that it cannot exceed; perftest's layout rounds
+/// to whole messages per second and to 0.01 MiB/s.
 fn is_reached(found: f64, most: f64) -> bool {
     (most * SHORT..=most * 1.01 + 0.5).contains(&found)
 }
 
-/// 2 s between the margins. What is under way at a border is counted or not, and a guest that stalls counts fewer.
-fn lasting(said: &str, (test, most, what): (&str, f64, &str)) -> Result<Figure> {
+/// Checks the iterations of the 2 s between the margins. Those in flight at a margin may be counted
+/// or not, and a guest that stalls completes fewer.
+fn lasting(output: &str, (test, most, what): (&str, f64, &str)) -> Result<Figure> {
     let [own, theirs] =
-        ["assay", "perftest"].map(|by| of(said, &format!("{by} {test}"), Column::Iterations));
+        ["assay", "perftest"].map(|by| of(output, &format!("{by} {test}"), Column::Iterations));
     let (own, theirs) = (own?, theirs?);
     Ok(Figure {
         what: format!("{test}: counted"),
         truth: format!("{most:.0} at most, {what} in 2 s; {theirs:.0} by perftest"),
         reported: format!("{own:.0}"),
-        // Where perftest counts as few, the guest was disturbed, and only too many are wrong.
+        // If perftest completes as few, the guest was disturbed, and only too many are wrong.
         holds: match (own > most * 1.2 + 1.0, own < most * SHORT) {
             (true, _) => Some(false),
             (_, true) if theirs < most * SHORT => None,
@@ -214,31 +220,32 @@ fn lasting(said: &str, (test, most, what): (&str, f64, &str)) -> Result<Figure> 
     })
 }
 
-/// A guest that stalls carries less, of perftest's programs and of assay's alike: below what one way can carry, a rate is
-/// wrong only where theirs came beyond it.
-fn carried(said: &str, test: &str, ends: f64) -> Result<Figure> {
-    let found = of(said, &format!("assay {test}"), Column::Rate)?;
+/// Checks the rate. A guest that stalls slows down both programs: a rate below one direction's is
+/// wrong only if perftest's is above it.
+fn carried(output: &str, test: &str, ends: f64) -> Result<Figure> {
+    let found = of(output, &format!("assay {test}"), Column::Rate)?;
     let most = ends * RATE * SHARE;
     let perftest = "perftest write-bw -u 18 -s 4096 -t 4 -n 100 -b -Q 1";
-    let theirs = if ends > 1.0 { Some(of(said, perftest, Column::Rate)?) } else { None };
-    let shown = theirs
+    let theirs = if ends > 1.0 { Some(of(output, perftest, Column::Rate)?) } else { None };
+    let comparison = theirs
         .map_or(String::new(), |rate| format!("; {:.2} MB/s by ib_write_bw", rate * 1e-6));
     let is_short = |rate: f64| rate < most * SHORT;
     let is_disturbed = theirs.is_some_and(is_short) && is_short(found);
     Ok(Figure {
         what: format!("{test}: rate"),
-        truth: format!("{:.2} MB/s at most{shown}", most * 1e-6),
+        truth: format!("{:.2} MB/s at most{comparison}", most * 1e-6),
         reported: format!("{:.2} MB/s", found * 1e-6),
         holds: (!is_disturbed).then(|| is_reached(found, most)),
     })
 }
 
-/// Each end's own class is in its packets, the other option is stored: no packet of RoCE has it.
-fn classes(said: &str) -> Result<Figure> {
-    let words = section(said, "seen")?.split_whitespace();
+/// Checks the traffic class in the packets of each end. The service level is only stored: RoCE
+/// packets do not contain it.
+fn classes(output: &str) -> Result<Figure> {
+    let words = section(output, "seen")?.split_whitespace();
     let seen: Vec<&str> = words.filter(|word| word.contains(['.', 'x'])).collect();
     let seen = seen.join(" ");
-    let is_stored = section(said, "options")?.contains("service-level=3 traffic-class=104");
+    let is_stored = section(output, "options")?.contains("service-level=3 traffic-class=104");
     let stored = if is_stored { "stored" } else { "not stored" };
     let truth = "10.0.0.1 0x68 10.0.0.2 0x20; service level 3 is stored";
     Ok(Figure::is(
@@ -248,9 +255,10 @@ fn classes(said: &str) -> Result<Figure> {
     ))
 }
 
-/// Six more after the first, each waited for in vain; and then for a reason.
-fn given_up(said: &str, timeout: u32) -> Result<Figure> {
-    let text = section(said, &format!("silence {timeout}"))?;
+/// Checks the time until an end gives up: the first try and six retries time out, then it waits for
+/// the other end's reason.
+fn given_up(output: &str, timeout: u32) -> Result<Figure> {
+    let text = section(output, &format!("silence {timeout}"))?;
     let hundredths = text.lines().find_map(|line| line.strip_prefix("gave up after "));
     let after_s = hundredths.context("nobody gave up")?.trim().parse::<f64>()? / 100.0;
     let least_s = 7.0 * 4.096e-6 * 2_f64.powi(timeout.cast_signed());
@@ -270,7 +278,7 @@ mod tests {
     use super::super::rows;
     use super::*;
 
-    /// What a guest says of which nothing is wrong.
+    /// Output of a guest with correct results.
     fn said() -> String {
         let time = |name: &str, ms: f64| {
             let us = ms * 1e3;
@@ -319,8 +327,8 @@ mod tests {
     #[test]
     fn half_a_round_trip_and_a_lost_direction_are_wrong() {
         let good = said();
-        let not_right = |said: &str| rows(judge(said), |holds| holds != Some(true));
-        let wrong = |said: &str| rows(judge(said), |holds| holds == Some(false));
+        let not_right = |output: &str| rows(judge(output), |holds| holds != Some(true));
+        let wrong = |output: &str| rows(judge(output), |holds| holds == Some(false));
         assert_eq!(not_right(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("2 20 41000 41000", "2 20 82000 82000", "send-lat -u 18 -n 10: typical"),
@@ -359,9 +367,9 @@ mod tests {
             (3, 24, Some(false)),
             (3, 3, None),
         ] {
-            let said = good.replacen(" 2 24 ", &format!(" 2 {ours} "), 1);
-            let said = said.replacen(" 2 24 ", &format!(" 2 {theirs} "), 1);
-            let figures = judge(&said).unwrap();
+            let output = good.replacen(" 2 24 ", &format!(" 2 {ours} "), 1);
+            let output = output.replacen(" 2 24 ", &format!(" 2 {theirs} "), 1);
+            let figures = judge(&output).unwrap();
             let found = figures.iter().find(|it| it.what.starts_with("send-lat -u 18 -D 4"));
             assert_eq!(found.and_then(|it| it.holds), expected, "{ours} {theirs}");
         }

@@ -1,4 +1,4 @@
-//! Scenario `rdma-pairs`: two hosts of a run, which have no network but RDMA between them.
+//! Scenario `rdma-pairs`: two hosts of a run that have no network between them except RDMA.
 
 use std::time::Duration;
 
@@ -150,12 +150,12 @@ watched someone_listens
 const UD: &str = "rdma.send_lat,half_round_trip";
 const WRITE: &str = "rdma.write_bw,bandwidth";
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
-    let bare = section(said, "no device")?;
-    let pairs = section(said, "pairs")?;
-    let ring = section(said, "ring")?;
-    let perftest = section(said, "perftest")?;
-    let [without_port, with_port] = [listening(pairs)?, listening(section(said, "listener")?)?];
+fn judge(output: &str) -> Result<Vec<Figure>> {
+    let bare = section(output, "no device")?;
+    let pairs = section(output, "pairs")?;
+    let ring = section(output, "ring")?;
+    let perftest = section(output, "perftest")?;
+    let [without_port, with_port] = [listening(pairs)?, listening(section(output, "listener")?)?];
     let mut figures = vec![
         figure(
             "without a device",
@@ -198,7 +198,7 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
                 && perftest.contains(",ib_send_lat,6.06")
                 && perftest.contains("exit 0"),
         ),
-        turns(section(said, "turns")?),
+        turns(section(output, "turns")?),
         figure(
             "rpcbind's port, looked for in the same way",
             "at least once",
@@ -206,16 +206,16 @@ fn judge(said: &str) -> Result<Vec<Figure>> {
             with_port.1 > 0,
         ),
     ];
-    // Before those of perftest, as they are measured.
+    // Insert before perftest's figures, in the order of measurement.
     let perftest = figures.len() - 3;
-    figures.splice(perftest..perftest, ways_of_suites(said)?);
+    figures.splice(perftest..perftest, ways_of_suites(output)?);
     Ok(figures)
 }
 
-/// What suites and fleet files ask for.
-fn ways_of_suites(said: &str) -> Result<[Figure; 4]> {
-    let [ways, per_host] = [section(said, "ways")?, section(said, "per host")?];
-    let wrong = section(said, "wrong")?;
+/// Checks the options of suites and fleet files.
+fn ways_of_suites(output: &str) -> Result<[Figure; 4]> {
+    let [ways, per_host] = [section(output, "ways")?, section(output, "per host")?];
+    let wrong = section(output, "wrong")?;
     let kind = ["parameters.connection", "parameters.streams", "parameters.direction"];
     let [ud, write] = [UD, WRITE].map(|metric| cells(ways, metric, kind));
     Ok([
@@ -255,7 +255,7 @@ fn rows<'s>(text: &'s str, begins: &str) -> Vec<&'s str> {
     text.lines().filter(|line| line.contains(begins)).collect()
 }
 
-/// The columns of each row of a metric.
+/// Returns the named columns of each row of a metric.
 fn cells<'s, const N: usize>(
     text: &'s str,
     metric: &str,
@@ -264,14 +264,14 @@ fn cells<'s, const N: usize>(
     let Some(head) = text.lines().find(|line| line.starts_with("run,host,")) else {
         return Vec::new();
     };
-    let place = |name| head.split(',').position(|it| it == name);
-    let of_row = |row: &&'s str| {
-        names.map(|name| place(name).and_then(|at| row.split(',').nth(at)).unwrap_or_default())
+    let column = |name| head.split(',').position(|it| it == name);
+    let cells_in = |row: &&'s str| {
+        names.map(|name| column(name).and_then(|at| row.split(',').nth(at)).unwrap_or_default())
     };
-    rows(text, metric).iter().map(of_row).collect()
+    rows(text, metric).iter().map(cells_in).collect()
 }
 
-/// The GID, where one was asked for, and the path MTU that a test used.
+/// Formats the GID index, if one was requested, and the path MTU of a test.
 fn used(text: &str, metric: &str) -> String {
     let names =
         ["parameters.asked_gid_index", "parameters.gid_index", "parameters.path_mtu_bytes"];
@@ -282,7 +282,7 @@ fn used(text: &str, metric: &str) -> String {
     }
 }
 
-/// The exit code, and what went wrong, where the program says so.
+/// Formats the exit code and the program's reason, if there is one.
 fn exit(text: &str) -> String {
     let found = text.lines().find_map(|line| line.strip_prefix("exit "));
     let why = text.lines().find_map(|line| line.trim_start().strip_prefix("why: "));
@@ -290,7 +290,7 @@ fn exit(text: &str) -> String {
     format!("exit code {}{why}", found.unwrap_or("none"))
 }
 
-/// How often was looked, and how often somebody listened.
+/// Parses the number of looks, and of listening sockets seen.
 fn listening(text: &str) -> Result<(u64, u64)> {
     let line = text.lines().find_map(|line| line.strip_prefix("looks "));
     let (looks, seen) = line
@@ -319,7 +319,7 @@ mod tests {
              == perftest\nrdma.send_lat,half_round_trip,assay\nrdma.send_lat,half_round_trip,ib_send_lat,6.06\n\
              exit 0\n== turns\nassay\nib_send_lat\nassay\n== listener\nlooks 5 listening 3\n"
         );
-        let wrong = |said: &str| rows(judge(said), |holds| holds != Some(true));
+        let wrong = |output: &str| rows(judge(output), |holds| holds != Some(true));
         assert_eq!(wrong(&good), Vec::<String>::new());
         for (from, to, expected) in [
             ("exit 4", "exit 0", "without a device"),

@@ -1,4 +1,5 @@
-//! Scenario `rdma-ways`: several queue pairs, both ways, datagrams, perftest as a measurer, and what goes wrong.
+//! Scenario `rdma-ways`: options of RDMA tests (several queue pairs, both directions, datagrams),
+//! perftest as a measurer, and error messages.
 
 use std::time::Duration;
 
@@ -203,11 +204,11 @@ echo '== as perftest-json'
 ",
 );
 
-/// Of 2 B … 8 MiB, powers of two.
+/// Number of sizes from 2 B to 8 MiB, powers of two.
 const SIZES: usize = 23;
-/// Of 2 B … 1024 B, what every path carries.
+/// Number of datagram sizes, from 2 B to 1024 B, which every path carries.
 const OF_DATAGRAMS: usize = 10;
-/// What both ends of perftest were asked for: what the suite says, and otherwise what assay takes at that end.
+/// Options of perftest at both ends: those of the suite, otherwise assay's choice at that end.
 const ENDS: [&str; 6] = [
     "ib_read_lat -x 0 -m 512 client",
     "ib_read_lat -x 0 -m 512 server",
@@ -216,47 +217,48 @@ const ENDS: [&str; 6] = [
     "ib_write_bw -x 1 -m 1024 client",
     "ib_write_bw -x 1 -m 1024 server",
 ];
-/// What perftest says that it used, in the outputs that are stored.
+/// MTU and GID that perftest printed in its stored outputs.
 const HEADS: [&str; 3] = [
     "RDMA_Read Latency Mtu 512[B] GID index 0",
     "RDMA_Write BW Mtu 1024[B] GID index 1",
     "Send Latency Mtu 1024[B] GID index 1",
 ];
-/// Room for 512 datagrams is handed to the device before the first is sent, which is more than the 500 there are: none is
-/// lost for want of it. Some may be where the kernel of a busy guest drops packets, 1 % at most.
+/// Maximum share of lost datagrams. Receive buffers for 512 datagrams are posted before the first
+/// of 500 is sent, so none is lost for lack of memory; the kernel of a busy guest may drop a few
+/// packets.
 const MOST_LOST: f64 = 0.01;
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<Figure>> {
     let mut figures: Vec<Figure> = SAID
         .iter()
-        .map(|(name, expected)| expects(said, name, expected))
+        .map(|(name, expected)| expects(output, name, expected))
         .collect::<Result<_>>()?;
-    figures.push(tables(said, "queue pairs", (1, SIZES), Column::MessageRate)?);
-    figures.push(tables(said, "both ways", (3, 1), Column::Rate)?);
-    figures.push(tables(said, "datagrams", (1, 1), Column::Rate)?);
-    figures.push(tables(said, "for a time", (3, 1), Column::Rate)?);
-    // Two decimals of MiB/s are 0.00 for the smallest of them.
+    figures.push(tables(output, "queue pairs", (1, SIZES), Column::MessageRate)?);
+    figures.push(tables(output, "both ways", (3, 1), Column::Rate)?);
+    figures.push(tables(output, "datagrams", (1, 1), Column::Rate)?);
+    figures.push(tables(output, "for a time", (3, 1), Column::Rate)?);
+    // With two decimals, the MiB/s of the smallest datagrams are 0.00.
     let each = (1, OF_DATAGRAMS);
-    figures.push(tables(said, "datagrams of all sizes", each, Column::MessageRate)?);
-    figures.push(tables(said, "as perftest", (1, SIZES), Column::Typical)?);
-    figures.push(lost(section(said, "datagrams")?));
-    figures.push(refused(said, 16, true)?);
-    figures.push(refused(said, 512, false)?);
-    figures.push(listed(said, "ends of perftest", &ENDS)?);
-    figures.push(listed(said, "heads of perftest", &HEADS)?);
-    figures.push(turns(section(said, "turns")?));
+    figures.push(tables(output, "datagrams of all sizes", each, Column::MessageRate)?);
+    figures.push(tables(output, "as perftest", (1, SIZES), Column::Typical)?);
+    figures.push(lost(section(output, "datagrams")?));
+    figures.push(refused(output, 16, true)?);
+    figures.push(refused(output, 512, false)?);
+    figures.push(listed(output, "ends of perftest", &ENDS)?);
+    figures.push(listed(output, "heads of perftest", &HEADS)?);
+    figures.push(turns(section(output, "turns")?));
     Ok(figures)
 }
 
-/// So many tables of so many rows, each with a figure above zero.
+/// Checks for `count` tables with `sizes` rows each, all with a value above zero.
 fn tables(
-    said: &str,
+    output: &str,
     name: &str,
     (count, sizes): (usize, usize),
     column: Column,
 ) -> Result<Figure> {
-    let text = section(said, name)?;
-    // Each has its head; what comes before the first has none.
+    let text = section(output, name)?;
+    // Split at the heads of the tables; text before the first one is ignored.
     let starts: Vec<usize> = text.match_indices("#bytes").map(|(at, _)| at).collect();
     let found: Vec<usize> = starts
         .iter()
@@ -267,18 +269,18 @@ fn tables(
                 .count()
         })
         .collect();
-    let shown =
+    let format_counts =
         |counts: &[usize]| counts.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let expected = vec![sizes; count];
     Ok(Figure {
         what: format!("{name}: sizes with a figure, by table"),
-        truth: shown(&expected),
-        reported: shown(&found),
+        truth: format_counts(&expected),
+        reported: format_counts(&found),
         holds: Some(found == expected),
     })
 }
 
-/// `1024 B: 3 of 500 datagrams lost (0.60 %)`.
+/// Checks a line like `1024 B: 3 of 500 datagrams lost (0.60 %)`.
 fn lost(text: &str) -> Figure {
     let counts = text.lines().find_map(|line| {
         let (_, rest) = line.split_once(" B: ")?;
@@ -297,10 +299,11 @@ fn lost(text: &str) -> Figure {
     }
 }
 
-/// Where memory for fewer messages is there than are in flight, some have to be sent again, by the kernel's count: on one
-/// processor an end fills the memory of the other before that gets its turn.
-fn refused(said: &str, room: u64, some: bool) -> Result<Figure> {
-    let text = section(said, &format!("memory for {room}"))?;
+/// Checks the kernel's count of messages that found no receive buffer and were sent again. With
+/// fewer buffers than messages in flight there are some: on a single processor, the sender fills
+/// the buffers before the receiver runs.
+fn refused(output: &str, room: u64, some: bool) -> Result<Figure> {
+    let text = section(output, &format!("memory for {room}"))?;
     let count = text.lines().find_map(|line| line.strip_prefix("refused "));
     let is_some = count.and_then(|it| it.trim().parse::<u64>().ok()).map(|it| it > 0);
     Ok(Figure {
@@ -311,7 +314,7 @@ fn refused(said: &str, room: u64, some: bool) -> Result<Figure> {
     })
 }
 
-/// Whose samples followed each other: one after the other would be two lines.
+/// Checks that the measurers alternate: without turns there would be two lines, one for each.
 pub(super) fn turns(text: &str) -> Figure {
     let stretches = text.lines().filter(|line| !line.trim().is_empty()).count();
     Figure {
@@ -322,16 +325,16 @@ pub(super) fn turns(text: &str) -> Figure {
     }
 }
 
-/// The lines of a section, each with what it says of the way that is measured.
-fn listed(said: &str, name: &str, expected: &[&str]) -> Result<Figure> {
-    let lines = section(said, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
+/// Checks the lines of a section, each reduced by [`normalize_line`].
+fn listed(output: &str, name: &str, expected: &[&str]) -> Result<Figure> {
+    let lines = section(output, name)?.lines().map(str::trim).filter(|line| !line.is_empty());
     let mut found: Vec<String> = lines.map(way).collect();
     found.sort();
     Ok(Figure::is(name, &expected.join(", "), found.join(", ")))
 }
 
-/// A command line of perftest's: which program, `-x`, `-m`, and whether it was told where the other end is. Any other
-/// line is what it is.
+/// Reduces a command line of perftest to the program, `-x`, `-m`, and its end, which is the
+/// client's if it names a server. Returns any other line unchanged.
 fn way(line: &str) -> String {
     let words: Vec<&str> = line.split_whitespace().collect();
     let Some(program) = words[0].split('/').next_back().filter(|it| it.starts_with("ib_"))
@@ -347,7 +350,7 @@ fn way(line: &str) -> String {
     format!("{program}{gid}{mtu} {end}")
 }
 
-/// Sections, and texts that have to stand in each.
+/// Sections, and the texts that each must contain.
 const SAID: [(&str, &[&str]); 25] = [
     ("bad gid", &["has no GID 200", "chooses one", "exit 4"]),
     ("bad mtu", &["a path MTU of 4096 B is more than the 1024 B of the port", "exit 4"]),
@@ -356,7 +359,7 @@ const SAID: [(&str, &[&str]); 25] = [
     ("bad port", &["has no port 2", "exit 4"]),
     ("bad providers", &["ibverbs-providers", "exit 4"]),
     ("bad memlock", &["ibv_reg_mr failed", "ulimit -l", "exit 4"]),
-    // The smaller one of both carries what is larger.
+    // Both ends use the smaller of their MTUs.
     ("bad mtus", &[": 512[B]", "exit 0"]),
     ("bad gids", &["the GIDs of the two ends may be of different kinds", "exit 4"]),
     ("bad contents read", &["messages of 4194304 B arrived with wrong contents", "exit 4"]),
@@ -407,12 +410,12 @@ const SAID: [(&str, &[&str]); 25] = [
     ("as perftest-json", &["\"percentile_99.9\"", "\"MsgSize\": 8388608"]),
 ];
 
-/// What a section says has to hold these texts.
-fn expects(said: &str, name: &str, expected: &[&str]) -> Result<Figure> {
-    let text = section(said, name)?;
+/// Checks that a section contains these texts.
+fn expects(output: &str, name: &str, expected: &[&str]) -> Result<Figure> {
+    let text = section(output, name)?;
     let missing: Vec<&str> =
         expected.iter().filter(|it| !text.contains(**it)).copied().collect();
-    // The reason, where the program says one.
+    // Prefer the program's error to the first line.
     let line = text.lines().find(|line| line.contains("why: ") || line.contains("error"));
     let first = line.or_else(|| text.lines().find(|line| !line.trim().is_empty()));
     let reported = match &missing[..] {
@@ -448,7 +451,7 @@ mod tests {
         format!("{head}{rows}-----\n")
     }
 
-    /// What a guest says of which nothing is wrong.
+    /// Output of a guest with correct results.
     fn said() -> String {
         let tables = |name: &str| match name {
             "queue pairs" => table(RATES, SIZES),
@@ -475,8 +478,8 @@ mod tests {
         sections.chain([own, perftest]).collect()
     }
 
-    fn wrong(said: &str) -> Vec<String> {
-        let figures = judge(said).unwrap().into_iter();
+    fn wrong(output: &str) -> Vec<String> {
+        let figures = judge(output).unwrap().into_iter();
         figures.filter(|it| it.holds == Some(false)).map(|it| it.what).collect()
     }
 

@@ -1,5 +1,5 @@
-//! Scenario `storage`: devices whose completion times or rates are set: `null_blk` with a timer, `dm-delay`, and
-//! NVMe disks of qemu's, alone and as RAID0.
+//! Scenario `storage`: devices with configured completion times or rates: `null_blk` with a timer,
+//! `dm-delay`, and NVMe disks of qemu's, single and as RAID0.
 
 use std::time::Duration;
 
@@ -31,8 +31,8 @@ pub(super) const SCENARIO: Scenario = Scenario {
     judge,
 };
 
-/// NVMe disks: one with a set latency, one with a set rate, four with a set bandwidth that keep nothing, and four that
-/// keep what is written. Each has its name as its serial number.
+/// NVMe disks: one with a fixed latency, one with a fixed rate, four with a fixed bandwidth that
+/// discard their data, and four that store it. The serial number of each is its name.
 const MACHINE: Machine = Machine {
     more: &[
         "-drive",
@@ -194,28 +194,29 @@ const DELAYED: [Delayed; 5] = [
     Delayed { name: "NVMe", depth: 8.0, least_ms: 20.0, quiet_ms: 22.0 },
 ];
 const LIMIT_PER_S: f64 = 200.0;
-/// The script's.
+/// `--runtime` of the script.
 const RUNTIME_S: f64 = 5.0;
-/// Four disks of 4 MiB/s.
+/// Limit of the array: four disks of 4 MiB/s.
 const LIMIT_MIB_PER_S: f64 = 16.0;
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
+fn judge(output: &str) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for device in DELAYED {
-        let text = section(said, &format!("{} {}", device.name, device.depth))?;
+        let text = section(output, &format!("{} {}", device.name, device.depth))?;
         figures.extend(device.judged(text)?);
     }
-    let quiet = DELAYED[4].is_quiet(section(said, "NVMe 8")?)?;
-    figures.push(limited(Read::of(section(said, "limit 8")?)?.rate_per_s, quiet));
-    figures.extend(polled(said)?);
-    figures.extend(array(said)?);
+    let quiet = DELAYED[4].is_quiet(section(output, "NVMe 8")?)?;
+    figures.push(limited(Read::of(section(output, "limit 8")?)?.rate_per_s, quiet));
+    figures.extend(polled(output)?);
+    figures.extend(array(output)?);
     Ok(figures)
 }
 
-/// A device that is waited for interrupts once for each read, and one that is polled does not.
-fn polled(said: &str) -> Result<[Figure; 4]> {
+/// Checks the interrupts: at least one for each read of a disk that is waited for, and almost none
+/// for a polled disk.
+fn polled(output: &str) -> Result<[Figure; 4]> {
     let counts = |name: &str| -> Result<(Read, u64, f64)> {
-        let text = section(said, &format!("interrupts {name}"))?;
+        let text = section(output, &format!("interrupts {name}"))?;
         let line = text.lines().find_map(|line| line.strip_prefix("interrupts "));
         let interrupts: f64 = line.context("interrupts were not counted")?.trim().parse()?;
         let reads = document(text)?["jobs"][0]["read"]["total_ios"].as_u64();
@@ -223,7 +224,7 @@ fn polled(said: &str) -> Result<[Figure; 4]> {
     };
     let (_, reads, waited) = counts("waiting")?;
     let (polled, polled_reads, interrupted) = counts("polled")?;
-    let refused = section(said, "polled without queues")?;
+    let refused = section(output, "polled without queues")?;
     let refusal = refused.lines().find(|line| line.contains("queue/io_poll is 0"));
     Ok([
         Figure {
@@ -256,8 +257,8 @@ fn polled(said: &str) -> Result<[Figure; 4]> {
     ])
 }
 
-/// What qemu lets through of a limit: in the measured time also what a tenth of a second had kept back. A guest that
-/// is kept waiting for longer has fewer, which decides nothing.
+/// Checks the rate of a disk limited by qemu, which adds the burst of a tenth of a second to the
+/// measured time. In a disturbed guest a lower rate decides nothing.
 fn limited(rate_per_s: f64, is_quiet: bool) -> Figure {
     let kept_back_per_s = LIMIT_PER_S * 0.1 / RUNTIME_S;
     let least = LIMIT_PER_S * 0.99;
@@ -273,23 +274,23 @@ fn limited(rate_per_s: f64, is_quiet: bool) -> Figure {
     }
 }
 
-/// The array: its rate, and that what was written is read.
-fn array(said: &str) -> Result<Vec<Figure>> {
-    let limited = document(section(said, "RAID0 rate")?)?;
+/// Checks the array: its rate, and that the written data is read back.
+fn array(output: &str) -> Result<Vec<Figure>> {
+    let limited = document(section(output, "RAID0 rate")?)?;
     let mut figures = Vec::new();
     for operation in ["write", "read"] {
         let all = limited["summary"].as_array().context("IOR has no summary")?;
-        let of = all.iter().find(|it| it["operation"] == operation);
-        let rate = of.and_then(|it| it["bwMaxMIB"].as_f64()).context("IOR has no rate")?;
+        let row = all.iter().find(|it| it["operation"] == operation);
+        let rate = row.and_then(|it| it["bwMaxMIB"].as_f64()).context("IOR has no rate")?;
         figures.push(near(
             &format!("RAID0 of four NVMe disks, IOR: {operation}"),
             (LIMIT_MIB_PER_S, "MiB/s", 0.02),
             rate,
         ));
     }
-    let kept = section(said, "RAID0 contents")?;
-    let ended = kept.lines().find_map(|line| line.strip_prefix("exit "));
-    let is_whole = document(kept)?["summary"].as_array().is_some_and(|all| all.len() == 2);
+    let contents = section(output, "RAID0 contents")?;
+    let ended = contents.lines().find_map(|line| line.strip_prefix("exit "));
+    let is_whole = document(contents)?["summary"].as_array().is_some_and(|all| all.len() == 2);
     figures.push(Figure {
         what: "RAID0 of four NVMe disks, IOR: contents (-R)".to_owned(),
         truth: "as written, exit code 0".to_owned(),

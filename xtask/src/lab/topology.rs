@@ -1,4 +1,4 @@
-//! Scenario `topology`: a guest of two sockets and three NUMA nodes, one of them without CPUs.
+//! Scenario `topology`: a guest with two sockets and three NUMA nodes, one of which has no CPUs.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const MACHINE: Machine = Machine {
     memory_mib: 2048,
     cpus: "16,sockets=2,cores=8,threads=1",
     more: &[
-        // Linux asks AMD's processors for their caches in a way that emulation has no answer to.
+        // Linux queries the caches of AMD processors in a way that the emulation does not support.
         "-cpu",
         "max,vendor=GenuineIntel",
         "-object",
@@ -43,13 +43,13 @@ const MACHINE: Machine = Machine {
     ..Machine::PLAIN
 };
 
-/// The time that LINPACK may take, and what loading the program and ending the case take beyond it.
+/// Budget of LINPACK, and the time for loading the program and ending the case.
 const BUDGET_S: f64 = 30.0;
 const BESIDE_S: f64 = 15.0;
-/// The doubt about every run on an emulated machine.
+/// Doubt about every run on an emulated machine.
 const EMULATED: &str = "emulated-cpu";
 
-/// Arrays that fit any cache: figures mean nothing, and a pass over them is short.
+/// Script with arrays that fit any cache: figures are meaningless, and a pass is short.
 const SCRIPT: &str = "\
 set -e
 echo '== facts'
@@ -90,15 +90,15 @@ echo
 echo \"took $began $(cut -d' ' -f1 /proc/uptime)\"
 ";
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
-    let facts = document(section(said, "facts")?)?;
+fn judge(output: &str) -> Result<Vec<Figure>> {
+    let facts = document(section(output, "facts")?)?;
     let mut figures = topology(&facts["host"]["topology"])?;
-    figures.extend(placements(&document(section(said, "plan")?)?)?);
-    let streams = document(section(said, "stream")?)?;
+    figures.extend(placements(&document(section(output, "plan")?)?)?);
+    let streams = document(section(output, "stream")?)?;
     figures.push(marked(&streams));
     figures.extend(of_streams(&streams)?);
-    figures.push(bound(&document(section(said, "plan of two")?)?, section(said, "allowed")?));
-    figures.extend(linpack(section(said, "linpack")?)?);
+    figures.push(bound(&document(section(output, "plan of two")?)?, section(output, "allowed")?));
+    figures.extend(linpack(section(output, "linpack")?)?);
     Ok(figures)
 }
 
@@ -106,7 +106,7 @@ fn numbers(list: &Value) -> Vec<u64> {
     list.as_array().into_iter().flatten().filter_map(Value::as_u64).collect()
 }
 
-/// Ascending numbers by their ends, `0-7`.
+/// Formats ascending numbers as their range, `0-7`.
 fn range(list: &Value) -> String {
     match &numbers(list)[..] {
         [] => "none".to_owned(),
@@ -138,7 +138,7 @@ fn topology(topology: &Value) -> Result<Vec<Figure>> {
     ])
 }
 
-/// Where the threads of each case are to run.
+/// Checks the planned CPUs of each case.
 fn placements(plan: &Value) -> Result<Vec<Figure>> {
     let cases = plan["cases"].as_array().context("there are no cases")?;
     let domains = cases.iter().flat_map(|case| case["workload"]["domains"].as_array());
@@ -152,7 +152,7 @@ fn placements(plan: &Value) -> Result<Vec<Figure>> {
             )
         })
         .collect();
-    // Both caches alone and then together.
+    // Both caches occur alone and together.
     planned.sort();
     planned.dedup();
     Ok(vec![Figure::is(
@@ -162,12 +162,12 @@ fn placements(plan: &Value) -> Result<Vec<Figure>> {
     )])
 }
 
-/// Every function of STREAM at every placement; nothing on the node without CPUs.
+/// Checks that every placement has every function of STREAM, and the node without CPUs none.
 fn of_streams(report: &Value) -> Result<Vec<Figure>> {
     const FUNCTIONS: [&str; 4] = ["copy", "scale", "add", "triad"];
     const PLACES: [&str; 6] = ["core:0", "l3:0", "l3:1", "node", "numa:0", "numa:1"];
     let results = report["results"].as_array().context("there are no results")?;
-    let of = |place: &str, function: &str| {
+    let find = |place: &str, function: &str| {
         results
             .iter()
             .find(|it| it["parameters"]["placement"] == place && it["metric"] == function)
@@ -175,23 +175,23 @@ fn of_streams(report: &Value) -> Result<Vec<Figure>> {
     let missing: Vec<String> = PLACES
         .into_iter()
         .flat_map(|place| FUNCTIONS.map(|function| (place, function)))
-        .filter(|(place, function)| of(place, function).is_none())
+        .filter(|(place, function)| find(place, function).is_none())
         .map(|(place, function)| format!("{place} {function}"))
         .collect();
     let others = results.iter().filter_map(|it| it["parameters"]["placement"].as_str());
     let others: BTreeSet<&str> = others.filter(|place| !PLACES.contains(place)).collect();
     let failed = report["failures"].as_array().map_or(0, Vec::len);
-    let shown = |words: Vec<String>| match &words[..] {
+    let format_list = |words: Vec<String>| match &words[..] {
         [] => "none".to_owned(),
         words => words.join(", "),
     };
-    let triad = of("node", "triad").and_then(|it| it["median"].as_f64());
+    let triad = find("node", "triad").and_then(|it| it["median"].as_f64());
     Ok(vec![
-        Figure::is("functions of STREAM that a placement lacks", "none", shown(missing)),
+        Figure::is("functions of STREAM that a placement lacks", "none", format_list(missing)),
         Figure::is(
             "other placements",
             "none",
-            shown(others.into_iter().map(str::to_owned).collect()),
+            format_list(others.into_iter().map(str::to_owned).collect()),
         ),
         Figure::is("cases of STREAM that failed", "0", failed.to_string()),
         Figure {
@@ -203,7 +203,7 @@ fn of_streams(report: &Value) -> Result<Vec<Figure>> {
     ])
 }
 
-/// That the figures mean nothing is said of the run by the program itself.
+/// Checks for the doubt that marks the figures as meaningless.
 fn marked(report: &Value) -> Figure {
     let all = report["warnings"].as_array().into_iter().flatten();
     let ids: Vec<&str> = all.filter_map(|it| it["id"].as_str()).collect();
@@ -215,22 +215,22 @@ fn marked(report: &Value) -> Figure {
     }
 }
 
-/// Where the kernel lets each thread run, as it says while they do, against the plan. A look may miss a case; a CPU
-/// that no plan has is never seen by accident.
+/// Checks the kernel's affinity of the threads against the plan. Sampling may miss a case but never
+/// shows a CPU that is not in use.
 fn bound(plan: &Value, allowed: &str) -> Figure {
     let domains = plan["cases"].as_array().into_iter().flatten();
     let domains = domains.flat_map(|case| case["workload"]["domains"].as_array());
     let planned: BTreeSet<u64> =
         domains.flatten().flat_map(|domain| numbers(&domain["cpus"])).collect();
-    // A thread that is bound to several CPUs is none of a team.
+    // A thread with several allowed CPUs is not part of a team.
     let seen: BTreeSet<u64> =
         allowed.lines().filter_map(|line| line.trim().parse().ok()).collect();
-    let shown =
+    let format_cpus =
         |cpus: &BTreeSet<u64>| cpus.iter().map(u64::to_string).collect::<Vec<_>>().join(" ");
     Figure {
         what: "CPUs that threads of STREAM are bound to, by the kernel".to_owned(),
-        truth: format!("{}: the plan's", shown(&planned)),
-        reported: shown(&seen),
+        truth: format!("{}: the plan's", format_cpus(&planned)),
+        reported: format_cpus(&seen),
         holds: match !seen.is_empty() && seen.is_subset(&planned) {
             true => (seen == planned).then_some(true),
             false => Some(false),
@@ -244,19 +244,19 @@ fn linpack(text: &str) -> Result<[Figure; 2]> {
     let mut next =
         || times.next().context("a time is missing")?.parse::<f64>().context("no time");
     let (began_s, ended_s) = (next()?, next()?);
-    // Without a document it was ended from outside.
+    // The program was killed if there is no document.
     let report = document(text).unwrap_or_default();
     let all = report["results"].as_array();
     let result = all.into_iter().flatten().find(|it| it["metric"] == "rmax");
     let result = result.unwrap_or(&Value::Null);
     let took_s = ended_s - began_s;
-    let shown = if result.is_null() { "no result" } else { "a result" };
+    let outcome = if result.is_null() { "no result" } else { "a result" };
     Ok([
         Figure::is("threads of LINPACK", "16", result["parameters"]["threads"].to_string()),
         Figure {
             what: "LINPACK on them".to_owned(),
             truth: format!("a result in {BUDGET_S} s, and at most {BESIDE_S} s around it"),
-            reported: format!("{shown} after {took_s:.0} s"),
+            reported: format!("{outcome} after {took_s:.0} s"),
             holds: Some(!result.is_null() && took_s <= BUDGET_S + BESIDE_S),
         },
     ])
@@ -271,7 +271,7 @@ mod tests {
         format!("[{}]", (from..to).map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(","))
     }
 
-    /// What a guest of this machine says.
+    /// Output of a guest of this machine.
     fn said() -> String {
         let all: Vec<String> =
             (0..16).map(|id| format!(r#"{{"id":{id},"socket":{}}}"#, id / 8)).collect();
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn what_a_guest_prints_is_held_against_its_machine() {
-        let wrong = |said: &str| rows(judge(said), |holds| holds == Some(false));
+        let wrong = |output: &str| rows(judge(output), |holds| holds == Some(false));
         let complete = said();
         assert_eq!(wrong(&complete), Vec::<String>::new());
         for (from, to, expected) in [
@@ -355,14 +355,14 @@ mod tests {
             1,
         );
         assert_eq!(wrong(&more), ["other placements"]);
-        // A look may miss a case.
+        // Sampling may miss a case.
         let missed = said().replace("\n8\n9\n", "\n8\n");
         let open = rows(judge(&missed), |holds| holds.is_none());
         assert_eq!(
             open,
             ["Triad of the node", "CPUs that threads of STREAM are bound to, by the kernel"]
         );
-        // The peak alone is none.
+        // The peak alone is not a result of LINPACK.
         assert_eq!(
             wrong(&said().replace("\"rmax\"", "\"fp32\"")),
             ["threads of LINPACK", "LINPACK on them"]

@@ -1,5 +1,5 @@
-//! Scenario `volume`: an NFS server in one guest, its clients near and far in another, and what is measured while the
-//! server is killed and comes back.
+//! Scenario `volume`: an NFS server in one guest, a near and a far client in another, and
+//! measurements during a crash and restart of the server.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(super) const SCENARIO: Scenario = Scenario {
 };
 
 const SERVER: Machine = Machine {
-    // Its kernel may start again.
+    // Reboot after the crash.
     more: &["-device", "virtio-blk-pci,drive=disk0", "-action", "reboot=reset"],
     disks_mib: &[256],
     ..Machine::PLAIN
@@ -136,29 +136,30 @@ cat /tmp/soft.json
 echo; echo \"exit $code\"
 ";
 
-/// What netem adds to every packet of the far client.
+/// Delay that netem adds to every packet of the far client.
 const DELAY_MS: f64 = 20.0;
-/// What the far client's own kernel and netem's timer add under emulation.
+/// Maximum time that the far client's kernel and netem's timer add under emulation.
 const BEYOND_MS: f64 = 3.0;
 const DEPTH: f64 = 4.0;
-/// Reads that are due while the server is killed, and for how long.
+/// Requested rate of reads during the crash, and length of the measurement.
 const RATE_PER_S: f64 = 20.0;
 const MEASURED_S: f64 = 60.0;
-/// By then of the measured time the server has been killed, and after the outage the backlog is served.
+/// Latest time of the crash within the measured time.
 const KILLED_BY_S: f64 = 15.0;
-/// Between two questions of who asks beside it, and to begin one, under emulation.
+/// Maximum time between two requests of the shell's probe, including the start of one, under
+/// emulation.
 const NEAR_S: f64 = 1.0;
 
-fn judge(said: &str) -> Result<Vec<Figure>> {
-    let doctor = document(section(said, "doctor")?)?;
-    let mut figures = options(&doctor, section(said, "connections")?)?;
-    let curves = section(said, "curves")?;
+fn judge(output: &str) -> Result<Vec<Figure>> {
+    let doctor = document(section(output, "doctor")?)?;
+    let mut figures = options(&doctor, section(output, "connections")?)?;
+    let curves = section(output, "curves")?;
     figures.push(ends_well("near and far", curves));
     figures.extend(near_and_far(&document(curves)?)?);
-    let killed = section(said, "killed")?;
+    let killed = section(output, "killed")?;
     figures.push(ends_well("a server that is killed and comes back", killed));
     figures.extend(outage(&document(killed)?, killed)?);
-    figures.extend(soft(section(said, "soft")?)?);
+    figures.extend(soft(section(output, "soft")?)?);
     Ok(figures)
 }
 
@@ -170,7 +171,7 @@ fn code(text: &str) -> String {
     text.lines().find_map(|line| line.strip_prefix("exit ")).unwrap_or("none").to_owned()
 }
 
-/// A mount that gives up gives errors: the place is named, and nothing of what is left is a result.
+/// Checks the errors of a soft mount: the failed read is reported, and there are no results.
 fn soft(text: &str) -> Result<[Figure; 2]> {
     const PLACE: &str = "read of 4096 bytes at byte ";
     const REASON: &str = " of /mnt/soft/data-soft: Input/output error";
@@ -191,7 +192,7 @@ fn soft(text: &str) -> Result<[Figure; 2]> {
     ])
 }
 
-/// What doctor reads, against what was mounted and what the kernel has connected.
+/// Checks doctor's findings against the mount options and the kernel's connections.
 fn options(doctor: &Value, connections: &str) -> Result<Vec<Figure>> {
     let findings = doctor["findings"].as_array().context("there are no findings")?;
     let observed = |id: &str| -> Result<String> {
@@ -219,7 +220,7 @@ fn options(doctor: &Value, connections: &str) -> Result<Vec<Figure>> {
     ])
 }
 
-/// A result by its metric, its host and a parameter of it.
+/// Returns the result with this metric, host and parameter.
 fn result<'r>(
     report: &'r Value,
     (metric, host): (&str, Option<&str>),
@@ -260,14 +261,14 @@ fn near_and_far(report: &Value) -> Result<Vec<Figure>> {
         reported: format!("{all:.1} per second"),
         holds: Some((all / sum - 1.0).abs() <= 0.01),
     });
-    // Where neither waits in a queue, the way is the difference.
+    // If neither waits in a queue, the difference is the path.
     let share = Value::from(20.0);
     let low = |host| result(report, ("latency", Some(host)), ("percent_of_max", &share));
     figures.extend(apart(low("near")?, low("far")?)?);
     Ok(figures)
 }
 
-/// What lies between the two: netem delays no packet less than it was told.
+/// Checks the latency difference of the two clients: netem delays no packet less than configured.
 fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
     let ms = |value: &Value| Some(value.as_f64()? * 1e3);
     let least = ms(&far["min"]).context("there is no minimum")?;
@@ -277,7 +278,7 @@ fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
     let between = interval(near).zip(interval(far)).map(|(near, far)| {
         let (from, to) = (far.0 - near.1, far.1 - near.0);
         let holds = from <= DELAY_MS + BEYOND_MS && to >= DELAY_MS;
-        // One that holds nothing as well as the delay tells nothing.
+        // An interval that is wide enough to contain both zero and the delay decides nothing.
         (
             (to - from < DELAY_MS || !holds).then_some(holds),
             format!(", {from:.1} to {to:.1} ms"),
@@ -299,13 +300,14 @@ fn apart(near: &Value, far: &Value) -> Result<[Figure; 2]> {
                 "{apart:.1} ms{}",
                 between.as_ref().map_or("", |(_, shown)| shown.as_str())
             ),
-            // Too few reads for an interval decide nothing.
+            // Undecided with too few reads for an interval.
             holds: between.and_then(|(holds, _)| holds),
         },
     ])
 }
 
-/// This kernel's NFS never says when it would block, so only a contest tells; rings win unless they are 5 % slower.
+/// Checks the choice of the engine. This kernel's NFS never reports that it would block, so the
+/// engine is chosen by a contest; io_uring wins unless it is 5 % slower.
 fn engine(host: &str, parameters: &Value) -> Result<Figure> {
     let (engine, reason) = (&parameters["engine"], &parameters["engine_reason"]);
     let rates: Vec<f64> = reason["arguments"]["rates_per_s"]
@@ -317,20 +319,20 @@ fn engine(host: &str, parameters: &Value) -> Result<Figure> {
     let engine = engine.as_str().unwrap_or("none").split(' ').next().unwrap_or_default();
     let least = if engine == "io_uring" { 1.0 / 1.05 } else { 1.05 };
     let is_right = matches!(&rates[..], [taken, other] if *taken >= other * least);
-    let shown: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
+    let rates_text: Vec<String> = rates.iter().map(|rate| format!("{rate:.0}")).collect();
     Ok(Figure {
         what: format!("{host}: engine"),
         truth: "a contest, and who was faster in it".to_owned(),
         reported: format!(
             "{engine}, {} ({} per second)",
             reason["id"].as_str().unwrap_or("no reason"),
-            shown.join(" and ")
+            rates_text.join(" and ")
         ),
         holds: Some(reason["id"] == "contest" && is_right),
     })
 }
 
-/// The longest wait of who asked beside it, in seconds.
+/// Returns the longest wait of the shell's probe in seconds.
 fn longest_s(text: &str) -> Result<f64> {
     let asked = text.lines().filter_map(|line| line.strip_prefix("asked ")?.split_once(' '));
     let waits = asked
@@ -341,15 +343,16 @@ fn longest_s(text: &str) -> Result<f64> {
 fn outage(report: &Value, text: &str) -> Result<Vec<Figure>> {
     let longest = longest_s(text)?;
     let rate = Value::from(RATE_PER_S);
-    let of = |metric| result(report, (metric, None), ("requested_rate", &rate));
-    let from_due = of("latency_from_intended")?;
+    let find = |metric| result(report, (metric, None), ("requested_rate", &rate));
+    let from_due = find("latency_from_intended")?;
     let [maximum, mean] = [number(from_due, "max")?, number(from_due, "mean")?];
-    // Waits of reads that are due in the outage are spread evenly from none to the longest: their sum over all reads
-    // that are due, if all were served at once in the end (area under the backlog, Little 1961).
+    // The waits of reads that are due in the outage are uniformly distributed from zero to the
+    // longest. Their sum over all due reads, if all were served at once in the end, is the area
+    // under the backlog (Little 1961).
     let least = (longest - NEAR_S).max(0.0).powi(2) / 2.0 / MEASURED_S;
-    // What is not served before the end has waited for less than the outage.
+    // Reads that are not served before the end have waited for less than the outage.
     let has_ended = longest + KILLED_BY_S < MEASURED_S;
-    let service = number(of("latency")?, "mean")?;
+    let service = number(find("latency")?, "mean")?;
     Ok(vec![
         Figure {
             what: "longest read, from when it was due".to_owned(),
@@ -422,7 +425,7 @@ mod tests {
 
     #[test]
     fn what_is_measured_is_held_against_the_way_and_the_outage() {
-        let wrong = |said: &str| rows(judge(said), |holds| holds == Some(false));
+        let wrong = |output: &str| rows(judge(output), |holds| holds == Some(false));
         assert_eq!(wrong(&said()), Vec::<String>::new());
         for (from, to, expected) in [
             ("nconnect=4", "nconnect=1", "nconnect by doctor"),
@@ -438,7 +441,7 @@ mod tests {
             assert!(said().contains(from), "{from}");
             assert_eq!(wrong(&said().replacen(from, to, 1)), [expected], "{from}");
         }
-        // An outage that outlasts the measured time decides nothing of the mean.
+        // An outage that exceeds the measured time leaves the mean undecided.
         let long = said().replace("asked 10.2 30.2", "asked 10.2 60.2");
         let long = long.replace("\"max\":20.2", "\"max\":50.0");
         let open = judge(&long).unwrap().into_iter().filter(|it| it.holds.is_none());

@@ -1,22 +1,22 @@
-//! Writes HPL's input file.
+//! Writer of HPL's input file.
 //!
-//! HPL reads it by line number and position, so that the order of the lines is the format; what
-//! follows the values on a line is for people.
+//! HPL reads it by line number and position, so that the order of the lines is the format. Text
+//! after the values on a line is a comment.
 
-/// HPL takes at most this many values per list (`HPL_MAX_PARAM` in its sources).
+/// Largest number of values per list in HPL (`HPL_MAX_PARAM` in its sources).
 const MOST_SIZES: u32 = 20;
 
-/// HPL counts equations in a C `int`.
+/// Largest N: HPL counts equations in a C `int`.
 pub const LARGEST_N: u64 = i32::MAX as u64;
 
-/// Everything assay chooses in HPL's input; the rest is fixed to values that suit most machines
+/// Parameters of HPL that assay chooses. The others have fixed values that suit most machines
 /// (HPL's TUNING file): right-looking factorisation with Crout recursion, a modified ring
 /// broadcast, one panel of look-ahead, and the residual check with HPL's own threshold of 16.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HplInput {
     /// Number of equations.
     pub n: u64,
-    /// How often the same system is solved.
+    /// Number of times that the same system is solved.
     pub rows: u32,
     /// Width of a block of columns.
     pub block: u64,
@@ -27,7 +27,7 @@ pub struct HplInput {
 }
 
 impl HplInput {
-    /// The text of `HPL.dat`, and of the first 31 lines of `hpccinf.txt`.
+    /// Formats `HPL.dat`, which is also the first 31 lines of `hpccinf.txt`.
     #[must_use]
     pub fn text(&self) -> String {
         let Self { n, rows, block, p, q } = self;
@@ -69,7 +69,8 @@ impl HplInput {
     }
 }
 
-/// The most square grid `(p, q)` with p × q = `ranks` and p ≤ q: HPL communicates least on it.
+/// Returns the most square grid `(p, q)` with p × q = `ranks` and p ≤ q, on which HPL communicates
+/// least.
 #[must_use]
 pub fn grid(ranks: u64) -> (u64, u64) {
     let ranks = ranks.max(1);
@@ -77,11 +78,11 @@ pub fn grid(ranks: u64) -> (u64, u64) {
     (p, ranks / p)
 }
 
-/// Width of a block of columns for `n` equations on a grid of `q` columns.
+/// Chooses the width of a block of columns for `n` equations on a grid of `q` columns.
 ///
-/// 128 is as fast as any multiple of 64 up to 384 with Debian's OpenBLAS 0.3.21 on a Zen 4 at
-/// N = 4,000 and 8,000; larger systems hide the panels of 192 and gain from the larger updates.
-/// Below, every column of the grid should own several blocks, or ranks have nothing to do.
+/// 128 is as fast as any multiple of 64 up to 384 with Debian's OpenBLAS 0.3.21 on a Zen 4 at N =
+/// 4,000 and 8,000. Larger systems hide the panels of 192 and gain from the larger updates. In
+/// small systems every column of the grid should own several blocks, or ranks are idle.
 #[must_use]
 pub fn block(n: u64, q: u64) -> u64 {
     const LARGE: u64 = 10_000;

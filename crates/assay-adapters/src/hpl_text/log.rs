@@ -1,25 +1,25 @@
-//! Reads HPL's log: the rows, the verdict under each, and the count at the end.
+//! Parser of HPL's log: the rows, the residual check below each, and the counts at the end.
 //!
-//! Known variants: row- and column-major mapping (`WR…`, `WC…`), HPL 1.0's three residuals per
-//! row, detailed timing and progress lines, Intel's `Column=` lines, NVIDIA's rate per GPU in
-//! parentheses, and a launcher's remarks anywhere between the lines. A word inside a line decides
-//! nothing: `0 tests completed and failed residual checks` is in every good log.
+//! Known variants: row- and column-major mapping (`WR…`, `WC…`), HPL 1.0's three residuals per row,
+//! detailed timing and progress lines, Intel's `Column=` lines, NVIDIA's rate per GPU in
+//! parentheses, and a launcher's messages between the lines. Single words are no evidence of a
+//! failure: `0 tests completed and failed residual checks` is in every good log.
 
 use crate::outputs::{ToolError, not_negative, positive_scaled, whole};
 
-/// What a complete log says. Every row of it passed HPL's residual check.
+/// Contents of a complete log. Every row passed HPL's residual check.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct HplLog {
-    /// The version in the header.
+    /// Version in the header.
     pub version: Option<String>,
-    /// One per solved system, in the order of the log; at least one.
+    /// One row per solved system, in the order of the log; at least one.
     pub rows: Vec<HplRow>,
 }
 
 /// One solved system.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HplRow {
-    /// `WR11C2R4`: mapping, look-ahead, broadcast and factorisations in HPL's code.
+    /// HPL's code of mapping, look-ahead, broadcast and factorisations: `WR11C2R4`.
     pub variant: String,
     /// Number of equations.
     pub n: u64,
@@ -31,18 +31,18 @@ pub struct HplRow {
     pub q: u64,
     /// Wall time in seconds, rounded by HPL to hundredths.
     pub time_s: f64,
-    /// (2/3 N³ + 3/2 N²) operations over the time, in FLOP/s.
+    /// Rate in FLOP/s: (2/3 N³ + 3/2 N²) operations over the time.
     pub flops: f64,
-    /// The largest scaled residual of the row.
+    /// Largest scaled residual of the row.
     pub residual: f64,
 }
 
 impl HplLog {
-    /// Reads a log.
+    /// Parses a log.
     ///
     /// # Errors
-    /// When the log has no row, a row was not checked or failed the check, a number is none, the
-    /// count at the end does not come or does not match, or a rate contradicts its own time.
+    /// If the log has no row, a row was not checked or failed the check, a number is malformed, the
+    /// count at the end is missing or does not match, or a rate contradicts its own time.
     pub fn read(text: &str) -> Result<Self, ToolError> {
         let counts = Counts::read(text)?;
         let mut log = Self::default();
@@ -72,7 +72,7 @@ impl HplLog {
         Ok(log)
     }
 
-    /// Refuses a row that ended without a verdict.
+    /// Rejects a row that has no residual check below it.
     fn finish_row(&self, verdicts: usize) -> Result<(), ToolError> {
         match self.rows.last() {
             Some(row) if verdicts == 0 => Err(ToolError::Check {
@@ -82,7 +82,7 @@ impl HplLog {
         }
     }
 
-    /// Reads `||Ax-b||_oo/(…)= 3.4e-03 ...... PASSED` into the last row.
+    /// Parses `||Ax-b||_oo/(…)= 3.4e-03 ...... PASSED` into the last row.
     fn verdict(&mut self, line: &str) -> Result<(), ToolError> {
         let (left, verdict) = line.split_once("......").unwrap_or((line, ""));
         if verdict.trim() != "PASSED" {
@@ -99,7 +99,7 @@ impl HplLog {
     }
 }
 
-/// The three counts at the end.
+/// Counts of tests at the end of the log.
 #[derive(Debug, Default)]
 struct Counts {
     passed: u64,
@@ -136,7 +136,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Refuses anything but tests that passed.
+    /// Rejects logs with failed, skipped or unchecked tests.
     fn judge(&self, text: &str) -> Result<(), ToolError> {
         let Self { failed, skipped, unchecked, .. } = self;
         if *failed > 0 {
@@ -155,7 +155,7 @@ impl Counts {
     }
 }
 
-/// What HPL says went wrong, in its own words where it has any.
+/// Returns HPL's own error message if there is one, else that the counts are missing.
 fn reason(text: &str) -> String {
     let quoted = text
         .lines()
@@ -198,11 +198,11 @@ fn row(line: &str) -> Result<HplRow, ToolError> {
     Ok(row)
 }
 
-/// The rate must be the operation count over the time, as far as the rounded time can tell.
+/// Checks that the rate is the operation count over the time, within the rounding of the time.
 fn reconcile(row: &HplRow) -> Result<(), ToolError> {
     /// Half of the last printed digit of the time, in seconds.
     const HALF_DIGIT_S: f64 = 0.005;
-    /// What four printed digits of the rate may be off, generously.
+    /// Generous tolerance of a rate printed with four digits.
     const RATE_DIGITS: f64 = 0.002;
     let n = row.n as f64;
     let operations = (2.0 / 3.0 * n + 1.5) * n * n;
@@ -216,7 +216,7 @@ fn reconcile(row: &HplRow) -> Result<(), ToolError> {
     Ok(())
 }
 
-/// One line without runs of blanks, for messages.
+/// Collapses runs of white space, for messages.
 fn squeeze(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,4 +1,4 @@
-//! From a log to samples: which rows are the measurement.
+//! Selection of the rows of an HPL log that become samples.
 
 use assay_model::attribute::Attribute;
 
@@ -6,8 +6,8 @@ use super::{HplLog, HplRow};
 use crate::outputs::{Parsed, ToolError};
 
 impl HplLog {
-    /// Hands out the samples of `rmax` for N = `asked`: of its rows those of the fastest set of
-    /// parameters, as HPL's users read a log. That other rows were left out is said.
+    /// Adds the samples of `rmax` for N = `asked`: the rows of the fastest parameter set, as HPL's
+    /// users read a log. Reports a problem if other rows were left out.
     pub(crate) fn report(&self, asked: u64, parsed: &mut Parsed) -> Result<(), ToolError> {
         let rows = self.rows.iter().filter(|row| row.n == asked);
         let Some(best) = rows.max_by(|a, b| a.flops.total_cmp(&b.flops)) else {
@@ -32,7 +32,7 @@ impl HplLog {
     }
 }
 
-/// What distinguishes one set of parameters from another.
+/// Returns the parameters that identify a set.
 fn set(row: &HplRow) -> (&str, u64, u64, u64, u64) {
     (&row.variant, row.n, row.block, row.p, row.q)
 }

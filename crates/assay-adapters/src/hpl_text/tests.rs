@@ -1,4 +1,4 @@
-//! HPL's input, grids and blocks.
+//! Tests of HPL's input, grids and blocks.
 
 use expect_test::expect;
 

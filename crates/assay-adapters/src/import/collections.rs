@@ -1,4 +1,4 @@
-//! Collections of figures with their own units: the performance logs of `ReFrame` and Phoronix's XML.
+//! Import of figures with their own units: `ReFrame`'s performance logs and Phoronix's XML.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use assay_model::benchmark::Benchmark;
 use super::{Found, missing};
 use crate::outputs::{Parsed, ToolError, number};
 
-/// What a unit's name means: the metrics of either direction, and the factor to the base unit.
+/// Meaning of a unit: the metric of either direction, and the factor to the base unit.
 struct Known {
     higher: Option<&'static str>,
     lower: Option<&'static str>,
     factor: f64,
 }
 
-/// Units as these files write them. `Gb/s` and `GB/s` are different things here, as they are printed.
+/// Parses a unit. `Gb/s` (bits) and `GB/s` (bytes) are different, as printed.
 fn unit(name: &str) -> Option<Known> {
     let higher = |metric, factor| Some(Known { higher: Some(metric), lower: None, factor });
     let time = |factor| Some(Known { higher: None, lower: Some("time"), factor });
@@ -59,7 +59,8 @@ fn unit(name: &str) -> Option<Known> {
     None
 }
 
-/// The metric of a figure and its value in base units; a figure whose unit nobody knows is a score.
+/// Returns the metric of a figure and its value in base units; a figure with an unknown unit
+/// becomes a score.
 fn place(name: &str, value: f64, lower_is_better: Option<bool>) -> Option<(&'static str, f64)> {
     let score = Known { higher: Some("score"), lower: Some("penalty"), factor: 1.0 };
     let known = unit(name).unwrap_or(score);
@@ -89,7 +90,7 @@ pub(super) fn is_reframe(text: &str) -> bool {
     heading.split('|').any(|name| name.ends_with("_value")) && heading.contains("_unit")
 }
 
-/// One measurement for each performance variable of each test; every row is one run of it.
+/// Reads one measurement for each performance variable of each test; every row is one run of it.
 pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let names: Vec<&str> = lines.next().unwrap_or_default().split('|').collect();
@@ -105,7 +106,7 @@ pub(super) fn reframe(text: &str) -> Result<Vec<Found>, ToolError> {
     let mut samples: BTreeMap<(String, &'static str), Vec<f64>> = BTreeMap::new();
     for line in lines {
         let cells: Vec<&str> = line.split('|').collect();
-        // A new heading in the middle belongs to other columns.
+        // A repeated heading has other columns, so that the rows below cannot be read.
         if cells.len() != names.len() {
             let missing = format!("a row has {} of {} columns", cells.len(), names.len());
             return Err(ToolError::ReachEnd { missing });
@@ -139,9 +140,9 @@ pub(super) fn is_phoronix(text: &str) -> bool {
     text.contains("<PhoronixTestSuite")
 }
 
-/// One measurement for each result and system; the raw values are the samples.
+/// Reads one measurement for each result and system; the raw values are the samples.
 pub(super) fn phoronix(text: &str) -> Result<Vec<Found>, ToolError> {
-    /// A composite of thousands of results has fewer.
+    /// Limit far above a composite of thousands of results.
     const MOST_NODES: u32 = 1_000_000;
     let options = roxmltree::ParsingOptions {
         nodes_limit: MOST_NODES,

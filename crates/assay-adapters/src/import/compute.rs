@@ -1,4 +1,4 @@
-//! Logs of STREAM and HPL.
+//! Import of logs of STREAM and HPL.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ pub(super) fn is_stream(text: &str) -> bool {
     text.contains("STREAM version") && text.contains("Function ")
 }
 
-/// Every table of the file, for people append runs to one log.
+/// Reads every table of the file: users append several runs to one log.
 pub(super) fn stream(text: &str) -> Result<Vec<Found>, ToolError> {
     let tables = parts(text, |line| line.starts_with("STREAM version"));
     tables.iter().map(|part| stream_of(part)).collect()
@@ -40,12 +40,12 @@ fn stream_of(text: &str) -> Result<Found, ToolError> {
 }
 
 pub(super) fn is_hpl(text: &str) -> bool {
-    // Of a log that is cut off the heading may be all there is.
+    // A truncated log may have nothing but the heading.
     text.contains("HPLinpack")
         && (text.contains("||Ax-b||") || text.contains("High-Performance Linpack benchmark"))
 }
 
-/// One measurement for each number of equations.
+/// Reads one measurement for each number of equations.
 pub(super) fn hpl(text: &str) -> Result<Vec<Found>, ToolError> {
     let log = HplLog::read(text)?;
     let sizes: BTreeSet<u64> = log.rows.iter().map(|row| row.n).collect();

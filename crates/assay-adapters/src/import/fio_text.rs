@@ -1,7 +1,8 @@
-//! fio's text for people: each group's line of rates and its completion latency.
+//! Import of fio's text output: the rates and the completion latency of each group.
 //!
-//! Rates have three or so digits (`IOPS=123k`), which is said. The bandwidth in parentheses is decimal, the
-//! one before it binary (stat.c prints both with `num2str`); that in parentheses is read.
+//! Rates have about three digits (`IOPS=123k`); a doubt reports the rounding. The bandwidth in
+//! parentheses is decimal, the one before it binary (stat.c prints both with `num2str`); the
+//! decimal one is read.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +60,8 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
     if groups.is_empty() { Err(missing("line with IOPS=")) } else { Ok(groups) }
 }
 
-/// `name: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) …, ioengine=libaio, iodepth=32` by name.
+/// Parses `name: (g=0): rw=randread, bs=(R) 4096B-4096B, (W) …, ioengine=libaio, iodepth=32` into
+/// options by job name.
 fn options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
     let mut found = BTreeMap::new();
     for line in text.lines() {
@@ -73,20 +75,20 @@ fn options(text: &str) -> BTreeMap<String, BTreeMap<String, String>> {
         if let Some(bytes) = options.get("bs").and_then(|text| size(text)) {
             options.insert("bs".to_owned(), bytes.to_string());
         }
-        // Whether the page cache was used the text does not say.
+        // The text does not report whether the page cache was used; direct I/O is assumed.
         options.insert("direct".to_owned(), "1".to_owned());
         found.insert(name.to_owned(), options);
     }
     found
 }
 
-/// Reads or writes of one group.
+/// Lines of one direction (reads or writes) of a group.
 #[derive(Default)]
 struct Side {
     head: String,
-    /// `clat (usec): min=…`.
+    /// Line of the completion latency: `clat (usec): min=…`.
     latency: String,
-    /// Unit of percentiles, and those that stand below it.
+    /// Unit of the percentiles, and the text of the table below it.
     percentiles: Option<(f64, String)>,
 }
 
@@ -101,7 +103,7 @@ impl Side {
         }
     }
 
-    /// Adds what it was to the last group.
+    /// Adds the figures of this direction to the last group.
     fn end(&mut self, groups: &mut [Found]) -> Result<(), ToolError> {
         let side = std::mem::take(self);
         if side.head.is_empty() {
@@ -113,7 +115,7 @@ impl Side {
         let rate = side.rate()?;
         let bytes_per_s = side.bytes_per_s()?;
         let operation = side.head.split(':').next().unwrap_or_default().trim().to_owned();
-        // Reads and writes of a mix are told apart here: sums of rounded rates would be rounder still.
+        // Reads and writes of a mix stay separate: a sum of rounded rates would be even less exact.
         let is_mix =
             group.dimensions.get(&Attribute::Operation).and_then(|it| it.text()) == Some("mix");
         let apart = match is_mix {

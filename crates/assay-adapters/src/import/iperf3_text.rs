@@ -1,5 +1,6 @@
-//! iperf3's text: the totals at its end. Its bits are decimal (`Gbits/sec` are 10⁹ bit/s), its bytes are
-//! binary (units.c).
+//! Import of iperf3's text output: the totals at its end.
+//!
+//! Its bits are decimal (`Gbits/sec` are 10⁹ bit/s), its bytes are binary (units.c).
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
@@ -75,7 +76,7 @@ fn direction(text: &str) -> &'static str {
     }
 }
 
-/// `[SUM]   0.00-10.00  sec  10.9 GBytes  9.41 Gbits/sec  123  sender`.
+/// Parses `[SUM] 0.00-10.00 sec 10.9 GBytes 9.41 Gbits/sec 123 sender`.
 fn total(line: &str) -> Result<Option<Total<'_>>, ToolError> {
     let Some((id, rest)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
         return Ok(None);
@@ -112,7 +113,7 @@ fn total(line: &str) -> Result<Option<Total<'_>>, ToolError> {
     }))
 }
 
-/// `0.012 ms  0/8327 (0%)`.
+/// Adds jitter and loss of a receiver's line: `0.012 ms 0/8327 (0%)`.
 fn datagrams(total: &Total<'_>, parsed: &mut Parsed) -> Result<(), ToolError> {
     let [jitter, "ms", counts, ..] = total.rest[..] else {
         return Err(missing("jitter and lost datagrams of the receiver"));

@@ -1,4 +1,5 @@
-//! Tables of the OSU micro-benchmarks and of Intel's. Which MPI carried the messages no table says.
+//! Import of tables of the OSU micro-benchmarks and of Intel's. The tables do not name the MPI
+//! installation.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -14,7 +15,7 @@ pub(super) fn is_osu(text: &str) -> bool {
     text.lines().any(|line| line.starts_with("# OSU MPI"))
 }
 
-/// Every test of the file. `osu_mbw_mr` 7.0 prints its title twice, which is one test.
+/// Reads every test of the file. `osu_mbw_mr` 7.0 prints its title twice, which is one test.
 pub(super) fn osu(text: &str) -> Result<Vec<Found>, ToolError> {
     whole(text)?;
     let mut before = String::new();
@@ -48,7 +49,7 @@ fn osu_test(text: &str) -> Result<Found, ToolError> {
     found("osu", test, text, pattern_ranks)
 }
 
-/// `# [ pairs: 4 ] [ window size: 64 ]` is 8 ranks.
+/// Returns the number of ranks: `# [ pairs: 4 ] [ window size: 64 ]` is 8 ranks.
 fn pairs(text: &str) -> Option<u32> {
     after(text, "[ pairs:")?.parse::<u32>().ok()?.checked_mul(2)
 }
@@ -58,7 +59,7 @@ pub(super) fn is_imb(text: &str) -> bool {
 }
 
 pub(super) fn imb(text: &str) -> Result<Vec<Found>, ToolError> {
-    /// Every test must have ended; the line stands once, at the end of all.
+    /// Line after the last test. It occurs once per file, but the reader of one test requires it.
     const END: &str = "# All processes entering MPI_Finalize";
     let has_end = text.contains(END);
     let tests = parts(text, |line| line.starts_with("# Benchmarking "));
@@ -77,7 +78,7 @@ pub(super) fn imb(text: &str) -> Result<Vec<Found>, ToolError> {
     })
 }
 
-/// What a table says, by the reader of its tool.
+/// Parses one table with the reader of its tool.
 fn found(
     tool: &str,
     test: MpiTest,
@@ -111,7 +112,7 @@ fn found(
     })
 }
 
-/// An installation that nothing is known of.
+/// Returns an installation without any details.
 const fn unknown() -> MpiInstallation {
     MpiInstallation {
         key: String::new(),

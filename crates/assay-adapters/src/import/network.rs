@@ -1,4 +1,4 @@
-//! Results of iperf3's JSON, qperf and sockperf.
+//! Import of results of iperf3's JSON, qperf and sockperf.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::Benchmark;
@@ -15,7 +15,7 @@ pub(super) fn is_iperf3_json(text: &str) -> bool {
     text.contains("\"test_start\"") && text.contains("\"num_streams\"")
 }
 
-/// One document of one test.
+/// Reads one document, which is one test.
 pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| ToolError::ReachEnd { missing: error.to_string() })?;
@@ -48,10 +48,10 @@ pub(super) fn iperf3_json(text: &str) -> Result<Vec<Found>, ToolError> {
     Ok(vec![found])
 }
 
-/// What the reader of a tool makes of a text about such a workload.
+/// Parses a text with the reader of a tool, for a workload reconstructed from the text.
 fn of_workload(tool: &str, workload: Workload, text: &str) -> Result<Found, ToolError> {
     let mut dimensions = workload.dimensions(tool);
-    // A file that does not name the other end is not about loopback.
+    // A file without the name of the other end was not necessarily measured over loopback.
     if workload.network().is_some_and(|work| work.to.is_none()) {
         dimensions.remove(&Attribute::To);
     }
@@ -67,7 +67,7 @@ pub(super) fn is_qperf(text: &str) -> bool {
     text.lines().any(|line| QPERF.contains(&line.trim_end()))
 }
 
-/// Every test that assay has, too; others are named as left out.
+/// Reads every test that assay also has and ignores the others.
 pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
     let mut found = Vec::new();
     for head in QPERF {
@@ -81,7 +81,7 @@ pub(super) fn qperf(text: &str) -> Result<Vec<Found>, ToolError> {
             NetworkQuestion::Throughput(Throughput {
                 streams: 1,
                 direction: Direction::Send,
-                // qperf's own time where nothing else was asked (its man page).
+                // qperf's default time (its man page).
                 seconds: 2,
                 copy: true,
                 rate_bit_per_s: None,
@@ -112,8 +112,8 @@ pub(super) fn is_sockperf(text: &str) -> bool {
     text.contains("sockperf:") && text.contains("Summary:")
 }
 
-/// Its latency is half a round trip unless it was asked for whole ones (`--full-rtt`), and its `BandWidth`
-/// is in 2²⁰ B/s whatever the label says (sockperf's client.cpp divides by 1024 twice).
+/// Reads sockperf's summary. Its latency is half a round trip unless started with `--full-rtt`, and
+/// its `BandWidth` is in 2²⁰ B/s whatever the label (sockperf's client.cpp divides by 1024 twice).
 pub(super) fn sockperf(text: &str) -> Result<Vec<Found>, ToolError> {
     let text: String = text.lines().map(without_colour).collect::<Vec<_>>().join("\n");
     let benchmark =
@@ -171,7 +171,7 @@ fn latency(
     Ok(())
 }
 
-/// A line without the colours of a terminal, which sockperf also writes into files.
+/// Removes the colours of a terminal from a line; sockperf also writes them into files.
 fn without_colour(line: &str) -> String {
     let mut plain = String::new();
     let mut rest = line;

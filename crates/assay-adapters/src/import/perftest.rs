@@ -1,5 +1,5 @@
-//! Tables of perftest. Latency is half a round trip for `send` and `write`, and a whole one for `read` and
-//! `atomic`.
+//! Import of perftest's tables. Latency is half a round trip for `send` and `write`, and a whole
+//! one for `read` and `atomic`.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, RdmaTest};
@@ -13,7 +13,7 @@ pub(super) fn is(text: &str) -> bool {
     text.lines().any(is_head)
 }
 
-/// Columns, and the metrics that they are of.
+/// Columns and their metrics, for tests that assay does not have.
 const METRICS: [(Column, &str); 8] = [
     (Column::Min, "time_min"),
     (Column::Max, "time_max"),
@@ -25,7 +25,7 @@ const METRICS: [(Column, &str); 8] = [
     (Column::EventRate, "event_rate"),
 ];
 
-/// One measurement for each row: each has its own iterations and its own doubts.
+/// Reads one measurement for each row: each has its own iterations and its own doubts.
 pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
     whole(text)?;
     let tables = parts(text, |line| line.ends_with(" Test") || line.ends_with(" BW"));
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
     let tables = tables.iter().filter(|part| part.lines().any(is_head));
     let rows: Vec<Vec<(String, Found)>> =
         tables.map(|part| table(part)).collect::<Result<_, _>>()?;
-    // Rows stand in the order of their lines, of which several may be alike.
+    // Rows are in the order of their lines; several lines may be equal.
     let mut lines = (1_u64..).zip(text.lines());
     let numbered = |(row, mut found): (String, Found)| {
         let line = lines.find(|(_, line)| *line == row);
@@ -44,7 +44,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Found>, ToolError> {
     Ok(rows.into_iter().flatten().map(numbered).collect())
 }
 
-/// The measurements of a table, each with its line.
+/// Reads the measurements of a table, each with its line.
 fn table(text: &str) -> Result<Vec<(String, Found)>, ToolError> {
     let title = text.lines().map(str::trim).find(|line| line.ends_with(" Test"));
     let title = title.unwrap_or("perftest");
@@ -82,11 +82,11 @@ fn table(text: &str) -> Result<Vec<(String, Found)>, ToolError> {
     Ok(perftest_text::rows_with_lines(text)?.iter().map(found).collect())
 }
 
-/// The test of assay that is the same: `send-latency/2` is `rdma.send_lat`.
+/// Returns assay's equivalent test: `send-latency/2` is `rdma.send_lat`.
 fn test(name: &str) -> Option<RdmaTest> {
     let (name, _) = name.split_once('/')?;
     let (operation, kind) = name.rsplit_once('-')?;
-    // perftest says which atomic operation it was; the other one is none of ours.
+    // perftest names the atomic operation; assay has only fetch-and-add.
     let operation = if operation == "atomic-fetch_and_add" { "atomic" } else { operation };
     let kind = match kind {
         "latency" => "lat",
@@ -97,7 +97,7 @@ fn test(name: &str) -> Option<RdmaTest> {
     RdmaTest::ALL.into_iter().find(|test| test.name() == wanted)
 }
 
-/// The figures as assay's own test has them; the median is `t_typical`.
+/// Adds the figures in the form of assay's own test; the median is `t_typical`.
 fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
     let of = |column: Column| row.get(&column).copied().filter(|value| *value > 0.0);
     if let Some(iterations) = of(Column::Iterations) {
@@ -111,7 +111,7 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
         return;
     }
     let metric = test.latency_metric();
-    // A test of a fixed time has no single values, so that it prints the mean alone.
+    // A test of fixed duration records no single values and prints only the mean.
     let median = of(Column::Typical).map(|median| (median, "median"));
     let value = median.or_else(|| Some((of(Column::Average)?, "mean")));
     if let Some((value, statistic)) = value {
@@ -124,7 +124,7 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
             Figures {
                 min: of(Column::Min),
                 mean: of(Column::Average),
-                // As where assay starts the tool: `t_max` comes after the two slowest were cut off.
+                // As when assay starts the tool: `t_max` excludes the two slowest values.
                 max: None,
                 percentiles: tails.collect(),
             },
@@ -135,7 +135,7 @@ fn native(test: RdmaTest, row: &Row, parsed: &mut Parsed) {
     }
 }
 
-/// The figures of a test that assay does not have.
+/// Adds the figures of a test that assay does not have.
 fn foreign(row: &Row, sized: &Attributes, parsed: &mut Parsed) {
     for (column, metric) in METRICS {
         if let Some(value) = row.get(&column).copied().filter(|value| *value > 0.0) {

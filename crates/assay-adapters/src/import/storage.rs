@@ -1,4 +1,4 @@
-//! JSON of fio, tables of IOR, and mdtest's summary.
+//! Import of fio's JSON, IOR's tables and mdtest's summary.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(super) fn is_fio_json(text: &str) -> bool {
     text.contains("\"fio version\"") && text.contains("\"jobs\"")
 }
 
-/// One measurement for each group of jobs, as fio itself sums them up.
+/// Reads one measurement for each group of jobs, as fio itself sums them up.
 pub(super) fn fio_json(text: &str) -> Result<Vec<Found>, ToolError> {
     let (groups, began_s) = fio_json::groups(text)?;
     let read = |group: FioGroup| {
@@ -33,7 +33,8 @@ pub(super) fn fio_json(text: &str) -> Result<Vec<Found>, ToolError> {
     groups.into_iter().map(read).collect()
 }
 
-/// The dimensions that options of fio say. `entries` are the clones of a job that were told one by one.
+/// Derives dimensions from options of fio. `entries` is the number of clones of a job that have
+/// separate entries.
 pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attributes {
     let of =
         |names: &[&str]| names.iter().find_map(|name| options.get(*name)).map(String::as_str);
@@ -47,7 +48,7 @@ pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attribu
     let whole = |names: &[&str]| of(names).and_then(|text| text.parse::<u64>().ok());
     let jobs = whole(&["numjobs"]).unwrap_or(1).max(entries);
     let depth = whole(&["iodepth"]).unwrap_or(1).saturating_mul(jobs);
-    // Jobs that each walk through the file are not one walk.
+    // Several sequential jobs on one file are not one sequential access.
     let pattern = match (way.starts_with("rand"), jobs) {
         (true, _) => "random",
         (false, 1) => "sequential",
@@ -74,7 +75,7 @@ pub(super) fn asked(options: &BTreeMap<String, String>, entries: u64) -> Attribu
     asked
 }
 
-/// The files of fio's list, which colons separate but those behind a backslash (HOWTO, "filename").
+/// Splits fio's list of files at colons; a backslash escapes a colon (HOWTO, "filename").
 fn files(names: &str) -> String {
     let mut files = vec![String::new()];
     let mut is_escaped = false;
@@ -87,7 +88,7 @@ fn files(names: &str) -> String {
             ':' if !is_escaped => files.push(String::new()),
             letter => {
                 let last = files.len() - 1;
-                // Only a colon needs the backslash before it.
+                // Only a colon is escaped by a backslash.
                 files[last].extend((is_escaped && letter != ':').then_some('\\'));
                 files[last].push(letter);
             }
@@ -98,7 +99,7 @@ fn files(names: &str) -> String {
     files.join(", ")
 }
 
-/// fio's `4k`, `4KiB`, `4096B` and `4kb` are all 4096, unless `kb_base` says otherwise.
+/// Parses a size of fio: `4k`, `4KiB`, `4096B` and `4kb` are all 4096, unless `kb_base` is set.
 pub(super) fn size(text: &str) -> Option<u64> {
     let text = text.split(['-', ',']).next()?;
     let worth = |unit: &str| {
@@ -113,13 +114,13 @@ pub(super) fn size(text: &str) -> Option<u64> {
 pub(super) fn is_ior(text: &str) -> bool {
     let heading = |line: &str| line.starts_with("access") && line.contains("bw(MiB/s)");
     let json = text.contains("\"wrRdTime\"") && text.contains("\"tests\"");
-    // Of a file that is cut off the title may be all there is.
+    // A truncated file may have nothing but the title.
     let title =
         |line: &str| line.starts_with("IOR-") && line.contains(": MPI Coordinated Test");
     json || text.lines().any(|line| heading(line) || title(line))
 }
 
-/// Writes and reads of each test of the file.
+/// Reads writes and reads of each test of the file.
 pub(super) fn ior(text: &str) -> Result<Vec<Found>, ToolError> {
     let mut tests = parts(text, |line| line.starts_with("IOR-") && line.contains(": MPI"));
     if tests.is_empty() || text.contains("\"wrRdTime\"") {
@@ -164,7 +165,7 @@ fn ior_asked(text: &str, row: &IorRow, tasks: Option<u64>, operation: &str) -> A
     asked
 }
 
-/// Words of mdtest's summary and what assay calls them.
+/// Operations in mdtest's summary and their names in assay.
 const MDTEST: [(&str, &str); 10] = [
     ("Directory creation", "mkdir"),
     ("Directory stat", "stat-directory"),
@@ -182,8 +183,8 @@ pub(super) fn is_mdtest(text: &str) -> bool {
     text.contains("SUMMARY rate") && text.contains("File creation")
 }
 
-/// Rates in operations per second; a row has maximum, minimum, mean and standard deviation over the
-/// iterations, of which the mean is the sample.
+/// Reads rates in operations per second. A row has maximum, minimum, mean and standard deviation
+/// over the iterations; the mean is the sample.
 pub(super) fn mdtest(text: &str) -> Result<Vec<Found>, ToolError> {
     let rows = text.lines().skip_while(|line| !line.contains("SUMMARY rate")).skip(1);
     let version = after(text, "mdtest-").map(str::to_owned);
@@ -202,7 +203,7 @@ pub(super) fn mdtest(text: &str) -> Result<Vec<Found>, ToolError> {
             let missing = format!("the row {word:?} has not 4 numbers");
             return Err(ToolError::ReachEnd { missing });
         };
-        // What was not done has a rate of 0.
+        // Operations that were not run have a rate of 0.
         if mean <= 0.0 {
             continue;
         }

@@ -1,42 +1,42 @@
 //! Units as pages print them: symbols of every language with their prefixes, and words.
 //!
-//! A page says `GB/s`, `Go/s`, `ГБ/с`, `GB/秒` or `GB/sn`. Symbols are made from prefixes and bases, so that none
-//! is forgotten; what is not here is no unit.
+//! A page may print `GB/s`, `Go/s`, `ГБ/с`, `GB/秒` or `GB/sn`. Symbols are combined from prefixes
+//! and bases, so that none is missing; anything else is not a unit.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use assay_model::quantity::Unit;
 
-/// A unit as it is printed.
+/// Unit as printed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Printed {
-    /// Bytes within the text.
+    /// Byte span in the text.
     pub at: (usize, usize),
-    /// As it stands there.
+    /// Text of the unit.
     pub text: String,
-    /// The base unit; a size where the time of a rate is missing.
+    /// Base unit; a size if the time of a rate is missing.
     pub unit: Unit,
-    /// What it is worth in the base unit.
+    /// Factor to the base unit.
     pub factor: f64,
 }
 
 impl Printed {
-    /// Whether both are the same unit with the same prefix.
+    /// Returns whether both are the same unit with the same prefix.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         self.unit == other.unit && (self.factor / other.factor - 1.0).abs() <= 1e-9
     }
 }
 
-/// How a spelling ends.
+/// Kind of a spelling, which determines what may follow it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
-    /// Where no letter or digit follows.
+    /// Symbol: no letter or digit follows.
     Symbol,
-    /// With the ending that a language gives a word.
+    /// Word: an inflection may follow.
     Word,
-    /// Like a symbol, but for a word of a language that has the same letters: `o` is "or", `с` is "with".
+    /// Symbol that is also a word: `o` is "or", `с` is "with". No word may follow.
     Letter,
 }
 
@@ -68,16 +68,16 @@ const BINARY: [(f64, &[&str], &[&str]); 5] = [
 const TIME: [(f64, &[&str], &[&str]); 5] = [
     (1e-12, &["p"], &["п"]),
     (1e-9, &["n"], &["н"]),
-    // The micro sign, the Greek letter and its stand-in.
+    // Micro sign, Greek letter and ASCII substitute.
     (1e-6, &["µ", "μ", "u"], &["мк"]),
     (1e-3, &["m"], &["м"]),
     (1.0, &[""], &[""]),
 ];
-/// "Per second", as it follows a symbol in each script. The second Russian one ends with a Latin letter.
+/// "Per second" after a symbol, in each script. The second Cyrillic one ends with a Latin letter.
 const PER_SECOND: [&str; 7] = ["/s", "/sec", " / s", "/с", " / с", "/秒", "/초"];
 const PER_SECOND_MORE: [&str; 2] = ["/sn", "/saniye"];
 const PER_SECOND_CYRILLIC: [&str; 4] = ["/с", "/c", "/сек", " / с"];
-/// Words for a second, with the prefix before them, by their beginnings.
+/// Stems of words for a second, by prefix.
 const TIME_WORDS: [(f64, &[&str]); 4] = [
     (
         1e-9,
@@ -122,7 +122,7 @@ const TIME_WORDS: [(f64, &[&str]); 4] = [
     ),
     (1.0, &["second", "sekund", "sekundach", "segundo", "saniye", "másodperc", "секунд"]),
 ];
-/// The same where words have neither endings nor blanks, and symbols that are not made of prefix and base.
+/// Spellings without prefixes: words without inflection or blanks, and irregular symbols.
 const OTHERS: [(Unit, f64, &[&str]); 13] = [
     (Unit::Second, 1e-9, &["ナノ秒", "纳秒", "納秒", "奈秒", "나노초", "nsec"]),
     (Unit::Second, 1e-6, &["マイクロ秒", "微秒", "마이크로초", "usec", "µsec"]),
@@ -170,7 +170,7 @@ const OTHERS: [(Unit, f64, &[&str]); 13] = [
     (Unit::BitPerSecond, 1e6, &["megabits per second"]),
     (Unit::Byte, 1.0, &["bytes", "octets", "字节", "位元組", "バイト", "바이트"]),
 ];
-/// Beginnings of other words.
+/// Stems of other words.
 const WORDS: [(Unit, f64, &[&str]); 9] = [
     (Unit::Ratio, 0.01, &["percent", "per cent", "prozent", "procent", "процент"]),
     (Unit::FlopPerSecond, 1e15, &["PetaFLOP", "петафлоп", "Петафлоп"]),
@@ -183,7 +183,7 @@ const WORDS: [(Unit, f64, &[&str]); 9] = [
     (Unit::Byte, 1.0, &["байт"]),
 ];
 
-/// Spellings by their first character, which is all that most words of a page have in common with none.
+/// Spellings by first character, which excludes most words of a page at once.
 type Table = HashMap<char, Vec<Spelling>>;
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
@@ -214,7 +214,7 @@ fn add(table: &mut Table, text: String, (unit, factor): (Unit, f64), end: End) {
     table.entry(first).or_default().push(Spelling { text, unit, factor, end });
 }
 
-/// Sizes and what is counted in a second.
+/// Adds sizes and rates.
 fn rates(table: &mut Table) {
     let latin = || PER_SECOND.iter().chain(&PER_SECOND_MORE);
     for (factor, prefixes, cyrillic) in DECIMAL.into_iter().chain(BINARY) {
@@ -275,14 +275,14 @@ fn times(table: &mut Table) {
     }
 }
 
-/// Hangul, Han and kana go on without a blank.
+/// Returns whether a script has no blanks between words: Hangul, Han and kana.
 pub(crate) const fn is_without_blanks(c: char) -> bool {
     c as u32 >= 0x1100
 }
 
-/// Bytes of the spelling where it stands at the beginning of this text.
+/// Returns the bytes of the spelling at the beginning of a text.
 fn length(spelling: &Spelling, rest: &str) -> Option<usize> {
-    /// `Mikrosekunden`, `микросекунды`; "secondary" is another word.
+    /// Accepts `Mikrosekunden` and `микросекунды`, but not "secondary".
     const LONGEST_ENDING: usize = 2;
     let length = spelling.text.len();
     match spelling.end {
@@ -326,7 +326,7 @@ fn is_letter_or_digit(c: char) -> bool {
     c.is_alphanumeric() && !is_without_blanks(c)
 }
 
-/// The unit that stands exactly here: the longest one.
+/// Returns the longest unit at exactly this position.
 pub(crate) fn unit_in(text: &str, from: usize) -> Option<Printed> {
     let rest = &text[from..];
     let known = TABLE.get(&rest.chars().next()?).into_iter().flatten();
@@ -344,7 +344,7 @@ pub(crate) fn unit_in(text: &str, from: usize) -> Option<Printed> {
     })
 }
 
-/// The unit that follows a number, behind blanks, a hyphen or a bracket.
+/// Returns the unit after a number, optionally after blanks, a hyphen or a bracket.
 pub(crate) fn unit_at(text: &str, at: usize) -> Option<Printed> {
     let rest = &text[at..];
     let skipped =
@@ -353,7 +353,7 @@ pub(crate) fn unit_at(text: &str, at: usize) -> Option<Printed> {
     unit_in(text, at + skipped)
 }
 
-/// The unit that a heading of a column names: in brackets, or as its last word.
+/// Returns the unit in the heading of a column: in brackets, or as its last word.
 #[must_use]
 pub fn of_heading(text: &str) -> Option<Printed> {
     let places = text
@@ -363,10 +363,10 @@ pub fn of_heading(text: &str) -> Option<Printed> {
         let (before, behind) = (text[..it.at.0].trim_end(), text[it.at.1..].trim_start());
         let is_enclosed = before.ends_with(['(', '[']) && behind.starts_with([')', ']']);
         let is_alone = before.is_empty() && behind.is_empty();
-        // `B` is also the second of two, and "second" an ordinal.
+        // `B` may be a letter in an enumeration, and "second" an ordinal.
         let is_word =
             it.text.chars().count() == 1 || it.unit == Unit::Second && it.factor >= 1.0;
-        // `at 4 KiB` says what was measured, not in what.
+        // `at 4 KiB` is a parameter, not the unit of the column.
         let is_value = before.ends_with(|c: char| c.is_ascii_digit());
         !is_value && (is_enclosed || is_alone || !is_word)
     };
@@ -374,7 +374,7 @@ pub fn of_heading(text: &str) -> Option<Printed> {
     found.next_back()
 }
 
-/// Whether a unit of this kind and size stands anywhere in a text, at whatever distance.
+/// Returns whether a text contains this unit with this prefix anywhere.
 pub(crate) fn stands_in(text: &str, unit: &Printed) -> bool {
     let is_start = |at: &usize| !text[..*at].ends_with(is_letter_or_digit);
     let places = text.char_indices().map(|(at, _)| at).filter(is_start);
@@ -385,7 +385,7 @@ pub(crate) fn stands_in(text: &str, unit: &Printed) -> bool {
 mod tests {
     use super::*;
 
-    /// Every unit of the model is read, with each prefix that the writer may choose.
+    /// Every unit of the model is parsed, with each prefix that its formatter may choose.
     #[test]
     fn what_quantities_are_written_as_is_read() {
         for unit in Unit::ALL {

@@ -1,7 +1,8 @@
-//! Figure by figure against the page it was made from: digits, units, qualifiers, directions, names.
+//! Comparison of a page with its source, figure by figure: digits, units, qualifiers, directions,
+//! names.
 //!
-//! Cells are compared with the cells at their places, paragraphs with those of the same order. Within one of them
-//! figures may stand in another order, as the words of another language do.
+//! Cells are compared with the cells at the same position, paragraphs in order. Within a cell or
+//! paragraph figures may have another order, because word order differs between languages.
 
 use assay_model::quantity::Unit;
 
@@ -27,7 +28,7 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page, source: &Page) {
     }
 }
 
-/// The paragraphs that belong together: all of them, or those with figures, if there are as many of both.
+/// Pairs the paragraphs: all of them, or those with figures, if their numbers are equal.
 fn paragraphs<'p>(page: &'p Page, source: &'p Page) -> Option<Vec<(&'p Text, &'p Text)>> {
     if page.prose.len() == source.prose.len() {
         return Some(page.prose.iter().zip(&source.prose).collect());
@@ -41,7 +42,7 @@ fn with_figures(page: &Page) -> Vec<&Text> {
     page.prose.iter().filter(has_unit).collect()
 }
 
-/// What of a page cannot be compared, and why.
+/// Returns the reason why parts of a page cannot be compared, if any.
 pub(super) fn left_out(page: &Page, source: &Page) -> Option<String> {
     if paragraphs(page, source).is_some() {
         return None;
@@ -78,7 +79,7 @@ fn names(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
         let wanted = name.to_lowercase();
         let is_gone = has_word(&of_source, &wanted, NO_ENDING)
             && !has_word(&small, &wanted, LONGEST_ENDING);
-        // What is said in other letters is found by itself.
+        // Transliterated names are reported by another rule.
         let other = cyrillic(name);
         let is_other = other.chars().count() >= 3 && small.contains(&other);
         if is_gone && !is_other {
@@ -90,13 +91,14 @@ fn names(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
     }
 }
 
-/// All of a text but the blanks around it.
+/// Returns the page span of a text without surrounding blanks.
 fn whole(text: &Text) -> (usize, usize) {
     let start = text.text.len() - text.text.trim_start().len();
     at(text, (start, text.text.trim_end().len().max(start)))
 }
 
-/// Letters that a case adds to a name: Czech `STREAMu`, Hungarian `SSDkon`, Polish `STREAMem`.
+/// Maximum length of a case ending of a name: Czech `STREAMu`, Hungarian `SSDkon`, Polish
+/// `STREAMem`.
 const LONGEST_ENDING: usize = 3;
 const NO_ENDING: usize = 0;
 
@@ -110,7 +112,7 @@ fn has_word(text: &str, word: &str, longest_ending: usize) -> bool {
     })
 }
 
-/// The unit of a whole column.
+/// Compares the unit of a column.
 fn headings(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
     match (of_heading(&cell.text), of_heading(&source.text)) {
         (Some(a), Some(b)) if !a.is_same(&b) => {
@@ -129,7 +131,7 @@ fn headings(lint: &mut Lint<'_>, cell: &Text, source: &Text) {
     }
 }
 
-/// One text with all its figures, and how its page writes them.
+/// Text with its figures and the number format of its page.
 struct Side<'p> {
     text: &'p Text,
     marks: Marks,
@@ -141,13 +143,13 @@ impl Side<'_> {
         &self.text.text[figure.number.0..figure.number.1]
     }
 
-    /// With the unit.
+    /// Returns the number with its unit.
     fn whole(&self, figure: &Figure) -> &str {
         let end = figure.unit.as_ref().map_or(0, |unit| unit.at.1).max(figure.number.1);
         &self.text.text[figure.number.0..end]
     }
 
-    /// What stands between a figure and the next.
+    /// Returns the text between a figure and the next one.
     fn behind(&self, figure: &Figure) -> (&str, Option<&Figure>) {
         let number = self.figures.partition_point(|it| it.number.0 <= figure.number.0);
         let next = self.figures.get(number);
@@ -155,7 +157,7 @@ impl Side<'_> {
         (&self.text.text[figure.number.1..end.max(figure.number.1)], next)
     }
 
-    /// Whether this page writes `MB/writes` where the other one has mended that to `MB/s`.
+    /// Returns whether this page prints `MB/writes` where the other one has corrected it to `MB/s`.
     fn lacks_time(&self, size: &Printed, rate: &Printed) -> bool {
         let behind = self.text.text[size.at.1..].strip_prefix('/');
         (size.unit, rate.unit) == (Unit::Byte, Unit::BytePerSecond)
@@ -163,7 +165,7 @@ impl Side<'_> {
             && behind.is_some_and(direction::begins_with_direction)
     }
 
-    /// Whether a figure that has no unit of its own has this one all the same.
+    /// Returns whether a figure without a unit implies this one.
     fn is_said(&self, figure: &Figure, unit: &Printed) -> bool {
         const SHORT: usize = 6;
         let (behind, next) = self.behind(figure);
@@ -173,7 +175,7 @@ impl Side<'_> {
         let small = behind.to_lowercase();
         let is_operation = unit.unit == Unit::IoPerSecond
             && OPERATIONS.iter().any(|word| small.contains(word));
-        // `5 s` is five seconds or "five with", and only its language knows.
+        // `5 s` is five seconds or "five with", depending on the language.
         let is_letter = unit.factor.to_bits() == 1f64.to_bits()
             && behind.trim_start_matches(BLANKS).starts_with(['s', 'с', 'o', 'о']);
         is_of_range || is_operation || is_letter || stands_in(behind, unit)
@@ -186,13 +188,13 @@ fn compare(lint: &mut Lint<'_>, text: &Text, (source, marks): (&Text, Marks)) {
     let (mut here, mut there): (Vec<&Figure>, Vec<&Figure>) =
         (page.figures.iter().collect(), source.figures.iter().collect());
     if here.len() != there.len() {
-        // Names and numerals are figures of one language and words of another.
+        // Numbers without a unit may be words in the other language.
         let has_partner = |side: &Side<'_>, it: &Figure| {
             side.figures.iter().take(MOST_MATCHED).any(|other| same(&page, it, &source, other))
         };
         here.retain(|it| it.unit.is_some());
         there.retain(|it| it.unit.is_some());
-        // A figure whose unit is gone is looked for by its digits.
+        // A figure that lost its unit is matched by its digits.
         let lost: Vec<&Figure> = page
             .figures
             .iter()
@@ -219,10 +221,11 @@ fn compare(lint: &mut Lint<'_>, text: &Text, (source, marks): (&Text, Marks)) {
     }
 }
 
-/// More figures of one text are compared in their order alone.
+/// Maximum number of figures of one text that are matched in any order; more are compared in order
+/// only.
 const MOST_MATCHED: usize = 64;
 
-/// Takes out what is equal, wherever it stands, and then what has the same digits.
+/// Removes and returns pairs of equal figures, and then pairs with the same digits.
 fn matched<'f>(
     page: &Side<'_>,
     here: &mut Vec<&'f Figure>,
@@ -243,13 +246,13 @@ fn matched<'f>(
     pairs
 }
 
-/// Whether both have the same digits, whatever their units.
+/// Returns whether both have the same digits, whatever their units.
 fn same(page: &Side<'_>, a: &Figure, source: &Side<'_>, b: &Figure) -> bool {
     let (ours, theirs) = (page.marks.meant(a), source.marks.meant(b));
     ours.iter().any(|a| theirs.iter().any(|b| (a - b).abs() <= 1e-9 * b.abs()))
 }
 
-/// Whether both say the same: digit by digit, or with another prefix.
+/// Returns whether both have the same value: the same digits, or other ones with another prefix.
 fn is_equal(page: &Side<'_>, a: &Figure, source: &Side<'_>, b: &Figure) -> bool {
     let is_same_number = same(page, a, source, b);
     match (&a.unit, &b.unit) {
@@ -265,7 +268,7 @@ fn is_equal(page: &Side<'_>, a: &Figure, source: &Side<'_>, b: &Figure) -> bool 
             };
             match (is_same_number, ours.is_same(theirs)) {
                 (is_same_number, true) => is_same_number,
-                // The same digits with another prefix are another value, however coarse they are.
+                // The same digits with another prefix are another value, even if they are coarse.
                 (true, false) => false,
                 (false, false) => is_same_value(),
             }
@@ -274,7 +277,7 @@ fn is_equal(page: &Side<'_>, a: &Figure, source: &Side<'_>, b: &Figure) -> bool 
     }
 }
 
-/// What differs between two figures that ought to be one.
+/// Reports the differences between two corresponding figures.
 fn pair(
     lint: &mut Lint<'_>,
     (page, a): (&Side<'_>, &Figure),
@@ -289,7 +292,8 @@ fn pair(
         let read = if is_other { format!(" (here it means {meant})") } else { String::new() };
         lint.add(Rule::Digits, here, shown() + &read);
     } else if a.decimals < b.decimals && (a.value - b.value).abs() <= 1e-9 * b.value.abs() {
-        // `300` for `300,000` of an unknown language is rather a thousand times less.
+        // `300` for `300,000` in an unknown language is more likely a value a thousand times
+        // smaller.
         let is_fraction =
             source.marks.meant(b).iter().all(|it| it.to_bits() == b.value.to_bits());
         let rule = if is_fraction { Rule::Precision } else { Rule::Digits };

@@ -1,4 +1,4 @@
-//! Which figures are of reads and which of writes.
+//! Directions of figures: reads or writes.
 
 use assay_model::quantity::Unit;
 
@@ -6,7 +6,7 @@ use super::{Lint, Rule, at};
 use crate::figure::{Figure, figures, is_without_blanks};
 use crate::page::Text;
 
-/// What data do, by the beginnings of the words of many languages.
+/// Stems of words for reads and writes, in many languages.
 const READS: [&str; 26] = [
     "read",
     "чтен",
@@ -63,7 +63,8 @@ const WRITES: [&str; 26] = [
     "scrivere",
     "zapisu",
 ];
-/// Words that begin so and are others: a Chinese or Japanese book is not among them, because it has one letter.
+/// Words that share a stem but are not directions. The Chinese and Japanese word for "book" is not
+/// listed: it has a single character.
 const OTHERS: [&str; 4] = ["ready", "readi", "readab", "writh"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +82,7 @@ impl Direction {
     }
 }
 
-/// The words for directions of a text, in order. `small` is the text in small letters.
+/// Returns the direction words of a text, in order. `small` is the text in lower case.
 pub(super) fn directions(small: &str) -> Vec<Direction> {
     let is_word = |at: usize| {
         let before = small[..at].chars().next_back();
@@ -114,7 +115,7 @@ fn rates(text: &Text) -> Vec<Figure> {
     figures(&text.text).into_iter().filter(is_rate).collect()
 }
 
-/// Two rates in a cell, and only one of them says whether it reads or writes.
+/// Reports two rates in a cell of which only one has a direction.
 pub(super) fn check(lint: &mut Lint<'_>, cell: &Text) {
     let small = cell.text.to_lowercase();
     let is_bytes =
@@ -139,7 +140,7 @@ pub(super) fn check(lint: &mut Lint<'_>, cell: &Text) {
     }
 }
 
-/// Reads that have become writes: the words, or the figures of both.
+/// Reports swapped directions: of the words, or of both figures.
 pub(super) fn against(lint: &mut Lint<'_>, text: &Text, source: &Text) {
     let (ours, theirs) =
         (directions(&text.text.to_lowercase()), directions(&source.text.to_lowercase()));
@@ -169,7 +170,7 @@ pub(super) fn against(lint: &mut Lint<'_>, text: &Text, source: &Text) {
     }
 }
 
-/// Whether the first word of a text says a direction or an operation.
+/// Returns whether the first word of a text is a direction or an operation.
 pub(super) fn begins_with_direction(text: &str) -> bool {
     let small = text.to_lowercase();
     let begins = |word: &&str| small.starts_with(*word);

@@ -1,4 +1,4 @@
-//! What figures of one table must obey, whoever measured them.
+//! Laws that the figures of a table must satisfy, whatever their source.
 
 use assay_model::quantity::Unit;
 
@@ -20,7 +20,8 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
     }
 }
 
-/// A heading of more cells than the line below it: strict readers see no table at all.
+/// Reports a heading whose number of cells differs from the line below: strict readers see no table
+/// at all.
 fn whole(lint: &mut Lint<'_>, table: &Table) {
     let (Some((start, cells)), Some(heading)) = (table.rule, table.rows.first()) else {
         return;
@@ -34,7 +35,7 @@ fn whole(lint: &mut Lint<'_>, table: &Table) {
     }
 }
 
-/// A column in MB/s and one in Gbit/s say the same.
+/// Checks that columns in bytes and in bits per second agree.
 fn bits(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
     let of = |unit: Unit| {
         let is_one =
@@ -61,7 +62,8 @@ fn bits(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
     }
 }
 
-/// Two columns of one kind of unit whose values differ by exactly 8: a letter of one heading is wrong.
+/// Reports two columns of one kind of unit whose values differ by exactly 8: a letter of one
+/// heading is wrong.
 fn eightfold(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
     for pair in columns.windows(2) {
         let [a, b] = pair else { continue };
@@ -84,12 +86,13 @@ fn eightfold(lint: &mut Lint<'_>, columns: &[Column<'_>]) {
     }
 }
 
-/// Bandwidth grows with the size of a message; where it only grew and then falls, something else was measured. What
-/// falls here and there is the noise of its machine, and what has an interval says itself how far to believe it.
+/// Checks that bandwidth grows with the message size: a single fall after steady growth is an
+/// error. Several falls are noise, and figures with an interval show their own uncertainty.
 fn curve(lint: &mut Lint<'_>, table: &Table, columns: &[Column<'_>]) {
-    /// Windows of large messages lose a percent or two to the protocol; this is more.
+    /// Maximum ratio that counts as a fall; protocol effects of large messages cost only a percent
+    /// or two.
     const FALL: f64 = 0.95;
-    /// "Interval" in headings, as far as the languages share it.
+    /// Words for "interval" in headings, common to several languages.
     const INTERVAL: [&str; 5] = ["interval", "интервал", "区间", "区間", "구간"];
     let heading = |it: &Text| it.text.to_lowercase();
     let is_interval = |it: &Text| INTERVAL.iter().any(|word| heading(it).contains(word));

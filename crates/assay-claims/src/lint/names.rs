@@ -1,14 +1,13 @@
-//! Names that no language translates, and words of two scripts.
+//! Names that are not translated, and words with two scripts.
 
 use super::{Lint, Rule, at};
 use crate::figure::is_without_blanks;
 use crate::page::{Page, Text};
 
-/// Names that are recognised when they are written in Cyrillic letters. `FIO` is not among them: "ФИО" is a
-/// word.
+/// Names that are recognised in Cyrillic transliteration. `FIO` is not among them: "ФИО" is a word.
 const NAMES: [&str; 11] =
     ["Rpeak", "Rmax", "HPL", "IOR", "OSU", "CCX", "HB", "HC", "Triad", "Linpack", "RDMA"];
-/// Names that a cell must have if the same cell of the source has them.
+/// Names that a cell must contain if the same cell of the source does.
 pub(super) const PROTECTED: [&str; 25] = [
     "STREAM",
     "Triad",
@@ -45,7 +44,7 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
     }
 }
 
-/// A name in Cyrillic letters, as translation programs write it.
+/// Transliterates a name to Cyrillic, as translation programs do.
 pub(super) fn cyrillic(name: &str) -> String {
     let letter = |c: char| match c.to_ascii_lowercase() {
         'a' => "а",
@@ -70,7 +69,8 @@ pub(super) fn cyrillic(name: &str) -> String {
     name.chars().map(letter).collect()
 }
 
-/// Words of a text with their bytes. A particle of Korean is glued to a Latin name, and is no part of it.
+/// Returns the words of a text with their byte offsets. A Korean particle after a Latin name is a
+/// word of its own.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let script = |c: char| c.is_alphanumeric().then(|| is_without_blanks(c));
     let mut rest = 0;
@@ -102,7 +102,7 @@ fn transliterated(lint: &mut Lint<'_>, text: &Text) {
         let is_name = |name: &&&str| {
             let written = cyrillic(name);
             let rest = small.strip_prefix(&written);
-            // A name of several letters may have an ending of the language.
+            // Names of several letters may have a case ending.
             rest.is_some_and(|rest| {
                 rest.is_empty() || (name.len() >= 5 && rest.chars().count() <= 2)
             })
@@ -116,7 +116,7 @@ fn transliterated(lint: &mut Lint<'_>, text: &Text) {
     }
 }
 
-/// Latin and Cyrillic letters in one word.
+/// Reports words with Latin and Cyrillic letters.
 fn mixed(lint: &mut Lint<'_>, text: &Text) {
     for (start, word) in words(&text.text) {
         let latin = word.chars().any(|c| c.is_ascii_alphabetic());
@@ -131,7 +131,7 @@ fn mixed(lint: &mut Lint<'_>, text: &Text) {
     }
 }
 
-/// "Azure NetApp Files" in another order, or with its last word translated.
+/// Reports "Azure NetApp Files" in another order, or with its last word translated.
 fn rearranged(lint: &mut Lint<'_>, text: &Text) {
     let all: Vec<(usize, &str)> = words(&text.text).collect();
     for (number, (start, word)) in

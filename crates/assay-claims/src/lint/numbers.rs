@@ -1,4 +1,4 @@
-//! Numbers: decimal marks, groups of digits, trailing zeros, and marks that say "about".
+//! Number formats: decimal marks, digit groups, trailing zeros, and marks for "about".
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
                 figures(&cell.text).into_iter().map(move |figure| (cell, figure))
             })
         {
-            // A word in a cell has versions; a figure alone, or with a unit, is a figure.
+            // Cells with words may contain versions; a bare figure, or one with a unit, is a
+            // number.
             if figure.unit.is_some() || super::only_figure(cell).is_some() {
                 decimal_mark(lint, cell, &figure);
             }
@@ -34,7 +35,8 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
     hyphens(lint, page);
 }
 
-/// The mark of another language. Three digits behind it may be a group, and are left alone.
+/// Reports the decimal mark of another language. Three digits after it may be a group and are
+/// skipped.
 fn decimal_mark(lint: &mut Lint<'_>, text: &Text, figure: &Figure) {
     let (Some(found), Some(right)) = (figure.mark, lint.marks.decimal) else { return };
     let is_other = matches!((found, right), ('.', ',') | (',', '.'));
@@ -47,7 +49,7 @@ fn decimal_mark(lint: &mut Lint<'_>, text: &Text, figure: &Figure) {
     }
 }
 
-/// Some numbers of a column grouped and others, as long or longer, not.
+/// Reports columns in which some numbers are grouped and others of the same length are not.
 fn grouping(lint: &mut Lint<'_>, table: &Table) {
     let long = |figure: &Figure| figure.value >= 1000.0;
     for column in columns(table) {
@@ -66,7 +68,7 @@ fn grouping(lint: &mut Lint<'_>, table: &Table) {
     }
 }
 
-/// A group that a line may break at.
+/// Reports a group separator at which a line may break.
 fn breaking(lint: &mut Lint<'_>, cell: &Text, figure: &Figure) {
     let is_unit = figure.unit.is_some();
     if figure.group == Some(' ') && is_unit {
@@ -78,10 +80,10 @@ fn breaking(lint: &mut Lint<'_>, cell: &Text, figure: &Figure) {
     }
 }
 
-/// A whole number among fractions has lost its zeros.
+/// Reports a whole number among fractions, which has lost its trailing zeros.
 fn zeros(lint: &mut Lint<'_>, table: &Table) {
     for column in columns(table) {
-        // Three digits behind the other mark are a group.
+        // Three digits after the other mark are a group.
         let is_group =
             |it: &Figure| lint.marks.decimal.is_some() && it.mark != lint.marks.decimal;
         let has_fraction = |it: &Figure| it.decimals >= 2 && !is_group(it);
@@ -97,10 +99,11 @@ fn zeros(lint: &mut Lint<'_>, table: &Table) {
     }
 }
 
-/// Words between a number and its unit that turn "about" into a count, and marks that read as a range.
+/// Reports words between a number and its unit that turn "about" into a count, and marks that look
+/// like a range.
 fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
     let all = figures(&text.text);
-    // A Korean counter between number and unit: 900 개의 MB/s.
+    // Korean counter between number and unit: 900 개의 MB/s.
     if let Some(found) = text.text.find("개의 ") {
         let rest = text.text[found + "개의 ".len()..].trim_start();
         if ["MB", "GB", "Gb", "KB"].iter().any(|unit| rest.starts_with(unit)) {
@@ -137,7 +140,7 @@ fn qualifiers(lint: &mut Lint<'_>, text: &Text) {
     }
 }
 
-/// Whether what stands between two figures separates them: a comma, or words as a sentence has them.
+/// Returns whether the text between two figures separates them: a comma, or several words.
 fn is_list(between: &str) -> bool {
     if between.contains([',', ';', '/', '·', '、', '，', '；']) {
         return true;
@@ -149,14 +152,14 @@ fn is_list(between: &str) -> bool {
     });
     let letters = |word: &str| word.chars().filter(|c| c.is_alphabetic()).count();
     let words = |word: &str| match word.chars().next() {
-        // Two letters are a word where words have no blanks between them.
+        // Two letters count as a word in scripts without blanks.
         Some(first) if is_without_blanks(first) => letters(word) / 2,
         _ => usize::from(letters(word) > 1),
     };
     outside.flat_map(str::split_whitespace).map(words).sum::<usize>() >= 2
 }
 
-/// A fraction governs the genitive singular in Russian.
+/// Checks the genitive singular after a fraction in Russian.
 fn genitive(lint: &mut Lint<'_>, text: &Text) {
     for figure in figures(&text.text).iter().filter(|it| it.decimals > 0) {
         let Some(unit) = figure.unit.as_ref().filter(|it| it.text == "микросекунд")
@@ -169,13 +172,13 @@ fn genitive(lint: &mut Lint<'_>, text: &Text) {
     }
 }
 
-/// `8-KiB` and `8 KiB` on one page.
+/// Reports `8-KiB` and `8 KiB` on one page.
 fn hyphens(lint: &mut Lint<'_>, page: &Page) {
     let mut all: Vec<(&Text, Figure, bool)> = Vec::new();
     for text in &page.prose {
         for figure in figures(&text.text) {
             let Some(unit) = &figure.unit else { continue };
-            // Turkish writes its percent sign before.
+            // The Turkish percent sign precedes its number.
             let Some(between) = text.text.get(figure.number.1..unit.at.0) else { continue };
             if between == "-" || between.trim().is_empty() {
                 let is_hyphen = between == "-";

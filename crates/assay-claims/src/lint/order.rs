@@ -1,4 +1,4 @@
-//! Columns of one thing whose statistics have an order: min ≤ mean ≤ max, whatever language their headings are in.
+//! Order of statistics in the columns of a table: min ≤ mean ≤ max, with headings in any language.
 
 use super::{Lint, Rule, alone, at};
 use crate::figure::{Figure, is_without_blanks, of_heading};
@@ -9,14 +9,14 @@ enum Statistic {
     Min,
     Mean,
     Median,
-    /// What perftest calls a median.
+    /// Median as reported by perftest.
     Typical,
     Max,
-    /// With its share in percent.
+    /// Percentile, in percent.
     Percentile(f64),
 }
 
-/// Words of headings, in small letters, each the whole word.
+/// Whole words of headings, in lower case.
 const WORDS: [(Statistic, &[&str]); 5] = [
     (
         Statistic::Min,
@@ -114,7 +114,8 @@ impl Statistic {
         }
     }
 
-    /// Whether the first is at most the second, of whatever values. A mean may be beyond any percentile.
+    /// Returns whether the first is at most the second for any distribution. A mean may exceed any
+    /// percentile.
     fn is_at_most(self, other: Self) -> bool {
         let share = |it| match it {
             Self::Min => Some(0.0),
@@ -132,12 +133,12 @@ impl Statistic {
     }
 }
 
-/// The only statistic that a heading names, and the rest of it, which says of what.
+/// Returns the only statistic in a heading, and the rest of it, which is the subject.
 fn statistic(heading: &str) -> Option<(Statistic, String)> {
     let small = heading.to_lowercase();
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     let (mut found, mut rest) = (None, String::new());
-    // `p99.9` has a point, and `max.` ends with one.
+    // `p99.9` contains a point, and `max.` ends with one.
     for word in small.split(|c: char| !is_part(c) && c != '.') {
         let word = word.trim_matches('.');
         match Statistic::of(word) {
@@ -146,7 +147,7 @@ fn statistic(heading: &str) -> Option<(Statistic, String)> {
             None => rest.extend(word.chars().chain([' '])),
         }
     }
-    // A language without blanks has the statistic at the end or at the beginning of its word.
+    // Scripts without blanks have the statistic within a longer word.
     let found = found.or_else(|| {
         let of_word = |word: &&str| word.starts_with(is_without_blanks);
         let words =
@@ -159,12 +160,12 @@ fn statistic(heading: &str) -> Option<(Statistic, String)> {
     Some((found?, rest.split_whitespace().collect::<Vec<_>>().join(" ")))
 }
 
-/// A column of one statistic of something.
+/// Column with one statistic of a subject.
 struct Column {
     number: usize,
     statistic: Statistic,
     what: String,
-    /// What its unit is worth, where its heading has one.
+    /// Factor of the unit in its heading, or 1.
     factor: f64,
 }
 
@@ -175,7 +176,7 @@ pub(super) fn check(lint: &mut Lint<'_>, table: &Table) {
         let factor = of_heading(&heading.text).map_or(1.0, |unit| unit.factor);
         Some(Column { number, statistic, what, factor })
     };
-    // A heading of hundreds of columns is nobody's table of statistics.
+    // Limits the work; real tables of statistics have fewer columns.
     let columns: Vec<Column> = heading.iter().enumerate().filter_map(column).take(64).collect();
     let is_of_one = |less: &Column, more: &Column| {
         less.what == more.what && less.statistic.is_at_most(more.statistic)
@@ -194,7 +195,7 @@ fn pair(lint: &mut Lint<'_>, row: &[Text], less: &Column, more: &Column) {
         let cell = row.get(column.number)?;
         let figure = alone(cell)?;
         let [value, other] = lint.marks.meant(&figure);
-        // A value that may be another a thousand times as large proves nothing.
+        // A value that may be a thousand times larger proves nothing.
         let is_known = value.to_bits() == other.to_bits();
         let factor = figure.unit.as_ref().map_or(column.factor, |unit| unit.factor);
         is_known.then_some((cell, value * factor, figure))
@@ -204,7 +205,7 @@ fn pair(lint: &mut Lint<'_>, row: &[Text], less: &Column, more: &Column) {
         return;
     };
     let kind = |it: &Figure| it.unit.as_ref().map(|unit| unit.unit);
-    // Each is rounded by itself; digits alike are rounded alike.
+    // Each is rounded separately; equal digits are rounded equally.
     let is_alike = first.decimals == second.decimals && first.unit == second.unit;
     let rounding = |it: &Figure, value: f64| it.rounding() * value;
     let tolerance = rounding(&first, low) + rounding(&second, high);

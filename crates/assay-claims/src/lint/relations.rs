@@ -1,5 +1,5 @@
-//! Figures of one row or one sentence that belong together: peak and reached, rate and latency, two units of one
-//! value.
+//! Relations between figures of one row or sentence: peak and reached rate, rate and latency, two
+//! units of one value.
 
 use assay_model::quantity::Unit;
 
@@ -7,12 +7,12 @@ use super::{Lint, Rule, alone, at};
 use crate::figure::{Figure, figures, of_heading};
 use crate::page::{Page, Table, Text};
 
-/// What a conversion in brackets is confused with: powers of 1000 and of 1024. What is further away is another
-/// value, like a burst.
+/// Maximum ratio between a value and its conversion in brackets that counts as confusion of powers
+/// of 1000 and 1024. A larger one is another value, such as a burst.
 const CONFUSED: f64 = 1.15;
-/// More columns are nobody's table of results.
+/// Maximum number of columns of a table of results.
 const MOST_COLUMNS: usize = 64;
-/// "About" says so much less.
+/// Relative tolerance of a figure with "about".
 const ABOUT: f64 = 0.01;
 
 pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
@@ -40,7 +40,7 @@ fn beyond_peak(lint: &mut Lint<'_>, reached: (&Text, &Figure), peak: &Figure) {
     }
 }
 
-/// `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`: each name belongs to the figure at its place.
+/// Checks `4 TFLOPS (Rpeak), 8 TFLOPS (Rmax)`: each name belongs to the figure in the same order.
 fn peak_of_text(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
     let is_rate =
         |it: &&Figure| it.unit.as_ref().is_some_and(|unit| unit.unit == Unit::FlopPerSecond);
@@ -58,7 +58,8 @@ fn peak_of_text(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
     beyond_peak(lint, (text, reached), peak);
 }
 
-/// `Rpeak, 2.4 GHz`: a peak at a clock that is named is no law, for the clock may have been higher.
+/// Returns whether a clock follows, as in `Rpeak, 2.4 GHz`: such a peak is not a limit, because the
+/// clock may have been higher.
 fn names_clock(behind: &str) -> bool {
     let named = behind.split([')', '）', ';']).next().unwrap_or_default();
     ["hz", "гц"].iter().any(|unit| named.contains(unit))
@@ -68,7 +69,7 @@ fn column(table: &Table, is_it: impl Fn(&str) -> bool) -> Option<usize> {
     table.rows.first()?.iter().position(|heading| is_it(&heading.text.to_lowercase()))
 }
 
-/// The figure of a cell with the unit of its own or of its column.
+/// Returns the figure of a cell with its own unit or that of its column.
 fn figure_of(table: &Table, row: &[Text], number: usize) -> Option<Figure> {
     let mut figure = alone(row.get(number)?)?;
     let heading = table.rows.first()?.get(number)?;
@@ -88,9 +89,10 @@ fn peak_of_columns(lint: &mut Lint<'_>, table: &Table) {
     }
 }
 
-/// Rates and latencies are rounded, and some tools count neither from the same moment.
+/// Tolerance for rounded rates and latencies, and for tools that measure both over slightly
+/// different times.
 const TOLERANCE: f64 = 0.1;
-/// In the languages of assay's own pages, English first.
+/// Words for depth in the languages of assay's own pages, English first.
 const DEPTHS: [&str; 22] = [
     "in flight",
     "in-flight",
@@ -119,12 +121,12 @@ const MEANS: [&str; 11] = [
     "mean", "avg", "average", "moyen", "сред", "平均", "평균", "průměr", "mittel", "mittler",
     "media",
 ];
-/// A latency of which nothing else is said is taken for a mean.
+/// Words for latency without a statistic, which is assumed to be a mean.
 const LATENCIES: [&str; 8] =
     ["latency", "задержка", "latence", "延迟", "대기 시간", "レイテンシ", "latenz", "latencia"];
 
-/// Little's law: as many are in flight as start in the mean time that one takes, so that the depth bounds rate ×
-/// mean latency. A percentile says nothing about it.
+/// Checks Little's law: I/O in flight = rate × mean latency, so that the depth bounds the product.
+/// Percentiles are not checked.
 fn in_flight(lint: &mut Lint<'_>, table: &Table) {
     let is_depth =
         |it: &str| DEPTHS.iter().any(|word| it.trim() == *word || it.starts_with(*word));
@@ -146,7 +148,7 @@ fn in_flight(lint: &mut Lint<'_>, table: &Table) {
             .collect();
         let most = row.get(depth).and_then(alone).filter(|it| it.unit.is_none());
         let most = most.and_then(|it| certain(lint, &it));
-        // Two rates in a row cannot be told apart.
+        // Two rates in a row are ambiguous.
         let ([(rate, cell)], Some(latency), Some(most)) =
             (rates.as_slice(), of(Unit::Second, latency), most)
         else {
@@ -163,7 +165,7 @@ fn in_flight(lint: &mut Lint<'_>, table: &Table) {
     }
 }
 
-/// The value of a figure that can mean only one.
+/// Returns the value of an unambiguous figure.
 fn certain(lint: &Lint<'_>, figure: &Figure) -> Option<f64> {
     let [value, other] = lint.marks.meant(figure);
     (value.to_bits() == other.to_bits()).then_some(value)
@@ -174,7 +176,8 @@ fn whole(text: &Text) -> (usize, usize) {
     (start, text.text.trim_end().len().max(start))
 }
 
-/// `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)`: one value in two units.
+/// Checks conversions: `757,820.9 MB/s = ~740 GB/s`, `4.5 GiB/s (4,500 MiB/s)` are one value in two
+/// units.
 fn conversions(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
     for pair in all.windows(2) {
         let [a, b] = pair else { continue };
@@ -197,7 +200,7 @@ fn conversions(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
             continue;
         }
         let about = if a.is_about || b.is_about { ABOUT } else { 0.0 };
-        // One of them was made from the other.
+        // The page converted one into the other, so the coarser rounding counts.
         let tolerance = a.rounding().max(b.rounding()) + about + 1e-9;
         let ratios = lint.marks.meant(a).map(|a| {
             lint.marks
@@ -220,7 +223,7 @@ fn conversions(lint: &mut Lint<'_>, text: &Text, all: &[Figure]) {
     }
 }
 
-/// `≈` alone says "equal" and "about".
+/// Returns whether `≈` separates both figures: alone it means "equal" and "about".
 fn is_equated(text: &Text, from: usize, to: usize) -> bool {
     text.text.get(from..to).is_some_and(|it| it.contains('≈'))
 }

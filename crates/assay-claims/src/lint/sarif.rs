@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, which code hosts show beside the lines of a change.
+//! Findings as SARIF 2.1.0, which code hosts show next to the lines of a change.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Finding, Rule};
 
-/// The document about these pages.
+/// Returns the SARIF document for these pages.
 #[must_use]
 pub fn document(pages: &[(String, Vec<Finding>)], version: &str) -> String {
     let rules: Vec<Value> = Rule::ALL
@@ -45,7 +45,7 @@ pub fn document(pages: &[(String, Vec<Finding>)], version: &str) -> String {
     format!("{document:#}\n")
 }
 
-/// A path as a reference to a file: what no URI may hold is written as its bytes.
+/// Returns a path as a URI reference, percent-encoded.
 fn uri(file: &str) -> String {
     let mut uri = String::new();
     for byte in file.bytes() {

@@ -1,4 +1,4 @@
-//! Units: bits for bytes, sizes for rates, spellings that no standard knows.
+//! Unit rules: bits for bytes, sizes for rates, non-standard spellings.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use super::{Lint, Rule, at, direction};
 use crate::figure::{Figure, Printed, figures, of_heading};
 use crate::page::{Page, Text};
 
-/// Rates of links in Gbit/s: Ethernet and InfiniBand.
+/// Link rates in Gbit/s: Ethernet and InfiniBand.
 const LINKS: [f64; 9] = [10.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0];
-/// What is measured in bytes, whatever the language: memory and storage.
+/// Words for memory and storage, which are measured in bytes.
 const BYTES: [&str; 10] =
     ["stream", "triad", "fio", "ior", "nvme", "ssd", "raid0", "vdbench", "hdd", "mlc"];
-/// Streams of a network are counted in bits, whatever benchmark has their name.
+/// Words for networks, which are measured in bits, even where a memory benchmark has the same name.
 const NETWORK: [&str; 3] = ["tcp", "udp", "iperf"];
 const FABRIC: [&str; 3] = ["rdma", "infiniband", "ib_"];
-/// The same with the particle that is followed by the figure.
+/// Words for throughput with the particle before the figure.
 const THROUGHPUT_IS: [&str; 3] = ["スループットは", "吞吐量为", "처리량은"];
-/// Words for what has a size, not a rate.
+/// Words for capacities, which are sizes, not rates.
 const CAPACITY: [&str; 10] =
     ["quota", "kvót", "квот", "クォータ", "配额", "할당량", "capac", "kapaz", "容量", "용량"];
-/// Words for throughput, beside which a size lacks its time.
+/// Words for throughput, which needs a rate.
 const THROUGHPUT: [&str; 9] = [
     "throughput",
     "propustnost",
@@ -33,7 +33,7 @@ const THROUGHPUT: [&str; 9] = [
     "スループット",
     "처리량",
 ];
-/// Words for I/O operations, which are counted and not measured in bytes.
+/// Words for I/O operations, which are counted, not measured in bytes.
 pub(super) const OPERATIONS: [&str; 6] =
     ["iops", "i/o", "vstupně", "операц", "opérations d", "operaciones de"];
 
@@ -64,7 +64,7 @@ pub(super) fn check(lint: &mut Lint<'_>, page: &Page) {
     several_spellings(lint, page);
 }
 
-/// What the label of a row says about the units in it.
+/// Checks the units of a row against its label.
 fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
     let is_fabric = FABRIC.iter().any(|word| label.contains(word));
     let is_network = NETWORK.iter().any(|word| label.contains(word));
@@ -100,7 +100,7 @@ fn of_row(lint: &mut Lint<'_>, label: &str, cell: &Text) {
     }
 }
 
-/// Spellings of one unit that are wrong by themselves.
+/// Reports non-standard spellings of a unit.
 fn spelling(lint: &mut Lint<'_>, text: &Text, unit: &Printed) {
     let right = match unit.text.as_str() {
         it if it.contains(" / ") => it.replace(" / ", "/"),
@@ -117,21 +117,21 @@ fn spelling(lint: &mut Lint<'_>, text: &Text, unit: &Printed) {
     lint.add_fix(rule, at(text, unit.at), message, Some(right));
 }
 
-/// Sizes that ought to be rates or counts.
+/// Reports sizes that should be rates or counts.
 fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
     let rates = || figures.iter().filter_map(|it| it.unit.as_ref());
     for figure in figures {
         let Some(printed) = figure.unit.as_ref().filter(|it| it.unit == Unit::Byte) else {
             continue;
         };
-        // What belongs to a unit stands close behind it; a page may be one line.
+        // The context of a unit is close to it; a page may be one line.
         let behind: String = text.text[printed.at.1..].chars().take(40).collect();
         let behind = behind.to_lowercase();
         let next = behind.trim_start_matches([' ', '\u{a0}', '-']);
         let here = at(text, printed.at);
         let shown = &printed.text;
         let is_large = printed.factor >= 1e6;
-        // `780 MB/s, 780 MB`: the same prefix, so that it is no size that belongs to the rate.
+        // `780 MB/s, 780 MB`: with the same prefix, it is not a size that belongs to the rate.
         let is_alike = |it: &Printed| {
             it.unit == Unit::BytePerSecond && it.factor.to_bits() == printed.factor.to_bits()
         };
@@ -146,7 +146,7 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
             }
         } else if let Some(rest) = behind.strip_prefix('/') {
             let noun: String = rest.chars().take_while(|c| c.is_alphanumeric()).collect();
-            // `8 GB/core` is a size that belongs to something.
+            // `8 GB/core` is a valid ratio.
             let is_operation = OPERATIONS.iter().any(|word| noun.starts_with(word));
             if is_operation || direction::begins_with_direction(&noun) {
                 let message =
@@ -165,8 +165,8 @@ fn sizes(lint: &mut Lint<'_>, text: &Text, figures: &[Figure]) {
     }
 }
 
-/// Whether a word for throughput stands within the next few words, with nothing between that has a size, or right before
-/// the figure where a language has no words between.
+/// Returns whether a word for throughput follows within a few words without a word for capacity
+/// between, or directly precedes the figure in scripts without blanks.
 fn near(text: &str, (from, to): (usize, usize)) -> bool {
     let next: String = text[to..].chars().take(40).collect::<String>().to_lowercase();
     let is_near = |word: &str| {
@@ -178,7 +178,7 @@ fn near(text: &str, (from, to): (usize, usize)) -> bool {
         || THROUGHPUT_IS.iter().any(|word| before.ends_with(word))
 }
 
-/// One unit, several ways to write it.
+/// Reports several spellings of one unit.
 fn several_spellings(lint: &mut Lint<'_>, page: &Page) {
     for row in page.tables.iter().flat_map(|table| &table.rows) {
         for cell in row {

@@ -1,4 +1,4 @@
-//! Results held against claims: which claims each result is about, and what follows at each.
+//! Comparison of results with claims: the claims that apply to each result, and a verdict.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Better;
@@ -7,20 +7,20 @@ use serde::Serialize;
 
 use super::{Claim, is_about, names};
 
-/// What a result is beside what was published of it.
+/// Result with the claims that apply to it.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// The result.
+    /// Measured result.
     pub estimate: &'a Estimate,
     /// Every claim about it, the oldest first.
     pub claims: Vec<&'a Claim>,
-    /// What follows.
+    /// Verdict over all claims.
     pub verdict: Verdict,
 }
 
 impl Held<'_> {
-    /// Whether the result keeps one of its claims, with the end of its interval that is kindest to the machine; `None`
-    /// where the claim decides nothing.
+    /// Returns whether the result meets one of its claims, by the more favourable end of its
+    /// interval; `None` if the claim decides nothing.
     #[must_use]
     pub fn is_kept(&self, claim: &Claim) -> Option<bool> {
         let Estimate { ci, better, median, .. } = *self.estimate;
@@ -43,21 +43,21 @@ impl Held<'_> {
     }
 }
 
-/// What follows from the claims about a result.
+/// Verdict from the claims about a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// It keeps every claim that decides.
+    /// The result meets every claim that decides.
     Reached,
-    /// It misses all of them, with the whole of its interval.
+    /// The result misses all of them with its whole interval.
     Missed,
-    /// The claims contradict each other, and it keeps some of them.
+    /// The claims contradict each other, and the result meets some of them.
     Conflict,
     /// No claim decides anything.
     Shown,
 }
 
-/// Holds results against claims; results that none is about are left out.
+/// Compares results with claims; results without a claim are left out.
 #[must_use]
 pub fn hold<'a>(results: &'a [Estimate], claims: &'a [Claim]) -> Vec<Held<'a>> {
     let mut held: Vec<Held<'a>> = Vec::new();
@@ -79,8 +79,8 @@ pub fn hold<'a>(results: &'a [Estimate], claims: &'a [Claim]) -> Vec<Held<'a>> {
 
 const INSTRUCTION_SET: Attribute = Attribute::InstructionSet;
 
-/// Whether no other instruction set did better in the same place: a peak that was published is that of a machine, and
-/// not of the kernel that any machine can run.
+/// Returns whether no other instruction set was faster in the same placement: a published peak is
+/// that of a machine, not of a kernel that any machine can run.
 fn is_fastest(estimate: &Estimate, results: &[Estimate]) -> bool {
     if !estimate.parameters.contains_key(&INSTRUCTION_SET) {
         return true;

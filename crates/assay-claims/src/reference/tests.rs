@@ -1,4 +1,4 @@
-//! References as they are built in and as users write them.
+//! Built-in references and those of users.
 
 use super::*;
 
@@ -18,7 +18,8 @@ fn every_published_figure_has_a_unit_a_source_and_a_value() {
     assert!(all.iter().filter(|claim| claim.of.is_some()).count() > 900);
 }
 
-/// The headlines of HB and HC are the shortest single sample and the largest rate; neither bounds anything.
+/// The headlines of HB and HC are the shortest single sample and the highest rate; neither is a
+/// bound.
 #[test]
 fn a_best_figure_is_no_bound_and_an_end_of_a_range_is_one() {
     let all = published();

@@ -1,17 +1,17 @@
-//! What a page says otherwise than the one it was made from, one line each.
+//! Differences between a page and its source, one case per line.
 
 use std::fmt::Write as _;
 
 use assay_claims::lint::{Finding, left_out, lint};
 
-/// A line of Markdown as a whole page in a language.
+/// Returns a page in a language with one line of Markdown.
 fn page(language: &str, line: &str) -> String {
     let table = "| a | b |\n|---|---|\n";
     let table = if line.starts_with('|') { table } else { "" };
     format!("---\nlang: {language}\n---\n{table}{line}\n")
 }
 
-/// What is found that the page alone does not have: the rule, and what is printed there.
+/// Returns findings that arise only from the source: the rule, and the printed text.
 fn found(text: &str, source: &str) -> String {
     let alone = lint(text, None);
     let is_new = |it: &Finding| !alone.contains(it);
@@ -25,7 +25,7 @@ fn found(text: &str, source: &str) -> String {
 fn check(cases: &[(&str, &str, &str, &str)]) {
     let mut wrong = String::new();
     for (language, line, source, expected) in cases {
-        // In a cell as in a sentence.
+        // Both in a cell and in a sentence.
         for frame in [|it: &str| format!("| x | {it} |"), str::to_owned] {
             let found = found(&page(language, &frame(line)), &page("en", &frame(source)));
             if found != *expected {
@@ -62,7 +62,7 @@ fn a_unit_on_one_side_only_is_found() {
         ("en", "12 ms", "12", "wrong-unit ms;"),
         ("en", "100", "100 %", "wrong-unit 100;"),
         ("ru", "300 000", "300,000 IOPS", "wrong-unit 300 000;"),
-        // It is said in other words, or once for two.
+        // The unit is in other words, or once for two figures.
         ("ru", "300 000 операций ввода-вывода в секунду", "300,000 IOPS", ""),
         ("de", "von 32 bis 33 GB/s", "32-33 GB/s", ""),
         ("ko", "300,000 개의 IOPS", "300,000 IOPS", ""),
@@ -86,7 +86,7 @@ fn a_changed_digit_is_no_lost_precision() {
         ("de", "3.520 GFLOP/s", "3,520 GFLOP/s", ""),
         ("en", "2.4 µs", "2.40 µs", "precision 2.4;"),
         ("en", "0.250 s", "0.250 s", ""),
-        // Another prefix is no other value.
+        // Another prefix with the same value.
         ("en", "1600 MHz", "1.60 GHz", ""),
         ("ru", "25 000 IOPS", "25.00 kIO/s", ""),
         ("en", "1500 MHz", "1.60 GHz", "digits 1500;wrong-unit MHz;"),
@@ -137,7 +137,7 @@ fn sentences_are_compared_in_order_or_said_to_be_left_out() {
         ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence de 1 ms.\n", ""),
         ("# Débit\n\nPlus de 30 000 IOPS.\n\nUne latence de 1 ms.\n", "digits 30 000;"),
         ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence de 1 µs.\n", "wrong-unit µs;"),
-        // Another paragraph without figures.
+        // An additional paragraph without figures.
         ("# Débit\n\nVoir.\n\nPlus de 300 000 IOPS.\n\nUne latence de 2 ms.\n", "digits 2;"),
         ("# Débit\n\nPlus de 300 000 IOPS.\n\nUne latence.\n", "digits Une latence.;"),
     ] {
@@ -167,13 +167,13 @@ fn a_name_has_an_ending_and_no_other_letters() {
 #[test]
 fn what_another_language_does_to_a_sentence_is_no_error() {
     check(&[
-        // Names have the endings of cases.
+        // Names may have case endings.
         ("cs", "test STREAMu 5 s", "the STREAM test 5 s", ""),
         ("hu", "SSDkon 5 s", "on SSD 5 s", ""),
-        // A factor is a figure, however it is written.
+        // A factor is a figure in any spelling.
         ("fr", "200 000 IOPS en lecture, 3 fois plus", "200,000 read IOPS, 3X more", ""),
         ("fr", "200 000 IOPS, 4 fois plus", "200,000 IOPS, 3X more", "digits 4;"),
-        // The source has no time, and is mended.
+        // The source lacks the time; the page has corrected it.
         ("fr", "780 Mo/s en écriture", "780 MB/writes", ""),
         ("fr", "780 Go/s en écriture", "780 MB/writes", "wrong-unit Go/s;"),
         ("tr", "1,3 GB/sn okur, 900 MB/sn yazar", "1.3 GB/s reads, 900 MB/s writes", ""),

@@ -1,4 +1,4 @@
-//! Results held against figures: which of them each figure is about, and what follows at each.
+//! Comparison of results with claims: the claims that apply to each result, and the verdict.
 
 use assay_claims::reference::{Verdict, hold, of_system, read};
 use assay_model::attribute::Attribute;
@@ -7,7 +7,7 @@ use assay_model::summary::Estimate;
 
 use crate::hosts::bandwidth;
 
-/// A peak of one instruction set where it ran.
+/// Returns the peak of one instruction set in a placement.
 fn peak((placement, instruction_set): (&str, &str), median: f64) -> Estimate {
     let mut peak = Estimate {
         benchmark: "compute.peak_flops".to_owned(),
@@ -71,7 +71,7 @@ fn every_figure_has_a_verdict_of_its_own() {
     }
 }
 
-/// A page that says "FIO, 50 GB/s" says of large sequential I/O how fast it is, and nothing of small random I/O.
+/// A published "FIO, 50 GB/s" is about large sequential I/O, not small random I/O.
 #[test]
 fn a_published_bandwidth_is_of_sequential_io() {
     let of = |pattern: &str| {

@@ -1,4 +1,4 @@
-//! Runs of several hosts: thresholds and limits of one host are not those of what several did together.
+//! Runs of several hosts: thresholds and limits of one host do not apply to totals.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use assay_model::benchmark::Better;
 use assay_model::quantity::Unit;
 use assay_model::summary::{Estimate, Tool};
 
-/// A bandwidth of one host, or of those named.
+/// Returns a bandwidth of one host, or a total of `hosts`.
 pub(crate) fn bandwidth(host: &str, value: f64, hosts: Option<&str>) -> Estimate {
     let mut parameters = BTreeMap::from([(Attribute::Host, host.into())]);
     parameters.extend(hosts.map(|hosts| (Attribute::Hosts, hosts.into())));

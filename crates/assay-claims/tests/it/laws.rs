@@ -1,10 +1,10 @@
-//! What cannot come from one measurement, and rows beside it that are right and raise nothing.
+//! Figures that cannot come from one measurement, and similar ones that are right.
 
 use std::fmt::Write as _;
 
 use assay_claims::lint::{Rule, lint};
 
-/// What is impossible of a page, as it is printed.
+/// Returns the impossible figures of a page, as printed.
 fn impossible(text: &str) -> Vec<String> {
     let found = lint(text, None);
     let found = found.iter().filter(|it| it.rule == Rule::Impossible);
@@ -22,7 +22,7 @@ fn check(cases: &[(&str, &[&str])]) {
     assert!(wrong.is_empty(), "{wrong}");
 }
 
-/// A table of one heading and one row.
+/// Returns a table of one heading and one row.
 fn table(heading: &str, row: &str) -> String {
     let rule = "-|".repeat(heading.matches('|').count() - 1);
     format!("{heading}\n|{rule}\n{row}\n")
@@ -38,13 +38,13 @@ fn statistics_have_an_order_under_any_heading() {
         ("| min | median | p99 | max |", "| 1 µs | 4 µs | 3 µs | 9 µs |", &["3"]),
         ("| min | median | p99 | max |", "| 1 µs | 900 µs | 1.2 ms | 9 ms |", &[]),
         ("| p50 | p90 | p99.9 |", "| 5 | 7 | 6 |", &["6"]),
-        // A mean is beyond the 99th percentile where a few are very late.
+        // A mean exceeds the 99th percentile where a few values are very large.
         ("| median | mean | p99 | max |", "| 1 | 50 | 3 | 5000 |", &[]),
         ("| мин | среднее | макс |", "| 3 | 2 | 4 |", &["2"]),
         ("| 最小値 | 平均 | 最大値 |", "| 3 | 4 | 2 |", &["2"]),
         ("| 읽기 최소 | 읽기 평균 |", "| 3 | 2 |", &["2"]),
         ("| BW peak[MB/sec] | BW average[MB/sec] |", "| 900 | 1000 |", &["900"]),
-        // Of two different things.
+        // Two different subjects.
         ("| min latency | max throughput |", "| 12 | 5 |", &[]),
         ("| read min | write max |", "| 12 | 5 |", &[]),
         ("| min latency (max rate) | max latency |", "| 12 | 5 |", &[]),
@@ -106,15 +106,15 @@ fn two_units_of_one_value_agree() {
         ("16 Gbit/s = 2000 MB/s", &[]),
         ("16 Gbit/s = 2000 MiB/s", &["2000"]),
         ("100 Gbit/s (12.5 GB/s)", &[]),
-        // A burst beside what is sustained, and what each part has.
+        // A burst next to the sustained rate, and a rate per part.
         ("125 MB/s (1 GB/s)", &[]),
         ("260 GB/s (32-33 GB/s per CCX)", &[]),
         ("1 TiB (1024 GiB)", &[]),
     ]);
 }
 
-/// Bandwidth that falls once where it had only grown was printed wrong; what falls here and there was measured so, and
-/// what has an interval says how far to believe it.
+/// A single fall of bandwidth after steady growth is a misprint; several falls are noise, and an
+/// interval shows the uncertainty.
 #[test]
 fn bandwidth_falls_for_a_reason() {
     let sizes = [32768, 65536, 131_072, 262_144, 524_288];

@@ -1,4 +1,4 @@
-//! Five published pages, as far as they hold figures, with every error that is known of them.
+//! Published pages and translations with their known errors.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,7 +11,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Everything that is found, one line each; those rules are compared with a file that is read by people.
+/// Formats all findings, one per line, for a reviewed file of expected output.
 fn reported(found: &[Finding]) -> String {
     let mut text = String::new();
     for it in found {
@@ -22,10 +22,10 @@ fn reported(found: &[Finding]) -> String {
     text
 }
 
-/// An error that is known: the rule that must find it, and what is printed there.
+/// Known error: the rule that must report it, and the printed text.
 type Known = (Rule, &'static str);
 
-/// How many of the known errors are found, and all findings are written to be read.
+/// Checks that every known error is found, and compares all findings with the reviewed file.
 fn check(name: &str, source: Option<&str>, known: &[Known]) {
     let text = page(name);
     let found = lint(&text, source.map(page).as_deref());
@@ -137,7 +137,7 @@ fn hc_in_korean() {
     );
 }
 
-/// The English pages, which have the right units, give nothing that their own source does not have.
+/// The English pages have the right units and agree with themselves as their source.
 #[test]
 fn a_page_agrees_with_itself() {
     for name in ["hb-2019.en.md", "hb-2020.en.md", "hc-2019.en.md"] {
@@ -204,7 +204,7 @@ fn hostile_pages_are_only_pages() {
     }
 }
 
-/// Work grows with the size of a page and not with its square: this would take minutes.
+/// The work grows linearly with the size of a page; quadratic growth would take minutes.
 #[test]
 fn a_page_of_one_line_is_read() {
     for piece in [
@@ -226,7 +226,7 @@ fn a_page_of_one_line_is_read() {
     }
 }
 
-/// Code, front matter and comments are nobody's prose: nothing is found in them, and nothing there is mended.
+/// Code, front matter and comments are not prose: nothing in them is reported or corrected.
 #[test]
 fn what_is_not_looked_at_stays_as_it_is() {
     let wrong = "4 GiB / s";
@@ -270,7 +270,7 @@ fn what_is_not_looked_at_stays_as_it_is() {
     assert!(reported.is_empty(), "{reported}");
 }
 
-/// A table whose rows begin with no bar, and one in a quotation.
+/// Tables without leading bars, and tables in a quotation.
 #[test]
 fn tables_of_any_form_are_tables() {
     let rows = ["t_min | t_avg", "--- | ---:", "2.24 | 2.02", "2.30 | 2.40"];
@@ -282,7 +282,7 @@ fn tables_of_any_form_are_tables() {
     }
 }
 
-/// A blank that is written as an entity is a blank, and every place stays where it is.
+/// Entities of blanks are blanks, and positions stay.
 #[test]
 fn entities_of_blanks_are_blanks() {
     let page = |blank: &str| {
@@ -300,7 +300,7 @@ fn entities_of_blanks_are_blanks() {
     }
 }
 
-/// Pages that nobody tuned the rules to: everything found is an error of theirs, but for one alarm at most.
+/// Pages that the rules were not tuned to: at most one false alarm each.
 #[test]
 fn other_translations_give_no_more_false_alarms() {
     for (name, known) in UNSEEN {
@@ -327,7 +327,7 @@ fn sarif_names_a_page_by_a_uri() {
     assert_eq!(place["artifactLocation"]["uri"], "a%20b/%C3%A9%3A1%25.md", "{place}");
 }
 
-/// Pages with their errors.
+/// Pages with their known errors.
 const UNSEEN: [(&str, &[Known]); 9] = [
     ("anf.ko.md", &[(Rule::WrongUnit, "MiB는")]),
     (
@@ -361,7 +361,7 @@ const UNSEEN: [(&str, &[Known]); 9] = [
     ("anf.ja.md", &[(Rule::WrongUnit, "MiB です")]),
 ];
 
-/// Sentences of translations that nobody tuned the rules to: what is right in them stays unsaid.
+/// Sentences of translations that the rules were not tuned to, without false alarms.
 #[test]
 fn other_languages_give_no_false_alarm() {
     for (sentence, expected) in [

@@ -1,4 +1,4 @@
-//! The linter over five published translations: it finds what is known to be wrong with them.
+//! Integration tests of claims, gates and the linter on published pages.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 

@@ -1,13 +1,14 @@
-//! Arithmetic in fio's values: `(1024*4)`, `(8k+4k)/2`, `2*$mb_memory` once the name is replaced.
+//! Arithmetic in fio's values: `(1024*4)`, `(8k+4k)/2`, `2*$mb_memory` after keyword expansion.
 //!
-//! Operators `+ - * / % ^` and parentheses with the usual precedence; a number may carry a unit,
-//! which the caller reads. Never panics and never loops on any text: depth is bounded.
+//! Supports the operators `+ - * / % ^` and parentheses with the usual precedence. A number may
+//! carry a unit, which the caller parses. Never panics or loops on any input: the nesting depth is
+//! bounded.
 
-/// Deeper nesting is refused; a stack has an end.
+/// Maximum nesting depth; keeps recursion within the stack.
 const DEEPEST: u32 = 64;
 
-/// The value of the expression; `number` reads one operand with its unit. `None` when the text is
-/// no expression or divides by zero.
+/// Evaluates the expression; `number` parses one operand with its unit. Returns `None` for a
+/// malformed expression or a division by zero.
 pub(super) fn evaluate(text: &str, number: &dyn Fn(&str) -> Option<f64>) -> Option<f64> {
     let mut reader = Reader { text, at: 0, depth: 0, number };
     let value = reader.sum()?;
@@ -88,10 +89,10 @@ impl Reader<'_> {
         (self.depth <= DEEPEST).then_some(())
     }
 
-    fn operator(&mut self, of: &[u8]) -> Option<u8> {
+    fn operator(&mut self, accepted: &[u8]) -> Option<u8> {
         self.skip_blanks();
         let next = *self.text.as_bytes().get(self.at)?;
-        of.contains(&next).then(|| {
+        accepted.contains(&next).then(|| {
             self.at += 1;
             next
         })

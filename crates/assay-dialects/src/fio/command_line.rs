@@ -1,6 +1,7 @@
-//! fio's command line: job options, job files, and how the results are to be written.
+//! fio's command line: job options, job files, and the output format of the results.
 //!
-//! Both `--name=value` and `-name=value` are read, and a value may be the next word, as fio allows.
+//! Accepts both `--name=value` and `-name=value`. The value may also be the next argument, as in
+//! fio.
 
 use std::fmt::Write as _;
 
@@ -9,69 +10,69 @@ use super::jobfile::{Reader, Section, Setting, Surroundings, setting};
 use super::option;
 use assay_model::near::nearest;
 
-/// Everything that was requested.
+/// Parsed command line with all job files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Request {
-    /// The jobs in order.
+    /// Jobs in order.
     pub sections: Vec<Section>,
-    /// The global settings, for the report.
+    /// Global settings, for the report.
     pub globals: Vec<Setting>,
-    /// How the results are written.
+    /// Output formats and destination of the results.
     pub output: Output,
     /// Devices and files that may be overwritten.
     pub destroy_data: Vec<String>,
-    /// Whether targets may be on the root's file system where a volume was expected.
+    /// Whether targets may be on the root file system where a volume was expected.
     pub target_on_root: bool,
-    /// Where the run is kept.
+    /// Storage of the run.
     pub keep: Keep,
-    /// Print what would be done and do nothing.
+    /// Whether to print the plan and stop.
     pub dry_run: bool,
-    /// Read everything and do nothing.
+    /// Whether to parse everything and stop.
     pub parse_only: bool,
-    /// Refuse to write.
+    /// Whether writing is forbidden.
     pub read_only: bool,
-    /// Print the jobs as a command line and end.
+    /// Whether to print the jobs as one command line and stop.
     pub show_command: bool,
-    /// What the user should know about options of the program.
+    /// Notes for the user about options of the program.
     pub notes: Vec<String>,
-    /// Print the version and end.
+    /// Whether to print the version and stop.
     pub version: bool,
-    /// Every text by name, for showing places in it.
+    /// Source texts by name, for error messages with locations.
     pub texts: Vec<(String, String)>,
 }
 
 /// Whether and where the run is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Keep {
-    /// Not at all.
+    /// Whether the run is not stored.
     pub no_store: bool,
-    /// The folder of stored runs; `None` = the user's own.
+    /// Folder of stored runs; `None` = the user's default.
     pub store: Option<String>,
-    /// What the condition is called.
+    /// Label of the condition.
     pub label: Option<String>,
 }
 
-/// How the results are written.
+/// Output formats and destination of the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// The formats in the order in which they are printed.
+    /// Formats in the order in which they are printed.
     pub formats: Vec<Format>,
-    /// The file; `None` = standard output.
+    /// Output file; `None` = standard output.
     pub file: Option<String>,
-    /// Of the terse format: 3, 4 or 5.
+    /// Version of the terse format: 3, 4 or 5.
     pub terse_version: u32,
 }
 
-/// One format of results.
+/// Output format of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Human-readable text.
     Normal,
-    /// One JSON document.
+    /// Single JSON document.
     Json,
-    /// The same with every latency.
+    /// JSON with every latency that occurred.
     JsonPlus,
-    /// One line per job, fields between semicolons.
+    /// Line per job, fields separated by semicolons.
     Terse,
 }
 
@@ -81,11 +82,11 @@ impl Default for Output {
     }
 }
 
-/// The name of the command line in places.
+/// Name of the command line in error locations.
 pub const COMMAND_LINE: &str = "command line";
 
-/// Options of the program itself that change nothing here: name, whether a value follows, and why, where
-/// a user would miss something.
+/// Ignored options of the program itself: name, whether a value follows, and a reason where the
+/// user would miss an effect.
 const IDLE: &[(&str, bool, &str)] = &[
     ("eta", true, ""),
     ("eta-interval", true, ""),
@@ -97,7 +98,7 @@ const IDLE: &[(&str, bool, &str)] = &[
     ("aux-path", true, "no state is kept between runs"),
 ];
 
-/// Options of the program itself that would do something else.
+/// Rejected options of the program itself, because they would change what is done.
 const REFUSED: &[(&str, &str)] = &[
     ("server", "hosts are driven by assay's own agents"),
     ("client", "hosts are driven by assay's own agents"),
@@ -121,7 +122,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("enghelp", "`man fio` describes the options, docs/fio.md says which of them run"),
 ];
 
-/// Options of the program itself that are carried out: name, and whether a value follows.
+/// Implemented options of the program itself: name, and whether a value follows.
 const CARRIED_OUT: &[(&str, bool)] = &[
     ("output", true),
     ("output-format", true),
@@ -136,14 +137,14 @@ const CARRIED_OUT: &[(&str, bool)] = &[
     ("dry-run", false),
     ("destroy-data", true),
     ("target-on-root", false),
-    // As it was called before; stored runs have it.
+    // Former name of `--target-on-root`; stored runs contain it.
     ("allow-unmounted", false),
     ("no-store", false),
     ("store", true),
     ("label", true),
 ];
 
-/// Job options that stand without a value.
+/// Job options without a value.
 const WITHOUT_VALUE: &[&str] = &[
     "norandommap",
     "time_based",
@@ -164,7 +165,7 @@ const WITHOUT_VALUE: &[&str] = &[
 ];
 
 impl Request {
-    /// The jobs as one command line, every option with each of them.
+    /// Returns the jobs as one command line; every option is repeated for each job.
     #[must_use]
     pub fn as_command(&self) -> String {
         let mut line = String::from("fio");
@@ -182,7 +183,7 @@ impl Request {
     }
 }
 
-/// As a shell takes it for one word.
+/// Quotes a word for the shell.
 fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,%+=@".contains(c);
     match word.chars().all(plain) && !word.is_empty() {
@@ -191,10 +192,10 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// Reads the words after `fio` and all files that they name.
+/// Parses the arguments after `fio` and all job files that they name.
 ///
 /// # Errors
-/// The first word, line or value that cannot be carried out.
+/// The first argument, line or value that is not supported.
 pub fn read(words: &[String], surroundings: &Surroundings<'_>) -> Result<Request, Fault> {
     let text = words.join(" ");
     let mut reading = Reading {
@@ -241,7 +242,7 @@ struct Reading<'a> {
     words: &'a [String],
     text: &'a str,
     next: usize,
-    /// Where the next word begins in the text.
+    /// Offset of the next word in the text.
     offset: usize,
     request: Request,
     files: Vec<(String, Origin)>,
@@ -280,8 +281,8 @@ impl Reading<'_> {
             }
             return Ok(());
         }
-        let of_program = CARRIED_OUT.iter().find(|(known, _)| *known == dashed);
-        if let Some((known, takes_value)) = of_program {
+        let implemented = CARRIED_OUT.iter().find(|(known, _)| *known == dashed);
+        if let Some((known, takes_value)) = implemented {
             let value = if *takes_value { value.or_else(|| self.value()) } else { value };
             return self.program_option(known, value.as_deref(), &origin);
         }
@@ -292,7 +293,7 @@ impl Reading<'_> {
         self.section_option(name, value, origin)
     }
 
-    /// The next word, if it can be a value.
+    /// Takes the next word if it can be a value.
     fn value(&mut self) -> Option<String> {
         let next = self.words.get(self.next)?;
         let is_value = !next.starts_with('-') || next == "-";

@@ -1,6 +1,7 @@
-//! From jobs to a plan: jobs that run at the same time are the streams of one phase.
+//! Compilation of fio jobs to a plan: jobs that run at the same time become the streams of one
+//! phase.
 //!
-//! Opens nothing: how large a file is comes from the caller.
+//! Opens nothing: the caller supplies file sizes.
 
 use std::path::{Path, PathBuf};
 
@@ -20,13 +21,13 @@ mod files;
 mod order;
 mod streams;
 
-/// What the plan depends on besides the text.
+/// Facts about the machine that the plan depends on.
 pub struct Places<'a> {
-    /// Bytes of a file or device that exists.
+    /// Size in bytes of an existing file or device.
     pub size_of: &'a dyn Fn(&Path) -> Option<u64>,
-    /// The CPUs of a NUMA node.
+    /// CPUs of a NUMA node.
     pub cpus_of_node: &'a dyn Fn(usize) -> Option<Vec<usize>>,
-    /// A seed for jobs that do not repeat their offsets.
+    /// Seed for jobs that do not repeat their offsets.
     pub fresh_seed: u64,
 }
 
@@ -36,44 +37,44 @@ impl std::fmt::Debug for Places<'_> {
     }
 }
 
-/// Jobs as a plan, and how its outcomes belong to them.
+/// Plan of a set of jobs, with the mapping from its outcomes back to the jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FioPlan {
-    /// What is carried out.
+    /// Plan to execute.
     pub plan: StoragePlan,
-    /// The jobs as they were read.
+    /// Parsed options of each job.
     pub workers: Vec<Worker>,
-    /// What is reported, in order.
+    /// Report entries in order.
     pub reports: Vec<ReportRow>,
-    /// Every clone of every job, in order: fio numbers them from 1.
+    /// Clones of all jobs in order; fio numbers them from 1.
     pub clones: Vec<Clone>,
-    /// What the user should know before it begins.
+    /// Notes to print before the run begins.
     pub notes: Vec<String>,
 }
 
-/// One entry of the report: a clone of a job, or with `group_reporting` a whole group.
+/// Entry of the report: a clone of a job, or a whole group with `group_reporting`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReportRow {
-    /// Index of the (first) job.
+    /// Index of the (first) job's section.
     pub worker: usize,
     /// fio's group.
     pub group: usize,
-    /// Jobs that it sums up.
+    /// Number of jobs in the entry.
     pub members: u32,
-    /// Phase and stream of everything it sums up.
+    /// Phase and stream of each part of the entry.
     pub parts: Vec<Part>,
 }
 
-/// One clone of a job.
+/// Clone of a job (`numjobs`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clone {
-    /// Index of the job.
+    /// Index of the job's section.
     pub worker: usize,
-    /// What it does in the plan.
+    /// Its stream in the plan.
     pub part: Part,
 }
 
-/// One stream of one phase.
+/// Reference to one stream of one phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
     /// Index into the plan's phases.
@@ -82,10 +83,10 @@ pub struct Part {
     pub stream: usize,
 }
 
-/// Turns the jobs of a request into a plan.
+/// Compiles the jobs of a request to a plan.
 ///
 /// # Errors
-/// A value that is none, or options that do not fit together.
+/// An invalid value, or conflicting options.
 pub fn compile(request: &Request, places: &Places<'_>) -> Result<FioPlan, Fault> {
     let mut jobs = vec![];
     for section in &request.sections {
@@ -172,7 +173,8 @@ impl Compiler<'_> {
             timing: timing(members)?,
             engine: engines[0],
             data: StorageData { compressible: job.compress_percent / 100.0, verify },
-            // fio multiplies its seed with the number of the job, so that no two go to the same places.
+            // fio multiplies its seed by the number of the job, so that no two jobs use the same
+            // offsets.
             seed: if job.repeat { job.seed } else { self.places.fresh_seed }
                 .wrapping_add(index as u64),
         };
@@ -193,7 +195,8 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A steady state is one of all jobs that run together, so they must be one entry.
+    /// Rejects a steady state that spans several report entries: it covers all jobs that run
+    /// together.
     fn one_steady_state(&self, members: &[Placed], phase: usize) -> Result<(), Fault> {
         let asks = |(job, _): &&Placed| Window::of(&job.manner).is_some();
         let here = |row: &&ReportRow| row.parts.iter().any(|part| part.phase == phase);
@@ -208,9 +211,9 @@ impl Compiler<'_> {
     }
 
     /// Adds a clone to the report, or to the entry of its group.
-    fn report(&mut self, job: usize, of: &Worker, part: Part) {
+    fn report(&mut self, job: usize, options: &Worker, part: Part) {
         let group = self.group;
-        let same = |row: &&mut ReportRow| of.group_reporting && row.group == group;
+        let same = |row: &&mut ReportRow| options.group_reporting && row.group == group;
         if let Some(row) = self.reports.last_mut().filter(same) {
             row.parts.push(part);
             row.members += 1;
@@ -219,7 +222,7 @@ impl Compiler<'_> {
         self.reports.push(ReportRow { worker: job, group, members: 1, parts: vec![part] });
     }
 
-    /// Ends a phase: what is read back belongs to the same entries, and a new group begins.
+    /// Ends a phase: adds the read-back to the same entries and starts a new group.
     fn close(&mut self, index: usize, read_back: bool) {
         if read_back {
             for row in &mut self.reports {
@@ -232,14 +235,14 @@ impl Compiler<'_> {
     }
 }
 
-/// A fault of a job as a whole.
+/// Returns a fault that concerns a job as a whole.
 fn combine(placed: &Placed, why: impl Into<String>, hint: &'static str) -> Fault {
     let (job, origin) = placed;
     let kind = FaultKind::Combine { section: job.name.clone(), why: why.into(), hint };
     Fault::new(origin.clone(), kind)
 }
 
-/// Jobs that run at the same time share one clock, so they must agree on times and data.
+/// Checks that jobs running at the same time agree on times and data, because they share one clock.
 fn agree(members: &[Placed]) -> Result<(), Fault> {
     let (first, _) = &members[0];
     for placed in members {
@@ -301,13 +304,14 @@ fn verify(members: &[Placed]) -> Verify {
     }
 }
 
-/// Everything once more in order, to check what was written.
+/// Returns a phase that reads everything once in order, to verify what was written.
 fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
     let mut workload = written.clone();
     workload.load = Load::Closed;
     workload.timing = StorageTiming { warmup_s: 0.0, duration_s: None, ..written.timing };
     for target in &mut workload.targets {
-        // fio syncs and drops the cache before, whatever `invalidate` says (do_verify of backend.c).
+        // fio syncs and drops the cache first, regardless of `invalidate` (`do_verify` in
+        // backend.c).
         target.opening.drops_cache = true;
     }
     for stream in &mut workload.streams {
@@ -321,7 +325,7 @@ fn reading_back(name: &str, written: &StorageWorkload) -> StoragePhase {
     }
 }
 
-/// The window that ends a phase, with the streams that count.
+/// Returns the steady-state window that ends a phase, and the streams that it covers.
 #[must_use]
 pub fn steady_window(plan: &FioPlan, phase: usize) -> Option<(Window, Vec<usize>)> {
     let here = || plan.clones.iter().filter(|clone| clone.part.phase == phase);
@@ -329,7 +333,7 @@ pub fn steady_window(plan: &FioPlan, phase: usize) -> Option<(Window, Vec<usize>
     Some((window, here().map(|clone| clone.part.stream).collect()))
 }
 
-/// What a user of fio would not expect.
+/// Returns notes on behaviour that a user of fio would not expect.
 fn remarks(jobs: &[Placed]) -> Vec<String> {
     let mut remarks = vec![];
     let mut noted: Vec<_> = jobs.iter().flat_map(|(job, _)| job.noted.clone()).collect();
@@ -352,7 +356,7 @@ fn remarks(jobs: &[Placed]) -> Vec<String> {
     remarks
 }
 
-/// The path of a file of fio.
+/// Joins a folder and a file name as fio does.
 fn path(folder: Option<&String>, name: &str) -> PathBuf {
     match folder {
         Some(folder) => path_text::path(folder).join(path_text::path(name)),
@@ -360,7 +364,8 @@ fn path(folder: Option<&String>, name: &str) -> PathBuf {
     }
 }
 
-/// The engines by fio's names: which of ours, whether it blocks, and what the user should know.
+/// Engines by fio's names: the matching engine of assay, whether it blocks, and a note for the
+/// user.
 const ENGINES: &[(&str, EngineChoice, bool, &str)] = &[
     ("sync", EngineChoice::Threads, true, ""),
     ("psync", EngineChoice::Threads, true, ""),

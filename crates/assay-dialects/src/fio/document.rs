@@ -1,8 +1,8 @@
-//! JSON as fio lays it out: keys in fio's order, six digits behind the point.
+//! JSON in fio's layout: keys in fio's order, six decimals.
 
 use std::fmt::Write as _;
 
-/// A value; an object keeps the order in which it was made.
+/// JSON value; an object keeps its insertion order.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Json {
     Object(Vec<(String, Self)>),
@@ -13,7 +13,7 @@ pub(super) enum Json {
 }
 
 impl Json {
-    /// An object from names and values.
+    /// Builds an object from names and values.
     pub(super) fn object<const N: usize>(entries: [(&str, Self); N]) -> Self {
         Self::Object(
             entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -24,7 +24,7 @@ impl Json {
         Self::Text(text.to_owned())
     }
 
-    /// The document.
+    /// Renders the document.
     pub(super) fn render(&self) -> String {
         let mut text = String::new();
         self.write(&mut text, 0);
@@ -58,7 +58,7 @@ impl Json {
             Self::Whole(value) => {
                 let _ = write!(text, "{value}");
             }
-            // JSON has no infinity; nothing here should be one.
+            // JSON has no infinity; no value here should be infinite.
             Self::Number(value) if !value.is_finite() => text.push_str("0.000000"),
             Self::Number(value) => {
                 let _ = write!(text, "{value:.6}");

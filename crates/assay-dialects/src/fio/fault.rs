@@ -1,10 +1,10 @@
-//! Errors in fio job files and command lines, with their place.
+//! Errors in fio job files and command lines, with their locations.
 //!
-//! Never prints: the caller has the text and shows the place.
+//! Never prints: the caller has the source text and shows the location.
 
 use thiserror::Error;
 
-/// Where something stands: a text by name and the bytes in it.
+/// Location in a named source text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Origin {
     /// Name of the file, or `command line`.
@@ -17,84 +17,84 @@ pub struct Origin {
     pub span: (usize, usize),
 }
 
-/// A fault and its place.
+/// Error with its location.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{}:{}:{}: {kind}", .origin.file, .origin.line, .origin.column)]
 pub struct Fault {
-    /// Where.
+    /// Location of the error.
     pub origin: Origin,
-    /// What.
+    /// Kind of the error.
     pub kind: Box<FaultKind>,
 }
 
-/// What can be wrong.
+/// Kinds of errors in job files and command lines.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum FaultKind {
-    /// No option of fio.
+    /// Not an option of fio.
     #[error("fio has no option `{name}`")]
     Unknown {
-        /// As written.
+        /// Name as written.
         name: String,
-        /// The nearest option that exists.
+        /// Nearest existing option.
         near: Option<&'static str>,
     },
-    /// An option of fio that would change the result and is not carried out.
+    /// Option of fio that would change the result and is not supported.
     #[error("assay does not carry out fio's `{name}`: {why}")]
     Refuse {
-        /// The option, with its value where that is what is refused.
+        /// Option, with its value if only that value is not supported.
         name: String,
-        /// Why not.
+        /// Reason.
         why: &'static str,
     },
-    /// A value that the option cannot have.
+    /// Invalid value of an option.
     #[error("`{value}` is no value of `{name}`: {why}")]
     Value {
-        /// The option.
+        /// Option name.
         name: String,
-        /// As written.
+        /// Value as written.
         value: String,
-        /// What it should be.
+        /// Expected value.
         why: String,
     },
-    /// A line that is neither a section nor an option.
+    /// Line that is neither a section nor an option.
     #[error("this line cannot be read: {why}")]
     Line {
-        /// What is wrong with it.
+        /// Reason.
         why: &'static str,
     },
-    /// A file that was named cannot be read.
+    /// Named file that cannot be read.
     #[error("cannot read {path}: {why}")]
     Read {
-        /// The file.
+        /// File path.
         path: String,
-        /// What the system said.
+        /// Error message of the system.
         why: String,
     },
-    /// Options that are each fine and do not fit together.
+    /// Options that are valid on their own but conflict.
     #[error("job `{section}`: {why}")]
     Combine {
-        /// The job.
+        /// Job name.
         section: String,
-        /// What does not fit.
+        /// Description of the conflict.
         why: String,
-        /// What to do.
+        /// Advice.
         hint: &'static str,
     },
-    /// `--section` names a job that no file has.
+    /// `--section` with a name that no job file contains.
     #[error("no section is called `{name}`")]
     NoSection {
-        /// As typed.
+        /// Name as typed.
         name: String,
-        /// The nearest that is there.
+        /// Nearest existing section.
         near: Option<String>,
     },
-    /// Nothing to do.
+    /// No job defined.
     #[error("no job is defined")]
     Empty,
 }
 
 impl Origin {
-    /// The place of `start..end` in `text`.
+    /// Returns the location of `start..end` in `text`.
     #[must_use]
     pub fn of(file: &str, text: &str, start: usize, end: usize) -> Self {
         let start = floor(text, start);
@@ -114,7 +114,7 @@ impl Fault {
         Self { origin, kind: Box::new(kind) }
     }
 
-    /// What to do about it.
+    /// Returns advice on how to fix the error.
     #[must_use]
     pub fn hint(&self) -> String {
         match &*self.kind {
@@ -145,7 +145,7 @@ impl Fault {
     }
 }
 
-/// The nearest boundary of a character at or before `at`.
+/// Returns the nearest character boundary at or before `at`.
 fn floor(text: &str, at: usize) -> usize {
     let mut at = at.min(text.len());
     while !text.is_char_boundary(at) {

@@ -1,45 +1,46 @@
-//! Job files: sections, settings and where each stands. What a setting means is for `worker`.
+//! Parser of job files: sections and settings with their locations. `section_options` interprets
+//! the settings.
 //!
-//! Opens nothing itself: files that are included come through the surroundings.
+//! Opens nothing: included files are read through [`FioParseContext`].
 
 use super::fault::{Fault, FaultKind, Origin};
 use super::option::{self, Row, Standing};
 
-/// What a job file may ask about.
+/// Files, variables and machine facts that a job file may refer to.
 pub struct Surroundings<'a> {
-    /// The text of a file, or why it cannot be read.
+    /// Reads a file: its text, or the reason of the failure.
     pub read_file: &'a dyn Fn(&str) -> Result<String, String>,
-    /// A variable of the environment.
+    /// Looks up an environment variable.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// `$pagesize`: bytes of a page of memory.
+    /// `$pagesize`: bytes of a memory page.
     pub page_bytes: u64,
     /// `$mb_memory`: memory in MiB.
     pub memory_mib: u64,
-    /// `$ncpus`: processors that are online.
+    /// `$ncpus`: number of online CPUs.
     pub cpus: u64,
 }
 
-/// One option as it was written.
+/// Option as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// Which option.
+    /// Entry in the option table.
     pub row: &'static Row,
-    /// Behind the `=`, if anything.
+    /// Text after the `=`, if any.
     pub value: Option<String>,
-    /// Where.
+    /// Location.
     pub origin: Origin,
 }
 
-/// One job as it was written.
+/// Job as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
     /// Its name.
     pub name: String,
-    /// Where its name stands.
+    /// Location of its name.
     pub origin: Origin,
-    /// The global settings that hold for it, in order.
+    /// Global settings that apply to it, in order.
     pub globals: Vec<Setting>,
-    /// Its own, in order; they win.
+    /// Its own settings, in order; they override the global ones.
     pub own: Vec<Setting>,
 }
 
@@ -49,12 +50,12 @@ impl std::fmt::Debug for Surroundings<'_> {
     }
 }
 
-/// Files within files within files: fio stops at 16.
+/// Maximum depth of nested includes, as in fio.
 const DEEPEST_INCLUDE: u32 = 16;
-/// No real job file is near this; an include that doubles itself would be.
+/// Maximum number of settings: far above any real job file; stops an include that doubles itself.
 const MOST_SETTINGS: usize = 100_000;
 
-/// Reads job files one after another.
+/// Reader of a sequence of job files.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     surroundings: &'a Surroundings<'a>,
@@ -62,12 +63,12 @@ pub(super) struct Reader<'a> {
     sections: Vec<Section>,
     in_global: bool,
     settings: usize,
-    /// Every text that was read, by name, for showing places in it.
+    /// Source texts by name, for error messages with locations.
     pub(super) texts: Vec<(String, String)>,
 }
 
 impl<'a> Reader<'a> {
-    /// `globals` hold for every section of every file.
+    /// Creates a reader; `globals` apply to every section of every file.
     pub(super) fn new(surroundings: &'a Surroundings<'a>, globals: Vec<Setting>) -> Self {
         Self {
             surroundings,
@@ -85,7 +86,7 @@ impl<'a> Reader<'a> {
         self.text_of(path, origin, 0, &mut false)
     }
 
-    /// What was read: the sections and the global settings at the end.
+    /// Returns the sections, the final global settings and the source texts.
     pub(super) fn finish(self) -> (Vec<Section>, Vec<Setting>, Vec<(String, String)>) {
         (self.sections, self.globals, self.texts)
     }
@@ -187,7 +188,7 @@ fn refuse_many(origin: Origin) -> Result<(), Fault> {
     Err(Fault::new(origin, FaultKind::Line { why: "there are more than 100,000 settings" }))
 }
 
-/// Reads `name=value` or `name`; what assay does not carry out ends here.
+/// Parses `name=value` or `name`; returns an error for unsupported options.
 pub(super) fn setting(
     written: &str,
     origin: Origin,
@@ -211,7 +212,7 @@ pub(super) fn setting(
     Ok(Setting { row, value, origin })
 }
 
-/// Replaces `${NAME}`; what is not set is empty, as in fio.
+/// Expands `${NAME}`; unset variables are empty, as in fio.
 fn environment(text: &str, surroundings: &Surroundings<'_>) -> String {
     let mut result = String::new();
     let mut rest = text;

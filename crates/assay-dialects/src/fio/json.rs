@@ -1,4 +1,4 @@
-//! fio's JSON, key by key as 3.33 writes it.
+//! fio's JSON output, key by key as fio 3.33 writes it.
 
 use super::command_line::Request;
 use super::compile::FioPlan;
@@ -7,7 +7,7 @@ use super::jobfile::Setting;
 use super::statistics::{Circumstances, DiskUse, Samples, Side, Times, WorkerResult, groups};
 use super::steady::Window;
 
-/// The document; with `bins`, as `json+`, every latency that occurred is reported.
+/// Renders the document; with `bins` (`json+`), it includes every latency that occurred.
 #[must_use]
 pub fn document(
     request: &Request,
@@ -44,7 +44,7 @@ pub fn document(
         .render()
 }
 
-/// Options with their values, the last of each; options that are only named are left out by fio.
+/// Lists options with their last values; fio omits options without a value.
 fn settings(settings: &[Setting]) -> Json {
     let mut entries: Vec<(String, Json)> = vec![];
     for setting in settings {
@@ -161,7 +161,7 @@ fn side(result: &WorkerResult<'_>, side: &Side, of_group: u64, bins: bool) -> Js
     counts(side, [slat, clat, lat], of_group_percent(&side.bandwidth, of_group))
 }
 
-/// A job's mean bandwidth in percent of its group's.
+/// Returns a job's mean bandwidth in percent of its group's.
 pub(super) fn of_group_percent(bandwidth: &Samples, of_group: u64) -> f64 {
     if bandwidth.count == 0 || of_group <= 1024 {
         return if bandwidth.count == 0 { 0.0 } else { 100.0 };

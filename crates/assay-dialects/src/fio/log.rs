@@ -1,7 +1,8 @@
-//! fio's logs: bandwidth, IO/s and latencies over time, one line per window or per I/O, and histograms.
+//! fio's logs: bandwidth, IO/s and latencies over time, one line per window or per I/O, and
+//! histograms.
 //!
-//! Lines are `time in ms, value, direction, bytes, [offset,] priority`; KiB/s, IO/s and nanoseconds.
-//! Opens nothing: it writes to what it is given.
+//! Lines are `time in ms, value, direction, bytes, [offset,] priority`; values in KiB/s, IO/s or
+//! nanoseconds. Opens nothing: the caller supplies the writer.
 
 use std::io::{self, Write};
 
@@ -12,14 +13,14 @@ use assay_model::storage_outcome::{
 use super::compile::FioPlan;
 use super::worker::{Logs, Worker};
 
-/// One file.
+/// Log file of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogFile {
-    /// Its path.
+    /// File path.
     pub path: String,
-    /// What it reports.
+    /// Kind of its values.
     kind: Kind,
-    /// Indices of the clones that it reports.
+    /// Indices of the clones in the log.
     clones: Vec<usize>,
 }
 
@@ -28,17 +29,17 @@ enum Kind {
     Bandwidth,
     Rate,
     Latency,
-    /// Nothing: submission is no part of the series.
+    /// Always empty: the series has no submission times.
     Submission,
     Histogram,
 }
 
-/// A window shorter than this share of what was asked goes on.
+/// Share of the requested length from which a window counts as complete.
 const WHOLE: f64 = 0.999;
-/// fio's histograms: 29 groups of 64 classes.
+/// Classes of fio's histograms: 29 groups of 64.
 const CLASSES: usize = 29 * 64;
 
-/// All logs of a plan, each once.
+/// Returns all logs of a plan, each once.
 #[must_use]
 pub fn files(plan: &FioPlan) -> Vec<LogFile> {
     let mut files: Vec<LogFile> = vec![];
@@ -54,7 +55,7 @@ pub fn files(plan: &FioPlan) -> Vec<LogFile> {
     files
 }
 
-/// `PREFIX_bw.NUMBER.log`; without the number where clones share a file.
+/// Returns the log paths, `PREFIX_bw.NUMBER.log`; without the number if clones share a file.
 fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
     let logs = &job.logs;
     let path = |prefix: &str, what: &str| {
@@ -81,10 +82,10 @@ fn paths(job: &Worker, number: usize) -> Vec<(Kind, String)> {
 }
 
 impl LogFile {
-    /// Writes its lines. `began_ms` is when the measured time of each phase began, since 1970.
+    /// Writes the log. `began_ms` is the start of the measured time of each phase, since 1970.
     ///
     /// # Errors
-    /// What `to` refuses.
+    /// Errors of the writer `to`.
     pub fn write(
         &self,
         plan: &FioPlan,
@@ -113,7 +114,7 @@ impl LogFile {
     }
 }
 
-/// What all lines of a job have in common.
+/// Settings that all lines of a job share.
 struct Line<'a> {
     logs: &'a Logs,
     trims: bool,
@@ -145,7 +146,8 @@ impl Line<'_> {
     }
 }
 
-/// One line per I/O. A bandwidth is that of the single I/O, in kB/s, and a rate is 1, as in fio.
+/// Writes one line per I/O. As in fio, a bandwidth is that of the single I/O in kB/s, and a rate is
+/// 1.
 fn each(
     line: &Line<'_>,
     kind: Kind,
@@ -213,7 +215,7 @@ fn of(count: &StreamCount, operation: Operation) -> (u64, u64, u64, u64) {
     }
 }
 
-/// One line per window and direction in which anything was done.
+/// Writes one line per window and direction with any I/O.
 fn means(
     line: &Line<'_>,
     kind: Kind,
@@ -239,7 +241,7 @@ fn means(
         if length_s < wanted_s * WHOLE && index + 1 < counted.len() {
             continue;
         }
-        // What is left at the end is no window, unless it is all there is.
+        // Drops a short remainder at the end, unless it is all there is.
         if length_s < wanted_s / 2.0 && at_s > length_s * 1.5 {
             break;
         }
@@ -255,7 +257,7 @@ fn means(
     Ok(())
 }
 
-/// One line per window and direction: how many I/O in each of fio's classes of latency.
+/// Writes one line per window and direction: the number of I/O in each of fio's latency classes.
 fn histograms(line: &Line<'_>, journal: &[JournalEntry], to: &mut dyn Write) -> io::Result<()> {
     let Some(window_ns) = line.logs.histogram_ms.checked_mul(1_000_000).filter(|ns| *ns > 0)
     else {
@@ -282,7 +284,7 @@ fn histograms(line: &Line<'_>, journal: &[JournalEntry], to: &mut dyn Write) -> 
     Ok(())
 }
 
-/// fio's class of a time: exact below 128 ns, then 64 classes for every power of two.
+/// Returns fio's latency class: exact below 128 ns, then 64 classes for every power of two.
 fn class(ns: u64) -> usize {
     let bits = ns.checked_ilog2().unwrap_or(0);
     if bits <= 6 {

@@ -1,6 +1,6 @@
-//! Numbers as fio prints them for people: at most so many figures, with a prefix.
+//! Human-readable numbers as fio prints them: limited digits with a unit prefix.
 
-/// Which prefixes, and what is behind them.
+/// Unit prefixes: powers of 1000 or of 1024.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Prefixes {
     /// k, M, G: powers of 1000.
@@ -9,8 +9,8 @@ pub(super) enum Prefixes {
     Binary,
 }
 
-/// `17.6k`, `137MiB`, `4096B`: `value` with a prefix so that no more than `width` characters of
-/// digits and point are needed.
+/// Formats `17.6k`, `137MiB`, `4096B`: the prefix is chosen so that digits and point need at most
+/// `width` characters.
 pub(super) fn short(value: u64, width: usize, prefixes: Prefixes, unit: &str) -> String {
     const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
     const BINARY: [&str; 7] = ["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
@@ -30,7 +30,7 @@ pub(super) fn short(value: u64, width: usize, prefixes: Prefixes, unit: &str) ->
     let number = match rest {
         None => whole.to_string(),
         Some(rest) if room == 0 => (whole + u64::from(rest >= thousand / 2)).to_string(),
-        // Rounding may carry, as 9.99 does at one decimal.
+        // Rounding may carry, as for 9.99 at one decimal.
         Some(rest) => format!("{:.room$}", whole as f64 + rest as f64 / thousand as f64),
     };
     format!("{number}{}{unit}", names[power])
@@ -40,10 +40,10 @@ fn digits(value: u64) -> usize {
     value.checked_ilog10().map_or(1, |log| log as usize + 1)
 }
 
-/// The figures of `short` for sizes, rates and counts.
+/// Width for sizes, rates and counts.
 pub(super) const FIGURES: usize = 4;
 
-/// A time in the unit that fio would choose: nothing that matters is lost by it.
+/// Time unit in which fio prints latencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TimeUnit {
     Nano,
@@ -52,7 +52,7 @@ pub(super) enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// For minimum, maximum and deviation in nanoseconds; the bounds are fio's.
+    /// Chooses the unit from minimum, maximum and deviation in nanoseconds, with fio's bounds.
     pub(super) fn of(minimum: u64, maximum: u64, deviation: f64) -> Self {
         if minimum > 2_000_000 && maximum > 99_999_999 && deviation > 1e6 {
             Self::Milli
@@ -71,7 +71,7 @@ impl TimeUnit {
         }
     }
 
-    /// Nanoseconds of one.
+    /// Returns the nanoseconds of one unit.
     pub(super) const fn ns(self) -> u64 {
         match self {
             Self::Nano => 1,
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn numbers_are_as_short_as_fios() {
         let (decimal, binary) = (Prefixes::Decimal, Prefixes::Binary);
-        // Printed by fio 3.33 of these values.
+        // Expected texts were printed by fio 3.33.
         let table = [
             (17_566, 4, decimal, "17.6k"),
             (2123, 4, decimal, "2123"),

@@ -1,37 +1,37 @@
-//! Every option of fio 3.33, and how assay treats it.
+//! Options of fio 3.33, and how assay treats each.
 
 use assay_model::near::nearest;
 
 mod table;
 
-/// One option of fio.
+/// Option of fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
-    /// Its name.
+    /// Option name.
     pub name: &'static str,
-    /// Another name for it, or empty.
+    /// Alternative name, or empty.
     pub alias: &'static str,
-    /// What becomes of it.
+    /// Treatment by assay.
     pub standing: Standing,
 }
 
-/// What becomes of an option.
+/// Treatment of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// It is carried out.
+    /// Implemented.
     Done,
-    /// It is read and changes nothing; the user is told why.
+    /// Accepted without effect; the user gets the reason.
     Noted(&'static str),
-    /// It would change the result and is refused, unless it has one of these values.
+    /// Rejected because it would change the result, unless it has one of the harmless values.
     Refused {
-        /// Why it is not carried out.
+        /// Reason.
         why: &'static str,
-        /// Values with which it does nothing in fio either.
+        /// Values that have no effect in fio either.
         unless: &'static [&'static str],
     },
 }
 
-/// The option with this name or alias; `-` and `_` are the same to fio.
+/// Finds an option by name or alias; fio treats `-` and `_` as equal.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Row> {
     let name = name.replace('-', "_");
@@ -39,14 +39,14 @@ pub fn find(name: &str) -> Option<&'static Row> {
     table::rows().find(|row| same(row.name) || (!row.alias.is_empty() && same(row.alias)))
 }
 
-/// The option that was probably meant.
+/// Returns the nearest option, for "did you mean".
 #[must_use]
 pub fn near(name: &str) -> Option<&'static str> {
     let names = table::rows().flat_map(|row| [row.name, row.alias]);
     nearest(name, names.filter(|name| !name.is_empty()))
 }
 
-/// All rows.
+/// Returns all options.
 pub fn all() -> impl Iterator<Item = &'static Row> {
     table::rows()
 }

@@ -1,7 +1,7 @@
-//! fio's figures, made of what the engine measured.
+//! fio's statistics, derived from the outcomes of the engine.
 //!
-//! `lat` begins just before the call that submits. Where that call is timed by itself, `slat` is how long it took and
-//! `clat` begins at its end, as in fio; elsewhere `clat` is `lat`.
+//! `lat` begins just before the submitting call. If that call is timed separately, `slat` is its
+//! duration and `clat` begins at its end, as in fio. Otherwise `clat` equals `lat`.
 
 use assay_model::storage_outcome::{Operation, StorageOutcome, Tally};
 use hdrhistogram::Histogram;
@@ -17,38 +17,39 @@ mod spread;
 
 pub use samples::Samples;
 
-/// What the process used during the run, besides what outcomes tell.
+/// Resource usage of the process during a run, in addition to the outcomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProcessUse {
-    /// Changes of context.
+    /// Context switches.
     pub switches: u64,
     /// Page faults that needed I/O.
     pub major_faults: u64,
-    /// Page faults that did not.
+    /// Page faults without I/O.
     pub minor_faults: u64,
 }
 
-/// What a disk did during the run.
+/// Activity of a disk during the run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DiskUse {
-    /// Its name: `vda`.
+    /// Device name: `vda`.
     pub name: String,
-    /// Reads and writes that it completed.
+    /// Completed reads and writes.
     pub ios: (u64, u64),
-    /// Reads and writes that were merged.
+    /// Merged reads and writes.
     pub merges: (u64, u64),
-    /// Milliseconds that reads and writes took.
+    /// Milliseconds spent on reads and writes.
     pub ticks_ms: (u64, u64),
-    /// Milliseconds of all that were in its queue.
+    /// Sum of the queue times of all requests, in milliseconds.
     pub in_queue_ms: u64,
-    /// Milliseconds in which it was busy.
+    /// Milliseconds with at least one request in progress.
     pub busy_ms: u64,
-    /// Milliseconds of the run.
+    /// Duration of the run in milliseconds.
     pub elapsed_ms: u64,
 }
 
 impl DiskUse {
-    /// Its figures in fio's order, the last in percent; text and terse differ in what stands between.
+    /// Formats its figures in fio's order, the last in percent; text and terse output use different
+    /// separators.
     pub(super) fn figures(&self) -> [String; 8] {
         [
             self.ios.0.to_string(),
@@ -62,66 +63,67 @@ impl DiskUse {
         ]
     }
 
-    /// Percent of the time in which it was busy.
+    /// Returns the busy time in percent of the run.
     #[must_use]
     pub fn utilisation(&self) -> f64 {
         (100.0 * self.busy_ms as f64 / self.elapsed_ms.max(1) as f64).min(100.0)
     }
 }
 
-/// Everything a report needs besides the jobs.
+/// Facts about the run that a report needs besides the jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Circumstances {
-    /// Milliseconds since 1970 when the run ended.
+    /// End of the run, in milliseconds since 1970.
     pub ended_ms: u64,
-    /// How far the local time was ahead of UTC then.
+    /// Offset of the local time from UTC at that time.
     pub utc_offset_s: i32,
-    /// Both as `Sat Nov 21 14:34:43 2026`: words, which are made again whenever they are wanted.
+    /// Local end time as text, `Sat Nov 21 14:34:43 2026`; not stored, derived from the two fields
+    /// above.
     #[serde(skip)]
     pub ended: String,
-    /// This process.
+    /// Process ID.
     pub process: u32,
-    /// The version that is reported: `fio-3.33 (assay 0.1.0)`.
+    /// Reported version: `fio-3.33 (assay 0.1.0)`.
     pub version: String,
-    /// Per phase.
+    /// Resource usage per phase.
     pub uses: Vec<ProcessUse>,
-    /// Disks below the files.
+    /// Disks that hold the files.
     pub disks: Vec<DiskUse>,
     /// Milliseconds from the start of the first phase to the end of the last.
     pub elapsed_ms: u64,
 }
 
-/// Reads or writes of one entry of the report.
+/// Reads, writes or trims of one report entry.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// I/O done.
+    /// Number of completed I/O.
     pub ios: u64,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Milliseconds over which it was done, at least one where anything was.
+    /// Run time in milliseconds; at least one if there was any I/O.
     pub runtime_ms: u64,
-    /// The same in seconds, not rounded: short runs would have wrong rates.
+    /// Unrounded run time in seconds, so that rates of short runs are right.
     pub runtime_s: f64,
-    /// From just before submission to completion: fio's `lat`.
+    /// Latency from just before submission to completion: fio's `lat`.
     pub latency: Times,
-    /// KiB/s over the intervals.
+    /// Bandwidth over the intervals, in KiB/s.
     pub bandwidth: Samples,
-    /// IO/s over the intervals.
+    /// Rate over the intervals, in IO/s.
     pub rate: Samples,
-    /// How long submitting took, where it was timed by itself.
+    /// Duration of the submitting call (`slat`), if timed separately.
     pub submission: Option<Times>,
-    /// From its end to completion, likewise.
+    /// Time from the end of the submitting call to completion (`clat`), if timed separately.
     pub completion: Option<Times>,
 }
 
-/// Times of one kind, in nanoseconds.
+/// Latencies of one kind, in nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Times {
-    /// All of them.
+    /// Histogram of all values.
     pub all: Histogram<u64>,
-    /// Their mean.
+    /// Mean.
     pub mean_ns: f64,
-    /// Their standard deviation.
+    /// Standard deviation.
     pub deviation_ns: f64,
 }
 
@@ -139,7 +141,7 @@ impl Times {
     }
 }
 
-/// Mean and standard deviation.
+/// Returns mean and standard deviation.
 fn moments(count: u64, sum: f64, squares: f64) -> (f64, f64) {
     if count == 0 {
         return (0.0, 0.0);
@@ -150,7 +152,7 @@ fn moments(count: u64, sum: f64, squares: f64) -> (f64, f64) {
 }
 
 impl Side {
-    /// What stands where nothing was done.
+    /// Statistics of a direction without any I/O.
     pub(super) fn none() -> Self {
         Self {
             ios: 0,
@@ -165,28 +167,28 @@ impl Side {
         }
     }
 
-    /// fio's `clat`.
+    /// Returns fio's `clat`.
     pub(super) fn completion(&self) -> &Times {
         self.completion.as_ref().unwrap_or(&self.latency)
     }
 
-    /// B/s, as whole as fio prints it.
+    /// Returns B/s, truncated as fio prints it.
     #[must_use]
     pub fn bytes_per_s(&self) -> u64 {
         per_second(self.bytes, self.runtime_s) as u64
     }
 
-    /// IO/s.
+    /// Returns IO/s.
     #[must_use]
     pub fn ios_per_s(&self) -> f64 {
         per_second(self.ios, self.runtime_s)
     }
 }
 
-/// One entry of the report.
+/// Results of one report entry.
 #[derive(Debug, Clone)]
 pub struct WorkerResult<'a> {
-    /// The (first) job.
+    /// Options of the (first) job.
     pub worker: &'a Worker,
     /// Its entry in the plan.
     pub row: &'a ReportRow,
@@ -196,50 +198,50 @@ pub struct WorkerResult<'a> {
     pub write: Side,
     /// Trims.
     pub trim: Side,
-    /// Calls of `fsync`.
+    /// Latencies of `fsync` calls.
     pub syncs: Option<Times>,
-    /// The window of a steady state, where one was requested.
+    /// Steady-state window, if requested.
     pub steady: Option<Window>,
-    /// Milliseconds of all its jobs together.
+    /// Total run time of its jobs in milliseconds.
     pub runtime_ms: u64,
-    /// CPU in user mode in percent of `runtime_ms`.
+    /// CPU time in user mode, in percent of `runtime_ms`.
     pub user_percent: f64,
-    /// The same in the kernel.
+    /// CPU time in the kernel, in percent of `runtime_ms`.
     pub system_percent: f64,
-    /// What the process used, its share.
+    /// Its share of the resource usage of the process.
     pub usage: ProcessUse,
-    /// Percent of I/O with 1, 2, 4, … 32 or more in flight.
+    /// Percent of I/O with 1, 2, 4, … 32 and more in flight.
     pub depths: [f64; 7],
-    /// Percent of I/O by latency, in fio's classes below 1 µs.
+    /// Percent of I/O per latency class below 1 µs.
     pub below_us: [f64; 10],
-    /// The same below 1 ms.
+    /// Percent of I/O per latency class from 1 µs to 1 ms.
     pub below_ms: [f64; 10],
-    /// The same from 1 ms.
+    /// Percent of I/O per latency class from 1 ms.
     pub from_ms: [f64; 12],
-    /// Number and text of the first error; 0 = none.
+    /// Number and message of the first error; 0 = none.
     pub error: (i32, String),
-    /// All errors.
+    /// Number of errors.
     pub errors: u64,
 }
 
-/// Jobs that are reported together.
+/// Totals of one direction over the jobs of a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GroupSide {
-    /// B/s of all its jobs.
+    /// B/s of all jobs.
     pub bytes_per_s: u64,
     /// Minimum B/s of a job.
     pub minimum: u64,
-    /// Largest.
+    /// Maximum B/s of a job.
     pub maximum: u64,
-    /// Bytes.
+    /// Bytes of all jobs.
     pub bytes: u64,
-    /// Minimum milliseconds of a job.
+    /// Shortest run time of a job in milliseconds.
     pub shortest_ms: u64,
-    /// Largest.
+    /// Longest run time of a job in milliseconds.
     pub longest_ms: u64,
 }
 
-/// The entries of the report, in order.
+/// Returns the results of all report entries, in order.
 #[must_use]
 pub fn results<'a>(
     plan: &'a FioPlan,
@@ -249,7 +251,7 @@ pub fn results<'a>(
     plan.reports.iter().map(|row| result(plan, row, outcomes, circumstances)).collect()
 }
 
-/// The groups of a report: number; reads, writes, trims.
+/// Returns the groups of a report: number, then totals of reads, writes and trims.
 #[must_use]
 pub fn groups(results: &[WorkerResult<'_>]) -> Vec<(usize, [Option<GroupSide>; 3])> {
     let mut numbers: Vec<usize> = results.iter().map(|result| result.row.group).collect();
@@ -352,12 +354,12 @@ fn steady(worker: &Worker, row: &ReportRow, outcomes: &[StorageOutcome]) -> Opti
     Some(window)
 }
 
-/// Seconds for which a stream was at work.
+/// Returns the seconds for which a stream was active.
 fn active_s(outcome: &StorageOutcome, stream: usize) -> f64 {
     outcome.streams.get(stream).map_or(outcome.elapsed_s, |record| record.active_s)
 }
 
-/// The phases of an entry with their outcomes, each once.
+/// Returns the phases of an entry with their outcomes, each once.
 fn phases<'o>(
     row: &ReportRow,
     outcomes: &'o [StorageOutcome],
@@ -410,7 +412,8 @@ fn empty() -> Histogram<u64> {
     Histogram::new(3).expect("three digits are within what a histogram can hold")
 }
 
-/// `… (os error 28)` → 28; an error that reports no number is EIO, which is 5 on every Linux.
+/// Extracts the error number, `… (os error 28)` → 28; without a number it is EIO, which is 5 on
+/// every Linux.
 fn number_of(reason: &str) -> i32 {
     const EIO: i32 = 5;
     let reported =

@@ -1,16 +1,16 @@
-//! Whether a job has reached its steady state, as fio decides it: over a window of seconds, the largest
-//! distance from the mean, or the slope of a line through the samples.
+//! fio's steady-state criterion: over a window of seconds, the largest deviation from the mean, or
+//! the slope of a least-squares line.
 //!
-//! Fed with the series of a run, once while it runs to end it, and once more for the report.
+//! Evaluated on the series of a run: once during the run, to end it, and once for the report.
 
 use assay_model::storage_outcome::IntervalTally;
 
 use super::worker::{Manner, Steady};
 
-/// Seconds of one sample.
+/// Length of one sample in seconds.
 const SAMPLE_S: f64 = 1.0;
 
-/// A window of samples that moves on.
+/// Sliding window of samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Window {
     steady: Steady,
@@ -18,20 +18,20 @@ pub struct Window {
     ramp_s: f64,
     elapsed_s: f64,
     part: (f64, f64, f64),
-    /// IO/s and B/s of the seconds in the window.
+    /// IO/s and B/s of each second in the window.
     pub(super) samples: Vec<(u64, u64)>,
-    /// Whether the criterion was met; nothing counts after that.
+    /// Whether the criterion was met; later intervals are ignored.
     pub(super) attained: bool,
-    /// What was held against the limit.
+    /// Value that was compared with the limit.
     pub(super) criterion: f64,
-    /// Largest distance from the mean.
+    /// Largest deviation from the mean.
     pub(super) deviation: f64,
     /// Slope per second.
     pub(super) slope: f64,
 }
 
 impl Window {
-    /// The window of a job that asks for a steady state.
+    /// Creates the window of a job with a steady-state criterion; `None` without one.
     #[must_use]
     pub fn of(manner: &Manner) -> Option<Self> {
         let length = (manner.steady_s / SAMPLE_S) as usize;
@@ -50,7 +50,7 @@ impl Window {
         })
     }
 
-    /// Adds what the given streams did in an interval; whether the state is steady now.
+    /// Adds the I/O of the given streams in one interval; returns whether the state is steady now.
     pub fn add(&mut self, interval: &IntervalTally, streams: &[usize]) -> bool {
         self.elapsed_s += interval.length_s;
         if self.attained || interval.warmup || self.elapsed_s <= self.ramp_s {
@@ -62,7 +62,7 @@ impl Window {
             *ios += (count.reads + count.writes) as f64;
             *bytes += (count.read_bytes + count.write_bytes) as f64;
         }
-        // Lengths are sums of fractions, so a whole second may lack a trace.
+        // Lengths are sums of fractions, so a whole second may be short by a rounding error.
         if *length_s >= SAMPLE_S * 0.999 {
             let sample = ((*ios / *length_s) as u64, (*bytes / *length_s) as u64);
             self.part = (0.0, 0.0, 0.0);
@@ -103,14 +103,14 @@ impl Window {
         self.attained = mean > 0.0 && self.criterion.abs() < self.steady.limit;
     }
 
-    /// Means of IO/s and B/s.
+    /// Returns the mean IO/s and B/s.
     pub(super) fn means(&self) -> (u64, u64) {
         let count = self.samples.len().max(1) as u64;
         let sum = |of: fn(&(u64, u64)) -> u64| self.samples.iter().map(of).sum::<u64>() / count;
         (sum(|it| it.0), sum(|it| it.1))
     }
 
-    /// What was asked, as fio writes it: `iops_slope:2.000000%`.
+    /// Formats the criterion as fio writes it: `iops_slope:2.000000%`.
     pub(super) fn asked(&self) -> String {
         let slope = if self.steady.by_slope { "_slope" } else { "" };
         let percent = if self.steady.in_percent { "%" } else { "" };

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use super::json::of_group_percent;
 use super::statistics::{Circumstances, Side, Times, WorkerResult, groups};
 
-/// fio has room for so many percentiles.
+/// Number of percentile fields in fio's terse format.
 const PERCENTILES: usize = 20;
 
-/// One line per entry of the report.
+/// Renders one line per report entry.
 #[must_use]
 pub fn lines(
     results: &[WorkerResult<'_>],
@@ -50,7 +50,7 @@ fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumst
     for share in result.depths {
         let _ = write!(text, ";{share:.1}%");
     }
-    // There is no field below a microsecond; what is faster counts as the first.
+    // The format has no classes below a microsecond; faster I/O counts in the first class.
     let faster: f64 = result.below_us.iter().sum();
     for (index, share) in result.below_ms.iter().enumerate() {
         let share = if index == 0 { share + faster } else { *share };
@@ -68,7 +68,7 @@ fn totals(text: &mut String, result: &WorkerResult<'_>, circumstances: &Circumst
     text.push('\n');
 }
 
-/// Latencies are in microseconds here, bandwidths in KiB/s.
+/// Appends one direction; latencies in microseconds, bandwidths in KiB/s.
 fn side(
     text: &mut String,
     result: &WorkerResult<'_>,

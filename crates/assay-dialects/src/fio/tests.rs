@@ -1,4 +1,4 @@
-//! Words and job files become jobs and plans, or are refused with their place.
+//! Tests of command lines and job files: compiled plans, and errors with their locations.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Reads a command line with these files beside it.
+/// Parses a command line, with in-memory files.
 fn request(line: &str, files: &[(&str, &str)]) -> Result<Request, Fault> {
     let files: BTreeMap<&str, &str> = files.iter().copied().collect();
     let read_file = |path: &str| {
@@ -39,7 +39,7 @@ fn request(line: &str, files: &[(&str, &str)]) -> Result<Request, Fault> {
     read(&words(line), &surroundings)
 }
 
-/// Compiles; files below `/there` have 1 GiB.
+/// Compiles a request; files below `/there` have 1 GiB.
 fn plan_of(request: &Request) -> Result<FioPlan, Fault> {
     let size_of = |path: &Path| path.starts_with("/there").then_some(1 << 30);
     let cpus_of_node = |node: usize| (node == 0).then(|| vec![0, 1]);
@@ -55,19 +55,19 @@ fn check_refused(line: &str, file: &str, expected: &Expect) {
     expected.assert_eq(&format!("{fault}\n{}\n", fault.hint()));
 }
 
-/// What differs from doing nothing besides.
-fn besides(conduct: &Conduct) -> String {
+/// Lists the properties of a stream that differ from the defaults.
+fn non_default_properties(conduct: &Conduct) -> String {
     let fields = |conduct: &Conduct| match serde_json::to_value(conduct).unwrap() {
         serde_json::Value::Object(fields) => fields,
         other => panic!("{other}"),
     };
-    // What every job has that does not say `mem`.
+    // Default of every job without `mem`.
     let nothing = fields(&Conduct { plain_pages: true, ..Conduct::default() });
     let differing = fields(conduct).into_iter().filter(|(name, value)| nothing[name] != *value);
     differing.map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Every phase with its length, load and streams.
+/// Renders every phase with its length, load and streams.
 fn show(plan: &FioPlan) -> String {
     let mut text = String::new();
     for phase in &plan.plan.phases {
@@ -98,9 +98,9 @@ fn show(plan: &FioPlan) -> String {
                 stream.own_rate_per_s,
                 stream.stop_after_bytes
             );
-            let besides = besides(&stream.conduct);
-            if !besides.is_empty() {
-                let _ = writeln!(text, "    besides {besides}");
+            let properties = non_default_properties(&stream.conduct);
+            if !properties.is_empty() {
+                let _ = writeln!(text, "    besides {properties}");
             }
             for target in stream.targets.iter().map(|index| &work.targets[*index]) {
                 let _ = writeln!(
@@ -188,7 +188,7 @@ fn every_option_has_one_row_and_a_reason() {
     assert!(names.len() > 250, "fio has more options than {}", names.len());
 }
 
-/// `waitfor.fio` and `steadystate.fio` of fio's own examples have it.
+/// fio's own examples `waitfor.fio` and `steadystate.fio` contain it.
 #[test]
 fn an_option_of_a_profile_changes_nothing() {
     let plan = plan("--name=x --threads=1 --ioengine=null --size=1m", &[]).unwrap();
@@ -548,7 +548,7 @@ fn arithmetic_may_use_the_machine() {
     assert_eq!(job.clones, 2);
 }
 
-/// Lines that are nearly right are worth more than noise.
+/// Generates nearly valid lines: they reach deeper into the parser than noise.
 fn line() -> impl Strategy<Value = String> {
     let names: Vec<&str> = option::all().map(|row| row.name).collect();
     let value = prop_oneof![

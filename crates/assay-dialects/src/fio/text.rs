@@ -1,4 +1,4 @@
-//! What fio prints for people, line by line as 3.33 prints it.
+//! fio's human-readable output, line by line as fio 3.33 prints it.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use super::statistics::{Circumstances, GroupSide, Side, Times, WorkerResult, gro
 use super::steady::Window;
 use super::worker::Worker;
 
-/// What is printed before the first job begins.
+/// Renders the text before the first job begins.
 #[must_use]
 pub fn start(plan: &FioPlan, version: &str) -> String {
     let mut text = String::new();
@@ -43,7 +43,7 @@ fn sizes(sizes: &[SizeShare], job: &Worker) -> String {
     format!("{}-{}", bytes(minimum, job, false), bytes(most, job, false))
 }
 
-/// The results of all jobs and groups.
+/// Renders the results of all jobs and groups.
 #[must_use]
 pub fn end(results: &[WorkerResult<'_>], circumstances: &Circumstances) -> String {
     let mut text = String::from("\n");
@@ -292,7 +292,7 @@ fn bytes(value: u64, job: &Worker, other: bool) -> String {
     short(value, FIGURES, if binary { Prefixes::Binary } else { Prefixes::Decimal }, "B")
 }
 
-/// In the prefixes of the job and in the others.
+/// Formats a value with the job's unit prefixes and with the other kind.
 fn both(value: u64, job: &Worker, unit: &str) -> (String, String) {
     let rest = unit.strip_prefix('B').unwrap_or_default();
     (bytes(value, job, false) + rest, bytes(value, job, true) + rest)

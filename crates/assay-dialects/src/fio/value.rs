@@ -1,21 +1,21 @@
-//! Numbers as fio reads them: units of size and time, percentages, arithmetic, lists.
+//! Parser of fio's numbers: units of size and time, percentages, arithmetic, lists.
 //!
-//! With `kb_base=1024`, fio's default, `k` and `kB` are 1024 and `KiB` is 1000: the labels are
-//! swapped on purpose. With `kb_base=1000` they mean what SI and IEC say. fio's manual, "Parameter
-//! types". Nothing here guesses: what is not a number is refused by the caller.
+//! With `kb_base=1024`, fio's default, `k` and `kB` are 1024 and `KiB` is 1000: fio swaps the
+//! labels on purpose. With `kb_base=1000` they have their SI and IEC meanings (fio's manual,
+//! "Parameter types"). Nothing here guesses: the caller rejects malformed numbers.
 
 use assay_model::quantity;
 
 use super::arithmetic;
 
-/// What a job file's numbers depend on.
+/// Base of unit prefixes in a job (`kb_base`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Base {
     /// 1024 or 1000.
     pub(super) kb: u32,
 }
 
-/// A size, or a share of a file's.
+/// Size in bytes or as a share of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Size {
     /// Bytes.
@@ -24,11 +24,11 @@ pub enum Size {
     Percent(f64),
 }
 
-/// Above 2⁶³ no offset exists.
+/// Largest offset: 2⁶³ − 1.
 const LARGEST: f64 = 9_223_372_036_854_775_807.0;
 
 impl Base {
-    /// Bytes: `4k`, `0x1000`, `(8*1024)`, `1.5g`; fractions of a byte are cut off.
+    /// Parses bytes: `4k`, `0x1000`, `(8*1024)`, `1.5g`; truncates fractions of a byte.
     pub(super) fn bytes(self, text: &str) -> Option<u64> {
         match self.size(text)? {
             Size::Bytes(bytes) => Some(bytes),
@@ -36,7 +36,7 @@ impl Base {
         }
     }
 
-    /// Bytes or a percentage.
+    /// Parses bytes or a percentage.
     pub(super) fn size(self, text: &str) -> Option<Size> {
         let text = text.trim();
         if let Some(number) = text.strip_suffix('%') {
@@ -70,13 +70,13 @@ impl Base {
     }
 }
 
-/// A plain number times what its unit is worth.
+/// Parses a plain number and multiplies it by its unit.
 fn number(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let (number, unit) = quantity::foreign(text, worth)?;
     plain(number).map(|value| value * unit)
 }
 
-/// Seconds: a bare number is in seconds.
+/// Parses seconds; a bare number is in seconds.
 pub(super) fn seconds(text: &str) -> Option<f64> {
     let worth = |unit: &str| match unit {
         "us" | "usec" => Some(1e-6),
@@ -91,23 +91,23 @@ pub(super) fn seconds(text: &str) -> Option<f64> {
     let text = text.trim();
     let value =
         if is_expression(text) { arithmetic::evaluate(text, &scaled)? } else { scaled(text)? };
-    // Longer than a century is a mistake, and so is less than nothing.
+    // Negative times and times above a century are mistakes.
     (0.0..=3.2e9).contains(&value).then_some(value)
 }
 
-/// A whole number; `k` and the like as fio reads them everywhere.
+/// Parses a whole number; `k` and the like are 1024-based, as in fio.
 pub(super) fn whole(text: &str) -> Option<u64> {
     Base { kb: 1024 }.bytes(text)
 }
 
-/// A plain number with a point.
+/// Parses a plain decimal number.
 pub(super) fn plain(text: &str) -> Option<f64> {
     let digits = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let value = text.parse::<f64>().ok().filter(|value| value.is_finite());
     value.filter(|_| digits && !text.is_empty())
 }
 
-/// `1`, `0`, and a bare option, which means 1.
+/// Parses `1` or `0`; an option without a value means 1.
 pub(super) fn flag(text: Option<&str>) -> Option<bool> {
     match text.map(str::trim) {
         None | Some("1") => Some(true),

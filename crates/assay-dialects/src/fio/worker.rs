@@ -1,6 +1,6 @@
-//! One job with every option read: what it does, to what, for how long.
+//! Parsed options of one job: access pattern, targets and run time.
 //!
-//! Options are applied in the order in which fio applies them: globals first, the job's own after.
+//! Options are applied in fio's order: globals first, then the job's own.
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
@@ -16,49 +16,49 @@ mod read;
 pub use self::logs::Logs;
 pub use self::manner::{Distribution, Hint, Manner, Steady, ZoneShare, ZoneSize};
 
-/// What fio's `rw=` says.
+/// fio's `rw=` mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
     /// Whether it reads.
     pub reads: bool,
     /// Whether it writes, or trims.
     pub writes: bool,
-    /// Whether it trims what another would write.
+    /// Whether it trims instead of writing.
     pub trims: bool,
     /// Whether offsets are random.
     pub random: bool,
-    /// Bytes left out after each sequential I/O.
+    /// Bytes skipped after each sequential I/O.
     pub gap_bytes: u64,
 }
 
-/// A number for reads and one for writes.
+/// Pair of values for reads and writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerWay<T> {
-    /// For reads.
+    /// Value for reads.
     pub read: T,
-    /// For writes.
+    /// Value for writes.
     pub write: T,
 }
 
-/// How blocks are checked.
+/// Verification of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
-    /// Not at all.
+    /// No verification.
     Off,
-    /// Blocks are stamped, and what is read is checked.
+    /// Blocks are stamped, and reads are checked.
     On,
 }
 
-/// One job.
+/// Options of one job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worker {
-    /// As in its section.
+    /// Section name.
     pub name: String,
     /// `description`.
     pub description: String,
-    /// `filename`, at the colons.
+    /// `filename`, split at colons.
     pub files: Vec<String>,
-    /// `directory`, at the colons.
+    /// `directory`, split at colons.
     pub directories: Vec<String>,
     /// `filename_format`.
     pub name_format: String,
@@ -66,7 +66,7 @@ pub struct Worker {
     pub way: Way,
     /// `rw` as written, for the report.
     pub way_text: String,
-    /// Percent of reads of a job that does both.
+    /// Percent of reads of a job that reads and writes.
     pub read_percent: f64,
     /// Percent of random I/O in a random job.
     pub random_percent: f64,
@@ -84,7 +84,7 @@ pub struct Worker {
     pub polls: bool,
     /// `sync`.
     pub sync: WriteSync,
-    /// `fsync` or `fdatasync`: after so many writes.
+    /// `fsync` or `fdatasync`: number of writes between syncs.
     pub sync_every: u64,
     /// `end_fsync` or `fsync_on_close`.
     pub sync_at_end: bool,
@@ -92,7 +92,7 @@ pub struct Worker {
     pub size: Option<Size>,
     /// `io_size`.
     pub io_size: Option<Size>,
-    /// `filesize`: minimum and maximum are the same here.
+    /// `filesize`; minimum and maximum are equal here.
     pub file_size_bytes: Option<u64>,
     /// `offset`.
     pub offset: Size,
@@ -120,17 +120,17 @@ pub struct Worker {
     pub rate_iops: PerWay<Option<f64>>,
     /// `rate_process=poisson`.
     pub poisson: bool,
-    /// Every block once before any again.
+    /// Whether every block is accessed once before any is repeated (not `norandommap`).
     pub map: bool,
-    /// The same offsets in every run.
+    /// Whether every run uses the same offsets (`randrepeat`).
     pub repeat: bool,
     /// `randseed`.
     pub seed: u64,
     /// `verify`.
     pub check: Check,
-    /// `do_verify`: what was written is read back when all is written.
+    /// `do_verify`: read back everything after the last write.
     pub read_back: bool,
-    /// `verify_backlog`: what was written is read back at once.
+    /// `verify_backlog`: read back each block right after its write.
     pub at_once: bool,
     /// Percent of each block that a compressor removes.
     pub compress_percent: f64,
@@ -154,31 +154,31 @@ pub struct Worker {
     pub sample_s: f64,
     /// `kb_base`, for the report.
     pub kb_base: u32,
-    /// How it does its I/O besides.
+    /// Further properties of its I/O.
     pub manner: Manner,
-    /// The logs it writes.
+    /// Logs to write.
     pub logs: Logs,
-    /// Options that change nothing here: name and why.
+    /// Ignored options: name and reason.
     pub noted: Vec<(&'static str, &'static str)>,
 }
 
-/// fio's own seed.
+/// fio's default seed.
 const SEED: u64 = 0x89;
-/// fio's own list.
+/// fio's default percentiles.
 const PERCENTILES: [f64; 17] = [
     1.0, 5.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.5, 99.9,
     99.95, 99.99,
 ];
 
 impl Worker {
-    /// Reads the settings of a section.
+    /// Parses the settings of a section.
     ///
     /// # Errors
     /// A value that its option cannot have.
     pub fn read(section: &Section) -> Result<Self, Fault> {
         let mut job = Self::new(&section.name);
         let settings = || section.globals.iter().chain(&section.own);
-        // The base decides what every other number means, wherever it stands.
+        // The base applies to all other numbers, even before its own line.
         for setting in settings().filter(|setting| setting.row.name == "kb_base") {
             job.kb_base = match setting.value.as_deref() {
                 Some("1000") => 1000,
@@ -256,7 +256,7 @@ impl Worker {
         Base { kb: self.kb_base }
     }
 
-    /// Percent of reads, with what the way leaves no choice about.
+    /// Returns the share of reads; fixed unless the job both reads and writes.
     #[must_use]
     pub const fn read_share(&self) -> f64 {
         match (self.way.reads, self.way.writes) {
@@ -266,8 +266,8 @@ impl Worker {
         }
     }
 
-    /// The sizes of its reads, or of its writes where it does not read; and those of its writes where
-    /// they differ.
+    /// Returns the sizes of reads, or of writes if the job does not read; then the sizes of writes
+    /// if they differ.
     #[must_use]
     pub fn sizes_of_io(&self) -> (&[SizeShare], &[SizeShare]) {
         match (self.way.reads, self.way.writes) {

@@ -1,14 +1,14 @@
-//! IOR's command line: which options are carried out, and why others are not.
+//! IOR's command line: supported options, and reasons for rejecting the others.
 
 use super::options::{Options, OptionsError};
 use super::{directives, script, units};
 use assay_model::near::nearest;
 
-/// Switches that are carried out or change nothing.
+/// Switches that are implemented or ignored.
 const FLAGS: &str = "CeEFgkKmqrRuvwWxYzZB";
 /// Options with a value.
 const VALUED: &str = "abtsiodDTQGNAOXjl";
-/// Options that are not carried out.
+/// Rejected options with the reason.
 const REFUSED: &[(char, &str)] = &[
     ('c', "POSIX I/O is never collective"),
     ('f', "a script is read only where `-f FILE` stands by itself"),
@@ -24,7 +24,7 @@ const REFUSED: &[(char, &str)] = &[
     ('V', "there are no file views without MPI-IO"),
     ('y', "there is one mount point"),
 ];
-/// Long options of the interface that are not carried out.
+/// Rejected long options with the reason; a name matches by its prefix.
 const REFUSED_LONG: &[(&str, &str)] = &[
     ("collective", "POSIX I/O is never collective"),
     ("posix.rangelocks", "ranks of one process would not keep each other out"),
@@ -32,7 +32,7 @@ const REFUSED_LONG: &[(&str, &str)] = &[
     ("mpiio.", "assay has POSIX alone"),
     ("mmap.", "assay has POSIX alone"),
 ];
-/// Long options.
+/// Implemented long options.
 const LONG: &[&str] = &[
     "posix.odirect",
     "dryRun",
@@ -44,17 +44,17 @@ const LONG: &[&str] = &[
     "collective",
     "destroy-data",
     "target-on-root",
-    // As it was called before; stored runs have it.
+    // Former name of `target-on-root`; stored runs contain it.
     "allow-unmounted",
 ];
 
-/// Gives the text of a script.
+/// Reads the text of a script.
 pub type Load<'l> = dyn FnMut(&str) -> std::io::Result<String> + 'l;
 
-/// Reads the words after `ior`, and the script that `-f` names with `load`: one or more tests.
+/// Parses the arguments after `ior`, and the script of `-f` with `load`; returns one or more tests.
 ///
 /// # Errors
-/// The first word that cannot be carried out, or options that do not fit together.
+/// The first argument that is not supported, or conflicting options.
 pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, OptionsError> {
     let mut options = Options::default();
     let mut script = None;
@@ -93,7 +93,7 @@ pub fn read(words: &[String], load: &mut Load<'_>) -> Result<Vec<Options>, Optio
 
 type Words<'a> = std::slice::Iter<'a, String>;
 
-/// `-wrk`, `-t 1m`, `-t1m`, `-t=1m`.
+/// Parses `-wrk`, `-t 1m`, `-t1m`, `-t=1m`.
 fn cluster_of_letters(
     options: &mut Options,
     cluster: &str,

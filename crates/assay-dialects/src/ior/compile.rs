@@ -1,4 +1,5 @@
-//! One repetition of a test as a plan: every rank a stream with one I/O in flight.
+//! Compilation of one repetition of a test to a plan: every rank is a stream with one I/O in
+//! flight.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -12,23 +13,23 @@ use assay_model::workload::storage::{
 
 use super::options::Options;
 
-/// What a phase is for.
+/// Purpose of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The timed writes.
+    /// Timed writes.
     Write,
-    /// Reading back what was written, to check it (`-W`); not timed.
+    /// Untimed read-back that verifies the writes (`-W`).
     CheckWrite,
-    /// The timed reads.
+    /// Timed reads.
     Read,
 }
 
-/// Offsets that are shuffled are the same in every run, unless `-G` says otherwise.
+/// Default seed: shuffled offsets are the same in every run, unless `-G` is given.
 const SEED: u64 = 0x10_12;
-/// One entry of the series per second, as fine as anything here is looked at.
+/// Interval of the series: one second is the finest resolution that any output uses.
 const INTERVAL_S: f64 = 1.0;
 
-/// The phases of one repetition, from 0, with what they are for.
+/// Returns the phases of one repetition (counted from 0) with their purposes.
 #[must_use]
 pub fn compile(options: &Options, repetition: u32) -> (StoragePlan, Vec<Access>) {
     let wanted = [
@@ -45,10 +46,10 @@ pub fn compile(options: &Options, repetition: u32) -> (StoragePlan, Vec<Access>)
     (StoragePlan { phases }, accesses)
 }
 
-/// One access of one repetition.
+/// Returns the phase of one access in one repetition.
 #[must_use]
 pub fn phase(options: &Options, access: Access, repetition: u32) -> StoragePhase {
-    // IOR waits before it writes and before it reads.
+    // IOR applies its delay before writes and before reads.
     let waits = access != Access::CheckWrite;
     StoragePhase {
         name: match access {
@@ -86,10 +87,11 @@ fn workload(options: &Options, access: Access, repetition: u32) -> StorageWorklo
     }
 }
 
-/// Whose part a rank reads: its own, or with -C and -Z another's, so that no cache of its own answers.
+/// Returns the rank whose part `rank` reads: its own, or another one with -C or -Z, so that its own
+/// cache is not used.
 fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
     let ranks = u64::from(options.ranks);
-    // Below zero the order changes with every repetition.
+    // With a negative seed, the order changes in every repetition.
     let seed = match options.reorder_seed {
         seed @ ..0 => seed.unsigned_abs().wrapping_add(u64::from(repetition)),
         seed => seed.unsigned_abs(),
@@ -107,7 +109,7 @@ fn read_by(options: &Options, rank: u32, repetition: u32) -> u32 {
     u32::try_from(part).unwrap_or(rank)
 }
 
-/// The file with the part of `rank`.
+/// Returns the name of the file that contains the part of `rank`.
 #[must_use]
 pub fn file_name(options: &Options, rank: u32, repetition: u32) -> String {
     let mut name = options.test_file.clone();
@@ -124,7 +126,7 @@ pub fn file_name(options: &Options, rank: u32, repetition: u32) -> String {
     name
 }
 
-/// The folders of the ranks with `-u`, which must be there before the files.
+/// Returns the folders of the ranks with `-u`, which must exist before the files.
 #[must_use]
 pub fn folders(options: &Options) -> Vec<PathBuf> {
     if !(options.unique_dir && options.file_per_rank) {
@@ -134,15 +136,15 @@ pub fn folders(options: &Options) -> Vec<PathBuf> {
     (0..options.ranks).filter_map(|rank| Some(name(rank).parent()?.to_path_buf())).collect()
 }
 
-/// The part of a file that a rank uses: all of its own, or every block that is its own in a shared
-/// one, where the blocks of all ranks take turns. With -z -z a rank goes anywhere.
+/// Returns the region of a file that a rank uses: the whole file, or its blocks in a shared file,
+/// where the blocks of all ranks alternate. With -z -z, a rank accesses any offset.
 fn target(options: &Options, access: Access, rank: u32, repetition: u32) -> StorageTarget {
-    let of = if access == Access::Write { rank } else { read_by(options, rank, repetition) };
-    let name = file_name(options, of, repetition);
+    let part = if access == Access::Write { rank } else { read_by(options, rank, repetition) };
+    let name = file_name(options, part, repetition);
     let (start, bytes) = match options.file_per_rank {
         true => (0, options.block_bytes * options.segments),
         false if options.random > 1 => (0, options.aggregate_bytes()),
-        false => (u64::from(of) * options.block_bytes, options.aggregate_bytes()),
+        false => (u64::from(part) * options.block_bytes, options.aggregate_bytes()),
     };
     StorageTarget {
         path: path_text::path(&name),
@@ -184,9 +186,9 @@ fn stream(options: &Options, access: Access, rank: u32) -> StorageStream {
     }
 }
 
-/// What the ranks lack after a deadline to have done as many transfers as the one that did most (`done`,
-/// by rank): the rest of the block that each is in, then whole blocks. Fewer phases, and none, where
-/// nothing is lacking.
+/// Returns the phases of wear-out after a deadline, in which all ranks catch up with the one that
+/// did most transfers. `done` counts transfers by rank. The first phase completes the block that
+/// each rank is in, the second does whole blocks. Empty phases are left out.
 #[must_use]
 pub fn rest(
     options: &Options,
@@ -195,7 +197,7 @@ pub fn rest(
     done: &[u64],
 ) -> Vec<StoragePhase> {
     let most = done.iter().copied().max().unwrap_or(0);
-    // What goes anywhere is in no block.
+    // Random offsets belong to no block.
     let per_block = match options.random {
         2.. => 1,
         _ => options.block_bytes / options.transfer_bytes,
@@ -217,7 +219,8 @@ pub fn rest(
     phases.filter(|phase| !phase.workload.streams.is_empty()).collect()
 }
 
-/// A phase in which every rank does so many transfers, from so many on.
+/// Returns a phase in which every rank does a number of transfers from a given one on; `parts` has
+/// (first, count) by rank.
 fn lacking(
     options: &Options,
     access: Access,
@@ -244,7 +247,7 @@ fn lacking(
             *start += from / per_block * stride * options.block_bytes
                 + within * options.transfer_bytes;
             if within > 0 {
-                // The rest of one block is its own block.
+                // The rest of a block is a block of its own.
                 let bytes = count * options.transfer_bytes;
                 *end = *start + bytes;
                 stream.pattern = AccessPattern::Blocks {
@@ -257,7 +260,7 @@ fn lacking(
         stream.stop_after_bytes = Some(count * options.transfer_bytes);
         left.push(stream);
     }
-    // A target without a stream would only be opened.
+    // Drops targets without a stream, which would only be opened.
     work.targets = left
         .iter_mut()
         .enumerate()

@@ -1,9 +1,9 @@
-//! Directives: the options by their long names, in `-O` and in scripts.
+//! Directives: options by their long names, in `-O` and in scripts.
 
 use super::options::{Format, Options, OptionsError};
 use assay_model::near::nearest;
 
-/// Options that have a letter, too; IOR does not look at the case of the names.
+/// Directives with a value that also have a letter; IOR ignores the case of the names.
 const VALUES: &[(&str, char)] = &[
     ("api", 'a'),
     ("blockSize", 'b'),
@@ -22,7 +22,7 @@ const VALUES: &[(&str, char)] = &[
     ("testFile", 'o'),
     ("transferSize", 't'),
 ];
-/// Switches: on from 1.
+/// Switches with a letter; a value of 1 or more turns them on.
 const SWITCHES: &[(&str, char)] = &[
     ("checkRead", 'R'),
     ("checkWrite", 'W'),
@@ -46,7 +46,7 @@ const SWITCHES: &[(&str, char)] = &[
     ("verbose", 'v'),
     ("writeFile", 'w'),
 ];
-/// Directives that have no letter and are carried out.
+/// Implemented directives without a letter.
 const OTHERS: &[&str] = &[
     "stoneWallingStatusFile",
     "stoneWallingWearOut",
@@ -54,7 +54,7 @@ const OTHERS: &[&str] = &[
     "summaryFile",
     "summaryFormat",
 ];
-/// Directives that are not carried out, unless their value is 0.
+/// Rejected directives with the reason; the value 0 is accepted.
 const REFUSED: &[(&str, &str)] = &[
     ("allocateBufferOnGPU", "memory of graphics cards is not used"),
     ("collective", "POSIX I/O is never collective"),
@@ -75,7 +75,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("warningAsErrors", "nothing is warned of"),
 ];
 
-/// Carries out `name=value`.
+/// Applies `name=value`.
 pub(super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsError> {
     let (name, value) = text.split_once('=').unwrap_or((text, ""));
     let (name, value) = (name.trim(), value.trim());
@@ -104,7 +104,7 @@ pub(super) fn apply(options: &mut Options, text: &str) -> Result<(), OptionsErro
     without_letter(options, other, value)
 }
 
-/// `1` is the switch once, `2` twice, `0` takes it back.
+/// Sets a switch: `1` = given once, `2` = given twice, `0` = off.
 fn switch(
     options: &mut Options,
     letter: char,
@@ -134,13 +134,13 @@ fn switch(
         'w' => options.write = false,
         'W' => options.check_write = false,
         'Y' => options.fsync_per_write = false,
-        // The others change nothing.
+        // All others have no effect.
         _ => {}
     }
     Ok(())
 }
 
-/// No switch means more when it is given more often.
+/// Maximum repetitions of a switch; more have no further effect.
 const MOST: u32 = 9;
 
 fn without_letter(options: &mut Options, name: &str, value: &str) -> Result<(), OptionsError> {

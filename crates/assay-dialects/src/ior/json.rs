@@ -1,4 +1,4 @@
-//! IOR's `summaryFormat=JSON`: the same names and nesting.
+//! IOR's `summaryFormat=JSON`, with the same names and nesting.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::text::{Circumstances, described};
 
 const MIB: f64 = 1_048_576.0;
 
-/// The document.
+/// Renders the document.
 #[must_use]
 pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -> String {
     let (system, host) = &circumstances.machine;
@@ -58,7 +58,7 @@ fn one_test(test: &Test, number: usize, platform: &str) -> Value {
     shown
 }
 
-/// The largest bandwidths, which IOR adds with -v.
+/// Returns the maximum bandwidths, which IOR adds with -v.
 fn maximum(test: &Test) -> Value {
     let mut shown = Map::new();
     for (name, access) in [("write", Access::Write), ("read", Access::Read)] {
@@ -71,7 +71,7 @@ fn maximum(test: &Test) -> Value {
     Value::Object(shown)
 }
 
-/// Numbers are numbers and the rest is text, as IOR has it.
+/// Converts the options to JSON; numbers and text have the same types as in IOR.
 fn shown_options(options: &Options) -> Value {
     const NUMBERS: [&str; 10] = [
         "segments",
@@ -92,7 +92,7 @@ fn shown_options(options: &Options) -> Value {
     Value::Object(described(options).into_iter().map(entry).collect::<Map<_, _>>())
 }
 
-/// As IOR numbers them; its four names for them are moved by one, which is left as it is.
+/// IOR's order of packet types. IOR's names for them are shifted by one; the output repeats that.
 const PACKETS: [char; 4] = ['t', 'o', 'i', 'r'];
 
 fn parameters(options: &Options, number: usize, platform: &str) -> Value {

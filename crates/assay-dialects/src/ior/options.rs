@@ -1,13 +1,13 @@
-//! What can be requested of IOR, letter by letter, and what does not fit together.
+//! IOR's options, letter by letter, with checks for conflicts.
 
 use thiserror::Error;
 
 use super::units;
 
-/// What was requested. The names are those of IOR's own output.
+/// Options of a test; the fields are named as in IOR's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// The script that it stands in, and the line that ends it there, from 1.
+    /// Script that contains the test, and the line that ends it there, counted from 1.
     pub script: Option<(String, usize)>,
     /// `-A`.
     pub ref_num: u64,
@@ -21,9 +21,10 @@ pub struct Options {
     pub reorder: bool,
     /// `-Q`.
     pub reorder_offset: u32,
-    /// `-Z`, how often: 1 = each reads the part of any, 2 = all parts are dealt out again.
+    /// `-Z`, number of times: 1 = each rank reads any rank's part, 2 = a random permutation of the
+    /// parts.
     pub reorder_random: u32,
-    /// `-X`; below zero it changes with the repetition.
+    /// `-X`; a negative seed changes with the repetition.
     pub reorder_seed: i64,
     /// `-d`, seconds.
     pub delay_s: u32,
@@ -73,9 +74,9 @@ pub struct Options {
     pub check_write: bool,
     /// `-R`.
     pub check_read: bool,
-    /// `-z`, how often: 1 = every transfer once, 2 = anywhere.
+    /// `-z`, number of times: 1 = every transfer once in random order, 2 = random offsets.
     pub random: u32,
-    /// `-v`, how often.
+    /// `-v`, number of times.
     pub verbose: u32,
     /// `--posix.odirect`.
     pub direct: bool,
@@ -89,80 +90,80 @@ pub struct Options {
     pub destroy_data: Vec<String>,
     /// Whether a folder below `/mnt` need not be a mount point.
     pub target_on_root: bool,
-    /// What changes nothing here, in words.
+    /// Notes on options that have no effect.
     pub notes: Vec<String>,
 }
 
-/// How the results are written.
+/// Format of the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// For people.
+    /// Human-readable text.
     Text,
-    /// One JSON document.
+    /// Single JSON document.
     Json,
-    /// A line per result.
+    /// Line per result.
     Csv,
 }
 
-/// Why the words cannot be carried out.
+/// Errors in the arguments or the script.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OptionsError {
-    /// No option of IOR.
+    /// Not an option of IOR.
     #[error("IOR has no option `{name}`")]
     Unknown {
-        /// As written.
+        /// Name as written.
         name: String,
-        /// The nearest that exists.
+        /// Nearest existing option.
         near: Option<&'static str>,
     },
-    /// An option of IOR that would change the result and is not carried out.
+    /// Option of IOR that would change the result and is not supported.
     #[error("assay does not carry out IOR's `{name}`: {why}")]
     Refuse {
-        /// The option.
+        /// Option name.
         name: String,
-        /// Why not.
+        /// Reason.
         why: &'static str,
     },
-    /// A value that the option cannot have.
+    /// Invalid value of an option.
     #[error("{}: {why}", refused(name, value))]
     Value {
-        /// The option.
+        /// Option name.
         name: String,
-        /// As written; empty when it is missing.
+        /// Value as written; empty if missing.
         value: String,
-        /// What it should be.
+        /// Expected value.
         why: &'static str,
     },
-    /// The script of `-f` cannot be read.
+    /// Script of `-f` that cannot be read.
     #[error("the script `{file}` cannot be read: {why}")]
     Script {
-        /// As written.
+        /// Path as written.
         file: String,
-        /// What the system says.
+        /// Error message of the system.
         why: String,
     },
-    /// Words of the command line cannot be carried out.
+    /// Error in words of the command line.
     #[error("{what}")]
     Words {
-        /// Which, counted from 0.
+        /// Range of the words, counted from 0.
         at: std::ops::Range<usize>,
-        /// What is wrong.
+        /// Error.
         what: Box<Self>,
     },
-    /// A line of the script cannot be carried out.
+    /// Error in a line of the script.
     #[error("{what}")]
     Line {
-        /// The script.
+        /// Script path.
         file: String,
-        /// Counted from 1.
+        /// Line, counted from 1.
         line: usize,
-        /// What is wrong.
+        /// Error.
         what: Box<Self>,
     },
-    /// Options that do not fit together.
+    /// Conflicting options.
     #[error("{what}")]
     Combine {
-        /// What does not fit.
+        /// Description of the conflict.
         what: &'static str,
     },
 }
@@ -175,7 +176,7 @@ fn refused(name: &str, value: &str) -> String {
 }
 
 impl OptionsError {
-    /// What to do about it.
+    /// Returns advice on how to fix the error.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -246,7 +247,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Carries out a switch; letters that are none here change nothing.
+    /// Applies a switch; letters without a function here add a note.
     pub(super) fn flag(&mut self, letter: char) {
         let note = match letter {
             'C' => return self.reorder = true,
@@ -273,7 +274,7 @@ impl Options {
         self.notes.push(note.to_owned());
     }
 
-    /// Carries out an option that has a value, but for `-O`, whose values are options themselves.
+    /// Applies an option with a value, except `-O`, whose values are options themselves.
     pub(super) fn value(&mut self, letter: char, value: &str) -> Result<(), OptionsError> {
         let refuse = |why| {
             Err(OptionsError::Value {
@@ -323,7 +324,7 @@ impl Options {
         Ok(())
     }
 
-    /// What is left to default, and what does not fit together.
+    /// Fills in defaults and checks for conflicts.
     pub(super) fn complete(mut self) -> Result<Self, OptionsError> {
         if !(self.write || self.read || self.check_write || self.check_read) {
             (self.write, self.read) = (true, true);
@@ -375,13 +376,14 @@ impl Options {
         }
     }
 
-    /// Transfers of one rank in one repetition.
+    /// Returns the transfers of one rank in one repetition.
     #[must_use]
     pub const fn transfers_per_rank(&self) -> u64 {
         self.block_bytes / self.transfer_bytes * self.segments
     }
 
-    /// What a file must hold to be read; `None` where fewer transfers than all may have been written.
+    /// Returns the bytes that a file must hold to be read; `None` if fewer transfers may have been
+    /// written.
     #[must_use]
     pub fn bytes_of_file(&self) -> Option<u64> {
         let is_whole =
@@ -390,7 +392,7 @@ impl Options {
         is_whole.then(|| if self.file_per_rank { all / u64::from(self.ranks) } else { all })
     }
 
-    /// Bytes of one repetition of one direction.
+    /// Returns the bytes of one direction in one repetition.
     #[must_use]
     pub const fn aggregate_bytes(&self) -> u64 {
         self.block_bytes * self.segments * self.ranks as u64

@@ -1,4 +1,4 @@
-//! IOR's figures, made of what the engine measured.
+//! IOR's figures, derived from the outcomes of the engine.
 
 use assay_model::facts::Capacity;
 use assay_model::storage_outcome::StorageOutcome;
@@ -6,57 +6,57 @@ use assay_model::storage_outcome::StorageOutcome;
 use super::compile::Access;
 use super::options::Options;
 
-/// One test with what it came to.
+/// Test with its results.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Test {
-    /// What was requested.
+    /// Requested options.
     pub options: Options,
-    /// When it began: `Sat Nov 21 14:47:44 2026`.
+    /// Start time: `Sat Nov 21 14:47:44 2026`.
     pub began: String,
-    /// The file system below the test file, where it reports it.
+    /// Capacity of the test file's file system, if it reports one.
     pub capacity: Option<Capacity>,
-    /// In the order in which they were done.
+    /// Results in the order of the measurements.
     pub results: Vec<AccessResult>,
 }
 
-/// Where the ranks stood when the time was up.
+/// Progress of the ranks at the deadline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Stonewall {
-    /// Seconds until then.
+    /// Seconds until the deadline.
     pub elapsed_s: f64,
     /// Transfers of the rank with the fewest.
     pub minimum: u64,
     /// Transfers of the rank with the most.
     pub most: u64,
-    /// Transfers of all.
+    /// Transfers of all ranks.
     pub all: u64,
 }
 
-/// One timed phase of one repetition.
+/// Result of one timed phase in one repetition.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AccessResult {
     /// Writes or reads.
     pub access: Access,
-    /// From 0.
+    /// Number of the repetition, from 0.
     pub repetition: u32,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Transfers done.
+    /// Number of transfers.
     pub transfers: u64,
-    /// Seconds in which all files were opened, one after another.
+    /// Seconds for opening all files, one after another.
     pub open_s: f64,
-    /// Seconds from the first transfer to the end of the last, `fsync` included.
+    /// Seconds from the first transfer to the end of the last, including `fsync`.
     pub elapsed_s: f64,
-    /// Seconds in which all files were closed.
+    /// Seconds for closing all files.
     pub close_s: f64,
-    /// Mean seconds of a transfer of the rank for which it is smallest, as IOR reports it.
+    /// Minimum over the ranks of the mean seconds per transfer, as IOR reports it.
     pub latency_s: f64,
-    /// With wear-out after a deadline.
+    /// Progress at the deadline, with wear-out.
     pub stonewall: Option<Stonewall>,
 }
 
 impl AccessResult {
-    /// The figures of a phase; `None` when nothing was moved, and for what is not timed.
+    /// Derives the figures of a phase; `None` if nothing was transferred or the phase is not timed.
     #[must_use]
     pub fn of(access: Access, repetition: u32, outcome: &StorageOutcome) -> Option<Self> {
         if access == Access::CheckWrite || outcome.elapsed_s <= 0.0 {
@@ -79,7 +79,8 @@ impl AccessResult {
         })
     }
 
-    /// The same with what the ranks did after the deadline; `done` are transfers by rank at the deadline.
+    /// Adds the wear-out phases after the deadline; `done` counts transfers by rank at the
+    /// deadline.
     #[must_use]
     pub fn worn_out(
         mut self,
@@ -88,7 +89,7 @@ impl AccessResult {
         rest: &[StorageOutcome],
     ) -> Self {
         self.stonewall = Some(Stonewall {
-            // What is behind the deadline is `fsync`.
+            // Any time beyond the deadline is `fsync`.
             elapsed_s: self.elapsed_s.min(f64::from(options.deadline_s)),
             minimum: done.iter().copied().min().unwrap_or(0),
             most: done.iter().copied().max().unwrap_or(0),
@@ -98,79 +99,78 @@ impl AccessResult {
             self.elapsed_s += outcome.elapsed_s;
             self.bytes += outcome.tallies.iter().map(|it| it.tally.bytes).sum::<u64>();
             self.transfers += outcome.tallies.iter().map(|it| it.tally.count).sum::<u64>();
-            // Files are closed once in IOR: what counts is the end of the last.
+            // IOR closes files once, so only the last close counts.
             self.close_s = outcome.close_s;
         }
         self
     }
 
-    /// Seconds from the first open to the last close.
+    /// Returns the seconds from the first open to the last close.
     #[must_use]
     pub fn total_s(&self) -> f64 {
         self.open_s + self.elapsed_s + self.close_s
     }
 
-    /// B/s, over all the time.
+    /// Returns B/s over the total time.
     #[must_use]
     pub fn bytes_per_s(&self) -> f64 {
         self.bytes as f64 / self.total_s()
     }
 
-    /// Transfers per second while there were any.
+    /// Returns transfers per second, without open and close.
     #[must_use]
     pub fn transfers_per_s(&self) -> f64 {
         self.transfers as f64 / self.elapsed_s
     }
 
-    /// Transfers per second over all the time, as IOR's summary counts them.
+    /// Returns transfers per second over the total time, as in IOR's summary.
     fn transfers_over_all_s(&self) -> f64 {
         self.transfers as f64 / self.total_s()
     }
 }
 
-/// All repetitions of one access.
+/// Summary of all repetitions of one access.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Summary {
     /// Maximum, minimum, mean and deviation of B/s.
     pub bytes_per_s: Moments,
-    /// The same of transfers per second.
+    /// Maximum, minimum, mean and deviation of transfers per second.
     pub transfers_per_s: Moments,
     /// Mean seconds.
     pub mean_s: f64,
     /// Bytes of the first repetition.
     pub bytes: u64,
-    /// With wear-out: mean seconds until the deadline, and B/s of a rank until then.
+    /// Mean seconds until the deadline and B/s of a rank until then, with wear-out.
     pub stonewall: Option<(f64, f64)>,
 }
 
-/// Maximum, minimum, mean, deviation.
+/// Maximum, minimum, mean and standard deviation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
-    /// The largest.
+    /// Maximum.
     pub maximum: f64,
-    /// The minimum.
+    /// Minimum.
     pub minimum: f64,
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// The standard deviation of these values themselves, not of what they are a sample of: IOR
-    /// divides by n.
+    /// Population standard deviation: like IOR, divides by n.
     pub deviation: f64,
 }
 
-/// Sums up the repetitions of `access`; `None` if there was none.
+/// Summarizes the repetitions of `access`; `None` if there are none.
 #[must_use]
 pub fn summary(test: &Test, access: Access) -> Option<Summary> {
     let Test { options, results, .. } = test;
-    let of: Vec<&AccessResult> = results.iter().filter(|it| it.access == access).collect();
-    let first = of.first()?;
+    let done: Vec<&AccessResult> = results.iter().filter(|it| it.access == access).collect();
+    let first = done.first()?;
     let values =
-        |value: fn(&AccessResult) -> f64| of.iter().map(|it| value(it)).collect::<Vec<_>>();
-    let seconds: f64 = of.iter().map(|it| it.total_s()).sum();
-    let walls: Option<Vec<Stonewall>> = of.iter().map(|it| it.stonewall).collect();
+        |value: fn(&AccessResult) -> f64| done.iter().map(|it| value(it)).collect::<Vec<_>>();
+    let seconds: f64 = done.iter().map(|it| it.total_s()).sum();
+    let walls: Option<Vec<Stonewall>> = done.iter().map(|it| it.stonewall).collect();
     Some(Summary {
         bytes_per_s: Moments::of(&values(AccessResult::bytes_per_s)),
         transfers_per_s: Moments::of(&values(AccessResult::transfers_over_all_s)),
-        mean_s: seconds / of.len() as f64,
+        mean_s: seconds / done.len() as f64,
         bytes: first.bytes,
         stonewall: walls.map(|walls| {
             let seconds: f64 = walls.iter().map(|wall| wall.elapsed_s).sum();

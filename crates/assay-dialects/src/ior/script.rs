@@ -1,9 +1,11 @@
-//! Scripts: `-f FILE`, lines of directives between `IOR START` and `IOR STOP`, each `RUN` a test.
+//! Scripts of `-f FILE`: lines of directives between `IOR START` and `IOR STOP`; each `RUN` is a
+//! test.
 
 use super::directives;
 use super::options::{Options, OptionsError};
 
-/// The tests of a script: each begins with what the one before it had, the first with `before`.
+/// Parses the tests of a script. Each test inherits the options of the previous one, the first
+/// those of `before`.
 pub(super) fn tests(
     before: &Options,
     text: &str,
@@ -11,7 +13,7 @@ pub(super) fn tests(
 ) -> Result<Vec<Options>, OptionsError> {
     let mut tests: Vec<Options> = Vec::new();
     let mut options = before.clone();
-    // Directives that no RUN has closed are a test, too, and so is a script without any.
+    // Directives without a final RUN are a test, and so is a script without directives.
     let mut is_open = true;
     let script = |line: usize| Some((file.to_owned(), line));
     let lines = text.lines().enumerate().skip_while(|(_, line)| !is(line, "ior start")).skip(1);

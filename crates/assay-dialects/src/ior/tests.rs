@@ -1,4 +1,4 @@
-//! Words become options, options a plan, outcomes IOR's lines.
+//! Tests of IOR's options, plans and output.
 
 use std::fmt::Write as _;
 
@@ -19,13 +19,13 @@ fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(str::to_owned).collect()
 }
 
-/// One test, without a script.
+/// Parses a command line with one test and no script.
 fn read(words: &[String]) -> Result<Options, OptionsError> {
     let mut load = |_: &str| Err(std::io::Error::from(std::io::ErrorKind::NotFound));
     command_line::read(words, &mut load).map(|mut tests| tests.remove(0))
 }
 
-/// An error with its place, words counted from 0.
+/// Formats an error with its location; words are counted from 0.
 fn placed(error: &OptionsError) -> String {
     match error {
         OptionsError::Words { at, .. } => format!("{at:?}: {error}"),
@@ -191,7 +191,7 @@ fn what_is_not_carried_out_is_refused_by_name() {
     );
 }
 
-/// Where every rank begins, how far its blocks lie apart, and where its part ends.
+/// Checks file, first byte, block stride and end of every rank's part.
 fn check_layout(line: &str, access: Access, expected: &[(&str, u64, u64, u64)]) {
     let options = read(&words(line)).unwrap();
     let (plan, accesses) = compile(&options, 0);
@@ -315,7 +315,7 @@ fn lines_are_as_ior_prints_them() {
     "#]].assert_eq(&shown);
 }
 
-/// Every path with the type of what is there.
+/// Collects every path of a document with the type of its value.
 fn keys_of(value: &Value, path: &str, keys: &mut Vec<String>) {
     match value {
         Value::Object(entries) => {
@@ -330,7 +330,7 @@ fn keys_of(value: &Value, path: &str, keys: &mut Vec<String>) {
     }
 }
 
-/// What a test of these options came to, every time the same.
+/// Returns a test with these options and constant results.
 fn done(line: &str) -> Test {
     let options = read(&words(line)).unwrap();
     let (_, accesses) = compile(&options, 0);
@@ -355,7 +355,8 @@ fn done(line: &str) -> Test {
     Test { options, began: "now".to_owned(), capacity: Some(capacity), results }
 }
 
-/// The document of `tests` has every name and type of the real one, and says the same of what was asked.
+/// Checks that our document has the names and types of the real one, and the same parameters and
+/// options.
 fn check_json(real: &str, tests: &[Test]) {
     let real: Value = serde_json::from_str(real).unwrap();
     let ours = json::document(&Circumstances::default(), tests, "later");
@@ -370,12 +371,12 @@ fn check_json(real: &str, tests: &[Test]) {
     assert_eq!(found, expected);
     for (number, _) in tests.iter().enumerate() {
         for name in ["Parameters", "Options"] {
-            let of = |document: &Value| {
+            let entries = |document: &Value| {
                 let mut it = document["tests"][number][name].clone();
                 it.as_object_mut().unwrap().remove("platform");
                 it
             };
-            assert_eq!(of(&ours), of(&real), "{name} of test {number}");
+            assert_eq!(entries(&ours), entries(&real), "{name} of test {number}");
         }
     }
 }
@@ -410,11 +411,11 @@ fn a_script_is_several_tests() {
         command_line::read(&words("-N 2 -f s -O summaryFormat=JSON"), &mut load)
     };
     let all = tests(script).unwrap();
-    let of = |it: &Options| (it.transfer_bytes, it.file_per_rank, it.write, it.read, it.ranks);
+    let key = |it: &Options| (it.transfer_bytes, it.file_per_rank, it.write, it.read, it.ranks);
     let expected =
         [(256 << 10, false, true, false, 2), (64 << 10, true, true, false, 2)].map(Some);
     assert_eq!(all.len(), 3);
-    assert_eq!([all.first().map(of), all.last().map(of)], expected);
+    assert_eq!([all.first().map(key), all.last().map(key)], expected);
     let wrong = tests("ior start\nRUN\nblockSize=7x\n").unwrap_err();
     expect![[r#"
         s:3: `7x` is no value of `-b`: it must be a number, or a size like 4k, 1m or 2g
@@ -454,7 +455,7 @@ fn others_read_what_a_rank_wrote() {
     assert_eq!(parts("-N 1 -u -m -o d/f", 4), ["d/f.4"]);
 }
 
-/// First byte, bytes and end of what every rank still does, phase by phase.
+/// Checks first byte, bytes and end of each rank's remaining work, phase by phase.
 fn check_rest(line: &str, done: &[u64], expected: &[&[(u64, u64, u64)]]) {
     let options = read(&words(line)).unwrap();
     let phases = compile::rest(&options, Access::Write, 0, done);
@@ -477,12 +478,13 @@ fn check_rest(line: &str, done: &[u64], expected: &[&[(u64, u64, u64)]]) {
 fn ranks_that_are_behind_catch_up() {
     let wear_out = "-D 1 -O stoneWallingWearOut=1 -o f";
     let files = format!("-N 2 -F -b 8k -t 1k -s 2 {wear_out}");
-    // The rest of the block that the rank is in, then the next block as far as the other came.
+    // First the rest of the rank's current block, then the next block up to the other rank's
+    // progress.
     check_rest(&files, &[3, 10], &[&[(3072, 5120, 8192)], &[(8192, 2048, 16384)]]);
     check_rest(&files, &[3, 5], &[&[(3072, 2048, 5120)]]);
     check_rest(&files, &[8, 16], &[&[(8192, 8192, 16384)]]);
     check_rest(&files, &[5, 5], &[]);
-    // In a shared file the next block of rank 1 is behind that of rank 0.
+    // In a shared file, the next block of rank 1 follows that of rank 0.
     let shared = format!("-N 2 -b 1k -t 1k -s 9 {wear_out}");
     check_rest(&shared, &[9, 4], &[&[(1024 + 4 * 2048, 5120, 18432)]]);
     let anywhere = format!("-N 2 -z -z -b 1k -t 1k -s 9 {wear_out}");

@@ -1,4 +1,4 @@
-//! The lines that IOR 4 prints for people, column by column, because scripts cut them by column.
+//! IOR 4's human-readable output, with its exact columns, because scripts cut lines by column.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,14 @@ use super::options::Options;
 use super::result::{AccessResult, Moments, Stonewall, Test, summary};
 use super::units::readable;
 
-/// What a report says about place and time.
+/// Version, time and machine of a run, for its report.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Circumstances {
     /// `4.1.0+dev (assay 0.1.0)`.
     pub version: String,
-    /// When it began: `Sat Nov 21 14:47:44 2026`.
+    /// Start time: `Sat Nov 21 14:47:44 2026`.
     pub began: String,
-    /// The command as it was typed.
+    /// Command as typed.
     pub command: String,
     /// System and host: `Linux node1`.
     pub machine: (String, String),
@@ -29,7 +29,7 @@ fn key(text: &mut String, key: &str, value: &str) {
     let _ = writeln!(text, "{key:<20}: {value}");
 }
 
-/// What stands once before all tests.
+/// Renders the header before all tests.
 #[must_use]
 pub fn head(circumstances: &Circumstances) -> String {
     let (system, host) = &circumstances.machine;
@@ -41,7 +41,7 @@ pub fn head(circumstances: &Circumstances) -> String {
     text
 }
 
-/// Everything of a test before its first result; `number` counts tests from 0.
+/// Renders a test up to its first result; `number` counts tests from 0.
 #[must_use]
 pub fn start(test: &Test, number: usize) -> String {
     let mut text = String::new();
@@ -78,7 +78,7 @@ fn filled(capacity: Capacity) -> String {
     )
 }
 
-/// The options in IOR's words and order.
+/// Lists the options with IOR's names and in IOR's order.
 #[must_use]
 pub fn described(options: &Options) -> Vec<(&'static str, String)> {
     let ranks = options.ranks.to_string();
@@ -105,7 +105,7 @@ pub fn described(options: &Options) -> Vec<(&'static str, String)> {
             offset(),
             ("reorder random seed", options.reorder_seed.to_string()),
         ]),
-        // IOR does not name the order here.
+        // IOR does not print the order in this case.
         (false, _) => {}
     }
     list.extend([
@@ -134,7 +134,7 @@ const fn access(options: &Options) -> &'static str {
     if options.file_per_rank { "file-per-process" } else { "single-shared-file" }
 }
 
-/// The line that IOR prints when a deadline with wear-out has come.
+/// Returns the line that IOR prints at a deadline with wear-out.
 fn wall(options: &Options, wall: Stonewall) -> String {
     let gib = |transfers: u64| (transfers * options.transfer_bytes) as f64 / 1_073_741_824.0;
     let Stonewall { minimum, most, all, elapsed_s } = wall;
@@ -146,7 +146,7 @@ fn wall(options: &Options, wall: Stonewall) -> String {
     )
 }
 
-/// The line of one result.
+/// Renders the line of one result.
 #[must_use]
 pub fn result(options: &Options, result: &AccessResult) -> String {
     let name = if result.access == Access::Write { "write" } else { "read" };
@@ -160,7 +160,7 @@ pub fn result(options: &Options, result: &AccessResult) -> String {
     line
 }
 
-/// The numbers of a result, in the order of the columns.
+/// Returns the numbers of a result in column order.
 fn columns(options: &Options, result: &AccessResult) -> [f64; 9] {
     [
         result.bytes_per_s() / MIB,
@@ -175,7 +175,7 @@ fn columns(options: &Options, result: &AccessResult) -> [f64; 9] {
     ]
 }
 
-/// With six digits behind the point below 1, with two below 3600, with none above.
+/// Formats with six decimals below 1, two below 3600, none above.
 fn number(value: f64) -> String {
     match value {
         ..1.0 => format!("{value:.6}"),
@@ -184,7 +184,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// What is behind the results of one test: the lines that scripts for IOR 3 look for.
+/// Renders the lines after the results of one test, which scripts for IOR 3 expect.
 #[must_use]
 pub fn maximum(test: &Test) -> String {
     let mut text = String::new();
@@ -198,7 +198,7 @@ pub fn maximum(test: &Test) -> String {
     text
 }
 
-/// Everything behind the last test.
+/// Renders the text after the last test.
 #[must_use]
 pub fn end(tests: &[Test], finished: &str) -> String {
     let mut text = "\nSummary of all tests:\n\
@@ -215,7 +215,7 @@ pub fn end(tests: &[Test], finished: &str) -> String {
     text
 }
 
-/// All of it.
+/// Renders the whole output.
 #[must_use]
 pub fn document(circumstances: &Circumstances, tests: &[Test], finished: &str) -> String {
     let mut text = head(circumstances);
@@ -260,16 +260,16 @@ fn summary_line(text: &mut String, test: &Test, number: usize, access: Access) {
     );
 }
 
-fn moments(of: Moments, by: f64) -> String {
-    let Moments { maximum, minimum, mean, deviation } = of;
+fn moments(moments: Moments, unit: f64) -> String {
+    let Moments { maximum, minimum, mean, deviation } = moments;
     let mut text = String::new();
     for value in [maximum, minimum, mean, deviation] {
-        let _ = write!(text, "{:10.2} ", value / by);
+        let _ = write!(text, "{:10.2} ", value / unit);
     }
     text
 }
 
-/// A line per result, for `summaryFormat=CSV`.
+/// Renders one line per result, for `summaryFormat=CSV`.
 #[must_use]
 pub fn csv(tests: &[Test]) -> String {
     let mut text =

@@ -1,15 +1,15 @@
-//! Sizes as IOR reads and writes them: k, m, g and t are powers of 1024.
+//! IOR's sizes: k, m, g and t are powers of 1024.
 
 use assay_model::quantity;
 
-/// `4k`, `1m`, `47008`; `None` when it is none.
+/// Parses `4k`, `1m`, `47008`; returns `None` for anything else.
 pub(super) fn size(text: &str) -> Option<u64> {
     let (number, unit) = quantity::foreign(text, |unit| quantity::letter(unit, 1024.0))?;
     let bytes = number.parse::<u64>().ok()?.checked_mul(unit as u64)?;
     i64::try_from(bytes).is_ok().then_some(bytes)
 }
 
-/// `1 MiB`, `3.91 GiB`, `262144 bytes`.
+/// Formats `1 MiB`, `3.91 GiB`, `262144 bytes`.
 pub(super) fn readable(bytes: u64) -> String {
     const UNITS: [(u64, &str); 3] = [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB")];
     match UNITS.iter().find(|(unit, _)| bytes >= *unit) {

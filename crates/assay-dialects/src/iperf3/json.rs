@@ -1,11 +1,11 @@
-//! The JSON that `-J` and `--json-stream` print, key by key as 3.12 writes it.
+//! iperf3's JSON output (`-J`, `--json-stream`), key by key as version 3.12 writes it.
 
 use serde_json::{Map, Value, json};
 
 use super::text::share_percent;
 use super::{End, Interval, Start, StreamEnd, Stretch};
 
-/// Everything in one document (`-J`). A test that failed keeps what it had, and says why.
+/// Builds the whole document (`-J`). A failed test keeps its measurements and adds `error`.
 #[must_use]
 pub fn document(
     start: Option<&Start>,
@@ -32,13 +32,13 @@ pub fn document(
     Value::Object(map)
 }
 
-/// One line of `--json-stream`.
+/// Formats one line of `--json-stream`.
 #[must_use]
 pub fn event(name: &str, data: &Value) -> String {
     json!({ "event": name, "data": data }).to_string()
 }
 
-/// The object `start`.
+/// Builds the object `start`.
 #[must_use]
 pub fn start(start: &Start) -> Value {
     let connected: Vec<Value> = start
@@ -86,14 +86,14 @@ pub fn start(start: &Start) -> Value {
     value
 }
 
-/// `Sat, 21 Nov 2026 11:38:42 GMT`, by the calendar's own arithmetic (days from civil, Hinnant).
+/// Formats a time like `Sat, 21 Nov 2026 11:38:42 GMT`, with Hinnant's algorithm (days from civil).
 fn calendar(time_s: u64) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
     let (days, second) = (time_s / 86400, time_s % 86400);
     let weekday = DAYS[(days % 7) as usize];
-    // Years of the calculation begin in March, so that the leap day comes last.
+    // The algorithm's years begin in March, so that the leap day comes last.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era =
@@ -107,7 +107,7 @@ fn calendar(time_s: u64) -> String {
     format!("{weekday}, {day:02} {name} {year} {hour:02}:{minute:02}:{second:02} GMT")
 }
 
-/// One element of `intervals`.
+/// Builds one element of `intervals`.
 #[must_use]
 pub fn interval(interval: &Interval, bidirectional: bool) -> Value {
     let streams: Vec<Value> = interval.streams.iter().map(stretch).collect();
@@ -135,7 +135,7 @@ fn stretch(stretch: &Stretch) -> Value {
             value["pmtu"] = json!(tcp.path_mtu_bytes);
             value["reorder"] = json!(tcp.reordered);
             if let Some(rate) = tcp.delivery_bit_per_s {
-                // Our own key: iperf3 does not report it, and its readers pass over it.
+                // assay's own key: iperf3 does not report it, and readers of its JSON ignore it.
                 value["delivery_bits_per_second"] = json!(rate);
             }
         }
@@ -172,7 +172,7 @@ fn put_losses(value: &mut Value, stretch: &Stretch) {
     value["lost_percent"] = json!(share_percent(udp.lost, udp.packets));
 }
 
-/// The object `end`.
+/// Builds the object `end`.
 #[must_use]
 pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
     let mut value = json!({
@@ -186,8 +186,8 @@ pub fn end(end: &End, udp: bool, bidirectional: bool) -> Value {
             "remote_system": end.cpu_there.2,
         },
     });
-    // With both directions the client's streams come first at either end, so that `sum_sent` is
-    // what the client sent, whoever reports it.
+    // In a bidirectional test the client's streams come first at either end. `sum_sent` is
+    // therefore always the client's data.
     let forward = end.streams.first().is_none_or(|first| first.sends);
     let mut put = |key: &str, sum: Option<Stretch>, is_sent: bool, sender: bool| {
         if let Some(sum) = sum {

@@ -1,4 +1,4 @@
-//! The output against lines that iperf3 3.12 printed.
+//! Compares the output with lines that iperf3 3.12 printed.
 
 use super::text::Style;
 use super::units::Format;
@@ -90,8 +90,8 @@ fn several_streams_are_summed() {
     assert_eq!(last, Some(sum));
 }
 
-/// What 3.12 and 3.21 print at both ends of one test: `sum` is what the client sends, and the other
-/// way has its suffix, at the server too.
+/// Versions 3.12 and 3.21 print at both ends of a test: `sum` is the client's data, and the other
+/// direction has the suffix, at the server too.
 #[test]
 fn both_directions_are_named_after_the_client() {
     for is_client in [true, false] {

@@ -1,34 +1,34 @@
-//! The lines that iperf3 prints for people.
+//! iperf3's text output.
 //!
-//! Column by column as 3.12 prints them, because scripts cut them by column.
+//! Columns match version 3.12 exactly, because scripts cut the lines by column.
 
 use std::fmt::Write as _;
 
 use super::units::{self, Format};
 use super::{End, Interval, Start, Stretch};
 
-/// What the lines depend on beside the values.
+/// Options that change the format of the lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Style {
     /// Unit of the rates.
     pub format: Format,
-    /// This end is the client.
+    /// Whether this end is the client.
     pub is_client: bool,
-    /// Datagrams.
+    /// Whether the test uses UDP.
     pub udp: bool,
-    /// Both directions at once: a column reports which.
+    /// Whether data flows in both directions; adds a column for the direction.
     pub bidirectional: bool,
-    /// CPU of both ends and congestion control as well (`-V`).
+    /// Whether to add CPU use of both ends and congestion control (`-V`).
     pub verbose: bool,
 }
 
 const RULE: &str = "- - - - - - - - - - - - - - - - - - - - - - - - -\n";
 
-/// The last line of a test that failed after it had begun.
+/// Last line of a test that failed after its start.
 pub const INCOMPLETE: &str =
     "The test failed before its end: the intervals above are all that was measured.\n";
 
-/// The lines before the first interval.
+/// Formats the lines before the first interval.
 #[must_use]
 pub fn start(start: &Start, style: Style) -> String {
     let mut text = String::new();
@@ -56,7 +56,8 @@ pub fn start(start: &Start, style: Style) -> String {
     text + &head(style, interval_columns(style, any_sends))
 }
 
-/// 3.12's client always has the columns of a TCP sender, its server only when it sends.
+/// Returns the column titles. A 3.12 client always prints those of a TCP sender, a server only when
+/// it sends.
 const fn interval_columns(style: Style, any_sends: bool) -> &'static str {
     match (style.udp, any_sends) {
         (true, true) if style.bidirectional => "         Jitter    Lost/Total Datagrams",
@@ -73,7 +74,7 @@ fn head(style: Style, columns: &str) -> String {
     format!("[ ID]{role} Interval           Transfer     Bitrate{columns}\n")
 }
 
-/// The lines of one interval, with the sum of several streams.
+/// Formats the lines of one interval, with the sum of several streams.
 #[must_use]
 pub fn interval(interval: &Interval, style: Style) -> String {
     let mut text: String =
@@ -133,12 +134,12 @@ fn losses(stretch: &Stretch) -> String {
     )
 }
 
-/// Lost in percent of all; 0 of nothing.
+/// Lost datagrams in percent; 0 without datagrams.
 pub(super) fn share_percent(lost: i64, packets: i64) -> f64 {
     if packets > 0 { lost as f64 * 100.0 / packets as f64 } else { 0.0 }
 }
 
-/// C's `%.2g` for values from 0 to 100: two significant digits, no trailing zeros.
+/// Formats like C's `%.2g`, for values from 0 to 100: two significant digits, no trailing zeros.
 fn two_digits(value: f64) -> String {
     let magnitude = if value.abs() > 0.0 { value.abs().log10().floor() as i32 } else { 0 };
     if !(-4..2).contains(&magnitude) {
@@ -157,7 +158,7 @@ fn two_digits(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// The summary after the last interval.
+/// Formats the summary after the last interval.
 #[must_use]
 pub fn end(end: &End, style: Style) -> String {
     let mut text = RULE.to_owned();
@@ -193,7 +194,7 @@ fn costs(end: &End, style: Style) -> String {
     let (here, there) = if sends { ("sender", "receiver") } else { ("receiver", "sender") };
     let percent = |(total, user, system)| format!("{total:.1}% ({user:.1}%u/{system:.1}%s)");
     let mut text = String::new();
-    // A server is not told what its client spent.
+    // The client does not report its CPU use to the server.
     if style.is_client {
         let (local, remote) = (percent(end.cpu_here), percent(end.cpu_there));
         let _ =
@@ -209,7 +210,7 @@ fn costs(end: &End, style: Style) -> String {
     text
 }
 
-/// A server prints its own view alone, a client both.
+/// Formats the summary of a stream or sum: a server prints only its own measurement, a client both.
 fn end_lines(
     sent: Option<Stretch>,
     received: Option<Stretch>,
@@ -239,7 +240,7 @@ fn end_lines(
     text
 }
 
-/// What a server prints while it waits for test number `test`.
+/// Formats the banner of a server that waits for test number `test`.
 #[must_use]
 pub fn listening(port: u16, test: u64) -> String {
     let rule = "-".repeat(59);

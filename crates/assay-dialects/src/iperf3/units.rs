@@ -1,24 +1,25 @@
-//! iperf3's numbers with prefixes: sizes count 1024, rates count 1000, whatever the letter looks like.
+//! iperf3's numbers with unit prefixes: sizes use powers of 1024, rates powers of 1000, in either
+//! case of the letter.
 
 use assay_model::quantity;
 
-/// What `-f` chooses.
+/// Unit of rates in the output (`-f`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// The prefix that fits.
+    /// Largest prefix that fits.
     #[default]
     Adaptive,
-    /// A fixed rate in bits: kilo (1), mega (2) … times 1000.
+    /// Fixed unit in bits: kilo (1), mega (2) … with factor 1000.
     Bits(u32),
-    /// A fixed rate in bytes: kilo (1), mega (2) … times 1024.
+    /// Fixed unit in bytes: kilo (1), mega (2) … with factor 1024.
     Bytes(u32),
 }
 
 impl Format {
-    /// Reads the letter of `-f`: `k m g t` for bits, `K M G T` for bytes, `a` and `A` adaptive.
+    /// Parses the letter of `-f`: `k m g t` for bits, `K M G T` for bytes, `a` or `A` for adaptive.
     #[must_use]
     pub fn from_letter(letter: &str) -> Option<Self> {
-        let power = |letters: &str| letters.find(letter).map(|at| at as u32 + 1);
+        let power = |letters: &str| letters.find(letter).map(|index| index as u32 + 1);
         match letter {
             "a" | "A" => Some(Self::Adaptive),
             _ if letter.len() != 1 => None,
@@ -29,13 +30,14 @@ impl Format {
 
 const PREFIXES: [&str; 5] = ["", "K", "M", "G", "T"];
 
-/// `1.61 GByte`, four characters for the number: what iperf3 puts before `s` or `s/sec`.
+/// Formats a size like `1.61 GByte`, the number four characters wide; iperf3 appends `s` or
+/// `s/sec`.
 #[must_use]
 pub fn bytes(value: f64) -> String {
     scaled(value, 1024.0, "Byte", None)
 }
 
-/// `13.9 Gbit`, or in the format requested.
+/// Formats a rate like `13.9 Gbit`, in the requested unit.
 #[must_use]
 pub fn rate(bit_per_s: f64, format: Format) -> String {
     match format {
@@ -59,13 +61,14 @@ fn scaled(mut value: f64, step: f64, unit: &str, fixed: Option<u32>) -> String {
     format!("{value:4.digits$} {}{unit}", PREFIXES[power])
 }
 
-/// Reads a size as `-l`, `-w`, `-n` and `-k` take it: `k`, `m`, `g`, `t` count 1024 in either case.
+/// Parses a size of `-l`, `-w`, `-n` or `-k`: `k`, `m`, `g`, `t` are powers of 1024, in either
+/// case.
 #[must_use]
 pub fn parse_size(text: &str) -> Option<u64> {
     parse(text, 1024.0)
 }
 
-/// Reads a rate as `-b` and `--fq-rate` take it: `k`, `m`, `g`, `t` count 1000 in either case.
+/// Parses a rate of `-b` or `--fq-rate`: `k`, `m`, `g`, `t` are powers of 1000, in either case.
 #[must_use]
 pub fn parse_rate(text: &str) -> Option<u64> {
     parse(text, 1000.0)

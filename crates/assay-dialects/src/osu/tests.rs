@@ -1,4 +1,4 @@
-//! The tables of OSU's programs, line by line.
+//! Tests of OSU tables, line by line.
 
 use super::*;
 
@@ -31,13 +31,13 @@ fn check(table: &Table, row: &Row, expected: &str) {
     assert_eq!(table.head() + &table.row(row), expected);
 }
 
-/// What `osu_…` of that version printed, from its table on, and the same figures in ours.
+/// Compares our table with the stored output of `osu_…`, from the table on.
 fn check_real(name: &str, table: &Table) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../assay-adapters/tests/golden/osu");
     let printed = std::fs::read_to_string(path.join(format!("{name}.out"))).unwrap();
     let title = printed.find("# OSU").unwrap();
-    // What the launcher's library said ends with its own line.
+    // The output of the launcher's library ends with its own line.
     let from =
         if printed[..title].ends_with("=\n\n") || title == 1 { title - 1 } else { title };
     let mut ours = table.head();
@@ -47,11 +47,11 @@ fn check_real(name: &str, table: &Table) {
             ours += &table.row(&real_row(table, &fields));
         }
     }
-    // 5.4.3 leaves its heading of a non-blocking barrier uncommented, and so do we.
+    // Like 5.4.3, we leave the heading of a non-blocking barrier uncommented.
     assert_eq!(ours, printed[from..], "{name}");
 }
 
-/// The figures of one line, in base units.
+/// Parses the figures of one line into base units.
 fn real_row(table: &Table, fields: &[&str]) -> Row {
     let mut fields = fields.iter();
     let mut number = || fields.next().unwrap().parse::<f64>().unwrap();
@@ -107,7 +107,7 @@ fn tables_are_those_that_osus_programs_print() {
     check_real("7.5-iallgather-tails", &checked(overlap));
 }
 
-/// As OSU 7.5 prints it, of which no output is kept.
+/// Layout of OSU 7.5; no stored output exists for this test.
 #[test]
 fn windows_are_reported_before_the_type() {
     check(

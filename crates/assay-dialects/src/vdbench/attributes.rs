@@ -1,6 +1,6 @@
-//! Values that need a closer look: percentages, sizes, ranges, flags.
+//! Typed parameter values with their range checks: percentages, sizes, ranges, flags.
 //!
-//! What is impossible leaves a diagnostic and `None`.
+//! An invalid value adds a diagnostic and yields `None`.
 
 use assay_model::workload::file_set::FileOperation;
 use assay_model::workload::storage::{Verify, WriteSync};
@@ -10,13 +10,13 @@ use super::lines::Lines;
 use super::statements::Parameter;
 use super::values::{self, Number, Shown, Value};
 
-/// What Vdbench divides the range by for the mean distance of skewed access, unless the file says.
+/// Vdbench's default divisor: the mean distance of skewed access is the range divided by it.
 pub(super) const SKEW_DIVISOR: f64 = 3.0;
 
-/// More threads than this on one target were not meant.
+/// Maximum number of threads on one target; a larger number is taken for a mistake.
 pub(super) const MOST_THREADS: u32 = 65_536;
 
-/// How files are opened.
+/// Flags with which files are opened.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct OpenFlags {
     pub(super) direct: bool,
@@ -24,14 +24,14 @@ pub(super) struct OpenFlags {
     pub(super) sync_at_end: bool,
 }
 
-/// Where the next I/O goes.
+/// Access pattern: how the next offset is chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Seek {
-    /// This percentage jumps; 100 = all, 0 = none.
+    /// Percentage of random offsets; 100 = all random, 0 = sequential.
     Percent(f64),
-    /// One after another, to the end.
+    /// Sequential, once to the end.
     Eof,
-    /// All jump, most of them near the start: the mean distance is the range divided by this.
+    /// Random, mostly near the start: the mean distance is the range divided by this.
     Skewed(f64),
 }
 
@@ -44,7 +44,7 @@ pub(super) enum Sizes {
     Uniform(u64, u64, u64),
 }
 
-/// A percentage from 0 to 100.
+/// Parses a percentage from 0 to 100.
 pub(super) fn percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let value = values::one_number(lines, parameter)?;
     if (0.0..=100.0).contains(&value) {
@@ -56,7 +56,7 @@ pub(super) fn percent(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     None
 }
 
-/// A number above zero.
+/// Parses a number above zero.
 pub(super) fn positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let value = values::one_number(lines, parameter)?;
     if value > 0.0 {
@@ -68,7 +68,7 @@ pub(super) fn positive(lines: &mut Lines, parameter: &Parameter) -> Option<f64> 
     None
 }
 
-/// The flags of `openflags=`.
+/// Parses the flags of `openflags=`.
 pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<OpenFlags> {
     let mut flags = OpenFlags { direct: false, sync: WriteSync::None, sync_at_end: false };
     for element in &parameter.elements {
@@ -99,8 +99,8 @@ pub(super) fn open_flags(lines: &mut Lines, parameter: &Parameter) -> Option<Ope
     Some(flags)
 }
 
-/// Flags as the number that Linux gives them on x86, which Vdbench hands on: `0x4000`. Whether all of its
-/// bits are known.
+/// Adds flags written as Linux's numbers on x86, which Vdbench passes on, like `0x4000`. Returns
+/// whether all bits are supported.
 fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
     const DIRECT: u32 = 0x4000;
     const DATA_SYNC: u32 = 0x1000;
@@ -121,7 +121,7 @@ fn flag_bits(text: &str, flags: &mut OpenFlags) -> bool {
     true
 }
 
-/// Sizes of one I/O: one, with percentages, or minimum, maximum and step.
+/// Parses sizes of one I/O: a single size, sizes with percentages, or minimum, maximum and step.
 pub(super) fn sizes(lines: &mut Lines, parameter: &Parameter) -> Option<Sizes> {
     let numbers = values::numbers(lines, parameter)?;
     let sizes = match numbers[..] {
@@ -163,7 +163,7 @@ fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Optio
     let shares: Vec<(u64, f64)> =
         numbers.chunks(2).map(|pair| (pair[0].value as u64, pair[1].value)).collect();
     let total: f64 = shares.iter().map(|(_, percent)| percent).sum();
-    // Vdbench's own tolerance, for thirds.
+    // Vdbench's own tolerance, which admits thirds.
     if (total - 100.0).abs() > 0.5 || shares.iter().any(|(_, percent)| *percent < 0.0) {
         let message = format!("the percentages of `xfersize` add up to {total}, not 100");
         let error = lines.error("V155", parameter.spot, message).vdbench("stops");
@@ -173,15 +173,15 @@ fn shares(lines: &mut Lines, parameter: &Parameter, numbers: &[Number]) -> Optio
     Some(Sizes::Shares(shares))
 }
 
-/// What `seekpct` says.
-pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, shown: &Shown) -> Option<Seek> {
-    let word = match &shown.value {
-        // Vdbench's own number for it is -1.
+/// Parses a value of `seekpct`.
+pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, parsed: &Shown) -> Option<Seek> {
+    let word = match &parsed.value {
+        // Vdbench's own number for `eof` is -1.
         Value::Number(number) if (-1.0..0.0).contains(&number.value) => return Some(Seek::Eof),
         Value::Number(number) if (0.0..=100.0).contains(&number.value) => {
             return Some(Seek::Percent(number.value));
         }
-        Value::Number(_) => shown.text.as_str(),
+        Value::Number(_) => parsed.text.as_str(),
         Value::Word(word) => word.as_str(),
     };
     match word {
@@ -208,7 +208,7 @@ pub(super) fn seek(lines: &mut Lines, parameter: &Parameter, shown: &Shown) -> O
     None
 }
 
-/// `range=(low,high)` as written: percentages, or bytes above 100.
+/// Parses `range=(low,high)` unchanged: percentages, or bytes above 100.
 pub(super) fn range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let (low, high) = pair(lines, parameter)?;
     if high <= low || low < 0.0 {
@@ -227,7 +227,7 @@ pub(super) fn range(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f6
     Some((low, high))
 }
 
-/// `hotband=(low,high)`: the percentages that skewed access stays within.
+/// Parses `hotband=(low,high)`: the percentages that limit skewed access.
 pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let band = range(lines, parameter)?;
     let reported = lines.found.iter().any(|found| found.message.starts_with("`hotband`"));
@@ -241,7 +241,7 @@ pub(super) fn band(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64
     Some(band)
 }
 
-/// `stride=(minimum,maximum)` in bytes.
+/// Parses `stride=(minimum,maximum)` in bytes.
 pub(super) fn strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, u64)> {
     let (minimum, most) = pair(lines, parameter)?;
     if minimum < 0.0 || most < minimum {
@@ -255,12 +255,12 @@ pub(super) fn strides(lines: &mut Lines, parameter: &Parameter) -> Option<(u64, 
     Some((minimum, most))
 }
 
-/// What `startcmd=` and `endcmd=` say: commands, and where their output goes.
+/// Parses `startcmd=` and `endcmd=`: commands and the destination of their output.
 pub(super) fn commands(parameter: &Parameter) -> Option<CommandLines> {
     let mut all = CommandLines { lines: Vec::new(), to: OutputOf::Console };
     for element in &parameter.elements {
         match element.text.to_ascii_lowercase().as_str() {
-            // There is one process: master and slave are the same.
+            // assay has one process, so master and slave are the same.
             "master" | "slave" => {}
             word if !element.quoted && word.starts_with("cons") => all.to = OutputOf::Console,
             word if !element.quoted && word.starts_with("sum") => all.to = OutputOf::Summary,
@@ -271,14 +271,14 @@ pub(super) fn commands(parameter: &Parameter) -> Option<CommandLines> {
     (!all.lines.is_empty()).then_some(all)
 }
 
-/// What `validate=` says: any of its words but `no` switches the check on.
+/// Parses `validate=`: every word but `no` enables verification.
 pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
     const KNOWN: [(&str, Verify); 6] = [
         ("no", Verify::Off),
         ("yes", Verify::OnRead),
         ("read_after_write", Verify::AfterWrite),
-        // Nothing is read before it is written, stamps always hold which write it was, and what bears
-        // no stamp is not judged.
+        // assay always implies these: it reads no block before writing it, its stamps identify the
+        // write, and it ignores blocks without a stamp.
         ("no_preread", Verify::OnRead),
         ("time", Verify::OnRead),
         ("ignore_zero_reads", Verify::OnRead),
@@ -292,7 +292,7 @@ pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
             Some((_, Verify::Off)) => return Verify::Off,
             Some((_, Verify::AfterWrite)) => verify = Verify::AfterWrite,
             Some(_) if verify == Verify::AfterWrite => {}
-            Some((_, of_word)) => verify = *of_word,
+            Some((_, word_verify)) => verify = *word_verify,
             None => {
                 let message = format!("`{}` is no word of `validate`", element.text);
                 let error = lines
@@ -305,7 +305,7 @@ pub(super) fn verify(lines: &mut Lines, parameter: &Parameter) -> Verify {
     verify
 }
 
-/// What `loop=` says: how many times, or with `s`, `m` or `h` behind the number, how long.
+/// Parses `loop=`: a number of passes, or a duration with the suffix `s`, `m` or `h`.
 pub(super) fn repetition(lines: &mut Lines, parameter: &Parameter) -> Option<Repetition> {
     let written = values::one_word(lines, parameter)?;
     let units = [("s", 1), ("m", 60), ("h", 3600)];
@@ -326,7 +326,7 @@ pub(super) fn repetition(lines: &mut Lines, parameter: &Parameter) -> Option<Rep
     read
 }
 
-/// Exactly two numbers.
+/// Parses exactly two numbers.
 pub(super) fn pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64)> {
     let numbers = values::numbers(lines, parameter)?;
     if let [a, b] = numbers[..] {
@@ -338,7 +338,7 @@ pub(super) fn pair(lines: &mut Lines, parameter: &Parameter) -> Option<(f64, f64
     None
 }
 
-/// A number, or `(number,divisor)`.
+/// Parses a number, or `(number,divisor)`.
 pub(super) fn divided(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     let numbers = values::numbers(lines, parameter)?;
     match numbers[..] {
@@ -362,7 +362,7 @@ pub(super) fn sectors(lines: &mut Lines, parameter: &Parameter, bytes: u64) {
     }
 }
 
-/// The operation of this name.
+/// Parses the name of a file operation.
 pub(super) fn operation(
     lines: &mut Lines,
     parameter: &Parameter,

@@ -1,49 +1,49 @@
-//! Commands of a parameter file around its runs, and early ends of a run.
+//! Commands of a parameter file around its runs, and limits that end a run early.
 //!
-//! Only named here; whoever carries the runs out starts the commands and counts the bytes.
+//! This module only describes them; the caller starts the commands and counts the bytes.
 
 use serde::{Deserialize, Serialize};
 
-/// Commands before the first and behind the last run, or around each one.
+/// Commands before the first and after the last run, or around each run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Commands {
-    /// Before.
+    /// Commands before.
     pub start: Option<CommandLines>,
-    /// Behind.
+    /// Commands after.
     pub end: Option<CommandLines>,
 }
 
-/// Commands in their order, each a line for the shell; `$output` in them is the output folder.
+/// Shell commands in order; `$output` in them is replaced by the output folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLines {
-    /// The lines.
+    /// Command lines.
     pub lines: Vec<String>,
-    /// Where what they print goes.
+    /// Destination of their output.
     pub to: OutputOf,
 }
 
-/// Where the output of a command goes.
+/// Destination of a command's output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OutputOf {
-    /// On the console, into the summary and the log.
+    /// Console, summary and log.
     Console,
-    /// Into the summary.
+    /// Summary.
     Summary,
-    /// Into the log.
+    /// Log.
     Log,
 }
 
-/// How often all runs are done.
+/// Repetition of all runs (`loop=`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repetition {
-    /// This many times.
+    /// Fixed number of passes.
     Times(u64),
-    /// They begin again until this many seconds have passed.
+    /// Passes that start until this many seconds have elapsed.
     Seconds(u64),
 }
 
-/// Bytes after which a run ends, warm-up not counted.
+/// Bytes after which a run ends, without the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DataLimits {
     /// Bytes read.

@@ -1,6 +1,6 @@
-//! From definitions to a plan: every run with every combination of its loops and every rate.
+//! Compiles definitions into a plan: every run with every combination of its loops and every rate.
 //!
-//! Loops nest in the order in which they were written; rates are innermost.
+//! Loops nest in the order in which they are written; rates are innermost.
 
 use std::collections::BTreeSet;
 
@@ -28,13 +28,13 @@ mod targets;
 use select::Index;
 pub use targets::at_host;
 
-/// More runs than this were not meant: at a second each they would take a day.
+/// Maximum number of runs; at one second each they would take a day.
 const MOST_RUNS: usize = 100_000;
 
-/// Values of the loops of one run: key and value.
+/// Values of the loops of one run, as key and value.
 type Combination<'a> = Vec<(&'static str, &'a Shown)>;
 
-/// Makes the plan.
+/// Builds the plan from the definitions.
 pub(super) struct Compiler<'a, 'b> {
     input: &'a Input,
     all: &'a Definitions,
@@ -118,7 +118,8 @@ impl<'a, 'b> Compiler<'a, 'b> {
         if all.general.formats && is_raw {
             self.format_all();
         }
-        // Every run has its own, so that none finds the blocks of another in a cache.
+        // Each run gets its own seed, so that it does not find the blocks of another run in a
+        // cache.
         for (nth, own) in (0..).zip(self.execution.seeds()) {
             *own = seed::derived(self.input.seed, nth);
         }
@@ -130,7 +131,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         self.execution
     }
 
-    /// Whether data is checked: as the command line says, or else as the files say.
+    /// Returns the verification mode; the command line overrides the files.
     const fn verify(&self) -> Verify {
         match self.input.verify {
             Verify::Off => self.all.general.verify,
@@ -161,7 +162,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         };
         for number in 0..combinations {
             let values = combination(&run, number);
-            // The first combination that is wrong is wrong in all others too.
+            // An error in the first combination would repeat in all others.
             let done = match self.all.file_system {
                 None => self.one_combination(&run, &values),
                 Some(_) => self.file_combination(&run, &values, number == 0),
@@ -172,7 +173,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         }
     }
 
-    /// Reports what is wrong with rate and times.
+    /// Checks rate and times of a run and reports errors; returns whether all are valid.
     fn checked(&mut self, run: &Run) -> bool {
         let mut wrong = Vec::new();
         if self.all.file_system.is_some() {
@@ -206,7 +207,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
 
     fn one_combination(&mut self, run: &Run, values: &Combination<'_>) -> Option<()> {
         let loops: Vec<(String, String)> =
-            values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
+            values.iter().map(|(key, parsed)| (runs::called(key), parsed.text.clone())).collect();
         for rate in &run.rates {
             let loops = runs::with_rate(&loops, ("iorate", &run.rates), *rate);
             match *rate {
@@ -254,7 +255,7 @@ impl<'a, 'b> Compiler<'a, 'b> {
         Some(())
     }
 
-    /// Adds one phase and what it is called.
+    /// Adds one phase and its label.
     fn phase(
         &mut self,
         run: &Run,
@@ -317,12 +318,12 @@ impl<'a, 'b> Compiler<'a, 'b> {
 }
 
 fn share_of(phase: usize, percent: f64, run: &Run) -> Load {
-    // Vdbench cuts decimals off the percentage.
+    // Vdbench truncates the percentage.
     let percent = percent.trunc();
     Load::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals: run.arrivals }
 }
 
-/// The `number`th combination of the loops' values; the last loop changes fastest.
+/// Returns combination `number` of the loops' values; the last loop changes fastest.
 fn combination(run: &Run, mut number: usize) -> Combination<'_> {
     let mut values: Combination<'_> = Vec::with_capacity(run.loops.len());
     for one in run.loops.iter().rev() {
@@ -333,7 +334,7 @@ fn combination(run: &Run, mut number: usize) -> Combination<'_> {
     values
 }
 
-/// When a run is over.
+/// Returns the times and limits of a run.
 fn timing(run: &Run, total_bytes: u64) -> StorageTiming {
     let stop_after_bytes = run.max_data.map(|limit| runs::of_data(limit, total_bytes));
     StorageTiming {

@@ -1,6 +1,6 @@
-//! Hosts, storage and workloads as they were defined, every default applied.
+//! Definitions of hosts, storage and workloads, with all defaults applied.
 //!
-//! Selectors stay words here; who selects whom is resolved when the runs are compiled.
+//! Selectors remain text here; compiling the runs resolves them.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ mod general;
 pub(super) use file_systems::{FileSystem, FileWork};
 pub(super) use general::General;
 
-/// Everything that the files define.
+/// All definitions of the files.
 #[derive(Debug, Default)]
 pub(super) struct Definitions {
     pub(super) general: General,
@@ -33,19 +33,19 @@ pub(super) struct Definitions {
     pub(super) runs: Vec<Run>,
     pub(super) file_systems: Vec<FileSystem>,
     pub(super) file_works: Vec<FileWork>,
-    /// `fwd=default`, and `fwd=format` where it is defined.
+    /// `fwd=default`, and `fwd=format` if defined.
     default_file_work: FileWork,
     pub(super) format: Option<FileWork>,
-    /// The first definition of a file-system workload.
+    /// Location of the first definition of a file-system workload.
     pub(super) file_system: Option<Spot>,
 }
 
-/// What follows the name of a host in those of its clients.
+/// Infix between the name of a host and the number of its client.
 pub(super) const CLIENT: &str = "_cl";
-/// More clients of one host than this were not meant.
+/// Maximum number of clients of one host; a larger number is taken for a mistake.
 const MOST_CLIENTS: u32 = 4096;
 
-/// A host.
+/// Host definition (hd).
 #[derive(Debug, Clone)]
 pub(super) struct Host {
     pub(super) label: String,
@@ -54,7 +54,7 @@ pub(super) struct Host {
     pub(super) spot: Spot,
 }
 
-/// What host definitions begin with.
+/// Defaults of host definitions.
 #[derive(Debug, Clone, Default)]
 struct DefaultHost {
     system: Option<String>,
@@ -62,11 +62,11 @@ struct DefaultHost {
     clients: Option<u32>,
 }
 
-/// A file or device.
+/// Storage definition (sd): a file or device.
 #[derive(Debug, Clone)]
 pub(super) struct Storage {
     pub(super) name: Element,
-    /// Paths, each with the hosts that see it there (none: all).
+    /// Paths, each with the hosts that use it (none: all).
     pub(super) luns: Vec<(Element, Vec<Element>)>,
     pub(super) size_bytes: Option<u64>,
     pub(super) threads: u32,
@@ -77,7 +77,7 @@ pub(super) struct Storage {
     pub(super) hit_area_bytes: u64,
 }
 
-/// A workload.
+/// Workload definition (wd).
 #[derive(Debug, Clone)]
 pub(super) struct Workload {
     pub(super) name: String,
@@ -90,9 +90,9 @@ pub(super) struct Workload {
     pub(super) hit_percents: (f64, f64),
     pub(super) range: Option<(f64, f64)>,
     pub(super) streams: Option<u32>,
-    /// Smallest and largest gap of random access that goes onward, in bytes.
+    /// Smallest and largest gap of random access in ascending order, in bytes.
     pub(super) strides: Option<(u64, u64)>,
-    /// Where storage is joined, I/O in flight.
+    /// Number of I/O in flight, for concatenated storage.
     pub(super) threads: Option<u32>,
     pub(super) priority: Option<(u32, Spot)>,
     pub(super) rate_per_s: Option<f64>,
@@ -143,7 +143,7 @@ impl Default for Workload {
 }
 
 impl Definitions {
-    /// Applies defaults and parameters, definition by definition.
+    /// Applies defaults and parameters to each definition in order.
     pub(super) fn from_statements(lines: &mut Lines, statements: &[Statement]) -> Self {
         let mut all = Self::default();
         let (mut storage, mut run) = (Storage::default(), Run::default());
@@ -235,7 +235,7 @@ impl Definitions {
         }
     }
 
-    /// `count=(start,n)`: copies with a number behind name and path.
+    /// Adds the copies of `count=(start,n)`, with a number appended to name and path.
     fn replicate(
         &mut self,
         lines: &mut Lines,
@@ -243,7 +243,7 @@ impl Definitions {
         (start, n): (f64, f64),
         parameter: &Parameter,
     ) {
-        /// More copies than this were not meant.
+        /// Maximum number of copies; a larger number is taken for a mistake.
         const MOST: u32 = 100_000;
         let Some(start) = values::first_number(lines, parameter, start) else { return };
         let Some(n) = values::count(lines, parameter, n, MOST) else { return };
@@ -311,8 +311,8 @@ impl Storage {
             "host" => {
                 let hosts = values::names(lines, parameter);
                 match self.luns.last_mut() {
-                    Some((lun, of)) if !lun.text.is_empty() => *of = hosts,
-                    // `host=` before its `lun=` waits for it.
+                    Some((lun, lun_hosts)) if !lun.text.is_empty() => *lun_hosts = hosts,
+                    // `host=` before `lun=` applies to the next `lun=`.
                     _ => {
                         let none =
                             Element { text: String::new(), ..parameter.elements[0].clone() };
@@ -371,9 +371,9 @@ impl Workload {
                 if let Some(seek) = values.first().and_then(|v| seek(lines, parameter, v)) {
                     self.seek = seek;
                 }
-                // `(poisson,5)`: the mean distance is a fifth.
+                // `(poisson,5)`: the mean distance is a fifth of the range.
                 if let (Seek::Skewed(_), Some(Value::Number(divisor))) =
-                    (self.seek, values.get(1).map(|shown| &shown.value))
+                    (self.seek, values.get(1).map(|parsed| &parsed.value))
                 {
                     self.seek = Seek::Skewed(divisor.value.max(1.0));
                 }
@@ -418,14 +418,14 @@ impl Workload {
     }
 }
 
-/// A name with its number behind it, or where `%d` or `%04d` stands.
+/// Inserts a number into a name, in place of `%d` or `%04d`, or else at the end.
 fn numbered(text: &str, number: u64) -> String {
     let place = text.find('%').and_then(|at| {
         let width: String = text[at + 1..].chars().take_while(char::is_ascii_digit).collect();
         text[at + 1 + width.len()..].starts_with('d').then_some((at, width))
     });
     let Some((at, digits)) = place else { return format!("{text}{number}") };
-    // No file name is longer than 255 bytes.
+    // File names have at most 255 bytes.
     let width = digits.parse::<usize>().unwrap_or(0).min(255);
     let rest = &text[at + 1 + digits.len() + 1..];
     format!("{}{number:0width$}{rest}", &text[..at])
@@ -443,7 +443,7 @@ fn duplicate(lines: &mut Lines, statement: &Statement, names: &mut HashSet<(Kind
     }
 }
 
-/// Vdbench wants hosts before storage before workloads before runs.
+/// Warns about definitions out of order: Vdbench requires hosts, storage, workloads, then runs.
 fn out_of_order(lines: &mut Lines, statement: &Statement, latest: &mut Kind) {
     if statement.kind < *latest {
         let message = format!("`{}` stands behind what should follow it", statement.name.text);

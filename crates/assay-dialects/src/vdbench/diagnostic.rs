@@ -1,55 +1,55 @@
-//! What is wrong with a parameter file, where, what to do about it, and what Vdbench itself would do.
+//! Diagnostics of parameter files: message, location, help, and Vdbench's own behaviour.
 //!
-//! Nothing here decides; the code of a diagnostic never changes its meaning.
+//! The meaning of a diagnostic's code never changes.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// How much a finding matters.
+/// Severity of a diagnostic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// The file cannot run.
     Error,
-    /// The file runs, perhaps not as its author meant.
+    /// The file runs, perhaps not as intended.
     Warning,
-    /// A parameter that has no effect here.
+    /// Parameter without effect here.
     Note,
 }
 
-/// Where in a file.
+/// Location in a parameter file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// The file, as it was named.
+    /// File name as given.
     pub file: String,
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// Characters that are meant, at least 1.
+    /// Number of characters, at least 1.
     pub length: u32,
-    /// The line as it was read, variables replaced.
+    /// Line as parsed, with variables replaced.
     pub text: Arc<str>,
 }
 
-/// One finding.
+/// Error, warning or note about a parameter file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// `V101` … `V173`.
+    /// Code, `V101` … `V174`.
     pub code: &'static str,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
-    /// Where; `None` for what concerns the whole.
+    /// Location; `None` if the diagnostic concerns all files.
     pub place: Option<Place>,
-    /// What is wrong.
+    /// Description of the problem.
     pub message: String,
-    /// What to do.
+    /// Recommended action.
     pub help: Option<String>,
-    /// What Vdbench itself does.
+    /// Behaviour of Vdbench itself.
     pub vdbench: Option<String>,
 }
 
 impl Diagnostic {
-    /// A finding without advice.
+    /// Creates a diagnostic without help.
     pub(crate) fn new(
         severity: Severity,
         code: &'static str,
@@ -59,14 +59,14 @@ impl Diagnostic {
         Self { code, severity, place, message: message.into(), help: None, vdbench: None }
     }
 
-    /// Adds what to do.
+    /// Adds a recommended action.
     #[must_use]
     pub(crate) fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds what Vdbench does.
+    /// Adds Vdbench's own behaviour.
     #[must_use]
     pub(crate) fn vdbench(mut self, does: impl Into<String>) -> Self {
         self.vdbench = Some(does.into());
@@ -97,7 +97,7 @@ impl fmt::Display for Diagnostic {
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// Longer lines are shown around the place alone.
+        /// Maximum width; longer lines are cut around the location.
         const WIDEST: usize = 120;
         let before = self.column.saturating_sub(1) as usize;
         let skipped = before.saturating_sub(WIDEST / 2);

@@ -1,4 +1,4 @@
-//! A parameter file explained without I/O: every run, and the totals.
+//! Explanation of a parameter file without I/O: every run, and totals.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use assay_model::workload::file_set::FileTree;
 
 use super::{Execution, RateLabel, output};
 
-/// Every run with its storage, workloads and I/O in flight, then bytes and seconds in total.
+/// Lists every run with its storage, workloads and I/O in flight, then total bytes and seconds.
 #[must_use]
 pub fn explain(execution: &Execution) -> String {
     let mut text =
@@ -92,12 +92,12 @@ fn totals(text: &mut String, execution: &Execution) {
     );
 }
 
-/// `1 run`, `2 runs`.
+/// Formats a count: `1 run`, `2 runs`.
 fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
-/// Seconds as hours, minutes and seconds.
+/// Formats seconds as hours, minutes and seconds.
 fn duration(seconds: f64) -> String {
     let whole = seconds.ceil() as u64;
     format!("{} h {:02} min {:02} s", whole / 3600, whole / 60 % 60, whole % 60)

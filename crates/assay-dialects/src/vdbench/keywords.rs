@@ -1,10 +1,10 @@
-//! Every keyword Vdbench knows, per kind of definition, in the order in which it compares them.
+//! Vdbench's keywords per kind of definition, in the order in which Vdbench compares them.
 //!
-//! The table says what kind of values a keyword takes and whether assay carries it out.
+//! The table holds the value kind of each keyword, and whether assay supports it.
 
 use assay_model::near::nearest;
 
-/// The kinds of definitions, and what is before all of them.
+/// Kind of definition, or the general parameters before all definitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     General,
@@ -17,43 +17,43 @@ pub(super) enum Kind {
     Run,
 }
 
-/// How the values of a keyword are read.
+/// Value kind of a keyword, which determines parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Values {
-    /// Never numbers, even if they look so.
+    /// Words, even if they look like numbers.
     Words,
     /// Sizes, counts, percentages: `k` is 1024.
     Numbers,
     /// Times: `m` is a minute.
     Times,
-    /// Each element is a number where it can be read as one.
+    /// Numbers where they parse as such, otherwise words.
     Either,
 }
 
-/// Whether assay carries a keyword out.
+/// Support of a keyword by assay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Support {
-    /// Yes.
+    /// Implemented.
     Full,
-    /// It has no effect here; why.
+    /// Ignored, with the reason.
     Idle(&'static str),
-    /// The file would not mean what it says; why.
+    /// Rejected with the reason, because ignoring it would change the meaning of the file.
     None(&'static str),
 }
 
-/// One row.
+/// Keyword of the table.
 #[derive(Debug)]
 pub(super) struct Keyword {
-    /// As it is written in full.
+    /// Full spelling.
     pub(super) spelled: &'static str,
-    /// The name the rest of the reader knows it by.
+    /// Name in the rest of the compiler, shared by synonyms.
     pub(super) name: &'static str,
     pub(super) values: Values,
     pub(super) support: Support,
 }
 
 impl Kind {
-    /// The kind a definition keyword begins.
+    /// Returns the kind of definition that a keyword begins.
     pub(super) fn of(keyword: &str) -> Option<Self> {
         Some(match keyword {
             "hd" | "host" => Self::Host,
@@ -67,7 +67,7 @@ impl Kind {
         })
     }
 
-    /// In words.
+    /// Describes a parameter of this kind.
     pub(super) const fn called(self) -> &'static str {
         match self {
             Self::General => "general parameter",
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// Its rows.
+    /// Returns the keywords of this kind.
     pub(super) const fn keywords(self) -> &'static [Keyword] {
         match self {
             Self::General => GENERAL,
@@ -96,18 +96,18 @@ impl Kind {
     }
 }
 
-/// What a written keyword is.
+/// Result of a search for a keyword.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// This one.
+    /// Unique match.
     One(&'static Keyword),
-    /// The beginning of several; the first is taken, as Vdbench does.
+    /// Ambiguous prefix: the match that Vdbench takes, and another one.
     First(&'static Keyword, &'static Keyword),
-    /// None of them.
+    /// No match.
     Unknown,
 }
 
-/// The keyword that `written` (in lower case) names: in full, by its beginning, or in the plural.
+/// Finds the keyword for `written` (lower case): its full spelling, a prefix or the plural.
 pub(super) fn find(kind: Kind, written: &str) -> Found {
     let rows = kind.keywords();
     if let Some(row) = rows.iter().find(|row| row.spelled == written) {
@@ -129,12 +129,12 @@ pub(super) fn find(kind: Kind, written: &str) -> Found {
     }
 }
 
-/// The keyword that was probably meant.
+/// Returns the keyword with the most similar spelling.
 pub(super) fn near(kind: Kind, written: &str) -> Option<&'static str> {
     nearest(written, kind.keywords().iter().map(|row| row.spelled))
 }
 
-/// Short spellings for the tables: full support unless `idle` or `none` says otherwise.
+/// Constructors for the tables; all but `ignored` and `unsupported` mean full support.
 const fn row(spelled: &'static str, values: Values) -> Keyword {
     Keyword { spelled, name: spelled, values, support: Support::Full }
 }

@@ -1,6 +1,6 @@
-//! From files to lines: includes, variables, comments; every line keeps where it came from.
+//! Reads parameter files into lines: includes, variables, comments. Every line keeps its location.
 //!
-//! Files come from a function of the caller; nothing is opened here.
+//! The caller's callback reads the files; this module opens none.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,14 +15,15 @@ use assay_model::path_text;
 use super::diagnostic::{Diagnostic, Place, Severity};
 use super::{Input, Surroundings};
 
-/// All lines that say something, in the order in which they are obeyed.
+/// Lines with content, in the order of execution.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     files: Vec<String>,
     lines: Vec<Line>,
-    /// The place that was told last, so that many findings in one long line are counted through once.
+    /// Latest location and its column, so that many diagnostics in one long line cost one pass over
+    /// it.
     counted: Cell<Option<(Spot, u32)>>,
-    /// What was found wrong so far.
+    /// Diagnostics so far.
     pub(super) found: Vec<Diagnostic>,
 }
 
@@ -31,11 +32,11 @@ struct Line {
     file: usize,
     number: u32,
     text: Arc<str>,
-    /// Whether it was an include, which was obeyed when it was read.
+    /// Whether the line is an include, which was expanded when it was read.
     is_obeyed: bool,
 }
 
-/// A stretch of a line, in bytes of its text.
+/// Part of a line, in bytes of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Spot {
     pub(super) line: usize,
@@ -44,14 +45,14 @@ pub(super) struct Spot {
 }
 
 impl Lines {
-    /// Reads the files one after another, as if they were one.
+    /// Reads the files in order, as if they were one.
     pub(super) fn read(input: &Input, around: &mut Surroundings<'_>) -> Self {
         let mut variables: Vec<Variable> = input
             .variables
             .iter()
             .map(|(name, value)| Variable { name, value, used: false })
             .collect();
-        // `$host1` is its own name, not `$host` and a 1.
+        // Longest names first: `$host1` must not match `$host`.
         variables.sort_by_key(|variable| std::cmp::Reverse(variable.name.len()));
         let mut reader = Reader { lines: Self::default(), around, variables };
         for path in &input.files {
@@ -76,19 +77,19 @@ impl Lines {
         &self.lines[line].text
     }
 
-    /// Whether nothing is left to do with a line: what it includes is behind it.
+    /// Whether the line is an include; the included lines follow it.
     pub(super) fn is_obeyed(&self, line: usize) -> bool {
         self.lines[line].is_obeyed
     }
 
-    /// Adds a variant of a line, which keeps its place in the file.
-    pub(super) fn add_variant(&mut self, of: usize, text: String) -> usize {
-        let Line { file, number, .. } = self.lines[of];
+    /// Adds a variant of a line, with the same location in the file.
+    pub(super) fn add_variant(&mut self, original: usize, text: String) -> usize {
+        let Line { file, number, .. } = self.lines[original];
         self.lines.push(Line { file, number, text: text.into(), is_obeyed: false });
         self.lines.len() - 1
     }
 
-    /// The place for people.
+    /// Converts a byte span to a location for diagnostics.
     pub(super) fn place(&self, spot: Spot) -> Place {
         let line = &self.lines[spot.line];
         let meant = line.text[spot.start..spot.end].chars().count();
@@ -101,7 +102,7 @@ impl Lines {
         }
     }
 
-    /// Characters of the line in front of a spot.
+    /// Counts the characters of the line before a span.
     fn chars_before(&self, spot: Spot) -> u32 {
         let text = &self.lines[spot.line].text;
         let (from, before) = match self.counted.get() {
@@ -116,7 +117,7 @@ impl Lines {
         before
     }
 
-    /// A finding that stops the file from running; advice can be added to it.
+    /// Creates an error; help can be added to it.
     pub(super) fn error(
         &self,
         code: &'static str,
@@ -126,7 +127,7 @@ impl Lines {
         Diagnostic::new(Severity::Error, code, Some(self.place(spot)), message)
     }
 
-    /// A finding that does not stop it.
+    /// Creates a warning.
     pub(super) fn warning(
         &self,
         code: &'static str,
@@ -137,7 +138,7 @@ impl Lines {
     }
 }
 
-/// The longest line that variables may make.
+/// Maximum length of a line after variables are replaced.
 const MOST_LINE_BYTES: usize = 1 << 20;
 
 struct Variable<'a> {
@@ -153,7 +154,7 @@ struct Reader<'a, 'b> {
 }
 
 impl Reader<'_, '_> {
-    /// Adds the lines of the file at `path`, named `written` where it was asked for at `by`.
+    /// Adds the lines of the file at `path`, which the include at `by` names `written`.
     fn file(&mut self, path: &Path, written: &Path, by: Option<(Spot, &Path)>) {
         let mut tried = path.to_path_buf();
         let mut read = (self.around.load)(&tried);
@@ -188,7 +189,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// When the newest line is an include, it is replaced by what it includes.
+    /// Replaces the newest line by the lines of its file, if it is an include.
     fn include(&mut self, nested: bool, file: &Path) {
         let line = self.lines.count() - 1;
         let text = self.lines.text(line).to_owned();
@@ -240,14 +241,15 @@ impl Reader<'_, '_> {
         self.lines.found.push(missing.vdbench("stops"));
     }
 
-    /// The line with `$name` and `!name` replaced.
+    /// Replaces `$name` and `!name` in a line.
     fn substitute(&mut self, raw: &str) -> String {
         let mut text = Cow::Borrowed(raw);
         for variable in &mut self.variables {
             for sign in ['$', '!'] {
                 let name = format!("{sign}{}", variable.name);
                 let places = text.matches(&name).count();
-                // A value may name other variables; what no longer is a line stays unreplaced, and is told.
+                // Values may name other variables. A replacement that makes the line too long is
+                // skipped; the variable is then reported.
                 if places > 0 && text.len() + places * variable.value.len() < MOST_LINE_BYTES {
                     text = Cow::Owned(text.replace(&name, variable.value));
                     variable.used = true;
@@ -258,7 +260,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Bytes as text; those that are no UTF-8 stay what they are in names of files.
+/// Decodes bytes as text; invalid UTF-8 keeps its meaning in file names.
 pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
@@ -266,7 +268,8 @@ pub(super) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The inside of a `<title>…</title><pre>` page, or all of what is none; lines keep their numbers.
+/// Returns the content of a `<title>…</title><pre>` page, or the whole text if it is not a page.
+/// Line numbers stay the same.
 fn unwrap_page(text: &str) -> &str {
     let lower = text.get(..text.len().min(512)).unwrap_or_default().to_ascii_lowercase();
     match lower.find("<pre>") {

@@ -1,6 +1,6 @@
-//! What Vdbench writes about a run: header, table, average, flat file, histogram, status.
+//! Vdbench's reports of a run: header, table, average, flat file, histogram, status.
 //!
-//! Everything here is text made of values; clocks and folders belong to the caller.
+//! This module formats values as text; the caller provides clocks and folders.
 
 use std::fmt::Write as _;
 
@@ -17,28 +17,28 @@ pub mod skew;
 pub use average::{Average, average, is_whole};
 pub use measured::Measured;
 
-/// The time of day, `15:28:54.017`, as it opens every line.
+/// Time of day at the start of every line, like `15:28:54.017`.
 pub type TimeOfDay<'a> = &'a str;
 
 /// Lines between two headings of the table.
 pub const LINES_PER_HEADING: usize = 30;
 
-/// When a row of a file for scripts was written.
+/// Time at which a row of the flat file was written.
 #[derive(Debug, Clone, Copy)]
 pub struct Moment<'a> {
-    /// The time of day.
+    /// Time of day.
     pub tod: TimeOfDay<'a>,
     /// Date, time and zone: `11/21/2026-17:20:02-UTC`.
     pub timestamp: &'a str,
 }
 
-/// `Starting RD=…` without the time of day; `rate_per_s` where the run's rate is known by now.
+/// Formats `Starting RD=…` without the time of day; `rate_per_s` is the run's rate, once known.
 #[must_use]
 pub fn starting(label: &RunLabel, rate_per_s: Option<f64>) -> String {
     format!("Starting {}", described(label, rate_per_s))
 }
 
-/// `Simulating RD=…`, as `-s` says it.
+/// Formats `Simulating RD=…`, as for `-s`.
 #[must_use]
 pub fn simulating(label: &RunLabel) -> String {
     format!("Simulating {}", described(label, None))
@@ -49,7 +49,7 @@ fn described(label: &RunLabel, rate_per_s: Option<f64>) -> String {
         "RD={}; I/O rate: {}; elapsed={}",
         label.name,
         rate(label.rate, rate_per_s),
-        // Without an end in time it goes on until its work is done.
+        // A run without a time limit ends when its work is complete.
         if label.elapsed_s > 0.0 { label.elapsed_s.to_string() } else { "(none)".into() }
     );
     if label.warmup_s > 0.0 {
@@ -59,7 +59,7 @@ fn described(label: &RunLabel, rate_per_s: Option<f64>) -> String {
     text
 }
 
-/// Loop keys and values, `threads=32 xfersize=8k`, or `None`.
+/// Formats the loops as `threads=32 xfersize=8k`, or `None`.
 #[must_use]
 pub fn loops(label: &RunLabel) -> String {
     if label.loops.is_empty() {
@@ -70,7 +70,7 @@ pub fn loops(label: &RunLabel) -> String {
     pairs.join(" ")
 }
 
-/// The rate as Vdbench words it.
+/// Formats the rate in Vdbench's words.
 #[must_use]
 pub fn rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
     match (label, rate_per_s) {
@@ -85,7 +85,7 @@ pub fn rate(label: RateLabel, rate_per_s: Option<f64>) -> String {
     }
 }
 
-/// The two lines above the table; `date` like `Nov 21, 2026`.
+/// Formats the two lines above the table; `date` is like `Nov 21, 2026`.
 #[must_use]
 pub fn heading(date: &str) -> String {
     let above = [
@@ -99,7 +99,7 @@ pub fn heading(date: &str) -> String {
     format!("{}\n{}", table(&format!("{date:<12}"), &above), table(&" ".repeat(12), &below))
 }
 
-/// One line of the table: of an interval (its number) or an average (`avg_61-660`).
+/// Formats one line of the table: an interval (its number) or an average (`avg_61-660`).
 #[must_use]
 pub fn line(tod: TimeOfDay<'_>, label: &str, measured: &Measured) -> String {
     let cells = [
@@ -120,13 +120,14 @@ pub fn line(tod: TimeOfDay<'_>, label: &str, measured: &Measured) -> String {
     table(tod, &cells.each_ref().map(String::as_str))
 }
 
-/// The name of an average over intervals, counted from 1.
+/// Formats the label of an average over intervals, counted from 1.
 #[must_use]
 pub fn average_label(first: usize, last: usize) -> String {
     format!("avg_{first}-{last}")
 }
 
-/// The first interval of the average: behind the warm-up, or the second without one.
+/// Returns the first interval of the average: the one after the warm-up, or the second without a
+/// warm-up.
 #[must_use]
 pub fn first_counted(label: &RunLabel) -> usize {
     if label.warmup_s > 0.0 {
@@ -136,10 +137,11 @@ pub fn first_counted(label: &RunLabel) -> usize {
     }
 }
 
-/// Whether fewer operations were done than a rate asks for, beyond what chance explains.
+/// Whether a run completed significantly fewer operations than its rate requires.
 ///
-/// With independent arrivals the number in a given time has a standard deviation of √expected
-/// (Poisson); three of them, and three per cent, must be missing.
+/// The number of independent arrivals in a given time has a standard deviation of √expected
+/// (Poisson). A run misses its rate if more than three of them, and more than three per cent, are
+/// missing.
 #[must_use]
 pub fn is_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
     /// Below this share of the requested rate, the rate counts as missed.
@@ -148,11 +150,11 @@ pub fn is_missed(rate_per_s: f64, count: u64, seconds: f64) -> bool {
     count < REACHED * expected && expected - count > 3.0 * expected.sqrt()
 }
 
-/// The columns of the table as Vdbench up to 5.04.06 writes them.
+/// Formats cells in the columns of Vdbench up to 5.04.06.
 fn table(first: &str, cells: &[&str; 13]) -> String {
     const WIDTHS: [usize; 13] = [10, 10, 8, 7, 6, 8, 8, 8, 8, 8, 5, 5, 5];
     let cells: Vec<String> =
         cells.iter().zip(WIDTHS).map(|(cell, width)| format!("{cell:>width$}")).collect();
-    // There is no blank between the time of day and the first, wide column.
+    // No blank separates the time of day from the first, wide column.
     format!("{first}{}", cells.join(" "))
 }

@@ -1,6 +1,6 @@
-//! Run definitions: rates, times, and the loops that one definition stands for.
+//! Run definitions: rates, times and loops.
 //!
-//! A loop is kept in the order in which it was written; the first is the outermost.
+//! Loops keep the order in which they are written; the first is the outermost.
 
 use assay_model::workload::storage::Arrivals;
 
@@ -13,16 +13,16 @@ use super::statements::Parameter;
 use super::tokens::Element;
 use super::values::{self, Shown, Value};
 
-/// Percentages of `iorate=curve` when the file gives none.
+/// Percentages of `iorate=curve` unless the file defines others.
 pub(super) const DEFAULT_CURVE: [f64; 6] = [10.0, 50.0, 70.0, 80.0, 90.0, 100.0];
 
-/// A run definition.
+/// Run definition (rd).
 #[derive(Debug, Clone)]
 pub(super) struct Run {
     pub(super) name: Element,
     pub(super) workloads: Vec<Element>,
     pub(super) storages: Vec<Element>,
-    /// Of a file-system run.
+    /// `fwd=` of a file-system run.
     pub(super) file_workloads: Vec<Element>,
     pub(super) rates: Vec<Rate>,
     /// `fwdrate=` of a file-system run.
@@ -43,21 +43,21 @@ pub(super) struct Run {
     pub(super) loops: Vec<Loop>,
 }
 
-/// One point of `iorate=`.
+/// Value of `iorate=` or `fwdrate=`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Rate {
-    /// As fast as it goes.
+    /// Maximum rate.
     Max,
     /// IO/s.
     PerSecond(f64),
-    /// Percent of what the run before reached.
+    /// Percent of the rate of the previous run.
     Percent(f64),
-    /// As fast as it goes, then at percentages of that.
+    /// Maximum rate, then percentages of it.
     Curve,
 }
 
 impl Format {
-    /// What the option `-c` says instead of the file.
+    /// Converts the option `-c`, which overrides the file.
     pub(super) fn by_option(option: FormatOption) -> Self {
         let all = Self {
             removes: true,
@@ -74,25 +74,25 @@ impl Format {
     }
 }
 
-/// What is made of the trees before a file-system run.
+/// Format of the trees before a file-system run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Format {
-    /// What is there is removed.
+    /// Whether existing files and directories are removed.
     pub(super) removes: bool,
-    /// Directories that are missing are made.
+    /// Whether missing directories are created.
     pub(super) makes_directories: bool,
-    /// Files that are missing are made.
+    /// Whether missing files are created.
     pub(super) makes_files: bool,
-    /// The run itself does not take place.
+    /// Whether the run itself is skipped.
     pub(super) only: bool,
-    /// Only before the first combination of loops.
+    /// Whether the format precedes only the first combination of loops.
     pub(super) once: bool,
 }
 
-/// A parameter with the values it takes in turn.
+/// Loop over the values of one parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Loop {
-    /// As it is shown: `threads`, `xfersize` …
+    /// Name in reports: `threads`, `xfersize` …
     pub(super) key: &'static str,
     pub(super) values: Vec<Shown>,
 }
@@ -160,7 +160,7 @@ impl Run {
         }
     }
 
-    /// Bytes that end it, where all its storage has `total_bytes`.
+    /// Returns the bytes that end the run, for storage of `total_bytes` in total.
     pub(super) fn limits(&self, total_bytes: u64) -> DataLimits {
         let bytes = |limit: Option<f64>| limit.map(|limit| of_data(limit, total_bytes));
         DataLimits {
@@ -169,7 +169,7 @@ impl Run {
         }
     }
 
-    /// A repeated key replaces the earlier one, at the place of the later one.
+    /// Adds a loop; a repeated key replaces the earlier one, at the position of the later one.
     fn add_loop(&mut self, lines: &mut Lines, parameter: &Parameter) {
         let key = parameter.keyword.name;
         let Some(values) = values::values(lines, parameter) else { return };
@@ -183,7 +183,7 @@ impl Run {
     fn distribution(&mut self, lines: &mut Lines, parameter: &Parameter) {
         for element in &parameter.elements {
             let word = element.text.to_ascii_lowercase();
-            // Vdbench knows them by their first letter.
+            // Vdbench compares only the first letter.
             self.arrivals = match word.chars().next() {
                 Some('e') => Arrivals::Exponential,
                 Some('u') => Arrivals::Uniform,
@@ -199,15 +199,15 @@ impl Run {
     }
 }
 
-/// What `maxdata=` means: up to 100 a multiple of all storage, above that bytes.
+/// Converts `maxdata=` to bytes: up to 100 it is a multiple of all storage, above that bytes.
 pub(super) fn of_data(limit: f64, total_bytes: u64) -> u64 {
     if limit <= 100.0 { (limit * total_bytes as f64) as u64 } else { limit as u64 }
 }
 
-/// Whether every value of a loop can be used; reports the first that cannot.
+/// Whether every value of a loop is valid; reports the first that is not.
 fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
-    let wrong = |shown: &&Shown| {
-        let Value::Number(number) = shown.value else {
+    let wrong = |parsed: &&Shown| {
+        let Value::Number(number) = parsed.value else {
             return !matches!(parameter.keyword.name, "seekpct" | "operations");
         };
         match parameter.keyword.name {
@@ -224,11 +224,11 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
     };
     let Some(found) = values.iter().find(wrong) else {
         if parameter.keyword.name == "operations" {
-            let known = |shown: &Shown| attributes::operation(lines, parameter, &shown.text);
+            let known = |parsed: &Shown| attributes::operation(lines, parameter, &parsed.text);
             return values.iter().map(known).all(|operation| operation.is_some());
         }
         return parameter.keyword.name != "seekpct"
-            || values.iter().all(|shown| attributes::seek(lines, parameter, shown).is_some());
+            || values.iter().all(|parsed| attributes::seek(lines, parameter, parsed).is_some());
     };
     let (code, help) = match parameter.keyword.name {
         "xfersize" | "hitarea" => ("V154", "sizes are multiples of 512"),
@@ -243,8 +243,8 @@ fn usable(lines: &mut Lines, parameter: &Parameter, values: &[Shown]) -> bool {
 
 fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     let mut rates = Vec::new();
-    for shown in values::values(lines, parameter).unwrap_or_default() {
-        let rate = match &shown.value {
+    for parsed in values::values(lines, parameter).unwrap_or_default() {
+        let rate = match &parsed.value {
             Value::Number(number) if number.percent && number.value > 0.0 => {
                 Rate::Percent(number.value)
             }
@@ -252,8 +252,8 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
             Value::Word(word) if word == "max" => Rate::Max,
             Value::Word(word) if word == "curve" => Rate::Curve,
             _ => {
-                let message = format!("`{}` is no I/O rate", shown.text);
-                let is_below = matches!(&shown.value, Value::Number(n) if n.value < 0.0);
+                let message = format!("`{}` is no I/O rate", parsed.text);
+                let is_below = matches!(&parsed.value, Value::Number(n) if n.value < 0.0);
                 let does = match is_below {
                     true => "takes it for percent of the rate of the run before",
                     false => "stops",
@@ -276,7 +276,7 @@ fn rates(lines: &mut Lines, parameter: &Parameter) -> Vec<Rate> {
     rates
 }
 
-/// What Vdbench calls a loop in its reports.
+/// Returns Vdbench's name of a loop in its reports.
 pub(super) fn called(key: &str) -> String {
     match key {
         "operations" => "operation",
@@ -286,21 +286,21 @@ pub(super) fn called(key: &str) -> String {
     .to_owned()
 }
 
-/// The loops of a run at one of its rates: several rates are the innermost loop.
+/// Returns the loops of a run at one of its rates; several rates form the innermost loop.
 pub(super) fn with_rate(
     loops: &[(String, String)],
     (key, rates): (&str, &[Rate]),
     rate: Rate,
 ) -> Vec<(String, String)> {
     let mut loops = loops.to_vec();
-    let shown = match rate {
+    let text = match rate {
         Rate::Max => "max".to_owned(),
         Rate::PerSecond(per_s) => per_s.to_string(),
         Rate::Percent(percent) => format!("{percent}%"),
         Rate::Curve => "curve".to_owned(),
     };
     if rates.len() > 1 {
-        loops.push((key.to_owned(), shown));
+        loops.push((key.to_owned(), text));
     }
     loops
 }
@@ -333,7 +333,7 @@ fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
                 (format.makes_directories, format.makes_files) = (true, false);
             }
             "once" => format.once = true,
-            // A format always completes here.
+            // In assay a format always completes.
             "complete" => {}
             other => {
                 let message = format!("`format={other}` is not supported here");
@@ -348,14 +348,14 @@ fn format(lines: &mut Lines, parameter: &Parameter) -> Format {
 
 fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
     let mut points = Vec::new();
-    for shown in values::values(lines, parameter).unwrap_or_default() {
-        match values::number(&shown.text, Values::Numbers).or(match shown.value {
+    for parsed in values::values(lines, parameter).unwrap_or_default() {
+        match values::number(&parsed.text, Values::Numbers).or(match parsed.value {
             Value::Number(number) => Some(number),
             Value::Word(_) => None,
         }) {
             Some(number) if number.value > 0.0 => points.push(number.value),
             _ => {
-                let message = format!("`{}` is no percentage of a curve", shown.text);
+                let message = format!("`{}` is no percentage of a curve", parsed.text);
                 let error = lines
                     .error("V123", parameter.spot, message)
                     .help("curve=(10,50,70,80,90,100) holds percentages of the maximum rate")
@@ -368,7 +368,7 @@ fn curve(lines: &mut Lines, parameter: &Parameter) -> Vec<f64> {
 }
 
 fn not_negative(lines: &mut Lines, parameter: &Parameter, value: f64) -> f64 {
-    /// A year; whoever asks for more has mistaken the unit.
+    /// Maximum time, a year; a longer one is taken for a mistaken unit.
     const LONGEST_S: f64 = 366.0 * 24.0 * 3600.0;
     if (0.0..=LONGEST_S).contains(&value) {
         return value;

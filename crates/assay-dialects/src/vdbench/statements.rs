@@ -1,13 +1,13 @@
-//! From tokens to statements: which tokens belong to which definition, and lines repeated per host.
+//! Groups tokens into statements, one per definition, and repeats lines per host.
 //!
-//! Keywords are looked up here; what their values mean is decided by the definitions.
+//! This module finds keywords; the definitions interpret their values.
 
 use super::diagnostic::{Diagnostic, Severity};
 use super::keywords::{self, Found, Keyword, Kind, Support};
 use super::lines::{Lines, Spot};
 use super::tokens::{Element, Token, tokens};
 
-/// A definition with everything written in it, or the general parameters (with an empty name).
+/// Definition with its parameters, or the general parameters (with an empty name).
 #[derive(Debug)]
 pub(super) struct Statement {
     pub(super) kind: Kind,
@@ -15,14 +15,14 @@ pub(super) struct Statement {
     pub(super) parameters: Vec<Parameter>,
 }
 
-/// One parameter of a statement.
+/// Parameter of a statement.
 #[derive(Debug)]
 pub(super) struct Parameter {
     pub(super) keyword: &'static Keyword,
     pub(super) elements: Vec<Element>,
-    /// Whether the value stood in parentheses.
+    /// Whether the value was in parentheses.
     pub(super) list: bool,
-    /// All of it.
+    /// Whole parameter.
     pub(super) spot: Spot,
 }
 
@@ -33,7 +33,7 @@ impl Statement {
     }
 }
 
-/// All statements in order.
+/// Parses all lines into statements, in order.
 pub(super) fn statements(lines: &mut Lines) -> Vec<Statement> {
     let mut reader = Reader {
         statements: Vec::new(),
@@ -55,7 +55,8 @@ pub(super) fn statements(lines: &mut Lines) -> Vec<Statement> {
     reader.statements
 }
 
-/// More hosts than any test has; the lines written for all of them stay within memory.
+/// Maximum number of hosts, far above real tests, and maximum size of the lines repeated for them.
+/// Both bound the memory.
 const MOST_HOSTS: usize = 10_000;
 const MOST_WRITTEN_BYTES: usize = 16 << 20;
 
@@ -63,9 +64,9 @@ struct Reader {
     statements: Vec<Statement>,
     /// Labels of the hosts so far.
     labels: Vec<String>,
-    /// Bytes of the lines that were written for every host.
+    /// Bytes of the lines repeated for every host.
     written_bytes: usize,
-    /// Keywords without effect that were reported.
+    /// Ignored keywords that were reported.
     reported: Vec<(Kind, &'static str)>,
 }
 
@@ -74,7 +75,7 @@ impl Reader {
         self.statements.push(Statement { kind, name, parameters: Vec::new() });
     }
 
-    /// Reads a line, or its variants when it is written for every host.
+    /// Parses a line, or its variants if it is repeated for every host.
     fn line(&mut self, lines: &mut Lines, line: usize) {
         let text = lines.text(line);
         if !text.contains("$host") && !text.contains("!host") && !text.contains("#host") {
@@ -88,7 +89,7 @@ impl Reader {
             let line = lines.add_variant(line, std::mem::take(&mut text));
             return self.one_line(lines, line);
         }
-        // A line that defines hosts and is written for every host doubles them.
+        // A repeated line that defines hosts doubles their number.
         let places = text.matches("host").count();
         let bytes = |label: &String| text.len() + places * label.len().max(10);
         self.written_bytes += labels.iter().map(bytes).sum::<usize>();
@@ -118,11 +119,11 @@ impl Reader {
             let next = unresolved.partition_point(|start| *start < from);
             let is_open = unresolved.get(next).is_some_and(|start| *start < to);
             match Kind::of(&token.keyword) {
-                // `host=` begins a definition only where no definition could continue.
+                // `host=` is a parameter of the current definition and never begins one.
                 Some(kind) if index == 0 && token.keyword != "host" => {
                     self.definition(lines, kind, &token);
                 }
-                // What a missing value would mean is not told beside that it is missing.
+                // A value with an unresolved variable is already reported, and is not parsed.
                 _ if is_open => {}
                 _ => self.parameter(lines, token),
             }
@@ -184,7 +185,7 @@ impl Reader {
         statement.parameters.push(parameter);
     }
 
-    /// Whether assay carries the parameter out; reports it where not.
+    /// Whether assay supports the parameter; reports it if not.
     fn carried_out(
         &mut self,
         lines: &mut Lines,
@@ -196,7 +197,7 @@ impl Reader {
         let is_off = token.elements.iter().all(|element| element.text == "no");
         match keyword.support {
             Support::Full => true,
-            // Once is enough: a thousand definitions may all say it.
+            // A single report is enough: a thousand definitions may contain the keyword.
             Support::Idle(_) if self.reported.contains(&(kind, spelled)) => false,
             Support::Idle(why) => {
                 self.reported.push((kind, spelled));
@@ -219,7 +220,7 @@ impl Reader {
 fn unknown(lines: &mut Lines, kind: Kind, token: &Token) {
     let message = format!("`{}` is no {}", token.keyword, kind.called());
     let mut error = lines.error("V113", token.keyword_spot, message).vdbench("stops");
-    // A hundred hints are enough, and each looks at every keyword.
+    // Each help searches all keywords, so their number is limited to about a hundred.
     if lines.found.len() > 100 {
         return lines.found.push(error);
     }
@@ -242,7 +243,7 @@ fn unknown(lines: &mut Lines, kind: Kind, token: &Token) {
     lines.found.push(error);
 }
 
-/// Where variables stand that nobody gave a value; they are reported.
+/// Returns the starts of variables without a value, and reports them.
 fn unresolved(lines: &mut Lines, line: usize) -> Vec<usize> {
     let text = lines.text(line).to_owned();
     let mut starts = Vec::new();

@@ -1,4 +1,4 @@
-//! Files of a published page, every diagnostic, and no panic on any bytes.
+//! Tests with parameter files of a published page, every diagnostic, and arbitrary bytes.
 
 use std::collections::HashMap;
 use std::io;
@@ -22,7 +22,7 @@ mod page;
 mod refused;
 mod text;
 
-/// Reads files that exist in memory only; `/dev/…` are devices of 1 GiB.
+/// Compiles files that exist only in memory; `/dev/…` are devices of 1 GiB.
 fn compile(
     files: &HashMap<PathBuf, Vec<u8>>,
     input: &Input,
@@ -51,19 +51,19 @@ fn input(file: &str) -> Input {
     }
 }
 
-/// Compiles one file that includes nothing.
+/// Compiles one file without includes.
 fn one(text: &str) -> Result<Execution, Vec<Diagnostic>> {
     let files = HashMap::from([(PathBuf::from("file"), text.as_bytes().to_vec())]);
     compile(&files, &input("file"))
 }
 
-/// Compiles one file whose hosts are other machines.
+/// Compiles one file with distributed hosts.
 fn apart(text: &str) -> Result<Execution, Vec<Diagnostic>> {
     let files = HashMap::from([(PathBuf::from("file"), text.as_bytes().to_vec())]);
     compile(&files, &Input { is_apart: true, ..input("file") })
 }
 
-/// Compiles one file that is right.
+/// Compiles one valid file.
 fn fine(text: &str) -> Execution {
     match one(text) {
         Ok(execution) => execution,
@@ -75,7 +75,7 @@ fn shown(found: &[Diagnostic]) -> String {
     found.iter().map(ToString::to_string).collect()
 }
 
-/// The workload of the only run of a file whose run and storage are the usual ones.
+/// Returns the workload of a file with the usual run and storage.
 fn workload(middle: &str) -> StorageWorkload {
     let text = format!(
         "sd=sd1,lun=/a,size=1g\n{middle}\nrd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1"

@@ -1,32 +1,32 @@
-//! From a line to `keyword=value` tokens: commas, parentheses, quotes and the comment at the end.
+//! Splits a line into `keyword=value` tokens: commas, parentheses, quotes and the trailing comment.
 //!
-//! What a keyword means is not known here.
+//! This module does not interpret keywords.
 
 use super::lines::{Lines, Spot};
 
-/// One `keyword=value`.
+/// Token `keyword=value`.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
-    /// As written.
+    /// Keyword in lower case.
     pub(super) keyword: String,
     pub(super) keyword_spot: Spot,
     pub(super) elements: Vec<Element>,
-    /// Whether the value stood in parentheses.
+    /// Whether the value was in parentheses.
     pub(super) list: bool,
-    /// All of it.
+    /// Whole token.
     pub(super) spot: Spot,
 }
 
-/// One value, or one of a list.
+/// Single value, or element of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Element {
-    /// Without its quotes.
+    /// Text without its quotes.
     pub(super) text: String,
     pub(super) quoted: bool,
     pub(super) spot: Spot,
 }
 
-/// The tokens of a line; what is wrong with it is added to `lines.found`.
+/// Splits a line into tokens; errors are added to `lines.diagnostics`.
 pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
     let text = lines.text(line).to_owned();
     let start = text.len() - text.trim_start().len();
@@ -36,7 +36,7 @@ pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
     let last = pieces.len().saturating_sub(1);
     for (index, (from, to)) in pieces.into_iter().enumerate() {
         let spot = Spot { line, start: from, end: to };
-        // A comma at the end says that the definition goes on, which it does anyway.
+        // A trailing comma means that the definition continues, which it does anyway.
         if from == to && index == last && index > 0 {
             continue;
         }
@@ -56,7 +56,7 @@ pub(super) fn tokens(lines: &mut Lines, line: usize) -> Vec<Token> {
     tokens
 }
 
-/// Where the comment begins; `None` when quotes or parentheses do not match.
+/// Returns the start of the comment; `None` if quotes or parentheses do not match.
 fn end_of_content(lines: &mut Lines, line: usize, text: &str, start: usize) -> Option<usize> {
     let (mut quote, mut open) = (None, Vec::new());
     for (at, c) in text[start..].char_indices().map(|(at, c)| (at + start, c)) {
@@ -102,13 +102,14 @@ fn unmatched(lines: &mut Lines, line: usize, at: usize, what: &str) -> Option<us
     None
 }
 
-/// A parameter behind a blank is a comment, which its author can hardly have meant.
+/// Warns about a parameter after a blank, which is part of the comment, presumably by mistake.
 fn warn_of_swallowed(lines: &mut Lines, line: usize, text: &str, blank: usize) {
     let rest = text[blank..].trim_start();
     let word = rest.split(char::is_whitespace).next().unwrap_or_default();
     let keyword = word.split('=').next().unwrap_or_default();
     let is_keyword = !keyword.is_empty() && keyword.chars().all(|c| c.is_ascii_alphabetic());
-    // Only directly behind a comma the author goes on; elsewhere a comment may well hold an `=`.
+    // Only directly after a comma does the definition continue; elsewhere a comment may contain an
+    // `=`.
     if is_keyword && word.contains('=') && text[..blank].ends_with(',') {
         let start = text.len() - rest.len();
         let spot = Spot { line, start, end: start + word.len() };
@@ -121,7 +122,7 @@ fn warn_of_swallowed(lines: &mut Lines, line: usize, text: &str, blank: usize) {
     }
 }
 
-/// The stretches between commas that stand outside quotes and parentheses.
+/// Splits at the commas outside quotes and parentheses.
 fn split(text: &str, start: usize, end: usize) -> Vec<(usize, usize)> {
     let (mut pieces, mut from, mut quoted, mut depth) = (Vec::new(), start, false, 0);
     for (at, c) in text[start..end].char_indices().map(|(at, c)| (at + start, c)) {
@@ -151,8 +152,8 @@ fn token(text: &str, spot: Spot) -> Option<Token> {
     let (from, to) = (spot.start + equals + 1, spot.end);
     let value = &text[from..to];
     let list = value.len() > 1 && value.starts_with('(') && value.ends_with(')');
-    let stretches = if list { split(text, from + 1, to - 1) } else { vec![(from, to)] };
-    let elements = stretches
+    let ranges = if list { split(text, from + 1, to - 1) } else { vec![(from, to)] };
+    let elements = ranges
         .into_iter()
         .map(|(start, end)| element(text, spot.line, start, end))
         .collect();

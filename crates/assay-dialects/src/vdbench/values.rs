@@ -1,6 +1,6 @@
-//! The values of parameters: numbers with units, ranges, words.
+//! Parses the values of parameters: numbers with units, ranges, words.
 //!
-//! A value that cannot be read leaves a diagnostic and `None`, so that reading goes on.
+//! A value that cannot be parsed adds a diagnostic and yields `None`, so that parsing continues.
 
 use assay_model::quantity::{Quantity, Unit};
 
@@ -9,31 +9,31 @@ use super::lines::Lines;
 use super::statements::Parameter;
 use super::tokens::Element;
 
-/// More values than this from one range were not meant: the runs would take years.
+/// Maximum number of values of one range; the runs of more would take years.
 const MOST_VALUES: usize = 10_000;
 
-/// A number, or a percentage.
+/// Number or percentage.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Number {
     pub(super) value: f64,
     pub(super) percent: bool,
 }
 
-/// What an element is.
+/// Number or word.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
     Number(Number),
     Word(String),
 }
 
-/// One value with the text it is shown as.
+/// Value with its text for reports.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Shown {
     pub(super) value: Value,
     pub(super) text: String,
 }
 
-/// All values of a parameter, ranges expanded.
+/// Parses all values of a parameter and expands ranges.
 pub(super) fn values(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown>> {
     let kind = parameter.keyword.values;
     if parameter.list && kind != Values::Words {
@@ -64,12 +64,12 @@ pub(super) fn values(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Sho
     Some(values)
 }
 
-/// All values, which must be numbers.
+/// Parses all values, which must be numbers.
 pub(super) fn numbers(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Number>> {
     let values = values(lines, parameter)?;
     let numbers: Option<Vec<Number>> = values
         .iter()
-        .map(|shown| match shown.value {
+        .map(|parsed| match parsed.value {
             Value::Number(number) => Some(number),
             Value::Word(_) => None,
         })
@@ -80,7 +80,7 @@ pub(super) fn numbers(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Nu
     numbers
 }
 
-/// The only value, which must be a number.
+/// Parses the only value, which must be a number.
 pub(super) fn one_number(lines: &mut Lines, parameter: &Parameter) -> Option<f64> {
     match numbers(lines, parameter)?[..] {
         [one] => Some(one.value),
@@ -88,7 +88,7 @@ pub(super) fn one_number(lines: &mut Lines, parameter: &Parameter) -> Option<f64
     }
 }
 
-/// `value` as a whole number from 1 to `most`.
+/// Checks that `value` is a whole number from 1 to `most`.
 pub(super) fn count(
     lines: &mut Lines,
     parameter: &Parameter,
@@ -107,7 +107,7 @@ pub(super) fn count(
     None
 }
 
-/// The number of the first of several copies; one that is not written like `7` is refused.
+/// Checks the number of the first of several copies, which must be a whole number in 32 bits.
 pub(super) fn first_number(
     lines: &mut Lines,
     parameter: &Parameter,
@@ -126,7 +126,7 @@ pub(super) fn first_number(
     None
 }
 
-/// The only value as a word in lower case.
+/// Returns the only value as a word in lower case.
 pub(super) fn one_word(lines: &mut Lines, parameter: &Parameter) -> Option<String> {
     match &parameter.elements[..] {
         [one] => Some(one.text.to_ascii_lowercase()),
@@ -134,7 +134,7 @@ pub(super) fn one_word(lines: &mut Lines, parameter: &Parameter) -> Option<Strin
     }
 }
 
-/// `yes` or `no`.
+/// Parses `yes` or `no`.
 pub(super) fn yes_no(lines: &mut Lines, parameter: &Parameter) -> Option<bool> {
     match one_word(lines, parameter)?.as_str() {
         "yes" | "y" => Some(true),
@@ -149,7 +149,7 @@ pub(super) fn yes_no(lines: &mut Lines, parameter: &Parameter) -> Option<bool> {
     }
 }
 
-/// Names and patterns, `(sd1-sd16)` expanded.
+/// Returns names and patterns, with `(sd1-sd16)` expanded.
 pub(super) fn names(lines: &mut Lines, parameter: &Parameter) -> Vec<Element> {
     let mut names = Vec::new();
     for element in &parameter.elements {
@@ -174,7 +174,7 @@ pub(super) fn names(lines: &mut Lines, parameter: &Parameter) -> Vec<Element> {
     names
 }
 
-/// A number of Vdbench: digits, perhaps with a decimal point, and a unit or `%`.
+/// Parses a number of Vdbench: digits, optionally with a decimal point, and a unit or `%`.
 pub(super) fn number(text: &str, values: Values) -> Option<Number> {
     let (body, percent) = match text.strip_suffix('%') {
         Some(body) => (body, true),
@@ -225,18 +225,18 @@ fn bad_unit(lines: &mut Lines, parameter: &Parameter, element: &Element) {
     lines.found.push(error);
 }
 
-/// A list in parentheses: all numbers, with ranges, or all words.
+/// Parses a list in parentheses: all numbers, with ranges, or all words.
 fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown>> {
     let kind = parameter.keyword.values;
     let mut values: Vec<Shown> = Vec::new();
     let mut elements = parameter.elements.iter().peekable();
     while let Some(element) = elements.next() {
         if let Some(number) = number(&element.text, kind) {
-            let shown = Shown { value: Value::Number(number), text: element.text.clone() };
-            values.push(shown);
+            let parsed = Shown { value: Value::Number(number), text: element.text.clone() };
+            values.push(parsed);
             continue;
         }
-        // The minus sign of a range is not the first character, where it makes a number negative.
+        // A minus sign as first character makes a number negative; a later one separates a range.
         let range = element
             .text
             .char_indices()
@@ -262,8 +262,8 @@ fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown
             return None;
         }
     }
-    let are_numbers = values.iter().filter(|shown| as_number(shown).is_some()).count();
-    // Some mix freely: `(eof,50,random)`, `(100,200,max)`.
+    let are_numbers = values.iter().filter(|parsed| as_number(parsed).is_some()).count();
+    // These parameters may mix numbers and words: `(eof,50,random)`, `(100,200,max)`.
     let may_mix = matches!(parameter.keyword.name, "seekpct" | "iorate" | "fwdrate");
     if are_numbers != 0 && are_numbers != values.len() && !may_mix {
         return mixed(lines, parameter);
@@ -271,8 +271,8 @@ fn numbers_of_list(lines: &mut Lines, parameter: &Parameter) -> Option<Vec<Shown
     Some(values)
 }
 
-fn as_number(shown: &Shown) -> Option<Number> {
-    match shown.value {
+fn as_number(parsed: &Shown) -> Option<Number> {
+    match parsed.value {
         Value::Number(number) => Some(number),
         Value::Word(_) => None,
     }
@@ -288,7 +288,7 @@ fn mixed<T>(lines: &mut Lines, parameter: &Parameter) -> Option<T> {
     None
 }
 
-/// The values of a range.
+/// Expands a range.
 fn expand(
     lines: &mut Lines,
     parameter: &Parameter,
@@ -333,15 +333,15 @@ fn expand(
         return None;
     }
     let percent = from.percent || to.percent;
-    let shown =
+    let parsed =
         |value| Shown { value: Value::Number(Number { value, percent }), text: compact(value) };
-    Some(listed.into_iter().map(shown).collect())
+    Some(listed.into_iter().map(parsed).collect())
 }
 
 fn stepped(from: f64, to: f64, step: f64) -> Vec<f64> {
     (0..=MOST_VALUES)
         .map(|index| from + index as f64 * step)
-        // Decimal steps do not meet the end exactly.
+        // Decimal steps do not reach the end exactly.
         .take_while(|value| *value <= to + step * 1e-9)
         .collect()
 }
@@ -355,7 +355,7 @@ fn doubled(from: f64, to: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A number as Vdbench shows it: `8k`, `64k`, `1m`, otherwise plain.
+/// Formats a number like Vdbench: `8k`, `64k`, `1m`, otherwise plain.
 pub(super) fn compact(value: f64) -> String {
     let units = [("t", 1u64 << 40), ("g", 1 << 30), ("m", 1 << 20), ("k", 1 << 10)];
     for (letter, bytes) in units {
@@ -367,7 +367,7 @@ pub(super) fn compact(value: f64) -> String {
     format!("{value}")
 }
 
-/// `sd1-sd3` as `sd1`, `sd2`, `sd3`.
+/// Expands `sd1-sd3` to `sd1`, `sd2`, `sd3`.
 fn range_of_names(text: &str) -> Option<Vec<String>> {
     let (from, to) = text.split_once('-')?;
     let digits = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).len();

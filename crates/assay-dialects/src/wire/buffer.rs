@@ -1,5 +1,5 @@
-//! Bytes that have arrived and not been understood yet. Grows with what arrives, never with what is
-//! announced, and never beyond what the protocol can need at once.
+//! Buffer of received bytes that are not parsed yet. It grows with received bytes, not with
+//! announced lengths, up to the most that the protocol can need at once.
 
 #[derive(Debug)]
 pub(super) struct Buffer {
@@ -9,8 +9,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// At most `limit` bytes wait to be understood; the rest of what arrives is dropped and remembered as
-    /// a breach.
+    /// Creates a buffer of at most `limit` bytes; it drops further bytes and records the violation.
     pub(super) const fn new(limit: usize) -> Self {
         Self { bytes: Vec::new(), limit, is_exceeded: false }
     }
@@ -21,7 +20,7 @@ impl Buffer {
         self.bytes.extend_from_slice(&bytes[..taken]);
     }
 
-    /// The limit, once more has come than it allows.
+    /// Returns the limit if more bytes than that were received.
     pub(super) fn exceeded(&self) -> Option<usize> {
         self.is_exceeded.then_some(self.limit)
     }
@@ -30,19 +29,19 @@ impl Buffer {
         &self.bytes
     }
 
-    /// One byte, when there is one.
+    /// Takes one byte, if available.
     pub(super) fn byte(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
 
-    /// `N` bytes, when all of them are there.
+    /// Takes `N` bytes, if all are available.
     pub(super) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let taken = *self.bytes.first_chunk::<N>()?;
         self.bytes.drain(..N);
         Some(taken)
     }
 
-    /// `count` bytes, when all of them are there.
+    /// Takes `count` bytes, if all are available.
     pub(super) fn take(&mut self, count: usize) -> Option<Vec<u8>> {
         (self.bytes.len() >= count).then(|| self.bytes.drain(..count).collect())
     }

@@ -1,13 +1,13 @@
-//! iperf3's protocol: the control connection, the UDP datagrams and the JSON that travels.
+//! iperf3's protocol: control connection, UDP datagrams and JSON messages.
 //!
-//! Facts from the source of esnet/iperf (3.12 to 3.21) and from captures of 3.12. On the control
-//! connection the client sends a cookie, then the server leads with states of one byte each; the
-//! parameters and both ends' results travel as JSON behind a 32-bit length. Every TCP stream begins
-//! with the same cookie; every UDP stream with a hello of four bytes and its echo.
+//! Facts are from the source of esnet/iperf (3.12 to 3.21) and from captures of 3.12. On the
+//! control connection the client sends a cookie; then the server leads with states of one byte
+//! each. The parameters and both ends' results are JSON with a 32-bit length prefix. Every TCP
+//! stream begins with the same cookie, every UDP stream with a four-byte hello and its reply.
 //!
-//! assay adds one key, `assay`, to parameters and results. Real iperf3 ignores keys it does not
-//! know, so the key tells two assays that they speak with each other, and carries the full account
-//! of CPU time that iperf3 has no room for.
+//! assay adds one key, `assay`, to parameters and results. Real iperf3 ignores unknown keys. The
+//! key identifies assay to the other end, and carries the full account of CPU time, for which
+//! iperf3 has no field.
 
 use thiserror::Error;
 
@@ -26,27 +26,28 @@ pub use parameters::{Parameters, Protocol};
 pub use results::{CpuPercent, Results, StreamResult};
 pub use server::{Server, ServerEvent};
 
-/// The port of a server that was not told another.
+/// Default port of a server.
 pub const DEFAULT_PORT: u16 = 5201;
-/// 36 characters and the terminating zero.
+/// Length of a cookie: 36 characters and the terminating zero.
 pub const COOKIE_BYTES: usize = 37;
-/// What the characters of a cookie are taken from; 32 of them, so that five random bits give one.
+/// Characters of a cookie; 32 of them, so that five random bits select one.
 const COOKIE_ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-/// A server's error number for a user that it does not admit (`IEAUTHTEST`).
+/// Server's error number for an unauthorized user (`IEAUTHTEST`).
 pub const NOT_AUTHORIZED: i32 = 142;
-/// iperf3 itself refuses parameters above 8 KiB since 3.18.
+/// Maximum length of parameters; iperf3 has the same limit since 3.18.
 const PARAMETERS_LIMIT: usize = 8 * 1024;
-/// 128 streams take about 30 KiB; a peer's whole report may come along when it was requested.
+/// Maximum length of results: 128 streams take about 30 KiB, and the server's whole output may be
+/// included on request.
 const RESULTS_LIMIT: usize = 4 * 1024 * 1024;
-/// What may wait to be understood: results with their length and the state after them.
+/// Maximum number of unparsed bytes: results with their length prefix and the next state.
 const WAITING_LIMIT: usize = RESULTS_LIMIT + 5;
 
-/// Identifies one test; sent first on each of its connections.
+/// Identifier of a test, sent first on each of its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cookie(pub [u8; COOKIE_BYTES]);
 
 impl Cookie {
-    /// A cookie from random bytes, of which the low five bits each are used.
+    /// Creates a cookie from the low five bits of each random byte.
     #[must_use]
     pub fn from_random(random: [u8; COOKIE_BYTES - 1]) -> Self {
         let mut cookie = [0; COOKIE_BYTES];
@@ -56,7 +57,7 @@ impl Cookie {
         Self(cookie)
     }
 
-    /// The characters without the terminating zero; a peer's odd bytes are replaced.
+    /// Returns the characters without the terminating zero; invalid UTF-8 is replaced.
     #[must_use]
     pub fn text(&self) -> String {
         let end = self.0.iter().position(|byte| *byte == 0).unwrap_or(COOKIE_BYTES);
@@ -64,32 +65,32 @@ impl Cookie {
     }
 }
 
-/// The states that travel as one signed byte each.
+/// States of the control connection, sent as one signed byte each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Both begin to keep time.
+    /// Both ends start their clocks.
     TestStart,
     /// Data flows.
     TestRunning,
-    /// The client has seen enough; it alone ends a test, whoever sends the data.
+    /// The client ends the test; it always does, whichever end sends the data.
     TestEnd,
-    /// The client is to send its parameters.
+    /// The server requests the parameters.
     ParamExchange,
-    /// The client is to open its streams.
+    /// The server requests the data streams.
     CreateStreams,
-    /// The server gives up the test.
+    /// The server aborts the test.
     ServerTerminate,
-    /// The client gives up the test.
+    /// The client aborts the test.
     ClientTerminate,
-    /// The client is to send its results, the server answers with its own.
+    /// The server requests the client's results and replies with its own.
     ExchangeResults,
-    /// Nothing more to exchange.
+    /// The exchange of results is complete.
     DisplayResults,
-    /// The client's last word.
+    /// The client closes the test.
     Done,
-    /// The server is busy, or a stream came with a wrong cookie.
+    /// The server is busy, or a stream has a wrong cookie.
     AccessDenied,
-    /// Two numbers follow: iperf3's own error and the system's.
+    /// The server failed; iperf3's error number and the system's `errno` follow.
     ServerError,
 }
 
@@ -109,7 +110,7 @@ impl State {
         (0xFE, Self::ServerError),
     ];
 
-    /// The byte on the wire.
+    /// Returns the byte of the protocol.
     #[must_use]
     pub fn byte(self) -> u8 {
         let row = Self::ALL.iter().find(|(_, state)| *state == self);
@@ -122,64 +123,64 @@ impl State {
     }
 }
 
-/// The number of stream `index`, from 0: 1, 3, 4, 5 … Real iperf3 matches results by these numbers,
-/// and has skipped 2 since its first release.
+/// Returns the number of stream `index` (from 0): 1, 3, 4, 5 … Real iperf3 matches results by these
+/// numbers, and has skipped 2 since its first release.
 #[must_use]
 pub const fn stream_id(index: usize) -> usize {
     if index == 0 { 1 } else { index + 2 }
 }
 
-/// How a peer broke the protocol, or ended the test.
+/// Protocol violation by the peer, or its abort of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProtocolError {
-    /// The first bytes are no cookie.
+    /// First bytes that are not a cookie.
     #[error("the peer does not speak iperf3: it began with {start}")]
     NoCookie {
-        /// What it began with, in hexadecimal.
+        /// First bytes in hexadecimal.
         start: String,
     },
-    /// A byte that is no state.
+    /// Byte that is not a state.
     #[error("the peer sent {byte:#04x}, which is no state of iperf3's protocol")]
     UnknownState {
-        /// The byte.
+        /// Received byte.
         byte: u8,
     },
-    /// A state at the wrong time.
+    /// State received at the wrong time.
     #[error("the peer sent {state:?} while {expected} was due")]
     OutOfTurn {
-        /// What came.
+        /// Received state.
         state: State,
-        /// What should have come, in words.
+        /// Description of the expected message.
         expected: &'static str,
     },
-    /// More than anything that is due can be.
+    /// Flood of unparsed bytes, more than the protocol can need.
     #[error("the peer sent more than {limit} bytes out of turn")]
     Flood {
-        /// What may wait to be understood.
+        /// Maximum number of unparsed bytes.
         limit: usize,
     },
-    /// A message longer than any honest peer sends.
+    /// Message longer than accepted.
     #[error("the peer announced {what} of {announced} bytes; at most {limit} are accepted")]
     TooLong {
         /// `parameters` or `results`.
         what: &'static str,
-        /// What was announced.
+        /// Announced bytes.
         announced: usize,
-        /// What is accepted.
+        /// Accepted bytes.
         limit: usize,
     },
-    /// JSON that does not parse, or lacks what is needed.
+    /// Malformed JSON, or JSON without a required key.
     #[error("the peer's {what} cannot be read: {reason}")]
     Malformed {
         /// `parameters` or `results`.
         what: &'static str,
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// The server serves somebody else.
+    /// Access denied: the server is busy with another client.
     #[error("denied")]
     Denied,
-    /// The server gave up with its own error numbers.
+    /// Failure reported by the server, with its error numbers.
     #[error("the server gave up: {}", server_error::words(*iperf3, *system))]
     Server {
         /// `i_errno` of iperf3.
@@ -187,7 +188,7 @@ pub enum ProtocolError {
         /// `errno` of the server.
         system: i32,
     },
-    /// The other end gave up.
+    /// Abort by the other end.
     #[error("terminated by the {who}")]
     Terminated {
         /// `server` or `client`.
@@ -195,13 +196,13 @@ pub enum ProtocolError {
     },
 }
 
-/// A message with its length before it.
+/// Prefixes a message with its length.
 fn framed(message: &[u8]) -> Vec<u8> {
     let length = u32::try_from(message.len()).expect("our own messages are far below 4 GiB");
     [&length.to_be_bytes(), message].concat()
 }
 
-/// A message behind its length of 32 bits, when all of it is there.
+/// Takes a message with its 32-bit length prefix, if all of it is available.
 fn unframed(
     buffer: &mut Buffer,
     what: &'static str,

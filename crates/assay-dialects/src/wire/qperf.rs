@@ -1,8 +1,9 @@
-//! qperf's protocol, version 0.4.11: everything little-endian, one control connection per test.
+//! qperf's protocol, version 0.4.11: little-endian, one control connection per test.
 //!
-//! The client sends a request of 200 bytes; the server answers a configuration, or the port of its
-//! data socket. Both then exchange a text to start together, each runs its own timer, the server
-//! sends its statistics and the client says goodbye. An error is one byte `?` out of band, then text.
+//! The client sends a request of 200 bytes; the server replies with its configuration, or with the
+//! port of its data socket. Both exchange a text to start together, and each runs its own timer.
+//! Then the server sends its statistics and the client a closing text. An error is one out-of-band
+//! byte `?`, followed by text.
 
 use thiserror::Error;
 
@@ -16,19 +17,19 @@ pub use client::{Client, ClientEvent};
 pub use messages::{Configuration, Counts, Request, Statistics, Test, Times};
 pub use server::{Server, ServerEvent};
 
-/// The port of a server that was not told another.
+/// Default port of a server.
 pub const DEFAULT_PORT: u16 = 19765;
-/// What both ends send before the data flows.
+/// Text that both ends send before the data.
 pub const BEFORE: &[u8; 27] = b"synchronization before test";
-/// What the client sends after the server's statistics.
+/// Text that the client sends after the server's statistics.
 pub const AFTER: &[u8; 26] = b"synchronization after test";
-/// What may wait to be understood: the longest message has 256 bytes, a refusal a few lines.
+/// Maximum number of unparsed bytes: the longest message has 256 bytes, an error text a few lines.
 const WAITING_LIMIT: usize = 4096;
 
-/// How a peer broke the protocol.
+/// Protocol violation by the peer, or its rejection of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProtocolError {
-    /// The first bytes are no request of this version.
+    /// Request of another protocol version.
     #[error("the peer asks in version {major}.{minor} of qperf's protocol; 0.4 is spoken here")]
     Version {
         /// Major version.
@@ -36,44 +37,44 @@ pub enum ProtocolError {
         /// Minor version.
         minor: u16,
     },
-    /// A test that is not served.
+    /// Unsupported test.
     #[error("the peer asks for test {index} of qperf, which is not served here")]
     UnknownTest {
-        /// `req_index`.
+        /// Test number, `req_index`.
         index: u16,
     },
-    /// A number outside its bounds.
+    /// Number above its limit.
     #[error("the peer asks for {what} of {value}; at most {limit} is served")]
     TooMuch {
-        /// What.
+        /// Name of the number.
         what: &'static str,
-        /// How much.
+        /// Requested value.
         value: u32,
-        /// The bound.
+        /// Accepted maximum.
         limit: u32,
     },
-    /// More than anything that is due can be.
+    /// Flood of unparsed bytes, more than the protocol can need.
     #[error("the peer sent more than {limit} bytes out of turn")]
     Flood {
-        /// What may wait to be understood.
+        /// Maximum number of unparsed bytes.
         limit: usize,
     },
-    /// The text that both ends send is another.
+    /// Mismatch of the synchronization text.
     #[error("the peer lost step: `{expected}` was due")]
     OutOfStep {
-        /// What was due.
+        /// Expected text.
         expected: String,
     },
-    /// The port of the data socket cannot be one.
+    /// Invalid port of the data socket.
     #[error("the server named {port} as its data port")]
     Port {
-        /// What it named.
+        /// Announced port.
         port: u32,
     },
-    /// The server's own words.
+    /// Rejection by the server.
     #[error("the server refused: {text}")]
     Refused {
-        /// Its text.
+        /// Server's error text.
         text: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The disks below the files of a plan, before and after.
+//! Disk statistics below the files of a plan, from before to after the run.
 
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 
@@ -9,7 +9,7 @@ use assay_fleet::mounts::DeviceNumber;
 use assay_fleet::root::Root;
 use assay_model::workload::storage::{EngineChoice, StoragePlan};
 
-/// Disks and their counters at the start.
+/// Disks with their counters at the start.
 #[derive(Debug, Default)]
 pub(super) struct Disks {
     before: Vec<(DeviceNumber, DiskCounters)>,
@@ -35,7 +35,7 @@ impl Disks {
         disks
     }
 
-    /// What they did since, over `elapsed_ms`.
+    /// Returns the activity of each disk since the start, over `elapsed_ms`.
     pub(super) fn used(&self, elapsed_ms: u64) -> Vec<DiskUse> {
         let root = Root::machine();
         let used = |(number, before): &(DeviceNumber, DiskCounters)| {

@@ -1,6 +1,8 @@
-//! A question in fio's language with everything that its meaning depends on: the words, the files they
-//! name, and what those ask of the machine. Every answer is remembered, so that the stored question
-//! means the same on another day and on another machine.
+//! A fio invocation with all its inputs: command line, job files, and properties of the machine
+//! that they depend on.
+//!
+//! Every property is recorded when it is first read. The stored invocation then means the same
+//! later and on another machine.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job_file;
 
-/// What the machine answered.
+/// Properties of the machine that the invocation depends on.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Answers {
     page_bytes: u64,
@@ -29,25 +31,25 @@ struct Answers {
     cpus: u64,
     seed: u64,
     variables: BTreeMap<String, Option<String>>,
-    /// Bytes of files and devices; none where there was nothing.
+    /// Sizes of files and devices in bytes; `None` if the path did not exist.
     sizes: BTreeMap<String, Option<u64>>,
     cpus_of_nodes: BTreeMap<usize, Option<Vec<usize>>>,
 }
 
 type Files = BTreeMap<String, Result<Vec<u8>, String>>;
 
-/// The words, and whom to ask.
+/// Command line and the source of its other inputs.
 #[derive(Debug)]
 pub(super) struct Question<'w> {
     words: &'w [String],
-    /// `None` = nobody: all answers are there.
+    /// `None` for a stored invocation, which reads only recorded properties.
     machine: Option<HostFacts>,
     answers: RefCell<Answers>,
     files: RefCell<Files>,
 }
 
 impl<'w> Question<'w> {
-    /// A question that is asked now, on this machine.
+    /// Creates an invocation that reads this machine.
     pub(super) fn now(words: &'w [String]) -> Self {
         let facts = facts::read(&Root::machine());
         let answers = Answers {
@@ -61,10 +63,11 @@ impl<'w> Question<'w> {
         Self { words, machine: Some(facts), answers, files }
     }
 
-    /// One that was asked once; `answers` are what [`Question::answers`] gave.
+    /// Restores a stored invocation; `answers` is the output of
+    /// [`FioInvocation::recorded_answers`].
     ///
     /// # Errors
-    /// When the answers cannot be read.
+    /// The answers cannot be parsed.
     pub(super) fn stored(
         words: &'w [String],
         answers: &[u8],
@@ -75,7 +78,7 @@ impl<'w> Question<'w> {
         Ok(Self { words, machine: None, answers, files: RefCell::new(files) })
     }
 
-    /// The words and files, read.
+    /// Parses the command line and its job files.
     pub(super) fn request(&self) -> Result<Request, Fault> {
         let (page_bytes, memory_mib, cpus) = {
             let answers = self.answers.borrow();
@@ -91,7 +94,7 @@ impl<'w> Question<'w> {
         command_line::read(self.words, &surroundings)
     }
 
-    /// What they amount to.
+    /// Compiles the request to a plan.
     pub(super) fn plan(&self, request: &Request) -> Result<FioPlan, Fault> {
         let places = Places {
             size_of: &|path| self.size(path),
@@ -101,7 +104,7 @@ impl<'w> Question<'w> {
         compile::compile(request, &places)
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     pub(super) fn file(&self, path: &str) -> Result<String, String> {
         let mut files = self.files.borrow_mut();
         let read = files.entry(path.to_owned()).or_insert_with(|| match self.machine {
@@ -113,17 +116,17 @@ impl<'w> Question<'w> {
         read.as_ref().map(|it| path_text::text(OsStr::from_bytes(it))).map_err(Clone::clone)
     }
 
-    /// Every file that was read, verbatim.
+    /// Returns every file that was read, verbatim.
     pub(super) fn files(&self) -> Vec<(String, Vec<u8>)> {
         let files = self.files.borrow();
         let whole = files.iter().filter_map(|(path, read)| Some((path, read.as_ref().ok()?)));
         whole.map(|(path, bytes)| (path.clone(), bytes.clone())).collect()
     }
 
-    /// What the machine answered so far, as JSON.
+    /// Returns the recorded properties as JSON.
     ///
     /// # Errors
-    /// Numbers and names can always be written.
+    /// None in practice: numbers and names can always be serialized.
     pub(super) fn answers(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec_pretty(&*self.answers.borrow())
     }

@@ -1,5 +1,5 @@
-//! A run of fio's jobs as it is stored, and fio's documents made from it: those that are printed when
-//! the jobs end, and those of `assay show`.
+//! Stores runs of fio jobs and renders fio's output from them, at the end of the jobs and in `assay
+//! show`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,18 +26,18 @@ use jiff::tz::Offset;
 
 use super::question::Question;
 
-/// The language of these runs.
+/// Language of these runs.
 pub(crate) const LANGUAGE: &str = "fio";
-/// Raw output of a run: what the jobs asked of the machine.
+/// Raw output with the recorded properties of the machine.
 pub(super) const ANSWERS: &str = "fio.answers.json";
-/// Raw output of a run: what is told besides the outcomes.
+/// Raw output with information about the run beyond its outcomes.
 const CIRCUMSTANCES: &str = "fio.circumstances.json";
 
-/// What was carried out, one case per phase.
+/// Returns the plan that was carried out, one case per phase.
 pub(super) fn plan(plan: &FioPlan) -> Plan {
     let case = |phase: &StoragePhase| {
         let test = StorageTest {
-            // What the language calls it is the dimension `phase`.
+            // The name of the job is the dimension `phase`.
             name: String::new(),
             point: None,
             provisioned_bytes_per_s: None,
@@ -50,18 +50,18 @@ pub(super) fn plan(plan: &FioPlan) -> Plan {
     recording::plan(LANGUAGE, plan.plan.phases.iter().map(case).collect())
 }
 
-/// Everything that a finished run of jobs left behind.
+/// Results of a finished run.
 pub(super) struct Finished<'f> {
     pub(super) plan: &'f FioPlan,
     pub(super) outcomes: &'f [Result<StorageOutcome, Failure>],
     pub(super) circumstances: &'f Circumstances,
     pub(super) interrupted: bool,
-    /// Whether single I/O that were kept for logs are stored, too.
+    /// Whether the journals of single I/O, kept for logs, are stored too.
     pub(super) journals: bool,
 }
 
 impl Finished<'_> {
-    /// Stores it; nothing is measured any more.
+    /// Stores the results.
     pub(super) fn store(
         &self,
         mut recording: Recording<'_>,
@@ -89,12 +89,12 @@ impl Finished<'_> {
         recording.finish(self.interrupted)
     }
 
-    /// The raw output that contains them.
+    /// Returns the run information as a raw output.
     fn circumstances(&self) -> Result<Vec<u8>, Failure> {
         serde_json::to_vec_pretty(self.circumstances).map_err(|error| unwritable(&error))
     }
 
-    /// Raw outputs of the run that its document is made of.
+    /// Returns the raw outputs from which fio's output is rendered.
     pub(super) fn raw(
         &self,
         question: &Question<'_>,
@@ -106,7 +106,7 @@ impl Finished<'_> {
     }
 }
 
-/// What the machine answered, as it is stored.
+/// Returns the recorded properties of the machine as a raw output.
 pub(super) fn answers(question: &Question<'_>) -> Result<Vec<u8>, Failure> {
     question.answers().map_err(|error| unwritable(&error))
 }
@@ -115,7 +115,7 @@ fn unwritable(error: &serde_json::Error) -> Failure {
     Failure::new(Kind::Internal, "what is known of the run cannot be written").because(error)
 }
 
-/// The stored run in these formats; `None` = those that were requested.
+/// Renders a stored run in these formats.
 pub fn stored(
     run: &Run,
     asked: &Asked,
@@ -130,7 +130,8 @@ pub fn stored(
     document(run, &asked.words, raw, Some(formats))
 }
 
-/// The run in these formats, or in those that were requested, made from its events and raw outputs.
+/// Renders a run from its events and raw outputs, in these formats or, for `None`, in the requested
+/// ones.
 pub(super) fn document(
     run: &Run,
     words: &[String],
@@ -153,7 +154,7 @@ pub(super) fn document(
         Question::stored(words, &answers, raw).map_err(|error| unreadable(run, &error))?;
     let request = question.request().map_err(|fault| unreadable(run, &fault))?;
     let plan = question.plan(&request).map_err(|fault| unreadable(run, &fault))?;
-    // What single I/O did is in the logs alone.
+    // Single I/O are only in the logs.
     let outcomes = run.cases.iter().map(|case| StorageOutcome::of_record(case, &|_| None));
     let outcomes: Option<Vec<StorageOutcome>> = outcomes.collect();
     let outcomes = outcomes.ok_or_else(|| incomplete("a job failed"))?;
@@ -161,14 +162,14 @@ pub(super) fn document(
     Ok(rendered(&request, &plan, &outcomes, &circumstances, formats))
 }
 
-/// A run that another version stored, or that lost something.
+/// Returns the failure for a run that another version stored, or that lost data.
 fn unreadable(run: &Run, error: &(dyn std::error::Error + 'static)) -> Failure {
     Failure::measurement(format!("what {} was asked cannot be read again", run.started.run))
         .because(error)
         .advise("leave out --as for assay's own report")
 }
 
-/// `Sat Nov 21 14:34:43 2026` where it was measured.
+/// Formats the end in the local time of the measurement, such as `Sat Nov 21 14:34:43 2026`.
 fn in_words(ended_ms: u64, utc_offset_s: i32) -> String {
     let moment =
         i64::try_from(ended_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());

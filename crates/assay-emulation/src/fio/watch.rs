@@ -1,5 +1,5 @@
-//! What a fio run reports besides the outcomes of its jobs: live status, process and disk statistics, end
-//! time.
+//! Collects what a fio run reports beyond the outcomes of its jobs: live status, process and disk
+//! statistics, and the end time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ fn now_ms() -> u64 {
     now.as_millis().try_into().unwrap_or(u64::MAX)
 }
 
-/// What is seen of a run besides its outcomes.
+/// Monitor of a run that collects this information from events.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
     disks: Disks,
@@ -27,15 +27,15 @@ pub(super) struct Watch {
     before: assay_kernels::process_use::ProcessUse,
     uses: Vec<ProcessUse>,
     laid_out: Vec<String>,
-    /// Of each phase that began, when it began to count, since 1970.
+    /// Start of the measured time of each started phase, in ms since 1970.
     pub(super) counted_from_ms: Vec<u64>,
-    /// Ends a phase.
+    /// Flag that ends the current phase.
     enough: Option<Arc<AtomicBool>>,
     steady: Option<(Window, Vec<usize>)>,
 }
 
 impl Watch {
-    /// `enough` ends a phase, where one may end so.
+    /// Creates a monitor; `enough` ends a phase that may end at steady state.
     pub(super) fn new(enough: Option<Arc<AtomicBool>>) -> Self {
         Self { enough, ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! What may be typed after `fio`: fio's own command line, which has a reader of its own.
+//! Arguments of `assay fio`: fio's own command line, which has its own parser.
 
 use assay_console::options::word;
 use clap::Args;

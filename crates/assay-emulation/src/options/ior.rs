@@ -1,4 +1,4 @@
-//! What may be typed after `ior`: IOR's own command line, which has a reader of its own.
+//! Arguments of `assay ior`: IOR's own command line, which has its own parser.
 
 use assay_run::failure::Failure;
 use clap::Args;
@@ -30,8 +30,8 @@ pub struct IorArguments {
     pub words: Vec<String>,
 }
 
-/// The words that are assay's own, about the store, and IOR's. They may stand anywhere, in one word or two,
-/// as IOR takes its long options.
+/// Separates assay's own options, about the store, from IOR's words. They are accepted anywhere, as
+/// one word or two, like IOR's long options.
 pub(crate) fn own_words(words: &[String]) -> Result<(KeepArguments, Vec<String>), Failure> {
     let store = StoreArguments { folder: None };
     let mut keep = KeepArguments { store, no_store: false, label: None };

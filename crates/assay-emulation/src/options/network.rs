@@ -1,6 +1,6 @@
-//! What may be typed after `net`, and after `iperf3`, `qperf` and `ping`: those tools' own options.
+//! Command-line options of `assay iperf3`, `assay qperf` and `assay ping`: those of the tools.
 //!
-//! Sizes and rates are read as iperf3 reads them: `k` is 1024 in a size and 1000 in a rate.
+//! Sizes and rates follow iperf3: `k` is 1024 in a size and 1000 in a rate.
 
 use std::ffi::OsString;
 use std::net::{IpAddr, SocketAddr};
@@ -21,7 +21,7 @@ pub struct Iperf3Arguments {
     /// Run as server, on loopback unless -B is given
     #[arg(short, long)]
     pub(crate) server: bool,
-    /// Print which iperf3 this is like, and which assay it is
+    /// Print the emulated version of iperf3 and the version of assay
     #[arg(short = 'v', long = "version")]
     pub(crate) tell_version: bool,
     /// Port of the server
@@ -79,16 +79,16 @@ pub(crate) struct Iperf3Serving {
     /// Server: exit after one test
     #[arg(short = '1', long, requires = "server")]
     pub(crate) one_off: bool,
-    /// Server: exit after so many seconds without a client
+    /// Server: exit after this many seconds without a client
     #[arg(long, value_name = "SECONDS", requires = "server")]
     pub(crate) idle_timeout: Option<u64>,
-    /// Server: admit only users, whose logins are encrypted for this RSA key (PEM)
+    /// Server: require logins, which clients encrypt for this private RSA key (PEM)
     #[arg(long, value_name = "FILE", requires_all = ["server", "authorized_users_path"])]
     pub(crate) rsa_private_key_path: Option<PathBuf>,
-    /// Server: its users, lines of NAME,SHA-256 of {NAME}PASSWORD
+    /// Server: authorized users, one line each: NAME,SHA-256 of {NAME}PASSWORD
     #[arg(long, value_name = "FILE", requires_all = ["server", "rsa_private_key_path"])]
     pub(crate) authorized_users_path: Option<PathBuf>,
-    /// Server: seconds that a user's clock may differ
+    /// Server: tolerated clock difference of a login, in seconds
     #[arg(
         long,
         value_name = "SECONDS",
@@ -98,7 +98,7 @@ pub(crate) struct Iperf3Serving {
     pub(crate) time_skew_threshold: u64,
 }
 
-/// What the client decides, and tells the server.
+/// Test parameters, chosen by the client and sent to the server.
 #[derive(Debug, Args)]
 #[group(conflicts_with = "server")]
 pub(crate) struct Iperf3Test {
@@ -126,13 +126,14 @@ pub(crate) struct Iperf3Test {
     /// Omit the first seconds (warm-up) from the results
     #[arg(short = 'O', long, value_name = "SECONDS", default_value_t = 0)]
     pub(crate) omit: u32,
-    /// Target bit rate of each stream, and burst in blocks; 0 = unlimited [default: TCP unlimited, UDP 1 Mbit/s]
+    /// Target bit rate of each stream, with an optional burst of N blocks; 0 = unlimited [default:
+    /// TCP unlimited, UDP 1 Mbit/s]
     #[arg(short = 'b', long = "bitrate", visible_alias = "bandwidth", value_name = "RATE[/N]", value_parser = rate_and_burst)]
     pub(crate) bitrate: Option<(u64, u32)>,
     /// Rate of the kernel's fair-queue pacing of each stream, in bit/s
     #[arg(long, value_name = "RATE", value_parser = rate)]
     pub(crate) fq_rate: Option<u64>,
-    /// Bytes per write or datagram [default: TCP 128K, UDP as fits the path MTU]
+    /// Bytes per write or datagram [default: TCP 128K, UDP what fits the path MTU]
     #[arg(short = 'l', long = "length", value_name = "SIZE", value_parser = size)]
     pub(crate) length: Option<u64>,
     /// Socket buffer size
@@ -187,7 +188,7 @@ pub(crate) struct Iperf3Test {
 
 #[derive(Debug, Args)]
 pub struct QperfArguments {
-    /// A host that runs `qperf` or `assay iperf3 -s`; without one, run as server
+    /// Host that runs `qperf` or `assay iperf3 -s`; without one, run as server
     #[arg(value_name = "HOST", value_parser = host_before_lp)]
     pub(crate) host: Option<String>,
     /// Tests: tcp_lat, tcp_bw, udp_lat, udp_bw, conf
@@ -220,10 +221,10 @@ pub struct QperfArguments {
     /// Server: exit after one request
     #[arg(short = '1', long)]
     pub(crate) one_off: bool,
-    /// Server: exit after so many seconds without a client
+    /// Server: exit after this many seconds without a client
     #[arg(long, value_name = "SECONDS")]
     pub(crate) idle_timeout: Option<u64>,
-    /// Server: other hosts may end it too, by qperf's `quit`
+    /// Server: let other hosts stop it with qperf's `quit`
     #[arg(long)]
     pub(crate) allow_quit: bool,
     #[command(flatten)]
@@ -232,7 +233,7 @@ pub struct QperfArguments {
 
 #[derive(Debug, Args)]
 pub struct PingArguments {
-    /// The host
+    /// Host to ping
     #[arg(value_name = "HOST", value_parser = plain_host)]
     pub(crate) host: String,
     /// Number of requests
@@ -247,7 +248,7 @@ pub struct PingArguments {
     /// Seconds to wait for a reply
     #[arg(short = 'W', long, value_name = "SECONDS", default_value_t = 1.0)]
     pub(crate) timeout: f64,
-    /// Deadline in seconds, after which no more requests are sent
+    /// Stop sending requests after this many seconds
     #[arg(short = 'w', long, value_name = "SECONDS")]
     pub(crate) deadline: Option<f64>,
     /// Path MTU discovery. do: never fragment, and report the path MTU if a request does not fit
@@ -275,8 +276,8 @@ pub struct PingArguments {
     pub(crate) keep: KeepArguments,
 }
 
-/// The words as clap wants them, where they begin with `qperf`: its options have one dash before many
-/// letters, and a host may come as an option.
+/// Rewrites the words for clap if the command is `qperf`: its long options have a single dash, and
+/// the host may be given by an option.
 pub fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
     if words.get(1).is_none_or(|word| word != "qperf") {
         return words;
@@ -293,7 +294,7 @@ pub fn spelled_out(words: Vec<OsString>) -> Vec<OsString> {
             Some("-v" | "-vc" | "-vs" | "-vt" | "-vu" | "-vv" | "-vvc" | "-vvs" | "-vvt") => {
                 spelled.push("--verbose".into());
             }
-            // Options of qperf that assay has not are named whole when they are refused.
+            // Options that assay does not support keep their full name for the error.
             Some(text) if is_long_with_one_dash(text) => {
                 spelled.push(format!("-{text}").into());
             }
@@ -318,7 +319,8 @@ fn plain_host(text: &str) -> Result<String, String> {
     options::host(text, None)
 }
 
-/// `-cm1`, and not `-t2` or `-m64K`, which are a letter and its value.
+/// Whether this is a long option with one dash: `-cm1`, but not `-t2` or `-m64K`, a letter with its
+/// value.
 fn is_long_with_one_dash(text: &str) -> bool {
     let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
     letters.next().is_some_and(|first| first.is_ascii_lowercase())
@@ -326,7 +328,7 @@ fn is_long_with_one_dash(text: &str) -> bool {
 }
 
 impl Iperf3Arguments {
-    /// The address to listen on: loopback, unless told otherwise.
+    /// Returns the address to listen on, loopback by default.
     pub(crate) fn listen_address(&self) -> SocketAddr {
         let loopback = if self.version6 {
             IpAddr::from(std::net::Ipv6Addr::LOCALHOST)
@@ -365,8 +367,8 @@ fn byte(text: &str) -> Result<u32, String> {
     parsed.map(u32::from).map_err(|_| format!("`{text}` is no number from 0 to 255"))
 }
 
-/// The code point in the upper six bits of the type of service (RFC 2474); names from RFC 2597,
-/// RFC 3246 and RFC 5865.
+/// Parses a DSCP value into the upper six bits of the type of service (RFC 2474). Names are from
+/// RFC 2597, RFC 3246 and RFC 5865.
 fn services(text: &str) -> Result<u32, String> {
     let name = text.to_ascii_lowercase();
     let digit = |at: usize| name.as_bytes().get(at).map(|it| u32::from(it.wrapping_sub(b'0')));
@@ -401,14 +403,14 @@ fn qperf_test(text: &str) -> Result<assay_dialects::wire::qperf::Test, String> {
     })
 }
 
-/// Sizes of messages from the first up to the last.
+/// Message sizes in ascending order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Sweep(pub(crate) Vec<u64>);
 
-/// qperf's own shape: a variable, the first and the last value, and what is added to each or, after
-/// `*`, what it is multiplied by.
+/// Parses qperf's loop syntax: a variable, the first and last value, and the increment or, after
+/// `*`, the factor.
 fn sweep(text: &str) -> Result<Sweep, String> {
-    /// More sizes than a doubling from one byte to the largest message has, by far.
+    /// Maximum number of sizes, far more than doubling from one byte to the largest message needs.
     const MOST: usize = 1000;
     let wrong = || format!("`{text}` is not of the form msg_size:1:64K:*2");
     let [variable, first, last, step] = text.split(':').collect::<Vec<_>>()[..] else {

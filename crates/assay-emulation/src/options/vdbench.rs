@@ -1,4 +1,4 @@
-//! What may be typed after `vdbench`: that tool's own options, and what may be written.
+//! Arguments of `assay vdbench`: Vdbench's own options, and which data may be overwritten.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ pub struct VdbenchArguments {
     /// Override warmup= of every run
     #[arg(short, value_name = "SECONDS")]
     pub(crate) warmup: Option<f64>,
-    /// Print what would run, in total and per run; do no I/O
+    /// Print what would run, in total and per run, without I/O
     #[arg(short, long = "dry-run")]
     pub(crate) simulate: bool,
     /// Data validation: stamp every block written, check every block read; -vr also reads back after writing
@@ -45,7 +45,7 @@ pub struct VdbenchArguments {
     /// File trees: -c and -cy recreate them, -cn keeps them, -co only deletes them; overrides format=
     #[arg(short = 'c', value_name = "y|n|o", num_args = 0..=1, value_parser = ["y", "n", "o"])]
     pub(crate) clean: Option<Option<String>>,
-    /// Journals are not kept
+    /// Not supported: journals
     #[arg(short = 'j', hide = true, num_args = 0..=1)]
     pub(crate) journal: Option<Option<String>>,
     /// name=value after the options
@@ -54,17 +54,18 @@ pub struct VdbenchArguments {
     /// Allow overwriting this device, or this file that assay did not create
     #[arg(long, value_name = "PATH")]
     pub(crate) destroy_data: Vec<PathBuf>,
-    /// Seed of random offsets and arrivals, to repeat a run [default: a new one for every run]
+    /// Seed of random offsets and arrivals, to repeat a run [default: a new seed for every run]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
     /// Use the root's file system where a volume should be mounted: below /mnt, /media, /srv, /data and the mount
     /// points of /etc/fstab and systemd
     #[arg(long, alias = "allow-unmounted")]
     pub(crate) target_on_root: bool,
-    /// Command that gives a pipe to a process on a host (hd=), whose system= is {host} [default: ssh]
+    /// Command that opens a pipe to a process on a host (hd=); {host} stands for its system=
+    /// [default: ssh]
     #[arg(long, value_name = "COMMAND", help_heading = "Hosts")]
     pub via: Option<String>,
-    /// How long a host may stay behind the others, or say nothing
+    /// Maximum time that a host may lag behind the others or send nothing
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds, help_heading = "Hosts")]
     pub host_deadline: f64,
     /// With -s, print the plan as JSON
@@ -74,8 +75,8 @@ pub struct VdbenchArguments {
     pub(crate) keep: KeepArguments,
 }
 
-/// The words as if `vdbench` had been typed first, where the program was called by that name: a link
-/// called `vdbench` lets people's scripts run unchanged.
+/// Inserts the command `vdbench` if the program was called by that name. A link named `vdbench`
+/// lets existing scripts run unchanged.
 pub fn as_called(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
     let mut words: Vec<OsString> = words.collect();
     let called = words.first().map(Path::new).and_then(Path::file_name);

@@ -1,6 +1,6 @@
-//! A stored run with Vdbench's console and folder, written again from its events.
+//! Renders a stored run as Vdbench's console output and folder.
 //!
-//! The parameter files are compiled again, with what compiling asked of the machine then.
+//! The parameter files are compiled again, with the recorded properties of the machine.
 
 use std::path::{Path, PathBuf};
 
@@ -19,21 +19,21 @@ use super::report::Report;
 use super::{Found, refused};
 use crate::terminal::Terminal;
 
-/// Raw output of the run with everything that compiling depends on besides the files.
+/// Raw output with all inputs of the compilation except the files.
 const QUESTION: &str = "question.json";
 
-/// What is kept of a question, so that it means the same on any day and on any machine.
+/// Stored inputs of a compilation, which make it independent of time and machine.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Kept {
     input: Input,
-    /// The parameter files; each is its own raw output.
+    /// Parameter files; each is a raw output of its own.
     #[serde(with = "path_text::each")]
     files: Vec<PathBuf>,
     present: Vec<(String, Option<Present>)>,
 }
 
 impl Kept {
-    /// The raw outputs of a run that begins: the question and its files.
+    /// Returns the raw outputs of a run that starts: the inputs and the files.
     pub(super) fn files(
         input: &Input,
         found: &Found,
@@ -77,7 +77,7 @@ fn name(path: &Path) -> String {
     path_text::text(path.as_os_str())
 }
 
-/// Prints the console of a stored run, and writes its folder to `output`.
+/// Prints the console output of a stored run and writes its folder to `output`.
 pub fn shown(
     run: &Run,
     store: &Store,

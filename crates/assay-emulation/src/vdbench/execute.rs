@@ -1,4 +1,4 @@
-//! The runs of a parameter file with Vdbench's console and folder, which are stored meanwhile.
+//! Executes the runs of a parameter file with Vdbench's console output and folder, and stores them.
 
 use std::sync::atomic::AtomicBool;
 
@@ -24,7 +24,7 @@ use crate::terminal::Terminal;
 use assay_console::listening::Silently;
 use assay_console::options::given_words;
 
-/// What people who know Vdbench must know of these results.
+/// Differences that users of Vdbench need to know to interpret the results.
 const DIFFERENCES: [&str; 11] = [
     "response times are from submission to completion, as Vdbench's; with a rate, times from the intended \
      start are told beside them",
@@ -40,7 +40,7 @@ const DIFFERENCES: [&str; 11] = [
     "pages of single SDs and WDs hold averages over all time that counts",
 ];
 
-/// What the user allows.
+/// Returns the options of the run that the user set.
 pub(super) fn allowed(typed: &VdbenchArguments, execution: &Execution) -> RunOptions {
     RunOptions {
         destroy_data: typed.destroy_data.clone(),
@@ -52,7 +52,7 @@ pub(super) fn allowed(typed: &VdbenchArguments, execution: &Execution) -> RunOpt
     }
 }
 
-/// Carries the runs out.
+/// Executes the runs.
 pub(super) fn execute(
     typed: &VdbenchArguments,
     (input, execution): (&Input, &Execution),
@@ -88,7 +88,7 @@ pub(super) fn execute(
     let mut on = |notice: driver::Notice<'_>| report.notice(&notice);
     let verdict = driver::carry_out((&question, &mut quiet), hosts, stop, &mut on);
     if typed.test.is_some() {
-        // Vdbench's proof of installation leaves nothing behind.
+        // Vdbench's installation test leaves no files behind.
         runner::remove_made(&options)?;
     }
     runner::finish(&options)?;
@@ -96,7 +96,7 @@ pub(super) fn execute(
     verdict.map(|()| 0)
 }
 
-/// The last words.
+/// Writes the final lines.
 pub(super) fn close(mut report: Report<'_>, is_well: bool) -> Result<(), Failure> {
     report.folder.failure()?;
     let words = match is_well {
@@ -110,7 +110,7 @@ pub(super) fn close(mut report: Report<'_>, is_well: bool) -> Result<(), Failure
     Ok(())
 }
 
-/// What is in the pages before the first run.
+/// Writes the pages up to the first run.
 pub(super) fn open(
     report: &mut Report<'_>,
     (input, execution): (&Input, &Execution),

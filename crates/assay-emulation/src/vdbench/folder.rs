@@ -1,4 +1,4 @@
-//! The output folder: the files that people's scripts read, each a page of plain text.
+//! Vdbench's output folder: the files that users' scripts read, each a page of plain text.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use assay_model::plain;
 use assay_run::failure::Failure;
 use assay_run::storage::opening;
 
-/// The files of one execution.
+/// Files of one execution.
 #[derive(Debug)]
 pub(super) struct Folder {
     pub(super) path: PathBuf,
@@ -26,22 +26,22 @@ pub(super) struct Folder {
     pub(super) parameters: Page,
     pub(super) scan: Page,
     pub(super) skew: Page,
-    /// Pages of single definitions that were begun.
+    /// Pages of single definitions that have been started.
     parts: BTreeSet<String>,
-    /// What went wrong with one of them.
+    /// First error of these pages.
     failed: Option<io::Error>,
 }
 
-/// One file; a line that cannot be written is kept as the failure that it is.
+/// One page. The first write error is kept until the end.
 #[derive(Debug)]
 pub(super) struct Page {
-    /// `None` = it is not written anywhere.
+    /// `None` discards the page.
     file: Option<fs::File>,
     failed: Option<io::Error>,
 }
 
 impl Folder {
-    /// Makes the folder `named` by Vdbench's rules, and empty pages in it.
+    /// Creates the folder `named` by Vdbench's rules, with empty pages.
     pub(super) fn make(named: &str) -> Result<Self, Failure> {
         let path = free(named);
         let cannot = |error: &io::Error| {
@@ -60,7 +60,7 @@ impl Folder {
         })
     }
 
-    /// Nothing is written: the console is all that is wanted.
+    /// Creates a folder that discards everything, for console output only.
     pub(super) fn nowhere() -> Result<Self, Failure> {
         let page = |_: &str| Ok(Page { file: None, failed: None });
         Self::of_pages(PathBuf::new(), &page)
@@ -87,10 +87,10 @@ impl Folder {
         })
     }
 
-    /// Adds lines to the page of one storage or workload definition, which is open no longer than that:
-    /// there may be thousands. A page that is new begins with `head`.
+    /// Appends lines to the page of one storage or workload definition. There may be thousands, so
+    /// the file is open only meanwhile. A new page starts with `head`.
     pub(super) fn part(&mut self, name: &str, head: &str, text: &str) {
-        // A name becomes a file name; a slash in it would lead elsewhere.
+        // A name becomes a file name; a slash would lead to another folder.
         let file = format!("{}.html", name.replace('/', "_"));
         if self.summary.file.is_none() {
             return;
@@ -108,7 +108,7 @@ impl Folder {
         }
     }
 
-    /// The first line that could not be written, of all pages.
+    /// Returns the first write error of all pages.
     pub(super) fn failure(&mut self) -> Result<(), Failure> {
         let pages = [
             &mut self.summary,
@@ -136,7 +136,7 @@ impl Folder {
 
 impl Page {
     fn make(folder: &Path, name: &str) -> io::Result<Self> {
-        /// Browsers show it as it is, and scripts that skip the first line find what they expect.
+        /// Invisible in browsers; scripts that skip the first line find what they expect.
         const START: &str = "<title>Vdbench ";
         let path = folder.join(name);
         opening::replaces_its_own(&path, |start| start.starts_with(START.as_bytes()))?;
@@ -150,12 +150,12 @@ impl Page {
         self.file.as_mut().map_or(Ok(()), |file| writeln!(file, "{text}"))
     }
 
-    /// Writes one line, or several, of plain text.
+    /// Writes one or several lines of plain text.
     pub(super) fn line(&mut self, text: &str) {
         self.markup(&plain::within_page(text));
     }
 
-    /// The same with links and anchors, which are made where names are harmless already.
+    /// Writes markup with links and anchors, whose names must already be escaped.
     pub(super) fn markup(&mut self, text: &str) {
         if self.failed.is_none() {
             self.failed = self.write(text).err();
@@ -163,7 +163,8 @@ impl Page {
     }
 }
 
-/// `dir`; `dir+`: the first of dir, dir001 … that is free; `dir.tod`: with the time in its name.
+/// Resolves the folder's name: `dir`; `dir+` for the first unused of dir, dir001 …; `dir.tod` with
+/// date and time appended.
 fn free(named: &str) -> PathBuf {
     if let Some(stem) = named.strip_suffix(".tod") {
         return path(&format!("{stem}.{}", Zoned::now().strftime("%y%m%d.%H%M%S")));

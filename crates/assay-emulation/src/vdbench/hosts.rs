@@ -1,6 +1,8 @@
-//! Parameter files whose hosts (`hd=`) are other machines: an agent on each does its part of all runs.
+//! Parameter files with remote hosts (`hd=`): an agent on each host carries out its part of all
+//! runs.
 //!
-//! Hosts are reached by ssh, whatever `shell=` says, or by the command of `--via`. Nothing listens there.
+//! Hosts are reached by ssh regardless of `shell=`, or by the command of `--via`. Nothing listens
+//! on them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,17 +25,17 @@ use crate::options::vdbench::VdbenchArguments;
 use crate::signals;
 use crate::terminal::Terminal;
 
-/// Hosts of which at least one is another machine.
+/// Hosts of which at least one is remote.
 pub(super) struct Elsewhere {
-    /// In the order of the execution.
+    /// Labels, in the order of the execution.
     names: Vec<String>,
     via: Via,
-    /// What each host is to look at.
+    /// Paths that each host examines.
     paths: Vec<Vec<PathBuf>>,
 }
 
-/// The hosts that the files name, if any of them is another machine; then they are apart. What is wrong with the files
-/// is told when they are read.
+/// Returns the hosts of the parameter files if any of them is remote, and marks the input as
+/// distributed. Errors in the files are reported later, when they are read.
 pub(super) fn elsewhere(
     input: &mut Input,
     typed: &VdbenchArguments,
@@ -68,7 +70,7 @@ pub(super) fn elsewhere(
         execution.hosts.iter().map(|host| (host.label.clone(), own_words(host))).collect();
     (input.is_apart, input.submitters) = (true, u32::MAX);
     let mut paths = vec![BTreeSet::new(); execution.hosts.len()];
-    // What hosts cannot do together is said before they are reached.
+    // Settings that hosts cannot carry out together are reported before connecting.
     let apart = supposed(input).map_err(|wrong| refused(&wrong, terminal))?;
     for (host, target) in apart.placed_targets() {
         paths[host.unwrap_or(0)].insert(target.path.clone());
@@ -86,7 +88,7 @@ fn ssh(host: &UsedHost) -> Vec<String> {
     words.chain([host.system.as_str()]).map(str::to_owned).collect()
 }
 
-/// What the files mean if whatever they name is there.
+/// Compiles the files under the assumption that all named paths exist.
 fn supposed(input: &Input) -> Result<Execution, Vec<Diagnostic>> {
     let mut look = |_: &Path| Some(Present { bytes: 1 << 40, device: false });
     vdbench::read(input, &mut Surroundings { load: &mut load, look: &mut look })
@@ -100,7 +102,7 @@ fn is_here(system: &str, own: &str) -> bool {
 }
 
 impl Elsewhere {
-    /// Carries the runs out on all hosts.
+    /// Executes the runs on all hosts.
     pub(super) fn execute(
         &self,
         typed: &VdbenchArguments,

@@ -20,28 +20,28 @@ use crate::terminal::Terminal;
 mod hosts;
 mod trees;
 
-/// The console and the folder.
+/// Console and output folder.
 pub(super) struct Report<'t> {
     pub(super) folder: Folder,
     pub(super) terminal: &'t mut Terminal,
-    /// The time at which stored runs say that things happened; `None` = it is now.
+    /// Time of the current event of a stored run; `None` for a live run.
     then: Option<Zoned>,
     current: Option<Current>,
     /// Links to all runs.
     contents: String,
-    /// Runs that began.
+    /// Number of started runs.
     begun: usize,
-    /// Hosts, where they are apart.
+    /// Pages of the hosts of a distributed execution.
     hosts: hosts::HostPages,
-    /// Operations on files that have columns of their own.
+    /// File operations that have their own columns.
     shown: Vec<FileOperation>,
 }
 
-/// The run that is going on.
+/// Run in progress.
 struct Current {
     label: RunLabel,
     rate_per_s: Option<f64>,
-    /// Intervals so far.
+    /// Number of intervals so far.
     number: usize,
     is_warm: bool,
 }
@@ -64,7 +64,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// Reports what happened.
+    /// Reports an event.
     pub(super) fn notice(&mut self, notice: &Notice<'_>) {
         match notice {
             Notice::At(time) => self.then = Some(time.to_zoned(TimeZone::system())),
@@ -127,7 +127,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// What is on the pages before the first run.
+    /// Writes the heads of the pages.
     pub(super) fn heads(&mut self) {
         let created = self.time().strftime("%H:%M:%S %b %d %Y %Z");
         self.folder.summary.line(&format!("Vdbench summary report, created {created}\n"));
@@ -148,7 +148,7 @@ impl<'t> Report<'t> {
         );
     }
 
-    /// The line that begins a run, on the console and on every page about runs.
+    /// Writes the line that starts a run, on the console and on every page about runs.
     pub(super) fn begins(&mut self, header: &str, label: &RunLabel, table: &str) {
         let line = format!("{} {header}", self.time_of_day());
         let anchor = pages::anchor(label.number, &line);
@@ -170,51 +170,51 @@ impl<'t> Report<'t> {
         self.status("Starting", Some(label));
     }
 
-    /// A warning when the machine itself was busy.
+    /// Warns about a host whose CPUs were busy.
     pub(super) fn busy(&mut self, host: &str, cpu_percent: f64) {
         for line in pages::busy(host, cpu_percent).into_iter().flatten() {
             self.say_now(&line);
         }
     }
 
-    /// A line on the console, in the summary and in the log.
+    /// Prints a line on the console, in the summary and in the log.
     pub(super) fn say(&mut self, text: &str) {
         self.terminal.print_line(text);
         self.folder.summary.line(text);
         self.folder.log.line(text);
     }
 
-    /// A line with the time of day.
+    /// Prints a line that starts with the time of day.
     pub(super) fn say_now(&mut self, text: &str) {
         self.say(&format!("{} {text}", self.time_of_day()));
     }
 
-    /// What time it is, or was.
+    /// Returns the current time, or that of the stored event.
     fn time(&self) -> Zoned {
         self.then.clone().unwrap_or_else(Zoned::now)
     }
 
-    /// The time of day that opens every line.
+    /// Returns the time of day for the start of a line.
     fn time_of_day(&self) -> String {
         self.time().strftime("%H:%M:%S%.3f").to_string()
     }
 
-    /// Date, time and zone, as files for scripts have them.
+    /// Returns date, time and zone in the format of the files for scripts.
     fn timestamp(&self) -> String {
         self.time().strftime("%m/%d/%Y-%H:%M:%S-%Z").to_string()
     }
 
-    /// `Nov 21, 2026`.
+    /// Returns the date, such as `Nov 21, 2026`.
     fn today(&self) -> String {
         self.time().strftime("%b %d, %Y").to_string()
     }
 
-    /// The heading of the table with today's date, behind an empty line.
+    /// Returns the table heading with the date, after an empty line.
     fn table_heading(&self) -> String {
         format!("\n{}", output::heading(&self.today()))
     }
 
-    /// A line of the status page.
+    /// Writes a line of the status page.
     pub(super) fn status(&mut self, event: &str, label: Option<&RunLabel>) {
         let run = label.map_or_else(String::new, |label| {
             format!("\trd={}\tFor loops: {}", label.name, output::loops(label))
@@ -253,8 +253,8 @@ impl<'t> Report<'t> {
         self.current = Some(current);
     }
 
-    /// The average and what is to be said about it. Of a run that the user stopped (`is_stopped`) it is never
-    /// said that it is done.
+    /// Writes the average of a run and related notes. A run that the user stopped (`is_stopped`) is
+    /// never reported as done.
     fn done(
         &mut self,
         current: &Current,
@@ -291,7 +291,7 @@ impl<'t> Report<'t> {
         self.folder.flat_file.line(&row);
     }
 
-    /// Who did how much: the skew page, and the page of each storage and workload definition.
+    /// Writes the skew page and the page of each storage and workload definition.
     fn parts(
         &mut self,
         tod: &str,
@@ -324,7 +324,8 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// What Vdbench does not report: a rate that was missed, and the wait before an I/O could start.
+    /// Prints values that Vdbench does not report: a missed rate, and latency from the intended
+    /// start of each I/O.
     fn beyond_vdbench(&mut self, measured: &Measured, rate_per_s: Option<f64>) {
         if let Some((mean_ms, p99_ms)) = measured.from_intended_ms() {
             self.say_now(&format!(
@@ -341,7 +342,7 @@ impl<'t> Report<'t> {
         }
     }
 
-    /// I/O that failed, in the error log; all are counted, the first few are reported.
+    /// Writes failed I/O to the error log: the first few in full, and the total count.
     fn failed_io(&mut self, phase: &StoragePhase, outcome: &StorageOutcome) {
         for error in &outcome.errors {
             let target = &phase.workload.targets[error.target];
@@ -365,7 +366,7 @@ impl<'t> Report<'t> {
     }
 }
 
-/// The links at the top of the summary.
+/// Links at the top of the summary.
 const LINKS: [(&str, &str); 9] = [
     ("Link to logfile:", "logfile"),
     ("Run totals:", "totals"),

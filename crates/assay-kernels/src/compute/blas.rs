@@ -1,31 +1,33 @@
-//! A BLAS library of the user, opened at run time: OpenBLAS, BLIS, MKL or any other with the Fortran
-//! names. Nothing of it is needed to build or start this program.
+//! BLAS library of the user, opened at run time: OpenBLAS, BLIS, MKL or any other with the Fortran
+//! names. This program needs none of it to be built or started.
 //!
-//! The library is set to one thread, and each of our own pinned threads calls it for its own strip of the
-//! matrix. Its own threads are not used: they would inherit the pinning of the thread that loads the
-//! library, they know nothing of the panel that is factored meanwhile, and every call would wait for all
-//! of them. A library built without any locking must not be given to more than one thread.
+//! The library is set to one thread, and each of our own pinned threads calls it for its own strip
+//! of the matrix. Its own threads are not used, for three reasons. They would inherit the pinning
+//! of the thread that loads the library. They cannot take part in the panel, which is factored at
+//! the same time. And every call would wait for all of them. A library built without any locking
+//! must not be given to more than one thread.
 //!
 //! Matrices are passed row by row, which Fortran reads as transposed, so the products are requested
-//! transposed too and nothing is copied. Integers are passed as 64-bit ones by address: on a little-endian
-//! machine a library with 32-bit integers reads their lower half, which is the same number.
+//! transposed too and nothing is copied. Integers are passed as 64-bit ones by address: on a
+//! little-endian machine a library with 32-bit integers reads their lower half, which is the same
+//! number.
 
 use std::ffi::{CStr, c_char};
 use std::fmt;
 
 use crate::library::{self, Library, Scope};
 
-/// Short names and the files they stand for, in the order they are tried.
+/// Short names and the library files for each, in the order they are tried.
 const SHORT_NAMES: &[(&str, &[&str])] = &[
     ("openblas", &["libopenblas.so.0", "libopenblas.so", "libopenblasp.so.0"]),
     ("blis", &["libblis.so.4", "libblis.so", "libblis-mt.so.4", "libblis-mt.so"]),
     ("mkl", &["libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", "libmkl_rt.so.1"]),
 ];
 
-/// Endings of the names in libraries that mark 64-bit integers, and of those that do not.
+/// Suffixes of function names: without one, and with the one of libraries with 64-bit integers.
 const ENDINGS: [&str; 2] = ["_", "_64_"];
 
-/// Why a library cannot be used.
+/// Reason a library cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BlasError {
     /// No file could be opened.
@@ -34,20 +36,20 @@ pub enum BlasError {
         /// Each file that was tried, with the loader's reason.
         tried: Vec<(String, String)>,
     },
-    /// The file is a library, but not one of linear algebra.
+    /// The file is a library without the BLAS functions.
     #[error("{path} is no BLAS library: it has no function {missing}")]
     Symbol {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The function it lacks.
+        /// Name of the missing function.
         missing: &'static str,
     },
-    /// The library computes something else.
+    /// The library computes a wrong result.
     #[error("{path} gives a wrong result in {function} for a system of two equations")]
     Result {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The function that failed.
+        /// Name of the function that failed.
         function: &'static str,
     },
 }
@@ -58,21 +60,21 @@ fn attempts(tried: &[(String, String)]) -> String {
     attempts.join("; ")
 }
 
-/// Who wrote the library, as far as its functions tell.
+/// Vendor of the library, recognised by its functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlasVendor {
     /// OpenBLAS.
     OpenBlas,
-    /// BLIS, and AMD's library made of it.
+    /// BLIS, or AMD's library based on it.
     Blis,
     /// Intel's Math Kernel Library.
     Mkl,
-    /// Something else with the same functions.
+    /// Any other library with the same functions.
     Unknown,
 }
 
 impl BlasVendor {
-    /// The name as it is stored and printed, never localised.
+    /// Returns the name as it is stored and printed, never localised.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenBlas => "openblas",
@@ -97,7 +99,7 @@ type Dgemm = unsafe extern "C" fn(
     *const f64,
     *mut f64,
     *const i64,
-    // The lengths of the two strings, which compiled Fortran expects behind all arguments.
+    // Lengths of the two strings: compiled Fortran expects them after all arguments.
     usize,
     usize,
 );
@@ -121,7 +123,8 @@ type Dtrsm = unsafe extern "C" fn(
 type Daxpy =
     unsafe extern "C" fn(*const i64, *const f64, *const f64, *const i64, *mut f64, *const i64);
 
-/// An open library. It is never closed, because libraries start threads that would lose their code.
+/// Open BLAS library. It is never closed, because libraries start threads that would lose their
+/// code.
 pub struct Blas {
     path: String,
     vendor: BlasVendor,
@@ -143,11 +146,11 @@ impl fmt::Debug for Blas {
 }
 
 impl Blas {
-    /// Opens a library by a short name (`openblas`, `blis`, `mkl`), the name of a file that the loader
-    /// finds, or a path; sets it to one thread and tries it on a system of two equations.
+    /// Opens a library by a short name (`openblas`, `blis`, `mkl`), the name of a file that the
+    /// loader finds, or a path. Sets it to one thread and checks it with a system of two equations.
     ///
     /// # Errors
-    /// [`BlasError`]: nothing found (with all that was tried), no BLAS, or a wrong result.
+    /// [`BlasError`]: no file could be opened (all attempts are listed), no BLAS, or a wrong result.
     pub fn open(name: &str) -> Result<Self, BlasError> {
         let (library, file) = open_first(name)?;
         let functions = ENDINGS.iter().find_map(|ending| {
@@ -182,32 +185,32 @@ impl Blas {
         Ok(blas)
     }
 
-    /// The file the functions come from.
+    /// Returns the path of the file that the functions come from.
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Who wrote it.
+    /// Returns the vendor.
     pub fn vendor(&self) -> BlasVendor {
         self.vendor
     }
 
-    /// What the library says of its version and build; empty where it says nothing.
+    /// Returns the library's own text about its version and build; empty if it has none.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// Width of the library's integers, 32 (LP64) or 64 (ILP64), as its behaviour shows; `None` where it
-    /// lacks the function that shows it.
+    /// Returns the width of the library's integers, 32 (LP64) or 64 (ILP64), as measured by calling
+    /// it. `None` if the library lacks the function used for this test.
     pub fn integer_bits(&self) -> Option<u32> {
         self.integer_bits
     }
 
-    /// C ← C − L·U for row-by-row matrices: L is rows × depth, U is depth × columns, and all have the
-    /// same distance between rows, in doubles. `sizes` are rows, columns and depth.
+    /// Computes C ← C − L·U for row-by-row matrices: L is rows × depth, U is depth × columns, and
+    /// all have the same distance between rows, in doubles. `sizes` are rows, columns and depth.
     ///
     /// # Safety
-    /// The matrices must be valid, and nobody else may use C or write L and U meanwhile.
+    /// The matrices must be valid. No other thread may use C or write L and U during the call.
     pub(super) unsafe fn subtract_product(
         &self,
         sizes: [usize; 3],
@@ -227,11 +230,11 @@ impl Blas {
         }
     }
 
-    /// Solves L·X = B in place for row-by-row matrices: L is the unit lower triangle of an order, B has
-    /// that many rows; both have the same distance between rows, in doubles.
+    /// Solves L·X = B in place for row-by-row matrices. L is the unit lower triangle of the given
+    /// order, B has that many rows; both have the same distance between rows, in doubles.
     ///
     /// # Safety
-    /// The matrices must be valid, and nobody else may use B or write L meanwhile.
+    /// The matrices must be valid. No other thread may use B or write L during the call.
     pub(super) unsafe fn solve_unit_lower(
         &self,
         order: usize,
@@ -251,7 +254,7 @@ impl Blas {
         }
     }
 
-    /// Tries both functions on numbers that are exact.
+    /// Checks both functions on numbers whose results are exact.
     fn check(&self) -> Result<(), BlasError> {
         let failed = |function| BlasError::Result { path: self.path.clone(), function };
         let (lower, upper) = ([1.0, 9.0, 2.0, 1.0], [3.0, 4.0, 5.0, 6.0]);
@@ -273,7 +276,7 @@ impl Blas {
     }
 }
 
-/// Opens the first file that can be opened.
+/// Opens the first candidate file that can be opened.
 fn open_first(name: &str) -> Result<(Library, String), BlasError> {
     let mut tried = Vec::new();
     for file in candidates(name) {
@@ -285,7 +288,7 @@ fn open_first(name: &str) -> Result<(Library, String), BlasError> {
     Err(BlasError::Open { tried })
 }
 
-/// The files a name can stand for.
+/// Returns the candidate files for a name.
 fn candidates(name: &str) -> Vec<String> {
     let short = SHORT_NAMES.iter().find(|(short, _)| short.eq_ignore_ascii_case(name));
     match short {
@@ -295,7 +298,7 @@ fn candidates(name: &str) -> Vec<String> {
     }
 }
 
-/// Asks the library who it is.
+/// Identifies the vendor and version of a library.
 fn identify(library: &Library) -> (BlasVendor, String) {
     type Text = unsafe extern "C" fn() -> *const c_char;
     type Fill = unsafe extern "C" fn(*mut c_char, i64);
@@ -303,7 +306,7 @@ fn identify(library: &Library) -> (BlasVendor, String) {
         let function = library.function(name, ending)?;
         // SAFETY: a function of this name takes nothing and returns a constant string.
         let text = unsafe { std::mem::transmute::<*const (), Text>(function)() };
-        // SAFETY: as above; null is looked for.
+        // SAFETY: as above; the pointer is checked for null.
         (!text.is_null())
             .then(|| unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     };
@@ -328,7 +331,7 @@ fn identify(library: &Library) -> (BlasVendor, String) {
     (BlasVendor::Unknown, String::new())
 }
 
-/// Sets the library to one thread, by whichever function it has.
+/// Sets the library to one thread, with the setter that it has.
 fn use_one_thread(library: &Library) {
     type Set = unsafe extern "C" fn(i64);
     let setters = [
@@ -345,12 +348,12 @@ fn use_one_thread(library: &Library) {
     }
 }
 
-/// Finds the width of the integers by a length whose lower half is 1 and which is negative as a whole: a
-/// library with 32-bit integers adds one element, one with 64-bit integers none.
+/// Detects the width of the integers with a length whose lower half is 1 and which is negative as a
+/// whole. A library with 32-bit integers adds one element, one with 64-bit integers none.
 fn integer_bits(daxpy: Daxpy) -> u32 {
     let length = (-1_i64 << 32) | 1;
     let (one, step, mut y) = (1.0, 1_i64, 0.0);
-    // SAFETY: one element each, whichever way the length is read.
+    // SAFETY: at most one element is accessed, whether the length is read as 32 or 64 bits.
     unsafe { daxpy(&length, &one, &one, &step, &mut y, &step) };
     if y > 0.5 { 32 } else { 64 }
 }

@@ -1,18 +1,19 @@
-//! The clock the cores really run at while they are busy, from a chain of dependent adds.
+//! Real clock of busy cores, measured with a chain of dependent adds.
 //!
-//! Frequency files and `/proc/cpuinfo` show what a governor or a hypervisor says; a guest often sees
-//! nothing but a nominal number. A chain of adds in which each needs the result of the one before takes
-//! one cycle per add, so adds per second are cycles per second.
+//! Frequency files and `/proc/cpuinfo` show the values of a governor or a hypervisor; a guest often
+//! sees only a nominal number. In a chain of adds in which each needs the result of the one before,
+//! an add takes one cycle, so adds per second are cycles per second.
 //!
-//! clock = adds / time. Assumptions: a dependent register-to-register integer add takes exactly one cycle
-//! (true of x86-64 and `aarch64` server cores: Agner Fog's instruction tables, Arm's software optimisation
-//! guides). Wide vectors lower the clock of some CPUs, so the adds are timed in short slices between
-//! bursts of multiply-adds at full rate: the lower clock outlasts a burst by 0.67 ms (Intel 64 and IA-32
-//! Architectures Optimization Reference Manual, "Intel AVX-512 frequency"), far longer than a slice, and
-//! the adds never compete with the multiply-adds for a port. What the hypervisor or an interrupt takes
-//! away makes single slices longer; the median of a thread's slices does not see it unless it strikes
-//! more than half of them.
-//! Unit: Hz. Never reads a model name.
+//! clock = adds / time. Assumption: a dependent register-to-register integer add takes exactly one
+//! cycle (true of x86-64 and `aarch64` server cores: Agner Fog's instruction tables, Arm's software
+//! optimisation guides).
+//!
+//! Wide vectors lower the clock of some CPUs, so the adds are timed in short slices between bursts
+//! of multiply-adds at full rate. The lower clock outlasts a burst by 0.67 ms (Intel 64 and IA-32
+//! Architectures Optimization Reference Manual, "Intel AVX-512 frequency"), far longer than a
+//! slice, and the adds never compete with the multiply-adds for a port. Time taken by the
+//! hypervisor or an interrupt makes single slices longer; the median of a thread's slices is not
+//! affected unless more than half of them are. Unit: Hz. Never reads a model name.
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use std::arch::asm;
@@ -26,33 +27,33 @@ use crate::compute::peak_flops::Precision;
 use crate::compute::peak_flops::kernel::Kernel;
 use crate::timed::TimedTeam;
 
-/// Adds per turn of the loop: enough that its counting and branch, which run beside the chain, are
-/// hidden in it.
+/// Adds per turn of the loop: enough to hide the counting and the branch, which run in parallel to
+/// the chain.
 const ADDS_PER_TURN: u64 = 16;
-/// Turns per slice: 16 × 8000 adds are 30 to 60 µs at 2 to 4 GHz, a thousand times what reading the time
-/// costs.
+/// Turns per slice: 16 × 8000 adds are 30 to 60 µs at 2 to 4 GHz, a thousand times the cost of
+/// reading the clock.
 const TURNS: u64 = 8000;
 /// Slices per repetition: with bursts of 0.3 to 0.8 ms, a repetition takes 10 to 30 ms.
 const SLICES: usize = 33;
-/// A burst takes less than a millisecond on a core. On emulated ones, 16 on two, a repetition took some 20 s, for a clock
-/// that they do not have.
+/// Longest accepted burst: on a core a burst takes less than a millisecond. On emulated cores, 16
+/// on two, a repetition took some 20 s, for a clock that they do not have.
 const LONGEST_BURST_S: f64 = 0.1;
 
-/// What to measure.
+/// CPUs to measure, and their load.
 #[derive(Debug, Clone)]
 pub struct CoreClockConfig {
     /// CPUs by Linux's numbers, all of them busy at the same time.
     pub cpus: Vec<usize>,
-    /// Multiply-adds that run between the slices; `None` leaves them out.
+    /// Instruction set of the multiply-adds between the slices; `None` leaves them out.
     pub load: Option<Isa>,
 }
 
-/// One repetition.
+/// Result of one repetition.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoreClockSample {
-    /// From the common start to the last thread's end, in seconds.
+    /// Seconds from the common start to the end of the last thread.
     pub seconds: f64,
-    /// The clock of each CPU in Hz, in the order of the configuration.
+    /// Clock of each CPU in Hz, in the order of the configuration.
     pub clocks_hz: Vec<f64>,
 }
 
@@ -68,8 +69,9 @@ impl CoreClock {
     /// Starts and pins the threads.
     ///
     /// # Errors
-    /// No CPU given, one that cannot be had, a load or an architecture without a kernel of its own
-    /// ([`io::ErrorKind::Unsupported`]), or a load that takes far longer than on a core ([`io::ErrorKind::TimedOut`]).
+    /// No CPU given, an unavailable CPU, a load or an architecture without its own kernel
+    /// ([`io::ErrorKind::Unsupported`]), or a load that takes far longer than on a core
+    /// ([`io::ErrorKind::TimedOut`]).
     pub fn prepare(config: &CoreClockConfig) -> io::Result<Self> {
         let kernel = |isa| Kernel::find(isa, Precision::Fp64).ok_or(io::ErrorKind::Unsupported);
         let load = config.load.map(kernel).transpose()?;
@@ -114,7 +116,7 @@ impl CoreClock {
     }
 }
 
-/// The chain of 16 dependent adds per turn.
+/// Runs the chain of 16 dependent adds per turn.
 #[cfg(target_arch = "x86_64")]
 fn adds(turns: u64) {
     // SAFETY: only the declared registers change.
@@ -136,7 +138,7 @@ fn adds(turns: u64) {
     }
 }
 
-/// The chain of 16 dependent adds per turn.
+/// Runs the chain of 16 dependent adds per turn.
 #[cfg(target_arch = "aarch64")]
 fn adds(turns: u64) {
     // SAFETY: only the declared registers change.
@@ -160,7 +162,8 @@ fn adds(turns: u64) {
     }
 }
 
-/// Other architectures have no chain of their own; [`CoreClock::prepare`] refuses there.
+/// Does nothing: other architectures have no chain, and [`CoreClock::prepare`] returns an error
+/// there.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn adds(_turns: u64) {}
 
@@ -176,7 +179,7 @@ mod tests {
             let config = CoreClockConfig { cpus: cpus.clone(), load };
             let mut clock = match CoreClock::prepare(&config) {
                 Ok(clock) => clock,
-                // An emulated core, or one that many share.
+                // An emulated core, or one shared by many guests.
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => continue,
                 Err(error) => panic!("{load:?} {error}"),
             };

@@ -1,10 +1,10 @@
-//! Instruction sets the floating-point kernels are written for, and which of them this CPU has.
+//! Instruction sets of the floating-point kernels, and their detection on this CPU.
 //!
-//! Found by asking the processor, never from a list of models.
+//! Detected from the processor's feature flags, never from a list of models.
 
 use std::fmt;
 
-/// An instruction set with kernels of its own.
+/// Instruction set that has its own kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Isa {
     /// x86-64 with AVX-512F: 8 doubles per vector, fused multiply-add.
@@ -15,26 +15,26 @@ pub enum Isa {
     Sse2,
     /// Any `aarch64`: 2 doubles per vector, fused multiply-add.
     Neon,
-    /// Plain Rust, for whatever the compiler makes of it: the fallback everywhere.
+    /// Plain Rust, as the compiler translates it: the fallback everywhere.
     Portable,
 }
 
 impl Isa {
-    /// All of them, widest first.
+    /// All instruction sets, widest first.
     pub const ALL: [Self; 5] =
         [Self::Avx512, Self::Avx2, Self::Sse2, Self::Neon, Self::Portable];
 
-    /// Those this CPU can run, best first; `Portable` is always the last.
+    /// Returns the instruction sets this CPU can run, best first; `Portable` is always the last.
     pub fn available() -> Vec<Self> {
         Self::ALL.into_iter().filter(|isa| isa.is_available()).collect()
     }
 
-    /// The best one this CPU can run.
+    /// Returns the best instruction set this CPU can run.
     pub fn best() -> Self {
         Self::available()[0]
     }
 
-    /// Whether this CPU and this system can run it.
+    /// Whether this CPU and this system support the instruction set.
     pub fn is_available(self) -> bool {
         match self {
             #[cfg(target_arch = "x86_64")]
@@ -54,7 +54,7 @@ impl Isa {
         }
     }
 
-    /// The name as it is stored and printed, never localised.
+    /// Returns the name as it is stored and printed, never localised.
     pub fn name(self) -> &'static str {
         match self {
             Self::Avx512 => "avx512",

@@ -1,15 +1,19 @@
-//! LINPACK: how fast this machine solves a dense system of linear equations, A·x = b, in double precision.
+//! LINPACK: rate at which this machine solves a dense system of linear equations, A·x = b, in
+//! double precision.
 //!
-//! HPL's problem, operation count and verdict, on the CPUs of one system: LU factorisation with partial
-//! pivoting, then back substitution, timed from the start of the one to the end of the other; making the
-//! system and checking the solution are not timed. The kernels are built in; a BLAS library can do the
-//! trailing update instead. Memory is that of the matrix and little more: the system is made again from
-//! its seed for the check. Nothing here decides what to repeat or what N to take.
+//! HPL's problem, operation count and verdict, on the CPUs of one system. LU factorisation with
+//! partial pivoting and back substitution are timed together; generating the system and checking
+//! the solution are not timed. The kernels are built in; a BLAS library can do the trailing update
+//! instead. Memory is that of the matrix and little more: for the check, the system is generated
+//! again from its seed. The caller decides on repetitions and on N.
 //!
-//! In the order of the work: `problem` draws the system into a `matrix`; `factor` takes it apart in steps
-//! of a `panel` (which is in the `layout` that the kernels like) and `strip`s to its right, `tile` by
-//! tile; `solve` and `residual` end it. `kernels` picks the instruction set's `vector`, `crew` keeps
-//! members together.
+//! In the order of the work:
+//!
+//! - `problem` generates the system in a `matrix`.
+//! - `factor` factorises it in steps of a `panel` (in the interleaved `layout` that the kernels need) and `strip`s to
+//!   its right, `tile` by tile.
+//! - `solve` substitutes back, `residual` checks the solution.
+//! - `kernels` picks the instruction set's `vector`; `workers` has the barriers of the threads.
 
 use std::fmt;
 use std::io;
@@ -48,10 +52,10 @@ use solve::Unknowns;
 use step::Step;
 use strip::Engine;
 
-/// HPL's threshold for the scaled residual.
+/// Threshold of HPL for the scaled residual.
 pub const THRESHOLD: f64 = 16.0;
 
-/// What to solve, where and with what.
+/// Problem to solve, and its resources.
 #[derive(Debug, Clone)]
 pub struct LinpackConfig<'a> {
     /// Number of unknowns, at least 1.
@@ -60,18 +64,18 @@ pub struct LinpackConfig<'a> {
     pub cpus: Vec<usize>,
     /// Seed of the system; the same seed gives the same system.
     pub seed: u64,
-    /// Library for the trailing update; `None` takes the built-in kernels.
+    /// Library for the trailing update; `None` uses the built-in kernels.
     pub blas: Option<&'a Blas>,
 }
 
-/// One solution and its verdict.
+/// Timed solution and its verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Solved {
-    /// From the start of the factorisation to the end of the back substitution, in seconds.
+    /// Seconds from the start of the factorisation to the end of the back substitution.
     pub seconds: f64,
     /// HPL's operation count, see [`flops`].
     pub flops: f64,
-    /// HPL's scaled residual, without unit; not a number if the solution is not.
+    /// Scaled residual of HPL, without unit; NaN if the solution is.
     pub residual: f64,
     /// [`THRESHOLD`].
     pub threshold: f64,
@@ -79,36 +83,36 @@ pub struct Solved {
     pub passed: bool,
 }
 
-/// Why there is no solution.
+/// Reason there is no solution.
 #[derive(Debug, thiserror::Error)]
 pub enum LinpackError {
     /// N is 0.
     #[error("a system of 0 equations has nothing to solve")]
     NoEquations,
-    /// The bytes cannot even be counted.
+    /// The number of bytes overflows.
     #[error("a system of {n} equations does not fit into any memory")]
     Order {
         /// Number of unknowns.
         n: usize,
     },
-    /// The memory could not be had.
+    /// The memory could not be allocated.
     #[error("cannot allocate the {bytes} bytes that {n} equations need")]
     Allocate {
         /// Number of unknowns.
         n: usize,
         /// Bytes of the whole problem.
         bytes: usize,
-        /// The system's reason.
+        /// Error of the operating system.
         #[source]
         source: MapError,
     },
     /// The threads could not be started or pinned.
     #[error("cannot start the threads that solve")]
     Team(#[source] io::Error),
-    /// A column had no pivot: all that was left of it was zero, or not a finite number.
+    /// A column had no pivot: its remaining entries were all zero, or not finite.
     #[error("the matrix is singular: column {column} has no pivot")]
     Singular {
-        /// The column, counted from 0.
+        /// Column, counted from 0.
         column: usize,
     },
     /// The caller's flag was set before the end.
@@ -116,28 +120,29 @@ pub enum LinpackError {
     Cancelled,
 }
 
-/// HPL's operation count for N unknowns: 2/3 N³ + 3/2 N² (`HPL_pdtest.c`), whatever was really computed.
+/// Returns HPL's operation count for N unknowns, 2/3 N³ + 3/2 N² (`HPL_pdtest.c`), independent of
+/// the operations really executed.
 pub fn flops(n: usize) -> f64 {
     let n = n as f64;
     n * n * (2.0 / 3.0 * n + 1.5)
 }
 
-/// Bytes that N unknowns take with this many threads: 8 N², a few per cent of it for padding where N is
-/// small, and about half a megabyte per thread. `None` when they cannot be counted.
+/// Returns the bytes that N unknowns take with this many threads: 8 N², a few per cent for padding
+/// if N is small, and about half a megabyte per thread. `None` on overflow.
 pub fn memory_bytes(n: usize, threads: usize) -> Option<usize> {
     let shape = Shape::new(n)?;
     let scratch = scratch_doubles(shape, threads)?.checked_mul(size_of::<f64>())?;
     shape.bytes().checked_add(scratch)
 }
 
-/// A system of equations with the memory and the threads to solve it.
+/// System of equations with the memory and the threads to solve it.
 pub struct Linpack<'a> {
     shape: Shape,
     seed: u64,
     blas: Option<&'a Blas>,
     kernels: &'static Kernels,
     matrix: Matrix,
-    /// Scratch for strips, then the unknowns.
+    /// Scratch memory for strips, followed by the unknowns.
     scratch: Mapping,
     steps: Vec<Step>,
     team: TimedTeam,
@@ -160,7 +165,7 @@ impl<'a> Linpack<'a> {
     /// Reserves memory and starts the threads. The memory is touched by [`Linpack::solve`].
     ///
     /// # Errors
-    /// [`LinpackError`]: N is 0, memory or CPUs that cannot be had.
+    /// [`LinpackError`]: N is 0, or memory or CPUs are unavailable.
     pub fn prepare(config: &LinpackConfig<'a>) -> Result<Self, LinpackError> {
         Self::with_isa(config, Isa::best())
     }
@@ -195,23 +200,23 @@ impl<'a> Linpack<'a> {
         })
     }
 
-    /// The instruction set of the kernels; with a library, only panels are factored by them.
+    /// Returns the instruction set of the kernels; with a library, they only factor panels.
     pub fn kernel(&self) -> Isa {
         self.kernels.isa
     }
 
-    /// Bytes of the matrix that are in huge pages now, or `None` where the system does not say. The
-    /// memory must have been touched by a solution before.
+    /// Returns the bytes of the matrix that are in huge pages now, or `None` if the system does not
+    /// report them. A solution must have touched the memory before.
     pub fn huge_bytes(&self) -> Option<usize> {
         self.matrix.huge_bytes()
     }
 
-    /// Makes the system, solves it and checks the solution. Can be repeated; every time the same system
-    /// is made again. `progress` is called by a thread at work after each step with the part of the
-    /// operations done, from 0 to 1. `cancel` is looked at within each strip of the update and between
-    /// rows before and after, several times a second.
+    /// Generates the system, solves it and checks the solution. Can be repeated; each call
+    /// generates the same system again. A worker thread calls `progress` after each step with the
+    /// completed fraction of the operations, from 0 to 1. `cancel` is checked within each strip of
+    /// the update and between rows before and after, several times a second.
     ///
-    /// A failed residual is a [`Solved`] that has not passed.
+    /// A residual above the threshold gives a [`LinpackSolution`] that has not passed.
     ///
     /// # Errors
     /// [`LinpackError::Singular`], [`LinpackError::Cancelled`].
@@ -223,10 +228,10 @@ impl<'a> Linpack<'a> {
         let problem = Problem::new(self.shape.order, self.seed);
         let (grid, members) = (self.matrix.grid(), self.team.members());
         self.team.team().run(|member| {
-            // SAFETY: members write disjoint rows, and nobody else uses the matrix.
+            // SAFETY: members write disjoint rows, and no other thread uses the matrix.
             unsafe { problem.write(grid, member, members, cancel) };
         });
-        // The first panel would touch all of a matrix that was never written: seconds for gigabytes.
+        // Factoring the first panel would touch all of an unwritten matrix: seconds for gigabytes.
         if cancel.load(Ordering::Relaxed) {
             return Err(LinpackError::Cancelled);
         }
@@ -262,7 +267,7 @@ impl<'a> Linpack<'a> {
         };
         let seconds = self.team.pass(|member| {
             let _alarm = crews.alarm();
-            // SAFETY: all members call both, and nobody else uses matrix, scratch and unknowns.
+            // SAFETY: all members call both, and no other thread uses matrix, scratch and unknowns.
             unsafe {
                 if factorisation.run(member) {
                     let everyone = crews.everyone(member);
@@ -276,7 +281,7 @@ impl<'a> Linpack<'a> {
                 }
             }
         });
-        // What was left half done may look singular.
+        // A cancelled factorisation may look singular.
         if factorisation.halt.cancelled.load(Ordering::Relaxed) {
             return Err(LinpackError::Cancelled);
         }
@@ -286,7 +291,8 @@ impl<'a> Linpack<'a> {
         Ok(seconds)
     }
 
-    /// Checks the unknowns against the system made again. Means nothing once cancelled.
+    /// Checks the unknowns against the regenerated system. The result is meaningless once
+    /// cancelled.
     fn judge(&mut self, problem: Problem, seconds: f64, cancel: &AtomicBool) -> Solved {
         let x = &self.solution().to_vec();
         let (order, members) = (self.shape.order, self.team.members());
@@ -322,23 +328,23 @@ impl<'a> Linpack<'a> {
         Unknowns { start: self.scratch.as_ptr().cast::<f64>().wrapping_add(before), len }
     }
 
-    /// The unknowns of the last solution.
+    /// Returns the unknowns of the last solution.
     fn solution(&self) -> &[f64] {
         let doubles = self.scratch.as_slice::<f64>();
         &doubles[doubles.len() - self.shape.padded..][..self.shape.order]
     }
 }
 
-/// Columns of a panel, and most columns of a strip where there is AVX-512: then the packed strip, 240² × 8
-/// = 461 kB, fits into half a second-level cache of 1 MiB (Zen 4; Intel servers since Skylake have no
+/// Columns of a panel, and most columns of a strip with AVX-512: then the packed strip, 240² × 8 =
+/// 461 kB, fits into half a second-level cache of 1 MiB (Zen 4; Intel servers since Skylake have no
 /// less). Elsewhere a strip has half as many columns, for caches of 512 KiB (Zen to Zen 3).
 const PANEL_WIDTH: usize = 240;
 
-/// Most columns of a strip for a library, which packs L again in every call: with 960 columns that costs
-/// about a thousandth of the product.
+/// Most columns of a strip with a library, which packs L again in every call: with 960 columns that
+/// costs about a thousandth of the product.
 const BLAS_STRIP: usize = 960;
 
-/// The widths of the panels, which add up to the padded order.
+/// Returns the widths of the panels, which add up to the padded order.
 fn panel_widths(padded: usize) -> Vec<usize> {
     let mut widths = Vec::new();
     let mut left = padded;
@@ -350,12 +356,13 @@ fn panel_widths(padded: usize) -> Vec<usize> {
     widths
 }
 
-/// Doubles of one member's scratch for a packed strip.
+/// Returns the doubles of one member's scratch for a packed strip.
 fn part_doubles(shape: Shape) -> usize {
     PANEL_WIDTH.min(shape.padded) * PANEL_WIDTH.min(shape.padded.next_multiple_of(strip::UNIT))
 }
 
-/// Doubles of all scratch: for the strip ahead, for each member's strips, and for the unknowns.
+/// Returns the doubles of all scratch: for the strip ahead, for each member's strips, and for the
+/// unknowns.
 fn scratch_doubles(shape: Shape, members: usize) -> Option<usize> {
     part_doubles(shape).checked_mul(members.checked_add(1)?)?.checked_add(shape.padded)
 }

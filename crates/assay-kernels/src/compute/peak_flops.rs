@@ -1,9 +1,9 @@
-//! The multiply-add peak: how many floating-point operations per second the registers allow.
+//! Multiply-add peak: floating-point operations per second that the registers allow.
 //!
 //! Independent chains of multiply-adds run in registers, enough of them to hide the instruction's
-//! latency, so that only the number and width of the pipes counts. Memory is never touched inside the
-//! loop. The chains' sums are known exactly, and a wrong one is an error: a peak that did not compute is
-//! no peak.
+//! latency, so that only the number and width of the pipes counts. The loop never accesses memory.
+//! The chains' sums are known exactly, and a wrong one is an error: a wrong result is no valid
+//! peak.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ pub(super) mod kernel;
 
 use kernel::{ITERATIONS, Kernel};
 
-/// Length of one repetition: long against the clock's cost and the start line (under 1 µs each), short
-/// against a budget of seconds.
+/// Length of one repetition: long compared with the clock's cost and the start line (under 1 µs
+/// each), short compared with a budget of seconds.
 const REPETITION_S: f64 = 0.03;
 
 /// Width of the numbers.
@@ -30,7 +30,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The name as it is stored and printed, never localised.
+    /// Returns the name as it is stored and printed, never localised.
     pub fn name(self) -> &'static str {
         match self {
             Self::Fp64 => "fp64",
@@ -39,7 +39,7 @@ impl Precision {
     }
 }
 
-/// What to measure.
+/// CPUs, precision and instruction set to measure.
 #[derive(Debug, Clone)]
 pub struct PeakConfig {
     /// CPUs by Linux's numbers, one thread pinned to each.
@@ -50,37 +50,37 @@ pub struct PeakConfig {
     pub isa: Isa,
 }
 
-/// One repetition on all CPUs.
+/// Result of one repetition on all CPUs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PeakSample {
-    /// From the common start to the last thread's end, in seconds.
+    /// Seconds from the common start to the end of the last thread.
     pub seconds: f64,
     /// Floating-point operations of all threads; a fused multiply-add counts as two.
     pub flops: f64,
 }
 
-/// Why there is no peak.
+/// Reason there is no peak.
 #[derive(Debug, thiserror::Error)]
 pub enum PeakError {
     /// This CPU lacks the instruction set.
     #[error("this CPU cannot run {isa} instructions")]
     Isa {
-        /// The instruction set requested.
+        /// Requested instruction set.
         isa: Isa,
     },
     /// The threads could not be started or pinned.
     #[error("cannot start the threads of the peak measurement")]
     Team(#[source] io::Error),
-    /// A CPU computed something else than the known sum.
+    /// A CPU computed a sum other than the known one.
     #[error("CPU {cpu} computed a sum of {got} instead of {expected} with {isa}")]
     WrongSum {
-        /// The CPU's number.
+        /// Number of the CPU.
         cpu: usize,
-        /// The instruction set in use.
+        /// Instruction set in use.
         isa: Isa,
-        /// What came out.
+        /// Computed sum.
         got: f64,
-        /// What every turn must give.
+        /// Sum that every turn must return.
         expected: f64,
     },
 }
@@ -92,16 +92,17 @@ pub struct Peak {
     isa: Isa,
     kernel: Kernel,
     team: TimedTeam,
-    /// One per member: the last sum that was not the expected one, as bits; 0 if none.
+    /// Last wrong sum of each member, as bits; 0 if none.
     wrong: Vec<OwnLines<AtomicU64>>,
     turns: u64,
 }
 
 impl Peak {
-    /// Starts and pins the threads, and finds out how many turns make a repetition of about 30 ms.
+    /// Starts and pins the threads, and determines the number of turns for a repetition of about 30
+    /// ms.
     ///
     /// # Errors
-    /// [`PeakError`]: no such instruction set here, a CPU that cannot be had, or a wrong sum.
+    /// [`PeakError`]: the instruction set or a CPU is unavailable, or a sum is wrong.
     pub fn prepare(config: &PeakConfig) -> Result<Self, PeakError> {
         let kernel = Kernel::find(config.isa, config.precision)
             .ok_or(PeakError::Isa { isa: config.isa })?;

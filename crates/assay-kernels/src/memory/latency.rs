@@ -1,18 +1,18 @@
-//! Latency of dependent loads: each load gives the address of the next, so none can start before the
-//! one before it has ended, and time over loads is the latency of one.
+//! Latency of dependent loads (pointer chasing): each load gives the address of the next, so none
+//! can start before the one before it has ended, and time over loads is the latency of one.
 //!
 //! **Order.** One pointer per cache line, in a single random cycle over all lines of the working set
 //! (see `chain`). A random order has no stride, so stream and stride prefetchers find nothing to
-//! fetch; a set that fits a cache is served by that cache whatever they do. What no order can hide is
-//! a prefetcher that fetches each line's neighbour too: it may serve some loads of a set a little
-//! larger than a cache. In a working set of a few lines neighbours follow each other often, but those
-//! are all in the first-level cache anyway.
+//! fetch; a set that fits a cache is served by that cache in any case. No order can hide a
+//! prefetcher that fetches each line's neighbour too: it may serve some loads of a set a little
+//! larger than a cache. In a working set of a few lines neighbours follow each other often, but
+//! those are all in the first-level cache anyway.
 //!
-//! **What is in it.** The time of a load includes its address translation. With pages of 4 KiB a set
-//! beyond the reach of the TLB costs page walks, with huge pages hardly any: ask for them, and report
-//! [`Latency::huge_bytes`] beside the result.
+//! **Address translation.** The time of a load includes its address translation. With pages of 4 KiB a set
+//! beyond the reach of the TLB costs page walks, with huge pages hardly any: request them, and
+//! report [`PointerChase::huge_bytes`] with the result.
 //!
-//! **Time.** One repetition follows the chain for at least 2 ms and goes on where the last one stopped,
+//! **Time.** One repetition follows the chain for at least 2 ms and continues where the last one stopped,
 //! so all of a large set is visited in turn and the clock's own cost is below 0.01 %.
 
 mod chain;
@@ -25,26 +25,26 @@ use crate::mapping::{MapError, PageAdvice};
 use crate::timed::TimedTeam;
 use chain::{Chain, LOADS_PER_STEP};
 
-/// A repetition lasts at least this long: 10⁵ times the cost of a reading of the clock, and short
-/// beside a scheduler's tick of 4 ms, so that many repetitions see no interruption at all.
+/// Minimum length of a repetition: 10⁵ times the cost of reading the clock, and short compared with
+/// a scheduler's tick of 4 ms, so that many repetitions are not interrupted at all.
 const REPETITION_S: f64 = 2e-3;
 /// Passes that must all be long enough before the number of loads is accepted.
 const CALIBRATION_PASSES: usize = 3;
 
-/// What to measure on.
+/// Working set to measure, and its CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LatencyConfig {
-    /// The thread is pinned to this CPU.
+    /// CPU that the thread is pinned to.
     pub cpu: usize,
     /// Size of the working set in bytes; rounded down to whole lines, at least two.
     pub bytes: usize,
     /// Distance of the pointers in bytes, the size of a cache line.
     pub line_bytes: usize,
-    /// Ask for huge pages; [`Latency::huge_bytes`] says what came of it.
+    /// Whether to request huge pages; [`PointerChase::huge_bytes`] reports the result.
     pub huge_pages: bool,
 }
 
-/// A working set with its chain, and the pinned thread that follows it.
+/// Working set with its chain, and the pinned thread that follows it.
 #[derive(Debug)]
 pub struct Latency {
     team: TimedTeam,
@@ -53,12 +53,12 @@ pub struct Latency {
 }
 
 impl Latency {
-    /// Starts the thread, has it touch the set first and link the chain, checks the chain (which also
-    /// warms the caches), and finds how many loads a repetition needs.
+    /// Starts the thread, which touches the set first and links the chain. Checks the chain (which
+    /// also warms the caches), and determines the number of loads of a repetition.
     ///
     /// # Errors
-    /// [`LatencyError`]: a CPU or memory that cannot be had, fewer than two lines, lines that cannot
-    /// hold a pointer; `cancel`, which is looked at while the set is touched, linked and checked.
+    /// [`LatencyError`]: a CPU or memory is unavailable, there are fewer than two lines, or lines cannot
+    /// hold a pointer; or `cancel`, which is checked while the set is touched, linked and checked.
     pub fn prepare(config: &LatencyConfig, cancel: &AtomicBool) -> Result<Self, LatencyError> {
         let advice = if config.huge_pages { PageAdvice::Huge } else { PageAdvice::Default };
         let chain = Chain::map(config.bytes, config.line_bytes, advice)?;
@@ -70,17 +70,17 @@ impl Latency {
         Ok(latency)
     }
 
-    /// Size of the working set as it was really made, in bytes.
+    /// Returns the actual size of the working set, in bytes.
     pub fn bytes(&self) -> usize {
         self.chain.bytes()
     }
 
-    /// Loads in one repetition.
+    /// Returns the number of loads in one repetition.
     pub fn loads_per_repetition(&self) -> usize {
         self.steps * LOADS_PER_STEP
     }
 
-    /// Bytes of the working set that are in huge pages.
+    /// Returns the bytes of the working set that are in huge pages.
     ///
     /// # Errors
     /// The system does not report it.
@@ -88,15 +88,16 @@ impl Latency {
         self.chain.huge_bytes()
     }
 
-    /// Follows the chain from where the last repetition stopped. Returns seconds per load.
+    /// Follows the chain from the end of the last repetition. Returns seconds per load.
     pub fn repetition(&mut self) -> f64 {
         self.pass_s() / self.loads_per_repetition() as f64
     }
 
-    /// Checks that the chain visits every line exactly once before it comes back. Nothing is timed.
+    /// Checks that the chain visits every line exactly once before it returns to the first. Nothing
+    /// is timed.
     ///
     /// # Errors
-    /// [`LatencyError::WrongChain`] says after how many lines it went wrong.
+    /// [`LatencyError::WrongChain`], with the number of lines visited before the fault.
     pub fn verify(&mut self, cancel: &AtomicBool) -> Result<(), LatencyError> {
         let lines = self.chain.lines();
         match self.on_thread(|chain| chain.lines_before_return(cancel)) {
@@ -106,8 +107,8 @@ impl Latency {
         }
     }
 
-    /// Doubles the steps until a repetition is long enough. The shortest of a few passes counts: one
-    /// interrupted pass must not end this with a handful of loads.
+    /// Doubles the steps until a repetition is long enough. The shortest of a few passes counts:
+    /// one interrupted pass must not end the calibration with a handful of loads.
     fn calibrate(&mut self) {
         while (0..CALIBRATION_PASSES).any(|_| self.pass_s() < REPETITION_S) {
             self.steps *= 2;
@@ -119,7 +120,7 @@ impl Latency {
         self.team.pass(|_| chain.follow(steps))
     }
 
-    /// Runs `work` on the pinned thread and gives its result.
+    /// Runs `work` on the pinned thread and returns its result.
     fn on_thread<T: Send>(&mut self, work: impl Fn(&mut Chain) -> T + Sync) -> T {
         let place = Mutex::new((&mut self.chain, None));
         self.team.team().run(|_| {
@@ -131,7 +132,7 @@ impl Latency {
     }
 }
 
-/// A latency measurement could not be prepared, or its chain is wrong.
+/// Error of preparing a latency measurement, or of its chain.
 #[derive(Debug, thiserror::Error)]
 pub enum LatencyError {
     /// The pinned thread could not be started.
@@ -146,15 +147,15 @@ pub enum LatencyError {
          each a multiple of 8 B"
     )]
     LinkLines {
-        /// Size requested.
+        /// Requested size.
         bytes: usize,
-        /// Size of a line requested.
+        /// Requested size of a line.
         line_bytes: usize,
     },
-    /// Nobody wants to know any more.
+    /// The caller cancelled the measurement.
     #[error("the measurement was cancelled")]
     Cancelled,
-    /// The chain leaves the set, or comes back before it has visited all lines.
+    /// The chain leaves the set, or returns before it has visited all lines.
     #[error("wrong chain: it visits {visited} of {lines} lines")]
     WrongChain {
         /// Lines visited until then.

@@ -1,20 +1,21 @@
-//! STREAM: Copy `c = a`, Scale `b = q·c`, Add `c = a + b`, Triad `a = b + q·c`, and beside them a pass
-//! that only reads `a` (its sum) and one that only writes it. Elements are `f64`.
+//! STREAM memory bandwidth: Copy `c = a`, Scale `b = q·c`, Add `c = a + b`, Triad `a = b + q·c`.
+//! Two more passes only read `a` (its sum) and only write it. Elements are `f64`.
 //!
-//! **Counting.** Bytes are STREAM's: each array named in the formula counts once. What the hardware
-//! moves beyond that is not counted, above all the write-allocate: an ordinary store first reads the
-//! line it is going to overwrite, so a plain Copy really moves three arrays and is credited with two.
-//! Non-temporal stores avoid that, which is why the best kernel usually uses them.
+//! **Counting.** Bytes are STREAM's: each array named in the formula counts once. Further traffic of the hardware
+//! is not counted, above all the write-allocate: an ordinary store first reads the line it is going
+//! to overwrite, so a plain Copy really moves three arrays and is credited with two. Non-temporal
+//! stores avoid that, which is why the best kernel usually uses them.
 //!
 //! **Placement.** Each member of the team owns one contiguous part of each array, touches it first
 //! (so its pages are near it) and works on no other. The arrays start at different offsets within
-//! their pages, because streams that walk in step through equal offsets evict each other.
+//! their pages, because streams at equal offsets evict each other from the caches.
 //!
 //! **Time.** One repetition is one pass over the arrays: from the first member's start to the last
 //! member's end; see [`crate::timed`]. Nothing is checked inside it.
 //!
-//! **Contents.** What the arrays must hold is known after any sequence of operations (see `contents`);
-//! [`Stream::verify`] compares every element. Reference: `checkSTREAMresults` in J. D. Mc Calpin's `stream.c`.
+//! **Contents.** The expected contents of the arrays follow from any sequence of operations (see `contents`);
+//! [`Stream::verify`] compares every element. Reference: `checkSTREAMresults` in J. D. Mc Calpin's
+//! `stream.c`.
 
 mod arrays;
 mod contents;
@@ -38,76 +39,81 @@ use crate::timed::TimedTeam;
 use arrays::Arrays;
 use contents::{Expected, PatternSum};
 
-/// One comparison of kernels, which take turns.
+/// Comparison of kernels, which alternate in rounds.
 struct Contest {
     rounds: usize,
-    /// What a pass takes at least where arrays allow it.
+    /// Minimum length of a pass, if the arrays are large enough.
     window_s: f64,
-    /// What counts of a kernel's relative times.
+    /// Statistic of a kernel's relative times.
     condense: fn(Vec<f64>) -> f64,
 }
 
 impl Contest {
-    /// The same with passes of this share of their length.
+    /// Returns the same comparison with passes shortened to this share.
     fn hurried(&self, share: f64) -> Self {
         Self { window_s: self.window_s * share, ..*self }
     }
 
-    /// Seconds with so many kernels.
+    /// Returns the seconds for this number of kernels.
     fn takes_s(&self, kernels: usize) -> f64 {
         self.rounds as f64 * kernels as f64 * self.window_s
     }
 }
 
-/// All styles of the widest instruction set. Passes are long beside the start of a team, tens of microseconds, and short
-/// beside a budget: there are 32 of them for every operation.
+/// First comparison: all styles of the widest instruction set. Passes are long compared with the
+/// start of a team, tens of microseconds, and short compared with a budget: there are 32 of them
+/// for every operation.
 const QUALIFYING: Contest = Contest { rounds: 2, window_s: 0.005, condense: minimum };
-/// Styles that are left after it, to be compared in every instruction set.
+/// Styles that remain after it, to be compared in every instruction set.
 const FINALISTS: usize = 3;
-/// Those that are left; odd rounds, so that the median ratio is one that was measured.
+/// Second comparison, of the remaining styles; rounds are odd, so that the median ratio is a
+/// measured one.
 const FINAL: Contest = Contest { rounds: 5, window_s: 0.01, condense: median };
-/// Of arrays that are walked in parts, the first to find out how long a pass takes: an eighth.
+/// Number of windows while the length of a pass is still to be estimated: one pass takes an eighth
+/// of the arrays.
 const PARTS_TO_ESTIMATE: usize = 8;
-/// The least part of each array that one such pass walks.
+/// Minimum part of each array for one such pass.
 const LEAST_WINDOW_BYTES: usize = 16 << 20;
-/// Stages of touching pages, between which is said how far it is.
+/// Stages of touching pages; progress is reported after each.
 const STAGES: usize = 16;
 
-/// What to measure on.
+/// Arrays to measure, and their placement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamConfig {
-    /// One thread per entry, pinned there.
+    /// CPUs, with one thread pinned to each entry.
     pub cpus: Vec<usize>,
     /// Size of each of the three arrays in bytes; rounded down to whole elements of 8 bytes.
     pub bytes_per_array: usize,
-    /// CPUs that touch the array `a` first, so that it is near them and not near those that walk it;
-    /// empty = each member touches its own part.
+    /// CPUs that touch the array `a` first, so that it is near them and not near the threads that
+    /// read it; empty = each member touches its own part.
     pub source_cpus: Vec<usize>,
-    /// Ask for huge pages; [`Stream::huge_bytes`] says what came of it.
+    /// Whether to request huge pages; [`Stream::huge_bytes`] reports the result.
     pub huge_pages: bool,
 }
 
-/// Three arrays, the team that owns them, and what they must hold.
+/// Three arrays, the team that owns them, and their expected contents.
 #[derive(Debug)]
 pub struct Stream {
     team: TimedTeam,
     arrays: Arrays,
     expected: Expected,
-    /// For each member, what `contents` needs to know of its part to check a sum.
+    /// Data of each member's part for checking its sum, see `contents`.
     pattern_sums: Vec<PatternSum>,
-    /// Passes of choosing since the arrays were filled: each leaves a part of them with other contents.
+    /// Passes of kernel selection since the arrays were filled: each changes the contents of a part
+    /// of them.
     windows_walked: usize,
 }
 
 impl Stream {
-    /// Starts the team, maps the arrays and has every member fill its parts, which touches them first.
+    /// Starts the team and maps the arrays; every member fills its parts, which touches them first.
     ///
     /// # Errors
-    /// [`StreamError`]: a CPU that cannot be had, memory that cannot be had, arrays with less than one
-    /// cache line per member; `cancel`, which is looked at while pages are touched.
+    /// [`StreamError`]: a CPU or memory is unavailable, or arrays have less than one
+    /// cache line per member; or `cancel`, which is checked while pages are touched.
     ///
-    /// `touched` hears again and again which share of the pages was touched, after the last of them 1: what that takes
-    /// nobody knows beforehand, least of all in a guest whose host has to find the memory.
+    /// `touched` is called repeatedly with the share of the pages touched so far, finally with 1.
+    /// The duration of touching cannot be predicted, least of all in a guest whose host has to find
+    /// the memory.
     pub fn prepare(
         config: &StreamConfig,
         cancel: &AtomicBool,
@@ -133,8 +139,8 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Every member touches its parts first, a page at a time: the kernel zeroes them, which takes seconds for arrays of
-    /// gigabytes. To fill them is a pass at the speed of memory.
+    /// Lets every member touch its parts first, a page at a time: the kernel zeroes them, which
+    /// takes seconds for arrays of gigabytes. Filling them is then a pass at memory speed.
     fn touch(&mut self, stage: usize, cancel: &AtomicBool) {
         const ELEMENTS_PER_PAGE: usize = 4096 / size_of::<f64>();
         const PAGES_PER_LOOK: usize = 1 << 10;
@@ -152,22 +158,22 @@ impl Stream {
         });
     }
 
-    /// The kernels for this operation that this CPU can run, the widest first. Never empty.
+    /// Returns the kernels for this operation that this CPU can run, the widest first. Never empty.
     pub fn kernels(operation: Operation) -> Vec<&'static KernelInfo> {
         kernel::runnable(operation).map(|kernel| &kernel.info).collect()
     }
 
-    /// Size of each array as it was really made, in bytes.
+    /// Returns the actual size of each array, in bytes.
     pub fn bytes_per_array(&self) -> usize {
         self.arrays.bytes_per_array()
     }
 
-    /// Number of threads.
+    /// Returns the number of threads.
     pub fn threads(&self) -> usize {
         self.team.members()
     }
 
-    /// Bytes of the three arrays that are in huge pages.
+    /// Returns the bytes of the three arrays that are in huge pages.
     ///
     /// # Errors
     /// The system does not report it.
@@ -175,12 +181,13 @@ impl Stream {
         self.arrays.huge_bytes()
     }
 
-    /// One timed pass of `operation` with the kernel of that name by all members. Returns seconds;
+    /// Runs one timed pass of `operation` with the named kernel by all members. Returns seconds;
     /// [`bytes_moved`] over it is the rate.
     ///
     /// # Errors
-    /// A kernel that does not exist for this operation or that this CPU cannot run; a wrong sum after
-    /// [`Operation::Read`]; wrong contents found when the values had to be renewed (see `contents`).
+    /// The kernel does not exist for this operation or this CPU cannot run it; the sum after
+    /// [`StreamOperation::Read`] is wrong; or wrong contents were found when the values had to be
+    /// renewed (see `contents`).
     pub fn repetition(
         &mut self,
         operation: Operation,
@@ -197,7 +204,7 @@ impl Stream {
         let seconds = self.team.pass(|member| {
             let (part, sum) =
                 &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: `find` gives only kernels whose instructions this CPU has.
+            // SAFETY: `find` returns only kernels whose instructions this CPU has.
             *sum = unsafe { pass(operation, part) };
         });
         self.expected.apply(operation);
@@ -210,8 +217,9 @@ impl Stream {
         Ok(seconds)
     }
 
-    /// What these members alone moved in the last pass, which was one of `operation`, in B/s by
-    /// STREAM's counting: their own bytes over the time from their first start to their last end.
+    /// Returns the rate of these members alone in the last pass, which was one of `operation`, in
+    /// B/s by STREAM's counting: their own bytes over the time from their first start to their last
+    /// end.
     ///
     /// # Panics
     /// When there are no such members.
@@ -220,8 +228,8 @@ impl Stream {
         bytes_moved(operation, bytes) as f64 / self.team.span_s(members)
     }
 
-    /// Compares every element of the three arrays with what the operations so far must have left.
-    /// Each member checks its own parts; nothing is timed.
+    /// Compares every element of the three arrays with the expected contents after the operations
+    /// so far. Each member checks its own parts; nothing is timed.
     ///
     /// # Errors
     /// [`StreamError::WrongContents`] names the first wrong element found.
@@ -239,14 +247,15 @@ impl Stream {
         first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Times kernels for `operation` in turn and gives the one that is fastest here and now: first all
-    /// styles of the widest instruction set, then the best of these in every instruction set. What
-    /// counts is the median over rounds of a kernel's time relative to the fastest of that round, so
-    /// that a disturbance that lasts longer than a round changes nothing.
+    /// Times kernels for `operation` in turn and returns the one that is fastest now: first all
+    /// styles of the widest instruction set, then the best of these in every instruction set. The
+    /// statistic is the median over rounds of a kernel's time relative to the fastest of that
+    /// round, so that a disturbance longer than a round changes nothing.
     ///
-    /// Where a pass would take long, each walks another part of the arrays: a part that is walked again has left every
-    /// cache meanwhile, since all of them together are as large as the arrays are. In less than [`Stream::choosing_s`] the
-    /// passes are as much shorter as arrays allow: what wins may then be a little slower than the best.
+    /// If a pass takes long, each walks another window of the arrays. A window has left every cache
+    /// before it is walked again, since all windows together are as large as the arrays. If there
+    /// is less time than [`Stream::selection_s`], the passes are shortened as far as the arrays
+    /// allow: the selected kernel may then be a little slower than the best.
     ///
     /// # Errors
     /// Those of [`Stream::repetition`], and [`StreamError::Cancelled`] between two passes.
@@ -263,12 +272,13 @@ impl Stream {
             all.iter().filter(|info| info.isa == all[0].isa).copied().collect();
         let mut styles = self.ranked(operation, &widest, &qualifying, cancel)?;
         styles.truncate(FINALISTS);
-        let of_a_finalist = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
-        let left: Vec<_> = all.into_iter().filter(of_a_finalist).collect();
+        let has_finalist_style = |info: &&KernelInfo| styles.iter().any(|it| it.has_style_of(info));
+        let left: Vec<_> = all.into_iter().filter(has_finalist_style).collect();
         Ok(self.ranked(operation, &left, &last, cancel)?[0])
     }
 
-    /// Seconds that [`Stream::pick_best`] takes for arrays of many windows, where it has the time.
+    /// Returns the seconds that [`Stream::pick_best`] takes for arrays of many windows, without a
+    /// shorter limit.
     pub fn choosing_s(operation: Operation) -> f64 {
         let all = Self::kernels(operation);
         let widest = all.iter().filter(|info| info.isa == all[0].isa).count();
@@ -276,7 +286,7 @@ impl Stream {
         QUALIFYING.takes_s(widest) + FINAL.takes_s(finals)
     }
 
-    /// The kernels, the fastest first.
+    /// Returns the kernels, the fastest first.
     fn ranked(
         &mut self,
         operation: Operation,
@@ -290,7 +300,8 @@ impl Stream {
         Ok(ranked.into_iter().map(|(info, _)| info).collect())
     }
 
-    /// For each kernel, its time over the fastest time of the same round, condensed over all rounds.
+    /// Returns each kernel's time over the fastest time of the same round, condensed over all
+    /// rounds.
     fn relative_times(
         &mut self,
         operation: Operation,
@@ -320,7 +331,8 @@ impl Stream {
         Ok(ratios.into_iter().map(contest.condense).collect())
     }
 
-    /// Times a pass over the next of so many parts of each member's own, whose contents it leaves unknown.
+    /// Times a pass over the next of `windows` windows of each member's part, and leaves its
+    /// contents unknown.
     fn walk_window(&mut self, operation: Operation, info: &KernelInfo, windows: usize) -> f64 {
         let pass = kernel::find(operation, info.name).expect("one of the runnable ones").pass;
         let nth = self.windows_walked % windows;
@@ -329,19 +341,20 @@ impl Stream {
         let parts: Vec<_> = parts.map(|part| Mutex::new(part.window(nth, windows))).collect();
         self.team.pass(|member| {
             let part = &mut *parts[member].lock().unwrap_or_else(PoisonError::into_inner);
-            // SAFETY: `find` gives only kernels whose instructions this CPU has.
+            // SAFETY: `find` returns only kernels whose instructions this CPU has.
             std::hint::black_box(unsafe { pass(operation, part) });
         })
     }
 
-    /// Makes the contents known again.
+    /// Refills the arrays if kernel selection has changed their contents.
     fn restore(&mut self) {
         if self.windows_walked > 0 {
             self.fill();
         }
     }
 
-    /// Has others touch every page of `a` first. What they write is replaced by [`Stream::fill`].
+    /// Lets other threads touch every page of `a` first. [`Stream::fill`] replaces the values that
+    /// they write.
     fn place_source(&mut self, cpus: &[usize]) -> Result<(), StreamError> {
         let mut others = TimedTeam::new(cpus).map_err(StreamError::StartTeam)?;
         let count = others.members();
@@ -354,7 +367,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Every member writes the initial values into its parts.
+    /// Writes the initial values; every member fills its own parts.
     fn fill(&mut self) {
         self.windows_walked = 0;
         self.expected = Expected::initial();
@@ -377,8 +390,8 @@ impl Stream {
     }
 }
 
-/// Bytes that STREAM counts for one pass: Copy and Scale 2, Add and Triad 3, read and write 1 times
-/// the size of an array. Write-allocates are not counted.
+/// Returns the bytes that STREAM counts for one pass: Copy and Scale 2, Add and Triad 3, read and
+/// write 1 times the size of an array. Write-allocates are not counted.
 pub fn bytes_moved(operation: Operation, bytes_per_array: usize) -> u64 {
     operation.arrays_counted() * bytes_per_array as u64
 }

@@ -1,32 +1,33 @@
-//! The three binary interfaces of MPI: how to distinguish them before anything is initialised, and what
-//! the names of `mpi.h` stand for in each.
+//! The three ABIs of MPI libraries: detection before initialisation, and the values of the
+//! constants of `mpi.h` in each.
 //!
-//! The functions are the same everywhere. What differs is the width of a handle and the values of the
-//! constants; both are known once the library is open, so that nothing is decided inside a timed loop.
+//! The functions are the same everywhere. The width of a handle and the values of the constants
+//! differ. Both are known once the library is open, so that no timed loop contains a decision.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 use crate::library::Library;
 
-/// Which binary interface a library has.
+/// ABI of a library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abi {
-    /// MPICH's, since 3.1: handles are 32-bit integers. Intel MPI, MVAPICH and Cray MPICH share it.
+    /// MPICH's, since 3.1: handles are 32-bit integers. Also used by Intel MPI, MVAPICH and Cray
+    /// MPICH.
     Mpich,
     /// Open MPI's: handles are addresses of objects in the library.
     OpenMpi,
-    /// The one of the MPI 5 standard: handles have the width of a pointer and fixed small values.
+    /// ABI of the MPI 5 standard: handles have the width of a pointer and fixed small values.
     Standard,
 }
 
-/// A handle as it is passed: to a communicator, a type, an operation, a request, a window.
+/// Handle of a communicator, type, operation, request or window, as it is passed to a function.
 pub(super) trait Handle: Copy + Default + std::fmt::Debug + 'static {}
 impl Handle for c_int {}
-// As wide as a pointer, and passed like one; what it points to is the library's own business.
+// A pointer-wide integer, passed like a pointer; only the library dereferences it.
 impl Handle for usize {}
 
-/// What the names of `mpi.h` that are used here stand for.
+/// Values of the constants of `mpi.h` that are used here.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Constants<H> {
     pub(super) world: H,
@@ -46,10 +47,11 @@ pub(super) struct Constants<H> {
 
 type AbiVersion = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
-/// The interface of an open library. Allowed before `MPI_Init`, and the same answer on every rank.
+/// Detects the ABI of an open library. Allowed before `MPI_Init`, and the same result on every
+/// rank.
 ///
-/// A library that exports `MPI_Abi_get_version` follows the standard interface only if it also answers
-/// with a version: the native libraries of MPICH 5 and Intel MPI have the function and say −1.
+/// Exporting `MPI_Abi_get_version` does not suffice for the standard ABI; the function must also
+/// return a version. The native libraries of MPICH 5 and Intel MPI have the function and return −1.
 pub(super) fn detect(library: &Library) -> Abi {
     if let Some(function) = library.symbol(c"MPI_Abi_get_version") {
         // SAFETY: the standard gives this name this signature.
@@ -101,7 +103,8 @@ pub(super) const STANDARD: Constants<usize> = Constants {
     lock_shared: 302,
 };
 
-/// Addresses of Open MPI's objects, by the names its `mpi.h` uses since 1.3; the missing name otherwise.
+/// Looks up the addresses of Open MPI's objects, by the names in its `mpi.h` since 1.3. The error
+/// is the missing name.
 pub(super) fn open_mpi(library: &Library) -> Result<Constants<usize>, &'static str> {
     let address = |name: &'static CStr| -> Result<usize, &'static str> {
         let missing = name.to_str().unwrap_or("an object");

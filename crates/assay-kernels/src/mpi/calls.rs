@@ -1,7 +1,7 @@
-//! The functions of an MPI library as a table, one per width of a handle.
+//! Functions of an MPI library as a table, one per width of a handle.
 //!
-//! A call through the table is one indirect call, as a compiled program's call through its procedure
-//! linkage table is. Never names a constant: those are in [`super::abi`].
+//! A call through the table is one indirect call, like a compiled program's call through its
+//! procedure linkage table. Never names a constant: those are in [`super::abi`].
 
 use std::ffi::{c_char, c_double, c_int, c_void};
 
@@ -9,7 +9,7 @@ use crate::library::Library;
 
 use super::abi::Handle;
 
-/// A call that the library refused.
+/// MPI call that returned an error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Refused {
     pub(super) call: &'static str,
@@ -18,30 +18,30 @@ pub(super) struct Refused {
 
 pub(super) type Done<T = ()> = Result<T, Refused>;
 
-/// 0 is success in all three interfaces.
+/// Converts a return code to a result; 0 is success in all three ABIs.
 #[inline(always)]
 pub(super) fn done(call: &'static str, code: c_int) -> Done {
     if code == 0 { Ok(()) } else { Err(Refused { call, code }) }
 }
 
-/// Declares the table and how it is filled: field, name in the library, arguments.
+/// Declares the table and its loader: field, name in the library, arguments.
 macro_rules! table {
     ($($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
-        /// Functions of one library; `H` is its handle.
+        /// Functions of one library; `H` is its handle type.
         #[derive(Debug, Clone, Copy)]
         pub(super) struct Calls<H: Handle> {
             $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
         }
 
         impl<H: Handle> Calls<H> {
-            /// Looks all functions up; the name of the first that is missing otherwise.
+            /// Looks up all functions. The error is the name of the first missing one.
             ///
             /// # Safety
             /// `H` must be the handle of the library's binary interface.
             pub(super) unsafe fn load(library: &Library) -> Result<Self, &'static str> {
                 Ok(Self {
                     // SAFETY: the standard gives this name these arguments, and the caller
-                    // vouches for the width of the handles.
+                    // guarantees the width of the handles.
                     $($field: unsafe { library.typed(&[$name]) }?,)*
                 })
             }

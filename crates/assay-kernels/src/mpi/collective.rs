@@ -1,4 +1,4 @@
-//! Operations of all ranks, blocking and not. Rank 0 is the root where there is one.
+//! Collective operations, blocking and non-blocking. Rank 0 is the root where there is one.
 
 use std::ffi::c_int;
 
@@ -14,29 +14,31 @@ use super::timing::Pass;
 
 const ROOT: c_int = 0;
 
-/// What the calls of one operation need.
+/// Arguments of one collective operation's calls.
 #[derive(Debug, Clone, Copy)]
 struct Call<'j, H: Handle> {
     comm: &'j Communicator<H>,
     operation: Collective,
     out: *const std::ffi::c_void,
     into: *mut std::ffi::c_void,
-    /// Of characters.
+    /// Number of characters.
     count: c_int,
-    /// Of elements of a reduction, and what they are.
+    /// Number of elements of a reduction, and their type.
     elements: c_int,
     element: H,
 }
 
 impl<H: Handle> Call<'_, H> {
-    /// The blocking call. The choice is the same in every turn, so the processor foresees it.
+    /// Makes the blocking call. The branch is the same in every turn, so that the processor
+    /// predicts it.
     #[inline(always)]
     fn wait(&self) -> Done {
         let Self { comm, out, into, count, elements, element, .. } = *self;
         let Communicator { calls, names, .. } = comm;
         let (char, world) = (names.char, names.world);
-        // SAFETY, here and below: `Kind::buffers` gave both addresses as many bytes as the operation
-        // reads and writes on this rank, and nothing is kept after the call.
+        // SAFETY, here and below: `MpiBenchmarkKind::buffers` gave both addresses as many bytes as
+        // the operation reads and writes on this rank, and the library keeps no pointer after the
+        // call.
         match self.operation {
             Collective::Barrier => comm.barrier(),
             Collective::Broadcast => {
@@ -70,7 +72,7 @@ impl<H: Handle> Call<'_, H> {
         }
     }
 
-    /// The non-blocking call.
+    /// Starts the non-blocking call.
     ///
     /// # Safety
     /// The memory must stay until the request is complete.
@@ -134,7 +136,7 @@ impl<H: Handle> Prepared<'_, H> {
         }
     }
 
-    /// Calls kept apart by barriers that do not count; a barrier needs none.
+    /// Times calls separated by untimed barriers; a barrier itself needs none.
     pub(super) fn collective(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
         let call = self.call(operation);
         let elapsed_s = match operation {
@@ -144,7 +146,7 @@ impl<H: Handle> Prepared<'_, H> {
         over_ranks(self.comm, elapsed_s / pass.iterations as f64)
     }
 
-    /// The mean over the ranks of each single call.
+    /// Returns the mean over the ranks of each single call.
     pub(super) fn each_collective(
         &mut self,
         operation: Collective,
@@ -158,9 +160,11 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(self.comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
 
-    /// The call alone, then with computation of the same length between its start and its end.
+    /// Times the call alone, then with computation of the same length between its start and its
+    /// end.
     ///
-    /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the ranks.
+    /// overlap = 1 − (overall − compute) / pure, not below 0: OSU's formula, from means over the
+    /// ranks.
     pub(super) fn overlap(&mut self, operation: Collective, pass: &Pass) -> Done<Figures> {
         let (comm, call, mut request) = (self.comm, self.call(operation), H::default());
         let (tests, parts) = (self.tests, self.parts);
@@ -170,7 +174,8 @@ impl<H: Handle> Prepared<'_, H> {
             comm.wait(&mut request)
         })? / pass.iterations as f64;
         let compute_ns = (pure_s * 1e9) as u64;
-        // Of computation, start, tests and wait; those of the warm-up do not count, and neither does its time.
+        // Sums for computation, start, tests and wait. Warm-up turns are left out, also from the
+        // time.
         let mut sums_ns = [0_u64; 4];
         let mut left = pass.warm_up;
         let clock = || if parts { now_ns() } else { 0 };
@@ -199,7 +204,8 @@ impl<H: Handle> Prepared<'_, H> {
         over_ranks_apart(comm, [overall_s, pure_s], each_s, parts)
     }
 
-    /// Call, computation and wait together, the mean over the ranks of each single turn.
+    /// Times call, computation and wait together; returns the mean over the ranks of each single
+    /// turn.
     pub(super) fn each_overlap(
         &mut self,
         operation: Collective,
@@ -224,7 +230,8 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(comm.sum(&times)?.into_iter().map(|sum| sum / ranks).collect())
     }
 
-    /// One operation with contents that tell where they come from; whether what came here was right.
+    /// Runs one operation with contents that identify their origin. Returns whether each part
+    /// received on this rank is right.
     pub(super) fn validate_collective(
         &mut self,
         operation: Collective,
@@ -262,7 +269,7 @@ impl<H: Handle> Prepared<'_, H> {
             | Collective::Gather
             | Collective::AllToAll
             | Collective::Scatter => {
-                // A part is distinguished by who sends it and by whom it is for.
+                // The seed of a part identifies its sender and its receiver.
                 let parts = self.send.as_mut_slice::<u8>().chunks_exact_mut(bytes.max(1));
                 for (to, part) in parts.enumerate() {
                     fill(part, seed(turn, rank, to));
@@ -291,7 +298,7 @@ impl<H: Handle> Prepared<'_, H> {
                 }]
             }
             Collective::Gather if rank != ROOT => Vec::new(),
-            // Everybody sends the same part to all, so it is the first of its parts.
+            // Each rank sends the same part to all, so it is the first of its parts.
             Collective::AllGather | Collective::Gather => {
                 (0..ranks).map(|from| is_right(part(from), seed(turn, from, 0))).collect()
             }
@@ -303,15 +310,15 @@ impl<H: Handle> Prepared<'_, H> {
     }
 }
 
-/// Mean, minimum and maximum over the ranks; on rank 0 alone.
+/// Returns mean, minimum and maximum over the ranks; valid only on rank 0.
 fn over_ranks<H: Handle>(comm: &Communicator<H>, own_s: f64) -> Done<Figures> {
     let (minimum_s, maximum_s) = comm.extremes(own_s)?;
     let mean_s = comm.sum(&[own_s])?[0] / f64::from(comm.size);
     Ok(Figures::Call { mean_s, minimum_s, maximum_s })
 }
 
-/// Means over the ranks of a call with computation and without, and of `computation, start, tests, wait`; on rank 0
-/// alone.
+/// Returns means over the ranks of a call with computation and without, and of `computation, start,
+/// tests, wait`; valid only on rank 0.
 fn over_ranks_apart<H: Handle>(
     comm: &Communicator<H>,
     [overall_s, pure_s]: [f64; 2],
@@ -333,8 +340,8 @@ fn over_ranks_apart<H: Handle>(
     })
 }
 
-/// Computes for a time, in as many parts as there are tests, with a test after each; nanoseconds that were
-/// computed, which the tests do not count to.
+/// Computes for `length_ns`, split into `tests` parts with a test after each. Returns the
+/// nanoseconds spent computing, without the tests.
 fn compute<H: Handle>(
     comm: &Communicator<H>,
     request: &mut H,
@@ -352,7 +359,7 @@ fn compute<H: Handle>(
     Ok(computed_ns)
 }
 
-/// Keeps the processor busy for a time without calling the library; nanoseconds it really took.
+/// Keeps the processor busy without calling the library. Returns the actual nanoseconds.
 fn spin(length_ns: u64) -> u64 {
     let start = now_ns();
     loop {

@@ -1,7 +1,7 @@
-//! One process among those of an MPI job: the library's functions with its constants filled in.
+//! Process of an MPI job: the library's functions with its constants filled in.
 //!
-//! Every error comes back as a value, because the library was told to return errors; what to do about
-//! them is the caller's decision. Memory is passed as addresses: who owns it is the business of the test that runs.
+//! Every error is returned as a value, because the library's error handler is set to return errors;
+//! the caller handles it. Memory is passed as addresses; the running test owns it.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr;
@@ -10,23 +10,23 @@ use super::abi::{Constants, Handle};
 use super::calls::{Calls, Done, done};
 use super::process_set::{ProcessSet, ProcessSetCalls};
 
-/// Room for the text of an error; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
+/// Buffer size for an error's text; the longest `MPI_MAX_ERROR_STRING` is 1024, in MPICH.
 const ERROR_TEXT_BYTES: usize = 2048;
 
-/// A library that was initialised, and this process's place in its world.
+/// Initialised library, and this process's rank in its world.
 #[derive(Debug)]
 pub(super) struct Communicator<H: Handle> {
     pub(super) calls: Calls<H>,
     pub(super) names: Constants<H>,
     pub(super) rank: c_int,
     pub(super) size: c_int,
-    /// Where the library was initialised by a session; `names.world` is its communicator then.
+    /// Session that initialised the library, if any; `names.world` is its communicator then.
     process_set: Option<ProcessSet<H>>,
 }
 
 impl<H: Handle> Communicator<H> {
-    /// Initialises the library for a process of one thread, as compiled programs do: asking Open MPI 4 for
-    /// more (`MPI_THREAD_FUNNELED`) makes each of its messages 7 % slower.
+    /// Initialises the library for a process of one thread, as compiled programs do: requesting
+    /// more from Open MPI 4 (`MPI_THREAD_FUNNELED`) makes each of its messages 7 % slower.
     ///
     /// # Errors
     /// The refused call. Most libraries end the process instead when they cannot be initialised.
@@ -36,10 +36,10 @@ impl<H: Handle> Communicator<H> {
         Self::meet(calls, names, None)
     }
 
-    /// The same by a session.
+    /// Initialises the library by a session.
     ///
     /// # Errors
-    /// As [`Self::start`].
+    /// Those of [`Self::start`].
     pub(super) fn start_process_set(
         calls: Calls<H>,
         names: Constants<H>,
@@ -67,23 +67,23 @@ impl<H: Handle> Communicator<H> {
         Ok(Self { calls, names, rank, size, process_set })
     }
 
-    /// Ends the use of the library on all ranks.
+    /// Finalises the library on all ranks.
     pub(super) fn finish(&self) -> Done {
         if let Some(process_set) = &self.process_set {
             return process_set.finish();
         }
-        // SAFETY: the library was initialised, and nothing is under way.
+        // SAFETY: the library was initialised, and no operation is pending.
         done("MPI_Finalize", unsafe { (self.calls.finalize)() })
     }
 
     /// Ends all processes of the job.
     pub(super) fn abort(&self, code: c_int) -> ! {
-        // SAFETY: may be called at any time; it does not return where it can end the processes.
+        // SAFETY: may be called at any time; it does not return if it can end the processes.
         unsafe { (self.calls.abort)(self.names.world, code) };
         std::process::exit(code)
     }
 
-    /// The library's words for a code.
+    /// Returns the library's message for an error code.
     pub(super) fn text(&self, code: c_int) -> String {
         let mut text = [0_u8; ERROR_TEXT_BYTES];
         let mut length = 0;
@@ -97,14 +97,14 @@ impl<H: Handle> Communicator<H> {
         }
     }
 
-    /// The library's own clock in seconds.
+    /// Returns the library's own clock in seconds.
     #[inline(always)]
     pub(super) fn wtime(&self) -> f64 {
         // SAFETY: takes nothing, and is allowed while the library is initialised.
         unsafe { (self.calls.wtime)() }
     }
 
-    /// Blocks until every rank is here.
+    /// Waits until every rank has called this.
     #[inline(always)]
     pub(super) fn barrier(&self) -> Done {
         // SAFETY: a handle of the library.
@@ -122,7 +122,7 @@ impl<H: Handle> Communicator<H> {
         tag: c_int,
     ) -> Done {
         let Self { calls, names, .. } = self;
-        // SAFETY: vouched for by the caller; the memory is not kept.
+        // SAFETY: guaranteed by the caller; the memory is not kept.
         done("MPI_Send", unsafe {
             (calls.send)(from.cast(), count, names.char, to, tag, names.world)
         })
@@ -140,14 +140,14 @@ impl<H: Handle> Communicator<H> {
     ) -> Done {
         let Self { calls, names, .. } = self;
         let ignore = names.status_ignore;
-        // SAFETY: vouched for by the caller; the memory is not kept.
+        // SAFETY: guaranteed by the caller; the memory is not kept.
         done("MPI_Recv", unsafe {
             (calls.receive)(into.cast(), count, names.char, from, tag, names.world, ignore)
         })
     }
 
     /// # Safety
-    /// As [`Self::send`], until the request is complete.
+    /// The same as for [`Self::send`], until the request is complete.
     #[inline(always)]
     pub(super) unsafe fn isend(
         &self,
@@ -158,14 +158,14 @@ impl<H: Handle> Communicator<H> {
         request: &mut H,
     ) -> Done {
         let Self { calls, names, .. } = self;
-        // SAFETY: vouched for by the caller.
+        // SAFETY: guaranteed by the caller.
         done("MPI_Isend", unsafe {
             (calls.isend)(from.cast(), count, names.char, to, tag, names.world, request)
         })
     }
 
     /// # Safety
-    /// As [`Self::receive`], until the request is complete.
+    /// The same as for [`Self::receive`], until the request is complete.
     #[inline(always)]
     pub(super) unsafe fn ireceive(
         &self,
@@ -176,7 +176,7 @@ impl<H: Handle> Communicator<H> {
         request: &mut H,
     ) -> Done {
         let Self { calls, names, .. } = self;
-        // SAFETY: vouched for by the caller.
+        // SAFETY: guaranteed by the caller.
         done("MPI_Irecv", unsafe {
             (calls.ireceive)(into.cast(), count, names.char, from, tag, names.world, request)
         })
@@ -185,15 +185,15 @@ impl<H: Handle> Communicator<H> {
     /// Completes one request.
     #[inline(always)]
     pub(super) fn wait(&self, request: &mut H) -> Done {
-        // SAFETY: a request of this library, or the null request it left behind.
+        // SAFETY: a request of this library, or the null request that replaced it.
         done("MPI_Wait", unsafe { (self.calls.wait)(request, self.names.status_ignore) })
     }
 
-    /// Asks whether a request is complete, which lets the library make progress.
+    /// Tests whether a request is complete, which lets the library make progress.
     pub(super) fn test(&self, request: &mut H) -> Done {
         let mut is_complete = 0;
         let ignore = self.names.status_ignore;
-        // SAFETY: a request of this library, or the null request it left behind, and an integer.
+        // SAFETY: a request of this library, or the null request that replaced it, and an integer.
         done("MPI_Test", unsafe { (self.calls.test)(request, &raw mut is_complete, ignore) })
     }
 
@@ -201,13 +201,13 @@ impl<H: Handle> Communicator<H> {
     #[inline(always)]
     pub(super) fn wait_all(&self, requests: &mut [H]) -> Done {
         let count = requests.len() as c_int;
-        // SAFETY: as many requests of this library as said.
+        // SAFETY: `count` is the number of requests, all of this library.
         done("MPI_Waitall", unsafe {
             (self.calls.wait_all)(count, requests.as_mut_ptr(), self.names.status_ignore)
         })
     }
 
-    /// Rank 0's number, on all ranks.
+    /// Broadcasts rank 0's number to all ranks.
     pub(super) fn agree(&self, number: u64) -> Done<u64> {
         let Self { calls, names, .. } = self;
         let mut number = number;
@@ -217,12 +217,13 @@ impl<H: Handle> Communicator<H> {
         Ok(number)
     }
 
-    /// Sums over all ranks, number by number; on rank 0 alone, elsewhere the numbers as they were.
+    /// Returns the sums over all ranks, number by number, on rank 0; elsewhere the numbers
+    /// unchanged.
     pub(super) fn sum(&self, numbers: &[f64]) -> Done<Vec<f64>> {
         self.reduce(numbers, self.names.sum)
     }
 
-    /// The minimum and maximum over all ranks; on rank 0 alone.
+    /// Returns the minimum and maximum over all ranks; valid only on rank 0.
     pub(super) fn extremes(&self, number: f64) -> Done<(f64, f64)> {
         let minimum = self.reduce(&[number], self.names.min)?;
         let maximum = self.reduce(&[number], self.names.max)?;
@@ -233,7 +234,7 @@ impl<H: Handle> Communicator<H> {
         let Self { calls, names, .. } = self;
         let mut all = numbers.to_vec();
         let count = numbers.len() as c_int;
-        // SAFETY: two arrays of as many doubles as said.
+        // SAFETY: two arrays of `count` doubles.
         done("MPI_Reduce", unsafe {
             (calls.reduce)(
                 numbers.as_ptr().cast(),
@@ -248,11 +249,11 @@ impl<H: Handle> Communicator<H> {
         Ok(all)
     }
 
-    /// What every rank contributes, in the order of ranks, on all ranks.
+    /// Gathers the contributions of all ranks, in the order of ranks, on all ranks.
     pub(super) fn all_gather(&self, own: &[u8]) -> Done<Vec<Vec<u8>>> {
         let longest = self.longest(own.len() as u64)?;
         let Self { calls, names, .. } = self;
-        // The length goes first, so that contributions may be of different length.
+        // The length comes first, so that contributions may differ in length.
         let mut sent = (own.len() as u64).to_le_bytes().to_vec();
         sent.extend_from_slice(own);
         sent.resize(longest + 8, 0);

@@ -1,18 +1,19 @@
-//! What messages contain in the pass that checks them: bytes and numbers that tell place, turn and rank.
+//! Contents of messages in the validation pass: bytes and numbers that depend on position, turn and
+//! rank.
 //!
 //! The sums of the numbers are small enough to be exact in single precision for up to 2²⁰ ranks.
 
 use std::ffi::c_int;
 
-/// Numbers repeat with this period along an array.
+/// Period of the numbers along an array.
 const PERIOD: usize = 16;
 
-/// What a message from `rank` in turn `turn` and slot `slot` is distinguished by.
+/// Returns the seed of the message from `rank` in turn `turn` and slot `slot`.
 pub(super) fn seed(turn: u64, rank: c_int, slot: usize) -> u64 {
     turn.wrapping_mul(1009).wrapping_add(rank as u64 * 101).wrapping_add(slot as u64 * 7)
 }
 
-/// Every byte depends on its place, also beyond 256, and on the seed.
+/// Returns the byte at `place`. It depends on the seed and on the whole position, also beyond 256.
 fn byte(place: usize, seed: u64) -> u8 {
     let mixed = (place as u64).wrapping_mul(131).wrapping_add(place as u64 >> 8);
     mixed.wrapping_add(seed.wrapping_mul(29)) as u8
@@ -32,12 +33,12 @@ fn number(place: usize, turn: u64, rank: c_int) -> u64 {
     (place as u64 + turn + rank as u64 * 3) % PERIOD as u64
 }
 
-/// What `ranks` ranks add up to, for each place of the period.
+/// Returns the expected sums over `ranks` ranks, for each position of the period.
 fn sums(turn: u64, ranks: c_int) -> [u64; PERIOD] {
     std::array::from_fn(|place| (0..ranks).map(|rank| number(place, turn, rank)).sum())
 }
 
-/// Numbers that a reduction sums: 32-bit integers or floating-point numbers.
+/// Number type of a reduction: 32-bit integers or floating-point numbers.
 pub(super) trait Number: Copy {
     fn of(value: u64) -> Self;
     fn is(self, value: u64) -> bool;

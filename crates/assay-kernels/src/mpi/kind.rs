@@ -1,50 +1,50 @@
-//! What can be measured between the ranks of a job, and how much memory it takes.
+//! MPI benchmarks that can be measured, and the memory that they take.
 
-/// One of OSU's benchmarks.
+/// OSU benchmark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// One message there and one back between two ranks; half of it is reported.
+    /// Ping-pong of one message between two ranks; half of the round trip is reported.
     Latency,
-    /// Many messages in one direction between two ranks, then a short answer.
+    /// Many messages in one direction between two ranks, then a short acknowledgement.
     Bandwidth,
     /// Many messages in both directions at once between two ranks.
     BothWays,
-    /// [`Kind::Latency`] between all pairs at once: rank i with rank i + half.
+    /// [`MpiBenchmarkKind::Latency`] between all pairs at once: rank i with rank i + half.
     PairsLatency,
-    /// [`Kind::Bandwidth`] between all pairs at once.
+    /// [`MpiBenchmarkKind::Bandwidth`] between all pairs at once.
     PairsBandwidth,
-    /// Rank 0 writes into rank 1's memory and waits until it is there.
+    /// Rank 0 writes into rank 1's memory and waits until the data is there.
     Put,
     /// Rank 0 reads rank 1's memory.
     Get,
-    /// A collective operation of all ranks.
+    /// Blocking collective operation.
     Collective(Collective),
-    /// Its non-blocking form, alone and with computation at the same time.
+    /// Non-blocking collective operation, alone and overlapped with computation.
     Overlap(Collective),
 }
 
-/// Operations of all ranks; rank 0 is the root where there is one.
+/// Collective operations; rank 0 is the root where there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Collective {
-    /// Nobody goes on before all have come.
+    /// Every rank waits until all have arrived.
     Barrier,
-    /// From the root to all.
+    /// The root's message goes to all.
     Broadcast,
-    /// Sum of all at the root.
+    /// The sum of all goes to the root.
     Reduce,
-    /// Sum of all everywhere.
+    /// The sum of all goes to all.
     AllReduce,
-    /// Everybody's part to everybody.
+    /// The parts of all go to all.
     AllGather,
-    /// A part from everybody for everybody.
+    /// Each rank sends a different part to every rank.
     AllToAll,
-    /// Everybody's part to the root.
+    /// The parts of all go to the root.
     Gather,
-    /// A part from the root for everybody.
+    /// The root sends a different part to every rank.
     Scatter,
 }
 
-/// What the elements of a reduction are; four bytes each.
+/// Element type of a reduction; four bytes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Element {
     /// 32-bit integers, as OSU 7.5 sums.
@@ -53,25 +53,25 @@ pub enum Element {
     Float,
 }
 
-/// Where the messages of a window lie, in OSU's words.
+/// Buffers of the messages of a window; the variants are named as in OSU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Buffers {
-    /// All in one place, as in every version of OSU by default.
+    /// Single buffer for all, the default in every version of OSU.
     #[default]
     Single,
-    /// Each in its own place, as OSU 7 does when asked: more memory than caches hold takes part.
+    /// Buffer per message, an option of OSU 7: the working set exceeds the caches.
     Multiple,
 }
 
 /// Bytes of an element of a reduction.
 pub const ELEMENT_BYTES: usize = 4;
 
-/// Most memory in which messages of the same window get places of their own while contents are
-/// compared; the timed loops use one place for all, as OSU does.
+/// Maximum memory in which messages of the same window get slots of their own while contents are
+/// compared; the timed loops use one buffer for all, as OSU does.
 const SLOTS_BYTES: usize = 64 << 20;
 
 impl Kind {
-    /// Whether messages go between pairs of ranks.
+    /// Returns whether messages go between pairs of ranks.
     #[must_use]
     pub const fn is_pairwise(self) -> bool {
         matches!(
@@ -84,13 +84,13 @@ impl Kind {
         )
     }
 
-    /// Whether many messages are in flight at once.
+    /// Returns whether many messages are in flight at once.
     #[must_use]
     pub const fn is_windowed(self) -> bool {
         matches!(self, Self::Bandwidth | Self::BothWays | Self::PairsBandwidth)
     }
 
-    /// The operation of all ranks, if it is one.
+    /// Returns the collective operation, if it is one.
     #[must_use]
     pub const fn collective(self) -> Option<Collective> {
         match self {
@@ -99,7 +99,8 @@ impl Kind {
         }
     }
 
-    /// Messages that get their own place, at least while contents are compared.
+    /// Returns the number of messages with a slot of their own, at least while contents are
+    /// compared.
     pub(super) fn slots(self, bytes: usize, window: u32, buffers: Buffers) -> usize {
         let all = window.max(1) as usize;
         match (self.is_windowed(), buffers) {
@@ -109,7 +110,7 @@ impl Kind {
         }
     }
 
-    /// Bytes that each rank sends from and receives into; `None` beyond the address space.
+    /// Returns the bytes of each rank's send and receive buffer; `None` beyond the address space.
     pub(super) fn buffers(
         self,
         bytes: usize,
@@ -132,7 +133,8 @@ impl Kind {
         })
     }
 
-    /// Bytes of memory that each rank needs for messages of `bytes`; `None` beyond the address space.
+    /// Returns the bytes of memory that each rank needs for messages of `bytes`; `None` beyond the
+    /// address space.
     #[must_use]
     pub fn memory_bytes(
         self,

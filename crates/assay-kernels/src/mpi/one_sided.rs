@@ -1,4 +1,4 @@
-//! Put and get: rank 0 writes or reads the memory of rank 1, which takes no part in it.
+//! One-sided operations: rank 0 writes or reads the memory of rank 1, which stays passive.
 
 use super::abi::Handle;
 use super::calls::Done;
@@ -8,12 +8,12 @@ use super::prepared::{Figures, Prepared};
 use super::timing::Pass;
 use super::window::TARGET;
 
-/// What a request that got its memory has.
+/// Reason for which the window is present: a benchmark of put or get allocates it.
 const HAS_WINDOW: &str = "put and get are prepared with a window";
 
 impl<H: Handle> Prepared<'_, H> {
-    /// One put or get and its flush at a time, by rank 0; the others wait in the next barrier, where
-    /// their library makes progress for them.
+    /// Times single puts or gets, each with its flush, by rank 0. The others wait in the next
+    /// barrier, in which their library makes progress.
     pub(super) fn one_sided(&mut self, pass: &Pass) -> Done<Figures> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
         let (comm, count) = (self.comm, self.count);
@@ -64,13 +64,15 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(times)
     }
 
-    /// Rank 0 puts, and the target compares its own memory; or rank 0 gets and compares.
+    /// Validates the contents: rank 0 puts and the target compares its own memory, or rank 0 gets
+    /// and compares.
     pub(super) fn validate_one_sided(&mut self, turn: u64) -> Done<Vec<bool>> {
         let window = self.window.as_ref().expect(HAS_WINDOW);
         let (comm, bytes) = (self.comm, self.count as usize);
         let seed = seed(turn, TARGET, 0);
         if self.kind == Kind::Get && comm.rank == TARGET {
-            // SAFETY: the window has `bytes` bytes here, and nobody reaches it before the barrier.
+            // SAFETY: the window has `bytes` bytes here, and no rank accesses it before the
+            // barrier.
             fill(unsafe { std::slice::from_raw_parts_mut(window.own, window.bytes) }, seed);
         }
         fill(&mut self.send.as_mut_slice::<u8>()[..bytes], seed);
@@ -92,7 +94,7 @@ impl<H: Handle> Prepared<'_, H> {
             (Kind::Put, TARGET) => {
                 // The barrier came after the unlock; locking once makes the memory visible here.
                 window.lock()?;
-                // SAFETY: the window has `bytes` bytes here, and nobody writes them any more.
+                // SAFETY: the window has `bytes` bytes here, and no rank writes them any more.
                 let own = unsafe { std::slice::from_raw_parts(window.own, window.bytes) };
                 let right = is_right(own, seed);
                 window.unlock()?;

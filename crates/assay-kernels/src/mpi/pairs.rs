@@ -10,22 +10,23 @@ use super::kind::Kind;
 use super::prepared::{Figures, Prepared};
 use super::timing::{OneByOne, Pass, Timed, Together};
 
-/// Tags as OSU uses them: of ping-pongs, of data in each direction, and of the answer to a window.
+/// Message tags of OSU: for ping-pongs, for data in each direction, and for the acknowledgement of
+/// a window.
 const PING: c_int = 1;
 const DATA: c_int = 100;
 const BACK: c_int = 10;
 const ANSWER: c_int = 101;
-/// Bytes of the answer, as in OSU 5; one byte in OSU 7 takes the same time.
+/// Bytes of the acknowledgement, as in OSU 5; one byte in OSU 7 takes the same time.
 const ANSWER_BYTES: c_int = 4;
 
-/// Where a rank stands.
+/// Peer of a rank, and the half that the rank is in.
 #[derive(Debug, Clone, Copy)]
 struct Side {
     peer: c_int,
     is_low: bool,
 }
 
-/// `None` for the last rank of an odd number.
+/// Returns the rank's role; `None` for the last rank of an odd number.
 fn side<H: Handle>(comm: &Communicator<H>) -> Option<Side> {
     let half = comm.size / 2;
     match comm.rank {
@@ -36,7 +37,7 @@ fn side<H: Handle>(comm: &Communicator<H>) -> Option<Side> {
 }
 
 impl<H: Handle> Prepared<'_, H> {
-    /// Ping-pong; the time is that of a half round trip.
+    /// Times ping-pongs; the result is a half round trip.
     pub(super) fn latency(&mut self, pass: &Pass) -> Done<Figures> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
@@ -57,14 +58,14 @@ impl<H: Handle> Prepared<'_, H> {
         };
         let half_s = elapsed_s.map(|elapsed_s| elapsed_s / (2 * pass.iterations) as f64);
         let seconds = match self.kind {
-            // The other rank's clock would only add what it waited for the first message.
+            // The other rank's clock would only add its wait for the first message.
             Kind::Latency => half_s.unwrap_or_default(),
             _ => mean(comm, half_s)?,
         };
         Ok(Figures::Latency { seconds })
     }
 
-    /// Half of every single round trip of rank 0.
+    /// Returns half of every single round trip of rank 0.
     pub(super) fn each_round_trip(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
         let (comm, bytes) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
@@ -91,7 +92,7 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(times)
     }
 
-    /// Payload of all pairs over the mean of the times of their senders.
+    /// Returns the payload of all pairs over the mean of the times of their senders.
     pub(super) fn bandwidth(&mut self, pass: &Pass) -> Done<Figures> {
         let own_s = self.windows(&Together(pass))?;
         let directions = if self.kind == Kind::BothWays { 2.0 } else { 1.0 };
@@ -101,7 +102,7 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(Figures::Bandwidth { bytes_per_s: pairs * directions * payload / mean_s })
     }
 
-    /// Seconds of every single window, mean over the pairs.
+    /// Returns the seconds of every single window, mean over the pairs.
     pub(super) fn each_window(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
         let own_s = self.windows(&OneByOne { warm_up, count })?;
         let sums = self.comm.sum(&own_s.unwrap_or_else(|| vec![0.0; count]))?;
@@ -109,20 +110,21 @@ impl<H: Handle> Prepared<'_, H> {
         Ok(sums.into_iter().map(|sum| sum / pairs).collect())
     }
 
-    /// The times of windows on the rank that counts of each pair.
+    /// Times windows; the times are valid on one rank of each pair.
     fn windows(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         if self.kind == Kind::BothWays { self.both_ways(timed) } else { self.one_way(timed) }
     }
 
-    /// Windows of messages from low to high, each ended by a short answer. Its own function, so that what is
-    /// compiled beside it does not change its loops.
+    /// Times windows of messages from the lower to the upper half, each ended by an
+    /// acknowledgement. A function of its own, so that code compiled with it does not change its
+    /// loops.
     #[inline(never)]
     fn one_way(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
         let (out, back) = (self.send.as_ptr().cast_const(), self.receive.as_ptr());
         let stride = self.stride;
         let requests = &mut self.requests[..self.in_flight];
-        // The answer has its own place: messages may be shorter than it.
+        // The acknowledgement has its own buffer: messages may be shorter than it.
         let mut answer = [0_u8; ANSWER_BYTES as usize];
         let answer = answer.as_mut_ptr();
         Ok(match side(comm) {
@@ -135,28 +137,30 @@ impl<H: Handle> Prepared<'_, H> {
                     from = from.wrapping_add(stride);
                 }
                 comm.wait_all(requests)?;
-                // SAFETY: room for the answer.
+                // SAFETY: room for the acknowledgement.
                 unsafe { comm.receive(answer, ANSWER_BYTES, peer, ANSWER) }
             })?),
             Some(Side { peer, is_low: false }) => {
                 timed.times(comm, || {
                     let mut into = back;
                     for request in &mut *requests {
-                        // SAFETY: as above. All messages of a window may share one place, as in OSU.
+                        // SAFETY: as above. All messages of a window may share one buffer, as in
+                        // OSU.
                         unsafe { comm.ireceive(into, count, peer, DATA, request)? };
                         into = into.wrapping_add(stride);
                     }
                     comm.wait_all(requests)?;
-                    // SAFETY: the bytes of the answer.
+                    // SAFETY: the bytes of the acknowledgement.
                     unsafe { comm.send(answer, ANSWER_BYTES, peer, ANSWER) }
                 })?;
-                // The sender's time counts: it ends when the answer has come.
+                // The sender's time counts: it ends when the acknowledgement has arrived.
                 None
             }
         })
     }
 
-    /// Windows of messages in both directions at once; its own function like the above.
+    /// Times windows of messages in both directions at once; a function of its own, like
+    /// `time_one_way`.
     #[inline(never)]
     fn both_ways(&mut self, timed: &impl Timed) -> Done<Option<Vec<f64>>> {
         let (comm, count) = (self.comm, self.count);
@@ -187,8 +191,8 @@ impl<H: Handle> Prepared<'_, H> {
         })
     }
 
-    /// One message per slot from low to high and then back, each in its own place; whether each
-    /// that came here was right.
+    /// Sends one message per slot from the lower to the upper half and then back. Returns whether
+    /// each message received here is right.
     pub(super) fn validate_pairs(&mut self, turn: u64) -> Done<Vec<bool>> {
         let Some(Side { peer, is_low }) = side(self.comm) else { return Ok(Vec::new()) };
         let (comm, bytes) = (self.comm, self.count as usize);
@@ -221,7 +225,7 @@ impl<H: Handle> Prepared<'_, H> {
     }
 }
 
-/// Mean over the ranks that have a value; on rank 0 alone.
+/// Returns the mean over the ranks that have a value; valid only on rank 0.
 fn mean<H: Handle>(comm: &Communicator<H>, value: Option<f64>) -> Done<f64> {
     let own = value.map_or([0.0, 0.0], |value| [value, 1.0]);
     let sums = comm.sum(&own)?;

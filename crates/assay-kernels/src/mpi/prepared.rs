@@ -1,4 +1,4 @@
-//! A benchmark at one size, with its memory in place: batches, single turns, and the pass that compares
+//! Benchmark at one size with its memory allocated: batches, single turns, and validation of
 //! contents.
 
 use std::ffi::c_int;
@@ -12,10 +12,10 @@ use super::kind::{Buffers, Element, Kind};
 use super::timing::Pass;
 use super::window::Window;
 
-/// What a batch amounts to over all ranks.
+/// Result of a batch over all ranks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Figures {
-    /// Seconds of half a round trip, or of one operation that rank 0 alone asks for.
+    /// Seconds of half a round trip, or of one one-sided operation by rank 0.
     Latency {
         /// Mean over the turns and pairs.
         seconds: f64,
@@ -25,42 +25,43 @@ pub enum Figures {
         /// Bytes per second, both directions where both are used.
         bytes_per_s: f64,
     },
-    /// Seconds of one call, first its mean on each rank, then over the ranks.
+    /// Seconds of one call: the mean on each rank, then statistics over the ranks.
     Call {
         /// Mean over the ranks.
         mean_s: f64,
-        /// The rank with the minimum.
+        /// Minimum over the ranks.
         minimum_s: f64,
-        /// The rank with the largest.
+        /// Maximum over the ranks.
         maximum_s: f64,
     },
-    /// A non-blocking call with computation between its start and its end, means over the ranks.
+    /// Non-blocking call with computation between its start and its end, means over the ranks.
     Overlap {
-        /// From the start of the call to its end, computation included.
+        /// Time from the start of the call to its end, computation included.
         overall_s: f64,
         /// The computation alone.
         compute_s: f64,
         /// The call without computation.
         pure_s: f64,
-        /// Part of the pure call that the computation hid, 0 … 1.
+        /// Share of the pure call that the computation hid, 0 … 1.
         share: f64,
-        /// Where the time went, if that was requested.
+        /// Parts of the time, if requested.
         parts: Option<OverlapParts>,
     },
 }
 
-/// The parts of a non-blocking call with computation, means over the ranks, and how its ranks differ without it.
+/// Parts of a non-blocking call with computation, means over the ranks, and the extremes of the
+/// pure call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverlapParts {
     /// Seconds until the call that starts the operation returns.
     pub start_s: f64,
-    /// Seconds of all calls of `MPI_Test`.
+    /// Seconds in all calls of `MPI_Test`.
     pub tests_s: f64,
-    /// Seconds of `MPI_Wait`.
+    /// Seconds in `MPI_Wait`.
     pub wait_s: f64,
-    /// The call without computation, in seconds, on the rank with the minimum.
+    /// Minimum over the ranks of the call without computation, in seconds.
     pub minimum_s: f64,
-    /// The same on the rank with the largest.
+    /// Maximum over the ranks of the call without computation, in seconds.
     pub maximum_s: f64,
 }
 
@@ -74,9 +75,9 @@ pub(super) struct Prepared<'j, H: Handle> {
     pub(super) count: c_int,
     /// Messages in flight.
     pub(super) in_flight: usize,
-    /// Messages with their own place while contents are compared.
+    /// Messages with their own slot while contents are compared.
     pub(super) slots: usize,
-    /// Bytes from the place of one message of a window to that of the next.
+    /// Bytes from one message's buffer to the next one's in a window.
     pub(super) stride: usize,
     /// Calls of `MPI_Test` during computation.
     pub(super) tests: u32,
@@ -88,26 +89,27 @@ pub(super) struct Prepared<'j, H: Handle> {
     pub(super) window: Option<Window<'j, H>>,
 }
 
-/// What is requested, the same on all ranks.
+/// Parameters of a benchmark, the same on all ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// What is measured.
+    /// Benchmark to measure.
     pub kind: Kind,
     /// Bytes of a message or of one rank's part.
     pub bytes: usize,
     /// Messages in flight at once in bandwidth tests.
     pub window: u32,
-    /// What reductions sum.
+    /// Element type of reductions.
     pub element: Element,
-    /// Where the messages of a window lie.
+    /// Buffers of the messages of a window.
     pub buffers: Buffers,
-    /// How often the computation beside a non-blocking operation asks whether it is complete.
+    /// Calls of `MPI_Test` during the computation of a non-blocking operation.
     pub tests: u32,
-    /// Whether the parts of a non-blocking operation are timed, too, which costs four more readings of the clock.
+    /// Whether the parts of a non-blocking operation are timed, too, which costs four more readings
+    /// of the clock.
     pub parts: bool,
 }
 
-/// Memory that could not be had, or a call that was refused.
+/// Failed allocation, or an MPI call that returned an error.
 #[derive(Debug)]
 pub(super) enum Unprepared {
     Memory(std::io::Error),
@@ -115,7 +117,7 @@ pub(super) enum Unprepared {
 }
 
 impl<'j, H: Handle> Prepared<'j, H> {
-    /// Maps and fills the memory; every rank does so together.
+    /// Maps and fills the memory; all ranks together.
     pub(super) fn new(
         comm: &'j Communicator<H>,
         request: &Request,
@@ -124,7 +126,7 @@ impl<'j, H: Handle> Prepared<'j, H> {
         let too_large = || Unprepared::Memory(std::io::Error::from_raw_os_error(libc::ENOMEM));
         let buffers = kind.buffers(bytes, comm.size as usize, window, places);
         let (send_bytes, receive_bytes) = buffers.ok_or_else(too_large)?;
-        // A part of a collective may be counted in all ranks' parts together.
+        // The library may count a part of a collective in the sum over all ranks.
         let count = c_int::try_from(bytes).map_err(|_| too_large())?;
         let mut send = filled(send_bytes, b'a')?;
         let receive = filled(receive_bytes, b'b')?;
@@ -156,7 +158,7 @@ impl<'j, H: Handle> Prepared<'j, H> {
         })
     }
 
-    /// One batch. The figures count on rank 0 alone.
+    /// Times one batch. The figures are valid only on rank 0.
     pub(super) fn batch(&mut self, pass: &Pass) -> Done<Figures> {
         self.comm.barrier()?;
         match self.kind {
@@ -168,8 +170,9 @@ impl<'j, H: Handle> Prepared<'j, H> {
         }
     }
 
-    /// Seconds of single turns, as [`Figures::Latency`] or the mean over ranks of [`Figures::Call`] and
-    /// [`Figures::Overlap`] mean them, or of a window, mean over the pairs; on rank 0 alone.
+    /// Returns the seconds of single turns, defined as in [`MpiFigures::Latency`], or as the mean
+    /// over ranks of [`MpiFigures::Call`] and [`MpiFigures::Overlap`]; for windows, the mean over
+    /// the pairs. Valid only on rank 0.
     pub(super) fn each(&mut self, warm_up: u64, count: usize) -> Done<Vec<f64>> {
         self.comm.barrier()?;
         match self.kind {
@@ -183,8 +186,8 @@ impl<'j, H: Handle> Prepared<'j, H> {
         }
     }
 
-    /// Sends `turns` turns whose contents differ and compares what arrives: messages and how many of
-    /// them were wrong, over all ranks; on rank 0 alone.
+    /// Runs `turns` turns with different contents and compares the messages received. Returns the
+    /// numbers of messages and of wrong ones over all ranks; valid only on rank 0.
     pub(super) fn validate(&mut self, turns: u64) -> Done<(u64, u64)> {
         let (mut messages, mut wrong) = (0.0, 0.0);
         for turn in 0..turns {
@@ -204,14 +207,14 @@ impl<'j, H: Handle> Prepared<'j, H> {
         Ok((sums[0] as u64, sums[1] as u64))
     }
 
-    /// Frees what the ranks share; every rank does so together.
+    /// Frees the memory shared by the ranks; all ranks together.
     pub(super) fn release(self) -> Done {
         self.window.map_or(Ok(()), Window::free)
     }
 }
 
-/// Memory with every byte written, so that no page is missing when the clock runs. Never empty: a
-/// message of 0 bytes has an address, too.
+/// Maps memory and writes every byte, so that no page fault occurs while the clock runs. Never
+/// empty: a message of 0 bytes needs an address, too.
 fn filled(bytes: usize, with: u8) -> Result<Mapping, Unprepared> {
     let rounded = bytes.max(1).next_multiple_of(8);
     let mut mapping = Mapping::new(rounded, PageAdvice::Default)

@@ -1,5 +1,5 @@
-//! The other way to initialise MPI, new in MPI 4: a session, and a communicator made from the processes it
-//! names. What is measured afterwards is the same; libraries may set up less.
+//! Initialisation of MPI by a session, new in MPI 4: a communicator is created from the processes
+//! that the session names. Measurements are the same afterwards; libraries may set up less.
 
 use std::ffi::{CStr, c_char, c_int};
 
@@ -8,9 +8,9 @@ use crate::library::Library;
 use super::abi::{Constants, Handle};
 use super::calls::{Done, done};
 
-/// All processes that were started together; the standard gives this name.
+/// Standard name of the set of all processes started together.
 const WORLD: &CStr = c"mpi://WORLD";
-/// Tells this communicator from others that are made of the same processes.
+/// Distinguishes this communicator from others of the same processes.
 const TAG: &CStr = c"assay";
 
 type Init<H> = unsafe extern "C" fn(H, H, *mut H) -> c_int;
@@ -18,7 +18,7 @@ type Group<H> = unsafe extern "C" fn(H, *const c_char, *mut H) -> c_int;
 type Create<H> = unsafe extern "C" fn(H, *const c_char, H, H, *mut H) -> c_int;
 type Free<H> = unsafe extern "C" fn(*mut H) -> c_int;
 
-/// The functions of sessions.
+/// Functions for MPI sessions.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ProcessSetCalls<H: Handle> {
     init: Init<H>,
@@ -30,7 +30,7 @@ pub(super) struct ProcessSetCalls<H: Handle> {
 }
 
 impl<H: Handle> ProcessSetCalls<H> {
-    /// `None` where the library is older than MPI 4.
+    /// Looks up the functions; `None` if the library is older than MPI 4.
     ///
     /// # Safety
     /// `H` must be the handle of the library's binary interface.
@@ -56,7 +56,7 @@ impl<H: Handle> ProcessSetCalls<H> {
     }
 }
 
-/// A session and the communicator of all its processes.
+/// Session and the communicator of all its processes.
 #[derive(Debug)]
 pub(super) struct ProcessSet<H: Handle> {
     calls: ProcessSetCalls<H>,
@@ -65,7 +65,7 @@ pub(super) struct ProcessSet<H: Handle> {
 }
 
 impl<H: Handle> ProcessSet<H> {
-    /// Initialises the library; every rank does so together.
+    /// Initialises the library; all ranks together.
     pub(super) fn start(calls: ProcessSetCalls<H>, names: &Constants<H>) -> Done<Self> {
         let (mut handle, mut group, mut world) = (H::default(), H::default(), H::default());
         let (info, errors) = (names.null_info, names.errors_return);
@@ -79,17 +79,17 @@ impl<H: Handle> ProcessSet<H> {
         done("MPI_Comm_create_from_group", unsafe {
             (calls.create)(group, TAG.as_ptr(), info, errors, &raw mut world)
         })?;
-        // SAFETY: the group was made above and is not needed any more.
+        // SAFETY: the group was created above and is not needed any more.
         done("MPI_Group_free", unsafe { (calls.free_group)(&raw mut group) })?;
         Ok(Self { calls, handle, world })
     }
 
-    /// Ends the use of the library on all ranks.
+    /// Finalises the library on all ranks.
     pub(super) fn finish(&self) -> Done {
         let (mut world, mut handle) = (self.world, self.handle);
-        // SAFETY: the communicator was made by this session, and nothing is under way.
+        // SAFETY: the communicator was created by this session, and no operation is pending.
         done("MPI_Comm_free", unsafe { (self.calls.free_communicator)(&raw mut world) })?;
-        // SAFETY: the session was opened once, and nothing of it is left.
+        // SAFETY: the session was opened once, and all its objects are freed.
         done("MPI_Session_finalize", unsafe { (self.calls.finalize)(&raw mut handle) })
     }
 }

@@ -1,7 +1,7 @@
-//! The loops around one turn of a benchmark, and where they read the clock.
+//! Loops around one turn of a benchmark, with their clock readings.
 //!
-//! A turn is a closure, so that each loop is compiled for each benchmark and each width of a handle, and
-//! nothing is decided inside it.
+//! A turn is a closure, so that each loop is compiled for each benchmark and each width of a
+//! handle, without decisions inside it.
 
 use crate::clock::now_ns;
 
@@ -9,31 +9,31 @@ use super::abi::Handle;
 use super::calls::Done;
 use super::communicator::Communicator;
 
-/// How a batch is timed.
+/// Placement of the clock readings of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {
-    /// One reading before the first turn and one after the last; collectives, which are kept apart by
-    /// barriers that do not count, are timed call by call by this program's clock.
+    /// A reading before the first turn and another after the last. Collectives are separated by
+    /// untimed barriers, so each call is timed by this program's clock.
     Batch,
     /// Two readings of the library's clock around every turn, summed, as OSU does since 5.7.
     Turns,
 }
 
-/// How often a batch repeats its turn.
+/// Number of turns of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pass {
-    /// Turns before the clock starts.
+    /// Untimed turns before the timed ones.
     pub warm_up: u64,
-    /// Turns that are timed; at least one.
+    /// Timed turns; at least one.
     pub iterations: u64,
-    /// Where the clock is read.
+    /// Placement of the clock readings.
     pub timing: Timing,
 }
 
-/// Whether turns are timed together or one by one: a type for each, so that each has its own loop. With
+/// Timing of turns, together or each by itself. Each is a type, so that each has its own loop: with
 /// both in one function the turn is not inlined, which costs a window of small messages 0.7 %.
 pub(super) trait Timed {
-    /// Seconds of all timed turns together, or of each of them.
+    /// Returns the seconds of all timed turns together, or of each.
     fn times<H: Handle>(
         &self,
         comm: &Communicator<H>,
@@ -41,7 +41,7 @@ pub(super) trait Timed {
     ) -> Done<Vec<f64>>;
 }
 
-/// As a batch.
+/// Times a batch as a whole.
 pub(super) struct Together<'p>(pub(super) &'p Pass);
 
 impl Timed for Together<'_> {
@@ -55,7 +55,7 @@ impl Timed for Together<'_> {
     }
 }
 
-/// So many after so many that are not timed.
+/// Times `count` turns one by one after `warm_up` untimed turns.
 pub(super) struct OneByOne {
     pub(super) warm_up: u64,
     pub(super) count: usize,
@@ -73,7 +73,7 @@ impl Timed for OneByOne {
 }
 
 impl<H: Handle> Communicator<H> {
-    /// Seconds of all timed turns together; nothing but turns happens between them.
+    /// Returns the seconds of all timed turns together; nothing else runs between the turns.
     #[inline(always)]
     pub(super) fn time(&self, pass: &Pass, mut turn: impl FnMut() -> Done) -> Done<f64> {
         for _ in 0..pass.warm_up {
@@ -99,7 +99,7 @@ impl<H: Handle> Communicator<H> {
         }
     }
 
-    /// Seconds of all timed turns together, with a barrier after each that does not count.
+    /// Returns the seconds of all timed turns together, with an untimed barrier after each.
     #[inline(always)]
     pub(super) fn time_apart(&self, pass: &Pass, mut turn: impl FnMut() -> Done) -> Done<f64> {
         for _ in 0..pass.warm_up {
@@ -130,8 +130,8 @@ impl<H: Handle> Communicator<H> {
         Ok(sum)
     }
 
-    /// Seconds of every single turn, in order. The cost of two clock readings is in each. With `apart`
-    /// there is a barrier after each that does not count.
+    /// Returns the seconds of every single turn, in order. Each includes two clock readings. With
+    /// `apart` an untimed barrier follows each.
     #[inline(always)]
     pub(super) fn time_each(
         &self,

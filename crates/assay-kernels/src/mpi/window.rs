@@ -1,4 +1,4 @@
-//! Memory of a rank that others write and read.
+//! Memory of a rank that other ranks write and read.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -7,14 +7,14 @@ use super::abi::Handle;
 use super::calls::{Done, done};
 use super::communicator::Communicator;
 
-/// Rank 0 acts, rank 1's memory is acted upon.
+/// Rank whose memory rank 0 accesses.
 pub(super) const TARGET: c_int = 1;
 
-/// Minimum size of a rank's part. OSU allocates one window for its largest message; and MPICH 4.0.2 writes to
-/// the wrong place in windows of less than 16 bytes, as a short C program shows, too.
+/// Minimum size of a rank's part. OSU allocates one window for its largest message. MPICH 4.0.2
+/// writes to the wrong address in windows of less than 16 bytes; a short C program reproduces that.
 const MINIMUM_BYTES: usize = 4096;
 
-/// Memory that all ranks can reach, allocated by the library.
+/// Memory that all ranks can access, allocated by the library.
 #[derive(Debug)]
 pub(super) struct Window<'j, H: Handle> {
     comm: &'j Communicator<H>,
@@ -24,7 +24,7 @@ pub(super) struct Window<'j, H: Handle> {
 }
 
 impl<'j, H: Handle> Window<'j, H> {
-    /// Every rank does so together.
+    /// Allocates the window; all ranks together.
     pub(super) fn allocate(comm: &'j Communicator<H>, bytes: usize) -> Done<Self> {
         let mut own: *mut c_void = ptr::null_mut();
         let mut handle = H::default();
@@ -41,18 +41,18 @@ impl<'j, H: Handle> Window<'j, H> {
             )
         })?;
         let window = Self { comm, handle, own: own.cast(), bytes };
-        // SAFETY: the library gave as many bytes; nobody reaches them before the next barrier.
+        // SAFETY: the library gave as many bytes; no rank accesses them before the next barrier.
         unsafe { window.own.write_bytes(b'b', bytes.max(MINIMUM_BYTES)) };
         Ok(window)
     }
 
-    /// Every rank does so together.
+    /// Frees the window; all ranks together.
     pub(super) fn free(mut self) -> Done {
-        // SAFETY: the handle is that of this window, and no access is under way.
+        // SAFETY: the handle is that of this window, and no access is pending.
         done("MPI_Win_free", unsafe { (self.comm.calls.win_free)(&raw mut self.handle) })
     }
 
-    /// Allows this rank to reach the target's memory until [`Self::unlock`].
+    /// Allows this rank to access the target's memory until [`Self::unlock`].
     pub(super) fn lock(&self) -> Done {
         let Communicator { calls, names, .. } = self.comm;
         // SAFETY: a rank of the world and a window over the world.
@@ -78,7 +78,7 @@ impl<'j, H: Handle> Window<'j, H> {
     pub(super) unsafe fn put(&self, from: *const u8, count: c_int) -> Done {
         let Communicator { calls, names, .. } = self.comm;
         let char = names.char;
-        // SAFETY: vouched for by the caller; the target's memory has `count` bytes.
+        // SAFETY: guaranteed by the caller; the target's memory has `count` bytes.
         done("MPI_Put", unsafe {
             (calls.put)(from.cast(), count, char, TARGET, 0, count, char, self.handle)
         })
@@ -90,7 +90,7 @@ impl<'j, H: Handle> Window<'j, H> {
     pub(super) unsafe fn get(&self, into: *mut u8, count: c_int) -> Done {
         let Communicator { calls, names, .. } = self.comm;
         let char = names.char;
-        // SAFETY: vouched for by the caller; the target's memory has `count` bytes.
+        // SAFETY: guaranteed by the caller; the target's memory has `count` bytes.
         done("MPI_Get", unsafe {
             (calls.get)(into.cast(), count, char, TARGET, 0, count, char, self.handle)
         })

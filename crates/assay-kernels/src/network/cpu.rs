@@ -1,18 +1,18 @@
-//! CPU time of this process and of single threads, from the kernel's own accounts.
+//! CPU time of this process and of single threads, from the kernel's accounting.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::thread::JoinHandle;
 
-/// CPU time of the whole process since it began.
+/// CPU time of the whole process since it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessTime {
-    /// In the program, in nanoseconds.
+    /// User time, in nanoseconds.
     pub user_ns: u64,
-    /// In the kernel on its behalf, in nanoseconds.
+    /// System time, in nanoseconds.
     pub system_ns: u64,
 }
 
-/// CPU time of this process, all its threads.
+/// Returns the CPU time of this process with all its threads.
 pub fn process_time() -> ProcessTime {
     // SAFETY: all-zero bytes are a valid `rusage`, a structure of plain numbers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -23,7 +23,8 @@ pub fn process_time() -> ProcessTime {
     ProcessTime { user_ns: nanos(usage.ru_utime), system_ns: nanos(usage.ru_stime) }
 }
 
-/// CPU time of a thread that may still run, in nanoseconds; 0 when the system does not report it.
+/// Returns the CPU time of a thread that may still run, in nanoseconds; 0 when the system does not
+/// report it.
 pub fn thread_time_ns<T>(thread: &JoinHandle<T>) -> u64 {
     let mut clock: libc::clockid_t = 0;
     // SAFETY: the handle has not been joined (joining consumes it), so the thread's identity is
@@ -34,15 +35,15 @@ pub fn thread_time_ns<T>(thread: &JoinHandle<T>) -> u64 {
     read_ns(clock)
 }
 
-/// CPU time of the calling thread, in nanoseconds.
+/// Returns the CPU time of the calling thread, in nanoseconds.
 pub fn own_time_ns() -> u64 {
     read_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
 fn read_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid, writable `timespec`. The clock of a thread that has ended is
-    // refused and leaves `time` at 0.
+    // SAFETY: `time` is a valid, writable `timespec`. For the clock of a thread that has ended the
+    // call fails and leaves `time` at 0.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }

@@ -1,23 +1,23 @@
-//! Datagrams with a time and a number at their start, and what these tell a receiver: what was lost,
-//! reordered and delayed unevenly.
+//! Numbered datagrams with a time stamp, and the loss, reordering and jitter that a receiver
+//! computes from them.
 //!
-//! The head is iperf3's, because then any end of the field understands it: seconds and microseconds
+//! The header is that of iperf3, so that its receivers understand it too: seconds and microseconds
 //! of the sender's clock and a number from 1, of 64 or 32 bits, all big-endian.
 
-/// Bytes of the head with a 64-bit number; a datagram is never shorter.
+/// Bytes of the header with a 64-bit number; a datagram is never shorter.
 pub(super) const HEAD_BYTES: usize = 16;
 
-/// The head of a datagram.
+/// Header of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Head {
-    /// When it was sent by the sender's clock, in nanoseconds; the wire carries microseconds.
+    /// Time of sending by the sender's clock, in nanoseconds; the wire format has microseconds.
     pub(super) sent_ns: u64,
-    /// 1 for the first datagram.
+    /// Number of the datagram, from 1.
     pub(super) number: u64,
 }
 
 impl Head {
-    /// Writes the head into the start of a datagram of at least [`HEAD_BYTES`].
+    /// Writes the header into the start of a datagram of at least [`HEADER_BYTES`].
     pub(super) fn write(self, wide: bool, datagram: &mut [u8]) {
         let seconds = (self.sent_ns / 1_000_000_000) as u32;
         let micros = (self.sent_ns % 1_000_000_000 / 1000) as u32;
@@ -30,7 +30,7 @@ impl Head {
         }
     }
 
-    /// Reads the head; `None` when the datagram is too short for one.
+    /// Reads the header; `None` when the datagram is too short for one.
     pub(super) fn read(wide: bool, datagram: &[u8]) -> Option<Self> {
         let word = |at: usize| {
             datagram.get(at..at + 4)?.try_into().ok().map(u32::from_be_bytes).map(u64::from)
@@ -41,26 +41,27 @@ impl Head {
     }
 }
 
-/// What a receiver makes of the numbers and times it sees.
+/// Loss, reordering and jitter of the datagrams received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Arrivals {
-    /// The highest number seen.
+    /// Highest number seen.
     pub(super) highest: u64,
-    /// Numbers below it that have not arrived; negative when datagrams were doubled.
+    /// Numbers below it that have not arrived; negative when datagrams were duplicated.
     pub(super) lost: i64,
-    /// Datagrams that came after one with a higher number.
+    /// Datagrams that arrived after one with a higher number.
     pub(super) out_of_order: u64,
-    /// J ← J + (|D| − J)/16 over the differences D of transit times, in nanoseconds (RFC 1889 §6.3.1).
+    /// Jitter in nanoseconds: J ← J + (|D| − J)/16 over the differences D of transit times (RFC
+    /// 1889 §6.3.1).
     pub(super) jitter_ns: f64,
     transit_ns: Option<i64>,
 }
 
 impl Arrivals {
-    /// Takes one datagram that arrived at `now_ns`. The two clocks need no common origin.
+    /// Records one datagram that arrived at `now_ns`. The two clocks need no common origin.
     pub(super) fn take(&mut self, head: Head, now_ns: u64) {
         if head.number > self.highest {
             let missing = head.number - self.highest - 1;
-            // A peer may send any number; a loss beyond 2⁶² is nonsense either way.
+            // A peer may send any number; a loss beyond 2⁶² is meaningless either way.
             self.lost = self.lost.saturating_add(i64::try_from(missing).unwrap_or(i64::MAX));
             self.highest = head.number;
         } else {
@@ -91,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Datagrams as (number, transit time in ns) and what they amount to.
+    /// Records datagrams, given as (number, transit time in ns), and checks the resulting figures.
     fn check(datagrams: &[(u64, u64)], highest: u64, lost: i64, late: u64, jitter_ns: f64) {
         let mut arrivals = Arrivals::default();
         for (at, (number, transit_ns)) in datagrams.iter().enumerate() {

@@ -1,39 +1,40 @@
-//! The addresses of this machine, and which network device each belongs to.
+//! IP addresses of this machine, and the network device of each.
 
 use std::ffi::{CStr, CString};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The name of the device that has this address; `None` when no device has it.
+/// Returns the name of the device that has this address; `None` when no device has it.
 pub fn name_of(address: IpAddr) -> Option<String> {
     let all = entries();
     let found = all.into_iter().find(|entry| entry.address == address.to_canonical());
     found.map(|entry| entry.device)
 }
 
-/// The addresses by which other hosts may reach this one: those of devices that are up, without loopback and
-/// addresses that count on one link only, in the system's order.
+/// Returns the addresses by which other hosts may reach this one: those of devices that are up,
+/// without loopback and link-local addresses, in the system's order.
 pub fn addresses() -> Vec<IpAddr> {
-    let is_of_link = |address: &IpAddr| match address {
+    let is_link_local = |address: &IpAddr| match address {
         IpAddr::V4(address) => address.is_link_local(),
         IpAddr::V6(address) => address.is_unicast_link_local(),
     };
     let all = entries().into_iter().filter(|entry| entry.is_up).map(|entry| entry.address);
-    all.filter(|address| !address.is_loopback() && !is_of_link(address)).collect()
+    all.filter(|address| !address.is_loopback() && !is_link_local(address)).collect()
 }
 
-/// The devices that are up and have an address of their link, each once, in the system's order.
+/// Returns the devices that are up and have a link-local IPv6 address, each once, in the system's
+/// order.
 pub fn of_links() -> Vec<String> {
-    let is_of_link = |address: IpAddr| match address {
+    let is_link_local = |address: IpAddr| match address {
         IpAddr::V4(_) => false,
         IpAddr::V6(address) => address.is_unicast_link_local(),
     };
-    let all = entries().into_iter().filter(|entry| entry.is_up && is_of_link(entry.address));
+    let all = entries().into_iter().filter(|entry| entry.is_up && is_link_local(entry.address));
     let mut names: Vec<String> = all.map(|entry| entry.device).collect();
     names.dedup();
     names
 }
 
-/// Whether there is a device of this name, or of this number.
+/// Whether there is a device of this name or index.
 pub fn is_there(device: &str) -> bool {
     let is_name = |name: CString| {
         // SAFETY: the name is a terminated string, which the call only reads.
@@ -49,7 +50,7 @@ struct Entry {
     is_up: bool,
 }
 
-/// Every address of every device.
+/// Returns every address of every device.
 fn entries() -> Vec<Entry> {
     let mut first: *mut libc::ifaddrs = std::ptr::null_mut();
     // SAFETY: the call writes its own list to the pointer, or fails.

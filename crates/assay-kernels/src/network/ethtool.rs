@@ -1,7 +1,6 @@
-//! What the driver of a network device answers, by the calls that `ethtool` makes.
+//! Settings of a network device from its driver, by the calls that `ethtool` makes.
 //!
-//! Every call asks; none sets anything. A driver that does not know a question makes the answer
-//! `None`.
+//! All calls only read. A request that the driver does not support gives `None`.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -10,7 +9,7 @@ use assay_model::network_setup::{
     Coalescing, DeviceSetup, Extent, KernelModule, Offloads, Switch,
 };
 
-/// Questions by their numbers in the kernel's `linux/ethtool.h`.
+/// Request numbers from the kernel's `linux/ethtool.h`.
 const DRIVER: u32 = 0x03;
 const COALESCING: u32 = 0x0E;
 const RINGS: u32 = 0x10;
@@ -19,34 +18,34 @@ const STRING_COUNTS: u32 = 0x37;
 const FEATURES: u32 = 0x3A;
 const CHANNELS: u32 = 0x3C;
 
-/// The set of strings that names features (`ETH_SS_FEATURES`).
+/// String set with the names of features (`ETH_SS_FEATURES`).
 const FEATURE_NAMES: u32 = 4;
 /// Bytes of one string (`ETH_GSTRING_LEN`).
 const STRING_BYTES: usize = 32;
 
-/// Asks the driver of the device of this name.
+/// Reads the settings of the device of this name from its driver.
 ///
 /// # Errors
-/// When no socket can be made to ask by.
+/// When no socket for the requests can be created.
 pub fn read(device: &str) -> io::Result<DeviceSetup> {
-    let asked = Asked::new(device)?;
-    let rings = asked.ask(RINGS, 9);
+    let driver = Asked::new(device)?;
+    let rings = driver.ask(RINGS, 9);
     let extent = |most: usize, now: usize| {
         let words = rings.as_ref()?;
         Some(Extent { now: words[now], most: words[most] }).filter(|it| it.most > 0)
     };
     Ok(DeviceSetup {
         device: device.to_owned(),
-        kernel_module: asked.kernel_module(),
-        offloads: asked.offloads(),
+        kernel_module: driver.kernel_module(),
+        offloads: driver.offloads(),
         receive_ring: extent(1, 5),
         send_ring: extent(4, 8),
-        receive_queues: asked.receive_queues(),
-        coalescing: asked.coalescing(),
+        receive_queues: driver.receive_queues(),
+        coalescing: driver.coalescing(),
     })
 }
 
-/// A device that is asked.
+/// Network device with a socket for requests.
 struct Asked {
     socket: OwnedFd,
     name: [libc::c_char; libc::IFNAMSIZ],
@@ -60,7 +59,7 @@ impl Asked {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+        // SAFETY: the call above has just created this descriptor, and no other code uses it.
         let socket = unsafe { OwnedFd::from_raw_fd(fd) };
         let mut name = [0; libc::IFNAMSIZ];
         // The last byte stays zero; the kernel has no longer names.
@@ -70,16 +69,16 @@ impl Asked {
         Ok(Self { socket, name })
     }
 
-    /// The answer in words, the question's number among them; `words` is the size of the
-    /// question's structure.
+    /// Sends a request and returns the reply as words, including the request's number; `words` is
+    /// the size of the request's structure.
     fn ask(&self, question: u32, words: usize) -> Option<Vec<u32>> {
         let mut answer = vec![0; words];
         answer[0] = question;
         self.ask_with(answer)
     }
 
-    /// Asks with more than a number. The first word is the question, and the vector is as long as
-    /// the answer is for what it says.
+    /// Sends a request with parameters. The first word is the request's number, and the vector must
+    /// be as long as the reply to these parameters.
     fn ask_with(&self, mut answer: Vec<u32>) -> Option<Vec<u32>> {
         let mut request = libc::ifreq {
             ifr_name: self.name,
@@ -87,7 +86,7 @@ impl Asked {
         };
         let fd = self.socket.as_raw_fd();
         // SAFETY: the request points at `answer`, which lives until after the call and has the size
-        // that the kernel's structure for this question has; none of the questions sets anything.
+        // that the kernel's structure for this request has; all requests only read.
         let result = unsafe { libc::ioctl(fd, libc::SIOCETHTOOL as _, &raw mut request) };
         (result == 0).then_some(answer)
     }
@@ -100,7 +99,7 @@ impl Asked {
         (!module.name.is_empty()).then_some(module)
     }
 
-    /// Channels that only receive and channels that do both, together.
+    /// Returns the channels that can receive: the receive-only and the combined ones.
     fn receive_queues(&self) -> Option<Extent> {
         let words = self.ask(CHANNELS, 9)?;
         let queues = Extent {
@@ -130,9 +129,10 @@ impl Asked {
         offloads(&names, &answer[2..])
     }
 
-    /// The names of all features of this kernel, in the order of their bits.
+    /// Returns the names of all features of this kernel, in the order of their bits.
     fn feature_names(&self) -> Option<Vec<String>> {
-        // A mask of 64 bits asks for the sizes of sets; one was requested, so one follows.
+        // A mask of 64 bits requests the sizes of sets; one was requested, so the reply has one
+        // size.
         let counts = self.ask_with(vec![STRING_COUNTS, 0, 1 << FEATURE_NAMES, 0, 0])?;
         let count = counts[4] as usize;
         let mut question = vec![0; 3 + count * STRING_BYTES / 4];
@@ -142,7 +142,7 @@ impl Asked {
     }
 }
 
-/// Blocks of 32 features: which can be had, are wanted, are on, and never change.
+/// Parses blocks of 32 features: available, wanted, active and never-changed bits.
 fn offloads(names: &[String], blocks: &[u32]) -> Option<Offloads> {
     let feature = |name: &str| {
         let index = names.iter().position(|it| it == name)?;
@@ -150,7 +150,7 @@ fn offloads(names: &[String], blocks: &[u32]) -> Option<Offloads> {
         let has = |word: u32| word >> (index % 32) & 1 == 1;
         Some(Switch { on: has(block[2]), fixed: !has(block[0]) || has(block[3]) })
     };
-    // A device computes checksums for one family, for both, or for whatever it is told.
+    // A device computes checksums for one family, for both, or for any protocol.
     let kinds = ["tx-checksum-ip-generic", "tx-checksum-ipv4", "tx-checksum-ipv6"];
     let checksums: Vec<Switch> = kinds.into_iter().filter_map(feature).collect();
     Some(Offloads {
@@ -194,8 +194,8 @@ mod tests {
         for (name, place) in places {
             names[place] = name.to_owned();
         }
-        // Available, wanted, on, never changed: TSO can be had and is off; the checksum is on and
-        // stays on; LRO cannot be had.
+        // Available, wanted, active, never changed: TSO is available and off; the checksum is on
+        // and stays on; LRO is unavailable.
         let low = [1 << 3 | 1 << 4 | 1 << 5 | 1 << 6, 0, 1 << 4 | 1 << 5 | 1 << 6, 1 << 5];
         let high = [1 << 1, 0, 1 << 1, 0];
         let found = offloads(&names, &[low, high].concat()).unwrap();

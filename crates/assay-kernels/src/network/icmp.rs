@@ -1,8 +1,8 @@
-//! ICMP echo: what `ping` measures.
+//! ICMP echo requests and their round-trip times, as `ping` measures them.
 //!
-//! First by the datagram socket that Linux offers to groups in `net.ipv4.ping_group_range`, which
-//! needs no privilege, then by a raw socket, which needs `CAP_NET_RAW`. The time is from before the
-//! send to after the receive in this program.
+//! Tries the datagram socket that Linux offers to groups in `net.ipv4.ping_group_range`, which
+//! needs no privilege, then a raw socket, which needs `CAP_NET_RAW`. The time is measured from
+//! before the send to after the receive in this program.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,16 +11,16 @@ use std::time::Duration;
 
 use crate::clock;
 
-/// How the socket was had.
+/// Kind of ICMP socket that could be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// The unprivileged datagram socket; the kernel owns identifier and checksum.
+    /// Unprivileged datagram socket; the kernel sets identifier and checksum.
     Datagram,
-    /// A raw socket; all echo replies of the machine arrive and are distinguished by identifier.
+    /// Raw socket; all echo replies of the machine arrive and are distinguished by identifier.
     Raw,
 }
 
-/// An open ICMP socket to one address.
+/// Open ICMP socket to one address.
 #[derive(Debug)]
 pub struct Pinger {
     socket: OwnedFd,
@@ -29,27 +29,27 @@ pub struct Pinger {
     identifier: u16,
 }
 
-/// An echo that came back.
+/// Received echo reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
     /// Round trip in nanoseconds.
     pub round_trip_ns: u64,
-    /// Hops the reply may still have gone, where the socket shows it (raw IPv4).
+    /// TTL of the reply, if the socket reports it (raw IPv4).
     pub time_to_live: Option<u8>,
-    /// Bytes of the ICMP message, its head included.
+    /// Bytes of the ICMP message, including its header.
     pub bytes: usize,
 }
 
-/// Head of an ICMP message.
+/// Bytes of the ICMP header.
 const HEAD_BYTES: usize = 8;
-/// The largest payload that fits an IPv4 packet.
+/// Largest payload that fits an IPv4 packet.
 pub const PAYLOAD_LIMIT_BYTES: usize = 65507;
 
 impl Pinger {
-    /// Opens a socket to `remote`, whose port says nothing; an address of one link needs its device.
+    /// Opens a socket to `remote`, whose port is ignored; a link-local address needs its device.
     ///
     /// # Errors
-    /// When neither socket is allowed; the message says what would allow it.
+    /// When neither socket is permitted; the message names the missing permissions.
     pub fn open(remote: SocketAddr) -> io::Result<Self> {
         let (socket, access) = match icmp_socket(remote, libc::SOCK_DGRAM) {
             Ok(socket) => (socket, Access::Datagram),
@@ -58,23 +58,23 @@ impl Pinger {
                 Err(raw) => return Err(refused(remote.ip(), datagram, raw)),
             },
         };
-        // The low half of the process id is what ping has always used.
+        // `ping` uses the low half of the process id, too.
         let identifier = std::process::id() as u16;
         Ok(Self { socket, access, remote, identifier })
     }
 
-    /// How the socket was had.
+    /// Returns the kind of socket.
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Whom it asks.
+    /// Returns the address that requests are sent to.
     pub fn remote(&self) -> IpAddr {
         self.remote.ip()
     }
 
-    /// From now on requests are sent whole or not at all; one that the kernel believes not to fit the path
-    /// is an error (`EMSGSIZE`).
+    /// Prevents fragmentation of later requests; one that exceeds the kernel's path MTU is an error
+    /// (`EMSGSIZE`).
     ///
     /// # Errors
     /// The system's error.
@@ -90,7 +90,7 @@ impl Pinger {
         super::socket::set(&self.socket, level, option, &value, "never to fragment")
     }
 
-    /// From now on requests may take so many hops.
+    /// Sets the hop limit (TTL) of later requests.
     ///
     /// # Errors
     /// The system's error.
@@ -102,7 +102,7 @@ impl Pinger {
         super::socket::set(&self.socket, level, option, &i32::from(hops), "the hops")
     }
 
-    /// The largest packet that the kernel believes fits the path, in bytes.
+    /// Returns the kernel's current path MTU, in bytes.
     ///
     /// # Errors
     /// The system's error.
@@ -116,12 +116,12 @@ impl Pinger {
         Ok(u32::from_ne_bytes(value))
     }
 
-    /// Bytes of a packet around the payload of a request: the heads of IP and ICMP.
+    /// Returns the bytes of the IP and ICMP headers of a request.
     pub fn heads_bytes(&self) -> usize {
         HEAD_BYTES + if self.remote.is_ipv4() { 20 } else { 40 }
     }
 
-    /// Sends one echo request and waits for its reply; `None` when none comes in time.
+    /// Sends one echo request and waits for its reply; `None` on timeout.
     ///
     /// # Errors
     /// The system's error, e.g. when there is no route.
@@ -147,20 +147,20 @@ impl Pinger {
     }
 
     fn request(&self, sequence: u16, payload_bytes: usize) -> Vec<u8> {
-        /// Echo request and reply by family.
+        /// Message types of echo requests, by family.
         const REQUEST_V4: u8 = 8;
         const REQUEST_V6: u8 = 128;
         let mut request = vec![0; HEAD_BYTES + payload_bytes];
         request[0] = if self.remote.is_ipv4() { REQUEST_V4 } else { REQUEST_V6 };
         request[4..6].copy_from_slice(&self.identifier.to_be_bytes());
         request[6..8].copy_from_slice(&sequence.to_be_bytes());
-        // The kernel computes the checksum of ICMPv6 itself, and of every datagram socket.
+        // The kernel itself computes the checksum of ICMPv6, and of every datagram socket.
         let sum = if self.remote.is_ipv4() { checksum(&request) } else { 0 };
         request[2..4].copy_from_slice(&sum.to_be_bytes());
         request
     }
 
-    /// Hops left and length, when this is the reply to our request of this number.
+    /// Returns TTL and length if this is the reply to our request of this number.
     fn own_reply(&self, packet: &[u8], sequence: u16) -> Option<(Option<u8>, usize)> {
         const REPLY_V4: u8 = 0;
         const REPLY_V6: u8 = 129;
@@ -201,7 +201,7 @@ impl Pinger {
             if unsafe { libc::poll(&raw mut poll, 1, millis) } <= 0 {
                 continue;
             }
-            // SAFETY: pointer and length describe `buffer`, which is ours to be written.
+            // SAFETY: pointer and length describe `buffer`, which is ours to write.
             let received = unsafe {
                 libc::recv(
                     self.socket.as_raw_fd(),
@@ -233,21 +233,21 @@ fn icmp_socket(mut remote: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd>
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+    // SAFETY: the call above has just created this descriptor, and no other code uses it.
     let socket = unsafe { OwnedFd::from_raw_fd(fd) };
     remote.set_port(0);
     super::socket::connect(&socket, remote)?;
     Ok(socket)
 }
 
-/// What either socket was refused for: of a right that is missing what would grant it, of a network that is missing how
-/// to see that.
+/// Combines the errors of both sockets: names the missing permissions if only these prevent the
+/// sockets, else reports the other error, with advice if the network is unreachable.
 fn refused(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Error {
-    let is_a_right = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+    let is_permission = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
     let other = [datagram, raw];
     if let [datagram, raw] = &other
-        && is_a_right(datagram)
-        && is_a_right(raw)
+        && is_permission(datagram)
+        && is_permission(raw)
     {
         return io::Error::new(
             raw.kind(),
@@ -258,7 +258,7 @@ fn refused(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Error {
             ),
         );
     }
-    let mut causes = other.into_iter().filter(|error| !is_a_right(error));
+    let mut causes = other.into_iter().filter(|error| !is_permission(error));
     let cause = causes.next().expect("one of the two is no missing right");
     match cause.kind() {
         io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => io::Error::new(
@@ -269,7 +269,7 @@ fn refused(remote: IpAddr, datagram: io::Error, raw: io::Error) -> io::Error {
     }
 }
 
-/// The Internet checksum (RFC 1071) of a message whose checksum field is zero.
+/// Returns the Internet checksum (RFC 1071) of a message whose checksum field is zero.
 fn checksum(message: &[u8]) -> u16 {
     let words = message.chunks(2).map(|pair| {
         u64::from(u16::from_be_bytes([pair[0], pair.get(1).copied().unwrap_or(0)]))
@@ -308,13 +308,13 @@ mod tests {
             (libc::EACCES, libc::EAFNOSUPPORT, "not supported"),
         ] {
             let [datagram, raw] = [datagram, raw].map(io::Error::from_raw_os_error);
-            let said = refused(remote, datagram, raw).to_string();
-            assert!(said.contains(expected), "{said}");
-            assert_eq!(said.contains("CAP_NET_RAW"), expected == "CAP_NET_RAW", "{said}");
+            let message = refused(remote, datagram, raw).to_string();
+            assert!(message.contains(expected), "{message}");
+            assert_eq!(message.contains("CAP_NET_RAW"), expected == "CAP_NET_RAW", "{message}");
         }
     }
 
-    /// Machines that allow no ICMP socket at all say so; all others answer themselves.
+    /// Needs an ICMP socket on loopback; passes without one.
     #[test]
     fn what_does_not_fit_the_path_is_an_error_and_hops_are_set() {
         let Ok(pinger) = Pinger::open(SocketAddr::from(([127, 0, 0, 1], 0))) else { return };

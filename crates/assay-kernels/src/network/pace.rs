@@ -1,23 +1,23 @@
-//! Sending at a given rate: when the next block is due, from a fixed start.
+//! Pacing of a sender: due times of its blocks at a given rate, from a fixed start.
 //!
-//! The schedule is absolute. A sender that fell behind catches up, so that the average holds; it
-//! never waits longer because a sleep took longer.
+//! The schedule is absolute. A late sender catches up, so that the average is kept; a sleep that
+//! takes too long delays no later block.
 
 use std::thread;
 use std::time::Duration;
 
 use crate::clock;
 
-/// A rate to keep, on average since the start.
+/// Rate to keep, on average since the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// Byte per second.
+    /// Bytes per second.
     pub bytes_per_s: f64,
-    /// Blocks that are sent in one go; at least one.
+    /// Blocks that are sent without a pause; at least one.
     pub burst: u32,
 }
 
-/// The schedule of one sender.
+/// Schedule of one sender.
 #[derive(Debug)]
 pub(super) struct Schedule {
     pace: Pace,
@@ -25,8 +25,8 @@ pub(super) struct Schedule {
     blocks_left: u32,
 }
 
-/// A sleep ends later than asked by some 50 µs of timer slack plus the wake-up, so the last part of
-/// a short wait is spun.
+/// Length of a wait that is spun at its end: a sleep ends some 50 µs of timer slack plus the
+/// wake-up too late.
 const SPIN_NS: u64 = 60_000;
 
 impl Schedule {
@@ -34,7 +34,7 @@ impl Schedule {
         Self { pace, start_ns: clock::now_ns(), blocks_left: 0 }
     }
 
-    /// Waits until the next block is due after `sent_bytes`. False when `is_over` says so first.
+    /// Waits until the next block is due after `sent_bytes`. False if `is_over` returns true first.
     pub(super) fn wait(&mut self, sent_bytes: u64, is_over: impl Fn() -> bool) -> bool {
         if self.blocks_left > 0 {
             self.blocks_left -= 1;
@@ -55,7 +55,7 @@ impl Schedule {
     }
 }
 
-/// Nanoseconds from the start at which `sent_bytes` should have been sent: sent / rate.
+/// Returns the nanoseconds from the start at which `sent_bytes` should have been sent: sent / rate.
 fn due_after_ns(bytes_per_s: f64, sent_bytes: u64) -> u64 {
     let due_s = sent_bytes as f64 / bytes_per_s;
     // A rate near zero gives times beyond any test; the cast saturates.
@@ -63,7 +63,7 @@ fn due_after_ns(bytes_per_s: f64, sent_bytes: u64) -> u64 {
 }
 
 fn sleep_towards(left_ns: u64) {
-    /// Long sleeps are cut, so that a sender told to stop does so soon.
+    /// Longest single sleep, so that a stopped sender ends soon.
     const LONGEST_NS: u64 = 50_000_000;
     if left_ns > SPIN_NS {
         thread::sleep(Duration::from_nanos((left_ns - SPIN_NS).min(LONGEST_NS)));

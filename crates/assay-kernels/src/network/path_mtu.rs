@@ -1,8 +1,8 @@
-//! How large a packet a path carries whole: by echoes that may not be cut.
+//! Path MTU: the largest packet that a path carries unfragmented, measured with ICMP echoes.
 //!
-//! What the kernel believes of a path is what routers have told it so far. An echo of that size that
-//! comes back proves it; where it does not and a small one does, something on the way swallows large
-//! packets without a word, and the largest size that passes is searched.
+//! The kernel's path MTU is based on the messages of routers so far. An echo of that size that
+//! returns proves it. If it does not return and a small one does, the path drops large packets
+//! silently (a black hole), and the largest size that passes is searched.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,34 +10,35 @@ use std::time::Duration;
 
 use super::icmp::Pinger;
 
-/// What echoes told about a path.
+/// Result of a path MTU measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathEchoes {
-    /// Largest packet that the kernel believes fits, after everything that routers said, in bytes.
+    /// Path MTU of the kernel after the messages of all routers, in bytes.
     pub believed_bytes: u32,
-    /// Largest packet that came back, in bytes; `None` when no echo at all did.
+    /// Largest packet that returned, in bytes; `None` when no echo returned.
     pub carried_bytes: Option<u32>,
-    /// The shortest round trip of the small echoes, in nanoseconds.
+    /// Shortest round trip of the small echoes, in nanoseconds.
     pub round_trip_ns: Option<u64>,
 }
 
-/// Small echoes, of which the fastest counts.
+/// Number of small echoes; the fastest counts.
 const SMALL_ECHOES: u16 = 10;
-/// Of these so many may be lost before the host counts as silent.
+/// Small echoes lost in a row before the host counts as silent.
 const SILENT_AFTER: u16 = 3;
-/// Attempts at one size, so that a lost packet is not taken for a large one.
+/// Attempts at one size, so that a random loss is not mistaken for a size limit.
 const ATTEMPTS: u16 = 3;
-/// Every router on the way may lower the size once.
+/// Maximum number of routers, each of which may lower the MTU once.
 const MOST_ROUTERS: u16 = 16;
-/// IP has no longer packets, whatever a device could carry.
+/// Largest IP packet, independent of the device's MTU.
 const LARGEST_PACKET_BYTES: u32 = 65535;
-/// What every path carries: RFC 791 asks for 68 bytes; nothing below 576 is met in practice.
+/// Packet size that every path carries: RFC 791 requires 68 bytes; nothing below 576 occurs in
+/// practice.
 const MINIMUM_BYTES: u32 = 576;
 
-/// Sends echoes to `remote`, a small one first; `patience` is how long one may take.
+/// Sends echoes to `remote`, small ones first; `patience` is the timeout of one echo.
 ///
 /// # Errors
-/// When no ICMP socket is allowed, or nothing can be sent; the reason.
+/// When no ICMP socket is permitted, or nothing can be sent; the reason.
 pub fn prove(remote: SocketAddr, patience: Duration) -> io::Result<PathEchoes> {
     let pinger = Pinger::open(remote)?;
     pinger.never_fragment()?;
@@ -60,7 +61,7 @@ struct Echoes {
     round_trip_ns: Option<u64>,
 }
 
-/// What became of an echo.
+/// Outcome of one echo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Back,
@@ -69,7 +70,7 @@ enum Fate {
 }
 
 impl Echoes {
-    /// Whether the host answers at all.
+    /// Whether the host replies at all.
     fn small(&mut self) -> io::Result<bool> {
         for number in 1..=SMALL_ECHOES {
             self.once(0)?;
@@ -80,14 +81,15 @@ impl Echoes {
         Ok(true)
     }
 
-    /// Sends what the kernel believes to fit until it neither learns more nor is told otherwise.
+    /// Probes the kernel's path MTU until it stays the same and no router reports a lower one.
     fn settle(&mut self) -> io::Result<(u32, bool)> {
         for _ in 0..MOST_ROUTERS {
             let believed_bytes = self.pinger.believed_mtu_bytes()?.min(LARGEST_PACKET_BYTES);
             match self.packet(believed_bytes)? {
                 Fate::Back => return Ok((believed_bytes, true)),
                 Fate::TooLarge => {}
-                // What a router said arrives as an error of the next send or receive, or not at all.
+                // The message of a router arrives as an error of the next send or receive, or not
+                // at all.
                 Fate::Lost if self.pinger.believed_mtu_bytes()? < believed_bytes => {}
                 Fate::Lost => return Ok((believed_bytes, false)),
             }
@@ -95,7 +97,7 @@ impl Echoes {
         Ok((self.pinger.believed_mtu_bytes()?, false))
     }
 
-    /// Halves the range between what passed and what did not.
+    /// Searches the largest size that passes, by bisection.
     fn maximum_below(&mut self, too_large_bytes: u32) -> io::Result<u32> {
         let small_bytes = u32::try_from(self.pinger.heads_bytes()).unwrap_or(u32::MAX);
         let passes =
@@ -115,7 +117,7 @@ impl Echoes {
         Ok(passed)
     }
 
-    /// A packet of this size on the wire, tried again when it is lost.
+    /// Probes one packet size, with further attempts after a loss.
     fn packet(&mut self, bytes: u32) -> io::Result<Fate> {
         let payload = (bytes as usize).saturating_sub(self.pinger.heads_bytes());
         for _ in 0..ATTEMPTS {
@@ -137,7 +139,7 @@ impl Echoes {
             }
             Ok(None) => Ok(Fate::Lost),
             Err(error) if error.raw_os_error() == Some(libc::EMSGSIZE) => Ok(Fate::TooLarge),
-            // A host that is not there is silent; the kernel says so after a while.
+            // An absent host does not reply; the kernel reports it after a while.
             Err(error) if error.raw_os_error() == Some(libc::EHOSTUNREACH) => Ok(Fate::Lost),
             Err(error) => Err(error),
         }
@@ -153,7 +155,7 @@ mod tests {
         for remote in ["127.0.0.1:9", "[::1]:9"] {
             match prove(remote.parse().unwrap(), Duration::from_secs(5)) {
                 Ok(found) => {
-                    // The device would carry one byte more than IP can say.
+                    // The device would carry one byte more than an IP packet can have.
                     assert_eq!(found.believed_bytes, LARGEST_PACKET_BYTES, "{found:?}");
                     assert_eq!(found.carried_bytes, Some(LARGEST_PACKET_BYTES), "{found:?}");
                     assert!(found.round_trip_ns > Some(0), "{found:?}");

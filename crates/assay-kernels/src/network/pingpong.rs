@@ -1,7 +1,7 @@
-//! Ping-pong: one message goes back and forth, and every round trip is timed alone.
+//! Ping-pong: one message goes back and forth, and every round trip is timed by itself.
 //!
 //! The far end only echoes. A round trip is the time from before the send to after the receive on
-//! one clock; half of it is nobody's measurement and left to whoever wants it.
+//! one clock; half round trips are left to the caller, because they are not measured.
 
 use std::io;
 use std::net::{TcpStream, UdpSocket};
@@ -15,50 +15,50 @@ use watch::{Beat, Bounds};
 
 mod watch;
 
-/// The connected socket of a ping-pong.
+/// Connected socket of a ping-pong.
 #[derive(Debug)]
 pub enum Line {
-    /// A byte stream: messages may arrive in parts.
+    /// Byte stream: messages may arrive in parts.
     Tcp(TcpStream),
     /// Datagrams: one is one message, and may be lost.
     Udp(UdpSocket),
 }
 
-/// How a receive waits.
+/// Method of waiting for a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Waiting {
     /// The thread sleeps until the kernel wakes it.
     Sleep,
-    /// The thread asks again and again, which saves the wake-up and costs a CPU.
+    /// The thread polls, which avoids the wake-up latency and uses a whole CPU.
     Spin,
 }
 
-/// When a ping-pong ends, whichever comes first.
+/// Limits of a ping-pong; the first one reached ends it.
 #[derive(Debug, Clone, Copy)]
 pub struct Until<'a> {
-    /// Reading of the clock.
+    /// Deadline by the clock, in nanoseconds.
     pub deadline_ns: u64,
     /// Number of round trips; also bounds the memory for their times.
     pub round_trips: usize,
-    /// The same, told from outside.
+    /// Flag of the caller that ends it.
     pub cancel: &'a AtomicBool,
 }
 
-/// What a ping-pong measured.
+/// Result of a ping-pong.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RoundTrips {
-    /// The time of each, in nanoseconds, in order.
+    /// Round-trip times in nanoseconds, in order.
     pub times_ns: Vec<u64>,
-    /// From the first send to the last receive.
+    /// Time from the first send to the last receive, in nanoseconds.
     pub total_ns: u64,
-    /// Datagrams that were not answered in time.
+    /// Datagrams without a reply in time.
     pub lost: u64,
-    /// Messages of an open loop that were due before the end and not answered by then. They are among the
-    /// times, with what they had waited.
+    /// Messages of an open loop that were due before the end and had no reply by then. The times
+    /// include them, with their waiting times.
     pub overdue: u64,
 }
 
-/// How long an answer may take before a datagram counts as lost, or a stream's peer as dead.
+/// Timeout of a reply, after which a datagram counts as lost, or a stream's peer as dead.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Line {
@@ -73,7 +73,7 @@ impl Line {
         matches!(self, Self::Tcp(_))
     }
 
-    /// Sets how long a receive sleeps before it looks around; `None` = for ever.
+    /// Sets the receive timeout, after which the flags are checked; `None` = none.
     fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         match self {
             Self::Tcp(stream) => stream.set_read_timeout(timeout),
@@ -81,9 +81,8 @@ impl Line {
         }
     }
 
-    /// Runs `work` in its own thread, so that each of its receives has an end. A datagram may be
-    /// lost, which only a timeout of the receive itself can tell, and a receive that spins does not
-    /// sleep at all.
+    /// Runs `work` in its own thread, so that each of its receives ends. A datagram may be lost,
+    /// which only a receive timeout can detect, and a spinning receive does not sleep at all.
     fn bounded<T: Send>(
         &self,
         waiting: Waiting,
@@ -100,12 +99,12 @@ impl Line {
     }
 }
 
-/// Sends and waits for the echo, again and again. An unpaced ping-pong is a closed loop: the next
-/// message is sent when the answer to the one before is there.
+/// Sends messages and waits for each echo. An unpaced ping-pong is a closed loop: the next message
+/// is sent when the reply to the one before has arrived.
 ///
 /// # Errors
-/// A peer that closed or did not answer; the round trips before that are lost with it, because they
-/// may have been made of a dying peer.
+/// The peer closed or did not reply; the round trips before that are discarded, because a failing
+/// peer may have distorted them.
 pub fn ping(
     line: &Line,
     message_bytes: usize,
@@ -128,8 +127,8 @@ pub fn ping(
     })
 }
 
-/// Sends at a fixed rate and times each answer from the time at which its message was due, so that
-/// a slow answer is charged to all the messages that it delayed: an open loop.
+/// Sends at a fixed rate (an open loop) and times each reply from the time at which its message was
+/// due. So the delay of a slow reply is included in the times of all messages that it delays.
 ///
 /// # Errors
 /// Those of [`ping`].
@@ -146,7 +145,7 @@ pub fn ping_at_rate(
             .map(|message| start_ns + (f64::from(message) / messages_per_s * 1e9) as u64);
         while let Some(due_ns) = due.next().filter(|due_ns| pinger.has_more(*due_ns)) {
             let sent_ns = wait_until(due_ns, until.cancel);
-            // Who cannot keep up sends what is due long before the end when the far end has gone already.
+            // A sender that falls behind sends overdue messages when the far end has already ended.
             if !pinger.has_more(sent_ns) || pinger.exchange(due_ns, sent_ns)?.is_none() {
                 pinger.leave_the_rest(std::iter::once(due_ns).chain(due));
                 break;
@@ -157,7 +156,7 @@ pub fn ping_at_rate(
     })
 }
 
-/// Waits until the clock reads `due_ns`, or until nobody wants to wait any more; what it read then comes back.
+/// Waits until the clock reads `due_ns`, or until cancelled; returns the last reading.
 fn wait_until(due_ns: u64, cancel: &AtomicBool) -> u64 {
     loop {
         let now_ns = clock::now_ns();
@@ -168,7 +167,7 @@ fn wait_until(due_ns: u64, cancel: &AtomicBool) -> u64 {
     }
 }
 
-/// Sleeps most of the way, so that the last part can be spun.
+/// Sleeps for most of the time left, so that the last part can be spun.
 fn sleep_towards(left_ns: u64) {
     /// Timer slack and wake-up take some 60 µs.
     const SPIN_NS: u64 = 100_000;
@@ -179,10 +178,11 @@ fn sleep_towards(left_ns: u64) {
     }
 }
 
-/// Echoes messages until `stop`, until `deadline_ns` or until the peer closes. Returns how many.
+/// Echoes messages until `stop`, until `deadline_ns` or until the peer closes. Returns their
+/// number.
 ///
 /// # Errors
-/// The system's error, except those by which a peer's end shows.
+/// The system's error, except those that mean that the peer closed.
 pub fn echo(
     line: &Line,
     message_bytes: usize,
@@ -194,7 +194,7 @@ pub fn echo(
         let mut buffer = vec![0; message_bytes.max(1)];
         let is_over = || stop.load(Ordering::Relaxed) || clock::now_ns() >= deadline_ns;
         let mut echoed = 0;
-        // A peer that never pauses is never waited for, and ends all the same when it is told to.
+        // The stop flag must also end the loop for a peer that sends without a pause.
         while !(echoed > 0 && stop.load(Ordering::Relaxed)) {
             beat.set(echoed + 1);
             let answered = match receive_whole(line, &mut buffer, 0, is_over) {
@@ -260,9 +260,9 @@ impl<'a> Pinger<'a> {
             && !self.until.cancel.load(Ordering::Relaxed)
     }
 
-    /// One round trip, sent now and timed from `from_ns`; when it ended, or `None` when the deadline
-    /// came before the answer. The far end may have its own timer, which then fired a little before
-    /// ours.
+    /// Performs one round trip, sent now and timed from `from_ns`. Returns its end, or `None` when
+    /// the deadline came before the reply. The far end may have its own timer, which then fired a
+    /// little before ours.
     fn exchange(&mut self, from_ns: u64, now_ns: u64) -> io::Result<Option<u64>> {
         self.beat.set(now_ns);
         let until_ns = (now_ns + ANSWER_TIMEOUT.as_nanos() as u64).min(self.until.deadline_ns);
@@ -294,8 +294,8 @@ impl<'a> Pinger<'a> {
         Ok(if is_last { None } else { Some(end_ns) })
     }
 
-    /// What was due before the end and is not answered has taken as long as it has waited at least. A peer
-    /// that answered nothing at all has no round trips.
+    /// Records the overdue messages: those due before the end without a reply, with their waiting
+    /// times so far. For a peer that never replied, nothing is recorded.
     fn leave_the_rest(&mut self, due: impl Iterator<Item = u64>) {
         if self.measured.times_ns.is_empty() {
             return;
@@ -310,20 +310,21 @@ impl<'a> Pinger<'a> {
         }
     }
 
-    /// How long the last message may stay unanswered because the far end's timer fired a little before
-    /// ours. What takes longer has stalled, and figures that leave it out would be too good.
+    /// Returns the longest time that the last message may lack a reply because the far end's timer
+    /// fired a little before ours. A longer wait is a stall, and omitting it would make the figures
+    /// too good.
     fn longest_end(&self) -> Duration {
         /// Timers of both ends start one half round trip apart; a busy machine adds to that.
         const MINIMUM: Duration = Duration::from_millis(500);
         match self.measured.times_ns.iter().max() {
-            // Nothing was measured, and whoever asked says so.
+            // Nothing was measured, which the caller reports.
             None => Duration::MAX,
             Some(longest_ns) => MINIMUM.max(Duration::from_nanos(*longest_ns) * 4),
         }
     }
 }
 
-/// Times kept before the list grows; growing copies it, which would be seen in one round trip.
+/// Initial capacity of the list of times; growing it copies it, which would distort one round trip.
 const FIRST_CAPACITY: usize = 1 << 20;
 
 fn send_whole(line: &Line, message: &[u8]) -> io::Result<()> {
@@ -347,7 +348,7 @@ fn send_whole(line: &Line, message: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// Receives one message; false when `is_over` says so while none has come.
+/// Receives one message; false if `is_over` returns true before one has arrived.
 fn receive_whole(
     line: &Line,
     message: &mut [u8],
@@ -357,11 +358,11 @@ fn receive_whole(
     let mut received = 0;
     loop {
         let part = &mut message[received..];
-        // SAFETY: pointer and length describe `part`, which is ours to be written.
+        // SAFETY: pointer and length describe `part`, which is ours to write.
         let result =
             unsafe { libc::recv(line.fd(), part.as_mut_ptr().cast(), part.len(), flags) };
         match usize::try_from(result) {
-            // Either the peer closed or the watcher did.
+            // Either the peer or the watcher closed the connection.
             Ok(0) if line.is_stream() && is_over() => return Ok(false),
             Ok(0) if line.is_stream() => {
                 return Err(io::Error::from(io::ErrorKind::ConnectionReset));

@@ -1,4 +1,4 @@
-//! How far each stream of a transfer has come, and what tells all of them to go on or to stop.
+//! Progress counters of the streams of a transfer, and their common stop flag and limit.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -8,10 +8,10 @@ use super::datagram::Arrivals;
 use crate::barrier::OwnLines;
 use crate::clock;
 
-/// A stream that waits longer than this looks whether it is to stop.
+/// Interval at which a waiting stream checks whether it is stopped.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// What all streams of a transfer look at.
+/// State shared by all streams of a transfer.
 #[derive(Debug)]
 pub(super) struct Control {
     stopped: AtomicBool,
@@ -35,7 +35,7 @@ impl Control {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Takes a block out of what may still be sent; false when nothing is left.
+    /// Claims a block of the bytes that may still be sent; false when nothing is left.
     pub(super) fn claim(&self, bytes: u64) -> bool {
         let Some(left) = &self.left else { return true };
         left.0.fetch_sub(bytes.cast_signed(), Ordering::Relaxed) > 0
@@ -45,12 +45,12 @@ impl Control {
         self.left.is_some()
     }
 
-    /// Bytes received by all streams together; kept only under a limit.
+    /// Returns the bytes received by all streams together; kept only under a limit.
     pub(super) fn received(&self) -> u64 {
         self.received.0.load(Ordering::Relaxed)
     }
 
-    /// Tells every stream to stop.
+    /// Stops all streams.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -62,7 +62,7 @@ impl Control {
     }
 }
 
-/// Counters of one stream, written by its thread alone.
+/// Counters of one stream, written only by its thread.
 #[derive(Debug, Default)]
 pub(super) struct Progress(OwnLines<Counters>);
 
@@ -76,11 +76,11 @@ struct Counters {
     jitter_ns: AtomicU64,
     /// CPU time of the thread when it ended, in nanoseconds; 0 while it runs.
     ended_cpu_ns: AtomicU64,
-    /// When it ended, by the clock.
+    /// Clock reading at its end.
     ended_at_ns: AtomicU64,
 }
 
-/// The counters at one moment.
+/// Values of the counters at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Snapshot {
     /// Bytes sent or received.
@@ -89,7 +89,7 @@ pub struct Snapshot {
     pub blocks: u64,
     /// Datagrams sent, or the highest number received.
     pub packets: u64,
-    /// Datagrams lost, see [`Arrivals`].
+    /// Datagrams lost, see [`DatagramArrivals`].
     pub lost: i64,
     /// Datagrams out of order.
     pub out_of_order: u64,
@@ -102,7 +102,7 @@ impl Progress {
         self.0.0.bytes.load(Ordering::Relaxed)
     }
 
-    /// One thread writes, so a load and a store do without the cost of an atomic addition.
+    /// Adds bytes with a load and a store: only one thread writes, so no atomic addition is needed.
     pub(super) fn add_bytes(&self, bytes: u64) {
         self.0.0.bytes.store(self.bytes() + bytes, Ordering::Relaxed);
     }
@@ -124,19 +124,19 @@ impl Progress {
         counters.jitter_ns.store(arrivals.jitter_ns as u64, Ordering::Relaxed);
     }
 
-    /// Says that the thread ends now, after so much CPU time.
+    /// Records the end of the thread, and its CPU time.
     pub(super) fn end(&self, cpu_ns: u64) {
         let counters = &self.0.0;
         counters.ended_at_ns.store(clock::now_ns(), Ordering::Relaxed);
         counters.ended_cpu_ns.store(cpu_ns.max(1), Ordering::Release);
     }
 
-    /// CPU time of the thread in nanoseconds; `None` while it runs.
+    /// Returns the CPU time of the thread in nanoseconds; `None` while it runs.
     pub(super) fn ended_cpu_ns(&self) -> Option<u64> {
         Some(self.0.0.ended_cpu_ns.load(Ordering::Acquire)).filter(|cpu_ns| *cpu_ns > 0)
     }
 
-    /// When the thread ended, by the clock.
+    /// Returns the clock reading at the end of the thread.
     pub(super) fn ended_at_ns(&self) -> u64 {
         self.0.0.ended_at_ns.load(Ordering::Relaxed)
     }
@@ -154,7 +154,8 @@ impl Progress {
     }
 }
 
-/// Nothing came or went in time, or there was no room: the stream looks whether it is to stop and goes on.
+/// Whether the stream can try again after checking the stop flag: a timeout, an interruption or
+/// lack of buffers.
 pub(super) fn is_worth_another_try(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), Interrupted | TimedOut | WouldBlock)

@@ -1,7 +1,7 @@
-//! Making sockets with the options that move results, and reading back what the system made of them.
+//! Creation of sockets with the options that affect results, and reading back the effective values.
 //!
 //! Options that matter to the handshake (segment size, window, congestion control) are set before
-//! it. What cannot be set is an error that names it; nothing is ignored silently.
+//! it. An option that cannot be set is an error that names it; nothing is ignored silently.
 
 use std::ffi::CString;
 use std::io;
@@ -10,33 +10,33 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What a socket is to be, where it differs from the system's default.
+/// Socket options that differ from the system's defaults.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SocketOptions {
-    /// The local address to send from; port 0 lets the system choose.
+    /// Local address to send from; port 0 lets the system choose.
     pub local: Option<SocketAddr>,
-    /// No delay for small segments.
+    /// Whether small segments are sent without delay (`TCP_NODELAY`).
     pub no_delay: bool,
     /// Send and receive buffers in bytes.
     pub window_bytes: Option<u32>,
     /// Largest segment in bytes.
     pub segment_bytes: Option<u32>,
-    /// Congestion control by the kernel's name for it.
+    /// Congestion control, by the kernel's name for it.
     pub congestion: Option<String>,
     /// Type of service, the byte in the IP header.
     pub type_of_service: u32,
-    /// Microseconds that a receive asks the device's queue itself instead of waiting for its
-    /// interrupt; more than the system allows takes a privilege.
+    /// Microseconds of busy polling: a receive polls the device's queue instead of waiting for its
+    /// interrupt. Values above the system's limit need a privilege.
     pub busy_poll_us: Option<u32>,
-    /// Rate in byte/s that the kernel paces the socket to.
+    /// Rate in bytes/s to which the kernel paces the socket.
     pub pacing_bytes_per_s: Option<u64>,
 }
 
-/// Connects a TCP socket made to these options.
+/// Connects a TCP socket with these options.
 ///
 /// # Errors
-/// The option that was refused, or why there is no connection; after `timeout` it is given up, and `Interrupted` once
-/// nobody wants it any more.
+/// The option that failed, or the reason the connection failed; `TimedOut` after `timeout`, and
+/// `Interrupted` once cancelled.
 pub fn connect_tcp(
     remote: SocketAddr,
     options: &SocketOptions,
@@ -61,18 +61,18 @@ pub fn connect_tcp(
     Ok(stream)
 }
 
-/// Applies what can still be applied to a socket that was accepted.
+/// Applies the options that can still be set on an accepted socket.
 ///
 /// # Errors
-/// The option that was refused.
+/// The option that failed.
 pub fn adopt_tcp(stream: &TcpStream, options: &SocketOptions) -> io::Result<()> {
     prepare_tcp(stream, options)
 }
 
-/// A UDP socket that talks to `remote` alone.
+/// Creates a UDP socket connected to `remote`.
 ///
 /// # Errors
-/// The option that was refused, or the system's error.
+/// The option that failed, or the system's error.
 pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<UdpSocket> {
     let socket = new_socket(remote, libc::SOCK_DGRAM)?;
     prepare(&socket, options)?;
@@ -83,11 +83,11 @@ pub fn connect_udp(remote: SocketAddr, options: &SocketOptions) -> io::Result<Ud
     Ok(UdpSocket::from(socket))
 }
 
-/// A UDP socket on a local address; several may share the address, the newest one that is not yet
-/// connected receives from new peers.
+/// Creates a UDP socket on a local address. Several sockets may share the address; the newest one
+/// that is not yet connected receives from new peers.
 ///
 /// # Errors
-/// The system's error, e.g. when the port is in use by somebody else.
+/// The system's error, e.g. when another process uses the port.
 pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
     let socket = new_socket(local, libc::SOCK_DGRAM)?;
     set(&socket, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1_i32, "SO_REUSEADDR")?;
@@ -95,15 +95,15 @@ pub fn bind_udp(local: SocketAddr) -> io::Result<UdpSocket> {
     Ok(UdpSocket::from(socket))
 }
 
-/// Applies the options that a UDP socket knows.
+/// Applies the options that UDP sockets support.
 ///
 /// # Errors
-/// The option that was refused.
+/// The option that failed.
 pub fn adopt_udp(socket: &UdpSocket, options: &SocketOptions) -> io::Result<()> {
     prepare(socket, options)
 }
 
-/// A listening socket.
+/// Creates a listening socket.
 ///
 /// # Errors
 /// The system's error, e.g. when the port is in use.
@@ -112,7 +112,7 @@ pub fn listen(local: SocketAddr) -> io::Result<TcpListener> {
     TcpListener::bind(local)
 }
 
-/// The congestion control of a TCP socket.
+/// Returns the congestion control of a TCP socket.
 ///
 /// # Errors
 /// The system's error.
@@ -125,7 +125,7 @@ pub fn congestion(socket: &impl AsFd) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name[..end]).into_owned())
 }
 
-/// Whether a TCP socket can have this congestion control: nothing is sent.
+/// Whether TCP sockets support this congestion control; nothing is sent.
 #[must_use]
 pub fn takes_congestion(name: &str) -> bool {
     let nowhere = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -135,7 +135,8 @@ pub fn takes_congestion(name: &str) -> bool {
     socket.is_ok_and(|socket| prepare_tcp(&socket, &options).is_ok())
 }
 
-/// Send and receive buffer in bytes, as the kernel counts them (twice what was requested).
+/// Returns the send and receive buffers in bytes, as the kernel counts them (twice the requested
+/// size).
 ///
 /// # Errors
 /// The system's error.
@@ -147,8 +148,8 @@ pub fn buffers_bytes(socket: &impl AsFd) -> io::Result<(u32, u32)> {
     Ok((read(libc::SO_SNDBUF)?, read(libc::SO_RCVBUF)?))
 }
 
-/// Lets a receive sleep until this many bytes have arrived, or its timeout is over. The kernel goes on
-/// acknowledging meanwhile.
+/// Sets the low-water mark: a receive sleeps until this many bytes have arrived, or until its
+/// timeout. The kernel continues to acknowledge meanwhile.
 ///
 /// # Errors
 /// The system's error.
@@ -156,7 +157,7 @@ pub(super) fn set_low_water(socket: &impl AsFd, bytes: u32) -> io::Result<()> {
     set(socket, libc::SOL_SOCKET, libc::SO_RCVLOWAT, &bytes, "how much a receive waits for")
 }
 
-/// Largest segment of a connection in bytes.
+/// Returns the largest segment of a connection in bytes.
 ///
 /// # Errors
 /// The system's error.
@@ -166,7 +167,7 @@ pub fn segment_bytes(socket: &impl AsFd) -> io::Result<u32> {
     Ok(u32::from_ne_bytes(value))
 }
 
-/// Whether a byte has come out of band, which some servers use to announce an error.
+/// Whether an out-of-band byte has arrived, which some servers use to announce an error.
 pub fn has_urgent(socket: &impl AsFd) -> bool {
     let mut poll =
         libc::pollfd { fd: socket.as_fd().as_raw_fd(), events: libc::POLLPRI, revents: 0 };
@@ -175,7 +176,7 @@ pub fn has_urgent(socket: &impl AsFd) -> bool {
     ready > 0 && poll.revents & libc::POLLPRI != 0
 }
 
-/// Bytes in the send queue that the peer has not acknowledged.
+/// Returns the bytes in the send queue that the peer has not acknowledged.
 ///
 /// # Errors
 /// The system's error.
@@ -188,7 +189,7 @@ pub fn queued_bytes(socket: &impl AsFd) -> io::Result<u64> {
     Ok(u64::try_from(queued).unwrap_or(0))
 }
 
-/// Waits until there is something to read, accept or learn the end of; false after `timeout`.
+/// Waits until a read or an accept would not block; false after `timeout`.
 pub fn wait_readable(socket: &impl AsFd, timeout: Duration) -> bool {
     let fd = socket.as_fd().as_raw_fd();
     let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
@@ -250,11 +251,11 @@ fn new_socket(address: SocketAddr, kind: libc::c_int) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call above has just made this descriptor, and nobody else knows it.
+    // SAFETY: the call above has just created this descriptor, and no other code uses it.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// The address as the system wants it.
+/// Address in the system's format.
 enum Address {
     V4(libc::sockaddr_in),
     V6(libc::sockaddr_in6),
@@ -303,7 +304,7 @@ fn bind(socket: &OwnedFd, local: SocketAddr) -> io::Result<()> {
 }
 
 fn wait_connected(socket: &OwnedFd, timeout: Duration, cancel: &AtomicBool) -> io::Result<()> {
-    /// How long somebody who wants it to end waits at most.
+    /// Interval between two checks of the cancel flag.
     const GLANCE: Duration = Duration::from_millis(50);
     let deadline = Instant::now() + timeout;
     loop {
@@ -365,7 +366,7 @@ fn set_bytes(
         .map_err(|error| named(error, &format!("cannot set {what}")))
 }
 
-/// Reads an option into `value`; returns how many bytes of it were written.
+/// Reads an option into `value`; returns the number of bytes written.
 pub(super) fn get(
     socket: &impl AsFd,
     level: libc::c_int,
@@ -374,7 +375,7 @@ pub(super) fn get(
 ) -> io::Result<usize> {
     let mut length = value.len() as libc::socklen_t;
     let fd: RawFd = socket.as_fd().as_raw_fd();
-    // SAFETY: pointer and length describe `value`, which is ours to be written.
+    // SAFETY: pointer and length describe `value`, which is ours to write.
     outcome(unsafe {
         libc::getsockopt(fd, level, option, value.as_mut_ptr().cast(), &raw mut length)
     })?;
@@ -402,11 +403,13 @@ mod tests {
         listen(format!("{address}:0").parse().unwrap()).unwrap()
     }
 
-    /// A listener whose queue is full drops what asks to connect, as a firewall does.
+    /// Connects to a listener with a full queue, which drops connection requests as a firewall
+    /// does.
     #[test]
     fn a_connection_that_is_not_wanted_any_more_is_given_up() {
         let listener = any_port("127.0.0.1");
-        // SAFETY: the call takes plain numbers; the socket listens already, and gets a shorter queue.
+        // SAFETY: the call takes plain numbers; the socket is listening already, and gets a shorter
+        // queue.
         assert_eq!(unsafe { libc::listen(listener.as_raw_fd(), 0) }, 0);
         let address = listener.local_addr().unwrap();
         let connect = |timeout, cancel: &AtomicBool| {

@@ -1,8 +1,8 @@
-//! Moving bytes over one TCP connection as fast as it goes, or at a given rate.
+//! TCP stream: sending and receiving as fast as possible, or at a given rate.
 //!
-//! What a receiver counts has left the kernel: into the program's memory, or, in the no-copy mode,
-//! into nothing. The two are never mixed, because the second says nothing about an application that
-//! looks at its data.
+//! A receiver counts bytes that have left the kernel: copied into the program's memory, or, in the
+//! no-copy mode, discarded. The two are never mixed, because the second is not representative of an
+//! application that reads its data.
 
 use std::ffi::c_int;
 use std::io;
@@ -17,17 +17,17 @@ use source::Source;
 mod gather;
 mod source;
 
-/// Whether the program's memory is touched.
+/// Whether data is copied from or into the program's memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Copying {
-    /// Every byte is copied from or into the program's memory, as an application would.
+    /// Every byte is copied from or into the program's memory, as in an application.
     Copy,
-    /// A sender lends its pages to the kernel (`vmsplice` and `splice`); a receiver lets the kernel
-    /// drop what arrived (`MSG_TRUNC`).
+    /// A sender passes its pages to the kernel by reference (`vmsplice` and `splice`); a receiver
+    /// lets the kernel drop arriving data (`MSG_TRUNC`).
     NoCopy,
 }
 
-/// Sends blocks until told to stop, until the limit is spent or until the peer closes.
+/// Sends blocks until stopped, until the limit is reached or until the peer closes.
 pub(super) fn send(
     stream: &TcpStream,
     block_bytes: usize,
@@ -50,8 +50,8 @@ pub(super) fn send(
         match send_block(stream, &mut source, block_bytes, (progress, control))? {
             Sent::Whole => progress.add_block(),
             Sent::Cut => {
-                // A receiver of whole blocks would wait for the rest. A peer that has gone meanwhile
-                // waits for nothing.
+                // A receiver of whole blocks would wait for the rest. If the peer has closed
+                // meanwhile, the error is irrelevant.
                 drop(stream.shutdown(Shutdown::Write));
                 break;
             }
@@ -61,16 +61,16 @@ pub(super) fn send(
     Ok(())
 }
 
-/// What became of a block.
+/// Outcome of sending a block.
 enum Sent {
     Whole,
     /// The sender was stopped within it.
     Cut,
-    /// The peer has gone.
+    /// The peer has closed the connection.
     Gone,
 }
 
-/// Sends one block whole, unless stopped.
+/// Sends one whole block, unless stopped.
 fn send_block(
     stream: &TcpStream,
     source: &mut Source,
@@ -95,16 +95,16 @@ fn send_block(
     Ok(Sent::Whole)
 }
 
-/// Largest receive, and the most that a receiver lets arrive before it is woken. A buffer that stays in
-/// the core's own cache is filled faster than one that goes through memory, and second-level caches hold
-/// 256 KiB and more.
+/// Largest receive, and largest low-water mark of a receiver. A buffer that stays in the core's own
+/// cache is filled faster than one that goes through memory, and second-level caches hold 256 KiB
+/// and more.
 pub const GATHERED_BYTES: u32 = 256 << 10;
 
-/// The same where nothing is copied: whatever has arrived is taken by one call, and the buffer, which
-/// is never written, takes no memory.
+/// Size of a receive in the no-copy mode: one call takes all that has arrived, and the buffer,
+/// which is never written, takes no memory.
 const NO_COPY_RECEIVE_BYTES: usize = 4 << 20;
 
-/// Receives until told to stop or until the peer closes.
+/// Receives until stopped or until the peer closes.
 pub(super) fn receive(
     stream: &TcpStream,
     block_bytes: usize,
@@ -116,9 +116,9 @@ pub(super) fn receive(
         Copying::Copy => (block_bytes.min(GATHERED_BYTES as usize), 0),
         Copying::NoCopy => (NO_COPY_RECEIVE_BYTES, libc::MSG_TRUNC),
     };
-    // Zeroed memory takes no place before data arrives in it.
+    // Zeroed memory takes no physical memory before data arrives in it.
     let mut buffer = vec![0_u8; bytes];
-    // Under a limit the last bytes end the test, and they have nothing after them to wait for.
+    // Under a limit the last bytes end the test, and no data follows that could reach the mark.
     let mut gather = (!control.is_limited()).then(|| Gather::new(stream));
     while !control.is_stopped() {
         match receive_once(stream.as_raw_fd(), &mut buffer, flags) {
@@ -139,13 +139,13 @@ pub(super) fn receive(
 }
 
 fn receive_once(socket: c_int, buffer: &mut [u8], flags: c_int) -> io::Result<usize> {
-    // SAFETY: pointer and length describe `buffer`, which is ours to be written.
+    // SAFETY: pointer and length describe `buffer`, which is ours to write.
     let received =
         unsafe { libc::recv(socket, buffer.as_mut_ptr().cast(), buffer.len(), flags) };
     usize::try_from(received).map_err(|_| io::Error::last_os_error())
 }
 
-/// The peer closed its end, which is how a test ends and no failure.
+/// Whether the peer closed the connection, which ends a test and is no failure.
 fn is_end(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset};
     matches!(error.kind(), BrokenPipe | ConnectionReset)

@@ -1,25 +1,25 @@
-//! What the kernel knows about a TCP connection (`TCP_INFO`).
+//! Kernel statistics of a TCP connection (`TCP_INFO`).
 //!
-//! The structure has grown with the kernel and only at its end, so fields are taken from the bytes
-//! by their place; a field that the running kernel does not have yet is `None`.
+//! The structure has grown with the kernel and only at its end, so fields are read from the bytes
+//! by their offsets; a field that the running kernel does not have yet is `None`.
 
 use std::io;
 use std::os::fd::AsFd;
 
 use super::socket;
 
-/// One look at a connection.
+/// Statistics of a connection at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpInfo {
     /// Smoothed round-trip time in microseconds; on a receiver it is an estimate.
     pub rtt_us: u32,
-    /// Its mean deviation in microseconds.
+    /// Mean deviation of the round-trip time, in microseconds.
     pub rtt_deviation_us: u32,
     /// Minimum round trip seen, in microseconds.
     pub minimum_rtt_us: Option<u32>,
     /// Congestion window in bytes: segments × segment size.
     pub congestion_window_bytes: u64,
-    /// The window that the peer advertises, in bytes.
+    /// Window that the peer advertises, in bytes.
     pub send_window_bytes: Option<u32>,
     /// Segments retransmitted since the connection was made.
     pub retransmits: u32,
@@ -27,27 +27,27 @@ pub struct TcpInfo {
     pub path_mtu_bytes: u32,
     /// Largest segment sent, in bytes.
     pub segment_bytes: u32,
-    /// What the path last delivered, in byte/s.
+    /// Latest delivery rate of the path, in bytes/s.
     pub delivery_bytes_per_s: Option<u64>,
-    /// Times that segments were seen to arrive out of order.
+    /// Number of reordering events.
     pub reordered: Option<u32>,
 }
 
-/// The size of the structure in Linux 6.x is below this.
+/// Buffer size; the structure in Linux 6.x is smaller.
 const INFO_BYTES: usize = 512;
 
-/// Looks at a connection.
+/// Reads the statistics of a connection.
 ///
 /// # Errors
-/// The system's error, e.g. for a socket that is no TCP socket.
+/// The system's error, e.g. for a socket other than TCP.
 pub fn read(stream: &impl AsFd) -> io::Result<TcpInfo> {
     let mut bytes = [0; INFO_BYTES];
     let length = socket::get(stream, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes)?;
     Ok(from_bytes(&bytes[..length]))
 }
 
-/// Offsets are those of `struct tcp_info` in the kernel's `linux/tcp.h`: 8 bytes, then `u32`s from
-/// `rto`, with `u64`s from `pacing_rate` on.
+/// Parses `struct tcp_info`. Offsets are those of the kernel's `linux/tcp.h`: 8 bytes, then `u32`s
+/// from `rto`, with `u64`s from `pacing_rate` on.
 fn from_bytes(bytes: &[u8]) -> TcpInfo {
     let u32_at = |at: usize| bytes.get(at..at + 4)?.try_into().ok().map(u32::from_ne_bytes);
     let u64_at = |at: usize| bytes.get(at..at + 8)?.try_into().ok().map(u64::from_ne_bytes);

@@ -1,7 +1,8 @@
-//! A transfer: several streams at once, one thread each, with counters that can be read meanwhile.
+//! Transfer of several streams at once, one thread each, with counters that can be read during it.
 //!
-//! Starting a transfer starts its threads; it ends when it is told to, when its limit is spent or
-//! when the peer closes. A stream's failure stays with the stream and is reported at the end.
+//! A transfer starts its threads when it is created. It ends when it is stopped, when its limit is
+//! reached or when the peer closes. A stream's failure does not affect the others and is reported
+//! at the end.
 
 use std::io;
 use std::net::{Shutdown, TcpStream, UdpSocket};
@@ -17,51 +18,51 @@ use crate::pin;
 
 pub use super::progress::Snapshot;
 
-/// A connected socket.
+/// Connected socket.
 #[derive(Debug)]
 pub enum Socket {
-    /// A byte stream.
+    /// Byte stream.
     Tcp(TcpStream),
     /// Datagrams; `wide` = numbered with 64 bits.
     Udp {
         /// The socket.
         socket: UdpSocket,
-        /// 64-bit numbers.
+        /// Whether numbers have 64 bits.
         wide: bool,
     },
 }
 
-/// What one thread is to do.
+/// Socket and settings of one thread.
 #[derive(Debug)]
 pub struct Flow {
-    /// The connected socket.
+    /// Connected socket.
     pub socket: Socket,
     /// Whether this end sends.
     pub sends: bool,
     /// Bytes per system call, or per datagram.
     pub block_bytes: usize,
-    /// Whether the program's memory is touched.
+    /// Whether data is copied from or into the program's memory.
     pub copying: Copying,
-    /// The rate to keep; `None` = as fast as it goes.
+    /// Rate to keep; `None` = as fast as possible.
     pub pace: Option<Pace>,
-    /// The CPU to run on; `None` = wherever the system puts it.
+    /// CPU to run on; `None` = chosen by the system.
     pub cpu: Option<usize>,
 }
 
-/// How a stream ended.
+/// Final result of a stream.
 #[derive(Debug)]
 pub struct FlowEnd {
-    /// Its last counters.
+    /// Final values of its counters.
     pub last: Snapshot,
     /// CPU time of its thread in nanoseconds.
     pub cpu_ns: u64,
-    /// What the kernel knew about the connection at the end.
+    /// Statistics of the connection at the end.
     pub tcp: Option<TcpInfo>,
-    /// Why it failed, if it did.
+    /// Error of the stream, if it failed.
     pub error: Option<io::Error>,
 }
 
-/// Streams at work.
+/// Running streams.
 #[derive(Debug)]
 pub struct Transfer {
     control: Arc<Control>,
@@ -72,17 +73,18 @@ pub struct Transfer {
 struct Running {
     sends: bool,
     progress: Arc<Progress>,
-    /// A second handle of a TCP connection, to look at it while its thread is blocked.
+    /// Second handle of a TCP connection, to monitor it while its thread is blocked.
     look: Option<TcpStream>,
     thread: JoinHandle<(u64, io::Result<()>)>,
 }
 
 impl Transfer {
-    /// Starts one thread per flow. With a limit, the senders together send this many bytes, up to the
-    /// next whole block.
+    /// Starts one thread per flow. With a limit, the senders together send this many bytes, rounded
+    /// up to the next whole block.
     ///
     /// # Errors
-    /// The system's error when a thread cannot be started; those that were are stopped again.
+    /// The system's error when a thread cannot be started; threads already started are stopped
+    /// again.
     pub fn start(flows: Vec<Flow>, limit_bytes: Option<u64>) -> io::Result<Self> {
         let control = Arc::new(Control::new(limit_bytes));
         let mut transfer = Self { control, running: Vec::new() };
@@ -98,18 +100,18 @@ impl Transfer {
         Ok(transfer)
     }
 
-    /// The counters of every stream, in the order given.
+    /// Returns the counters of every stream, in the order given.
     pub fn snapshots(&self) -> Vec<Snapshot> {
         self.running.iter().map(|running| running.progress.snapshot()).collect()
     }
 
-    /// What the kernel knows about every TCP connection.
+    /// Returns the statistics of every TCP connection.
     pub fn tcp_infos(&self) -> Vec<Option<TcpInfo>> {
         let look = |running: &Running| tcp_info::read(running.look.as_ref()?).ok();
         self.running.iter().map(look).collect()
     }
 
-    /// CPU time of every thread so far, in nanoseconds.
+    /// Returns the CPU time of every thread so far, in nanoseconds.
     pub fn cpu_ns(&self) -> Vec<u64> {
         self.running
             .iter()
@@ -120,39 +122,42 @@ impl Transfer {
             .collect()
     }
 
-    /// Bytes that TCP senders have handed to the kernel and their peers have not acknowledged.
+    /// Returns the bytes that TCP senders have passed to the kernel and their peers have not
+    /// acknowledged.
     pub fn unacknowledged_bytes(&self) -> u64 {
         let senders = self.running.iter().filter(|running| running.sends);
         senders.filter_map(|running| socket::queued_bytes(running.look.as_ref()?).ok()).sum()
     }
 
-    /// Bytes received by all streams together; kept only under a limit.
+    /// Returns the bytes received by all streams together; kept only under a limit.
     pub fn received_bytes(&self) -> u64 {
         self.control.received()
     }
 
-    /// Whether every thread has ended by itself: limit spent, peer gone or failure.
+    /// Whether every thread has ended by itself: limit reached, peer closed or failure.
     pub fn is_over(&self) -> bool {
         self.running.iter().all(Running::has_ended)
     }
 
-    /// When the last sender ended, by the clock; `None` while one is at work or when there is none.
+    /// Returns the clock reading at the end of the last sender; `None` while one is running or when
+    /// there is none.
     pub fn senders_ended_ns(&self) -> Option<u64> {
         let senders = || self.running.iter().filter(|running| running.sends);
         let ended_at_ns = |it: &Running| it.progress.ended_at_ns();
         senders().all(Running::has_ended).then(|| senders().map(ended_at_ns).max())?
     }
 
-    /// Tells every stream to stop; they do so within a twentieth of a second.
+    /// Stops all streams, which takes at most 50 ms.
     pub fn stop(&self) {
         self.control.stop();
     }
 
-    /// Tells every TCP receiver at the other end that nothing more comes, whatever is on its way.
+    /// Shuts down the sending direction of every TCP sender, so that its receiver sees the end of
+    /// the data.
     pub fn close_sending(&self) {
         let senders = self.running.iter().filter(|running| running.sends);
         for stream in senders.filter_map(|running| running.look.as_ref()) {
-            // A peer that is gone need not be told.
+            // A peer that has closed needs no shutdown.
             drop(stream.shutdown(Shutdown::Write));
         }
     }

@@ -1,4 +1,4 @@
-//! Moving numbered datagrams as fast as it goes, or at a given rate.
+//! UDP stream: sending and receiving numbered datagrams, as fast as possible or at a given rate.
 
 use std::io;
 use std::net::UdpSocket;
@@ -8,7 +8,7 @@ use super::pace::{Pace, Schedule};
 use super::progress::{Control, LOOK_EVERY, Progress, is_worth_another_try};
 use crate::clock;
 
-/// Sends numbered datagrams until told to stop or until the limit is spent.
+/// Sends numbered datagrams until stopped or until the limit is reached.
 pub(super) fn send(
     socket: &UdpSocket,
     datagram_bytes: usize,
@@ -39,7 +39,7 @@ pub(super) fn send(
     Ok(())
 }
 
-/// Sends one datagram, again when the queue is full; 0 when stopped meanwhile.
+/// Sends one datagram, and tries again when the queue is full; 0 when stopped meanwhile.
 fn send_one(socket: &UdpSocket, datagram: &[u8], control: &Control) -> io::Result<usize> {
     loop {
         match socket.send(datagram) {
@@ -56,13 +56,13 @@ fn send_one(socket: &UdpSocket, datagram: &[u8], control: &Control) -> io::Resul
     }
 }
 
-/// Receives numbered datagrams until told to stop.
+/// Receives numbered datagrams until stopped.
 pub(super) fn receive(
     socket: &UdpSocket,
     wide: bool,
     (progress, control): (&Progress, &Control),
 ) -> io::Result<()> {
-    /// The largest datagram there is.
+    /// Size of the largest datagram.
     const LARGEST_BYTES: usize = 65536;
     socket.set_read_timeout(Some(LOOK_EVERY))?;
     let mut buffer = vec![0; LARGEST_BYTES];
@@ -71,7 +71,7 @@ pub(super) fn receive(
         match socket.recv(&mut buffer) {
             Ok(bytes) => {
                 let now_ns = clock::now_ns();
-                // Datagrams of tools that number nothing are counted all the same.
+                // Datagrams without numbers, from other tools, are counted too.
                 if let Some(head) = Head::read(wide, &buffer[..bytes]) {
                     arrivals.take(head, now_ns);
                     progress.set_arrivals(&arrivals);

@@ -1,8 +1,8 @@
-//! The structures and constants of libibverbs, as its stable binary interface has them on 64-bit systems.
+//! Structures and constants of libibverbs, in its stable binary interface on 64-bit systems.
 //!
-//! Sizes and places are those that a C compiler prints for rdma-core 44 (`infiniband/verbs.h`); they are
-//! asserted below, and [`super::endpoint`] holds what the running library fills in against them. Fields
-//! of which nothing is read are only as large as they have to be.
+//! Sizes and offsets are those that a C compiler prints for rdma-core 44 (`infiniband/verbs.h`).
+//! They are asserted below, and [`super::endpoint`] checks the values of the running library
+//! against them. Unused fields are merged, and structures end after the last field in use.
 
 use std::ffi::c_void;
 use std::mem::{offset_of, size_of};
@@ -48,16 +48,16 @@ pub(super) const OPCODE_FETCH_ADD: u32 = 6;
 pub(super) const SIGNALED: u32 = 2;
 pub(super) const INLINE: u32 = 8;
 
-/// `IBV_WC_WR_FLUSH_ERR`: an earlier error of the queue pair has ended this request.
+/// `IBV_WC_WR_FLUSH_ERR`: the request was flushed after an earlier error of the queue pair.
 pub(super) const STATUS_FLUSHED: u32 = 5;
 
 /// Bytes that precede a message received over UD: its global route header.
 pub(super) const HEADER_BYTES: usize = 40;
 
-/// What is known only as an address.
+/// Opaque object of the library.
 pub(super) type Opaque = c_void;
 
-/// `struct ibv_context`: as far as the table of functions that are no symbols.
+/// `struct ibv_context`, up to the table of driver functions that are no symbols.
 #[repr(C)]
 pub(super) struct Context {
     pub(super) device: *mut Opaque,
@@ -69,13 +69,13 @@ impl Context {
     pub(super) const POST_SEND: usize = 25;
     pub(super) const POST_RECEIVE: usize = 26;
 
-    /// A function of the device's driver.
+    /// Returns a function of the device's driver.
     pub(super) const fn operation(&self, at: usize) -> *const () {
         self.operations[at]
     }
 }
 
-/// `struct ibv_qp`, as far as its number.
+/// `struct ibv_qp`, up to its number.
 #[repr(C)]
 pub(super) struct QueuePair {
     pub(super) context: *mut Context,
@@ -84,7 +84,7 @@ pub(super) struct QueuePair {
     pub(super) number: u32,
 }
 
-/// `struct ibv_cq`, as far as its owner.
+/// `struct ibv_cq`, up to its context.
 #[repr(C)]
 pub(super) struct CompletionQueue {
     pub(super) context: *mut Context,
@@ -102,7 +102,7 @@ pub(super) struct Region {
     pub(super) remote_key: u32,
 }
 
-/// `struct ibv_sge`: a piece of memory.
+/// `struct ibv_sge`: scatter/gather entry, a range of memory.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
@@ -121,7 +121,7 @@ pub(super) struct SendRequest {
     pub(super) opcode: u32,
     pub(super) flags: u32,
     pub(super) immediate: u32,
-    /// A union by opcode; see the functions that fill it.
+    /// Union by opcode; see the functions that fill it.
     pub(super) far: [u64; 4],
     rest: [u64; 7],
 }
@@ -141,7 +141,7 @@ impl SendRequest {
         }
     }
 
-    /// `wr.rdma`: where to write to or read from.
+    /// `wr.rdma`: remote address of a write or a read.
     pub(super) fn remote(address: u64, key: u32) -> [u64; 4] {
         [address, key.into(), 0, 0]
     }
@@ -151,7 +151,7 @@ impl SendRequest {
         [address, summand, 0, key.into()]
     }
 
-    /// `wr.ud`: to whom a datagram goes.
+    /// `wr.ud`: destination of a datagram.
     pub(super) fn datagram(handle: *mut Opaque, number: u32, key: u32) -> [u64; 4] {
         [handle as u64, u64::from(number) | u64::from(key) << 32, 0, 0]
     }
@@ -190,7 +190,7 @@ pub(super) struct DeviceLimits {
     names: [u64; 5],
     version: u32,
     pub(super) queue_pairs: i32,
-    /// Requests of a queue pair, of each kind.
+    /// Maximum number of requests of a queue pair, of each kind.
     pub(super) requests: i32,
     abilities: [i32; 4],
     pub(super) completions: i32,
@@ -228,7 +228,7 @@ impl DeviceLimits {
     }
 }
 
-/// `struct ibv_port_attr`, with room for what newer libraries add.
+/// `struct ibv_port_attr`, with room for fields that newer libraries add.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct PortState {
@@ -271,7 +271,7 @@ pub(super) struct QueuePairAsked {
     pub(super) signals_all: i32,
 }
 
-/// `struct ibv_ah_attr`: the way to a port.
+/// `struct ibv_ah_attr`: address of a port and the path to it.
 #[repr(C, align(8))]
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Way {

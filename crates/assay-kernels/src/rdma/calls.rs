@@ -1,6 +1,6 @@
-//! The functions of libibverbs that are symbols, as a table.
+//! Table of the libibverbs functions that are symbols.
 //!
-//! The loader gives the default version of each, 1.1 or newer; those of 1.0 are hidden.
+//! The loader returns the default version of each, 1.1 or newer; those of 1.0 are hidden.
 
 use std::ffi::{c_char, c_int, c_void};
 
@@ -10,7 +10,8 @@ use super::abi::{
 };
 use crate::library::Library;
 
-/// Declares the table and how it is filled: field, name in the library, arguments.
+/// Declares the table and its loader from the field, the name in the library and the arguments of
+/// each function.
 macro_rules! table {
     ($($field:ident = $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
         /// Functions of the library.
@@ -20,10 +21,11 @@ macro_rules! table {
         }
 
         impl Calls {
-            /// Looks all functions up; the name of the first that is missing otherwise.
+            /// Looks up all functions; the error is the name of the first missing one.
             pub(super) fn load(library: &Library) -> Result<Self, &'static str> {
                 Ok(Self {
-                    // SAFETY: the library's interface gives this name these arguments.
+                    // SAFETY: a function of this name has these arguments in the library's
+                    // interface.
                     $($field: unsafe { library.typed(&[$name]) }?,)*
                 })
             }

@@ -1,4 +1,5 @@
-//! The library, and the devices that it finds. What sysfs says of them needs no library.
+//! RDMA devices: the verbs library, its list of devices, and their attributes in sysfs, which need
+//! no library.
 
 use std::ffi::{CStr, c_int};
 use std::fs;
@@ -11,9 +12,9 @@ use super::calls::Calls;
 use super::error::RdmaError;
 use crate::library::{Library, Scope};
 
-/// Where the kernel lists devices.
+/// Folder in which the kernel lists devices.
 const SYSFS: &str = "/sys/class/infiniband";
-/// Where programs reach them.
+/// Folder of the device files.
 const FILES: &str = "/dev/infiniband";
 
 /// Whether the kernel lists any device.
@@ -22,7 +23,7 @@ pub fn has_devices() -> bool {
     fs::read_dir(SYSFS).is_ok_and(|mut found| found.next().is_some())
 }
 
-/// Why the library finds no device on the machine below this folder.
+/// Returns the reason the library finds no device; `root` is the root folder of the machine.
 fn unseen(root: &Path) -> RdmaError {
     let names = |folder: &Path| -> Vec<String> {
         let found = fs::read_dir(root.join(folder.strip_prefix("/").unwrap_or(folder)));
@@ -41,13 +42,13 @@ fn unseen(root: &Path) -> RdmaError {
     }
 }
 
-/// Whether a GID of RoCE is one of version 2, whose packets are routed as UDP.
+/// Whether a GID of RoCE is of version 2, whose packets are routed as UDP.
 pub(super) fn is_routable(device: &str, port: u8, index: u32) -> bool {
     let file = Path::new(SYSFS).join(format!("{device}/ports/{port}/gid_attrs/types/{index}"));
     fs::read_to_string(file).is_ok_and(|kind| kind.trim() == "RoCE v2")
 }
 
-/// The library's functions; opened once and never closed.
+/// Returns the library's functions; it is opened once and never closed.
 pub(super) fn calls() -> Result<&'static Calls, RdmaError> {
     static CALLS: OnceLock<Calls> = OnceLock::new();
     if let Some(calls) = CALLS.get() {
@@ -59,7 +60,7 @@ pub(super) fn calls() -> Result<&'static Calls, RdmaError> {
     Ok(CALLS.get_or_init(|| calls))
 }
 
-/// The library's list of devices, freed when dropped.
+/// Device list of the library, freed when dropped.
 pub(super) struct List {
     calls: &'static Calls,
     devices: *mut *mut Opaque,
@@ -83,9 +84,9 @@ impl List {
         Ok(Self { calls, devices, count })
     }
 
-    /// Name and address of every device.
+    /// Returns name and address of every device.
     fn all(&self) -> Vec<(String, *mut Opaque)> {
-        // SAFETY: the library's list has so many devices until it is freed.
+        // SAFETY: the library's list has `count` devices until it is freed.
         let all = unsafe { slice::from_raw_parts(self.devices, self.count) };
         let one = |device: &*mut Opaque| {
             // SAFETY: a device of the list.
@@ -97,16 +98,16 @@ impl List {
         all.iter().map(one).collect()
     }
 
-    /// The device of this name, or the first.
+    /// Returns the device of this name, or the first one without a name.
     pub(super) fn find(&self, name: Option<&str>) -> Result<(String, *mut Opaque), RdmaError> {
         let all = self.all();
         let Some(asked) = name else {
             return all.into_iter().next().ok_or(RdmaError::NoDevice);
         };
         let found = all.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>().join(", ");
-        let is_it = |(name, _): &(String, *mut Opaque)| name == asked;
+        let has_name = |(name, _): &(String, *mut Opaque)| name == asked;
         let missing = || RdmaError::NoSuchDevice { asked: asked.to_owned(), found };
-        all.into_iter().find(is_it).ok_or_else(missing)
+        all.into_iter().find(has_name).ok_or_else(missing)
     }
 }
 
@@ -131,7 +132,7 @@ mod tests {
                 "modprobe ib_uverbs",
             ),
             (
-                // What ib_umad makes says nothing about verbs.
+                // Files of ib_umad do not imply that verbs are available.
                 &["sys/class/infiniband/rxe0", "dev/infiniband/umad0"],
                 "lists rxe0, but there is no file",
                 "--device=/dev/infiniband",

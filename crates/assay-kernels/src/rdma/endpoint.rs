@@ -1,4 +1,4 @@
-//! One end of a connection: a device, registered memory, and queue pairs; owns all of them.
+//! RDMA endpoint: one end of a connection, with its device, registered memory and queue pairs.
 
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -15,78 +15,79 @@ use super::limits;
 use super::made::{Made, Poll, PostReceive, PostSend, access, done, refused};
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
-/// The key of every datagram's queue pair: any number that both ends know, without the top bit, which is
-/// for privileged ones (InfiniBand 1.4, 10.2.5).
+/// Queue key of every UD queue pair: any number common to both ends, without the top bit, which is
+/// for privileged keys (InfiniBand 1.4, 10.2.5).
 const QUEUE_KEY: u32 = 0x1111_1111;
-/// How often it is sent again, which is counted anew with every answer. perftest has 7, which network cards count, too
-/// (`ibv_modify_qp(3)`, `retry_cnt`), and which to software RoCE is without end (Linux: `rxe_comp.c`, `COMPST_ERROR_RETRY`):
-/// a far end that does not answer would never have a status. On cards 6 give up one timeout earlier.
+/// Number of retries of a packet; every acknowledgement resets the count. perftest uses 7, and so
+/// do network cards (`ibv_modify_qp(3)`, `retry_cnt`). Software RoCE treats 7 as unlimited (Linux:
+/// `rxe_comp.c`, `COMPST_ERROR_RETRY`), so a far end that does not reply would never cause an
+/// error. With 6, cards give up one timeout earlier.
 const RETRIES: u8 = 6;
-/// 7 = for ever: a receiver that is not ready yet is waited for, 0.64 ms each time.
+/// Retries for a receiver that is not ready, 0.64 ms apart; 7 = unlimited.
 const NOT_READY_RETRIES: u8 = 7;
 const NOT_READY_TIMER: u8 = 12;
-/// Hops that a RoCE packet may make; all that fit.
+/// Hop limit of RoCE packets; the maximum.
 const HOP_LIMIT: u8 = 255;
-/// Slots of memory begin at multiples of this: a cache line of every machine.
+/// Alignment of the memory slots: a cache line of every machine.
 const ALIGNMENT: usize = 128;
 
 /// Kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Connection {
-    /// Reliable, connected.
+    /// Reliable connection.
     Rc,
-    /// Datagrams.
+    /// Unreliable datagrams.
     Ud,
 }
 
-/// What an end is made for.
+/// Device, connection and resources of an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
     /// Device; `None` = the first.
     pub device: Option<&'a str>,
     /// Port of the device, from 1.
     pub port: u8,
-    /// Index of the GID; `None` = a RoCE v2 address, of IPv4 where there is one.
+    /// Index of the GID; `None` = a RoCE v2 address, preferably of IPv4.
     pub gid_index: Option<u32>,
     /// Path MTU in bytes; `None` = the port's.
     pub mtu: Option<u32>,
     /// Kind of connection.
     pub connection: Connection,
-    /// How many connections side by side.
+    /// Number of parallel connections.
     pub queue_pairs: u32,
     /// Size of the largest message.
     pub most_bytes: u64,
-    /// Requests that may be in flight on each.
+    /// Maximum number of requests in flight on each queue pair.
     pub depth: u32,
-    /// Memory for so many messages is handed to the device before the first arrives, of each queue pair.
+    /// Receive requests of each queue pair that are posted before the first message arrives.
     pub receives: u32,
-    /// Messages up to this size are copied into the request; the device may allow fewer.
+    /// Messages up to this size are copied into the request; the device may support less.
     pub inline_bytes: u32,
-    /// What is left to the device's user.
+    /// Transport settings.
     pub tuning: Tuning,
 }
 
-/// How packets go.
+/// Transport settings of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tuning {
     /// Service level (InfiniBand; on RoCE the priority), at most 15.
     pub service_level: u8,
     /// Traffic class of the global route header; on RoCE DSCP and ECN.
     pub traffic_class: u8,
-    /// After 4.096 µs × 2 to the power of this a packet counts as lost; 0 = never.
+    /// Exponent of the packet timeout: 4.096 µs × 2 to the power of this; 0 = never.
     pub timeout: u8,
-    /// Reads and atomic operations that are under way at once; `None` = as many as the device can.
+    /// Reads and atomic operations in flight at the same time; `None` = the device's maximum.
     pub reads: Option<u8>,
 }
 
 impl Default for Tuning {
-    /// perftest's: a packet counts as lost after 67 ms.
+    /// Returns the settings of perftest: a packet counts as lost after 67 ms.
     fn default() -> Self {
         Self { service_level: 0, traffic_class: 0, timeout: 14, reads: None }
     }
 }
 
-/// What an end tells the other.
+/// Connection data that each end sends to the other.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Card {
     /// Local identifier on InfiniBand; 0 on RoCE.
@@ -99,17 +100,17 @@ pub struct Card {
     pub gid: [u8; 16],
     /// Path MTU in bytes.
     pub mtu: u32,
-    /// Where messages may be written.
+    /// Address that messages are written to.
     pub address: u64,
-    /// Where messages may be read.
+    /// Address that messages are read from.
     pub source: u64,
-    /// The key for both.
+    /// Memory key for both addresses.
     pub key: u32,
-    /// Reads and atomic operations that it answers at once.
+    /// Maximum number of incoming reads and atomic operations at the same time.
     pub reads: u8,
 }
 
-/// One end.
+/// RDMA endpoint.
 #[expect(
     missing_debug_implementations,
     reason = "addresses of the library's objects say nothing"
@@ -120,38 +121,38 @@ pub struct Endpoint {
     slot_bytes: usize,
     /// Size of the largest message.
     pub(super) most_bytes: u64,
-    /// What the device holds for messages, of each queue pair.
+    /// Receive requests posted to each queue pair.
     pub(super) held: Vec<Cell<Held>>,
     pub(super) connection: Connection,
     pub(super) far: Option<Card>,
     poll: Poll,
     post_send: PostSend,
     post_receive: PostReceive,
-    /// The device's name.
+    /// Name of the device.
     pub device: String,
-    /// Version of its firmware.
+    /// Firmware version of the device.
     pub firmware: String,
-    /// Whether its link is Ethernet: RoCE.
+    /// Whether the link is Ethernet (RoCE).
     pub is_ethernet: bool,
-    /// Index of the GID, where there is one.
+    /// Index of the GID, if one is used.
     pub gid_index: Option<u32>,
     /// Messages up to this size are copied into the request.
     pub inline_bytes: u32,
-    /// What the other end has to know.
+    /// Connection data for the other end.
     pub card: Card,
-    /// The device's port.
+    /// Port of the device.
     pub port: u8,
     tuning: Tuning,
-    /// Reads that the device asks at once.
+    /// Outgoing reads of the device at the same time.
     reads: u8,
 }
 
 impl Endpoint {
-    /// Opens a device and makes a queue pair over registered memory for two messages: one to send, and
-    /// one to receive.
+    /// Opens a device and creates queue pairs over registered memory for two messages: one to send,
+    /// and one to receive.
     ///
     /// # Errors
-    /// When there is no such device, its port carries nothing, or the driver refuses.
+    /// There is no such device, its port is not active, or a driver call fails.
     pub fn open(wanted: &Wanted<'_>) -> Result<Self, RdmaError> {
         let devices = List::read()?;
         let (device, at) = devices.find(wanted.device)?;
@@ -173,19 +174,20 @@ impl Endpoint {
         let slot_bytes =
             (wanted.most_bytes as usize + HEADER_BYTES).next_multiple_of(ALIGNMENT);
         let mut memory = Mapping::new(2 * slot_bytes, PageAdvice::Huge)?;
-        // Touched by the thread that uses it, before the device pins it where it is.
+        // Touched by the thread that uses it, before the device pins it in place.
         memory.as_mut_slice::<u8>().fill(0);
         made.register(&memory)?;
         let (poll, post_send, post_receive) = made.operations()?;
         let inline_bytes = made.make_queues(wanted)?;
         let (numbers, key) = made.names(&memory)?;
         let address = memory.as_ptr() as u64;
-        // As many as the device can, as perftest has it (`ctx_set_out_reads`): 16 on network cards, 128 on software RoCE.
+        // The device's maximum, as in perftest (`ctx_set_out_reads`): 16 on network cards, 128 on
+        // software RoCE.
         let reads = |limit: i32| limit.clamp(0, u8::MAX.into()) as u8;
         let card = Card {
             lid: state.lid,
             numbers,
-            // 24 bits of anything; perftest draws them, too.
+            // Any 24 bits; perftest draws them at random, too.
             sequence: crate::clock::now_ns() as u32 & 0x00ff_ffff,
             gid: chosen.map_or([0; 16], |(_, gid)| gid),
             mtu,
@@ -222,10 +224,10 @@ impl Endpoint {
         Ok(endpoint)
     }
 
-    /// Connects with the other end, which does the same with this one's card.
+    /// Connects to the other end, which does the same with this end's data.
     ///
     /// # Errors
-    /// When the driver refuses.
+    /// A driver call fails.
     pub fn connect(&mut self, far: &Card) -> Result<(), RdmaError> {
         let way = self.way(far);
         let path_mtu = self.card.mtu.min(far.mtu);
@@ -241,7 +243,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Makes one queue pair ready to receive, and then to send.
+    /// Changes one queue pair to the states ready to receive and then ready to send.
     fn connect_one(
         &self,
         at: usize,
@@ -272,7 +274,7 @@ impl Endpoint {
             state.timeout = self.tuning.timeout;
             state.retries = RETRIES;
             state.not_ready_retries = NOT_READY_RETRIES;
-            // What the far end does not expect it refuses.
+            // The far end rejects more reads than it has announced.
             state.reads = self.reads.min(far.reads);
             mask |= abi::MASK_TIMEOUT | abi::MASK_RETRY | abi::MASK_RNR_RETRY | abi::MASK_READS;
         }
@@ -326,7 +328,8 @@ impl Endpoint {
         }
     }
 
-    /// Share of the messages' memory that got huge pages; `None` where it is smaller than one.
+    /// Returns the share of the messages' memory that is in huge pages; `None` if it is smaller
+    /// than one.
     #[must_use]
     pub fn huge_share(&self) -> Option<f64> {
         let bytes = self.memory.len_bytes();
@@ -335,23 +338,25 @@ impl Endpoint {
         Some((huge as f64 / bytes as f64).min(1.0))
     }
 
-    /// What is sent or, for reads and atomics, what answers are written over; `bytes` of it.
+    /// Returns the first `bytes` of the memory that is sent, or that replies to reads and atomics
+    /// overwrite.
     pub(super) fn source(&mut self, bytes: usize) -> &mut [u8] {
         &mut self.memory.as_mut_slice::<u8>()[..bytes]
     }
 
-    /// What is received.
+    /// Returns the first `bytes` of the memory that messages are received in.
     pub(super) fn sink(&mut self, bytes: usize) -> &mut [u8] {
         let from = self.slot_bytes + HEADER_BYTES;
         &mut self.memory.as_mut_slice::<u8>()[from..from + bytes]
     }
 
-    /// The piece of memory that messages are sent from.
+    /// Returns the memory range that messages are sent from.
     pub(super) fn source_piece(&self, bytes: u64) -> Piece {
         Piece { address: self.card.source, bytes: bytes as u32, key: self.local_key() }
     }
 
-    /// The piece that they are received in, with the header of a datagram before it.
+    /// Returns the memory range that messages are received in, including the header of a datagram
+    /// before it.
     pub(super) fn sink_piece(&self, bytes: u64) -> Piece {
         let header = match self.connection {
             Connection::Rc => 0,
@@ -364,7 +369,7 @@ impl Endpoint {
         }
     }
 
-    /// Whom a message of a queue pair goes to, as a datagram names it.
+    /// Returns the destination of a queue pair's messages, in the format of datagrams.
     pub(super) fn datagram(&self, at: usize) -> [u64; 4] {
         let far = self.far.as_ref();
         let number = far.and_then(|far| far.numbers.get(at).copied()).unwrap_or(0);
@@ -376,16 +381,17 @@ impl Endpoint {
         unsafe { (*self.made.region).local_key }
     }
 
-    /// Hands a request for a queue pair to the device.
+    /// Posts a send request to a queue pair.
     pub(super) fn send(&self, at: usize, request: &mut SendRequest) -> Result<(), RdmaError> {
         let mut bad = ptr::null_mut();
-        // SAFETY: the request and its piece live until the call returns, the memory as long as this end.
+        // SAFETY: the request and its entry live until the call returns, the memory as long as this
+        // end.
         let code =
             unsafe { (self.post_send)(self.made.queue_pairs[at], request, &raw mut bad) };
         done("ibv_post_send", code)
     }
 
-    /// The same of memory for a message to receive.
+    /// Posts a receive request to a queue pair.
     pub(super) fn receive(
         &self,
         at: usize,
@@ -398,7 +404,7 @@ impl Endpoint {
         done("ibv_post_recv", code)
     }
 
-    /// The next completion, if there is one.
+    /// Returns the next completion, if there is one.
     #[inline]
     pub(super) fn poll(
         &self,
@@ -414,7 +420,8 @@ impl Endpoint {
         }
     }
 
-    /// The first completion that failed: after it, whatever else the queue pair had to do is flushed.
+    /// Returns the first completion that failed; after it, all other requests of the queue pair are
+    /// flushed.
     #[cold]
     fn cause(&self, found: Completion) -> Completion {
         if found.status != abi::STATUS_FLUSHED {
@@ -438,7 +445,7 @@ impl Endpoint {
     }
 
     fn bad(&self, found: &Completion) -> RdmaError {
-        // SAFETY: takes any number; the string is the library's and never freed.
+        // SAFETY: accepts any number; the string is the library's and never freed.
         let status = unsafe { (self.made.calls.wc_status_str)(found.status) };
         // SAFETY: the library has a string for every number.
         let status = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
@@ -447,7 +454,7 @@ impl Endpoint {
 }
 
 fn check_port(device: &str, port: u8, state: &PortState) -> Result<(), RdmaError> {
-    /// `enum ibv_port_state`.
+    /// Names of `enum ibv_port_state`.
     const STATES: [&str; 5] = ["no state", "down", "initialising", "armed", "active"];
     if state.state == abi::PORT_ACTIVE {
         return Ok(());
@@ -456,7 +463,7 @@ fn check_port(device: &str, port: u8, state: &PortState) -> Result<(), RdmaError
     Err(RdmaError::PortDown { device: device.to_owned(), port, state })
 }
 
-/// A string that ends at its first zero.
+/// Returns the string up to its first NUL byte.
 fn text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()

@@ -1,4 +1,4 @@
-//! What can go wrong with verbs, in words, and what to do about it.
+//! Errors of RDMA measurements, with advice on each.
 
 use std::io;
 
@@ -6,19 +6,19 @@ use thiserror::Error;
 
 use crate::mapping::MapError;
 
-/// Why nothing was measured.
+/// Error of an RDMA measurement.
 #[derive(Debug, Error)]
 pub enum RdmaError {
     /// The library is not installed.
     #[error("libibverbs.so.1 cannot be opened: {reason}")]
     NoLibrary {
-        /// The loader's.
+        /// Error message of the loader.
         reason: String,
     },
-    /// It is another library, or one that is too old.
+    /// The library lacks a function: it is another library, or too old.
     #[error("libibverbs.so.1 has no function {0}")]
     NoFunction(&'static str),
-    /// It fills its structures in another way than the interface says.
+    /// The layout of the library's structures differs from the interface.
     #[error(
         "libibverbs.so.1 has another binary interface than version 1.1: {0} is not where it belongs"
     )]
@@ -26,142 +26,142 @@ pub enum RdmaError {
     /// The machine has no RDMA.
     #[error("there is no RDMA device on this machine")]
     NoDevice,
-    /// The kernel has devices, and programs none of its files.
+    /// The kernel lists devices, but their files are missing.
     #[error(
         "the kernel lists {devices}, but there is no file /dev/infiniband/uverbs* through which programs reach it"
     )]
     NoVerbsFile {
-        /// What the kernel lists.
+        /// Devices that the kernel lists.
         devices: String,
     },
-    /// The kernel has devices, and the library no driver of its own for them.
+    /// The kernel lists devices, but the library has no driver for them.
     #[error("the kernel lists {devices}, but libibverbs finds no device")]
     NoProvider {
-        /// What the kernel lists.
+        /// Devices that the kernel lists.
         devices: String,
     },
-    /// Not this one.
+    /// There is no device of the requested name.
     #[error("there is no RDMA device {asked}; there is {found}")]
     NoSuchDevice {
-        /// What was requested.
+        /// Requested name.
         asked: String,
-        /// What there is.
+        /// Names of the available devices.
         found: String,
     },
-    /// A port that the device does not have.
+    /// The device has no such port.
     #[error("{device} has no port {asked}; it has {ports}, counted from 1")]
     NoSuchPort {
-        /// The device.
+        /// Name of the device.
         device: String,
-        /// What was requested.
+        /// Requested port.
         asked: u8,
-        /// How many it has.
+        /// Number of its ports.
         ports: u8,
     },
-    /// More than the device can.
+    /// The request exceeds a limit of the device.
     #[error("{asked} {what} are more than {device} has room for: {most}", what = what.words())]
     BeyondDevice {
-        /// The device.
+        /// Name of the device.
         device: String,
-        /// What of.
+        /// Limited resource.
         what: Bounded,
-        /// What was requested.
+        /// Requested number.
         asked: u64,
-        /// The device's limit.
+        /// Limit of the device.
         most: u64,
     },
-    /// A port that carries nothing.
+    /// The port is not active.
     #[error("port {port} of {device} is not active: {state}")]
     PortDown {
-        /// The device.
+        /// Name of the device.
         device: String,
-        /// The port.
+        /// Number of the port.
         port: u8,
-        /// Its state in words.
+        /// Name of its state.
         state: &'static str,
     },
-    /// RoCE has no addresses but GIDs.
+    /// The port has no suitable GID, which RoCE uses as address.
     #[error("port {port} of {device} has no GID of a RoCE v2 address")]
     NoGid {
-        /// The device.
+        /// Name of the device.
         device: String,
-        /// The port.
+        /// Number of the port.
         port: u8,
     },
-    /// One that was requested.
+    /// The requested GID does not exist.
     #[error("port {port} of {device} has no GID {index}")]
     NoSuchGid {
-        /// The device.
+        /// Name of the device.
         device: String,
-        /// The port.
+        /// Number of the port.
         port: u8,
-        /// The index.
+        /// Requested index.
         index: u32,
     },
-    /// A message that does not fit into a datagram.
+    /// The message does not fit into a datagram.
     #[error(
         "a message of {bytes} B does not fit the path MTU of {mtu} B, and UD does not split messages"
     )]
     TooLong {
-        /// Its size.
+        /// Size of the message.
         bytes: u64,
-        /// The path's.
+        /// MTU of the path.
         mtu: u32,
     },
-    /// More than the port carries.
+    /// The requested MTU exceeds that of the port.
     #[error("a path MTU of {asked} B is more than the {mtu} B of the port")]
     MtuTooLarge {
-        /// What was requested.
+        /// Requested MTU.
         asked: u32,
-        /// The port's.
+        /// MTU of the port.
         mtu: u32,
     },
-    /// No memory for the messages.
+    /// The memory for the messages could not be mapped.
     #[error(transparent)]
     Memory(#[from] MapError),
-    /// The library or the driver refused.
+    /// A call of the library or the driver failed.
     #[error("{call} failed")]
     Refused {
-        /// What was requested.
+        /// Name of the function.
         call: &'static str,
-        /// The system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// A work request ended badly.
+    /// A work request failed.
     #[error("a work request ended with status {code}, {status} (vendor error {vendor})")]
     Completion {
         /// `enum ibv_wc_status`.
         code: u32,
-        /// The same in the library's words.
+        /// Description of the status by the library.
         status: String,
-        /// The device's own number.
+        /// Error number of the device.
         vendor: u32,
     },
-    /// Nothing completed any more.
+    /// No request completed within the time limit.
     #[error("nothing completed for {seconds} s")]
     Stalled {
-        /// How long was waited.
+        /// Time limit in seconds.
         seconds: u64,
     },
-    /// The user had enough.
+    /// The user interrupted the measurement.
     #[error("interrupted")]
     Interrupted,
 }
 
-/// What a device has a limit for.
+/// Resource that is limited on a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Bounded {
-    /// Connections.
+    /// Queue pairs.
     QueuePairs,
-    /// Of one queue pair.
+    /// Requests in flight on one queue pair.
     Requests,
-    /// Of one queue pair.
+    /// Receive requests on one queue pair.
     Receives,
-    /// Of all queue pairs.
+    /// Requests in flight on all queue pairs.
     Completions,
-    /// Of all queue pairs.
+    /// Receive requests on all queue pairs.
     Arrivals,
-    /// Under way at once.
+    /// Reads in flight at the same time.
     Reads,
 }
 
@@ -190,7 +190,7 @@ impl Bounded {
 }
 
 impl RdmaError {
-    /// What to do about it.
+    /// Returns advice for the user.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -238,7 +238,7 @@ impl RdmaError {
     }
 }
 
-/// `enum ibv_wc_status`, for those that have a remedy.
+/// Returns advice on the codes of `enum ibv_wc_status` that have a remedy.
 const fn completion_advice(code: u32) -> &'static str {
     match code {
         // Local and remote length errors.
@@ -274,7 +274,7 @@ mod tests {
         let ended = |code| RdmaError::Completion { code, status: String::new(), vendor: 0 };
         for (error, remedy) in [
             (refused("ibv_reg_mr", libc::ENOMEM), "ulimit -l"),
-            // Drivers of cards lock the memory of queues as well.
+            // Drivers of network cards lock the memory of queues as well.
             (refused("ibv_create_cq", libc::ENOMEM), "ulimit -l"),
             (refused("ibv_create_qp", libc::ENOMEM), "ulimit -l"),
             (refused("ibv_create_qp", libc::EACCES), "/dev/infiniband/uverbs*"),

@@ -1,4 +1,5 @@
-//! Passes with many requests in flight: over all queue pairs of an end, one way or both.
+//! RDMA passes with many requests in flight, over all queue pairs of an end, in one or both
+//! directions.
 
 use std::sync::atomic::AtomicBool;
 
@@ -9,32 +10,33 @@ use super::passes::{Mark, Operation, Pass, Patience};
 use super::peak::peak;
 use crate::clock;
 
-/// Requests in flight of which one is signalled, as perftest moderates its completions.
+/// Requests per signalled one, which is how perftest moderates its completions.
 const MODERATION: u64 = 100;
-/// Bits of a request's number that count; those above are the queue pair's.
+/// Bits of a request's id for its number; the bits above are the queue pair's index.
 const COUNT_BITS: u32 = 40;
-/// How long after the last datagram the rest is given up as lost: a machine that stalls for half a second
-/// loses none by that.
+/// Time after the last datagram until the remaining ones count as lost: a machine that stalls for
+/// half a second loses none because of it.
 const LAST_DATAGRAM_NS: u64 = 1_000_000_000;
-/// How long the first may take.
+/// Timeout of the first datagram.
 const FIRST_DATAGRAM_NS: u64 = 10_000_000_000;
-/// Marks of a pass, at most: the far end's count of messages is not this end's memory.
+/// Maximum number of marks of a pass, so that the far end's number of messages does not determine
+/// this end's memory.
 const MOST_MARKS: u64 = 1 << 16;
 
-/// What one end has seen of a pass.
+/// Result of a pass at one end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Carried {
-    /// Its own requests: how many were complete when, after the first was posted.
+    /// Completions of its own requests over the time since the first was posted.
     pub sent: Vec<Mark>,
-    /// Datagrams that came in, after the first, which is not counted: how many when.
+    /// Datagrams received over the time since the first, which is not counted.
     pub received: Vec<Mark>,
-    /// Messages that came in.
+    /// Number of messages received.
     pub arrived: u64,
-    /// The fastest window of what this end sent: so many messages in so many ns.
+    /// Fastest window of the messages sent: their number and its length.
     pub peak: Option<Mark>,
 }
 
-/// One queue pair's part.
+/// State of one queue pair during a pass.
 struct Lane {
     request: SendRequest,
     posted: u64,
@@ -43,10 +45,10 @@ struct Lane {
 }
 
 impl Endpoint {
-    /// Carries a pass with many in flight: what this end sends, and what it receives.
+    /// Runs one end's part, sending and receiving, of a pass with many requests in flight.
     ///
     /// # Errors
-    /// When a request ends badly, nothing completes any more, or somebody wants to stop.
+    /// A request failed, no request completes any more, or the user interrupts.
     pub fn carry(
         &mut self,
         pass: &Pass,
@@ -59,12 +61,12 @@ impl Endpoint {
     }
 }
 
-/// A pass while it goes on.
+/// Running pass.
 struct Flow<'e> {
     end: &'e Endpoint,
     pass: Pass,
     lanes: Vec<Lane>,
-    /// Held for the requests, which point to it.
+    /// Memory entry that the requests point to.
     _piece: Box<Piece>,
     every: u64,
     /// Messages between two marks.
@@ -73,9 +75,9 @@ struct Flow<'e> {
     to_receive: u64,
     done: u64,
     start_ns: u64,
-    /// Of the first and the last message that came in.
+    /// Arrival times of the first and the last message.
     arrivals_ns: (u64, u64),
-    /// What had been posted when what was sent was noted.
+    /// Requests posted by the time of each mark in `sent`.
     posted: Vec<u64>,
     carried: Carried,
 }
@@ -135,7 +137,7 @@ impl<'e> Flow<'e> {
             }
             patience.spend()?;
         }
-        // Of datagrams the last that came counts, whatever was lost behind it.
+        // For datagrams the last arrival ends the measurement, whether or not later ones were lost.
         let last = self.carried.arrived.saturating_sub(1);
         let is_datagram = self.end.connection == Connection::Ud;
         if is_datagram
@@ -148,13 +150,13 @@ impl<'e> Flow<'e> {
         Ok(())
     }
 
-    /// What was seen, with its fastest window.
+    /// Returns the result, with its fastest window.
     fn over(mut self) -> Carried {
         self.carried.peak = peak(&self.carried.sent, &self.posted);
         self.carried
     }
 
-    /// Posts what has room on a queue pair.
+    /// Posts requests to a queue pair up to the depth.
     #[inline]
     fn fill(&mut self, at: usize) -> Result<(), RdmaError> {
         let (depth, n, every) = (self.pass.depth, self.pass.iterations, self.every);
@@ -170,7 +172,7 @@ impl<'e> Flow<'e> {
         Ok(())
     }
 
-    /// Whether requests of this end have completed.
+    /// Polls the send queue once; returns whether requests of this end have completed.
     #[inline]
     fn complete(&mut self) -> Result<bool, RdmaError> {
         let Some(found) = self.end.poll(self.end.made.send_queue)? else { return Ok(false) };
@@ -189,14 +191,14 @@ impl<'e> Flow<'e> {
         Ok(true)
     }
 
-    /// Whether a message has come in.
+    /// Polls the receive queue once; returns whether a message has arrived.
     #[inline]
     fn take(&mut self) -> Result<bool, RdmaError> {
         let Some(found) = self.end.poll(self.end.made.receive_queue)? else { return Ok(false) };
         let at = found.id as usize;
         let lane = &mut self.lanes[at];
         lane.received += 1;
-        // A datagram of the pass before, after all, would be one too many.
+        // A late datagram of the previous pass could make one too many.
         let to_come = self.pass.iterations.saturating_sub(lane.received);
         self.end.took(at, to_come)?;
         self.carried.arrived += 1;
@@ -218,7 +220,7 @@ impl<'e> Flow<'e> {
         }
     }
 
-    /// Whether nothing has come for so long that the rest of the datagrams never will.
+    /// Whether no datagram has arrived for so long that the remaining ones count as lost.
     #[inline]
     fn is_rest_lost(&self) -> bool {
         if self.end.connection != Connection::Ud || self.done < self.to_send {
@@ -232,7 +234,7 @@ impl<'e> Flow<'e> {
     }
 }
 
-/// Of how many requests one is signalled; of those in flight at least one is.
+/// Returns the number of requests per signalled one; at least one of those in flight is signalled.
 fn every(pass: &Pass) -> u64 {
     match pass.moderation {
         Some(asked) => asked.min(pass.depth).max(1),
@@ -240,13 +242,13 @@ fn every(pass: &Pass) -> u64 {
     }
 }
 
-/// Messages from one mark to the next: those of a completion, and of a long pass more.
+/// Returns the number of messages between two marks: those of a completion, more in a long pass.
 fn between(all: u64, every: u64) -> u64 {
     every.max(all.div_ceil(MOST_MARKS))
 }
 
 impl Pass {
-    /// Whether what is lost stays lost.
+    /// Whether messages may be lost, because they are not sent again.
     #[must_use]
     pub fn loses(&self, connection: Connection) -> bool {
         connection == Connection::Ud && self.operation == Operation::Send && self.depth > 1

@@ -1,15 +1,15 @@
-//! Memory for messages that the device holds: how much of it, and when it gets more. Never talks to the device.
+//! Accounting of the receive requests posted to a queue pair. Makes no calls to the device.
 
 use super::endpoint::Connection;
 
-/// Of one queue pair. What is given and used up is counted over all passes: datagrams that were lost leave theirs
-/// for the next.
+/// Receive requests of one queue pair. Posted and consumed requests are counted over all passes:
+/// those of lost datagrams remain for the next pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Held {
     count: u64,
-    /// What the queue pair was made for.
+    /// Capacity of the queue pair.
     room: u64,
-    /// Datagrams may be lost, and those behind them need their memory all the same.
+    /// Whether datagrams may be lost, so that later ones need their requests nevertheless.
     loses: bool,
 }
 
@@ -18,7 +18,7 @@ impl Held {
         Self { count: 0, room, loses: matches!(connection, Connection::Ud) }
     }
 
-    /// What is to be given before a pass in which so many messages come.
+    /// Returns the number of requests to post before a pass with this number of messages.
     pub(super) fn missing(&self, messages: u64) -> u64 {
         messages.min(self.room).saturating_sub(self.count)
     }
@@ -27,7 +27,8 @@ impl Held {
         self.count += 1;
     }
 
-    /// A message has come: whether the device gets its memory again, so many being still to come.
+    /// Records an arrived message; returns whether to post its memory again, with `to_come`
+    /// messages still to arrive.
     pub(super) const fn take(&mut self, to_come: u64) -> bool {
         self.count = self.count.saturating_sub(1);
         self.loses || self.count < to_come
@@ -38,8 +39,8 @@ impl Held {
 mod tests {
     use super::*;
 
-    /// One queue pair through passes of so many messages, of which so many are lost: the most that the device
-    /// held, and what it holds after each pass.
+    /// Simulates one queue pair through passes, given as messages and lost ones. Returns the
+    /// maximum number of posted requests, and the number after each pass.
     fn carried(mut held: Held, passes: &[(u64, u64)]) -> (u64, Vec<u64>) {
         let mut most = 0;
         let mut after = Vec::new();
@@ -69,7 +70,7 @@ mod tests {
             (Rc, 512, vec![(5, 0), (5, 0)], (5, vec![0, 0])),
             (Rc, 2, vec![(7, 0), (7, 0)], (2, vec![0, 0])),
             (Rc, 1, vec![(3, 0)], (1, vec![0])),
-            // What is left of a size is what the next begins with.
+            // Remaining requests of one size are available to the next.
             (Ud, 512, vec![(1000, 0); 3], (512, vec![512, 512, 512])),
             (Ud, 512, vec![(1000, 400), (1000, 1000), (1000, 0)], (512, vec![512, 512, 512])),
             (Ud, 512, vec![(5, 0), (5, 2)], (5, vec![5, 5])),

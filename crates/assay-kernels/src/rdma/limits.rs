@@ -1,10 +1,11 @@
-//! What is asked of a device beside what it can, before the driver refuses it without a reason.
+//! Checks a request against the limits of the device, because the driver would reject it without a
+//! reason.
 
 use super::abi::DeviceLimits;
 use super::endpoint::Wanted;
 use super::error::{Bounded, RdmaError};
 
-/// The first thing that is more than the device can.
+/// Returns an error for the first limit that is exceeded.
 pub(super) fn check(
     device: &str,
     limits: &DeviceLimits,
@@ -26,7 +27,7 @@ pub(super) fn check(
         (Bounded::Arrivals, receives * pairs, limits.completions),
         (Bounded::Reads, reads, limits.reads_out),
     ] {
-        // A driver that names no limit has its say when it is asked.
+        // Without a known limit the driver decides.
         let Some(most) = u64::try_from(most).ok().filter(|most| *most > 0) else { continue };
         if asked > most {
             return Err(RdmaError::BeyondDevice {
@@ -100,7 +101,7 @@ mod tests {
                 _ => panic!("{found:?} is not {expected:?}"),
             }
         }
-        // A driver that names none is asked.
+        // A driver without limits is not checked here.
         let mut silent = DeviceLimits::new();
         silent.ports = 1;
         assert!(check("rxe0", &silent, &usual).is_ok());

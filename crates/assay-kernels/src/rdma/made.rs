@@ -1,4 +1,4 @@
-//! What libibverbs makes for one end, and unmakes: context, domain, memory region, queues.
+//! Objects that libibverbs creates for one end: context, domain, memory region, queues.
 
 use std::io;
 use std::ptr;
@@ -19,7 +19,7 @@ pub(super) type PostSend =
 pub(super) type PostReceive =
     unsafe extern "C" fn(*mut QueuePair, *mut ReceiveRequest, *mut *mut ReceiveRequest) -> i32;
 
-/// What the library has made; null where it has not yet. Unmade when dropped.
+/// Objects of the library; null until created. Destroyed on drop.
 pub(super) struct Made {
     pub(super) calls: &'static Calls,
     context: *mut Context,
@@ -35,7 +35,8 @@ impl Drop for Made {
     fn drop(&mut self) {
         let calls = self.calls;
         if !self.handle.is_null() {
-            // SAFETY: made by the library and unmade once, as everything here, users before what they use.
+            // SAFETY: created by the library and destroyed once, like all objects here, each before
+            // the objects it uses.
             unsafe { (calls.destroy_ah)(self.handle) };
         }
         for pair in &self.queue_pairs {
@@ -109,8 +110,8 @@ impl Made {
         (code == 0 && gid != [0; 16]).then_some(gid)
     }
 
-    /// The identifier that was requested, or one of RoCE v2, of IPv4 where there is one; `None` on
-    /// InfiniBand, which has local identifiers.
+    /// Returns the requested GID, or one of RoCE v2, preferably of IPv4; `None` on InfiniBand,
+    /// which has local identifiers.
     pub(super) fn choose_gid(
         &self,
         device: &str,
@@ -144,19 +145,19 @@ impl Made {
         Ok(())
     }
 
-    /// The functions of the device's driver, from its table.
+    /// Returns the functions of the device's driver, from its table.
     pub(super) fn operations(&self) -> Result<(Poll, PostSend, PostReceive), RdmaError> {
         // SAFETY: the context is open.
         let context = unsafe { &*self.context };
-        let of = |at: usize, what: &'static str| {
+        let function = |at: usize, what: &'static str| {
             let function = context.operation(at);
             if function.is_null() { Err(RdmaError::OtherInterface(what)) } else { Ok(function) }
         };
-        let poll = of(Context::POLL_CQ, "poll_cq")?;
-        let send = of(Context::POST_SEND, "post_send")?;
-        let receive = of(Context::POST_RECEIVE, "post_recv")?;
+        let poll = function(Context::POLL_CQ, "poll_cq")?;
+        let send = function(Context::POST_SEND, "post_send")?;
+        let receive = function(Context::POST_RECEIVE, "post_recv")?;
         Ok((
-            // SAFETY: the interface has this function at this place of the table.
+            // SAFETY: the interface has this function at this index of the table.
             unsafe { std::mem::transmute::<*const (), Poll>(poll) },
             // SAFETY: as above.
             unsafe { std::mem::transmute::<*const (), PostSend>(send) },
@@ -165,7 +166,7 @@ impl Made {
         ))
     }
 
-    /// Makes the queues; returns up to which size messages are copied into the request.
+    /// Creates the queues; returns the largest size of messages that are copied into the request.
     pub(super) fn make_queues(&mut self, wanted: &Wanted<'_>) -> Result<u32, RdmaError> {
         let count = wanted.queue_pairs.max(1);
         let sends = wanted.depth.max(1);
@@ -174,7 +175,7 @@ impl Made {
         for (queue, entries) in
             [&mut self.send_queue, &mut self.receive_queue].into_iter().zip(entries)
         {
-            // SAFETY: the context is open; no channel, and nothing of the user's.
+            // SAFETY: the context is open; no channel, and no user data.
             let made = unsafe {
                 (self.calls.create_cq)(
                     self.context,
@@ -223,7 +224,7 @@ impl Made {
             // SAFETY: the domain and the queues live as long as the queue pair.
             let made = unsafe { (self.calls.create_qp)(self.domain, &raw mut asked) };
             if made.is_null() && inline_bytes > 0 {
-                // Not every device can.
+                // Not every device supports this size.
                 inline_bytes = fewer(inline_bytes);
                 continue;
             }
@@ -232,10 +233,10 @@ impl Made {
         }
     }
 
-    /// The numbers of the queue pairs and the key of the memory, once the library's structures are known
-    /// to have them where they belong.
+    /// Returns the numbers of the queue pairs and the key of the memory, after checking the layout
+    /// of the library's structures.
     pub(super) fn names(&self, memory: &Mapping) -> Result<(Vec<u32>, u32), RdmaError> {
-        // SAFETY: just made.
+        // SAFETY: just created.
         let region = unsafe { &*self.region };
         // SAFETY: as above.
         let pairs = self.queue_pairs.iter().map(|pair| unsafe { &**pair });
@@ -260,19 +261,19 @@ impl Made {
     }
 }
 
-/// The next smaller size that some device copies into requests (perftest 4.5, `ctx_set_max_inline`: cards of `QLogic`,
-/// Intel, Broadcom, Huawei and Amazon); at last none.
+/// Returns the next smaller size that some device copies into requests (perftest 4.5,
+/// `ctx_set_max_inline`: cards of `QLogic`, Intel, Broadcom, Huawei and Amazon); finally 0.
 fn fewer(inline_bytes: u32) -> u32 {
     const SIZES: [u32; 5] = [128, 101, 96, 48, 32];
     SIZES.into_iter().find(|size| *size < inline_bytes).unwrap_or(0)
 }
 
-/// What the far end may do with the memory.
+/// Returns the access rights of the far end to the memory.
 pub(super) const fn access() -> u32 {
     abi::LOCAL_WRITE | abi::REMOTE_WRITE | abi::REMOTE_READ | abi::REMOTE_ATOMIC
 }
 
-/// What the library made; the system's reason where it made nothing.
+/// Returns a created object, or the system's error for null.
 fn some<T>(call: &'static str, made: *mut T) -> Result<*mut T, RdmaError> {
     if made.is_null() {
         return Err(RdmaError::Refused { call, source: io::Error::last_os_error() });
@@ -280,7 +281,8 @@ fn some<T>(call: &'static str, made: *mut T) -> Result<*mut T, RdmaError> {
     Ok(made)
 }
 
-/// The library returns 0 or a number of the system; some drivers return it negative.
+/// Converts a return code: the library returns 0 or an error number; some drivers return it
+/// negative.
 pub(super) fn done(call: &'static str, code: i32) -> Result<(), RdmaError> {
     if code == 0 { Ok(()) } else { Err(refused(call, code)) }
 }

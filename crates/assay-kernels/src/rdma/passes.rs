@@ -1,7 +1,7 @@
-//! The timed passes over one connection: ping-pongs, single operations, and many in flight.
+//! Timed RDMA passes over one connection: ping-pongs, single operations, and many in flight.
 //!
-//! Both ends prepare a pass, tell each other so, and carry it out; contents are checked afterwards.
-//! One end leads and reads the clock; the other answers, where the operation has anything to answer.
+//! Both ends prepare a pass, notify each other, and run it; contents are checked afterwards. One
+//! end leads and reads the clock; the other replies, if the operation needs a reply.
 
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 
@@ -11,18 +11,20 @@ use super::error::RdmaError;
 use super::flow::Carried;
 use crate::clock;
 
-/// Sends of a ping-pong of which one is signalled: completions of the others are not reported.
+/// Sends of a ping-pong per signalled one: completions of the others are not reported.
 const SIGNAL_EVERY: u64 = 32;
-/// Polls between two looks at the clock and at who wants to stop.
+/// Polls between two checks of the clock and the cancel flag.
 const PATIENT_POLLS: u32 = 1 << 14;
-/// Longer than a queue pair repeats a packet before it gives up (7 timeouts of 67 ms, each up to four times as long:
-/// InfiniBand 1.4, 9.7.6.1.3), and than any message of 8 MiB takes.
+/// Time without a completion until a pass counts as stalled. Longer than a queue pair repeats a
+/// packet before it gives up (7 timeouts of 67 ms, each up to four times as long: InfiniBand 1.4,
+/// 9.7.6.1.3), and than any message of 8 MiB takes.
 const PATIENCE_S: u64 = 30;
-/// As much counts of the time between two looks, which are milliseconds apart, on emulated processors too. In more this
-/// thread had no CPU, and whatever has come meanwhile has not been seen yet.
+/// Maximum time that counts between two checks, which are milliseconds apart, even on emulated
+/// processors. If more time has passed, this thread had no CPU, and may not have seen completions
+/// yet.
 const LOOK_COUNTS_NS: u64 = 100_000_000;
 
-/// What is done.
+/// RDMA operation of a pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// Messages that the far end receives.
@@ -31,52 +33,53 @@ pub enum Operation {
     Write,
     /// Reads of the far end's memory.
     Read,
-    /// 8 bytes of the far end's memory are fetched and added to.
+    /// Atomic fetch-and-add on 8 bytes of the far end's memory.
     FetchAdd,
 }
 
-/// One size.
+/// Timed pass with one message size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pass {
-    /// What is done.
+    /// Operation of the pass.
     pub operation: Operation,
-    /// Requests in flight on each queue pair; 1 = one after another, each with its answer.
+    /// Requests in flight on each queue pair; 1 = one after another, each with its reply.
     pub depth: u64,
     /// Whether both ends lead at the same time.
     pub both: bool,
     /// Size of a message.
     pub bytes: u64,
-    /// How many on each queue pair.
+    /// Number of messages on each queue pair.
     pub iterations: u64,
-    /// One of so many requests is completed with a notice (perftest's `cq_mod`); `None` = of 100, or of half of those in
+    /// Requests per signalled completion (perftest's `cq_mod`); `None` = 100, or half of those in
     /// flight.
     pub moderation: Option<u64>,
 }
 
-/// So many were complete so many ns after the first was posted, or after the first had arrived.
+/// Number of messages completed at a time after the first was posted, or after the first had
+/// arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark {
-    /// How many.
+    /// Number of messages.
     pub done: u64,
-    /// The time.
+    /// Time in nanoseconds.
     pub at_ns: u64,
 }
 
 impl Endpoint {
-    /// Memory for so many messages is handed to the device before the first arrives, of each queue pair, unless
-    /// told otherwise: perftest's `DEF_RX_SEND`.
+    /// Default number of receive requests of each queue pair that are posted before the first
+    /// message arrives: perftest's `DEF_RX_SEND`.
     pub const RECEIVES: u32 = 512;
 
-    /// Queue pairs for passes of this depth hold so many requests.
+    /// Returns the number of requests that queue pairs need for passes of this depth.
     #[must_use]
     pub fn room(depth: u64) -> u32 {
         depth.max(2 * SIGNAL_EVERY) as u32
     }
 
-    /// Fills what is sent, clears what is received, and hands memory for messages to the device.
+    /// Fills the memory to send, clears the memory to receive, and posts receive requests.
     ///
     /// # Errors
-    /// When the device refuses.
+    /// A driver call fails.
     pub fn prepare(&mut self, pass: &Pass, leads: bool) -> Result<(), RdmaError> {
         let bytes = pass.bytes as usize;
         for (at, byte) in self.source(bytes).iter_mut().enumerate() {
@@ -95,7 +98,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Those of the pass before that came when they were given up are none of the next.
+    /// Discards datagrams of the previous pass that arrived after they were given up, so that the
+    /// next pass does not count them.
     fn forget_late_datagrams(&self) -> Result<(), RdmaError> {
         while self.connection == Connection::Ud
             && let Some(found) = self.poll(self.made.receive_queue)?
@@ -107,8 +111,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Hands memory for one message to the device, which has room for the largest: datagrams leave some for the next
-    /// size.
+    /// Posts memory for one message of the largest size: after datagrams, some requests remain for
+    /// the next size.
     fn give(&self, at: usize) -> Result<(), RdmaError> {
         let mut piece = self.sink_piece(self.most_bytes);
         self.receive(at, &mut receive_request(&mut piece, at))?;
@@ -118,7 +122,8 @@ impl Endpoint {
         Ok(())
     }
 
-    /// A message has come at a queue pair, where so many are still to come.
+    /// Accounts for a message that has arrived at a queue pair, with `to_come` messages still to
+    /// arrive there.
     #[inline]
     pub(super) fn took(&self, at: usize, to_come: u64) -> Result<(), RdmaError> {
         let mut held = self.held[at].get();
@@ -127,10 +132,10 @@ impl Endpoint {
         if gives { self.give(at) } else { Ok(()) }
     }
 
-    /// Leads a pass of depth 1: the time of every round trip or operation in ns, in order.
+    /// Leads a pass of depth 1; returns the time of every round trip or operation in ns, in order.
     ///
     /// # Errors
-    /// When a request ends badly, nothing completes any more, or somebody wants to stop.
+    /// A request failed, no request completes any more, or the user interrupts.
     pub fn lead_one_by_one(
         &mut self,
         pass: &Pass,
@@ -147,11 +152,11 @@ impl Endpoint {
         Ok(starts_ns.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect())
     }
 
-    /// Does what the end that does not lead has to do until the pass is over; of passes with many in flight,
-    /// what it has seen of them.
+    /// Runs the part of the end that does not lead until the pass is over; returns the result of
+    /// passes with many requests in flight.
     ///
     /// # Errors
-    /// As above.
+    /// The same as for [`Endpoint::lead_one_by_one`].
     pub fn follow(
         &mut self,
         pass: &Pass,
@@ -163,13 +168,14 @@ impl Endpoint {
             }
             Operation::Send => self.pong(pass, cancel)?,
             Operation::Write if pass.depth == 1 => self.pong_by_writes(pass, cancel)?,
-            // The device answers alone.
+            // The device replies without the CPU.
             Operation::Write | Operation::Read | Operation::FetchAdd => {}
         }
         Ok(None)
     }
 
-    /// Whether what has arrived here is what the far end sent; true where nothing had to.
+    /// Whether this end received the contents that the far end sent; true if nothing was to be
+    /// received.
     #[must_use]
     pub fn is_right(&mut self, pass: &Pass, leads: bool) -> bool {
         fence(Ordering::SeqCst);
@@ -179,7 +185,7 @@ impl Endpoint {
             Operation::FetchAdd => *self.sink(8) == pass.iterations.to_le_bytes(),
             Operation::Read if !leads && !pass.both => true,
             Operation::Send | Operation::Write if leads && pass.depth > 1 && !pass.both => true,
-            // The last byte of a ping-pong by writes counts.
+            // The last byte of a ping-pong by writes is a counter.
             Operation::Write if pass.depth == 1 => {
                 let sink = self.sink(bytes);
                 let (count, before) = sink.split_last().expect("a message has a byte");
@@ -194,7 +200,7 @@ impl Endpoint {
         matches!(pass.operation, Operation::Send) && (pass.depth == 1 || !leads || pass.both)
     }
 
-    /// Where the leading end's requests take their data from, or put it.
+    /// Returns the memory range that the leading end's requests send from, or receive into.
     pub(super) fn leading_piece(&self, pass: &Pass) -> Piece {
         match pass.operation {
             Operation::Send | Operation::Write => self.source_piece(pass.bytes),
@@ -228,7 +234,7 @@ impl Endpoint {
         request
     }
 
-    /// Each send is timed by the start of the next one, as perftest does.
+    /// Runs a ping-pong; each send is timed by the start of the next one, as in perftest.
     fn ping(
         &self,
         pass: &Pass,
@@ -298,7 +304,7 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Spins until something has completed.
+    /// Polls until a request has completed.
     #[inline]
     fn wait(
         &self,
@@ -312,11 +318,11 @@ impl Endpoint {
     }
 }
 
-/// One end's part in a ping-pong.
+/// State of one end in a ping-pong.
 struct Turn<'e> {
     end: &'e Endpoint,
     request: SendRequest,
-    /// Held for the requests, which point to them.
+    /// Memory entries that the requests point to.
     pieces: Box<[Piece; 2]>,
     plain: u32,
     bytes: u64,
@@ -350,7 +356,7 @@ impl<'e> Turn<'e> {
         let is_signalled = at.is_multiple_of(SIGNAL_EVERY) || at == self.iterations;
         self.request.flags = self.plain;
         if is_signalled {
-            // The one before makes room in the queue.
+            // Completion of the previous signalled send frees the queue.
             self.finish()?;
             self.request.flags |= abi::SIGNALED;
             self.pending += 1;
@@ -365,7 +371,7 @@ impl<'e> Turn<'e> {
         self.end.took(0, self.iterations - self.received)
     }
 
-    /// Sends a message whose last byte counts.
+    /// Sends a message whose last byte is a counter.
     #[inline]
     fn write(&mut self, at: u64) -> Result<(), RdmaError> {
         let last = self.end.memory.as_ptr().wrapping_add(self.bytes as usize - 1);
@@ -375,7 +381,7 @@ impl<'e> Turn<'e> {
         self.send(at)
     }
 
-    /// Spins until the far end's message of this number has arrived.
+    /// Polls until the far end's message of this number has arrived.
     #[inline]
     fn see(&mut self, at: u64) -> Result<(), RdmaError> {
         let sink = self.pieces[1].address + self.bytes - 1;
@@ -390,7 +396,7 @@ impl<'e> Turn<'e> {
         self.patience.renew()
     }
 
-    /// Waits until nothing is pending.
+    /// Waits until no send is pending.
     fn finish(&mut self) -> Result<(), RdmaError> {
         while self.pending > 0 {
             self.end.wait(self.end.made.send_queue, &mut self.patience)?;
@@ -400,11 +406,11 @@ impl<'e> Turn<'e> {
     }
 }
 
-/// How long a spinning end spins.
+/// Stall timeout and cancellation of a polling end.
 pub(super) struct Patience<'c> {
     cancel: &'c AtomicBool,
     polls: u32,
-    /// The last look since something came; 0 = none yet.
+    /// Time of the last check since a completion; 0 = none yet.
     looked_ns: u64,
     waited_ns: u64,
 }
@@ -415,15 +421,17 @@ impl<'c> Patience<'c> {
         Self { cancel, polls: 0, looked_ns: 0, waited_ns: 0 }
     }
 
-    /// Something has come. Who wants to stop is looked for all the same: on a fast link something always comes.
+    /// Resets the timeout after a completion. Also checks the cancel flag: on a fast link
+    /// completions never pause.
     #[inline]
     pub(super) fn renew(&mut self) -> Result<(), RdmaError> {
         (self.looked_ns, self.waited_ns) = (0, 0);
         self.spend()
     }
 
-    /// Without a pause, which takes 140 cycles from Skylake on and would be in every latency; perftest
-    /// does not pause either.
+    /// Counts an unsuccessful poll, and checks the time and the cancel flag now and then. Polls
+    /// without a pause instruction, which takes 140 cycles from Skylake on and would be included in
+    /// every latency; perftest does not pause either.
     #[inline]
     pub(super) fn spend(&mut self) -> Result<(), RdmaError> {
         self.polls += 1;
@@ -452,13 +460,14 @@ const fn receive_request(piece: &mut Piece, at: usize) -> ReceiveRequest {
     ReceiveRequest { id: at as u64, next: std::ptr::null_mut(), pieces: piece, piece_count: 1 }
 }
 
-/// The last byte of the write of this number, from 1: never that of the one before, and never the first
-/// time that of a message that has not arrived.
+/// Returns the last byte of write number `at`, from 1: different from that of the previous write,
+/// and from the zero of memory in which no message has arrived.
 const fn counted(at: u64) -> u8 {
     (at % 251) as u8 + 1
 }
 
-/// What byte of a message each end sends: the same sequence never begins twice in a message.
+/// Returns byte `at` of the messages of an end, in a sequence that repeats nowhere within a
+/// message.
 const fn content(at: usize, leads: bool) -> u8 {
     let mixed = (at as u64 ^ (leads as u64) << 63).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 56) as u8
@@ -492,7 +501,7 @@ mod tests {
         assert!(matches!(ended, Some(RdmaError::Interrupted)));
         let go_on = AtomicBool::new(false);
         let long = PATIENCE_S * 1_000_000_000 + 1;
-        // Without a CPU since this machine was started nothing was waited for.
+        // Without a CPU since the machine started, no waiting time was counted.
         for (looked_ns, waited_ns, has_come, is_stalled) in
             [(0, long, false, true), (0, long, true, false), (1, 0, false, false)]
         {

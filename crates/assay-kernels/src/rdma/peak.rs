@@ -1,20 +1,23 @@
-//! perftest's `BW peak`: the window of a pass with the highest rate. Luck and no measurement: it stands in its table
-//! and nowhere else. Computed after a pass, from what was noted anyway.
+//! perftest's `BW peak`: the window of a pass with the highest rate. A matter of chance and no
+//! measurement, so only the table in perftest's format has it. Computed after a pass, from the
+//! marks recorded during it.
 
 use super::passes::Mark;
 
-/// Of all windows that begin where requests are posted and end where some complete, the fastest: so many messages in
-/// so many ns. `posted` has for each mark what had been posted by then, as a window's messages are those after them.
+/// Returns the fastest of all windows that begin when requests are posted and end when some
+/// complete, with its number of messages and its length in ns. `posted` has the number of requests
+/// posted by each mark: a window contains the messages after them.
 ///
-/// perftest tries every pair of a request and a completion (`print_report_bw`). Here new requests are posted when some
-/// have completed, so that only marks can be the beginnings of the fastest window. The highest ratio of two differences
-/// is found by W. Dinkelbach's method (Management Science 13, 1967): of a rate that is reached, which window has the
-/// largest surplus over it? Its own rate is the next; at the end none has any.
+/// perftest tries every pair of a request and a completion (`print_report_bw`). Here new requests
+/// are posted when some have completed, so that the fastest window can only begin at a mark. W.
+/// Dinkelbach's method (Management Science 13, 1967) finds the highest ratio of two differences.
+/// For a given rate, it finds the window with the largest surplus over that rate. The window's own
+/// rate is the next one, until no window has a surplus.
 pub(super) fn peak(marks: &[Mark], posted: &[u64]) -> Option<Mark> {
     let (mut rate, mut fastest) = (0.0, None);
     while let Some(better) = largest_surplus(marks, posted, rate) {
         let reached = better.done as f64 / better.at_ns as f64;
-        // Not by rounding alone.
+        // The improvement must exceed rounding errors.
         if reached <= rate * (1.0 + 1e-12) {
             break;
         }
@@ -23,9 +26,10 @@ pub(super) fn peak(marks: &[Mark], posted: &[u64]) -> Option<Mark> {
     fastest
 }
 
-/// The window whose messages are most beyond what a rate in messages per ns would carry in its time.
+/// Returns the window whose messages exceed by most those of `rate` (in messages per ns) in its
+/// time.
 fn largest_surplus(marks: &[Mark], posted: &[u64], rate: f64) -> Option<Mark> {
-    // The first begins with the first request.
+    // The first window begins with the first request.
     let (mut least, mut from) = (0.0, Mark { done: 0, at_ns: 0 });
     let (mut most, mut found) = (0.0, None);
     for (mark, posted) in marks.iter().zip(posted) {
@@ -47,7 +51,7 @@ fn largest_surplus(marks: &[Mark], posted: &[u64], rate: f64) -> Option<Mark> {
 mod tests {
     use super::*;
 
-    /// Every pair, as perftest does.
+    /// Returns the highest rate by trying every pair, as perftest does.
     fn by_trying(marks: &[Mark], posted: &[u64]) -> f64 {
         let begins = marks.iter().zip(posted).map(|(mark, posted)| (*posted, mark.at_ns));
         let begins: Vec<_> = std::iter::once((0, 0)).chain(begins).collect();
@@ -63,7 +67,8 @@ mod tests {
         highest
     }
 
-    /// Completions of 10 messages, `steps_ns` apart, of which `ahead` are in flight.
+    /// Returns marks and posted requests for completions of 10 messages, `steps_ns` apart, with
+    /// `ahead` messages in flight.
     fn pass(steps_ns: impl Iterator<Item = u64>, ahead: u64) -> (Vec<Mark>, Vec<u64>) {
         let mut at_ns = 0;
         let mark = |(at, step_ns): (usize, u64)| {

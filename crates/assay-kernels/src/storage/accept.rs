@@ -1,6 +1,6 @@
-//! Whether a workload can be carried out as it is written, before anything starts.
+//! Validation of a workload before anything starts.
 //!
-//! Refuses with the values that contradict each other; never changes them.
+//! Rejects contradictory values with a message that contains them; never changes them.
 
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
@@ -14,17 +14,17 @@ use super::error::StorageError;
 use super::phase;
 use super::target::Opened;
 
-/// One I/O is at most this long: results of the kernel are signed 32-bit numbers, and fixed buffers end
-/// here.
+/// Maximum size of one I/O: results of the kernel are signed 32-bit numbers, and this is the limit
+/// of fixed buffers.
 const MAXIMUM_IO_BYTES: u64 = 1 << 30;
 /// The largest submission ring of the kernel (`IORING_MAX_ENTRIES`).
 const MAXIMUM_DEPTH: u64 = 32_768;
 
-/// Verification keeps a byte per block; with more blocks than this it would need more memory than
-/// machines commonly have to spare, 4 GiB.
+/// Maximum number of blocks for verification, which keeps a byte per block: more would need more
+/// memory than machines commonly have to spare, 4 GiB.
 const MOST_BLOCKS: u64 = 1 << 32;
 
-/// What is requested, without its targets.
+/// Checks the parameters of a workload that do not depend on its targets.
 pub(super) fn workload(workload: &StorageWorkload) -> Result<(), StorageError> {
     refuse_if(workload.streams.is_empty(), || "a workload without streams".to_owned())?;
     let verifies = workload.data.verify != Verify::Off;
@@ -98,7 +98,7 @@ fn stream(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), Stor
     })
 }
 
-/// What the stream does besides.
+/// Checks trims, syncs, pauses, skew and rotation of a stream.
 fn conduct(workload: &StorageWorkload, stream: &StorageStream) -> Result<(), StorageError> {
     let (name, conduct) = (&stream.name, &stream.conduct);
     let waits = matches!(workload.engine, EngineChoice::Threads | EngineChoice::Null);
@@ -140,7 +140,7 @@ fn ends(workload: &StorageWorkload, stream: &StorageStream) -> bool {
         || stream.conduct.duration_s.is_some()
 }
 
-/// The streams against the targets as they were found.
+/// Checks the streams against the targets as opened.
 pub(super) fn targets(
     workload: &StorageWorkload,
     opened: &[Opened],
@@ -185,7 +185,7 @@ pub(super) fn targets(
     Ok(())
 }
 
-/// All lengths and places that everything else is a sum of.
+/// Returns all lengths and offsets that those of every I/O are sums of.
 fn multiples(
     stream: &StorageStream,
     align: Option<u64>,
@@ -201,7 +201,7 @@ fn multiples(
         let step = if size.max_bytes > size.min_bytes { size.step_bytes } else { 0 };
         [size.min_bytes, step]
     });
-    // A hot area's end is where the rest begins, but only sequential I/O starts just there.
+    // A hot area ends where the rest begins, but only sequential I/O starts exactly there.
     let hot = stream.hit_area.map_or(0, |hit| hit.bytes);
     sizes.chain([align.unwrap_or(0), start, gap, hot])
 }

@@ -1,7 +1,8 @@
-//! Which slot may start an I/O at which moment: as soon as it is free, under a cap, or by a schedule.
+//! Scheduling of slots: decides which slot may start an I/O at which time, at once, under a cap, or
+//! by a schedule.
 //!
-//! One full lane never holds up another: its arrival waits with the lane, and keeps its intended moment.
-//! Never decides where an I/O goes.
+//! A full lane never delays another: its arrival waits with the lane, and keeps its intended start.
+//! Does not choose the offset of an I/O.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,15 +13,15 @@ use super::arrivals::Source;
 use super::lane::Lane;
 use super::pace::Pace;
 
-/// Waits shorter than this are spent looking. A timer on an idle CPU of a virtual machine fires some
-/// 50 µs late, on bare metal some 5 µs; a longer spin would cost a CPU at 20,000 IO/s.
+/// Waits shorter than this are spent spinning. A timer on an idle CPU fires about 50 µs late in a
+/// virtual machine and 5 µs late on bare metal; a longer spin would use a whole CPU at 20,000 IO/s.
 pub(super) const SPIN_NS: u64 = 30_000;
 
-/// The order of work.
+/// Order in which slots start I/O.
 #[derive(Debug)]
 pub(super) struct Agenda {
     law: Law,
-    /// Slots that got no place, back after the round.
+    /// Slots that got no offset; returned after the round.
     put_back: Vec<(u32, u32, Option<u64>)>,
 }
 
@@ -32,9 +33,10 @@ enum Law {
 }
 
 impl Agenda {
-    /// Every slot starts as soon as it is free; with a cap in B/s, not faster than that.
+    /// Creates a closed loop: every slot starts as soon as it is free, limited to the cap in B/s if
+    /// there is one.
     pub(super) fn closed(slots: u32, cap_bytes_per_s: Option<f64>, start_ns: u64) -> Self {
-        // The first slot is taken first.
+        // Slot 0 is taken first.
         let ready = (0..slots).rev().collect();
         let law = match cap_bytes_per_s {
             None => Law::Closed { ready },
@@ -43,14 +45,15 @@ impl Agenda {
         Self { law, put_back: Vec::with_capacity(slots as usize) }
     }
 
-    /// As in a closed loop, with a pause after every so many I/O, once they are all done.
+    /// Creates a closed loop with a pause after every group of I/O, once the whole group is done.
     pub(super) fn pausing(slots: u32, pauses: Pauses) -> Self {
         let ready = (0..slots).rev().collect();
         let law = Law::Paced { ready, pace: Pace::pauses(pauses, slots) };
         Self { law, put_back: Vec::with_capacity(slots as usize) }
     }
 
-    /// Lane `i` starts an I/O whenever `sources[i]` says so, counted from `start_ns`.
+    /// Creates an open loop: lane `i` starts an I/O at each arrival of `sources[i]`, counted from
+    /// `start_ns`.
     pub(super) fn open(mut sources: Vec<Source>, start_ns: u64) -> Self {
         let due = sources
             .iter_mut()
@@ -61,7 +64,7 @@ impl Agenda {
         Self { law: Law::Open { due, sources, start_ns }, put_back }
     }
 
-    /// A slot that may start now, with its intended moment in an open loop.
+    /// Takes a slot that may start now, with its intended start in an open loop.
     #[inline]
     pub(super) fn take(
         &mut self,
@@ -91,14 +94,14 @@ impl Agenda {
         }
     }
 
-    /// Notes that the slot just taken starts an I/O of `bytes`.
+    /// Records that the slot just taken starts an I/O of `bytes`.
     #[inline]
     pub(super) fn issued(&mut self, lane: u32, bytes: u64) {
         match &mut self.law {
             Law::Closed { .. } => {}
             Law::Paced { pace, .. } => pace.issued(bytes),
             Law::Open { due, sources, start_ns } => match &mut sources[lane as usize] {
-                // The next arrival belongs to whoever is free then.
+                // The next arrival belongs to the thread that is free then.
                 Source::Shared(_) => {}
                 own @ Source::Own(_) => {
                     due.push(Reverse((start_ns.saturating_add(own.next_ns()), lane)));
@@ -107,19 +110,19 @@ impl Agenda {
         }
     }
 
-    /// Notes that the slot just taken never comes back.
+    /// Records that the slot just taken never comes back.
     pub(super) fn retire(&mut self) {
         if let Law::Paced { pace, .. } = &mut self.law {
             pace.retire();
         }
     }
 
-    /// Gives back a slot that found no place, with its arrival.
+    /// Puts back a slot that got no offset, with its arrival.
     pub(super) fn put_back(&mut self, slot: u32, lane: u32, intended_ns: Option<u64>) {
         self.put_back.push((slot, lane, intended_ns));
     }
 
-    /// Lets slots that were put back be taken again.
+    /// Makes the slots that were put back available again.
     #[inline]
     pub(super) fn return_put_back(&mut self, lanes: &mut [Lane]) {
         while let Some((slot, lane, intended_ns)) = self.put_back.pop() {
@@ -137,7 +140,7 @@ impl Agenda {
         }
     }
 
-    /// A slot is free again.
+    /// Releases a slot.
     #[inline]
     pub(super) fn free(&mut self, slot: u32, at: u32, lanes: &mut [Lane]) {
         match &mut self.law {
@@ -153,8 +156,8 @@ impl Agenda {
         }
     }
 
-    /// What was due before `end_ns` and has not started, once nothing is in flight any more: for each its
-    /// lane, when it was due, and how many I/O at once.
+    /// Removes the arrivals before `end_ns` that have not started, once nothing is in flight any
+    /// more. Calls `each` with the lane, the intended start and the number of I/O.
     pub(super) fn not_started(&mut self, end_ns: u64, mut each: impl FnMut(u32, u64, u64)) {
         let Law::Open { due, sources, start_ns } = &mut self.law else { return };
         let start_ns = *start_ns;
@@ -166,7 +169,7 @@ impl Agenda {
         }
     }
 
-    /// When a slot that is free may start next; `None` when none waits.
+    /// Returns the time at which a free slot may start next; `None` if none waits.
     #[inline]
     pub(super) fn next_ns(&self) -> Option<u64> {
         match &self.law {

@@ -1,6 +1,6 @@
-//! When the next I/O of an open loop is due: moments fixed by rate, law and seed alone.
+//! Arrival schedules of open loops: due times determined by rate, distribution and seed alone.
 //!
-//! Never looks at a clock and never at what became of earlier I/O.
+//! Independent of clocks and of the completion of earlier I/O.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,7 +8,7 @@ use assay_model::workload::storage::Arrivals;
 
 use super::random::Draws;
 
-/// I/O of a backlog that are looked at one by one.
+/// Maximum length of a backlog whose arrivals are counted one by one.
 const SINGLY: f64 = 1e6;
 
 /// Arrivals of one lane, in nanoseconds from the start.
@@ -16,14 +16,14 @@ const SINGLY: f64 = 1e6;
 pub(super) struct Schedule {
     law: Arrivals,
     mean_gap_ns: f64,
-    /// The moment before the next arrival. Whole nanoseconds stay exact for 104 days (2⁵³ ns).
+    /// Time of the last arrival. Whole nanoseconds stay exact for 104 days (2⁵³ ns).
     at_ns: f64,
     draws: Draws,
 }
 
 impl Schedule {
-    /// `rate_per_s` arrivals per second. Equal gaps begin at `first` of a gap, 0 … 1, so that several
-    /// schedules interlock.
+    /// Creates a schedule of `rate_per_s` arrivals per second. Constant gaps begin at the fraction
+    /// `first` of a gap, 0 … 1, so that several schedules interleave.
     pub(super) fn new(law: Arrivals, rate_per_s: f64, first: f64, draws: Draws) -> Self {
         let mean_gap_ns = 1e9 / rate_per_s;
         let at_ns = match law {
@@ -33,7 +33,7 @@ impl Schedule {
         Self { law, mean_gap_ns, at_ns, draws }
     }
 
-    /// The next arrival.
+    /// Returns the time of the next arrival.
     pub(super) fn next_ns(&mut self) -> u64 {
         self.at_ns += match self.law {
             // The inverse of the distribution: −ln(1 − u) has mean 1.
@@ -44,10 +44,10 @@ impl Schedule {
         self.at_ns as u64
     }
 
-    /// What is due before `end_ns` and nobody has taken: when, and how many I/O at once.
+    /// Takes all remaining arrivals before `end_ns`; calls `each` with their time and number.
     ///
-    /// A backlog of more than a million is counted in evenly spaced groups, so that looking through it
-    /// takes milliseconds however far the target stayed behind.
+    /// A backlog of more than a million is counted in evenly spaced groups, so that this takes
+    /// milliseconds for a backlog of any length.
     pub(super) fn rest(&mut self, end_ns: u64, each: &mut impl FnMut(u64, u64)) {
         loop {
             let left = (end_ns as f64 - self.at_ns) / self.mean_gap_ns;
@@ -70,27 +70,27 @@ impl Schedule {
     }
 }
 
-/// Who takes arrivals from a schedule: one worker, or several that each carry one I/O at a time.
+/// Arrivals of one lane: its own schedule, or one shared by threads with one I/O each.
 #[derive(Debug, Clone)]
 pub(super) enum Source {
-    /// One worker, which never waits for anyone.
+    /// Schedule of one worker, which never waits for others.
     Own(Schedule),
-    /// Blocking threads, of which each takes the next arrival when it is free.
+    /// Schedule of blocking threads; each takes the next arrival when it is free.
     Shared(Arc<Mutex<Schedule>>),
 }
 
 impl Source {
-    /// The next arrival that nobody has taken.
+    /// Takes the next arrival.
     #[inline]
     pub(super) fn next_ns(&mut self) -> u64 {
         match self {
             Self::Own(schedule) => schedule.next_ns(),
-            // A schedule cannot be left half changed, so a panic elsewhere does not spoil it.
+            // A panic cannot leave a schedule half changed, so a poisoned lock is safe to use.
             Self::Shared(it) => it.lock().unwrap_or_else(PoisonError::into_inner).next_ns(),
         }
     }
 
-    /// The same as [`Schedule::rest`].
+    /// Takes all remaining arrivals before `end_ns`; see [`ArrivalSchedule::take_until`].
     pub(super) fn rest(&mut self, end_ns: u64, each: &mut impl FnMut(u64, u64)) {
         match self {
             Self::Own(schedule) => schedule.rest(end_ns, each),
@@ -107,7 +107,7 @@ mod tests {
 
     const COUNT: u32 = 100_000;
 
-    /// Gaps in units of their mean.
+    /// Returns the gaps in units of their mean.
     fn gaps(law: Arrivals) -> Vec<f64> {
         let mut schedule = Schedule::new(law, 1000.0, 0.0, Draws::new(3, 1));
         let mut before = 0;
@@ -138,7 +138,7 @@ mod tests {
         }
     }
 
-    /// How many are left, and the mean of their moments as a share of the end.
+    /// Returns the number of remaining arrivals, and the mean of their times as a share of the end.
     fn left(law: Arrivals, rate_per_s: f64, end_ns: u64) -> (u64, f64) {
         let mut schedule = Schedule::new(law, rate_per_s, 0.0, Draws::new(3, 1));
         let (mut count, mut sum) = (0, 0.0);
@@ -155,7 +155,7 @@ mod tests {
     fn a_backlog_is_counted_to_its_end() {
         const SECOND_NS: u64 = 1_000_000_000;
         assert_eq!(left(Arrivals::Constant, 2000.0, SECOND_NS).0, 2000);
-        // A target that hangs for an hour below a rate that nothing reaches.
+        // Backlog of a target that hangs for an hour, at a rate above all that devices reach.
         for law in [Arrivals::Constant, Arrivals::Exponential] {
             let (count, middle) = left(law, 1e8, 3600 * SECOND_NS);
             assert!((count as f64 / 3.6e11 - 1.0).abs() < 1e-6, "{law:?}: {count}");

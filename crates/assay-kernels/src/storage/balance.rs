@@ -1,16 +1,16 @@
-//! Shares without a rate: a stream that is ahead of its share of the I/O waits for the slowest.
+//! Shares of the I/O without a rate: a stream that is ahead of its share waits for the slowest.
 //!
-//! Counts only; never looks at a clock and never waits itself.
+//! Only counts; reads no clock and does not wait itself.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use assay_model::workload::storage::{Load, StorageStream, StorageWorkload};
 
-/// How far a stream may be ahead beyond what it may have in flight: below that, two streams of the same
-/// speed would wait for each other at every I/O.
+/// Minimum number of I/O that a stream may be ahead: with less, two streams of the same speed would
+/// wait for each other at every I/O.
 const SLACK: f64 = 64.0;
 
-/// What each stream has begun.
+/// Number of I/O started by each stream.
 #[derive(Debug)]
 pub(super) struct Balance {
     streams: Vec<Counted>,
@@ -18,16 +18,16 @@ pub(super) struct Balance {
 
 #[derive(Debug)]
 struct Counted {
-    /// Share of the I/O of all streams that hold shares; 0 = it holds none.
+    /// Share of the I/O of all streams with shares; 0 for a stream without one.
     share: f64,
-    /// I/O it may be ahead.
+    /// Number of I/O that the stream may be ahead.
     ahead: f64,
     begun: AtomicU64,
     ended: AtomicBool,
 }
 
 impl Balance {
-    /// The shares of a workload's streams; `None` where none are to be held.
+    /// Creates the balance of a workload's streams; `None` if they have no shares to keep.
     pub(super) fn of(workload: &StorageWorkload) -> Option<Self> {
         if workload.load != Load::Balanced {
             return None;
@@ -45,7 +45,8 @@ impl Balance {
         Some(Self { streams: workload.streams.iter().map(counted).collect() })
     }
 
-    /// Whether the stream may begin an I/O: it is at most so far ahead of the slowest that goes on.
+    /// Returns whether the stream may start an I/O: its lead over the slowest active stream is
+    /// within the limit.
     #[inline]
     pub(super) fn may_begin(&self, stream: usize) -> bool {
         let own = &self.streams[stream];
@@ -58,13 +59,13 @@ impl Balance {
         (own.begun.load(Ordering::Relaxed) as f64) < slowest * own.share + own.ahead
     }
 
-    /// Notes that an I/O of the stream begins.
+    /// Records that an I/O of the stream starts.
     #[inline]
     pub(super) fn begins(&self, stream: usize) {
         self.streams[stream].begun.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Nobody waits any longer for a stream that has nothing left to do on one of its targets.
+    /// Records that the stream has finished one of its targets; no stream waits for it any longer.
     pub(super) fn ends(&self, stream: usize) {
         self.streams[stream].ended.store(true, Ordering::Relaxed);
     }

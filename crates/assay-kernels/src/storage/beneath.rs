@@ -1,6 +1,7 @@
-//! Files opened below a folder without following any link: `openat2(2)`, since Linux 5.6.
+//! Opens files below a folder without following links: `openat2(2)`, since Linux 5.6.
 //!
-//! Older kernels, and containers that hide the call, follow no link in the place of the file itself.
+//! On older kernels, and in containers that hide the call, only a link in the last path component
+//! is refused.
 
 use std::ffi::CString;
 use std::fs::{File, OpenOptions, Permissions};
@@ -10,21 +11,21 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// `fchmodat2(2)`, since Linux 6.6: a call of all machines has one number there (`scripts/syscall.tbl`), and the crate
-/// libc knows it for x86-64 alone.
+/// `fchmodat2(2)`, since Linux 6.6. The call has the same number on all architectures
+/// (`scripts/syscall.tbl`); the crate libc defines it only for x86-64.
 const FCHMODAT2: libc::c_long = 452;
 
-/// A folder that is held open; `None` = it is not there yet.
+/// Folder that is kept open; `None` = it does not exist yet.
 #[derive(Debug)]
 pub(super) struct Anchor {
     path: PathBuf,
     folder: Option<File>,
-    /// Whether the kernel has the call.
+    /// Whether the kernel supports `openat2`.
     is_strict: bool,
 }
 
 impl Anchor {
-    /// Opens a folder that is no link itself.
+    /// Opens a folder; refuses a link.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(libc::O_PATH | libc::O_DIRECTORY | libc::O_NOFOLLOW);
@@ -38,7 +39,7 @@ impl Anchor {
         Ok(Self { path: path.to_path_buf(), folder, is_strict })
     }
 
-    /// Opens a file below it, with flags of `open(2)`.
+    /// Opens a file below the folder, with flags of `open(2)`.
     pub(super) fn open_below(&self, path: &Path, flags: libc::c_int) -> io::Result<File> {
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
         match (&self.folder, path.strip_prefix(&self.path)) {
@@ -49,7 +50,7 @@ impl Anchor {
         }
     }
 
-    /// Gives a file below it the mode 0644; never what a link leads to.
+    /// Sets the mode of a file below the folder to 0644; never that of a link's target.
     pub(super) fn set_mode(&self, path: &Path) -> io::Result<()> {
         let below = path.strip_prefix(&self.path).unwrap_or(path);
         let folder = self.folder.as_ref().map_or(libc::AT_FDCWD, AsRawFd::as_raw_fd);
@@ -86,8 +87,8 @@ fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<
     let mode = if flags & libc::O_CREAT == 0 { 0 } else { 0o644 };
     let how = How { flags: flags as u64, mode, resolve: NO_SYMLINKS | BENEATH };
     let name = terminated(below)?;
-    // SAFETY: the path is terminated, `how` is a whole `struct open_how` of the size that is given, and both
-    // outlive the call.
+    // SAFETY: the path is terminated, `how` is a whole `struct open_how` of the given size, and
+    // both outlive the call.
     let opened = unsafe {
         libc::syscall(
             libc::SYS_openat2,
@@ -112,7 +113,7 @@ fn owned(opened: libc::c_long) -> io::Result<File> {
     if descriptor < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel has just given this descriptor, and nobody else has it.
+    // SAFETY: the kernel has just returned this descriptor, and nothing else owns it.
     Ok(unsafe { File::from_raw_fd(descriptor) })
 }
 

@@ -1,44 +1,44 @@
-//! Memory of one worker's I/O: a part per slot, aligned for direct I/O, touched before the start.
+//! I/O memory of one worker: a part per slot, aligned for direct I/O, touched before the start.
 //!
-//! What is written and what is read lie apart, so that data read never becomes data written.
+//! Read and write parts are separate, so that data read never becomes data written.
 
 use crate::mapping::{MapError, Mapping, PageAdvice};
 
 use super::content;
 
-/// Parts begin at multiples of this: the page, which satisfies every device's memory alignment.
+/// Alignment of parts: the page, which satisfies every device's memory alignment.
 const ALIGNMENT_BYTES: usize = 4096;
-/// A slab of this size is worth asking for huge pages.
+/// Minimum size of a slab for huge pages.
 const LARGE_BYTES: usize = 2 << 20;
 
-/// What a worker's memory is for.
+/// Requirements of a worker's memory.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
     /// Parts for each direction.
     pub(super) slots: u32,
-    /// The largest I/O.
+    /// Size of the largest I/O.
     pub(super) bytes: u64,
     /// Whether data is read.
     pub(super) reads: bool,
-    /// The compressible share of data written; `None` = nothing is written.
+    /// Compressible share of the data written; `None` = nothing is written.
     pub(super) writes: Option<f64>,
     /// Seed of the data.
     pub(super) seed: u64,
-    /// Whether large buffers are huge pages.
+    /// Whether large buffers use huge pages.
     pub(super) huge: bool,
 }
 
-/// The memory.
+/// Read and write memory of a worker.
 #[derive(Debug)]
 pub(super) struct Buffers {
     slab: Mapping,
     stride: usize,
-    /// Where the parts to be written begin.
+    /// Offset of the first write part.
     writes_at: usize,
 }
 
 impl Buffers {
-    /// Maps, touches and fills.
+    /// Maps, touches and fills the memory.
     pub(super) fn new(need: Need) -> Result<Self, MapError> {
         let stride = (need.bytes as usize).next_multiple_of(ALIGNMENT_BYTES);
         let half = stride * need.slots as usize;
@@ -58,35 +58,35 @@ impl Buffers {
         Ok(Self { slab, stride, writes_at })
     }
 
-    /// Start and length of everything, for an engine.
+    /// Returns start and length of all memory, for an engine.
     pub(super) fn all(&self) -> (*mut u8, usize) {
         (self.slab.as_ptr(), self.slab.len_bytes())
     }
 
-    /// Where slot `slot` reads to.
+    /// Returns the address that slot `slot` reads to.
     #[inline]
     pub(super) fn read_part(&self, slot: u32) -> *mut u8 {
         self.slab.as_ptr().wrapping_add(slot as usize * self.stride)
     }
 
-    /// Where slot `slot` writes from.
+    /// Returns the address that slot `slot` writes from.
     #[inline]
     pub(super) fn write_part(&self, slot: u32) -> *mut u8 {
         self.slab.as_ptr().wrapping_add(self.writes_at + slot as usize * self.stride)
     }
 
-    /// What slot `slot` has read; the slot must not be in flight.
+    /// Returns the data that slot `slot` has read; the slot must not be in flight.
     pub(super) fn readable(&self, slot: u32, bytes: usize) -> &[u8] {
         assert!(bytes <= self.stride, "a part holds the maximum I/O");
-        // SAFETY: the part is within the slab, is initialised, and the kernel has given it back.
+        // SAFETY: the part is within the slab, is initialised, and no longer used by the kernel.
         unsafe { std::slice::from_raw_parts(self.read_part(slot), bytes) }
     }
 
-    /// What slot `slot` will write; the slot must not be in flight.
+    /// Returns the memory that slot `slot` will write; the slot must not be in flight.
     pub(super) fn writable(&mut self, slot: u32, bytes: usize) -> &mut [u8] {
         assert!(bytes <= self.stride, "a part holds the maximum I/O");
-        // SAFETY: as for `read`; `&mut self` keeps other views of this thread away, and parts of other
-        // slots, which the kernel may be reading, lie apart.
+        // SAFETY: as for `readable`; `&mut self` excludes other views of this thread, and parts of
+        // other slots, which the kernel may be reading, do not overlap.
         unsafe { std::slice::from_raw_parts_mut(self.write_part(slot), bytes) }
     }
 }

@@ -1,24 +1,25 @@
-//! How busy the machine's CPUs were since the last look, all programs together.
+//! CPU usage of the machine since the last reading, all programs together.
 //!
-//! Where the kernel does not say, nothing is claimed: both shares are 0.
+//! Both shares are 0 if the kernel does not report it.
 
 use std::fs;
 
 use assay_model::cpu_times::{Columns, CpuTimes, in_kernel, in_programs, total};
 
-/// The state at the last look.
+/// Counters at the last reading.
 #[derive(Debug)]
 pub(super) struct Busy {
     last: Columns,
 }
 
 impl Busy {
-    /// From now on.
+    /// Takes the first reading.
     pub(super) fn begin() -> Self {
         Self { last: read() }
     }
 
-    /// Shares of all CPUs' time since the last look: in programs, in the kernel; 0 … 1.
+    /// Returns the shares of all CPUs' time since the last reading: in programs, in the kernel; 0 …
+    /// 1.
     pub(super) fn shares(&mut self) -> (f64, f64) {
         let now = read();
         let before = std::mem::replace(&mut self.last, now);

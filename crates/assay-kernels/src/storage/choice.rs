@@ -1,6 +1,6 @@
-//! Which engine: the one requested, or the best that the kernel grants.
+//! Selection of the engine: the one requested, or the best that the kernel supports.
 //!
-//! Asks the kernel by setting an engine up, and never by version numbers; what it says is kept as the
+//! Tests support by setting an engine up, never by version numbers; the kernel's error becomes the
 //! reason.
 
 use std::io;
@@ -11,23 +11,23 @@ use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 use super::engine::{Libaio, Setup, StorageEngine, Uring};
 use super::target::Opened;
 
-/// An engine at hand.
+/// Engine that can be selected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Engine {
-    /// Rings.
+    /// `io_uring`, driven by interrupts.
     IoUring,
-    /// Rings, and a device that is polled.
+    /// `io_uring` with a polled device.
     IoUringPolled,
     /// `io_submit`.
     Libaio,
     /// Blocking calls.
     Threads,
-    /// None.
+    /// No I/O.
     Null,
 }
 
 impl Engine {
-    /// Its name in results.
+    /// Returns the engine's name in results.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::IoUring => "io_uring",
@@ -39,28 +39,27 @@ impl Engine {
     }
 }
 
-/// An engine and why.
+/// Selected engine and the reason.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Chosen {
-    /// Which.
     pub(super) engine: Engine,
-    /// Why, for the result.
+    /// Reason for the result.
     pub(super) reason: EngineReason,
 }
 
-/// What can be chosen: an engine, or two between which only a contest decides.
+/// Result of the selection: an engine, or two that must be compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Choice {
-    /// This.
+    /// Selected engine.
     Of(Chosen),
-    /// Either, as it turns out.
+    /// Two engines of which a comparison selects the faster.
     Contest {
-        /// Both, the one to prefer at equal rates first.
+        /// Both, with the preferred one at equal rates first.
         engines: [Engine; 2],
     },
 }
 
-/// Chooses for a workload and its targets.
+/// Selects the engine for a workload and its targets.
 pub(super) fn choose(workload: &StorageWorkload, opened: &[Opened]) -> Choice {
     let of = |engine| Choice::Of(Chosen { engine, reason: EngineReason::AskedFor });
     match workload.engine {
@@ -77,8 +76,9 @@ pub(super) fn choose(workload: &StorageWorkload, opened: &[Opened]) -> Choice {
     }
 }
 
-/// The order is rings, `io_submit`, threads; with the page cache `io_submit` blocks, so it is passed
-/// over. Where rings may take a detour over kernel threads, as on NFS, a contest decides.
+/// Selects in the order `io_uring`, `io_submit`, threads. `io_submit` blocks with the page cache,
+/// so it is skipped for buffered I/O. If `io_uring` may fall back to kernel threads, as on NFS, a
+/// comparison decides.
 fn automatic(
     direct: bool,
     may_detour: bool,
@@ -104,7 +104,7 @@ fn automatic(
     of(engine, EngineReason::Refused { io_uring, libaio: libaio.map(|it| it.to_string()) })
 }
 
-/// Why the kernel does not give this engine, if it does not.
+/// Returns the kernel's reason for refusing this engine, if it does.
 fn refusal<E: StorageEngine>() -> Option<io::Error> {
     let nothing =
         Setup { files: &[], slab: (std::ptr::null_mut(), 0), slots: 1, is_far: false };

@@ -1,22 +1,22 @@
-//! What is written: incompressible data, and on request a stamp in every sector that says where the
-//! sector belongs, when it was written, and what it held.
+//! Content of writes: incompressible data, and optionally a stamp in every sector with the sector's
+//! address, the number of the write and a checksum.
 //!
-//! Never decides what to do about damage: it says what is wrong with a sector.
+//! Reports the damage of a sector; does not decide what follows.
 
 use std::fmt;
 
 use super::random;
 
-/// Every sector of this many bytes is stamped, whatever the size of the I/O, so that what was written in
-/// pieces of one size can be checked in pieces of another. The smallest unit of any block device.
+/// Size of a stamped unit, independent of the size of the I/O, so that data written in one size can
+/// be checked in another. The smallest unit of any block device.
 pub(super) const SECTOR_BYTES: usize = 512;
-/// Compressors of storage work on pages of this size or larger, so each has its compressible part.
+/// Storage compresses pages of this size or larger, so each has its compressible part.
 const PAGE_BYTES: usize = 4096;
 const MAGIC: u64 = u64::from_le_bytes(*b"assay\x01st");
 
 const WORDS: usize = SECTOR_BYTES / 8;
-/// Places of the stamp's words in a sector. Magic and address are at both ends, so that a sector of
-/// which only a part is left is still known to have been stamped.
+/// Positions of the stamp's words in a sector. Magic and address are at both ends, so that a partly
+/// overwritten sector is still recognised as stamped.
 const AT_MAGIC: usize = 0;
 const AT_ADDRESS: usize = 1;
 const AT_GENERATION: usize = 2;
@@ -24,19 +24,19 @@ const AT_CHECKSUM: usize = 3;
 const AT_LAST_ADDRESS: usize = WORDS - 2;
 const AT_LAST_MAGIC: usize = WORDS - 1;
 
-/// What is wrong with a sector.
+/// Damage of a sector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Damage {
-    /// It should be stamped, and nothing of a stamp is there.
+    /// The sector should be stamped, and has no part of a stamp.
     Unstamped,
-    /// Its contents are not those that were stamped.
+    /// The contents do not match the checksum.
     Contents,
-    /// Its contents are sound but belong elsewhere.
+    /// The contents are valid but belong to another address.
     Address {
-        /// Where, in bytes.
+        /// That address, in bytes.
         found: u64,
     },
-    /// Its contents are sound but are not the last that were written here.
+    /// The contents are valid but older than the last write.
     Stale,
 }
 
@@ -51,18 +51,18 @@ impl fmt::Display for Damage {
     }
 }
 
-/// What a sector is held against.
+/// Stamp that a sector is expected to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Expected {
     /// Written during this phase, with this generation.
     Generation(u64),
-    /// Stamped before this phase, by whomever.
+    /// Stamped before this phase.
     Stamped,
-    /// Perhaps never stamped; if it is, the stamp must be right.
+    /// Possibly never stamped; a stamp, if any, must be valid.
     Unknown,
 }
 
-/// Fills memory with incompressible data of which each page's share `compressible` is zeros.
+/// Fills memory with incompressible data; the share `compressible` of each page is zeros.
 pub(super) fn fill(memory: &mut [u8], compressible: f64, seed: u64) {
     let random_bytes = ((1.0 - compressible) * PAGE_BYTES as f64).round() as usize;
     let mut draws = random::Draws::new(seed, 0);
@@ -75,7 +75,7 @@ pub(super) fn fill(memory: &mut [u8], compressible: f64, seed: u64) {
     }
 }
 
-/// Makes the pages of one write unlike all others, so that nothing is stored once for several.
+/// Makes the pages of one write unique, which prevents deduplication.
 pub(super) fn distinguish(memory: &mut [u8], address: u64, serial: u64) {
     for (page, at) in memory.chunks_exact_mut(PAGE_BYTES).zip(0_u64..) {
         page[..8].copy_from_slice(&random::mix(address + at).to_le_bytes());
@@ -83,7 +83,7 @@ pub(super) fn distinguish(memory: &mut [u8], address: u64, serial: u64) {
     }
 }
 
-/// Stamps every whole sector of what will be written at `address`.
+/// Stamps every whole sector of a write at `address`.
 pub(super) fn stamp(memory: &mut [u8], address: u64, generation: u64) {
     for (sector, at) in
         memory.chunks_exact_mut(SECTOR_BYTES).zip((address..).step_by(SECTOR_BYTES))
@@ -102,7 +102,7 @@ pub(super) fn stamp(memory: &mut [u8], address: u64, generation: u64) {
     }
 }
 
-/// What is wrong with one sector that was read from `address`.
+/// Returns the damage of one sector that was read from `address`, if any.
 pub(super) fn check(sector: &[u8], address: u64, expected: Expected) -> Option<Damage> {
     if !is_stamped(sector, address) {
         return (expected != Expected::Unknown).then_some(Damage::Unstamped);
@@ -110,7 +110,7 @@ pub(super) fn check(sector: &[u8], address: u64, expected: Expected) -> Option<D
     if get(sector, AT_CHECKSUM) != checksum(sector) {
         return Some(Damage::Contents);
     }
-    // The checksum covers all that follows.
+    // The checksum covers all fields below.
     let found = get(sector, AT_ADDRESS);
     if found != address {
         return Some(Damage::Address { found });
@@ -120,8 +120,8 @@ pub(super) fn check(sector: &[u8], address: u64, expected: Expected) -> Option<D
     is_stale.then_some(Damage::Stale)
 }
 
-/// Whether anything of a stamp is left: magic or address, at either end. Address 0 is also what an
-/// empty sector holds, so there only the magic tells.
+/// Returns whether any part of a stamp is left: magic or address, at either end. Empty sectors
+/// contain zeros too, so for address 0 only the magic counts.
 pub(super) fn is_stamped(sector: &[u8], address: u64) -> bool {
     get(sector, AT_MAGIC) == MAGIC
         || get(sector, AT_LAST_MAGIC) == MAGIC
@@ -138,9 +138,9 @@ fn put(sector: &mut [u8], place: usize, word: u64) {
     sector[place * 8..place * 8 + 8].copy_from_slice(&word.to_le_bytes());
 }
 
-/// A checksum of all words but itself: h ← (rotate(h) ⊕ word)·K in four lanes. Each step is a bijection
-/// of h and of the word, so damage within one word is always found, and other damage is missed once in
-/// 2⁶⁴ cases.
+/// Returns the checksum of all words but itself: h ← (rotate(h) ⊕ word)·K in four lanes. Each step
+/// is a bijection of h and of the word, so damage within one word is always found, and other damage
+/// is missed once in 2⁶⁴ cases.
 fn checksum(sector: &[u8]) -> u64 {
     const K: u64 = 0x9FB2_1C65_1E98_DF25;
     let mut lanes = [K, K.rotate_left(16), K.rotate_left(32), K.rotate_left(48)];

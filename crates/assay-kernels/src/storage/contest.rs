@@ -1,7 +1,7 @@
-//! Which of two engines is faster on these targets: the workload itself with small blocks, twice, for a moment, once for
-//! all phases on them.
+//! Comparison of two engines on the workload's targets: the workload with small blocks runs briefly
+//! on each. The result holds for all phases on these targets.
 //!
-//! Nothing of it counts, and nothing is written where the workload would not write.
+//! The runs do not count, and write only where the workload would.
 
 use std::path::PathBuf;
 
@@ -23,14 +23,15 @@ const MOMENT: StorageTiming = StorageTiming {
     interval_s: 1.0,
     stop_after_bytes: None,
 };
-/// Numbers of contests among the steps of a case: beyond all of those.
+/// Offset of the seeds of comparisons, beyond the numbers of all steps of a case.
 const CONTESTS: u64 = 1 << 32;
-/// The second engine must be this much faster to be taken: less is noise of a moment.
+/// Minimum ratio at which the second engine is selected: smaller differences are noise.
 const CLEARLY: f64 = 1.05;
-/// With blocks that no target needs greater, the time of an I/O is the engine's, and not that of moving its bytes.
+/// Block size at which the engine dominates the time of an I/O, not the transfer of its bytes;
+/// larger if a target needs it.
 const SMALL_BYTES: u64 = 4096;
 
-/// The engine that won before, or wins now.
+/// Returns the engine selected before for these targets, or compares both now.
 pub(super) fn decide(
     workload: &StorageWorkload,
     opened: &[Opened],
@@ -41,7 +42,7 @@ pub(super) fn decide(
     if let Some(chosen) = watched.held.chosen(&targets) {
         return Ok(chosen);
     }
-    // Stamps of a contest would be taken for older writes.
+    // Stamps of a comparison would be mistaken for older writes.
     if workload.data.verify != Verify::Off {
         return Ok(Chosen { engine: engines[0], reason: EngineReason::UntriedContest });
     }
@@ -50,7 +51,7 @@ pub(super) fn decide(
     Ok(chosen)
 }
 
-/// Tries both in a closed loop, which is where they differ.
+/// Measures both in a closed loop, in which engines differ.
 fn hold(
     workload: &StorageWorkload,
     opened: &[Opened],
@@ -69,7 +70,8 @@ fn hold(
     }
     let mut rates = [0.0; 2];
     for (nth, (rate, engine)) in rates.iter_mut().zip(engines).enumerate() {
-        // Blocks that the other engine, or the measurement, does not find warm.
+        // Different offsets for each run, so that no cache is warm for the other engine or the
+        // measurement.
         short.seed = seed::derived(workload.seed, CONTESTS + nth as u64);
         let mut control = Control {
             stop: watched.stop,
@@ -91,7 +93,8 @@ fn hold(
     Ok(Chosen { engine, reason })
 }
 
-/// Makes blocks small that are a multiple of it, where the places of I/O do not depend on their size.
+/// Reduces the block sizes to `bytes` if all are multiples of it and the offsets do not depend on
+/// them.
 fn shrink(stream: &mut StorageStream, bytes: u64) {
     let is_free = matches!(
         stream.pattern,

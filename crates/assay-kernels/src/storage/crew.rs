@@ -1,6 +1,6 @@
-//! How the I/O of a workload is shared out: workers, and in each a lane per target.
+//! Division of a workload's I/O among workers, with a lane per target in each.
 //!
-//! Pure arithmetic: it opens nothing and starts nothing.
+//! Pure arithmetic: opens nothing and starts nothing.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -13,50 +13,50 @@ use super::arrivals::{Schedule, Source};
 use super::places::{Area, Places, Position};
 use super::random::Draws;
 
-/// What one thread does.
+/// Work of one thread.
 #[derive(Debug)]
 pub(super) struct WorkerPlan {
     /// Index of its stream.
     pub(super) stream: usize,
-    /// One per target it works on.
+    /// Lanes, one per target.
     pub(super) lanes: Vec<LanePlan>,
     /// Its share of a maximum rate, in B/s.
     pub(super) cap_bytes_per_s: Option<f64>,
 }
 
 impl WorkerPlan {
-    /// Whether it has one I/O in flight at most.
+    /// Returns whether it has at most one I/O in flight.
     pub(super) fn is_single(&self) -> bool {
         self.lanes.iter().map(|lane| u64::from(lane.slots)).sum::<u64>() == 1
     }
 }
 
-/// What one thread does to one target.
+/// Work of one thread on one target.
 #[derive(Debug, Clone)]
 pub(super) struct LanePlan {
     /// Index of the target in the workload.
     pub(super) target: usize,
-    /// I/O in flight at most, at least 1.
+    /// Maximum number of I/O in flight, at least 1.
     pub(super) slots: u32,
-    /// The part of the target it works on.
+    /// Part of the target that the lane works on.
     pub(super) area: Area,
-    /// Where it is in it, perhaps together with others.
+    /// Position in the area, possibly shared with other lanes.
     pub(super) position: Position,
-    /// When I/O is due; `None` in a closed loop.
+    /// Arrivals of I/O; `None` in a closed loop.
     pub(super) arrivals: Option<Source>,
-    /// Number of the lane's random words.
+    /// Number of the lane's random sequence.
     pub(super) id: u64,
-    /// Targets that take turns with the first, each with its part and the position in it.
+    /// Targets that alternate with the first, each with its area and position.
     pub(super) others: Vec<(usize, Area, Position)>,
 }
 
-/// Random words of arrivals lie apart from those of places.
+/// Separates the random sequences of arrivals from those of offsets.
 const ARRIVALS_ID: u64 = 1 << 63;
-/// Lanes that were split into single slots number their words within this.
+/// Range of sequence numbers of a lane that is split into single slots.
 const SLOTS_PER_LANE: u64 = 1 << 20;
 
-/// Shares the workload out. `areas` are the targets' parts in use; with `singly` every worker has one
-/// slot, as blocking calls need it.
+/// Divides the workload among workers. `areas` are the targets' used parts; with `singly` every
+/// worker has one slot, which blocking calls require.
 pub(super) fn divide(
     workload: &StorageWorkload,
     areas: &[Area],
@@ -77,8 +77,8 @@ pub(super) fn divide(
     workers
 }
 
-/// I/O in flight that thread `thread` of `threads` gets of `all` on the stream's `nth` target: equal
-/// shares, and who gets one more goes round from target to target.
+/// Returns the I/O in flight of thread `thread` of `threads` on the stream's `nth` target, out of
+/// `all`. Shares are equal; the threads that get one more rotate from target to target.
 fn share(all: u32, threads: u32, thread: u32, nth: usize) -> u32 {
     let (each, more) = (all / threads, all % threads);
     let shift = (nth as u64 * u64::from(more) % u64::from(threads)) as u32;
@@ -110,25 +110,25 @@ fn threads(index: usize, stream: &StorageStream, areas: &[Area]) -> Vec<WorkerPl
     workers
 }
 
-/// One lane over all targets of a stream.
+/// Plans one lane over all targets of a stream.
 fn in_turns(stream: &StorageStream, areas: &[Area]) -> LanePlan {
     let whole = |&target: &usize| {
         let position = Arc::new(AtomicU64::new(Places::first(areas[target], stream.pattern)));
         (target, areas[target], position)
     };
     let mut targets = stream.targets.iter().map(whole);
-    // A workload whose stream has no target is not accepted.
+    // Workloads with a stream without targets are rejected earlier.
     let (target, area, position) = targets.next().expect("a stream has a target");
     let slots = stream.in_flight_per_target;
     LanePlan { target, slots, area, position, arrivals: None, id: 0, others: targets.collect() }
 }
 
-/// Area and position of each of `count` threads that work on one target.
+/// Returns area and position of each of `count` threads that work on one target.
 fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position)> {
     let fresh = |area| Arc::new(AtomicU64::new(Places::first(area, stream.pattern)));
     let shared = fresh(whole);
     let part_bytes = (whole.end - whole.start) / count.max(1);
-    // Parts begin at multiples of the size, so that no I/O is lost between them.
+    // Parts begin at multiples of the I/O size, so that no I/O is lost between them.
     let part_bytes = part_bytes / maximum_bytes(stream) * maximum_bytes(stream);
     (0..count)
         .map(|nth| match stream.pattern {
@@ -152,7 +152,7 @@ fn parts(stream: &StorageStream, whole: Area, count: u64) -> Vec<(Area, Position
         .collect()
 }
 
-/// The largest I/O of a stream, at least one byte.
+/// Returns the largest I/O of a stream, at least one byte.
 pub(super) fn maximum_bytes(stream: &StorageStream) -> u64 {
     stream.every_size().map(|size| size.max_bytes.max(size.min_bytes)).max().unwrap_or(1).max(1)
 }
@@ -168,7 +168,7 @@ fn slots(workers: &[WorkerPlan]) -> f64 {
     workers.iter().flat_map(|worker| &worker.lanes).map(|lane| f64::from(lane.slots)).sum()
 }
 
-/// The part of the phase's rate that is this stream's: its share among those without their own rate.
+/// Returns the stream's share of the phase's rate among the streams without a rate of their own.
 fn share_of_rate(workload: &StorageWorkload, stream: &StorageStream) -> f64 {
     let sharing = workload.streams.iter().filter(|it| it.own_rate_per_s.is_none());
     let sum: f64 = sharing.map(|it| it.rate_share).sum();
@@ -217,7 +217,7 @@ fn give_caps(workers: &mut [WorkerPlan], workload: &StorageWorkload, stream: &St
     }
 }
 
-/// One worker per slot, with what the lane's slots have in common.
+/// Splits a worker into one per slot; they share the lane's position and arrivals.
 fn split(worker: WorkerPlan) -> Vec<WorkerPlan> {
     let WorkerPlan { stream, lanes, cap_bytes_per_s } = worker;
     let singles = lanes.into_iter().flat_map(|lane| {

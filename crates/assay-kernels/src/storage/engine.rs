@@ -1,7 +1,8 @@
-//! How I/O is handed to the kernel: the one trait of the storage part, and the engines that have it.
+//! Interface between the load generator and the kernel: the trait of engines, and its
+//! implementations.
 //!
-//! An engine knows descriptors, memory and offsets. It never reads the clock, never decides what comes
-//! next, and never looks at what a result means.
+//! An engine handles descriptors, memory and offsets. It never reads the clock, never chooses the
+//! next I/O, and never interprets a result.
 
 use std::io;
 use std::os::fd::RawFd;
@@ -17,62 +18,63 @@ pub(super) use null::Null;
 pub(super) use threads::Threads;
 pub(super) use uring::{Uring, UringPolled};
 
-/// What is asked of the kernel.
+/// Operation requested from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Action {
     /// Fill the memory from the target.
     Read,
     /// Write the memory to the target.
     Write,
-    /// Wait until what was written is on stable storage.
+    /// Wait until the data written is on stable storage.
     Sync,
-    /// The same without metadata that nobody needs to read the data.
+    /// Like `Sync`, without metadata that is not needed to read the data.
     SyncData,
-    /// Give the bytes back to the device or the file system. Only engines that block can.
+    /// Discard the bytes. Only blocking engines support it.
     Trim,
 }
 
-/// One I/O.
+/// Single I/O to submit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Request {
-    /// Comes back with the completion. Below the slots of the setup, and in flight once at most.
+    /// Identifier, returned with the completion. Below the number of slots of the setup, and in
+    /// flight at most once.
     pub(super) slot: u32,
-    /// What.
+    /// Operation.
     pub(super) action: Action,
     /// Index into the setup's files.
     pub(super) file: u32,
-    /// Bytes.
+    /// Length in bytes.
     pub(super) bytes: u32,
-    /// Where in the file.
+    /// Offset in the file.
     pub(super) offset: u64,
-    /// Memory within the setup's slab, left alone by everyone else until the completion.
+    /// Memory within the setup's slab, which must not be accessed until the completion.
     pub(super) memory: *mut u8,
 }
 
-/// An I/O that is over.
+/// Completed I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Completion {
-    /// The request's.
+    /// Slot of the request.
     pub(super) slot: u32,
-    /// Bytes moved, or the negative number of an error.
+    /// Bytes moved, or a negative error number.
     pub(super) result: i32,
 }
 
-/// How long an exchange may take.
+/// Maximum wait of an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wait {
-    /// Only hand over, and take what is there.
+    /// No wait: submit, and collect the completions available.
     No,
-    /// Until something has completed; something is in flight. The kernel sets no timer for it.
+    /// Until a completion; something is in flight. The kernel sets no timer.
     Done,
-    /// Until something has completed, but no longer than this.
+    /// Until a completion, at most for this time.
     AtMost {
         /// Nanoseconds.
         ns: u64,
     },
 }
 
-/// Descriptors of one target; apart where the file system serves read-only ones better.
+/// Descriptors of one target; separate where the file system serves read-only ones better.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Files {
     /// For reads and `fsync`.
@@ -81,37 +83,38 @@ pub(super) struct Files {
     pub(super) write: RawFd,
 }
 
-/// What an engine is set up for. Descriptors and memory must outlive it.
+/// Parameters of an engine. Descriptors and memory must outlive it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setup<'a> {
     /// The targets.
     pub(super) files: &'a [Files],
-    /// Start and length of all memory that requests name.
+    /// Start and length of the memory that contains all requests' buffers.
     pub(super) slab: (*mut u8, usize),
-    /// I/O in flight at most.
+    /// Maximum number of I/O in flight.
     pub(super) slots: u32,
-    /// Whether some target waits for another host.
+    /// Whether a target is on another host.
     pub(super) is_far: bool,
 }
 
-/// Hands I/O to the kernel and takes it back, on the thread that made it.
+/// Submits I/O to the kernel and collects completions, on the thread that created it.
 pub(super) trait StorageEngine: Sized {
-    /// Its name in results.
+    /// Name in results.
     const NAME: &'static str;
 
+    /// Sets the engine up.
+    ///
     /// # Errors
     /// The system's refusal.
     fn set_up(setup: Setup<'_>) -> io::Result<Self>;
 
-    /// What was granted: `single issuer, fixed files`.
+    /// Returns the features that the kernel granted: `single issuer, fixed files`.
     fn granted(&self) -> String;
 
-    /// Puts one I/O behind those that are to be handed over.
+    /// Appends one I/O to the queue.
     fn queue(&mut self, request: Request);
 
-    /// Hands over at most so many of what is queued, the oldest first, and waits for nothing, so that
-    /// handing over can be timed by itself. How many are still queued; `None` where this engine has no
-    /// such call.
+    /// Submits at most `most` queued I/O, the oldest first, without waiting, so that submission can
+    /// be timed by itself. Returns the number still queued; `None` if this engine has no such call.
     ///
     /// # Errors
     /// The engine is broken.
@@ -123,9 +126,8 @@ pub(super) trait StorageEngine: Sized {
         Ok(None)
     }
 
-    /// Hands over at most so many of what is queued, the oldest first, waits as told, and appends what
-    /// has completed. How many are still queued; an engine that has done its work when it has handed it
-    /// over leaves none.
+    /// Submits at most `most` queued I/O, the oldest first, waits as `wait` specifies, and appends
+    /// the completions. Returns the number still queued; a blocking engine leaves none.
     ///
     /// # Errors
     /// The engine is broken; a single I/O's error is in its completion.
@@ -137,7 +139,7 @@ pub(super) trait StorageEngine: Sized {
     ) -> io::Result<usize>;
 }
 
-/// Whether a call may simply be made again: interrupted, out of resources for the moment, or over time.
+/// Returns whether a call can be repeated: interrupted, temporarily out of resources, or timed out.
 fn passes(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EINTR | libc::EAGAIN | libc::EBUSY | libc::ETIME))
 }

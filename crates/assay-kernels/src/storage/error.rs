@@ -1,15 +1,15 @@
-//! What can keep a phase of storage I/O from taking place. A single I/O that fails is not among it.
+//! Errors that prevent a phase of storage I/O. A single failed I/O is not among them.
 
 use std::io;
 use std::path::PathBuf;
 
-/// A phase could not take place.
+/// Reason for which a phase could not take place.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     /// The workload contradicts itself or the target.
     #[error("{what}")]
     Workload {
-        /// What is wrong, with the values.
+        /// Contradiction, with the values.
         what: String,
     },
     /// A target could not be opened.
@@ -20,7 +20,7 @@ pub enum StorageError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The target's file system does not go past the page cache.
+    /// The target's file system does not support direct I/O.
     #[error("{} cannot be opened with O_DIRECT; ask for buffered I/O", path.display())]
     Direct {
         /// The target.
@@ -28,7 +28,7 @@ pub enum StorageError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The device beneath the target does not answer to polling.
+    /// The device of the target does not support polling.
     #[error(
         "{}: its device has no queues that can be polled ({queues}); load its driver with some (nvme: poll_queues=2), \
          or ask for the engine io_uring",
@@ -37,50 +37,50 @@ pub enum StorageError {
     Polling {
         /// The target.
         path: PathBuf,
-        /// What says so: `/sys/dev/block/254:0/queue/io_poll is 0`.
+        /// Evidence: `/sys/dev/block/254:0/queue/io_poll is 0`.
         queues: String,
     },
-    /// A link lies where a tree has a directory or a file.
+    /// A link is in place of a directory or file of a tree.
     #[error("{} is a link, and a tree of files has none; remove it", path.display())]
     Link {
         /// The link.
         path: PathBuf,
     },
-    /// Nothing says how large the target is.
+    /// The size of the target is unknown.
     #[error("{} is empty and no size is given", path.display())]
     NoSize {
         /// The target.
         path: PathBuf,
     },
-    /// The engine could not be had, or broke.
+    /// The engine could not be set up, or broke.
     #[error("the engine {engine} {failed}")]
     Engine {
         /// Its name.
         engine: &'static str,
-        /// What it did not do: `cannot be set up`.
+        /// Failed step: `cannot be set up`.
         failed: &'static str,
         /// The system's reason.
         source: io::Error,
     },
-    /// Memory for buffers, or a thread.
+    /// Memory for buffers, or a thread, is not available.
     #[error("cannot have {what}")]
     Resource {
-        /// What.
+        /// Missing resource.
         what: String,
         /// The system's reason.
         source: io::Error,
     },
-    /// A file could not be written in full beforehand.
+    /// A file could not be laid out.
     #[error("cannot lay out {} at byte {offset}: {reason}", path.display())]
     LayOut {
         /// The file.
         path: PathBuf,
-        /// Where.
+        /// Offset of the failed write.
         offset: u64,
-        /// Why.
+        /// Reason of the failure.
         reason: String,
     },
-    /// The user asked for the end.
+    /// The user interrupted the phase.
     #[error("interrupted")]
     Interrupted,
 }

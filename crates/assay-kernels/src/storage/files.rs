@@ -1,7 +1,7 @@
-//! Operations on file trees: directories made and removed, files written, read and queried.
+//! Operations on file trees: directories created and removed, files written, read and queried.
 //!
-//! One blocking call per thread, through the same calls that programs use. Whether a tree may be
-//! written is decided by the caller.
+//! Each thread makes one blocking call at a time, the same calls that programs make. The caller
+//! decides whether a tree may be written.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -25,25 +25,25 @@ mod open_file;
 mod tree;
 mod worker;
 
-/// Failures that are reported in words; all are counted.
+/// Maximum number of failures reported with details; all are counted.
 const MOST_TOLD: usize = 20;
-/// How often the end of all work is looked for within an interval.
+/// Interval of the checks for the end of all work.
 const GLANCE: Duration = Duration::from_millis(5);
 
-/// How a running phase is watched and ended.
+/// Callbacks and controls of a running phase.
 #[expect(missing_debug_implementations, reason = "a function has no text")]
 pub struct FileControl<'a> {
-    /// Set by anyone to end the phase.
+    /// Ends the phase when set, by any thread.
     pub stop: &'a AtomicBool,
-    /// Called when nothing is left to do before the first operation; the phase begins when it returns.
+    /// Called when everything is ready for the first operation; the phase begins when it returns.
     pub on_ready: &'a mut dyn FnMut(),
     /// Called after each interval, in order, by the thread that called [`run`].
     pub on_interval: &'a mut dyn FnMut(&FileInterval),
-    /// The phase ends when this many operations have failed.
+    /// Number of failed operations that ends the phase.
     pub most_errors: u64,
 }
 
-/// Carries out one phase. Its load is closed or open; operations that fail are collected in the outcome.
+/// Runs one phase. Its load is closed or open; failed operations are collected in the outcome.
 ///
 /// # Errors
 /// [`StorageError`] when the phase cannot take place.
@@ -73,35 +73,35 @@ pub fn run(
     }))
 }
 
-/// What all threads of a phase share.
+/// State that all threads of a phase share.
 struct Shared<'w> {
     streams: Vec<StreamState<'w>>,
-    /// Set when the threads are about to start.
+    /// Start of the threads.
     began: OnceLock<Instant>,
-    /// When the last thread ended so far, in nanoseconds since that.
+    /// Time of the last thread's end so far, in nanoseconds since `began`.
     ended_ns: AtomicU64,
     /// Set when the phase is over.
     over: AtomicBool,
-    /// Threads that still work.
+    /// Number of running threads.
     active: AtomicUsize,
-    /// The stream whose turn it is, where streams work one after another.
+    /// Index of the active stream, if streams run one after another.
     turn: AtomicUsize,
     in_turn: bool,
     errors: Mutex<Vec<FileFailure>>,
     error_count: AtomicU64,
 }
 
-/// What the threads of one stream share.
+/// State that the threads of one stream share.
 struct StreamState<'w> {
     stream: &'w FileStream,
     tree: &'w TreeState<'w>,
-    /// The next place in the order.
+    /// Next position in the order.
     cursor: AtomicU64,
-    /// When the next operation is due; `None` = at once.
+    /// Schedule of the operations; `None` in a closed loop.
     schedule: Option<Mutex<Schedule>>,
-    /// Whether another stream makes, or takes away, what this one needs.
+    /// Whether another stream provides work for this one, by creating or removing entries.
     is_fed: bool,
-    /// Threads that still work.
+    /// Number of running threads.
     active: AtomicUsize,
 }
 
@@ -163,7 +163,7 @@ impl<'w> Shared<'w> {
         }
     }
 
-    /// Makes the series until the time is up or nothing is left to do.
+    /// Produces the intervals until the time is up or no work is left.
     fn watch(
         &self,
         workload: &FileWorkload,
@@ -187,13 +187,13 @@ impl<'w> Shared<'w> {
             let reason = self.wait_until(due_s, control);
             let is_last = reason.is_some() || end_s.is_some_and(|end_s| due_s >= end_s);
             if is_last {
-                // What is under way is finished and belongs to the last interval.
+                // Operations in flight are finished and belong to the last interval.
                 self.over.store(true, Ordering::Relaxed);
                 while self.active.load(Ordering::Acquire) > 0 {
                     thread::sleep(GLANCE);
                 }
             }
-            // Work that is done ended with its last thread, not when that was seen.
+            // The work ended with its last thread, not when that was noticed.
             let now_s = match reason {
                 Some(Ended::Work) => self.ended_ns.load(Ordering::Acquire) as f64 * 1e-9,
                 _ => self.elapsed().as_secs_f64(),
@@ -216,7 +216,7 @@ impl<'w> Shared<'w> {
         outcome
     }
 
-    /// Waits; gives a reason to end before the time.
+    /// Waits until `due_s`; returns the reason for an earlier end, if any.
     fn wait_until(&self, due_s: f64, control: &FileControl<'_>) -> Option<Ended> {
         loop {
             if control.stop.load(Ordering::Relaxed) {
@@ -248,13 +248,15 @@ impl<'w> Shared<'w> {
             tally.join(&std::mem::take(&mut *locked(part)));
         }
         let (cpu_user, cpu_system) = busy.shares();
-        // An interval that begins a little before the warm-up ends belongs to what follows it.
+        // An interval that begins shortly before the end of the warm-up belongs to the measured
+        // time.
         let warmup = start_s + 0.5 * (now_s - start_s) < warmup_s;
         FileInterval { start_s, length_s: now_s - start_s, warmup, tally, cpu_user, cpu_system }
     }
 }
 
-/// Whether another stream on the same tree makes, or takes away, what `stream` needs.
+/// Returns whether another stream on the same tree provides work for `stream`, by creating or
+/// removing entries.
 fn is_fed(workload: &FileWorkload, stream: &FileStream) -> bool {
     let feeder = match stream.operation {
         FileOperation::Create => FileOperation::Delete,
@@ -272,7 +274,8 @@ fn schedule(workload: &FileWorkload, stream: &FileStream, id: u64) -> Option<Sch
     Some(Schedule::new(arrivals, per_s * stream.rate_share, 1.0, draws))
 }
 
-/// Nothing that is locked here can be left half changed, so a panic elsewhere does not spoil it.
+/// Locks a mutex. No data here can be left half changed by a panic, so a poisoned lock is safe to
+/// use.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! What a phase will be refused for, told while its files are still empty.
+//! Check of a plan's phases before their files are written, so that errors are found early.
 //!
-//! Only what the workload and the file system say between them: whether a target can be opened at all is
-//! told by the phase that wants it, so that the others take place. Writes nothing that stays.
+//! Checks only what the workload and the file system determine. Whether a target can be opened is
+//! left to its phase, so that the other phases take place. Creates no permanent files.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,22 +13,23 @@ use super::error::StorageError;
 use super::polling;
 use super::target::{self, Opened};
 
-/// What was asked of each file before, so that a plan of many phases opens it once.
+/// Granules of the files checked before, so that a plan of many phases opens each file once.
 #[derive(Debug, Default)]
 pub struct Foresight {
     granules: BTreeMap<PathBuf, Option<u64>>,
 }
 
 impl Foresight {
-    /// Looks at one phase, whose files may be empty or not there.
+    /// Checks one phase, whose files may be empty or missing.
     ///
     /// # Errors
-    /// [`StorageError::Workload`], [`StorageError::Direct`] or [`StorageError::Polling`], which [`run`](super::run) would give.
+    /// [`StorageError::Workload`], [`StorageError::Direct`] or [`StorageError::Polling`], which
+    /// [`run`](super::run) would return.
     pub fn check(&mut self, workload: &StorageWorkload) -> Result<(), StorageError> {
         if workload.engine == EngineChoice::Null {
             return Ok(());
         }
-        // Its rate is known after the phase that it is a share of.
+        // A share's rate is known only after the phase that it refers to.
         if !matches!(workload.load, Load::ShareOf { .. }) {
             accept::workload(workload)?;
         }
@@ -38,7 +39,7 @@ impl Foresight {
         found?.map_or(Ok(()), |opened| accept::targets(workload, &opened))
     }
 
-    /// The target as it will be; `None` where that cannot be told yet.
+    /// Returns the target as it will be; `None` if that is not known yet.
     fn opened(&mut self, target: &StorageTarget) -> Result<Option<Opened>, StorageError> {
         if target.size_bytes.is_none() {
             return Ok(None);

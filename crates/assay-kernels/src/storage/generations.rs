@@ -1,32 +1,36 @@
-//! Which write of this phase each block holds, and which blocks have I/O in flight.
+//! Verification state of blocks: the last write of this phase in each, and whether I/O is in
+//! flight.
 //!
-//! Two I/O on one block at the same time would leave open which data is right, so verification claims
-//! blocks first. Never touches data.
+//! The data of two concurrent I/O on one block would be undefined, so verification claims blocks
+//! first. Never touches data.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::content::{Expected, SECTOR_BYTES};
 use super::places::Area;
 
-/// One byte per block: a count of writes, and a bit that says somebody is at it.
+/// State of all blocks, a byte each: a count of writes, and a bit that is set while I/O is in
+/// flight.
 #[derive(Debug)]
 pub(super) struct Generations {
     area: Area,
     block_bytes: u64,
-    /// The phase's own mark, so that stamps of earlier phases are never taken for this one's.
+    /// Identifier of the phase in stamps, so that stamps of earlier phases are never mistaken for
+    /// this one's.
     mark: u64,
-    /// What is known of blocks that this phase has not written.
+    /// Expected stamp of blocks that this phase has not written.
     before: Expected,
     blocks: Vec<AtomicU8>,
 }
 
 const BUSY: u8 = 0x80;
-/// Counts begin again at 1 after this; 0 means not written by this phase.
+/// Maximum count, after which counts restart at 1; 0 means not written by this phase.
 const MAXIMUM: u8 = 0x7F;
 
 impl Generations {
-    /// All blocks of `area`, none of them written. I/O starts at and is a multiple of `block_bytes`
-    /// from the area's start; a last partial block is left out.
+    /// Creates the state of all blocks of `area`, none of them written. Offsets and lengths of I/O
+    /// are multiples of `block_bytes` from the area's start; no I/O reaches into a last partial
+    /// block.
     pub(super) fn new(area: Area, block_bytes: u64, mark: u64, before: Expected) -> Self {
         let blocks = (area.end - area.start).div_ceil(block_bytes);
         let mut all = Vec::new();
@@ -34,11 +38,11 @@ impl Generations {
         Self { area, block_bytes, mark: mark << 8, before, blocks: all }
     }
 
-    /// Takes the blocks for one I/O. False, and nothing is taken, when one of them is in use.
+    /// Claims the blocks of one I/O. Returns `false` and claims none if one of them is in use.
     pub(super) fn claim(&self, offset: u64, bytes: u64) -> bool {
         let blocks = self.blocks(offset, bytes);
         for (at, block) in blocks.iter().enumerate() {
-            // Acquire and release make the writer's bytes happen before the next claim's.
+            // Acquire and release order the last writer's bytes before the next claim.
             if block.fetch_or(BUSY, Ordering::Acquire) & BUSY != 0 {
                 release(&blocks[..at]);
                 return false;
@@ -47,12 +51,13 @@ impl Generations {
         true
     }
 
-    /// Gives blocks back as they were.
+    /// Releases claimed blocks unchanged.
     pub(super) fn release(&self, offset: u64, bytes: u64) {
         release(self.blocks(offset, bytes));
     }
 
-    /// The stamp of the next write of a claimed place: one more than any block's there.
+    /// Returns the stamp of the next write to a claimed range: one more than that of any block
+    /// there.
     pub(super) fn next(&self, offset: u64, bytes: u64) -> u64 {
         let maximum = self
             .blocks(offset, bytes)
@@ -63,8 +68,8 @@ impl Generations {
         self.mark | u64::from(if maximum == MAXIMUM { 1 } else { maximum + 1 })
     }
 
-    /// Notes that a claimed place holds the write with this stamp now, or with `None` that it may hold
-    /// anything. The claim stays.
+    /// Records the stamp that a claimed range contains now; `None` if its contents are unknown. The
+    /// claim stays.
     pub(super) fn wrote(&self, offset: u64, bytes: u64, stamp: Option<u64>) {
         let count = stamp.map_or(0, |stamp| (stamp & 0xFF) as u8);
         for block in self.blocks(offset, bytes) {
@@ -72,7 +77,7 @@ impl Generations {
         }
     }
 
-    /// What the sector at `offset` is held against.
+    /// Returns the expected stamp of the sector at `offset`.
     pub(super) fn expected(&self, offset: u64) -> Expected {
         let block = self.blocks(offset, SECTOR_BYTES as u64).first();
         match block.map(|block| block.load(Ordering::Relaxed) & !BUSY) {

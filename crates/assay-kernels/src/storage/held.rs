@@ -1,7 +1,7 @@
-//! What a caller keeps over phases: files and devices that are open, so that a path means the same in all of them,
-//! and the engines that were chosen for them.
+//! State that a caller keeps across phases: open files and devices, so that a path refers to the
+//! same target in all of them, and the engines selected for them.
 //!
-//! What somebody puts at the path later, a link or another file, is never opened.
+//! A link or file that replaces the path later is never opened.
 
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata};
@@ -12,47 +12,48 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::choice::Chosen;
 
-/// Descriptors by the paths that they were opened by.
+/// Descriptors by the paths that they were opened with.
 #[derive(Debug, Default)]
 pub struct Held {
     files: Mutex<BTreeMap<PathBuf, Arc<File>>>,
-    /// The engine that a contest has chosen, by the targets that it was about.
+    /// Engines selected by comparison, by targets.
     contests: Mutex<BTreeMap<Vec<PathBuf>, Chosen>>,
 }
 
 impl Held {
-    /// Holds a file under a path; what was held under it is let go.
+    /// Keeps a file open under a path; replaces the previous one.
     pub fn hold(&self, path: &Path, file: Arc<File>) {
         self.files().insert(path.to_path_buf(), file);
     }
 
-    /// The descriptor that is held under a path.
+    /// Returns the file that is kept open under a path.
     #[must_use]
     pub fn file(&self, path: &Path) -> Option<Arc<File>> {
         self.files().get(path).cloned()
     }
 
-    /// What is held, as it is now.
+    /// Returns the current metadata of the file under a path; `None` if there is none.
     ///
     /// # Errors
-    /// The system's error; `None` where nothing is held under the path.
+    /// The system's error.
     pub fn metadata(&self, path: &Path) -> io::Result<Option<Metadata>> {
         self.file(path).map(|file| file.metadata()).transpose()
     }
 
-    /// Lets go of everything that `keeps` does not want to hold on to.
+    /// Closes every file for which `keeps` returns false.
     pub fn retain(&self, mut keeps: impl FnMut(&Path, &File) -> bool) {
         self.files().retain(|path, file| keeps(path, file));
     }
 
-    /// Every path that is held.
+    /// Returns the paths of all open files.
     #[must_use]
     pub fn paths(&self) -> Vec<PathBuf> {
         self.files().keys().cloned().collect()
     }
 
-    /// The path by which the target is opened: through the descriptor where there is one. It is that of the
-    /// calling thread, as threads may have tables of their own.
+    /// Returns the path to open a target with: that of its descriptor if there is one. The
+    /// descriptor is looked up in the calling thread's table, as threads may have tables of their
+    /// own.
     pub(super) fn place(&self, path: &Path) -> PathBuf {
         let files = self.files();
         let held = files.get(path);
@@ -62,12 +63,12 @@ impl Held {
         )
     }
 
-    /// The engine that was chosen for these targets before.
+    /// Returns the engine selected for these targets before.
     pub(super) fn chosen(&self, targets: &[PathBuf]) -> Option<Chosen> {
         self.contests().get(targets).cloned()
     }
 
-    /// Notes what a contest has chosen for them.
+    /// Stores the engine that a comparison selected for these targets.
     pub(super) fn note_chosen(&self, targets: Vec<PathBuf>, chosen: Chosen) {
         self.contests().insert(targets, chosen);
     }
@@ -76,7 +77,7 @@ impl Held {
         self.contests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nothing that is locked here can be left half changed.
+    /// Locks the files; no data here can be left half changed.
     fn files(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Arc<File>>> {
         self.files.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,6 +1,6 @@
-//! One worker's I/O to one target: what comes next, and whether anything comes at all.
+//! I/O of one worker to one target: the next I/O, or the end of the lane.
 //!
-//! Never hands anything to the kernel.
+//! Never submits anything to the kernel.
 
 use assay_model::storage_outcome::Operation;
 use assay_model::workload::storage::{AccessPattern, StorageStream, StorageTarget};
@@ -13,17 +13,17 @@ use super::random::Draws;
 use super::rotation::{Rotation, Seat};
 use super::skew::Law;
 
-/// Draws of a place before a lane gives way to those who hold the blocks it wants.
+/// Draws of an offset before a lane yields to the lanes that have claimed its blocks.
 const ATTEMPTS: u32 = 64;
 
-/// A stream of I/O to one target, or to several that take turns.
+/// Stream of I/O to one target, or to several that alternate.
 #[derive(Debug)]
 pub(super) struct Lane {
-    /// Index of the target of the I/O that was decided last.
+    /// Index of the last I/O's target.
     pub(super) target: usize,
-    /// Slots without work, in an open loop.
+    /// Free slots, in an open loop.
     pub(super) free: Vec<u32>,
-    /// When the arrival is due that no slot was free for.
+    /// Intended start of the arrival for which no slot was free.
     pub(super) blocked_ns: Option<u64>,
     /// Writes since the last `fsync`.
     pub(super) writes_since_sync: u64,
@@ -32,10 +32,11 @@ pub(super) struct Lane {
     pending: Option<Planned>,
     mix: Mix,
     places: Places,
-    /// Places that are found in another way, which most lanes do not do.
+    /// Skewed or rotating offsets, which few lanes have.
     elsewhere: Option<Box<Elsewhere>>,
     draws: Draws,
-    /// Bytes until the ranges of all targets begin anew and the page cache drops them; beyond all where it keeps it.
+    /// Bytes until the end of a pass over all targets' ranges, when the page cache is dropped; the
+    /// maximum if it is kept.
     pass_left: u64,
     pass_bytes: u64,
 }
@@ -46,30 +47,30 @@ enum Elsewhere {
     InTurn(Rotation),
 }
 
-/// What a lane does next.
+/// Next action of a lane.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Next {
-    /// This.
+    /// Submit this I/O.
     Io(Planned),
-    /// Nothing for the moment: others hold the blocks.
+    /// Retry later: other lanes have claimed the blocks.
     Busy,
-    /// Nothing ever again.
+    /// The lane has ended.
     Done,
 }
 
-/// An I/O whose place is taken.
+/// I/O whose blocks are claimed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Planned {
     /// Read or write.
     pub(super) operation: Operation,
-    /// Where, in bytes.
+    /// Offset in bytes.
     pub(super) offset: u64,
-    /// How much, in bytes.
+    /// Length in bytes.
     pub(super) bytes: u64,
 }
 
 impl Lane {
-    /// A lane at its beginning.
+    /// Creates a lane at its beginning.
     pub(super) fn new(
         plan: &LanePlan,
         (index, stream): (usize, &StorageStream),
@@ -97,7 +98,7 @@ impl Lane {
         });
         let skew = stream.conduct.skew.as_ref();
         let skewed = skew.map(|skew| Elsewhere::Skewed(Law::new(skew, area, seed)));
-        // Only what goes over all of its range comes to an end of it.
+        // Only patterns that cover their whole range have passes.
         let passes =
             !matches!(stream.pattern, AccessPattern::Random | AccessPattern::Mixed { .. });
         let drops = target.opening.drops_cache && !target.direct && passes;
@@ -105,7 +106,7 @@ impl Lane {
         let all_bytes = others.fold(area.end - area.start, u64::saturating_add);
         let pass_bytes = if drops { all_bytes } else { u64::MAX };
         let position = plan.position.clone();
-        // A position at the start of a range with a hot area would begin inside it.
+        // Moves a position at the start of a range past the hot area.
         position.fetch_max(
             Places::first(area, stream.pattern),
             std::sync::atomic::Ordering::Relaxed,
@@ -127,7 +128,7 @@ impl Lane {
         }
     }
 
-    /// Decides the next I/O and claims its place. It is charged to the budgets where it `counts`.
+    /// Plans the next I/O and claims its blocks. It is charged to the byte limits if it `counts`.
     #[inline]
     pub(super) fn next(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
         if phase.balance.is_some() {
@@ -136,7 +137,7 @@ impl Lane {
         self.planned(phase, counts)
     }
 
-    /// The same, unless the stream is ahead of its share.
+    /// Plans the next I/O, unless the stream is ahead of its share.
     #[inline(never)]
     fn balanced(&mut self, phase: &Phase<'_>, counts: bool) -> Next {
         let Some(balance) = &phase.balance else { return Next::Done };
@@ -168,7 +169,7 @@ impl Lane {
             }
             if !target.claim(offset, bytes) {
                 if self.places.ends() {
-                    // This place does not come again.
+                    // This pattern does not return to the offset.
                     self.pending = Some(planned);
                     return Next::Busy;
                 }
@@ -187,7 +188,8 @@ impl Lane {
         Next::Busy
     }
 
-    /// As fio, which opens all files of a job anew for another pass (`io_reopen` of backend.c).
+    /// Drops the page cache before another pass, as fio, which reopens all files of a job
+    /// (`io_reopen` of backend.c).
     #[cold]
     fn begin_anew(&mut self, phase: &Phase<'_>) {
         match self.elsewhere.as_deref() {
@@ -199,7 +201,7 @@ impl Lane {
         self.pass_left = self.pass_bytes;
     }
 
-    /// Leaves a target that was given up; whether another takes its turn.
+    /// Leaves a target that was given up. Returns whether another is left.
     fn has_others(&mut self) -> bool {
         let target = self.target;
         match self.elsewhere.as_deref_mut() {
@@ -208,7 +210,7 @@ impl Lane {
         }
     }
 
-    /// Whether an I/O that never started would have been a read or a write.
+    /// Draws the operation of an I/O that never started.
     pub(super) fn operation(&mut self) -> Operation {
         self.mix.operation(&mut self.draws)
     }

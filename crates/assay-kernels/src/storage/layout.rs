@@ -1,7 +1,7 @@
-//! Files written in full before they are read: no holes, no extents that were never written.
+//! Layout of files: writes them in full before they are read, without holes or unwritten extents.
 //!
-//! Reading a hole or an unwritten extent costs a file system nothing, and would be measured as a fast
-//! device. Never decides whether a file may be overwritten.
+//! Reads of holes and unwritten extents need no I/O, and would be measured as a fast device. Does
+//! not decide whether a file may be overwritten.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -20,16 +20,18 @@ use super::content;
 use super::error::StorageError;
 use super::{Control, Held, run};
 
-/// Large enough to be a device's full bandwidth, and a multiple of every device's granule.
+/// Size of one write: large enough for a device's full bandwidth, and a multiple of every device's
+/// granule.
 const PIECE_BYTES: u64 = 1 << 20;
-/// Pieces in flight.
+/// Writes in flight.
 const DEPTH: u32 = 8;
 
-/// Writes all of a file, so that later reads find written blocks: no holes and no unwritten extents.
-/// Makes it if it does not exist; bytes it held are lost. `on_progress` gets the bytes done and all.
+/// Writes all of a file, so that later reads find written blocks: no holes and no unwritten
+/// extents. Creates it if necessary; its previous contents are lost. `on_progress` receives the
+/// bytes done and the total.
 ///
 /// # Errors
-/// [`StorageError`]; what was written until then stays.
+/// [`StorageError`]; the data written until then stays.
 pub fn lay_out(
     target: &StorageTarget,
     data: &StorageData,
@@ -62,10 +64,10 @@ pub fn lay_out(
     Ok(())
 }
 
-/// Makes a file of the target's size without writing it.
+/// Creates a file of the target's size without writing it.
 ///
 /// # Errors
-/// [`StorageError`] where the file system has no room, or refuses.
+/// [`StorageError`] if the file system has no space, or refuses.
 pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), StorageError> {
     let Some(size_bytes) = target.size_bytes.filter(|&size| size > 0) else {
         return Err(StorageError::NoSize { path: target.path.clone() });
@@ -84,7 +86,7 @@ pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), Storage
     made.map_err(|error| at(target, 0, &error.to_string()))
 }
 
-/// All whole pieces, with an engine.
+/// Writes all whole pieces, with an engine.
 fn pieces(
     target: &StorageTarget,
     data: &StorageData,
@@ -100,7 +102,7 @@ fn pieces(
     let mut control = Control { stop, held, on_ready: None, on_interval: &mut on_interval };
     let workload = filling(target, *data, seed, whole);
     let outcome = match run(&workload, &mut control) {
-        // The page cache does as well where nothing goes past it.
+        // Uses the page cache if direct I/O is not supported.
         Err(StorageError::Direct { .. }) => {
             let buffered = StorageTarget { direct: false, ..target.clone() };
             run(&filling(&buffered, *data, seed, whole), &mut control)?
@@ -113,7 +115,7 @@ fn pieces(
     if outcome.ended == Ended::Interrupted { Err(StorageError::Interrupted) } else { Ok(()) }
 }
 
-/// One pass of writes over the first `bytes`.
+/// Returns a workload of one sequential pass of writes over the first `bytes`.
 fn filling(
     target: &StorageTarget,
     data: StorageData,
@@ -156,9 +158,9 @@ fn filling(
     }
 }
 
-/// What is left after the last whole piece, through the page cache.
+/// Writes the rest after the last whole piece, through the page cache.
 fn rest(file: &File, from: u64, to: u64, data: &StorageData, seed: u64) -> io::Result<()> {
-    // Less than one piece.
+    // The rest is smaller than one piece.
     let mut memory = vec![0; (to - from) as usize];
     content::fill(&mut memory, data.compressible, seed ^ from);
     if data.verify != Verify::Off {
@@ -167,8 +169,8 @@ fn rest(file: &File, from: u64, to: u64, data: &StorageData, seed: u64) -> io::R
     file.write_all_at(&memory, from)
 }
 
-/// Room for the whole file in one go, so that it lies together; where the file system cannot promise
-/// any, it is found as the file grows.
+/// Reserves space for the whole file at once, so that it is contiguous. If the file system does not
+/// support that, space is allocated as the file grows.
 fn reserve(file: &File, size_bytes: u64, mode: libc::c_int) -> io::Result<()> {
     if !file.metadata()?.is_file() {
         return Ok(());
@@ -186,10 +188,10 @@ fn reserve(file: &File, size_bytes: u64, mode: libc::c_int) -> io::Result<()> {
     }
 }
 
-/// Takes the file out of the page cache, so that a buffered phase begins with a device.
+/// Drops the file from the page cache, so that a buffered phase begins with device reads.
 fn forget(file: &File) {
-    // SAFETY: the call takes numbers only. It is advice; a refusal changes nothing that is measured
-    // without the cache.
+    // SAFETY: the call takes numbers only. It is advice; a refusal affects no measurement without
+    // the cache.
     unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 

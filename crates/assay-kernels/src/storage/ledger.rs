@@ -1,7 +1,7 @@
-//! What one worker writes down: totals per lane, the current entry of the series, failures.
+//! Records of one worker: totals per lane, the current frame of the series, failures.
 //!
-//! Full entries are handed over by a channel and empty ones come back by another, so that nothing on the
-//! path of an I/O waits for anyone. Never reads the clock.
+//! Full frames are sent through one channel and empty ones return through another, so that no I/O
+//! waits for another thread. Never reads the clock.
 
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -12,10 +12,10 @@ use assay_model::workload::storage::StorageStream;
 use super::tally;
 use super::timeline::Timeline;
 
-/// Failures that are kept with their place; all are counted.
+/// Maximum number of failures kept with their offset; all are counted.
 const KEPT_FAILURES: usize = 1000;
 
-/// One worker's part of one entry of the series.
+/// Part of one interval of the series, by one worker.
 #[derive(Debug)]
 pub(super) struct Frame {
     /// Tallies of reads and writes.
@@ -25,7 +25,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Nothing yet.
+    /// Creates an empty frame.
     pub(super) fn empty() -> Self {
         Self { tallies: [tally::series(), tally::series()], in_flight_ns: 0 }
     }
@@ -38,58 +38,58 @@ impl Frame {
         self.in_flight_ns += part.in_flight_ns;
     }
 
-    /// Empties it and keeps its memory.
+    /// Clears the frame and keeps its memory.
     pub(super) fn clear(&mut self) {
         self.tallies.iter_mut().for_each(tally::clear);
         self.in_flight_ns = 0;
     }
 }
 
-/// A frame on its way to whoever adds them up.
+/// Frame sent to the collector of the series.
 #[derive(Debug)]
 pub(super) struct Handed {
-    /// Number of the worker.
+    /// Index of the worker.
     pub(super) worker: usize,
-    /// Number of the entry.
+    /// Index of the interval.
     pub(super) index: usize,
-    /// Its worker's part of it.
+    /// The worker's part of it.
     pub(super) frame: Box<Frame>,
-    /// Whether nothing more comes from this worker.
+    /// Whether this is the worker's last frame.
     pub(super) is_last: bool,
 }
 
-/// Where full frames go and empty ones come from.
+/// Channels for full and for empty frames.
 #[derive(Debug)]
 pub(super) struct Exchange {
-    /// Number of this worker.
+    /// Index of this worker.
     pub(super) worker: usize,
-    /// Full ones.
+    /// Channel for full frames.
     pub(super) full: Sender<Handed>,
-    /// Empty ones.
+    /// Channel for empty frames.
     pub(super) empty: Receiver<Box<Frame>>,
 }
 
-/// Totals of one lane: of reads and of writes, where the lane does them.
+/// Totals of one lane's reads and writes; `None` for operations that the lane does not perform.
 pub(super) type LaneTotals = [Option<Box<Tally>>; 2];
 
-/// One worker's book.
+/// Records of one worker.
 #[derive(Debug)]
 pub(super) struct Ledger {
-    /// By lane, or by target where targets take turns within one lane.
+    /// Totals by lane, or by target if targets alternate within one lane.
     pub(super) totals: Vec<LaneTotals>,
-    /// Where each target's totals are; empty = by lane.
+    /// Index of each target's totals; empty if totals are by lane.
     of_target: Vec<usize>,
-    /// The first few failures.
+    /// First failures.
     pub(super) failures: Vec<IoFailure>,
-    /// All of them.
+    /// Number of all failures.
     pub(super) failure_count: u64,
     /// I/O that was due before the end and never started.
     pub(super) not_started: u64,
-    /// Calls of `fsync`, where any may be made.
+    /// Calls of `fsync`, if the stream makes any.
     pub(super) syncs: Option<Box<Tally>>,
-    /// How long submitting took and how long what came after it, where they are timed apart.
+    /// Submission and completion latencies of reads and writes, if they are timed separately.
     pub(super) apart: Option<Box<[Apart; 2]>>,
-    /// Every I/O that counted, where they are kept.
+    /// Every I/O that counts, if a journal is kept.
     pub(super) journal: Option<Vec<JournalEntry>>,
     frame: Box<Frame>,
     index: usize,
@@ -99,7 +99,7 @@ pub(super) struct Ledger {
     exchange: Exchange,
 }
 
-/// The two parts of the time that an I/O takes.
+/// The two parts of an I/O's latency.
 #[derive(Debug)]
 pub(super) struct Apart {
     pub(super) submission: Tally,
@@ -107,7 +107,7 @@ pub(super) struct Apart {
 }
 
 impl Ledger {
-    /// An empty book with room for these lanes.
+    /// Creates empty records with totals for these lanes.
     pub(super) fn new(
         totals: Vec<LaneTotals>,
         stream: &StorageStream,
@@ -134,12 +134,12 @@ impl Ledger {
         }
     }
 
-    /// The same with totals by target: `of_target` says where those of each target are.
+    /// Switches to totals by target; `of_target` contains the index of each target's totals.
     pub(super) fn by_target(self, of_target: Vec<usize>) -> Self {
         Self { of_target, ..self }
     }
 
-    /// Notes that `in_flight` I/O were under way until `now_ns`, across borders of the series.
+    /// Records that `in_flight` I/O were in flight until `now_ns`, across interval boundaries.
     #[inline]
     pub(super) fn advance(&mut self, now_ns: u64, in_flight: usize) {
         while now_ns >= self.border_ns {
@@ -155,30 +155,30 @@ impl Ledger {
         self.last_ns = until_ns.max(self.last_ns);
     }
 
-    /// Whether I/O that completes now is past the warm-up.
+    /// Returns whether I/O that completes now is after the warm-up.
     #[inline]
     pub(super) fn is_counting(&self, now_ns: u64) -> bool {
         now_ns >= self.timeline.warm_end_ns
     }
 
-    /// Ends the series at `end_ns`, within an entry or between two.
+    /// Ends the series at `end_ns`, within an interval or between two.
     pub(super) fn close(&mut self, end_ns: u64) {
         self.advance(end_ns, 0);
         self.hand_over(true);
     }
 
-    /// Gives the frame away, full or not, and goes on with the next entry.
+    /// Sends the frame, full or not, and starts the next one.
     fn hand_over(&mut self, is_last: bool) {
         let next = self.exchange.empty.try_recv().unwrap_or_else(|_| Box::new(Frame::empty()));
         let frame = std::mem::replace(&mut self.frame, next);
         let Exchange { worker, full, .. } = &self.exchange;
-        // Nobody listens any more when the phase was given up; then nobody misses the frame either.
+        // The receiver is gone when the phase was given up; the frame is not needed then.
         let _ = full.send(Handed { worker: *worker, index: self.index, frame, is_last });
         self.index += 1;
         self.border_ns = self.timeline.span(self.index).end_ns;
     }
 
-    /// Counts one I/O in the series, and in the totals of its lane or target where it `counts`.
+    /// Counts one I/O in the series, and in the totals of its lane or target if it `counts`.
     #[inline]
     pub(super) fn record(
         &mut self,
@@ -195,7 +195,7 @@ impl Ledger {
         }
     }
 
-    /// Counts I/O that was due before the end of the phase and not done by then.
+    /// Counts I/O that was due before the end of the phase and not completed by then.
     pub(super) fn record_overdue(
         &mut self,
         (lane, target, operation): (usize, usize, Operation),
@@ -217,14 +217,14 @@ impl Ledger {
         }
     }
 
-    /// Counts how long it took to submit an I/O, where that is timed.
+    /// Counts the submission latency of an I/O, if it is timed.
     pub(super) fn record_submission(&mut self, operation: Operation, submission_ns: u64) {
         if let Some(both) = &mut self.apart {
             tally::record(&mut both[operation as usize].submission, 0, submission_ns, None);
         }
     }
 
-    /// Counts how long an I/O took once it had been submitted, where that is timed.
+    /// Counts the completion latency of an I/O, if it is timed.
     #[inline]
     pub(super) fn record_completion(&mut self, operation: Operation, completion_ns: u64) {
         if let Some(both) = &mut self.apart {
@@ -232,7 +232,7 @@ impl Ledger {
         }
     }
 
-    /// Keeps one I/O that was done at `now_ns`, where they are kept.
+    /// Adds one I/O completed at `now_ns` to the journal, if one is kept.
     pub(super) fn keep(&mut self, now_ns: u64, entry: JournalEntry) {
         if let Some(journal) = &mut self.journal {
             let at_ns = now_ns.saturating_sub(self.timeline.warm_end_ns);
@@ -240,7 +240,7 @@ impl Ledger {
         }
     }
 
-    /// Notes a failure.
+    /// Records a failure.
     pub(super) fn fail(&mut self, failure: IoFailure) {
         self.failure_count += 1;
         if self.failures.len() < KEPT_FAILURES {

@@ -1,6 +1,6 @@
-//! What the next I/O is: read or write, how large, and whether it goes to the hot area.
+//! Properties of the next I/O: read or write, size, and whether it goes to the hot area.
 //!
-//! Knows nothing of files and never decides where outside the hot area an I/O goes.
+//! Independent of files; does not choose offsets outside the hot area.
 
 use assay_model::storage_outcome::Operation;
 use assay_model::workload::storage::{HitArea, SizeShare, StorageStream};
@@ -8,18 +8,18 @@ use assay_model::workload::storage::{HitArea, SizeShare, StorageStream};
 use super::places::Area;
 use super::random::Draws;
 
-/// The proportions of one stream on one target.
+/// Proportions of one stream on one target.
 #[derive(Debug, Clone)]
 pub(super) struct Mix {
     read_share: f64,
     sizes: Vec<SizeShare>,
-    /// Empty = the same.
+    /// Sizes of writes; empty = as for reads.
     write_sizes: Vec<SizeShare>,
     hits: Option<(HitArea, Area)>,
 }
 
 impl Mix {
-    /// The proportions of `stream` within `area`.
+    /// Creates the proportions of `stream` within `area`.
     pub(super) fn new(stream: &StorageStream, area: Area) -> Self {
         let hits = stream.hit_area.map(|hit| {
             let end = area.start.saturating_add(hit.bytes).min(area.end);
@@ -33,13 +33,13 @@ impl Mix {
         }
     }
 
-    /// Read or write.
+    /// Draws the operation.
     #[inline]
     pub(super) fn operation(&self, draws: &mut Draws) -> Operation {
         if draws.chance(self.read_share) { Operation::Read } else { Operation::Write }
     }
 
-    /// How many bytes.
+    /// Draws the size in bytes.
     #[inline]
     pub(super) fn bytes(&self, operation: Operation, draws: &mut Draws) -> u64 {
         let sizes = match operation {
@@ -52,7 +52,7 @@ impl Mix {
         }
     }
 
-    /// The hot area, if this I/O goes there.
+    /// Returns the hot area, if this I/O goes there.
     #[inline]
     pub(super) fn hit(&self, operation: Operation, draws: &mut Draws) -> Option<Area> {
         let (hit, area) = self.hits.as_ref()?;
@@ -63,7 +63,7 @@ impl Mix {
         draws.chance(share).then_some(*area)
     }
 
-    /// What is left for I/O that does not go to the hot area.
+    /// Returns the area of I/O that does not go to the hot area.
     pub(super) fn rest(&self, area: Area) -> Area {
         match self.hits {
             Some((_, hot)) if hot.end < area.end => Area { start: hot.end, ..area },
@@ -78,7 +78,7 @@ fn chosen(sizes: &[SizeShare], draws: &mut Draws) -> u64 {
         left -= size.share;
         left < 0.0
     });
-    // Rounding may leave a trace of the last share.
+    // Rounding may leave a remainder of the last share.
     by_share.or(sizes.last()).map_or(0, |size| within(size, draws))
 }
 

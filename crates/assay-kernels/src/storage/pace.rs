@@ -1,35 +1,35 @@
-//! What holds a closed loop back: a maximum rate in bytes, or pauses between I/O.
+//! Throttling of a closed loop: a maximum rate in bytes, or pauses between I/O.
 //!
 //! Never reads a clock: the time is passed in.
 
 use assay_model::workload::storage::Pauses;
 
-/// A capped worker that fell behind catches up on this much, so that a pause of its target does not
-/// become a burst.
+/// Maximum backlog that a capped worker catches up on, so that a pause of its target does not cause
+/// a burst.
 pub(super) const CATCH_UP_NS: f64 = 100e6;
 
-/// What holds it back.
+/// Limit of a closed loop.
 #[derive(Debug)]
 pub(super) enum Pace {
-    /// Bytes cost time.
+    /// Maximum rate: each byte costs time.
     Cap { ns_per_byte: f64, next_ns: f64 },
-    /// After so many I/O, once all of them are done, nothing starts for a while.
+    /// Pause after a number of I/O, once all of them have completed.
     Pauses { pauses: Pauses, slots: usize, left: u32, until_ns: Option<u64> },
 }
 
 impl Pace {
-    /// At most so many B/s from `start_ns` on.
+    /// Limits the rate to `bytes_per_s` from `start_ns` on.
     pub(super) fn cap(bytes_per_s: f64, start_ns: u64) -> Self {
         Self::Cap { ns_per_byte: 1e9 / bytes_per_s, next_ns: start_ns as f64 }
     }
 
-    /// Pauses of a worker with so many slots.
+    /// Creates the pauses of a worker with `slots` slots.
     pub(super) fn pauses(pauses: Pauses, slots: u32) -> Self {
         let left = pauses.after_ios.max(1);
         Self::Pauses { pauses, slots: slots as usize, left, until_ns: None }
     }
 
-    /// Whether an I/O may start now, while so many slots are ready; it is counted as started.
+    /// Returns whether an I/O may start now, with `ready` slots ready; counts it as started.
     pub(super) fn may_start(&mut self, now_ns: u64, ready: usize) -> bool {
         match self {
             Self::Cap { next_ns, .. } => {
@@ -57,28 +57,28 @@ impl Pace {
         }
     }
 
-    /// Notes the size of what was started.
+    /// Records the size of the I/O that was started.
     pub(super) fn issued(&mut self, bytes: u64) {
         if let Self::Cap { ns_per_byte, next_ns } = self {
             *next_ns += bytes as f64 * *ns_per_byte;
         }
     }
 
-    /// Notes that what was to start found no place.
+    /// Records that the I/O counted as started got no offset.
     pub(super) fn not_started(&mut self) {
         if let Self::Pauses { left, .. } = self {
             *left += 1;
         }
     }
 
-    /// Notes that a slot never comes back.
+    /// Records that a slot never comes back.
     pub(super) fn retire(&mut self) {
         if let Self::Pauses { slots, .. } = self {
             *slots -= 1;
         }
     }
 
-    /// When a slot may start next; `None` when that depends on what is in flight.
+    /// Returns the time at which a slot may start next; `None` if that depends on I/O in flight.
     pub(super) fn next_ns(&self, ready: usize) -> Option<u64> {
         match self {
             Self::Cap { next_ns, .. } => (ready > 0).then_some(*next_ns as u64),

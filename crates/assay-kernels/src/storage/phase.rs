@@ -1,6 +1,6 @@
-//! What all workers of a phase see: targets, what is left to do, and when it ends.
+//! State shared by all workers of a phase: targets, remaining work, and the end.
 //!
-//! Everything that changes is an atomic; nothing here ever waits.
+//! All mutable state is atomic; nothing here ever waits.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -11,56 +11,57 @@ use super::content::{self, Expected};
 use super::generations::Generations;
 use super::target::Opened;
 
-/// A target that failed so often is given up: it will not come back, and others need the time.
+/// Number of failures after which a target is given up: it will not recover, and the others need
+/// the time.
 const GIVEN_UP_AFTER: u32 = 100;
 
-/// What all workers see.
+/// State shared by all workers.
 #[derive(Debug)]
 pub(super) struct Phase<'a> {
-    /// What is requested.
+    /// Workload of the phase.
     pub(super) workload: &'a StorageWorkload,
-    /// In the workload's order.
+    /// Targets in the workload's order.
     pub(super) targets: Vec<Target<'a>>,
-    /// No I/O starts after this; moved forward by whoever ends the phase early.
+    /// Time after which no I/O starts; moved forward to end the phase early.
     pub(super) end_ns: AtomicU64,
-    /// Whether I/O that completes after the end counts, because `fsync` at the end does.
+    /// Whether I/O that completes after the end counts, because the `fsync` at the end is measured.
     pub(super) late_counts: bool,
-    /// Bytes left, of the phase and of each stream.
+    /// Remaining bytes, of the phase and of each stream.
     phase_left: Option<AtomicU64>,
     stream_left: Vec<Option<AtomicU64>>,
-    /// Who may run ahead of whom; `None` = all may.
+    /// Balance between the streams' shares; `None` = no shares to keep.
     pub(super) balance: Option<Balance>,
 }
 
-/// One target, for all workers.
+/// Target, as shared by all workers.
 #[derive(Debug)]
 pub(super) struct Target<'a> {
-    /// Its descriptors.
+    /// Descriptors of the target.
     pub(super) opened: &'a Opened,
-    /// What is known of its blocks, when they are verified.
+    /// Verification state of its blocks, if they are verified.
     pub(super) generations: Option<Generations>,
     failures: AtomicU32,
 }
 
 impl Target<'_> {
-    /// Whether it failed too often.
+    /// Returns whether the target failed too often.
     #[inline]
     pub(super) fn is_given_up(&self) -> bool {
         self.failures.load(Ordering::Relaxed) >= GIVEN_UP_AFTER
     }
 
-    /// Notes that the kernel refused an I/O.
+    /// Records that the kernel refused an I/O.
     pub(super) fn note_failure(&self) {
         self.failures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes the blocks of an I/O, where they are verified.
+    /// Claims the blocks of an I/O, if they are verified.
     #[inline]
     pub(super) fn claim(&self, offset: u64, bytes: u64) -> bool {
         self.generations.as_ref().is_none_or(|all| all.claim(offset, bytes))
     }
 
-    /// Gives them back.
+    /// Releases the blocks of an I/O.
     #[inline]
     pub(super) fn release(&self, offset: u64, bytes: u64) {
         if let Some(all) = &self.generations {
@@ -70,7 +71,7 @@ impl Target<'_> {
 }
 
 impl<'a> Phase<'a> {
-    /// A phase that has not begun.
+    /// Creates the state of a phase that has not begun.
     pub(super) fn new(workload: &'a StorageWorkload, opened: &'a [Opened], mark: u64) -> Self {
         let verified = |(index, opened): (usize, &'a Opened)| Target {
             opened,
@@ -95,8 +96,8 @@ impl<'a> Phase<'a> {
         }
     }
 
-    /// Takes `bytes` of what stream and phase have left; false when one of them has nothing left. The
-    /// last I/O may go beyond by less than its own size.
+    /// Subtracts `bytes` from the remaining bytes of stream and phase; returns false if none remain
+    /// in one of them. The last I/O may exceed the limit by less than its own size.
     #[inline]
     pub(super) fn charge(&self, stream: usize, bytes: u64) -> bool {
         let take = |left: &Option<AtomicU64>| {
@@ -115,14 +116,14 @@ impl<'a> Phase<'a> {
         self.end_ns.fetch_min(ns, Ordering::Relaxed);
     }
 
-    /// Whether every target has been given up.
+    /// Returns whether every target has been given up.
     pub(super) fn is_given_up(&self) -> bool {
         self.targets.iter().all(Target::is_given_up)
     }
 }
 
-/// The size of blocks of which everything that is done to a target is a multiple; its used part begins
-/// at `start`.
+/// Returns the largest block size that divides all offsets and lengths of I/O to a target, whose
+/// used part begins at `start`.
 pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) -> u64 {
     let mut block_bytes = workload.targets[index].align_bytes.unwrap_or(0);
     for stream in workload.streams.iter().filter(|stream| stream.targets.contains(&index)) {
@@ -142,17 +143,17 @@ pub(super) fn block_bytes(workload: &StorageWorkload, index: usize, start: u64) 
             block_bytes = divisor(block_bytes, stride);
         }
     }
-    // Random places are multiples of the size from the start of the target, not of the area.
+    // Random offsets are multiples of the size from the start of the target, not of the area.
     divisor(block_bytes, start)
 }
 
-/// Greatest common divisor; 0 divides nothing and is divided by everything.
+/// Returns the greatest common divisor; that of 0 and a number is the number.
 fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Whether a target was stamped throughout before this phase: of 64 places over all of its area, at
-/// least 61 bear a stamp. The rest may be damaged, which is then found.
+/// Determines whether a target was stamped throughout before this phase: of 64 sectors over all of
+/// its area, at least 61 have a stamp. The others may be damaged, which verification then finds.
 fn before(opened: &Opened) -> Expected {
     const PLACES: u64 = 64;
     const ENOUGH: usize = 61;

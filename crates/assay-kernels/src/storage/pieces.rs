@@ -1,18 +1,20 @@
-//! How many I/O are handed over in one go, so that a device works while the rest is being handed over.
+//! Number of I/O submitted in one call, so that a device works while the rest is being submitted.
 //!
-//! Handed over all at once, 32 I/O are done all at once as well, and the device has nothing to do until
-//! the next 32 come: a virtual disk gave 65,500 IO/s that way, 80,700 in pieces of 4 (fio: 74,700; medians
-//! of 5, in turns). Never looks at a clock, and never keeps an I/O out of its own latency: that runs from
-//! the first hand-over after the I/O was decided, whichever piece it goes with.
+//! If 32 I/O are submitted at once, they also complete at once, and the device is idle until the
+//! next 32 arrive: a virtual disk reached 65,500 IO/s that way, 80,700 in chunks of 4 (fio: 74,700;
+//! medians of 5, alternating). Never reads a clock. The latency of an I/O includes its wait for
+//! submission: it begins at the first submission after the I/O was planned, regardless of its
+//! chunk.
 
-/// Pieces below this cost more calls than they win.
+/// Minimum size: smaller chunks cost more in calls than they gain.
 const MINIMUM: usize = 4;
-/// A device with seven eighths of its depth at hand has work while the last eighth is handed over.
+/// Divisor of the depth: a device with seven eighths of its depth has work while the last eighth is
+/// submitted.
 const SHARE: usize = 8;
-/// After so many hand-overs all at once it is tried again whether that is right.
+/// Number of submissions in full after which chunks are tried again.
 const ASK_AGAIN_AFTER: u32 = 1000;
 
-/// The size of the next piece.
+/// Size of the next chunk.
 #[derive(Debug)]
 pub(super) struct Pieces {
     minimum: usize,
@@ -21,21 +23,21 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// For a worker with so many I/O in flight at most.
+    /// Creates the state for a worker with `slots` I/O in flight at most.
     pub(super) fn new(slots: usize) -> Self {
         let minimum = MINIMUM.max(slots / SHARE);
         Self { minimum, size: minimum, grown_for: 0 }
     }
 
-    /// I/O that are handed over next, at most.
+    /// Returns the maximum number of I/O in the next submission.
     #[inline]
     pub(super) const fn size(&self) -> usize {
         self.size
     }
 
-    /// Learns from an exchange that left `held_back` I/O to be handed over, and `in_flight` with them.
-    /// Where everything that was handed over is done already, the target does its work within the call,
-    /// and pieces win nothing: a RAM disk under `io_submit`.
+    /// Adapts to an exchange that left `held_back` I/O unsubmitted, of `in_flight` in total. If all
+    /// submitted I/O has completed already, the target works within the call, and chunks gain
+    /// nothing: a RAM disk under `io_submit`.
     #[inline]
     pub(super) fn learn(&mut self, held_back: usize, in_flight: usize) {
         if held_back > 0 {
@@ -58,7 +60,7 @@ mod tests {
 
     #[test]
     fn a_piece_grows_while_the_call_does_the_work() {
-        // I/O held back, I/O in flight with them, and the size of the next piece.
+        // I/O held back, total in flight, and the size of the next chunk.
         let mut pieces = Pieces::new(64);
         assert_eq!(pieces.size(), 8);
         for (held_back, in_flight, expected) in

@@ -1,6 +1,6 @@
-//! Where the next I/O goes: patterns over an area, one offset at a time.
+//! Offsets of I/O: access patterns over an area, one offset at a time.
 //!
-//! Never asks whether a place may be written and knows nothing of files: areas are plain byte ranges.
+//! Areas are plain byte ranges; files and permissions are not considered.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,18 +9,18 @@ use assay_model::workload::storage::{AccessPattern, AtEnd};
 
 use super::random::{self, Draws};
 
-/// A range of bytes: first and one past the last.
+/// Range of bytes: first and one past the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Area {
     /// First byte.
     pub(super) start: u64,
-    /// One past the last byte.
+    /// Byte after the last.
     pub(super) end: u64,
 }
 
 impl Area {
-    /// The place of an I/O of `bytes` that starts at a multiple of `align`, all equally likely; `None`
-    /// where none fits.
+    /// Returns the offset of an I/O of `bytes` that starts at a multiple of `align`, uniformly
+    /// distributed; `None` if none fits.
     #[inline]
     pub(super) fn random(self, bytes: u64, align: u64, draws: &mut Draws) -> Option<u64> {
         let first = self.start.next_multiple_of(align);
@@ -29,24 +29,25 @@ impl Area {
     }
 }
 
-/// A position that one or several workers take from, in bytes or in slots.
+/// Position shared by one or several workers, in bytes or in slots.
 pub(super) type Position = Arc<AtomicU64>;
 
-/// The places of one lane.
+/// Access pattern of one lane.
 #[derive(Debug)]
 pub(super) struct Places {
     area: Area,
     pattern: AccessPattern,
     position: Position,
-    /// Start of a slot is a multiple of it; `None` = the size of the transfer.
+    /// Alignment of offsets; `None` = the size of the transfer.
     align: Option<u64>,
-    /// Largest size, the pitch of slots that are each visited once.
+    /// Spacing of slots that are visited once each: the maximum size.
     pitch: u64,
     seed: u64,
 }
 
 impl Places {
-    /// The position must be at [`Places::first`] of the same pattern and area.
+    /// Creates a pattern. The position must be at [`OffsetPattern::initial_position`] of the same
+    /// pattern and area.
     pub(super) fn new(
         (area, pattern): (Area, AccessPattern),
         position: Position,
@@ -58,7 +59,7 @@ impl Places {
         Self { area, pattern, position, align, pitch, seed }
     }
 
-    /// Where a fresh position stands.
+    /// Returns the initial position.
     pub(super) fn first(area: Area, pattern: AccessPattern) -> u64 {
         match pattern {
             AccessPattern::Sequential { .. }
@@ -70,7 +71,7 @@ impl Places {
         }
     }
 
-    /// The offset of the next I/O of `bytes`; `None` when the lane is done.
+    /// Returns the offset of the next I/O of `bytes`; `None` when the lane is done.
     #[inline]
     pub(super) fn next(&self, bytes: u64, draws: &mut Draws) -> Option<u64> {
         match self.pattern {
@@ -94,7 +95,8 @@ impl Places {
         }
     }
 
-    /// Whether drawing again can give another place.
+    /// Returns whether the pattern ends and visits each offset once, so that another draw cannot
+    /// replace an offset.
     pub(super) fn ends(&self) -> bool {
         matches!(
             self.pattern,
@@ -103,7 +105,8 @@ impl Places {
         )
     }
 
-    /// A block is within the area as a whole, or not at all.
+    /// Returns the next offset in blocks; a block that does not fit the area as a whole is left
+    /// out.
     fn in_blocks(&self, bytes: u64, block: u64, stride: u64, shuffled: bool) -> Option<u64> {
         let Area { start, end } = self.area;
         let per_block = block / bytes;
@@ -133,8 +136,8 @@ impl Places {
         Some(first + permute(n % slots, slots, seed) * self.pitch)
     }
 
-    /// Onward with a gap of whole steps of `bytes` from `minimum` to `most` bytes, drawn again each time; at
-    /// the end on from the start, without a gap. `None` where nothing fits.
+    /// Returns the next offset after a random gap of `minimum` to `most` bytes in steps of `bytes`.
+    /// It wraps to the start without a gap; `None` if nothing fits.
     #[inline]
     fn with_gaps(
         &self,
@@ -157,7 +160,7 @@ impl Places {
         Some(place(before))
     }
 
-    /// Neighbours that are asked for at the same moment by two workers are still given once each.
+    /// Returns the next sequential offset. Concurrent workers get different offsets.
     fn onward(&self, bytes: u64, gap: u64, at_end: AtEnd) -> Option<u64> {
         let Area { start, end } = self.area;
         let fits = |at: u64| at.checked_add(bytes).is_some_and(|past| past <= end);
@@ -173,9 +176,9 @@ impl Places {
     }
 }
 
-/// Where `n` of `slots` goes under a keyed permutation: a Feistel network of four rounds over the next
-/// even number of bits, walked until it comes back inside (Black and Rogaway 2002). On average less than
-/// four walks.
+/// Returns the image of `n` under a keyed permutation of `slots`: a Feistel network of four rounds
+/// over the next even number of bits, applied until the result is in range (Black and Rogaway
+/// 2002). On average less than four rounds of it.
 pub(super) fn permute(n: u64, slots: u64, seed: u64) -> u64 {
     let bits = u64::BITS - (slots - 1).leading_zeros();
     let half = bits.div_ceil(2).max(1);

@@ -1,7 +1,8 @@
-//! Whether the device beneath a target can be polled for completions.
+//! Check whether the device of a target can be polled for completions.
 //!
-//! The kernel says it for a whole disk (`Documentation/ABI/stable/sysfs-block`, `io_poll`). Kernels before 6.11 take
-//! polled I/O for a device without such queues all the same, and let it interrupt: the answer of an I/O tells nothing.
+//! The kernel reports it per disk (`Documentation/ABI/stable/sysfs-block`, `io_poll`). Kernels
+//! before 6.11 accept polled I/O for a device without such queues and use interrupts, so a
+//! successful I/O proves nothing.
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -11,7 +12,7 @@ use assay_model::workload::storage::{EngineChoice, StorageWorkload};
 
 use super::error::StorageError;
 
-/// Refuses a workload that polls for a target, there or yet to be created, whose device cannot be polled.
+/// Rejects a polling workload with a target, existing or not, whose device cannot be polled.
 pub(super) fn check(workload: &StorageWorkload) -> Result<(), StorageError> {
     match workload.engine {
         EngineChoice::IoUringPolled => {
@@ -29,9 +30,10 @@ fn queues(target: &Path) -> Result<(), StorageError> {
     told.map_err(|queues| StorageError::Polling { path: target.to_path_buf(), queues })
 }
 
-/// What the kernel says of a device, and where it says it. A partition has the queues of its disk, in whose folder its
-/// own lies. No more than that is taken from it: `assay-fleet`, which knows how devices lie above each other, is no
-/// neighbour of the kernels, and who calls them without it is refused as well.
+/// Checks the kernel's setting for a device; the error names the file and its value. A partition
+/// has the queues of its disk, whose folder contains its own. Stacked devices are not resolved:
+/// that is done in `assay-fleet`, on which the kernels do not depend, and callers without it are
+/// refused as well.
 fn told(sys: &Path, device: u64) -> Result<(), String> {
     let (major, minor) = (libc::major(device), libc::minor(device));
     let own = sys.join(format!("dev/block/{major}:{minor}"));
@@ -43,7 +45,7 @@ fn told(sys: &Path, device: u64) -> Result<(), String> {
     }
 }
 
-/// The device itself, or that of the file system where the file lies or will lie.
+/// Returns the device itself, or that of the file system that contains or will contain the file.
 fn device(target: &Path) -> Option<u64> {
     let found = fs::metadata(target).or_else(|_| {
         let folder = target.parent().filter(|it| !it.as_os_str().is_empty());

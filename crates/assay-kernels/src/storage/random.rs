@@ -1,33 +1,34 @@
-//! Random words that can be recomputed: word `n` of stream `id` under a seed depends on nothing else.
+//! Reproducible random words: word `n` of stream `id` depends only on these and the seed.
 //!
-//! Never a source of secrets, and never shared between threads.
+//! Not for secrets, and never shared between threads.
 
 pub(super) use assay_model::seed::mix;
 
 use assay_model::seed::GAMMA;
 
-/// The words of one stream, in order.
+/// Random words of one stream, in order.
 ///
-/// Splitmix64 (Steele, Lea, Flood 2014): word n = mix(key + n·γ), so the counter is all the state.
+/// Splitmix64 (Steele, Lea, Flood 2014): word n = mix(key + n·γ), so the counter is the whole
+/// state.
 #[derive(Debug, Clone)]
 pub(super) struct Draws {
     state: u64,
 }
 
 impl Draws {
-    /// The stream `id` under `seed`.
+    /// Creates the stream `id` of `seed`.
     pub(super) fn new(seed: u64, id: u64) -> Self {
         Self { state: mix(seed.wrapping_add(GAMMA)) ^ mix(id.wrapping_mul(GAMMA)) }
     }
 
-    /// The next word, all values equally likely.
+    /// Returns the next word, uniformly distributed.
     #[inline]
     pub(super) fn word(&mut self) -> u64 {
         self.state = self.state.wrapping_add(GAMMA);
         mix(self.state)
     }
 
-    /// A number below `bound`, which is at least 1.
+    /// Returns a uniformly distributed number below `bound`, which is at least 1.
     ///
     /// Multiply and shift (Lemire 2019) without the rejection: the bias is below bound / 2⁶⁴.
     #[inline]
@@ -35,13 +36,13 @@ impl Draws {
         ((u128::from(self.word()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// A number from 0 up to and without 1.
+    /// Returns a uniformly distributed number in [0, 1).
     #[inline]
     pub(super) fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
     }
 
-    /// True with probability `share`; no word is drawn where the answer is certain.
+    /// Returns true with probability `share`; draws no word if the result is certain.
     #[inline]
     pub(super) fn chance(&mut self, share: f64) -> bool {
         share >= 1.0 || (share > 0.0 && self.unit() < share)

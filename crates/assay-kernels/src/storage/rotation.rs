@@ -1,6 +1,6 @@
-//! Targets that take turns within one depth: which is next, and where in it.
+//! Rotation of targets within one depth: the next target and the offset in it.
 //!
-//! A target that has no place left, or was given up, is passed over; the rest go on.
+//! A target without an offset left, or given up, is skipped; the others go on.
 
 use assay_model::workload::storage::Turns;
 
@@ -12,37 +12,37 @@ use super::random::Draws;
 pub(super) struct Rotation {
     turns: Turns,
     seats: Vec<Seat>,
-    /// Bytes up to the end of each seat, all before it included.
+    /// Cumulative bytes up to the end of each target.
     ends: Vec<u64>,
     at: usize,
 }
 
-/// One of them.
+/// Target with its access pattern.
 #[derive(Debug)]
 pub(super) struct Seat {
     /// Index of the target.
     pub(super) target: usize,
-    /// Its places.
+    /// Access pattern on the target.
     pub(super) places: Places,
     /// Bytes of its area.
     pub(super) bytes: u64,
-    /// Bytes given out since its turn began, where one is finished before the next.
+    /// Bytes issued since its turn began, where one target is finished before the next.
     pub(super) given: u64,
 }
 
 impl Rotation {
-    /// A rotation that begins with the first seat.
+    /// Creates a rotation that begins with the first target.
     pub(super) fn new(turns: Turns, seats: Vec<Seat>) -> Self {
         let ends = ends(&seats);
         Self { turns, seats, ends, at: 0 }
     }
 
-    /// Those that have not been left.
+    /// Returns the targets that have not been removed.
     pub(super) fn targets(&self) -> impl Iterator<Item = usize> {
         self.seats.iter().map(|seat| seat.target)
     }
 
-    /// Passes over a target from now on; whether another is left.
+    /// Removes a target. Returns whether another is left.
     pub(super) fn leave(&mut self, target: usize) -> bool {
         self.seats.retain(|seat| seat.target != target);
         self.ends = ends(&self.seats);
@@ -50,7 +50,8 @@ impl Rotation {
         !self.seats.is_empty()
     }
 
-    /// The next target and the offset of an I/O of `bytes` in it; `None` when no target has a place.
+    /// Returns the next target and the offset of an I/O of `bytes` in it; `None` if no target has
+    /// an offset left.
     pub(super) fn next(&mut self, bytes: u64, draws: &mut Draws) -> Option<(usize, u64)> {
         for _ in 0..self.seats.len() {
             match self.turns {
@@ -84,7 +85,7 @@ impl Rotation {
 fn ends(seats: &[Seat]) -> Vec<u64> {
     let mut sum = 0u64;
     let mut end = |seat: &Seat| {
-        // A seat without bytes is still drawn now and then, and left when it has no place.
+        // A target without bytes is still drawn occasionally, and removed when it has no offset.
         sum = sum.saturating_add(seat.bytes.max(1));
         sum
     };

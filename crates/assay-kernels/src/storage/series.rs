@@ -1,7 +1,7 @@
-//! The series of a phase: frames of all workers become entries, in order.
+//! Series of a phase: combines the frames of all workers to intervals, in order.
 //!
-//! An entry is complete when every worker has handed in its part or has ended. Never measures anything
-//! but the machine's CPU time between two entries.
+//! An interval is complete when every worker has sent its part or has ended. Measures only the
+//! machine's CPU time between two intervals.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -12,7 +12,7 @@ use super::busy::Busy;
 use super::ledger::{Frame, Handed};
 use super::timeline::{Span, Timeline};
 
-/// Entries that grow.
+/// Intervals under construction.
 #[derive(Debug)]
 pub(super) struct Series {
     timeline: Timeline,
@@ -22,19 +22,19 @@ pub(super) struct Series {
     busy: Busy,
 }
 
-/// A worker as the series sees it.
+/// Worker that contributes to the series.
 #[derive(Debug)]
 pub(super) struct Contributor {
     /// Index of its stream.
     pub(super) stream: usize,
-    /// Takes its empty frames.
+    /// Channel for its empty frames.
     pub(super) empty: Sender<Box<Frame>>,
-    /// Number of the entry that comes from it next; beyond all when it has ended.
+    /// Index of its next interval; the maximum when it has ended.
     next: usize,
 }
 
 impl Contributor {
-    /// A worker that has handed in nothing.
+    /// Creates the state of a worker that has sent nothing.
     pub(super) fn new(stream: usize, empty: Sender<Box<Frame>>) -> Self {
         Self { stream, empty, next: 0 }
     }
@@ -47,13 +47,13 @@ struct Entry {
 }
 
 impl Series {
-    /// A series without entries.
+    /// Creates a series without intervals.
     pub(super) fn new(timeline: Timeline, streams: usize, workers: Vec<Contributor>) -> Self {
         let (pending, busy) = (BTreeMap::new(), Busy::begin());
         Self { timeline, streams, workers, pending, busy }
     }
 
-    /// Adds a frame; gives the entries that are complete now.
+    /// Adds a frame. Returns the intervals that are complete now.
     pub(super) fn add(&mut self, handed: Handed) -> Vec<IntervalTally> {
         let Handed { worker, index, mut frame, is_last } = handed;
         let streams = self.streams;
@@ -76,14 +76,14 @@ impl Series {
         count.write_maximum_ns = count.write_maximum_ns.max(maximum(writes));
         contributor.next = if is_last { usize::MAX } else { index + 1 };
         frame.clear();
-        // A worker that has ended takes nothing back.
+        // A worker that has ended receives nothing.
         let _ = contributor.empty.send(frame);
         let complete = self.workers.iter().map(|worker| worker.next).min().unwrap_or(0);
-        // The last entries may be cut short by an end that is not known yet.
+        // The last intervals may be shortened by an end that is not known yet.
         if complete == usize::MAX { Vec::new() } else { self.take(complete, u64::MAX) }
     }
 
-    /// All that is left, ended at `end_ns`.
+    /// Returns all remaining intervals, ended at `end_ns`.
     pub(super) fn finish(&mut self, end_ns: u64) -> Vec<IntervalTally> {
         self.take(usize::MAX, end_ns)
     }

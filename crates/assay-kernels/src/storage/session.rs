@@ -1,6 +1,8 @@
-//! One phase from start to end: threads, a common start, the series while it runs, the sum at the end.
+//! Execution of one phase: starts the threads together, collects the series while it runs, and sums
+//! up at the end.
 //!
-//! The calling thread collects and watches; it does no I/O of the workload but the `fsync` that ends it.
+//! The calling thread only collects and monitors; of the workload's I/O it performs only the final
+//! `fsync`.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -39,18 +41,20 @@ use super::target::Opened;
 use super::timeline::Timeline;
 use super::worker::{Slot, Worker};
 
-/// From the word to the start: long enough for a sleeping thread to wake, so that all start together.
+/// Time from the start signal to the start: long enough for a sleeping thread to wake, so that all
+/// start together.
 const LEAD_NS: u64 = 2_000_000;
-/// What hosts wait before a start that they have in common. A limit of the kernel is dealt out in slices of 100 ms
-/// that begin with the first I/O after a pause (`blk-throttle.c`, `throtl_slice`): without a rest they would begin
-/// with what opening read, on every host at another moment of the first stretch.
+/// Pause of all hosts before a common start. A limit of the kernel is granted in slices of 100 ms
+/// that begin with the first I/O after a pause (`blk-throttle.c`, `throtl_slice`). Without the
+/// pause they would begin with the reads of opening, on every host at another time of the first
+/// interval.
 const REST_NS: u64 = 150_000_000;
-/// Calls of `fsync` at the same time at most.
+/// Maximum number of concurrent calls of `fsync`.
 const SYNCS: usize = 64;
-/// The longest time between two looks at whether the user wants the end.
+/// Maximum time between two checks for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Carries out an accepted workload on its targets.
+/// Runs a validated workload on its targets.
 pub(super) fn carry_out(
     workload: &StorageWorkload,
     opened: &[Opened],
@@ -67,13 +71,14 @@ pub(super) fn carry_out(
     })
 }
 
-/// The CPU of each worker: one each where they fill the machine. With CPUs to spare the scheduler does
-/// better: it moves a worker away from what else wants its CPU and towards the device's interrupts (depth
-/// 1 on a virtual disk: median 41 µs against 50 µs pinned).
+/// Returns the CPU of each worker: one each if they fill the machine. With spare CPUs the scheduler
+/// does better: it moves workers away from other load and towards the device's interrupts (depth 1
+/// on a virtual disk: median 41 µs against 50 µs pinned).
 ///
-/// Where the kernel hands every I/O of a ring to its own thread, and a worker has one in flight, the
-/// two never run at the same time. They stay on one CPU (such threads keep to their maker's on Linux 6.18),
-/// because waking another that idles takes longer than the I/O: zram under KVM, median 6.5 µs against 41 µs.
+/// If the kernel hands every I/O of a ring to a thread of its own, and a worker has one in flight,
+/// the two never run at the same time. They stay on one CPU (such threads stay on their creator's
+/// on Linux 6.18), because waking another idle CPU takes longer than the I/O: zram under KVM,
+/// median 6.5 µs against 41 µs.
 fn cpus(plans: &[WorkerPlan], engine: Engine, opened: &[Opened]) -> Vec<Option<usize>> {
     let mut allowed = pin::allowed_cpus().unwrap_or_default();
     let workers = plans.len();
@@ -83,24 +88,24 @@ fn cpus(plans: &[WorkerPlan], engine: Engine, opened: &[Opened]) -> Vec<Option<u
         && plans.iter().all(WorkerPlan::is_single);
     let pins = engine != Engine::Threads && workers == allowed.len() || takes_turns;
     if takes_turns {
-        // The scheduler has chosen the one this runs on, so that nobody else wants it.
+        // Begins with the CPU that this thread runs on: the scheduler chose it as idle.
         let here = allowed.iter().position(|cpu| Some(*cpu) == pin::current_cpu());
         allowed.rotate_left(here.unwrap_or(0));
     }
     (0..workers).map(|nth| allowed.get(nth).copied().filter(|_| pins)).collect()
 }
 
-/// Threads that are ready, and what connects them.
+/// Threads that are ready, with their channels.
 struct Crew<'scope> {
     members: Vec<ScopedJoinHandle<'scope, Option<End>>>,
     starts: Vec<Sender<Timeline>>,
     contributors: Vec<Contributor>,
     frames: Receiver<Handed>,
-    /// What the kernel granted to the first; all ask for the same.
+    /// Engine with the features granted to the first worker; all workers request the same.
     engine: String,
 }
 
-/// What a member is given.
+/// Parameters of a worker's thread.
 struct Member<'a> {
     phase: &'a Phase<'a>,
     plan: WorkerPlan,
@@ -110,10 +115,10 @@ struct Member<'a> {
     exchange: Exchange,
 }
 
-/// What a member leaves.
+/// Results of a worker.
 struct End {
     stream: usize,
-    /// With their targets.
+    /// Totals with their targets.
     totals: Vec<(usize, LaneTotals)>,
     failures: Vec<IoFailure>,
     failure_count: u64,
@@ -152,7 +157,7 @@ impl<'scope> Crew<'scope> {
             let exchange = Exchange { worker, full: full.clone(), empty };
             let member = Member { phase, plan, cpu, ready: ready.clone(), start, exchange };
             let builder = thread::Builder::new().name(format!("storage-{worker}"));
-            // Those that were started see their channels close, and end.
+            // Threads already started find their channels closed, and end.
             let spawned = builder.spawn_scoped(scope, move || body(member));
             members.push(spawned.map_err(|source| StorageError::Resource {
                 what: format!("thread {worker} of the load"),
@@ -177,7 +182,7 @@ impl<'scope> Crew<'scope> {
         let workload = phase.workload;
         let common_ns = control.on_ready.as_mut().and_then(|on_ready| on_ready());
         let now_ns = clock::now_ns();
-        // Whoever comes too late for the others' moment has a whole phase all the same.
+        // A host that misses the common start still runs a whole phase.
         let start_ns = common_ns
             .map(|at_ns| at_ns.saturating_add(REST_NS))
             .filter(|at_ns| *at_ns > now_ns)
@@ -185,7 +190,7 @@ impl<'scope> Crew<'scope> {
         let timeline = Timeline::new(start_ns, workload.timing);
         phase.end_at(timeline.deadline_ns);
         for start in self.starts {
-            // A member that is gone has panicked, which its join tells.
+            // A closed channel means that the worker has panicked, which its join reports.
             let _ = start.send(timeline);
         }
         let mut series = Series::new(timeline, workload.streams.len(), self.contributors);
@@ -213,7 +218,7 @@ impl<'scope> Crew<'scope> {
             |now_ns: u64, before_ns: u64| now_ns.saturating_sub(before_ns) as f64 * 1e-9;
         Ok(StorageOutcome {
             elapsed_s: clock::seconds_between(timeline.warm_end_ns, end_ns),
-            // Who opened them knows.
+            // Set by the caller, which opens and closes the targets.
             open_s: 0.0,
             close_s: 0.0,
             ended: watch.reason(end_ns),
@@ -231,7 +236,7 @@ impl<'scope> Crew<'scope> {
     }
 }
 
-/// The calling thread while the phase runs.
+/// Monitoring by the calling thread while the phase runs.
 struct Watch<'a, 'c> {
     phase: &'a Phase<'a>,
     timeline: Timeline,
@@ -240,7 +245,7 @@ struct Watch<'a, 'c> {
 }
 
 impl Watch<'_, '_> {
-    /// Collects frames until no worker is left. Gives the CPU time at the end of the warm-up.
+    /// Collects frames until no worker is left. Returns the CPU time at the end of the warm-up.
     fn until_all_ended(
         &mut self,
         frames: &Receiver<Handed>,
@@ -277,7 +282,7 @@ impl Watch<'_, '_> {
         }
     }
 
-    /// Ends the phase: `fsync` where it counts. Gives what failed and the moment.
+    /// Ends the phase, with `fsync` if it counts. Returns failures and the end time.
     fn end(&self, ends: &[End]) -> (Vec<IoFailure>, u64) {
         let last_ns = ends.iter().map(|end| end.last_ns).max().unwrap_or(0);
         let planned_ns = self.phase.end_ns.load(Ordering::Relaxed);
@@ -287,9 +292,9 @@ impl Watch<'_, '_> {
         (self.sync(), clock::now_ns())
     }
 
-    /// `fsync` of every target that wants it, all at once, as processes do that have a file each. One after
-    /// another, 256 MiB in eight files on a virtual disk took 184 ms instead of 137 ms (real IOR: 131 ms;
-    /// medians of 12, in turns).
+    /// Calls `fsync` on every target that requires it, concurrently, as processes with a file each
+    /// do. One after another, 256 MiB in eight files on a virtual disk took 184 ms instead of 137
+    /// ms (real IOR: 131 ms; medians of 12, alternating).
     fn sync(&self) -> Vec<IoFailure> {
         let targets = self.phase.workload.targets.iter().zip(&self.phase.targets);
         let wanted: Vec<_> = targets.enumerate().filter(|(_, it)| it.0.sync_at_end).collect();
@@ -340,7 +345,7 @@ fn join(members: Vec<ScopedJoinHandle<'_, Option<End>>>) -> (Vec<End>, Option<io
                 broken = broken.or(result.err());
                 ends.push(end);
             }
-            // It was told nothing, because another could not start.
+            // The worker never started, because another one could not.
             Ok(None) => {}
             Err(payload) => std::panic::resume_unwind(payload),
         }
@@ -348,7 +353,7 @@ fn join(members: Vec<ScopedJoinHandle<'_, Option<End>>>) -> (Vec<End>, Option<io
     (ends, broken)
 }
 
-/// What is known of each stream besides, taken out of what its workers left.
+/// Builds the records of the streams from the results of their workers.
 fn records(
     ends: &mut [End],
     phase: &Phase<'_>,
@@ -382,7 +387,7 @@ fn records(
     records
 }
 
-/// Adds up what the workers counted, by stream, target and operation.
+/// Adds up the workers' totals, by stream, target and operation.
 fn merge(ends: Vec<End>) -> Vec<StreamTally> {
     let mut sums: BTreeMap<(usize, usize, usize), Box<Tally>> = BTreeMap::new();
     for end in ends {
@@ -407,13 +412,13 @@ fn merge(ends: Vec<End>) -> Vec<StreamTally> {
     sums.into_iter().map(named).collect()
 }
 
-/// A member's life: set up, say so, wait for the start, work.
+/// Runs a worker's thread: sets up, reports readiness, waits for the start, works.
 fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
     let Member { phase, plan, cpu, ready, start, exchange } = member;
     let (engine, buffers) = match set_up::<E>(phase, &plan, cpu) {
         Ok(both) => both,
         Err(error) => {
-            // The one who listens gives up at the first error.
+            // The receiver gives up at the first error.
             let _ = ready.send(Err(error));
             return None;
         }
@@ -440,7 +445,7 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
     let numbers = (phase, plan.stream);
     let worker = Worker::new(engine, numbers, (lanes, slots), buffers, (agenda, ledger));
     let (ledger, last_ns, result) = worker.until(end_ns).work(start_ns);
-    // Its own time may be over before that of others, who must not wait for it.
+    // Its own end may come before that of other streams, which must not wait for it.
     if let Some(balance) =
         phase.balance.as_ref().filter(|_| stream.conduct.duration_s.is_some())
     {
@@ -464,9 +469,9 @@ fn live<E: StorageEngine>(member: Member<'_>) -> Option<End> {
     })
 }
 
-/// When a stream begins and when it ends at the latest.
+/// Returns the start of a stream and its latest end.
 fn own_time(conduct: &Conduct, timeline: Timeline) -> (u64, u64) {
-    // Casts saturate: absurd times are simply far away.
+    // Casts saturate: times out of range become the maximum.
     let ns = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
     let start_ns = timeline.start_ns.saturating_add(ns(conduct.start_after_s));
     let end_ns = conduct.duration_s.map_or(u64::MAX, |s| start_ns.saturating_add(ns(s)));
@@ -512,10 +517,10 @@ fn set_up<E: StorageEngine>(
     Ok((engine, buffers))
 }
 
-/// The slots of all lanes; each lane knows its own as free.
+/// Creates the slots of all lanes, and adds them to the lanes' free slots.
 fn slots(plan: &WorkerPlan, lanes: &mut [Lane]) -> Vec<Slot> {
     let mut slots = Vec::new();
-    // Lanes take turns, so that a closed loop begins on all targets at once.
+    // Slots are assigned round robin, so that a closed loop begins on all targets at once.
     let most = plan.lanes.iter().map(|lane| lane.slots).max().unwrap_or(0);
     for round in 0..most {
         for (at, _) in plan.lanes.iter().enumerate().filter(|(_, it)| it.slots > round) {
@@ -526,12 +531,12 @@ fn slots(plan: &WorkerPlan, lanes: &mut [Lane]) -> Vec<Slot> {
     slots
 }
 
-/// Targets whose totals are reported, one for each lane; where targets take turns within the only lane, each
-/// of them, and where its totals are.
+/// Returns the targets whose totals are reported, one per lane, or all that alternate within the
+/// only lane. Also returns, for the latter, the index of each target's totals.
 fn reported_targets(lanes: &[crew::LanePlan]) -> (Vec<usize>, Vec<usize>) {
     let of_lanes: Vec<usize> = lanes.iter().map(|lane| lane.target).collect();
     let [lane] = lanes else { return (of_lanes, Vec::new()) };
-    // A total has a megabyte; thousands of small files that take turns are reported together.
+    // A total takes a megabyte; thousands of small files that alternate are reported together.
     if lane.others.is_empty() || lane.others.len() >= Turns::MOST_TOLD_APART {
         return (of_lanes, Vec::new());
     }

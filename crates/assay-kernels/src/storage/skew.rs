@@ -1,8 +1,8 @@
-//! Random places that are not equally likely: Zipf's law, self-similarity, a bell, an
-//! exponential law, zones.
+//! Random offsets that are not uniformly distributed: Zipf, self-similar, bell-shaped, exponential,
+//! zones.
 //!
-//! Popular places of the first two lie scattered over the range, as keys of a data base do. Never keeps
-//! a table: every law is drawn from directly.
+//! The hot offsets of the first two are scattered over the range, as keys of a database are. Draws
+//! directly from each distribution, without a table.
 
 use assay_model::storage_outcome::Operation;
 use assay_model::workload::storage::{Skew, Zone};
@@ -10,7 +10,7 @@ use assay_model::workload::storage::{Skew, Zone};
 use super::places::{Area, permute};
 use super::random::Draws;
 
-/// A law over one area.
+/// Distribution over one area.
 #[derive(Debug, Clone)]
 pub(super) struct Law {
     area: Area,
@@ -28,11 +28,12 @@ enum Kind {
 }
 
 impl Law {
-    /// The law of `skew` over `area`.
+    /// Creates the distribution of `skew` over `area`.
     pub(super) fn new(skew: &Skew, area: Area, seed: u64) -> Self {
         let kind = match skew {
             Skew::Zipf { theta } => Kind::Zipf { theta: *theta },
-            // The share `a` of all places gets 1 − a: u^p ≤ a for 1 − a of all u, so p = ln a / ln(1 − a).
+            // The share `a` of all offsets gets 1 − a of the I/O: u^p ≤ a for 1 − a of all u, so p
+            // = ln a / ln(1 − a).
             Skew::SelfSimilar { area } => {
                 Kind::SelfSimilar { power: area.ln() / (-area).ln_1p() }
             }
@@ -45,7 +46,8 @@ impl Law {
         Self { area, seed, kind }
     }
 
-    /// The place of an I/O of `bytes` that starts at a multiple of `align`; `None` where none fits.
+    /// Draws the offset of an I/O of `bytes` that starts at a multiple of `align`; `None` if none
+    /// fits.
     pub(super) fn place(
         &self,
         operation: Operation,
@@ -81,14 +83,14 @@ impl Law {
     }
 }
 
-/// The zone whose turn it is, as a part of `area`.
+/// Draws a zone; returns it as a part of `area`.
 fn zone(area: Area, zones: &[Zone], draws: &mut Draws) -> Option<Area> {
     let mut left = draws.unit() * zones.iter().map(|zone| zone.io_share).sum::<f64>();
     let by_share = zones.iter().find(|zone| {
         left -= zone.io_share;
         left < 0.0
     });
-    // Rounding may leave a trace of the last share.
+    // Rounding may leave a remainder of the last share.
     let zone = by_share.or(zones.last())?;
     let length = (area.end - area.start) as f64;
     let at = |share: f64| area.start + (share * length) as u64;
@@ -96,8 +98,8 @@ fn zone(area: Area, zones: &[Zone], draws: &mut Draws) -> Option<Area> {
     Some(Area { start: at(zone.from_share), end })
 }
 
-/// A number from 1 to `n`, k with a probability proportional to k^−θ: rejection from the inverse of the
-/// integral of x^−θ (Hörmann and Derflinger 1996). Less than 1.2 draws on average.
+/// Draws a number k from 1 to `n` with a probability proportional to k^−θ: rejection from the
+/// inverse of the integral of x^−θ (Hörmann and Derflinger 1996). Less than 1.2 draws on average.
 fn zipf(n: u64, theta: f64, draws: &mut Draws) -> u64 {
     let integral = Integral { theta };
     let maximum = integral.at(n as f64 + 0.5);
@@ -163,7 +165,7 @@ mod tests {
             for k in [1_u32, 2, 3, 10] {
                 let expected = f64::from(k).powf(-theta) / sum;
                 let error = (found[k as usize - 1] - expected).abs();
-                // Five standard deviations, and what sorting equal shares adds.
+                // Five standard deviations, and the bias from sorting equal shares.
                 let allowed = 5.0 * (expected / f64::from(COUNT)).sqrt() + 0.002;
                 assert!(error < allowed, "{theta} {k}: {} {expected}", found[k as usize - 1]);
             }
@@ -189,7 +191,8 @@ mod tests {
     #[test]
     fn the_exponential_law_is_folded_at_the_end() {
         let found = shares(&Skew::Exponential { mean_share: 1.0 / 3.0 }, 1000);
-        // Cut off at three means: half of it is below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the range.
+        // Truncated at three means: half of it is below −ln(1 − 0.5 (1 − e⁻³)) / 3 = 0.2148 of the
+        // range.
         let near: f64 = found[..215].iter().sum();
         assert!((near - 0.5).abs() < 0.01, "{near}");
         assert!(found[999] > 0.0);

@@ -1,6 +1,6 @@
-//! Counting I/O: one record per completion, merged exactly.
+//! Counters of I/O: one record per completion, merged exactly.
 //!
-//! Never rounds a latency other than into a histogram's bucket: sums and squares are kept beside it.
+//! Latencies are rounded only to a histogram's bucket; sums and squares are exact.
 
 use assay_model::storage_outcome::Tally;
 use hdrhistogram::Histogram;
@@ -9,10 +9,10 @@ use hdrhistogram::Histogram;
 const TOTAL_DIGITS: u8 = 3;
 /// Digits in the series: an hour of seconds at three digits would fill gigabytes.
 const SERIES_DIGITS: u8 = 2;
-/// The maximum latency that is distinguished: an hour, in nanoseconds.
+/// Maximum latency that is distinguished: an hour, in nanoseconds.
 const MAXIMUM_NS: u64 = 3_600_000_000_000;
 
-/// A tally for a total, with its memory in place, so that recording never asks for any.
+/// Creates a tally for a total, fully allocated, so that recording never allocates.
 pub(super) fn total() -> Tally {
     empty(|| {
         Histogram::new_with_bounds(1, MAXIMUM_NS, TOTAL_DIGITS)
@@ -20,7 +20,7 @@ pub(super) fn total() -> Tally {
     })
 }
 
-/// A tally for one entry of the series.
+/// Creates a tally for one interval of the series.
 pub(super) fn series() -> Tally {
     empty(|| {
         Histogram::new(SERIES_DIGITS)
@@ -64,7 +64,8 @@ fn put(histogram: &mut Histogram<u64>, ns: u64) {
         .expect("a histogram of the series grows, one of the totals reaches the maximum");
 }
 
-/// Counts I/O that was due and not done when the phase ended: only for how long it had been due.
+/// Counts I/O that was due and not completed when the phase ended: only its latency from the
+/// intended start.
 pub(super) fn record_overdue(tally: &mut Tally, from_intended_ns: u64, count: u64) {
     tally
         .from_intended_ns
@@ -72,7 +73,7 @@ pub(super) fn record_overdue(tally: &mut Tally, from_intended_ns: u64, count: u6
         .expect("a histogram of the series grows, one of the totals reaches the maximum");
 }
 
-/// Adds what another tally counted.
+/// Adds another tally.
 pub(super) fn add(sum: &mut Tally, part: &Tally) {
     sum.count += part.count;
     sum.bytes += part.bytes;
@@ -88,7 +89,7 @@ pub(super) fn add(sum: &mut Tally, part: &Tally) {
     }
 }
 
-/// Empties a tally and keeps its memory.
+/// Clears a tally and keeps its memory.
 pub(super) fn clear(tally: &mut Tally) {
     tally.count = 0;
     tally.bytes = 0;

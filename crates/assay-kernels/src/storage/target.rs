@@ -1,6 +1,6 @@
-//! Targets opened: descriptors, size, and the multiple of bytes that direct I/O asks for.
+//! Open targets: descriptors, size, and the granule that direct I/O requires.
 //!
-//! Never asks whether a target may be written: whoever calls has decided that.
+//! Does not check whether a target may be written: the caller has decided that.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom};
@@ -18,43 +18,43 @@ use super::engine::Files;
 use super::error::StorageError;
 use super::places::Area;
 
-/// What a target is opened for.
+/// Access that a target is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Access {
-    /// Some stream reads it.
+    /// Whether a stream reads it.
     pub(super) read: bool,
-    /// Some stream writes it.
+    /// Whether a stream writes it.
     pub(super) write: bool,
 }
 
-/// A target at hand. The null engine's has no file.
+/// Open target. The null engine's has no file.
 #[derive(Debug)]
 pub(super) struct Opened {
     files: Option<(File, Option<File>)>,
-    /// The part that is used.
+    /// Used part of the target.
     pub(super) area: Area,
-    /// I/O starts at and is a multiple of this, in bytes; 1 with the page cache.
+    /// Divisor of all offsets and lengths of I/O, in bytes; 1 with the page cache.
     pub(super) granule: u64,
-    /// Whether the kernel may hand I/O from rings to threads of its own, because the target cannot say
-    /// that an I/O would block.
+    /// Whether `io_uring` may fall back to kernel threads, because the target does not report that
+    /// an I/O would block.
     pub(super) may_detour: bool,
-    /// Whether I/O waits for another host.
+    /// Whether the target is on another host.
     pub(super) is_far: bool,
 }
 
 impl Opened {
-    /// A target of the null engine: an address range.
+    /// Creates a target of the null engine: an address range.
     pub(super) fn without_file(target: &StorageTarget) -> Result<Self, StorageError> {
         Self::foreseen(target, 1)
     }
 
-    /// The same with what will be asked of its I/O: a target that has not got its size yet.
+    /// Creates a target with the expected granule, for a file that does not have its size yet.
     pub(super) fn foreseen(target: &StorageTarget, granule: u64) -> Result<Self, StorageError> {
         let area = area(target, target.size_bytes.unwrap_or(0))?;
         Ok(Self { files: None, area, granule, may_detour: false, is_far: false })
     }
 
-    /// Opens a target at `place`: its path, or what stands for it.
+    /// Opens a target at `place`: its path, or that of an open descriptor.
     pub(super) fn open(
         target: &StorageTarget,
         place: &Path,
@@ -62,7 +62,7 @@ impl Opened {
     ) -> Result<Self, StorageError> {
         let failed = |source| StorageError::Open { path: target.path.clone(), source };
         let is_nfs = file_system(place) == Some(NFS);
-        // NFS serves read-only descriptors without a detour (since Linux 7.1), and no others.
+        // NFS serves read-only descriptors without falling back (since Linux 7.1), and no others.
         let apart = is_nfs && access == Access { read: true, write: true };
         let reads_alone = Access { read: true, write: false };
         let first = open(target, place, if apart { reads_alone } else { access })?;
@@ -81,23 +81,23 @@ impl Opened {
         Ok(Self { files: Some((first, second)), area, granule, may_detour, is_far: is_nfs })
     }
 
-    /// Drops what the page cache holds of the used part. What was written and is not yet on the storage stays.
+    /// Drops the used part from the page cache. Dirty pages stay.
     #[cold]
     pub(super) fn drop_cache(&self) {
         if let Some((first, _)) = &self.files {
-            // A refusal leaves the cache as it is, as in fio.
+            // A refusal leaves the cache unchanged, as in fio.
             let _ = forget(first, self.area);
         }
     }
 
-    /// Descriptors for an engine.
+    /// Returns the descriptors for an engine.
     pub(super) fn descriptors(&self) -> Files {
         let Some((first, second)) = &self.files else { return Files { read: -1, write: -1 } };
         Files { read: first.as_raw_fd(), write: second.as_ref().unwrap_or(first).as_raw_fd() }
     }
 
-    /// One sector past the page cache's rules: read with the alignment that direct I/O asks for. `None`
-    /// where the target is not open for reading or is shorter.
+    /// Reads one sector with the alignment that direct I/O requires. `None` if the target is not
+    /// open for reading or is shorter.
     pub(super) fn sector(&self, offset: u64) -> Option<[u8; SECTOR_BYTES]> {
         let (file, _) = self.files.as_ref()?;
         let granule = self.granule.max(SECTOR_BYTES as u64);
@@ -109,7 +109,7 @@ impl Opened {
         block.get(from..from + SECTOR_BYTES)?.try_into().ok()
     }
 
-    /// Waits until everything written is on stable storage.
+    /// Waits until all written data is on stable storage.
     pub(super) fn sync(&self) -> io::Result<()> {
         match &self.files {
             Some((first, second)) => second.as_ref().unwrap_or(first).sync_all(),
@@ -118,7 +118,7 @@ impl Opened {
     }
 }
 
-/// What happens to a target before its first I/O.
+/// Prepares a target before its first I/O.
 fn prepare(file: &File, target: &StorageTarget, area: Area) -> io::Result<()> {
     if target.opening.drops_cache {
         forget(file, area)?;
@@ -132,7 +132,8 @@ fn prepare(file: &File, target: &StorageTarget, area: Area) -> io::Result<()> {
     Ok(())
 }
 
-/// Drops clean pages of the cache: of a file those of the area, of a device all, which needs rights.
+/// Drops clean pages from the cache: those of the area for a file, all for a device, which needs
+/// privileges.
 fn forget(file: &File, area: Area) -> io::Result<()> {
     /// `_IO(0x12, 97)` of `linux/fs.h`: writes back and drops the cache of a block device.
     const BLKFLSBUF: libc::Ioctl = 0x1261;
@@ -146,13 +147,13 @@ fn forget(file: &File, area: Area) -> io::Result<()> {
     }
     let error = io::Error::last_os_error();
     match error.raw_os_error() {
-        // As fio does for a user without the rights.
+        // A user without privileges gets no error, as in fio.
         Some(libc::EACCES | libc::EPERM) => Ok(()),
         _ => Err(error),
     }
 }
 
-/// Advice about an area; a file system that does not know it goes on without.
+/// Gives advice about an area; file systems without support for it ignore it.
 fn advise(file: &File, area: Area, advice: libc::c_int) {
     let (from, bytes) = (area.start as libc::off_t, (area.end - area.start) as libc::off_t);
     // SAFETY: the call takes numbers only.
@@ -188,8 +189,8 @@ fn open(target: &StorageTarget, place: &Path, access: Access) -> Result<File, St
         data.file_type().is_block_device() || data.file_type().is_char_device()
     });
     options.create(access.write && !is_device).mode(0o644);
-    // The kernel need not look whether a read changes the time of access (zram, 4 KiB: 2.35 µs a read
-    // instead of 2.50 µs). Only who owns the file may ask for that.
+    // Avoids that the kernel checks the access time at each read (zram, 4 KiB: 2.35 µs a read
+    // instead of 2.50 µs). Only the file's owner may request that.
     let mut quiet = options.clone();
     quiet.custom_flags(direct | sync | libc::O_NOATIME);
     let refused = |error: &io::Error| error.raw_os_error() == Some(libc::EPERM);
@@ -207,7 +208,7 @@ fn open(target: &StorageTarget, place: &Path, access: Access) -> Result<File, St
     })
 }
 
-/// The multiple that direct I/O asks for where the target lies; `None` where it cannot be read now.
+/// Returns the granule of direct I/O for the target; `None` if it cannot be determined now.
 pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
     match open(target, &target.path, Access { read: true, write: false }) {
         Ok(file) => Ok(direct_granule(&file).ok()),
@@ -219,8 +220,8 @@ pub(super) fn granule_at(target: &StorageTarget) -> Result<Option<u64>, StorageE
     }
 }
 
-/// The same where the file is not there yet: of one without a name in its folder, which is gone when it is closed.
-/// `None` where the file system makes no such files (open(2), `O_TMPFILE`).
+/// Determines the granule for a missing file from an unnamed one in its folder, which disappears
+/// when it is closed. `None` if the file system does not support such files (open(2), `O_TMPFILE`).
 fn granule_beside(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
     let folder = target.path.parent().filter(|it| !it.as_os_str().is_empty());
     let nameless = |flags| {
@@ -237,13 +238,13 @@ fn granule_beside(target: &StorageTarget) -> Result<Option<u64>, StorageError> {
     }
 }
 
-/// The multiple that direct I/O asks for: what `statx` says since Linux 6.1, otherwise the logical
-/// block of a device, otherwise 4096 B, which every device of today accepts.
+/// Returns the granule of direct I/O: from `statx` since Linux 6.1, otherwise the logical block of
+/// a device, otherwise 4096 B, which every current device accepts.
 fn direct_granule(file: &File) -> io::Result<u64> {
     const SAFE: u64 = 4096;
     let mut found = MaybeUninit::<libc::statx>::zeroed();
-    // SAFETY: the path is an empty terminated string, so that the descriptor itself is meant; `found`
-    // is writable, and all-zero bytes are a valid `statx`.
+    // SAFETY: the path is an empty terminated string, so that the call refers to the descriptor
+    // itself; `found` is writable, and all-zero bytes are a valid `statx`.
     let found = unsafe {
         let result = libc::statx(
             file.as_raw_fd(),
@@ -261,13 +262,14 @@ fn direct_granule(file: &File) -> io::Result<u64> {
         return Ok(u64::from(found.stx_dio_offset_align));
     }
     let mut sector: libc::c_int = 0;
-    // SAFETY: the request writes one `int` to the pointer, or fails for what is no block device.
+    // SAFETY: the request writes one `int` to the pointer, or fails for a file that is not a block
+    // device.
     let result = unsafe { libc::ioctl(file.as_raw_fd(), libc::BLKSSZGET, &raw mut sector) };
     Ok(u64::try_from(sector).ok().filter(|&it| result == 0 && it > 0).unwrap_or(SAFE))
 }
 
-/// Whether the target takes `RWF_NOWAIT`: rings try every I/O that way first, and hand it to a thread
-/// of the kernel where that is not supported. Where it cannot be asked, it is taken for one that does.
+/// Returns whether the target supports `RWF_NOWAIT`: `io_uring` tries every I/O that way first, and
+/// falls back to a kernel thread without support. Returns true if it cannot be tested.
 fn says_when_it_would_block(path: &Path, granule: u64, size_bytes: u64) -> bool {
     let mut options = OpenOptions::new();
     let direct = if granule > 1 { libc::O_DIRECT } else { 0 };
@@ -275,20 +277,21 @@ fn says_when_it_would_block(path: &Path, granule: u64, size_bytes: u64) -> bool 
     let bytes = granule.max(SECTOR_BYTES as u64) as usize;
     let Ok(memory) = Mapping::new(bytes, PageAdvice::Default) else { return true };
     let part = libc::iovec { iov_base: memory.as_ptr().cast(), iov_len: bytes };
-    // Within a file the page cache would begin to read ahead, and the first I/O would find what it read.
+    // Within a file the page cache would start to read ahead, and the first I/O would find that
+    // data.
     let offset = if granule > 1 { 0 } else { size_bytes as libc::off_t };
     let (descriptor, flags) = (file.as_raw_fd(), libc::RWF_NOWAIT);
-    // SAFETY: `part` names memory of ours that nobody else uses during the call.
+    // SAFETY: `part` refers to memory of ours that nothing else uses during the call.
     let result = unsafe { libc::preadv2(descriptor, &raw const part, 1, offset, flags) };
     result >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EOPNOTSUPP)
 }
 
-/// `linux/magic.h`.
+/// Magic number of NFS (`linux/magic.h`).
 const NFS: i64 = 0x6969;
 
 fn file_system(path: &Path) -> Option<i64> {
     use std::os::unix::ffi::OsStrExt;
-    // A file that is yet to be made lives where its folder does.
+    // A missing file will be on the file system of its folder.
     let path = if path.exists() { path } else { path.parent()? };
     let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     let path = std::ffi::CString::new(path.as_os_str().as_bytes()).ok()?;
@@ -309,7 +312,7 @@ fn file_system(path: &Path) -> Option<i64> {
 mod tests {
     use super::*;
 
-    /// Pages of the file that the page cache holds.
+    /// Counts the pages of the file in the page cache.
     fn held(file: &File, bytes: usize) -> usize {
         let (read, shared) = (libc::PROT_READ, libc::MAP_SHARED);
         // SAFETY: a new mapping of a file that is open; nothing is read through it.
@@ -318,10 +321,10 @@ mod tests {
         };
         assert_ne!(start, libc::MAP_FAILED);
         let mut pages = vec![0u8; bytes.div_ceil(4096)];
-        // SAFETY: the mapping has so many bytes, and there is a byte for each of its pages.
+        // SAFETY: the mapping has `bytes` bytes, and there is a byte for each of its pages.
         let result = unsafe { libc::mincore(start, bytes, pages.as_mut_ptr()) };
         assert_eq!(result, 0);
-        // SAFETY: the mapping made above, which nobody uses any more.
+        // SAFETY: the mapping made above, which is not used any more.
         unsafe { libc::munmap(start, bytes) };
         pages.iter().filter(|page| **page & 1 == 1).count()
     }
@@ -336,7 +339,7 @@ mod tests {
         advise(&file, Area { start: 0, end: BYTES as u64 }, libc::POSIX_FADV_DONTNEED);
         let before = held(&file, BYTES);
         says_when_it_would_block(&path, 1, BYTES as u64);
-        // What it would have started is read beside us.
+        // Read-ahead, if started, runs in the background.
         std::thread::sleep(std::time::Duration::from_millis(100));
         let after = held(&file, BYTES);
         std::fs::remove_file(&path).unwrap();

@@ -1,47 +1,46 @@
-//! The moments of a phase: start, end of the warm-up, and the borders of the series.
+//! Times of a phase: start, end of the warm-up, and the intervals of the series.
 //!
-//! Pure arithmetic on nanoseconds of the clock. No entry of the series is on both sides of the end of
-//! the warm-up.
+//! Pure arithmetic on nanoseconds of the clock. No interval crosses the end of the warm-up.
 
 use assay_model::workload::storage::StorageTiming;
 
-/// The moments of a phase, all workers' alike.
+/// Times of a phase, the same for all workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timeline {
-    /// When the first I/O may start.
+    /// Earliest start of I/O.
     pub(super) start_ns: u64,
-    /// From when I/O counts.
+    /// End of the warm-up, after which I/O counts.
     pub(super) warm_end_ns: u64,
-    /// When it ends at the latest.
+    /// Latest end.
     pub(super) deadline_ns: u64,
     interval_ns: u64,
 }
 
-/// One entry of the series.
+/// Interval of the series.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Span {
-    /// First nanosecond.
+    /// Start.
     pub(super) start_ns: u64,
-    /// One past the last.
+    /// End, exclusive.
     pub(super) end_ns: u64,
     /// Whether it belongs to the warm-up.
     pub(super) warmup: bool,
 }
 
 impl Timeline {
-    /// A phase that starts at `start_ns`.
+    /// Creates the times of a phase that starts at `start_ns`.
     pub(super) fn new(start_ns: u64, timing: StorageTiming) -> Self {
-        // Casts saturate: absurd times are simply far away.
+        // Casts saturate: times out of range become the maximum.
         let ns = |seconds: f64| (seconds.max(0.0) * 1e9) as u64;
         let warm_end_ns = start_ns.saturating_add(ns(timing.warmup_s));
         let deadline_ns =
             timing.duration_s.map_or(u64::MAX, |s| warm_end_ns.saturating_add(ns(s)));
-        // A series finer than a millisecond would measure its own keeping.
+        // In intervals shorter than a millisecond, the recording itself would dominate.
         let interval_ns = ns(timing.interval_s).max(1_000_000);
         Self { start_ns, warm_end_ns, deadline_ns, interval_ns }
     }
 
-    /// The entry with this number.
+    /// Returns the interval with this index.
     pub(super) fn span(&self, index: usize) -> Span {
         let warmup_ns = self.warm_end_ns - self.start_ns;
         let entries = warmup_ns.div_ceil(self.interval_ns);

@@ -1,11 +1,12 @@
-//! One thread's life: decide what is due, hand it over, take it back, write it down.
+//! Main loop of one thread: plans due I/O, submits it, collects completions, records them.
 //!
-//! Three moments are kept for every I/O: when it was meant to start, when it was handed over, when it was
-//! seen to be done. The clock is read once before and once after each exchange with the kernel. Nothing
-//! on this path allocates, locks or formats, failures apart.
+//! Three times are kept for every I/O: its intended start, its submission, and the detection of its
+//! completion. The clock is read once before and once after each exchange with the kernel. Nothing
+//! on this path allocates, locks or formats, except for failures.
 //!
-//! What an open loop leaves undone at its end is late as well. What is in flight then is waited for, and
-//! counts with all it took from when it was due; what never started counts with the time it had waited.
+//! In an open loop, I/O unfinished at the end is late as well. I/O in flight is completed, and
+//! counts with its full latency from the intended start; I/O that never started counts with the
+//! time it had waited.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -25,14 +26,14 @@ use super::ledger::Ledger;
 use super::phase::Phase;
 use super::pieces::Pieces;
 
-/// The longest wait between two looks at whether the phase has ended.
+/// Maximum wait between two checks for the end of the phase.
 const LOOK_NS: u64 = 50_000_000;
-/// Closer to the start than this a worker does not sleep: the common lead is 2 ms.
+/// Time before the start in which a worker spins instead of sleeping: the common lead is 2 ms.
 const NEAR_NS: u64 = 5_000_000;
-/// The wait where other workers hold all blocks that this one wants.
+/// Wait when other workers have claimed all blocks that this one needs.
 const GIVE_WAY_NS: u64 = 50_000;
 
-/// A thread's engine, lanes and book.
+/// Engine, lanes and records of a thread.
 #[derive(Debug)]
 pub(super) struct Worker<'a, E> {
     engine: E,
@@ -41,31 +42,31 @@ pub(super) struct Worker<'a, E> {
     slots: Vec<Slot>,
     buffers: Buffers,
     agenda: Agenda,
-    /// Slots whose I/O goes on: read back, `fsync`, once more.
+    /// Slots whose I/O continues: read back, `fsync`, retry.
     again: Vec<u32>,
-    /// Slots that are queued and not handed over, the oldest first.
+    /// Slots that are queued and not submitted, the oldest first.
     batch: Vec<u32>,
-    /// How many of them are in flight as far as anybody outside is concerned: their time runs.
+    /// Number of slots in the batch that already count as in flight: their latency has begun.
     held_back: usize,
     pieces: Pieces,
     done: Vec<Completion>,
     in_flight: usize,
-    /// Writes so far, to make each unlike the others.
+    /// Number of writes so far, to make each unique.
     serial: u64,
     verifies: bool,
     sync_every: u64,
     sync: Action,
     /// Whether writes are trims.
     trims: bool,
-    /// When it ends, if that is before the phase does.
+    /// End of the stream, if before that of the phase.
     end_ns: u64,
-    /// Whether single I/O matter: they are kept, or one that takes too long ends the stream.
+    /// Whether each I/O is checked: for the journal, or for a maximum latency that ends the stream.
     watches: bool,
     most_latency_ns: u64,
     ledger: Ledger,
 }
 
-/// The place of one I/O.
+/// State of one I/O.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slot {
     lane: u32,
@@ -75,23 +76,23 @@ pub(super) struct Slot {
     offset: u64,
     intended_ns: Option<u64>,
     submitted_ns: u64,
-    /// When the call that submitted it had returned, where that is timed.
+    /// Time at which the submitting call returned, if that is timed.
     handed_ns: u64,
     stamp: u64,
 }
 
-/// What a slot is at.
+/// Stage of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Read,
     Write,
-    /// Reading what was just written.
+    /// Reads the data just written.
     ReadBack,
     Sync,
 }
 
 impl Slot {
-    /// A slot of a lane, at nothing.
+    /// Creates an idle slot of a lane.
     pub(super) fn of(lane: u32) -> Self {
         Self {
             lane,
@@ -108,8 +109,8 @@ impl Slot {
 }
 
 impl<'a, E: StorageEngine> Worker<'a, E> {
-    /// A worker of the stream `stream`, ready to start. `slots` are those of all lanes, and all of them
-    /// wait for work in `agenda`.
+    /// Creates a worker of the stream `stream`, ready to start. `slots` are those of all lanes; all
+    /// of them are free in the scheduler.
     pub(super) fn new(
         engine: E,
         (phase, stream): (&'a Phase<'a>, usize),
@@ -144,7 +145,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// Ends it at `end_ns`, even if the phase goes on.
+    /// Sets an end at `end_ns`, even if the phase continues.
     pub(super) fn until(self, end_ns: u64) -> Self {
         Self { end_ns, ..self }
     }
@@ -154,21 +155,21 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         self.phase.end_ns.load(Ordering::Relaxed).min(self.end_ns)
     }
 
-    /// Works from `start_ns` until the phase ends or nothing is left to do, and waits for what is then
-    /// in flight. Gives the book and the moment of the last completion that was seen.
+    /// Works from `start_ns` until the phase ends or no work is left, and completes the I/O in
+    /// flight. Returns the records and the time of the last detected completion.
     pub(super) fn work(mut self, start_ns: u64) -> (Ledger, u64, io::Result<()>) {
         let mut now_ns = self.await_start(start_ns);
         let result = self.run(&mut now_ns);
         self.leave_the_rest();
         self.ledger.close(now_ns.min(self.end_ns()));
         if result.is_err() {
-            // The kernel may still write to it.
+            // Leaks the buffers: the kernel may still write to them.
             std::mem::forget(self.buffers);
         }
         (self.ledger, now_ns, result)
     }
 
-    /// Sleeps while there is time, then looks, so that it starts to the microsecond.
+    /// Sleeps until shortly before the start, then spins, so that it starts within a microsecond.
     fn await_start(&mut self, start_ns: u64) -> u64 {
         loop {
             let now_ns = clock::now_ns();
@@ -202,8 +203,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// Goes on in the series up to now. The last entry stays open until the ledger is closed, so that what
-    /// is overdue at the end belongs to it.
+    /// Advances the series to now. The last interval stays open until the recorder is closed, so
+    /// that I/O overdue at the end belongs to it.
     #[inline]
     fn advance(&mut self, now_ns: u64) {
         let end_ns = self.phase.end_ns.load(Ordering::Relaxed);
@@ -211,7 +212,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         self.ledger.advance(now_ns.min(most_ns), self.in_flight);
     }
 
-    /// Counts what was due and never started.
+    /// Counts I/O that was due and never started.
     fn leave_the_rest(&mut self) {
         let end_ns = self.end_ns();
         let counts = self.ledger.is_counting(end_ns);
@@ -224,7 +225,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         });
     }
 
-    /// Queues what has an I/O behind it and goes on.
+    /// Queues slots whose I/O continues.
     #[inline]
     fn resume(&mut self) {
         while let Some(slot) = self.again.pop() {
@@ -232,7 +233,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// Queues what is due; gives how long to wait for completions, or `None` when all is done.
+    /// Queues due I/O. Returns the wait for completions, or `None` when all is done.
     fn issue(&mut self, now_ns: u64) -> Option<Wait> {
         let counts = self.ledger.is_counting(now_ns);
         let mut gives_way = false;
@@ -268,7 +269,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         let at = &mut self.slots[slot as usize];
         at.target = self.lanes[at.lane as usize].target as u32;
         at.offset = offset;
-        // Sizes are checked against 1 GiB when the workload is accepted.
+        // Validation limits sizes to 1 GiB.
         at.bytes = bytes as u32;
         at.intended_ns = intended_ns;
         at.doing = match operation {
@@ -281,7 +282,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         self.queue(slot);
     }
 
-    /// Makes the data of a write.
+    /// Generates the data of a write.
     fn prepare(&mut self, slot: u32) {
         let at = &mut self.slots[slot as usize];
         let memory = self.buffers.writable(slot, at.bytes as usize);
@@ -309,8 +310,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         self.batch.push(slot);
     }
 
-    /// Hands over a piece of the batch and takes back what is done; waits only with nothing left to hand
-    /// over. Gives the moment after.
+    /// Submits a chunk of the batch and collects completions; waits only if nothing is left to
+    /// submit. Returns the time after it.
     #[inline]
     fn exchange(&mut self, wait: Wait) -> io::Result<u64> {
         self.start_clocks();
@@ -336,8 +337,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         Ok(now_ns)
     }
 
-    /// From here on the whole batch is in flight, whichever piece an I/O goes with: what it waits in here
-    /// is part of what it takes.
+    /// Starts the latency of the whole batch, regardless of the chunk that an I/O is submitted
+    /// with: waiting in the batch is part of its latency.
     #[inline]
     fn start_clocks(&mut self) {
         if self.batch.len() == self.held_back {
@@ -351,7 +352,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// Forgets the part of the batch that the engine has handed over.
+    /// Removes the submitted part of the batch.
     #[inline]
     fn handed_over(&mut self) {
         let handed = self.batch.len() - self.held_back;
@@ -405,8 +406,8 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// Hands a piece over and notes how long that took since the clock of each I/O began, if the engine
-    /// does it apart from waiting. Gives how many may still be handed over with it.
+    /// Submits a chunk and records the submission latency of each I/O, if the engine submits
+    /// without waiting. Returns how many more may be submitted in the exchange that follows.
     #[inline(never)]
     fn time_submission(&mut self, most: usize) -> io::Result<usize> {
         let Some(held_back) = self.engine.submit(most, &mut self.done)? else {
@@ -432,7 +433,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         Ok(0)
     }
 
-    /// Keeps an I/O, and ends the stream when it took too long.
+    /// Adds an I/O to the journal, and ends the stream if it took too long.
     #[inline(never)]
     fn watch(&mut self, slot: u32, operation: Operation, (now_ns, service_ns): (u64, u64)) {
         let at = self.slots[slot as usize];
@@ -456,7 +457,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// What comes after an I/O that was done: checks, reading back, `fsync`, the next.
+    /// Continues after an I/O that completed: verification, reading back, `fsync`, the next I/O.
     fn follow(&mut self, slot: u32) {
         let at = self.slots[slot as usize];
         let bytes = u64::from(at.bytes);
@@ -497,7 +498,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         is_due
     }
 
-    /// Holds every sector that was read against what it should be.
+    /// Compares every sector that was read with its expected stamp.
     fn verify(&mut self, slot: u32) {
         let at = self.slots[slot as usize];
         let target = at.target as usize;
@@ -517,7 +518,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
         }
     }
 
-    /// An I/O that failed, was short, or must be asked for once more.
+    /// Handles an I/O that failed, was short, or must be retried.
     fn not_done(&mut self, slot: u32, result: i32) {
         let at = self.slots[slot as usize];
         if matches!(-result, libc::EAGAIN | libc::EINTR) {
@@ -553,7 +554,7 @@ impl<'a, E: StorageEngine> Worker<'a, E> {
 
 fn limited(wait: Wait, left_ns: u64) -> Wait {
     match wait {
-        // What is in flight is waited for in any case.
+        // I/O in flight is completed in any case.
         Wait::No | Wait::Done => wait,
         Wait::AtMost { ns } => Wait::AtMost { ns: ns.min(left_ns) },
     }

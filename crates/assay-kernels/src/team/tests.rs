@@ -1,4 +1,4 @@
-//! What a team promises: everyone works once, in place, and nobody is left waiting.
+//! Tests that each member works once on its CPU, and that no thread hangs.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -1,6 +1,6 @@
-//! The kernels from outside: what they measure on targets whose truth is known.
+//! Integration tests of the kernels, on targets with known properties.
 //!
-//! Needs nothing but Linux; what needs root skips itself by name where there is none.
+//! Require only Linux; tests that require root print their name and skip themselves without it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]

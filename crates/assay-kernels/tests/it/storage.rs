@@ -1,4 +1,4 @@
-//! The load generator against files, devices and limits that the tests make themselves.
+//! Tests of the load generator with files, devices and limits that the tests create.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ mod verification;
 
 pub(crate) const MIB: u64 = 1 << 20;
 
-/// A folder that is gone after the test.
+/// Folder that is removed when dropped.
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
@@ -60,12 +60,12 @@ pub(crate) fn target(path: &Path, size_bytes: u64) -> StorageTarget {
     }
 }
 
-/// Sizes that are all the same.
+/// Returns the sizes of I/O that is always `bytes` long.
 pub(crate) fn size(bytes: u64) -> Vec<SizeShare> {
     vec![SizeShare::all(bytes)]
 }
 
-/// A stream over all of its workload's targets.
+/// Creates a stream on target 0 with eight I/O in flight.
 pub(crate) fn stream(pattern: AccessPattern, bytes: u64, read_share: f64) -> StorageStream {
     StorageStream {
         name: "s".to_owned(),
@@ -78,7 +78,7 @@ pub(crate) fn sequential(at_end: AtEnd) -> AccessPattern {
     AccessPattern::Sequential { cursor: Cursor::Shared, at_end, gap_bytes: 0 }
 }
 
-/// A workload that lasts for `duration_s`, or until its work is done.
+/// Creates a workload that lasts for `duration_s`, or until its work is done.
 pub(crate) fn workload(
     targets: Vec<StorageTarget>,
     stream: StorageStream,

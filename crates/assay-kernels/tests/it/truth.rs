@@ -1,8 +1,9 @@
-//! Known truths: a device of known speed, which is the kernel's own throttle in front of a RAM disk, and
-//! rates that a load keeps.
+//! Known truths: a device of known speed (a RAM disk behind the kernel's own throttle), and rates
+//! that a load must keep.
 //!
-//! They need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask truth` makes every
-//! try alone, repeats it until a sequential test has decided, and reads what [`reported`] prints.
+//! These tests need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask
+//! truth` runs every try alone, repeats it until a sequential test has decided, and parses the
+//! output of [`print_try`].
 
 #![expect(clippy::print_stdout, reason = "cargo xtask truth reads it")]
 
@@ -17,7 +18,7 @@ use assay_model::workload::storage::{AccessPattern, Arrivals, EngineChoice, Load
 use crate::storage::device::RamDisk;
 use crate::storage::{Folder, MIB, count, lay_out, run, stream, target, workload};
 
-/// Whether this try is requested; if not, says which test is skipped.
+/// Returns whether truth tests are requested; otherwise prints that the test is skipped.
 fn is_asked_for(test: &str) -> bool {
     let asked = std::env::var_os("ASSAY_TRUTH").is_some();
     if !asked {
@@ -28,22 +29,22 @@ fn is_asked_for(test: &str) -> bool {
     asked
 }
 
-/// Reports what was measured and what fio measured, for the truth with this relative tolerance.
+/// Prints the results of assay and fio, with the truth and its relative tolerance.
 fn reported(unit: &str, (truth, tolerance): (f64, f64), measured: f64, peer: Option<f64>) {
     let peer = peer.map_or("-".to_owned(), |value| value.to_string());
     println!("TRY {unit} {truth} {tolerance} {measured} fio {peer}");
 }
 
-/// A group of processes with a limit on one device; the calling thread is in it until it is dropped.
+/// Control group with a limit on one device; contains the calling thread until it is dropped.
 struct Throttle {
     group: PathBuf,
-    /// Where the thread goes back to.
+    /// Group that the thread returns to.
     home: PathBuf,
     file: &'static str,
 }
 
-/// The older and the newer hierarchy: root, the file that takes a thread or a process, name and form
-/// of the limit.
+/// Version of the cgroup hierarchy: root, the file that accepts a thread or a process, and name and
+/// format of the limits.
 struct Hierarchy {
     root: &'static str,
     members: &'static str,
@@ -102,13 +103,13 @@ impl Drop for Throttle {
     }
 }
 
-/// Reads of this many bytes, so many of them in flight, for so long after a warm-up: the throttle gives
-/// credit for the idle time before.
+/// I/O in flight, warm-up and duration. The warm-up uses up the throttle's credit for the idle time
+/// before.
 const IN_FLIGHT: u32 = 32;
 const WARM_UP_S: f64 = 1.0;
 const DURATION_S: f64 = 2.0;
 
-/// What assay finds on a throttled RAM disk, and what fio transfers per second there.
+/// Measures a throttled RAM disk with assay, and with fio in bytes per second.
 fn throttled(
     test: &str,
     (limit, value): (Limit, u64),
@@ -130,11 +131,11 @@ fn throttled(
     let throttle = Throttle::new(test, &disk, limit, value)?;
     let both = std::thread::scope(|scope| {
         let ahead = scope.spawn(|| {
-            // Ahead of what else the machine does: the throttle gives credit for time that a
-            // generator without a CPU leaves unused. Refused without root, as the throttle is.
-            // SAFETY: the call takes numbers only.
+            // SAFETY: the call takes numbers only. High priority, because the throttle gives credit
+            // for time that a generator without a CPU leaves unused. Refused without root, as the
+            // throttle is.
             unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, -20) };
-            // fio has no load that is due at fixed moments and timed from them.
+            // fio has no load with fixed due times and latencies measured from them.
             (run(&phase).unwrap(), is_closed.then(|| fio(&disk.path, bytes)))
         });
         ahead.join().unwrap()
@@ -144,7 +145,7 @@ fn throttled(
     Some(both)
 }
 
-/// The same by fio, in bytes per second.
+/// Measures the same with fio, in bytes per second.
 fn fio(disk: &Path, bytes: u64) -> f64 {
     let output = Command::new("fio")
         .args(["--name=peer", "--rw=randread", "--ioengine=libaio", "--direct=1", "--thread"])
@@ -159,7 +160,7 @@ fn fio(disk: &Path, bytes: u64) -> f64 {
     let text = String::from_utf8(output.stdout).unwrap();
     let line = text.lines().find(|line| line.starts_with("3;")).unwrap();
     let field = |at: usize| line.split(';').nth(at).unwrap().parse::<f64>().unwrap();
-    // KiB that were read, and the milliseconds they took.
+    // KiB read, and the milliseconds taken.
     field(5) * 1024.0 / (field(8) * 1e-3)
 }
 
@@ -181,9 +182,10 @@ fn a_hundred_mebibytes_per_second_are_a_hundred() {
     reported("B/s", (100.0 * MIB as f64, 0.005), bytes as f64 / found.elapsed_s, peer);
 }
 
-/// At 5,000 arrivals and 4,000 completions per second the queue grows by 1,000 a second: what completes
-/// at t was due at 4/5·t, so its latency from there is t/5, less what the throttle gave in advance. From a
-/// tenth to nine tenths of two seconds it grows by 0.32 s, while that in service stays at 32 / 4,000 s.
+/// At 5,000 arrivals and 4,000 completions per second the queue grows by 1,000 a second. I/O that
+/// completes at t was due at 4/5·t, so its latency from there is t/5, less the throttle's initial
+/// credit. From a tenth to nine tenths of two seconds it grows by 0.32 s, while the service time
+/// stays at 32 / 4,000 s.
 #[test]
 fn a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start() {
     let test = "a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start";
@@ -199,7 +201,7 @@ fn a_rate_that_is_not_reached_shows_in_the_latency_from_the_intended_start() {
     reported("s", (0.32, 0.1), at(0.9) - at(0.1), None);
 }
 
-/// The engine whose count is the farthest from the truth.
+/// Reports the engine whose count deviates most from the truth.
 #[test]
 fn a_rate_that_can_be_reached_is_kept() {
     if !is_asked_for("a_rate_that_can_be_reached_is_kept") {

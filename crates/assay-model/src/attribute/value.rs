@@ -1,4 +1,5 @@
-//! What an attribute can be: a number, a name, a reason, or several of them. Never a text that has to be taken apart.
+//! Values of attributes: numbers, names, reasons, or lists of them. No value is a text that must be
+//! parsed.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine_choice::EngineReason;
 
-/// One value of an attribute.
+/// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -18,18 +19,18 @@ pub enum Value {
     Number(f64),
     /// A name, a path, or a stable word such as `random`.
     Text(String),
-    /// Why an engine was chosen.
+    /// Reason why an engine was chosen.
     Reason(EngineReason),
-    /// Names of the outside world with their values: variables of an environment, command lines.
+    /// External names with their values: environment variables, command lines.
     Pairs(BTreeMap<String, String>),
-    /// Where the ranks of an MPI program were bound, in their order.
+    /// CPU bindings of the ranks of an MPI program, in rank order.
     Ranks(Vec<BoundRank>),
 }
 
-/// Where one rank of an MPI program was bound.
+/// CPU binding of one rank of an MPI program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BoundRank {
-    /// Its host, where they have several.
+    /// Its host, if the ranks run on several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
     /// The CPUs that it may run on.
@@ -37,7 +38,7 @@ pub struct BoundRank {
 }
 
 impl BoundRank {
-    /// All ranks in one line: `0; 1`, with the hosts where there are several: `a:0,1; b:4`.
+    /// Formats all ranks on one line: `0; 1`, or with hosts if there are several: `a:0,1; b:4`.
     #[must_use]
     pub fn line(ranks: &[Self]) -> String {
         let one = |rank: &Self| {
@@ -50,7 +51,7 @@ impl BoundRank {
 }
 
 impl Value {
-    /// The value as a number, if it is one.
+    /// Returns the value as a number, if it is one.
     #[must_use]
     pub const fn number(&self) -> Option<f64> {
         match self {
@@ -64,7 +65,7 @@ impl Value {
         }
     }
 
-    /// The value as text, if it is text.
+    /// Returns the value as text, if it is text.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {

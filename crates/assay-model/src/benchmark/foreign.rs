@@ -1,5 +1,5 @@
-//! The row of figures that other tools measured and that no benchmark here defines: a unit and a direction,
-//! and nothing that assay could answer for.
+//! Benchmark row for figures of other tools that no benchmark here defines. They have a unit and a
+//! direction; assay cannot vouch for their method.
 
 use super::{Asks, Better, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;

@@ -1,92 +1,92 @@
-//! The rows of the table that concern MPI: one per test, named like its OSU micro-benchmark.
+//! Benchmark rows of MPI: one per test, named after its OSU micro-benchmark.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Asks, Better, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
-/// What MPI is asked to do. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
+/// MPI test. The name after `mpi.` is that of the OSU micro-benchmark after `osu_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MpiTest {
     /// Ping-pong of two ranks.
     #[serde(rename = "mpi.latency")]
     Latency,
-    /// Windows of messages one way.
+    /// Windows of messages in one direction.
     #[serde(rename = "mpi.bw")]
     Bandwidth,
-    /// Windows of messages both ways at once.
+    /// Windows of messages in both directions at once.
     #[serde(rename = "mpi.bibw")]
     BothWays,
-    /// Several pairs of ranks, one way.
+    /// Windows of messages of several pairs of ranks, in one direction.
     #[serde(rename = "mpi.mbw_mr")]
     MessageRate,
     /// Ping-pong of several pairs at once.
     #[serde(rename = "mpi.multi_lat")]
     MultiLatency,
-    /// All wait for all.
+    /// Barrier.
     #[serde(rename = "mpi.barrier")]
     Barrier,
-    /// One to all.
+    /// Broadcast.
     #[serde(rename = "mpi.bcast")]
     Broadcast,
-    /// A sum at one rank.
+    /// Sum at one rank.
     #[serde(rename = "mpi.reduce")]
     Reduce,
-    /// A sum at all ranks.
+    /// Sum at all ranks.
     #[serde(rename = "mpi.allreduce")]
     Allreduce,
-    /// All parts to one.
+    /// Gather at one rank.
     #[serde(rename = "mpi.gather")]
     Gather,
-    /// Parts from one to all.
+    /// Scatter from one rank.
     #[serde(rename = "mpi.scatter")]
     Scatter,
-    /// All parts to all.
+    /// Gather at all ranks.
     #[serde(rename = "mpi.allgather")]
     Allgather,
-    /// From each a part for each.
+    /// All-to-all exchange.
     #[serde(rename = "mpi.alltoall")]
     Alltoall,
-    /// Barrier that is computed beside.
+    /// Non-blocking barrier, overlapped with computation.
     #[serde(rename = "mpi.ibarrier")]
     Ibarrier,
-    /// Broadcast that is computed beside.
+    /// Non-blocking broadcast, overlapped with computation.
     #[serde(rename = "mpi.ibcast")]
     Ibroadcast,
-    /// Reduction that is computed beside.
+    /// Non-blocking reduce, overlapped with computation.
     #[serde(rename = "mpi.ireduce")]
     Ireduce,
-    /// Reduction to all that is computed beside.
+    /// Non-blocking allreduce, overlapped with computation.
     #[serde(rename = "mpi.iallreduce")]
     Iallreduce,
-    /// Gathering that is computed beside.
+    /// Non-blocking gather, overlapped with computation.
     #[serde(rename = "mpi.igather")]
     Igather,
-    /// Scattering that is computed beside.
+    /// Non-blocking scatter, overlapped with computation.
     #[serde(rename = "mpi.iscatter")]
     Iscatter,
-    /// Gathering to all that is computed beside.
+    /// Non-blocking allgather, overlapped with computation.
     #[serde(rename = "mpi.iallgather")]
     Iallgather,
-    /// Exchange of all with all that is computed beside.
+    /// Non-blocking all-to-all, overlapped with computation.
     #[serde(rename = "mpi.ialltoall")]
     Ialltoall,
-    /// One-sided writing.
+    /// One-sided write.
     #[serde(rename = "mpi.put_latency")]
     PutLatency,
-    /// One-sided reading.
+    /// One-sided read.
     #[serde(rename = "mpi.get_latency")]
     GetLatency,
 }
 
-/// Which ranks take part and how.
+/// Communication pattern of the ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MpiPattern {
     /// Two ranks.
     Pair,
-    /// An even number of ranks, the first half each with its partner in the second.
+    /// An even number of ranks; each rank of the first half has a partner in the second.
     Pairs,
-    /// Any number of ranks from two.
+    /// Two or more ranks.
     All,
 }
 
@@ -118,19 +118,19 @@ impl MpiTest {
         Self::GetLatency,
     ];
 
-    /// The name after `mpi.`, as it is typed after `assay mpi`: `latency`, `bw` …
+    /// Returns the name after `mpi.`, as typed after `assay mpi`: `latency`, `bw` …
     #[must_use]
     pub fn name(self) -> &'static str {
         self.definition().id.strip_prefix("mpi.").expect("every identifier here begins with it")
     }
 
-    /// The test with this name.
+    /// Returns the test with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|test| test.name() == name)
     }
 
-    /// The title that OSU's program of this test prints.
+    /// Returns the title that the OSU program of this test prints.
     #[must_use]
     pub const fn osu_title(self) -> &'static str {
         match self {
@@ -160,7 +160,7 @@ impl MpiTest {
         }
     }
 
-    /// Which ranks take part and how.
+    /// Returns the communication pattern.
     #[must_use]
     pub const fn pattern(self) -> MpiPattern {
         match self {
@@ -180,7 +180,7 @@ impl MpiTest {
         !matches!(self, Self::Barrier | Self::Ibarrier)
     }
 
-    /// The row of the table.
+    /// Returns the row of the table.
     pub(super) const fn definition(self) -> &'static Definition {
         match self {
             Self::Latency => &LATENCY,

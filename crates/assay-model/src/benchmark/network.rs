@@ -1,4 +1,4 @@
-//! The rows of the table that concern the network.
+//! Benchmark rows of the network.
 
 use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
@@ -50,7 +50,6 @@ const LOSS: Metric =
     Metric::of("loss", Unit::Ratio, Better::Lower, "datagrams or echoes lost over those sent")
         .pooled();
 
-/// TCP.
 pub(super) const TCP: Definition = Definition {
     id: "network.tcp",
     title: "goodput, round trip and CPU cost over TCP",
@@ -127,7 +126,6 @@ as a distribution; 300 of them, evenly spaced, are samples.",
     target: 0.01,
 };
 
-/// UDP.
 pub(super) const UDP: Definition = Definition {
     id: "network.udp",
     title: "goodput, loss, jitter and round trip over UDP",
@@ -189,7 +187,6 @@ Round trips are measured as over TCP, with one datagram at a time.",
     target: 0.01,
 };
 
-/// ICMP.
 pub(super) const ICMP: Definition = Definition {
     id: "network.icmp",
     title: "round trip of ICMP echoes (ping)",

@@ -1,11 +1,11 @@
-//! The rows of the table that concern RDMA: one per test, named like its program of perftest.
+//! Benchmark rows of RDMA: one per test, named after its perftest program.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Asks, Better, Bound, Definition, Luck, Metric, PREPARATIONS, Section};
 use crate::quantity::Unit;
 
-/// What is asked of two RDMA devices. The name after `rdma.` is that of perftest's program after `ib_`.
+/// RDMA test. The name after `rdma.` is that of perftest's program after `ib_`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum RdmaTest {
     /// Ping-pong of messages.
@@ -43,7 +43,7 @@ impl RdmaTest {
         Self::AtomicLatency,
     ];
 
-    /// The name after `rdma.`: `send_lat`, `read_bw` …
+    /// Returns the name after `rdma.`: `send_lat`, `read_bw` …
     #[must_use]
     pub fn name(self) -> &'static str {
         self.definition()
@@ -52,7 +52,7 @@ impl RdmaTest {
             .expect("every identifier here begins with it")
     }
 
-    /// Whether many are in flight, and their rate is measured.
+    /// Whether the test keeps many operations in flight and measures their rate.
     #[must_use]
     pub const fn is_bandwidth(self) -> bool {
         matches!(self, Self::SendBandwidth | Self::WriteBandwidth | Self::ReadBandwidth)
@@ -64,13 +64,13 @@ impl RdmaTest {
         matches!(self, Self::SendLatency | Self::WriteLatency)
     }
 
-    /// The name of the metric that a latency test has.
+    /// Returns the name of a latency test's metric.
     #[must_use]
     pub const fn latency_metric(self) -> &'static str {
         if self.is_halved() { "half_round_trip" } else { "latency" }
     }
 
-    /// The row of the table.
+    /// Returns the row of the table.
     pub(super) const fn definition(self) -> &'static Definition {
         match self {
             Self::SendLatency => &SEND_LATENCY,
@@ -180,7 +180,7 @@ const READ_BANDWIDTH: Definition = row(
     RATES,
 );
 const ATOMIC_LATENCY: Definition = Definition {
-    // Its operands have 8 bytes.
+    // Atomic operands always have 8 bytes.
     asks: Asks::Nothing,
     ..row(
         "rdma.atomic_lat",

@@ -1,4 +1,4 @@
-//! The rows of storage: blocks of files and devices, and file trees.
+//! Benchmark rows of storage: blocks of files and devices, and file trees.
 
 use super::{Asks, Better, Bound, Definition, Luck, Metric, Section};
 use crate::quantity::Unit;
@@ -95,7 +95,7 @@ is not mistaken for the storage.",
     ],
     section: Section::Storage,
     luck: Luck::Pages,
-    // A file is laid out once; what changes over time is in the stretches.
+    // A file is laid out once; variation over time shows in the stretches.
     preparations: 1,
     asks: Asks::Storage,
     target: 0.01,

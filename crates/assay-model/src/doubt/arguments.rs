@@ -1,8 +1,8 @@
-//! What a doubt is about, where that is more than a figure.
+//! Arguments of doubts that are more than a figure.
 
 use serde::{Deserialize, Serialize};
 
-/// What of a host can be used up by what it measures.
+/// Resource of a host that a measurement can saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Resource {
@@ -14,7 +14,7 @@ pub enum Resource {
     Network,
 }
 
-/// The last rounds of a test that looks for a steady state.
+/// The last rounds of a steady-state test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SteadyWindow {
     /// Number of rounds.
@@ -23,12 +23,12 @@ pub struct SteadyWindow {
     pub range: f64,
     /// Change along a straight line through them over the mean.
     pub slope: f64,
-    /// The same of a trend that lasts; `None` = there is none.
+    /// Change along a lasting trend over the mean; `None` = no trend.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drift: Option<f64>,
 }
 
-/// The laws of order between the figures of one sample.
+/// Required order between two figures of one sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {

@@ -1,4 +1,4 @@
-//! In what hosts differ that should be alike.
+//! Differences between hosts that should be identical.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,28 @@ use serde::Serialize;
 use super::HostFacts;
 use crate::finding::{Finding, Outcome};
 
-/// One thing in which hosts differ.
+/// Property in which hosts differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference<'a> {
-    /// What it is: `kernel`, `transparent_hugepage/enabled`, `check cpu.governor`.
+    /// Its name: `kernel`, `transparent_hugepage/enabled`, `check cpu.governor`.
     pub what: String,
-    /// Each value with the hosts that have it, the most frequent first.
+    /// Each value with its hosts, the most frequent first.
     pub values: Vec<(String, Vec<&'a str>)>,
 }
 
-/// What is compared of a host.
+/// Properties of one host, for the comparison.
 #[derive(Debug, Clone, Copy)]
 pub struct Compared<'a> {
-    /// The name by which it was asked for.
+    /// The name by which the user refers to it.
     pub name: &'a str,
-    /// What it is.
+    /// Its facts.
     pub facts: &'a HostFacts,
-    /// What was found on it.
+    /// Its findings.
     pub findings: &'a [Finding],
 }
 
-/// Everything in which the hosts differ: what they are, how they are set up, which checks they pass. Never what
-/// varies by itself: load, memory that is available, measured frequencies.
+/// Lists all properties in which the hosts differ: facts, settings and results of checks. Excludes
+/// values that vary by themselves: load, available memory, measured frequencies.
 #[must_use]
 pub fn differences<'a>(hosts: &[Compared<'a>]) -> Vec<Difference<'a>> {
     let mut columns: BTreeMap<(u8, String), BTreeMap<String, Vec<&'a str>>> = BTreeMap::new();
@@ -52,36 +52,36 @@ pub fn differences<'a>(hosts: &[Compared<'a>]) -> Vec<Difference<'a>> {
         .collect()
 }
 
-/// Names and values, in groups that keep their order.
+/// Returns names and values, in groups that keep their order.
 fn values(host: &Compared<'_>) -> BTreeMap<(u8, String), String> {
     let facts = host.facts;
-    let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
-    let switch =
+    let or_dash = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+    let on_or_off =
         |value: Option<bool>| value.map_or("-", |on| if on { "on" } else { "off" }).to_owned();
     let mut sockets: Vec<u32> = facts.topology.cpus.iter().map(|cpu| cpu.socket).collect();
     sockets.sort_unstable();
     sockets.dedup();
-    let of_host = [
+    let properties = [
         ("kind of machine", facts.fingerprint.clone()),
-        ("product", shown(&facts.system.product)),
-        ("virtualization", shown(&facts.system.virtualization)),
+        ("product", or_dash(&facts.system.product)),
+        ("virtualization", or_dash(&facts.system.virtualization)),
         ("CPU", facts.cpu.model.clone()),
-        ("microcode", shown(&facts.cpu.microcode)),
+        ("microcode", or_dash(&facts.cpu.microcode)),
         ("CPUs", facts.topology.cpus.len().to_string()),
         ("sockets", sockets.len().to_string()),
         ("NUMA nodes", facts.topology.numa.len().to_string()),
-        ("SMT", switch(facts.cpu.smt)),
-        ("boost", switch(facts.cpu.boost)),
-        ("governor", shown(&facts.cpu.governor)),
-        // Firmware keeps some, and not the same on every boot.
+        ("SMT", on_or_off(facts.cpu.smt)),
+        ("boost", on_or_off(facts.cpu.boost)),
+        ("governor", or_dash(&facts.cpu.governor)),
+        // Firmware reserves some memory, in amounts that vary between boots.
         ("memory", format!("{:.1} GiB", facts.memory.total_bytes as f64 / f64::from(1 << 30))),
-        ("distribution", shown(&facts.system.distribution)),
+        ("distribution", or_dash(&facts.system.distribution)),
         ("kernel", facts.system.kernel.clone()),
-        ("kernel parameters", shown(&facts.system.kernel_command_line)),
-        ("clock source", shown(&facts.system.clock_source)),
+        ("kernel parameters", or_dash(&facts.system.kernel_command_line)),
+        ("clock source", or_dash(&facts.system.clock_source)),
     ];
     let mut values: BTreeMap<(u8, String), String> =
-        of_host.into_iter().map(|(name, value)| ((0, name.to_owned()), value)).collect();
+        properties.into_iter().map(|(name, value)| ((0, name.to_owned()), value)).collect();
     for (group, map) in [(1, &facts.versions), (2, &facts.settings), (3, &facts.mitigations)] {
         values.extend(map.iter().map(|(name, value)| ((group, name.clone()), value.clone())));
     }

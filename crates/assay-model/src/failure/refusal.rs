@@ -1,9 +1,10 @@
-//! What a user can do about a refusal of the operating system, by error number.
+//! Advice for errors of the operating system, by error number, and their texts without technical
+//! details.
 //!
-//! The engine adds it to what it prints while it measures, the report to what was stored. It never
-//! changes what failed or why.
+//! The engine adds the advice to its messages, the report to stored failures. It never changes the
+//! failure itself.
 
-/// Numbers of errors (`errno(3)`) and what to do about them.
+/// Advice by error number (`errno(3)`).
 const BY_NUMBER: &[(u32, &str)] = &[
     (1, PERMISSION),
     (5, "the device or the server reports damage: look at the kernel's messages with `dmesg`"),
@@ -23,11 +24,11 @@ const BY_NUMBER: &[(u32, &str)] = &[
 
 const PERMISSION: &str =
     "name a target that this user may open, or be a user who may, with `sudo`";
-/// What to do where a target went away.
+/// Advice for a target that disappeared.
 pub const GONE: &str = "see that the target is there and stays there while it is measured";
 const SHORT: &str = "the target is shorter than it was when the test began: see who changes it";
 
-/// What a user can do about a refusal of the operating system, by the number in its words.
+/// Returns advice for an error message that contains an error number of the operating system.
 #[must_use]
 pub fn advice(reason: &str) -> Option<&'static str> {
     if let Some((_, rest)) = reason.split_once("(os error ") {
@@ -37,7 +38,7 @@ pub fn advice(reason: &str) -> Option<&'static str> {
     reason.contains(": short: ").then_some(SHORT)
 }
 
-/// How libraries begin what they say, and how assay does.
+/// Phrases of libraries with their replacements.
 const BEGINNINGS: &[(&str, &str)] = &[
     ("failed to lookup address information: ", ""),
     ("stream did not contain valid UTF-8", "it is no text in UTF-8"),
@@ -46,8 +47,9 @@ const BEGINNINGS: &[(&str, &str)] = &[
     ("failed to", "cannot"),
 ];
 
-/// A reason as people read it: without the number that `errno(3)` has for it, without temporary names, and in assay's
-/// words where those of a library are no help. What is stored keeps the number, by which [`advice`] is found.
+/// Simplifies an error message for display: removes the error number (`errno(3)`) and temporary
+/// names, and rewords unhelpful phrases of libraries. Stored messages keep the number, which
+/// [`advice`] needs.
 #[must_use]
 pub fn plain(reason: &str) -> String {
     let mut text = without(&without(reason, " (os error ", ")"), " at path \"", "\"");
@@ -59,14 +61,14 @@ pub fn plain(reason: &str) -> String {
     text
 }
 
-/// Without what begins and ends so.
+/// Removes every part from `begin` to `end`.
 fn without(text: &str, begin: &str, end: &str) -> String {
     let mut kept = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once(begin) {
-        let Some((_, behind)) = after.split_once(end) else { break };
+        let Some((_, after)) = after.split_once(end) else { break };
         kept.push_str(before);
-        rest = behind;
+        rest = after;
     }
     kept + rest
 }

@@ -1,7 +1,7 @@
-//! The outcome of a phase of file operations as entries of the record, and back.
+//! Conversion of a file phase's outcome to measurement entries, and back.
 //!
-//! The latency of the operations that were asked for is a result; every kind of operation by itself
-//! is one, too, by its exact moments.
+//! The latency of the requested operations is a result. Each kind of operation is a result, too, by
+//! its exact moments.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use crate::workload::file_set::FileOperation;
 
 const LATENCY: &str = "latency";
 const INTENDED: &str = "latency_from_intended";
-/// The stage of what was seen interval by interval.
+/// [`Attribute::Stage`] of results per interval.
 const INTERVAL: &str = "interval";
 
 impl FileOutcome {
-    /// Everything that is known of the phase, with its series of intervals.
+    /// Converts the outcome and its intervals to entries.
     #[must_use]
     pub fn entries(&self, intervals: &[FileInterval]) -> Vec<Entry> {
         let mut entries = vec![
@@ -50,7 +50,7 @@ impl FileOutcome {
         entries
     }
 
-    /// The series of every host whose intervals together are one, in the order in which they were stored.
+    /// Reads the intervals of every host in the total, in the order in which they were stored.
     #[must_use]
     pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<FileInterval>)> {
         let mut hosts: Vec<&str> = Vec::new();
@@ -63,7 +63,7 @@ impl FileOutcome {
         hosts.into_iter().map(own).collect()
     }
 
-    /// The outcome and the intervals that these entries came from.
+    /// Reads the outcome and its intervals from a stored case.
     #[must_use]
     pub fn of_record(record: &CaseRecord) -> Option<(Self, Vec<FileInterval>)> {
         let number = |name| record.facts.get(&name).and_then(Value::number);
@@ -84,7 +84,7 @@ impl FileOutcome {
 }
 
 impl FileInterval {
-    /// What one of the hosts did whose intervals together are one.
+    /// Converts the interval to entries of one host in the total.
     #[must_use]
     pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
         let member = Attributes::from([(Attribute::Member, host.into())]);
@@ -104,7 +104,7 @@ impl FileInterval {
     }
 }
 
-/// The host that a series is of, where several hosts are one outcome.
+/// Returns the host of a series, if several hosts share the outcome.
 fn member(series: &SeriesRecord) -> Option<&str> {
     series.dimensions.get(&Attribute::Member).and_then(Value::text)
 }
@@ -156,7 +156,7 @@ fn add(tally: &FileTally, span: Span, stage: Option<&str>, entries: &mut Vec<Ent
     }
 }
 
-/// Exact moments, with the values where they are kept.
+/// Returns exact moments, with the values if they are kept.
 fn moments(
     count: OperationCount,
     bytes: Option<u64>,
@@ -173,7 +173,7 @@ fn moments(
     }
 }
 
-/// What was seen at a stage, by the stretch of time.
+/// Returns the tallies of a stage by time span.
 fn tallies(series: &[&SeriesRecord], stage: Option<&str>) -> BTreeMap<Span, FileTally> {
     let mut found: BTreeMap<Span, FileTally> = BTreeMap::new();
     for series in series {
@@ -222,8 +222,8 @@ fn put_back(
 }
 
 fn shares(series: &[&SeriesRecord], metric: &str) -> Vec<f64> {
-    let of_metric = series.iter().filter(|series| series.metric == metric);
-    of_metric.flat_map(|series| series.samples.iter().map(|sample| sample.value)).collect()
+    let matching = series.iter().filter(|series| series.metric == metric);
+    matching.flat_map(|series| series.samples.iter().map(|sample| sample.value)).collect()
 }
 
 fn failure(doubt: &Doubt) -> Option<FileFailure> {

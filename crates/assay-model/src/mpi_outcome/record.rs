@@ -1,8 +1,8 @@
-//! The outcome of an MPI job as entries of the record, and back: a stored run printed as OSU's table has
-//! the same values as the live output.
+//! Conversion of an MPI job's outcome to measurement entries, and back. A stored run printed as an
+//! OSU table has the same values as the live output.
 //!
-//! Batches are the samples of a metric, single messages a distribution or samples of their own
-//! (dimension `timed`), and compared contents counts that are part of no result.
+//! Batches are the samples of a metric. Single messages are a distribution or samples of their own
+//! (dimension `timed`). Validation results are counts that do not belong to a result.
 
 use super::{FORMAT, MpiLibrary, MpiOutcome, MpiRank, MpiSize, MpiValidation};
 use crate::attribute::{Attribute, Attributes, BoundRank, Value};
@@ -17,32 +17,32 @@ use crate::workload::{MpiWorkload, Workload};
 /// Values of [`Attribute::Timed`].
 const BATCH: &str = "batch";
 const SINGLE: &str = "single";
-/// The stage of counts of compared contents.
+/// [`Attribute::Stage`] of validation counts.
 const CONTENTS: &str = "contents";
 
 const NS_PER_S: f64 = 1e9;
 
-/// Stretches that the single messages of a size are cut into, so that their median has an interval: how much
-/// one stretch differs from the next shows what the messages are worth.
+/// Stretches that the single messages of a size are divided into. Their variation gives the median
+/// an interval.
 const STRETCHES: usize = 24;
 
 impl MpiOutcome {
-    /// What its batches say and whether contents were right, once per launch.
+    /// Converts the batches and validation results to entries, once per launch.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
         self.sizes.iter().flat_map(|size| of_size(test, size)).collect()
     }
 
-    /// What single messages, calls or windows say, where they were timed one by one: a reading of the
-    /// clock is within each.
+    /// Converts individually timed messages, calls or windows to entries; each includes a clock
+    /// reading.
     #[must_use]
     pub fn single_entries(&self) -> Vec<Entry> {
         let Some(test) = MpiTest::from_name(&self.benchmark) else { return Vec::new() };
         self.sizes.iter().flat_map(|size| self.of_singles(test, size)).collect()
     }
 
-    /// Who was measured, and where the ranks were.
+    /// Returns library, launcher and placement of the ranks as facts.
     #[must_use]
     pub fn facts(&self) -> Vec<Entry> {
         let mut facts: Vec<(Attribute, Value)> = Vec::new();
@@ -66,7 +66,7 @@ impl MpiOutcome {
         facts.into_iter().map(|(name, value)| Entry::Fact(name, value)).collect()
     }
 
-    /// What every rank was really bound to, with the hosts where there are several.
+    /// Returns the actual CPU bindings of all ranks, with hosts if there are several.
     #[must_use]
     pub fn bound(&self) -> Vec<BoundRank> {
         let several = self.ranks.iter().any(|rank| rank.host != self.ranks[0].host);
@@ -77,7 +77,7 @@ impl MpiOutcome {
         self.ranks.iter().map(one).collect()
     }
 
-    /// Ranks that may wander from CPU to CPU take their caches' contents nowhere.
+    /// Returns a doubt if ranks may move between CPUs, where they would find cold caches.
     #[must_use]
     pub fn unbound(&self) -> Option<Doubt> {
         let wandering = self.ranks.iter().filter(|rank| rank.cpus.len() > 1).count();
@@ -86,8 +86,8 @@ impl MpiOutcome {
         (wandering > 0).then_some(Doubt::UnboundRanks { unbound: wandering, moved, ranks })
     }
 
-    /// The values of single turns, stretch by stretch, in the unit of the benchmark's first metric: seconds, or what the
-    /// messages of a window make in bytes per second.
+    /// Returns the single values, stretch by stretch, in the unit of the benchmark's first metric:
+    /// seconds, or bytes per second of the messages of a window.
     #[must_use]
     pub fn singles(&self, test: MpiTest, size: &MpiSize) -> Vec<f64> {
         if !is_windowed(test) {
@@ -99,14 +99,14 @@ impl MpiOutcome {
         size.messages_s.iter().map(|seconds| bytes / seconds).collect()
     }
 
-    /// Bytes that move while one window is timed.
+    /// Returns the bytes transferred during one window.
     fn window_bytes(&self, test: MpiTest, bytes: u64) -> f64 {
         let directions = if test == MpiTest::BothWays { 2 } else { 1 };
         let pairs = self.ranks.len() as u64 / 2;
         bytes as f64 * (u64::from(self.window) * directions * pairs) as f64
     }
 
-    /// What single turns of a size took.
+    /// Returns the entries of the single values of a size.
     fn of_singles(&self, test: MpiTest, size: &MpiSize) -> Vec<Entry> {
         let bytes = test.has_sizes().then_some((Attribute::Bytes, Value::from(size.bytes)));
         let timed = (Attribute::Timed, SINGLE.into());
@@ -133,7 +133,8 @@ impl MpiOutcome {
         stretches.collect()
     }
 
-    /// The job of a stored case, with what its table needs; `None` where it is none of MPI.
+    /// Reads a stored job, with all values that its table needs; `None` if the case is not an MPI
+    /// test.
     #[must_use]
     pub fn of_record(record: &CaseRecord, host: &str) -> Option<Self> {
         let Workload::Mpi(work) = &record.case.workload else { return None };
@@ -170,11 +171,11 @@ impl MpiOutcome {
         let bytes = series.dimensions.get(&Attribute::Bytes).and_then(Value::number);
         let bytes = bytes.map_or(0, |bytes| bytes as u64);
         let window_bytes = self.window_bytes(work.test, bytes);
-        let at = self.sizes.iter().position(|size| size.bytes == bytes).unwrap_or_else(|| {
+        let index = self.sizes.iter().position(|size| size.bytes == bytes).unwrap_or_else(|| {
             self.sizes.push(MpiSize { bytes, ..MpiSize::default() });
             self.sizes.len() - 1
         });
-        let size = &mut self.sizes[at];
+        let size = &mut self.sizes[index];
         let values = series.samples.iter().map(|sample| sample.value);
         if let Some(count) = series.counts.first() {
             let Count { part: wrong, whole: messages } = count.seen;
@@ -198,7 +199,7 @@ fn of_size(test: MpiTest, size: &MpiSize) -> Vec<Entry> {
     let first = first_metric(test);
     let mut entries = Vec::new();
     for (name, samples) in &size.samples {
-        // Both ends are of one version, so that every name is known.
+        // Both ends have the same version, so every name is known.
         let Some(metric) = benchmark.metric(name) else { continue };
         let key = Key::with(metric.name, bytes.clone());
         let weight = 1.0;
@@ -220,14 +221,14 @@ fn of_size(test: MpiTest, size: &MpiSize) -> Vec<Entry> {
 }
 
 impl MpiLibrary {
-    /// Name and version.
+    /// Returns name and version.
     #[must_use]
     pub fn label(&self) -> String {
         format!("{} {}", self.name, self.version).trim().to_owned()
     }
 }
 
-/// Whether its single turns are windows of messages, whose figure is a bandwidth.
+/// Whether single values are windows of messages, with a bandwidth as result.
 fn is_windowed(test: MpiTest) -> bool {
     Benchmark::Mpi(test).metric("bandwidth").is_some()
 }
@@ -236,17 +237,18 @@ fn first_metric(test: MpiTest) -> &'static str {
     if is_windowed(test) { "bandwidth" } else { "latency" }
 }
 
-/// Single messages follow each other without a clock that counts from the beginning of the case.
+/// Returns the span from 0 over all single messages, which have no clock that counts from the start
+/// of the case.
 fn whole(size: &MpiSize) -> Span {
     Span::of_seconds(0.0, size.messages_s.iter().sum(), false)
 }
 
-/// The times of single turns to the nanosecond.
+/// Returns the times of the single messages in whole nanoseconds.
 fn whole_ns(size: &MpiSize) -> Vec<u64> {
     size.messages_s.iter().map(|seconds| (seconds * NS_PER_S).round() as u64).collect()
 }
 
-/// As many values as there were, in seconds, each to the digits of the histogram.
+/// Expands a distribution to its values in seconds, each to the precision of the histogram.
 fn spread(distribution: &Distribution) -> Vec<f64> {
     let values = distribution.values();
     let one = |ns: u64, times: u64| std::iter::repeat_n(ns as f64 / NS_PER_S, times as usize);
@@ -260,7 +262,8 @@ fn is(attributes: &Attributes, name: Attribute, word: &str) -> bool {
     attributes.get(&name).and_then(Value::text) == Some(word)
 }
 
-/// The ranks of [`MpiOutcome::bound`]; those of one host are on `host`.
+/// Reads the ranks from the result of [`MpiOutcome::rank_bindings`]; ranks without a host are on
+/// `host`.
 fn ranks(bound: Option<&Value>, host: &str) -> Vec<MpiRank> {
     let one = |(rank, bound): (u32, BoundRank)| MpiRank {
         rank,
@@ -276,7 +279,7 @@ fn ranks(bound: Option<&Value>, host: &str) -> Vec<MpiRank> {
     (0..).zip(bound).map(one).collect()
 }
 
-/// The ranks of a line, as the first runs of format 2 kept them.
+/// Parses the line format of the first runs of format 2.
 fn of_line(line: &str) -> Vec<BoundRank> {
     let one = |text: &str| {
         let (host, cpus) = text
@@ -372,7 +375,7 @@ mod tests {
         }
     }
 
-    /// An interval of a median takes six values at least.
+    /// The interval of a median takes at least six values.
     #[test]
     fn single_messages_are_stretches_that_follow_each_other() {
         for (messages, expected) in [(1, 1), (20, 20), (24, 24), (100, 20), (3000, 24)] {
@@ -395,7 +398,7 @@ mod tests {
             host.clone_into(&mut outcome.ranks[1].host);
             let line = BoundRank::line(&outcome.bound());
             assert_eq!(line, expected);
-            // Older runs have the line alone.
+            // Older runs contain only the line.
             for stored in [Value::Ranks(outcome.bound()), Value::Text(line)] {
                 assert_eq!(ranks(Some(&stored), "a"), outcome.ranks);
             }

@@ -1,4 +1,4 @@
-//! Expands a suite against the facts of a host. Afterwards nothing is left to default.
+//! Expansion of a suite against the facts of a host. The result contains no unresolved default.
 
 use std::collections::BTreeMap;
 
@@ -32,55 +32,55 @@ pub use pairs::{PairChoices, PairTurn, goes_out};
 pub use sizes::ladder_bytes;
 pub(super) use sizes::presumed_peak;
 
-/// What the command line adds to a suite.
+/// Choices of the command line that complete a suite.
 #[derive(Debug, Clone)]
 pub struct Choices<'a> {
-    /// Who measures what does not say itself by whom.
+    /// Measurers of measures that do not name their own.
     pub by: Vec<String>,
-    /// Everyone who can measure on this host.
+    /// All measurers on this host.
     pub measurers: &'a [Measurer],
-    /// Time for the whole run, in seconds; `None` = as the suite says.
+    /// Time budget of the whole run, in seconds; `None` = as in the suite.
     pub budget_s: Option<f64>,
-    /// The host that questions about the network go to; `None` = this machine over loopback.
+    /// Target host of network measures; `None` = this machine over loopback.
     pub to: Option<String>,
-    /// What questions to MPI need.
+    /// Choices for MPI measures.
     pub mpi: MpiChoices,
-    /// What everything random follows from.
+    /// Seed from which all random numbers derive.
     pub seed: u64,
-    /// Pairs of hosts that questions about the network go to instead.
+    /// Pairs of hosts for network measures, instead of `to`.
     pub pairs: Option<PairChoices>,
     /// Whether this machine has an RDMA device.
     pub has_rdma: bool,
 }
 
-/// What the command line and the machine add to questions to MPI.
+/// Choices of the command line and the machine for MPI measures.
 #[derive(Debug, Clone, Default)]
 pub struct MpiChoices {
-    /// Every MPI that takes part.
+    /// All MPI installations that are measured.
     pub installations: Vec<MpiInstallation>,
-    /// Hosts for the launchers; without any, this machine.
+    /// Hosts for the launchers; empty = this machine.
     pub hosts: MpiHosts,
-    /// The NUMA node of this host's fast network, where it is known; other hosts are taken to be alike.
+    /// NUMA node of this host's fast network, if known; other hosts are assumed to be identical.
     pub near_network: Option<u32>,
-    /// Number of ranks; `None` = as the suite says.
+    /// Number of ranks; `None` = as in the suite.
     pub ranks: Option<u32>,
-    /// Smallest and largest message in bytes; `None` = as the suite says.
+    /// Smallest and largest message in bytes; `None` = as in the suite.
     pub sizes: Option<(u64, u64)>,
-    /// Where the ranks run; `None` = as the suite says.
+    /// Placements of the ranks; `None` = as in the suite.
     pub placements: Option<Vec<MpiPlacement>>,
-    /// Whose method.
+    /// Preset, the method of the benchmark.
     pub preset: MpiPreset,
 }
 
-/// Why a suite cannot be carried out on this host.
+/// Reason why a suite cannot be expanded on this host.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum PlanError {
     /// The host has no such domain.
     #[error("there is no {asked} on this machine; it has {existing}")]
     NoSuchDomain {
-        /// What was requested.
+        /// Requested domain.
         asked: String,
-        /// What there is.
+        /// Existing domains.
         existing: String,
     },
     /// More threads or ranks than cores.
@@ -89,96 +89,96 @@ pub enum PlanError {
         if *cores == 1 { "" } else { "s" }
     )]
     TooManyThreads {
-        /// What was requested.
+        /// Requested number.
         asked: u32,
         /// `threads` or `ranks`.
         what: &'static str,
-        /// Where.
+        /// Placement.
         placement: String,
-        /// Cores there.
+        /// Number of cores there.
         cores: usize,
     },
-    /// Zero where something is needed.
+    /// A number is zero that must be positive.
     #[error("{what} must be at least 1")]
     Zero {
         /// `N`, `the number of threads` …
         what: &'static str,
     },
-    /// More memory than there is.
+    /// Not enough memory.
     #[error("{what} needs {needed}, and {usable} of memory can be used")]
     TooLarge {
-        /// What needs it.
+        /// The object that needs it.
         what: String,
-        /// How much.
+        /// Required size.
         needed: String,
-        /// How much there is.
+        /// Usable size.
         usable: String,
     },
-    /// Too small to be measured.
+    /// A value is too small to be measured.
     #[error("{what} is too small: {given} given, at least {minimum} needed")]
     TooSmall {
-        /// What is too small.
+        /// Name of the value.
         what: &'static str,
-        /// What was given.
+        /// Given value.
         given: String,
-        /// What is needed.
+        /// Minimum.
         minimum: String,
     },
-    /// A size that nobody serves.
+    /// A size exceeds its maximum.
     #[error("{what} is too large: {given} given, at most {most} possible")]
     SizeBeyond {
-        /// What is too large.
+        /// Name of the size.
         what: &'static str,
-        /// What was given.
+        /// Given size.
         given: Bytes,
-        /// The bound.
+        /// Maximum.
         most: Bytes,
     },
-    /// A number that nobody serves.
+    /// A number exceeds its maximum.
     #[error("{what} of {given} is impossible; it must be at most {most}")]
     Beyond {
-        /// What is too large.
+        /// Name of the number.
         what: String,
-        /// What was given.
+        /// Given number.
         given: u64,
-        /// The bound.
+        /// Maximum.
         most: u64,
     },
-    /// A rate that nobody serves.
+    /// A rate exceeds its maximum.
     #[error("a rate of {given:e} per second is impossible; it must be at most {most:e}")]
     RateBeyond {
-        /// What was given.
+        /// Given rate.
         given: f64,
-        /// The bound.
+        /// Maximum.
         most: f64,
     },
-    /// Less in flight than threads.
+    /// The depth is below the number of threads.
     #[error(
         "a depth of {depth} is too small for {threads} threads, each of which needs an I/O in flight"
     )]
     DepthBelowThreads {
         /// I/O in flight on each target.
         depth: u32,
-        /// Threads that share them out.
+        /// Threads that share the depth.
         threads: u32,
     },
-    /// Nobody of that name can measure here.
+    /// A requested measurer was not found.
     #[error("`{name}` was not found on this machine; found: {found}")]
     NoSuchMeasurer {
-        /// Who was requested.
+        /// Requested measurer.
         name: String,
-        /// Who there is.
+        /// Available measurers.
         found: String,
     },
-    /// Storage has no place of its own.
+    /// Storage has no default target.
     #[error(
         "nothing says which storage to measure: name a file, a folder or a device (`assay run … --target DIR`)"
     )]
     NoTarget,
-    /// Everything was filtered away.
+    /// No measurer can measure any part of the suite.
     #[error("nothing is left to measure: {by} can measure none of what suite {suite} asks for")]
     Nothing {
-        /// Who was requested.
+        /// Requested measurers.
         by: String,
         /// Name of the suite.
         suite: String,
@@ -186,7 +186,7 @@ pub enum PlanError {
 }
 
 impl PlanError {
-    /// What this machine lacks, where another one could do it.
+    /// Returns the requirement that this machine lacks, if another machine could meet it.
     const fn missing(&self) -> Option<Missing> {
         match self {
             Self::NoSuchDomain { .. } => Some(Missing::Domain),
@@ -205,13 +205,13 @@ impl PlanError {
     }
 }
 
-/// More than anybody waits for: with a second each, three hours.
+/// Maximum number of cases; at one second each they take three hours.
 pub const MOST_CASES: usize = 10_000;
 
 /// Resolves every case of `suite` on `host`.
 ///
 /// # Errors
-/// When the suite asks for what this host does not have, or nothing is left to measure.
+/// If the suite requests something that this host does not have, or no case is left.
 pub fn expand(
     suite: &Suite,
     host: &HostFacts,
@@ -219,7 +219,8 @@ pub fn expand(
 ) -> Result<Plan, PlanError> {
     let budget_s = choices.budget_s.unwrap_or(suite.budget_s);
     let mut omitted = Vec::new();
-    // What is left out leaves its time to the others, so that all is tried before time is shared out.
+    // Omitted measures leave their time to the others, so all are checked before the time is
+    // divided.
     let mut measures = Vec::new();
     for measure in &suite.measures {
         if is_possible(measure, host, choices, budget_s, &mut omitted)? {
@@ -228,7 +229,7 @@ pub fn expand(
     }
     let shares: f64 = measures.iter().map(|measure| measure.share).sum();
     let mut cases = Vec::new();
-    // Each host's own cases first: pairs need two hosts that are free.
+    // Each host's own cases come first: pairs need two hosts that are idle.
     measures.sort_by_key(|measure| {
         choices.pairs.as_ref().is_some_and(|pairs| pairs.take(&measure.request))
     });
@@ -243,7 +244,7 @@ pub fn expand(
             return Err(PlanError::Beyond { what, given, most: MOST_CASES as u64 });
         }
     }
-    // Who begins in no pair may be the other end of one.
+    // A host that starts no pair may be the other end of one.
     if cases.is_empty() && choices.pairs.is_none() {
         let by = choices.by.join(", ");
         return Err(PlanError::Nothing { by, suite: suite.name.clone() });
@@ -253,7 +254,8 @@ pub fn expand(
     Ok(Plan { suite: suite.name.clone(), budget_s, seed, cases: merged(cases), omitted })
 }
 
-/// Whether a measure has cases here; of one that the suite can do without, what is missing is among the omitted.
+/// Whether a measure has cases here. Records the missing requirement of an optional measure in
+/// `omitted`.
 fn is_possible(
     measure: &Measure,
     host: &HostFacts,
@@ -283,7 +285,7 @@ fn is_possible(
     };
     match reason {
         Some(reason) => omit(benchmark.to_owned(), reason),
-        // The others measure it.
+        // Other measurers are present.
         None => {
             absent.iter().for_each(|tool| omit(format!("{benchmark}/{tool}"), Missing::Tool));
         }
@@ -291,8 +293,8 @@ fn is_possible(
     Ok(reason.is_none())
 }
 
-/// Whether a suite asks something between two hosts, and would leave all of it out where nobody names another one: of
-/// several hosts each has a neighbour then.
+/// Whether a suite has measures between two hosts, and would omit all of them without a second
+/// host. In a run of several hosts, each is then paired with a neighbour.
 #[must_use]
 pub fn takes_a_neighbour(suite: &Suite) -> bool {
     let is_aimed = |measure: &Measure| {
@@ -303,7 +305,7 @@ pub fn takes_a_neighbour(suite: &Suite) -> bool {
     asked.peek().is_some() && asked.all(|it| it.optional && !is_aimed(it))
 }
 
-/// What the command line does not name, or the machine does not have.
+/// Returns a requirement that neither the command line names nor the machine has.
 fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
     match &measure.request {
         Request::Network(asked) if choices.to.is_none() && choices.pairs.is_none() => {
@@ -321,13 +323,14 @@ fn missing(measure: &Measure, choices: &Choices<'_>) -> Option<Missing> {
     }
 }
 
-/// One of several cases with the same identifier, which ask for the same: with the time of all, and as precise as any.
+/// Merges cases with the same identifier, which request the same: sums their time and takes the
+/// strictest precision.
 fn merged(cases: Vec<Case>) -> Vec<Case> {
     let mut merged: Vec<Case> = Vec::new();
-    let mut places = BTreeMap::new();
+    let mut indices = BTreeMap::new();
     for case in cases {
-        let place = *places.entry(case.id.clone()).or_insert(merged.len());
-        let Some(known) = merged.get_mut(place) else {
+        let index = *indices.entry(case.id.clone()).or_insert(merged.len());
+        let Some(known) = merged.get_mut(index) else {
             merged.push(case);
             continue;
         };
@@ -378,7 +381,7 @@ fn measure_cases(
     let Some(pairs) = choices.pairs.as_ref().filter(|it| it.take(&measure.request)) else {
         return Ok(asked.iter().map(case).collect());
     };
-    let of_pairs = asked.iter().flat_map(|it| {
+    let paired_cases = asked.iter().flat_map(|it| {
         pairs.turns.iter().map(move |turn| {
             let case = case(it);
             let budget_s = case.stopping.budget_s / f64::from(pairs.rounds.max(1));
@@ -386,16 +389,17 @@ fn measure_cases(
             paired(Case { stopping, ..case }, turn)
         })
     });
-    Ok(of_pairs.collect())
+    Ok(paired_cases.collect())
 }
 
-/// A case as one pair of hosts has it, whichever had it before.
+/// Converts a case to that of one pair of hosts, whichever pair it belonged to before.
 #[must_use]
 pub fn paired(case: Case, turn: &PairTurn) -> Case {
     let name = case.workload.clone().aimed(&turn.name).1;
     let id = case_id(&case.workload, &name, &case.by);
     let mut stopping = case.stopping;
-    // What is measured together ends together, by the time alone: what one of them leaves, another one takes.
+    // Cases that are measured together must end together, by time alone: bandwidth that one of them
+    // leaves would go to another.
     if turn.together > 1 {
         stopping.target = 0.0;
     }
@@ -412,10 +416,10 @@ pub fn paired(case: Case, turn: &PairTurn) -> Case {
     Case { id, workload, stopping, pair: Some(pair), ..case }
 }
 
-/// The time that a case needs beside others of its measure, so that a budget is shared fairly.
+/// Returns the relative time that a case needs within its measure, to divide the budget fairly.
 fn effort(workload: &Workload) -> f64 {
-    /// A chain of this size takes about as long to lay out and follow as all that is fixed about
-    /// a case: 128 Ki lines at 100 ns, 13 ms.
+    /// Chain size at which layout and traversal take about as long as the fixed cost of a case: 128
+    /// Ki lines at 100 ns, 13 ms.
     const CHAIN_BYTES: f64 = (8 << 20) as f64;
     if let Workload::Latency(work) = workload {
         return 1.0 + work.bytes as f64 / CHAIN_BYTES;
@@ -460,7 +464,7 @@ fn workloads(
         Request::Storage(asked) => storage::resolve(asked, budget_s),
         Request::Files(asked) => files::resolve(asked, budget_s),
         Request::Mpi(asked) if choices.pairs.as_ref().is_some_and(|it| it.of_mpi) => {
-            // Which host is the other one, each pair says.
+            // The other host is named by each pair.
             let hosts = MpiHosts { list: Some(String::new()), file: None };
             mpi::resolve(asked, host, &MpiChoices { hosts, ..choices.mpi.clone() })
         }
@@ -469,17 +473,18 @@ fn workloads(
     }
 }
 
-/// Every ordered pair of NUMA nodes; where there is one, of last-level caches; where there is one, itself.
+/// Returns copies between all ordered pairs of NUMA nodes; with one node, of last-level caches;
+/// with one cache, of the node with itself.
 fn copies(host: &HostFacts) -> Result<Vec<Named>, PlanError> {
-    let alone = |placement: Placement| -> Vec<Domain> {
+    let single_domains = |placement: Placement| -> Vec<Domain> {
         let groups = domains::resolve(host, &[placement], None).unwrap_or_default();
         let single = groups.into_iter().filter(|group| group.domains.len() == 1);
         let domains = single.flat_map(|group| group.domains);
         domains.filter(|domain| !domain.cpus.is_empty()).collect()
     };
-    let kinds = [Placement::Numa(None), Placement::LastLevel(None)].map(alone);
+    let kinds = [Placement::Numa(None), Placement::LastLevel(None)].map(single_domains);
     let several = kinds.into_iter().find(|domains| domains.len() > 1);
-    let all = several.unwrap_or_else(|| alone(Placement::Node));
+    let all = several.unwrap_or_else(|| single_domains(Placement::Node));
     let mut named = Vec::new();
     for domain in &all {
         for source in &all {
@@ -499,7 +504,7 @@ fn copies(host: &HostFacts) -> Result<Vec<Named>, PlanError> {
     Ok(named)
 }
 
-/// Any fixed number does: the same system of equations in every run makes runs comparable.
+/// Fixed, so that every run solves the same system of equations and runs are comparable.
 const LINPACK_SEED: u64 = 2026;
 
 fn streams(
@@ -532,8 +537,8 @@ fn latencies(
 ) -> Result<Vec<Named>, PlanError> {
     let cpu = domains::first_core(host);
     let caches = host.topology.last_level_bytes(&[cpu]);
-    let shown = host.topology.last_level().next().map(|cache| cache.line_bytes);
-    let line_bytes = shown.unwrap_or_else(usual_line_bytes);
+    let visible = host.topology.last_level().next().map(|cache| cache.line_bytes);
+    let line_bytes = visible.unwrap_or_else(usual_line_bytes);
     let name = |bytes| format!("bytes={bytes}");
     let workload = |bytes| Workload::Latency(LatencyWorkload { cpu, bytes, line_bytes });
     let sizes = sizes::ladder(host, from, to, caches)?;
@@ -565,9 +570,10 @@ fn peaks(
     Ok(named)
 }
 
-/// What the processor has, widest first; every processor can do `portable`.
+/// Returns the instruction sets of the processor, widest first; every processor supports
+/// `portable`.
 fn instruction_sets(host: &HostFacts) -> Vec<&'static str> {
-    /// Name in assay and the flags that the kernel must show for it.
+    /// Name in assay and the CPU flags that it needs.
     const SETS: [(&str, &[&str]); 4] = [
         ("avx512", &["avx512f"]),
         ("avx2", &["avx2", "fma"]),

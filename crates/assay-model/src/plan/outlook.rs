@@ -1,4 +1,4 @@
-//! What is known of the time of a plan before it begins. Never of what was measured meanwhile.
+//! Estimates of a plan's time before the run starts, without any measurement.
 
 use super::{Case, Plan};
 use crate::facts::HostFacts;
@@ -8,11 +8,11 @@ use crate::plan::expand::presumed_peak;
 use crate::quantity::Unit;
 use crate::workload::{LinpackWorkload, NetworkQuestion, Workload};
 
-/// Of fewer repetitions nobody sees whether they agree.
+/// Minimum number of repetitions to see whether they agree.
 pub(super) const FEWEST_REPETITIONS: u32 = 3;
 
 impl Plan {
-    /// What a plan says of its time on a host.
+    /// Returns warnings about the time of a plan on a host.
     #[must_use]
     pub fn outlook(&self, host: &HostFacts) -> Vec<Phrase> {
         let solves = self.cases.iter().filter_map(|case| {
@@ -31,8 +31,8 @@ impl Plan {
         self.hurry().into_iter().chain(solves).collect()
     }
 
-    /// What is to be said before it begins: that some cases have no time for enough repetitions, and what would do. Who asks
-    /// one question has said how long, and for that alone.
+    /// Returns a warning if some cases have no time for enough repetitions, with the budget that
+    /// would suffice. A plan of a single case gets no warning: its length was chosen for it alone.
     #[must_use]
     pub fn hurry(&self) -> Option<Phrase> {
         let lacking = |case: &Case| {
@@ -61,8 +61,8 @@ impl Plan {
 }
 
 impl Case {
-    /// Seconds that it takes on a host however little time it has, where that is known before: what it was told to measure
-    /// for, one repetition, one solve.
+    /// Returns the minimum time of the case on a host in seconds, regardless of its budget, if known in
+    /// advance: the requested length, one repetition, or one solve.
     #[must_use]
     pub fn least_s(&self, host: &HostFacts) -> Option<f64> {
         let timing = if let Workload::Storage(test) = &self.workload {
@@ -77,7 +77,7 @@ impl Case {
         Some(timing.warmup_s + timing.duration_s?)
     }
 
-    /// Seconds of one repetition, where they are planned.
+    /// Returns the planned seconds of one repetition.
     #[must_use]
     pub fn repetition_s(&self) -> Option<f64> {
         let seconds = match &self.workload.network()?.question {
@@ -88,10 +88,10 @@ impl Case {
     }
 }
 
-/// What a solve reaches of a peak that is presumed, roughly.
+/// Rough efficiency of a solve, relative to the estimated peak.
 const EFFICIENCY: f64 = 0.7;
 
-/// Seconds that a solve takes at least: 2/3 N³ operations at the peak.
+/// Returns the minimum seconds of a solve: 2/3 N³ operations at the peak.
 fn least_s(work: &LinpackWorkload, host: &HostFacts) -> f64 {
     2.0 / 3.0 * (work.n as f64).powi(3) / (presumed_peak(host) * work.cpus.len() as f64)
 }

@@ -1,17 +1,17 @@
-//! The ONE writer of quantities for people.
+//! Formatting of quantities for people; no other module does it.
 //!
-//! Sizes take binary prefixes, rates and frequencies decimal ones, times their usual
-//! submultiples. Four significant digits, or as many as the formatter's precision says; an exact
-//! number of units keeps no fraction. A prefix is chosen after rounding, so that 999.96 kB/s
-//! prints as `1.000 MB/s` and never as `1000 kB/s`.
+//! Sizes have binary prefixes, rates and frequencies decimal ones, times their usual submultiples.
+//! The default is four significant digits, otherwise the formatter's precision; an exact number of
+//! units has no fraction. The prefix is chosen after rounding, so that 999.96 kB/s prints as `1.000
+//! MB/s` and never as `1000 kB/s`.
 
 use std::fmt;
 
 use super::{Bytes, Quantity, Unit};
 
 const DIGITS: usize = 4;
-/// Time per byte is written per gigabyte, as people who compare the cost of transfers do: fractions of
-/// a nanosecond say nothing to them.
+/// Time per byte is printed per gigabyte, as is usual for transfer costs: fractions of a nanosecond
+/// are hard to read.
 const BYTES_OF_A_TIME: f64 = 1e9;
 
 impl fmt::Display for Quantity {
@@ -32,11 +32,12 @@ impl fmt::Display for Quantity {
 }
 
 impl Quantity {
-    /// With the prefix that `like` has, so that a column has one unit: 1.8 ms beside 200 µs is 1800 µs.
+    /// Formats with the prefix of `like`, so that a column has one unit: next to 200 µs, 1.8 ms
+    /// prints as 1800 µs.
     #[must_use]
     pub fn beside(self, like: f64, digits: usize) -> String {
         let (factor, prefix) = chosen(like, prefixes(self.unit), DIGITS);
-        // A unit without prefixes is written as it always is.
+        // Units without prefixes have their normal format.
         match prefixes(self.unit).len() {
             1 => format!("{self:.digits$}"),
             _ => format!(
@@ -48,8 +49,8 @@ impl Quantity {
     }
 }
 
-/// Honours width and alignment. `Formatter::pad` would also cut the text at the precision, which
-/// here means significant digits.
+/// Applies width and alignment. `Formatter::pad` would also truncate the text at the precision,
+/// which here means significant digits.
 fn aligned(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     let width = f.width().unwrap_or(0);
     match f.align() {
@@ -60,7 +61,8 @@ fn aligned(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
 }
 
 impl fmt::Display for Bytes {
-    /// Exact: the largest binary prefix that leaves a whole number (`96 KiB`, `98305 B`).
+    /// Formats exactly, with the largest binary prefix that leaves a whole number (`96 KiB`, `98305
+    /// B`).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let whole = BINARY.iter().rev().find(|(factor, _)| {
             let factor = *factor as u64;
@@ -91,7 +93,7 @@ const fn prefixes(unit: Unit) -> &'static [Prefix] {
     match unit {
         Unit::Byte => &BINARY,
         Unit::Second => &TIME,
-        // A column of costs is compared at a glance when none of them has a prefix.
+        // Costs in a column are easier to compare without prefixes.
         Unit::SecondPerByte | Unit::Ratio | Unit::Count => &NONE,
         Unit::BytePerSecond
         | Unit::BitPerSecond
@@ -101,9 +103,9 @@ const fn prefixes(unit: Unit) -> &'static [Prefix] {
     }
 }
 
-/// The largest prefix in which the rounded value is at least 1.
+/// Returns the largest prefix in which the rounded value is at least 1.
 fn chosen(value: f64, prefixes: &[Prefix], digits: usize) -> Prefix {
-    /// Nothing below it becomes 1 by rounding to one significant digit or more.
+    /// Values below this never become 1 by rounding to one or more significant digits.
     const FAR_BELOW: f64 = 0.9;
     let fits = |(factor, _): &&Prefix| {
         let scaled = (value / factor).abs();
@@ -121,7 +123,7 @@ fn rounded(value: f64, digits: usize) -> f64 {
     significant(value, digits).parse().unwrap_or(value)
 }
 
-/// `value` with that many significant digits, never in exponent form above 1e-4.
+/// Formats `value` with `digits` significant digits, never in exponent form above 1e-4.
 fn significant(value: f64, digits: usize) -> String {
     if !value.is_finite() || value == 0.0 {
         return format!("{value}");
@@ -129,8 +131,8 @@ fn significant(value: f64, digits: usize) -> String {
     let magnitude = |v: f64| v.abs().log10().floor() as i32;
     let decimals = |m: i32| usize::try_from(digits as i32 - 1 - m).unwrap_or(0).min(300);
     let text = format!("{value:.*}", decimals(magnitude(value)));
-    // Rounding can carry into one more digit: 9.9996 becomes 10.000, which is one too many.
-    // A value too small for the decimals reads as 0, which has no magnitude.
+    // Rounding can carry into one more digit: 9.9996 becomes 10.000, which has one too many. A
+    // value too small for the decimals reads as 0, which has no magnitude.
     let carried = text.parse().ok().filter(|read: &f64| *read != 0.0).unwrap_or(value);
     match decimals(magnitude(carried)) {
         same if same == decimals(magnitude(value)) => text,

@@ -1,9 +1,9 @@
-//! The ONE reader of quantities in text: `4k`, `64KiB`, `10Gbit/s`, `500us`, `80%`.
+//! Parsing of quantities: `4k`, `64KiB`, `10Gbit/s`, `500us`, `80%`; no other module does it.
 //!
-//! With a unit after it a prefix means what SI and IEC say: `kB` is 1000 bytes, `KiB` is 1024.
-//! A bare prefix on a size (`8k`), also with a small `b` (`8kb`), is binary, because every storage tool
-//! in use reads it so; on a rate or a count it is decimal. Rates have the units of the field as well:
-//! `10Gbps`, `10Gb/s`, `5000iops`.
+//! Before a unit, prefixes follow SI and IEC: `kB` is 1000 bytes, `KiB` is 1024. A bare prefix on a
+//! size (`8k`), also with a lower-case `b` (`8kb`), is binary, as in all common storage tools. On a
+//! rate or a count it is decimal. Rates also accept common abbreviations: `10Gbps`, `10Gb/s`,
+//! `5000iops`.
 
 use std::str::FromStr;
 
@@ -11,62 +11,62 @@ use thiserror::Error;
 
 use super::{Bytes, Quantity, Unit};
 
-/// Why a text is not the quantity that was requested.
+/// Reason why a text is not a quantity of the requested kind.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum QuantityError {
     /// There is no number at the start.
     #[error("`{text}` does not start with a number; write it like `{example}`")]
     NoNumber {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// A well-formed quantity of the wanted kind.
+        /// An example of the requested kind.
         example: &'static str,
     },
     /// The number is negative.
     #[error("`{text}` is below zero; write it like `{example}`")]
     BelowZero {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// A well-formed quantity of the wanted kind.
+        /// An example of the requested kind.
         example: &'static str,
     },
     /// The number is infinite or too large to be exact.
     #[error("`{text}` is out of range")]
     OutOfRange {
-        /// What was given.
+        /// The given text.
         text: String,
     },
-    /// The unit belongs to something else, or to nothing.
+    /// The unit is unknown or belongs to another kind of quantity.
     #[error("`{found}` in `{text}` is no unit of {wanted}; write it like `{example}`")]
     WrongUnit {
-        /// What was given.
+        /// The given text.
         text: String,
-        /// The part behind the number.
+        /// The part after the number.
         found: String,
-        /// The kind of quantity that was wanted, in words.
+        /// The requested kind of quantity, in words.
         wanted: &'static str,
-        /// A well-formed quantity of the wanted kind.
+        /// An example of the requested kind.
         example: &'static str,
     },
-    /// A share that may be one percent or all of it.
+    /// An ambiguous share: one percent or all.
     #[error("`{text}` may be one percent or all of it; write `1%` or `100%`")]
     OneOrAll {
-        /// What was given.
+        /// The given text.
         text: String,
     },
-    /// A size that is no whole number of bytes.
+    /// A size that is not a whole number of bytes.
     #[error("`{text}` is no whole number of bytes")]
     Fraction {
-        /// What was given.
+        /// The given text.
         text: String,
     },
 }
 
 impl Quantity {
-    /// Reads `text` as a quantity of the given unit.
+    /// Parses `text` as a quantity of the given unit.
     ///
     /// # Errors
-    /// When there is no number, the unit is of another kind, or the value is not finite or negative.
+    /// If there is no number, the unit is of another kind, or the value is negative or not finite.
     pub fn parse(text: &str, unit: Unit) -> Result<Self, QuantityError> {
         let trimmed = text.trim();
         let (number, suffix) = split(trimmed);
@@ -98,7 +98,7 @@ impl FromStr for Bytes {
     type Err = QuantityError;
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
-        /// Above 2⁵³ a binary64 no longer holds every whole number.
+        /// Largest integer up to which a binary64 represents every whole number: 2⁵³.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         let value = Quantity::parse(text, Unit::Byte)?.value;
         if value > EXACT {
@@ -111,21 +111,22 @@ impl FromStr for Bytes {
     }
 }
 
-/// A year: a longer time was not meant, and clocks count it without overflow.
+/// Maximum duration, one year: longer ones are mistakes, and clocks can count this one without
+/// overflow.
 pub const LONGEST_S: f64 = 366.0 * 86_400.0;
 
-/// Reads `80%` or `0.8` as the ratio 0.8.
+/// Parses `80%` or `0.8` as the ratio 0.8.
 ///
 /// # Errors
-/// When it is neither.
+/// If it is neither.
 pub fn ratio(text: &str) -> Result<f64, QuantityError> {
     Quantity::parse(text, Unit::Ratio).map(|quantity| quantity.value)
 }
 
-/// Reads a share where only percent makes sense: `80%`, `0.8`, or `80`.
+/// Parses a share, for options that mean percent: `80%`, `0.8`, or `80`.
 ///
 /// # Errors
-/// When it is none of them, or a bare 1, which may be the one or the other.
+/// If it is none of them, or a bare 1, which is ambiguous.
 pub fn share(text: &str) -> Result<f64, QuantityError> {
     let value = ratio(text)?;
     let is_bare = text.trim().ends_with(|last: char| last.is_ascii_digit());
@@ -138,21 +139,21 @@ pub fn share(text: &str) -> Result<f64, QuantityError> {
     }
 }
 
-/// Splits `text` into its number and what its unit is worth in the words of another language: `worth` is
-/// asked with the unit in small letters. How that language writes numbers is left to the caller.
+/// Splits `text` into its number and the factor of its unit, by the rules of another tool: `worth`
+/// maps a lower-case unit to its factor. The caller parses the number.
 pub fn foreign(text: &str, worth: impl Fn(&str) -> Option<f64>) -> Option<(&str, f64)> {
     let (number, unit) = split(text.trim());
     Some((number, worth(&unit.to_ascii_lowercase())?))
 }
 
-/// What `k`, `m`, `g` or `t` multiplies by where `k` is worth `k`; 1 where there is no letter.
+/// Returns the factor of `k`, `m`, `g` or `t` for a given factor of `k`; 1 for an empty text.
 #[must_use]
 pub fn letter(letter: &str, k: f64) -> Option<f64> {
     let power = ["", "k", "m", "g", "t"].iter().position(|it| *it == letter)?;
     Some(k.powi(power as i32))
 }
 
-/// Splits behind the number; `1e9` is one number, `1e` is `1` and `e`.
+/// Splits after the number; `1e9` is one number, `1e` is `1` and `e`.
 fn split(text: &str) -> (&str, &str) {
     let digits = |c: char| c.is_ascii_digit() || c == '.' || c == '_';
     let mut end = text.find(|c| !digits(c) && c != '-' && c != '+').unwrap_or(text.len());
@@ -167,7 +168,7 @@ fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// What one of `suffix` is worth in the base unit; `None` when it is a unit of something else.
+/// Returns the factor of `suffix` to the base unit; `None` for a unit of another kind.
 fn factor(suffix: &str, unit: Unit) -> Option<f64> {
     match unit {
         Unit::Byte => byte_factor(suffix),
@@ -214,7 +215,8 @@ fn second_factor(suffix: &str) -> Option<f64> {
     })
 }
 
-/// Nobody counts in thousandths of an I/O or a bit: a small letter is the prefix that it would be in capitals.
+/// Returns the factor of a prefixed unit of rates. Lower-case prefixes count as upper-case ones,
+/// because thousandths of a bit or an I/O make no sense.
 fn prefixed(suffix: &str, symbols: &[&str]) -> Option<f64> {
     let prefix = symbols.iter().find_map(|symbol| suffix.strip_suffix(symbol));
     let worth =

@@ -1,4 +1,4 @@
-//! Tables of texts and values, and the law that display and parse are inverse.
+//! Tests of formatting and parsing, and the property that they are inverse.
 
 use proptest::prelude::*;
 

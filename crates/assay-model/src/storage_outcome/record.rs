@@ -1,10 +1,10 @@
-//! The outcome of a phase as entries of the record, and back: a stored run in a tool's shape has the same
-//! values as the live output.
+//! Conversion of a storage phase's outcome to measurement entries, and back. A stored run in a
+//! tool's output format has the same values as the live output.
 //!
-//! What adds up to results has no [`Role::Part`](crate::attribute::Role::Part): the latency of every
-//! I/O, per interval, of reads and of writes. Parts keep what only tools print: one series per stream,
-//! target and operation, calls of `fsync`, times of submission, streams within intervals, and the series of each
-//! host where several hosts are one outcome.
+//! Series without a [`Role::Part`](crate::attribute::Role::Part) add up to results: latencies of
+//! all I/O per interval, of reads and of writes. Parts hold details that only tools print: series
+//! per stream, target and operation, `fsync` calls, submission times, streams within intervals, and
+//! the intervals of each host in a total.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,18 +20,18 @@ use crate::run::{CaseRecord, SeriesRecord};
 
 const LATENCY: &str = "latency";
 const INTENDED: &str = "latency_from_intended";
-/// Stages of records that are parts.
+/// Values of [`Attribute::Stage`] for parts.
 const INTERVAL: &str = "interval";
 const SYNC: &str = "sync";
 const SUBMISSION: &str = "submission";
 const COMPLETION: &str = "completion";
-/// Name of the raw output that keeps every I/O of one stream.
+/// Prefix of the raw output that contains every I/O of one stream.
 const JOURNAL: &str = "journal";
 
 const BOTH: [Operation; 2] = [Operation::Read, Operation::Write];
 
 impl Operation {
-    /// The word in dimensions.
+    /// Returns the value in dimensions.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -53,14 +53,14 @@ impl Ended {
         (Self::Interrupted, "interrupted"),
     ];
 
-    /// The word of the fact.
+    /// Returns the value of [`Attribute::Ended`].
     #[must_use]
     pub fn word(self) -> &'static str {
         let row = Self::ALL.iter().find(|(ended, _)| *ended == self);
         row.map(|(_, word)| *word).expect("every end has its row")
     }
 
-    /// The end that this word names.
+    /// Parses the value of [`Attribute::Ended`].
     #[must_use]
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, it)| *it == word).map(|(ended, _)| *ended)
@@ -68,7 +68,7 @@ impl Ended {
 }
 
 impl StorageOutcome {
-    /// Everything that is known of the phase.
+    /// Converts the outcome to entries.
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         let mut entries = self.facts();
@@ -91,7 +91,7 @@ impl StorageOutcome {
         entries
     }
 
-    /// The series of every such host, in the order in which they were stored.
+    /// Reads the intervals of every host in the total, in the order in which they were stored.
     #[must_use]
     pub fn members_of_record(record: &CaseRecord) -> Vec<(String, Vec<IntervalTally>)> {
         let member = |it: &SeriesRecord| {
@@ -103,21 +103,21 @@ impl StorageOutcome {
                 hosts.push(host);
             }
         }
-        let of = |host: String| {
+        let with_intervals = |host: String| {
             let own = intervals(&of_member(record, Some(&host)));
             (host, own)
         };
-        hosts.into_iter().map(of).collect()
+        hosts.into_iter().map(with_intervals).collect()
     }
 
-    /// Every single I/O of the streams that keep them, as raw outputs: names and contents.
+    /// Returns the journals of the streams as raw outputs: names and contents.
     #[must_use]
     pub fn journals(&self) -> Vec<(String, Vec<u8>)> {
         let kept = self.streams.iter().enumerate().filter(|(_, it)| !it.journal.is_empty());
         kept.map(|(stream, it)| (journal_name(stream), journal_text(&it.journal))).collect()
     }
 
-    /// The outcome that these entries came from. `raw` reads a raw output of the case by its name.
+    /// Reads the outcome from a stored case. `raw` reads a raw output of the case by its name.
     #[must_use]
     pub fn of_record(
         record: &CaseRecord,
@@ -179,7 +179,8 @@ impl StorageOutcome {
         entries
     }
 
-    /// What was done at all; an interval without any I/O is one of these without any.
+    /// Returns the operations with any I/O; without any, reads, so that empty intervals have an
+    /// entry.
     fn operations(&self) -> Vec<Operation> {
         let done = |operation: &Operation| {
             self.tallies.iter().any(|it| it.operation == *operation)
@@ -191,7 +192,7 @@ impl StorageOutcome {
 }
 
 impl Tally {
-    /// Nothing yet.
+    /// Returns an empty tally.
     #[must_use]
     pub fn empty() -> Self {
         Self {
@@ -204,7 +205,7 @@ impl Tally {
         }
     }
 
-    /// The same with all of another: histograms merge exactly.
+    /// Adds another tally; histograms merge exactly.
     ///
     /// # Panics
     /// Never: a histogram that grows holds any other.
@@ -245,7 +246,7 @@ impl Tally {
 }
 
 impl IntervalTally {
-    /// What one of the hosts did whose intervals together are one.
+    /// Converts the interval to entries of one host in the total.
     #[must_use]
     pub fn entries_of_member(&self, host: &str) -> Vec<Entry> {
         let mut entries = Vec::new();
@@ -261,7 +262,7 @@ impl IntervalTally {
         entries.into_iter().map(|entry| entry.of(&member)).collect()
     }
 
-    /// Its reads or its writes.
+    /// Returns its reads or its writes.
     #[must_use]
     pub const fn side(&self, operation: Operation) -> &Tally {
         match operation {
@@ -275,7 +276,7 @@ fn seen(key: Key, span: Span, distribution: Distribution) -> Entry {
     Entry::Measured(key, Seen::Distribution(span, distribution))
 }
 
-/// The key of one part: a stream, a target of it, one operation, one stage.
+/// Returns the key of one part: a stream, a target of it, one operation, one stage.
 fn part_key(
     metric: &'static str,
     stream: usize,
@@ -330,7 +331,7 @@ fn add_interval(
 }
 
 impl StreamCount {
-    /// Reads and writes as moments.
+    /// Returns reads and writes as moments.
     fn sides(&self) -> [Distribution; 2] {
         let moments = |count, bytes, sum_ns: u64, max_ns| Distribution {
             count,
@@ -374,15 +375,15 @@ fn add_stream(stream: usize, record: &StreamRecord, whole: Span, entries: &mut V
         [(Attribute::Stream, stream.into()), (Attribute::Stage, "whole".into())],
     );
     entries.push(Entry::SeriesFact(key, Attribute::ActiveS, record.active_s.into()));
-    let of = |operation, stage, tally: &Tally| {
+    let entry = |operation, stage, tally: &Tally| {
         seen(part_key(LATENCY, stream, None, operation, Some(stage)), whole, tally.service())
     };
-    entries.extend(record.syncs.iter().map(|it| of(Operation::Write, SYNC, it)));
-    let apart = [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)];
-    for (stage, both) in apart {
+    entries.extend(record.syncs.iter().map(|it| entry(Operation::Write, SYNC, it)));
+    let stages = [(SUBMISSION, &record.submissions), (COMPLETION, &record.completions)];
+    for (stage, both) in stages {
         let parts = BOTH.into_iter().zip(both);
         let known = parts.filter_map(|(operation, it)| Some((operation, it.as_ref()?)));
-        entries.extend(known.map(|(operation, it)| of(operation, stage, it)));
+        entries.extend(known.map(|(operation, it)| entry(operation, stage, it)));
     }
 }
 
@@ -422,7 +423,7 @@ fn journal(bytes: &[u8]) -> Vec<JournalEntry> {
     text.lines().skip(1).filter_map(entry).collect()
 }
 
-/// What the dimensions of a series say about which part it is.
+/// Part of an outcome, identified by the dimensions of its series.
 struct Part<'r> {
     series: &'r SeriesRecord,
     stream: Option<usize>,
@@ -452,7 +453,7 @@ impl<'r> Part<'r> {
     }
 }
 
-/// Series of one host of several, or of all together.
+/// Series of one host of several, or of the total.
 type Own<'r> = Vec<&'r SeriesRecord>;
 
 fn of_member<'r>(record: &'r CaseRecord, host: Option<&str>) -> Own<'r> {
@@ -481,7 +482,7 @@ fn tallies(record: &Own<'_>) -> Vec<StreamTally> {
         .collect()
 }
 
-/// Values of one operation in every interval, by the interval.
+/// Distributions of one operation by interval.
 type BySpan<'r> = BTreeMap<Span, &'r Distribution>;
 
 fn by_span<'r>(record: &'r Own<'_>, metric: &'r str, operation: Operation) -> BySpan<'r> {
@@ -540,15 +541,16 @@ fn intervals(record: &Own<'_>) -> Vec<IntervalTally> {
 fn add_stream_counts(record: &Own<'_>, all: &mut [IntervalTally]) {
     for part in parts(record, LATENCY).filter(|part| part.stage == Some(INTERVAL)) {
         let (Some(stream), Some(operation)) = (part.stream, part.operation) else { continue };
-        let mut at = 0;
+        let mut index = 0;
         for it in &part.series.distributions {
             let (start_s, _) =
                 Span { from_ns: it.from_ns, to_ns: it.to_ns, warmup: it.warmup }.seconds();
             // Both are in ascending order of time.
-            while all.get(at).is_some_and(|interval| interval.start_s < start_s) {
-                at += 1;
+            while all.get(index).is_some_and(|interval| interval.start_s < start_s) {
+                index += 1;
             }
-            let count = all.get_mut(at).and_then(|interval| interval.streams.get_mut(stream));
+            let interval = all.get_mut(index);
+            let count = interval.and_then(|interval| interval.streams.get_mut(stream));
             if let Some(count) = count {
                 count.add(operation, &it.seen);
             }
@@ -575,8 +577,8 @@ fn streams(record: &Own<'_>, raw: &dyn Fn(&str) -> Option<Vec<u8>>) -> Vec<Strea
         let tally = || part.first().map(|it| Tally::of(it, None));
         match (part.stage, part.operation) {
             (Some(SYNC), _) => found.syncs = tally(),
-            (Some(SUBMISSION), Some(of)) => found.submissions[of as usize] = tally(),
-            (Some(COMPLETION), Some(of)) => found.completions[of as usize] = tally(),
+            (Some(SUBMISSION), Some(side)) => found.submissions[side as usize] = tally(),
+            (Some(COMPLETION), Some(side)) => found.completions[side as usize] = tally(),
             _ => {}
         }
     }

@@ -1,4 +1,4 @@
-//! File-tree measures of a suite: a file tree, and the operations on it.
+//! File-tree measures of a suite: a file tree and the operations on it.
 
 use std::path::PathBuf;
 
@@ -8,60 +8,60 @@ use crate::workload::file_set::FileOperation;
 /// A file tree and the operations on it, one case each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FilesRequest {
-    /// The folder that holds the tree; `None` = where the command line says.
+    /// Folder that contains the tree; `None` = as on the command line.
     pub folder: Option<PathBuf>,
-    /// Levels of directories.
+    /// Number of directory levels.
     pub levels: u32,
-    /// Directories in a directory.
+    /// Number of directories in each directory.
     pub width: u64,
-    /// Files in each directory of the last level.
+    /// Number of files in each directory of the last level.
     pub files: u64,
     /// Size of a file.
     pub size: Bytes,
-    /// What is done, in the order of [`FileStep::ALL`].
+    /// Operations, in the order of [`FileStep::ALL`].
     pub steps: Vec<FileStep>,
-    /// Threads that do it, one operation at a time each.
+    /// Number of threads, each with one operation at a time.
     pub threads: u32,
-    /// Bytes of one read or write; `None` = the whole file, up to a bound.
+    /// Bytes of one read or write; `None` = the whole file, up to a limit.
     pub bytes: Option<Bytes>,
-    /// Whether the next file is any, instead of the next one.
+    /// Whether files are accessed in random order.
     pub random: bool,
-    /// Operations per second that are due; `None` = as fast as it goes.
+    /// Rate of an open loop in operations per second; `None` = closed loop.
     pub rate_per_s: Option<f64>,
-    /// Seconds that count; `None` = passes over the whole tree.
+    /// Measured seconds; `None` = passes over the whole tree.
     pub length_s: Option<f64>,
-    /// Whether `fsync` comes before a file that was written is closed.
+    /// Whether `fsync` is called before a written file is closed.
     pub sync: bool,
 }
 
-/// One kind of operation with its place in a test.
+/// Operation in the sequence of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileStep {
-    /// What suites and results call it.
+    /// Name in suites and results.
     pub name: &'static str,
-    /// What is done.
+    /// The operation.
     pub operation: FileOperation,
-    /// Whether it is done to directories.
+    /// Whether it applies to directories.
     pub of_directories: bool,
-    /// What must be there before.
+    /// Required state of the tree.
     pub needs: Needs,
-    /// Whether suites ask for it that do not say: what mdtest does.
+    /// Whether it is in the default selection: the operations of mdtest.
     pub usual: bool,
 }
 
-/// What of a tree must be there before an operation.
+/// Required state of a tree before an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing.
+    /// Empty.
     Nothing,
-    /// All directories, and no file.
+    /// All directories, but no files.
     Directories,
-    /// All of it.
+    /// All directories and files.
     Everything,
 }
 
 impl FileStep {
-    /// Every operation, in the order in which mdtest does them.
+    /// All operations, in mdtest's order.
     pub const ALL: [Self; 11] = [
         Self::of("mkdir", FileOperation::Mkdir, true, Needs::Nothing, true),
         Self::of("stat-directory", FileOperation::Getattr, true, Needs::Directories, true),
@@ -86,7 +86,7 @@ impl FileStep {
         Self { name, operation, of_directories, needs, usual }
     }
 
-    /// Whether it can be done to the same file or directory again and again.
+    /// Whether it can be repeated on the same file or directory.
     #[must_use]
     pub const fn can_last(self) -> bool {
         match self.operation {

@@ -8,22 +8,22 @@ use thiserror::Error;
 use crate::benchmark::MpiTest;
 use crate::quantity::Bytes;
 
-/// One benchmark at several places.
+/// MPI test with several placements.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MpiRequest {
-    /// Which benchmark.
+    /// The test.
     pub test: MpiTest,
-    /// Where the ranks run; with hosts on the command line, those are asked instead.
+    /// Placements of the ranks; hosts on the command line replace them.
     pub placements: Vec<MpiPlacement>,
-    /// Number of ranks at `node` and over hosts; `None` = one per core, or per host two for a pair.
+    /// Number of ranks at `node` and over hosts; `None` = one per core, or two for a pair of hosts.
     pub ranks: Option<u32>,
-    /// Smallest message; `None` = the smallest that OSU's test of this name sends.
+    /// Smallest message; `None` = that of the OSU test.
     pub from: Option<Bytes>,
-    /// Largest message; `None` = the largest that OSU's test of this name sends.
+    /// Largest message; `None` = that of the OSU test.
     pub to: Option<Bytes>,
 }
 
-/// Where the ranks of one host run, as users ask for it.
+/// Requested placement of the ranks on one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MpiPlacement {
     /// Two threads of one core.
@@ -34,9 +34,9 @@ pub enum MpiPlacement {
     SameSocket,
     /// Two cores of different sockets.
     AcrossSockets,
-    /// One rank per core of the whole node.
+    /// The whole node, with one rank per core.
     Node,
-    /// Each of the pairs above that the machine has.
+    /// Each of these pair distances that the machine has.
     Pairs,
 }
 
@@ -50,11 +50,11 @@ impl MpiPlacement {
         ("node", Self::Node),
         ("pairs", Self::Pairs),
     ];
-    /// What [`MpiPlacement::Pairs`] stands for, the nearest first.
+    /// Placements that [`MpiPlacement::Pairs`] expands to, the nearest first.
     pub const EVERY_PAIR: [Self; 4] =
         [Self::SameCore, Self::SameCache, Self::SameSocket, Self::AcrossSockets];
 
-    /// The name in suites and results.
+    /// Returns the name in suites and results.
     #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(_, placement)| *placement == self);
@@ -62,7 +62,7 @@ impl MpiPlacement {
     }
 }
 
-/// A text that names no placement of ranks.
+/// Unknown placement of ranks.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "unknown placement of ranks `{0}`; known are same-core, same-cache, same-socket, across-sockets, node and pairs"

@@ -2,25 +2,23 @@
 
 use crate::workload::NetworkWorkload;
 
-/// What carries the messages.
+/// Network protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// A byte stream.
     Tcp,
-    /// Datagrams.
     Udp,
-    /// Echoes of the far end's kernel.
+    /// ICMP echo requests, which the far end's kernel replies to.
     Icmp,
 }
 
-/// Several questions by one protocol to one host.
+/// Several tests with one protocol and one host.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NetworkRequest {
-    /// What carries the messages.
+    /// Protocol of the tests.
     pub protocol: Protocol,
-    /// The questions; those that name no host go where the command line says.
+    /// The tests; those without a host use that of the command line.
     pub questions: Vec<NetworkWorkload>,
-    /// Whether somebody said how long a repetition of throughput takes; otherwise it is shortened where the time has no
-    /// room for three.
+    /// Whether the length of a throughput repetition was given; otherwise it is shortened if three
+    /// do not fit the time.
     pub is_length_told: bool,
 }

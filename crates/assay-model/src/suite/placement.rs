@@ -1,21 +1,21 @@
-//! Where a measurement runs, as users ask for it: `node`, `numa`, `l3:2`, `core`, `scaling`, `all`.
+//! Requested placements: `node`, `numa`, `l3:2`, `core`, `scaling`, `all`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
 
-/// A request for one or several domains of the machine. `l3` means last-level cache, whatever its
-/// level is called on the processor at hand.
+/// Request for one or several domains of the machine. `l3` means the last-level cache, whatever its
+/// level is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// All cores.
     Node,
-    /// One NUMA node, or each of them alone.
+    /// A NUMA node, or each of them separately.
     Numa(Option<u32>),
-    /// One last-level-cache domain, or each of them alone and then all at once.
+    /// A last-level-cache domain, or each separately and then all together.
     LastLevel(Option<u32>),
-    /// One core; without a number the first.
+    /// A core; by default the first.
     Core(Option<u32>),
     /// 1, 2, … all cores, filling one last-level-cache domain after the other.
     Scaling,
@@ -24,12 +24,12 @@ pub enum Placement {
 }
 
 impl Placement {
-    /// What [`Placement::All`] stands for.
+    /// Placements that [`Placement::All`] expands to.
     pub const EVERY: [Self; 5] =
         [Self::Node, Self::Numa(None), Self::LastLevel(None), Self::Core(None), Self::Scaling];
 }
 
-/// A text that names no placement.
+/// Unknown placement.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "unknown placement `{0}`; known are node, numa, l3, core, scaling and all, and numa:0, l3:0 or core:0 for a single one"

@@ -4,13 +4,13 @@ use crate::benchmark::RdmaTest;
 use crate::quantity::Bytes;
 use crate::workload::{RdmaConnection, RdmaDevice};
 
-/// One test between two hosts, or over loopback.
+/// RDMA test between two hosts, or over loopback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RdmaRequest {
-    /// Which.
+    /// The test.
     pub test: RdmaTest,
-    /// Smallest and largest message, and every doubling of the smallest between them; `None` = one size, as
-    /// perftest does.
+    /// Smallest and largest message; sizes are doubled from one to the other. `None` = one size, as
+    /// in perftest.
     pub sizes: Option<(Bytes, Bytes)>,
     /// Kind of connection.
     pub connection: RdmaConnection,
@@ -18,10 +18,10 @@ pub struct RdmaRequest {
     pub iterations: Option<u64>,
     /// Requests in flight on each queue pair; `None` = perftest's number.
     pub depth: Option<u64>,
-    /// Queue pairs side by side.
+    /// Number of concurrent queue pairs.
     pub queue_pairs: u32,
     /// Whether both ends send at the same time.
     pub both: bool,
-    /// Which device, and how it is used, at both ends of a pair of hosts.
+    /// Device and its settings, at both ends of a pair of hosts.
     pub device: RdmaDevice,
 }

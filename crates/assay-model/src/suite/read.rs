@@ -1,4 +1,4 @@
-//! Reads a suite file. Every error points at the place in the text and says what would be right.
+//! Parser of suite files. Every error points at its position in the text and suggests a correction.
 
 use std::ops::Range;
 use std::str::FromStr;
@@ -24,21 +24,21 @@ mod storage;
 
 pub use network::busy_poll_us;
 
-/// Why a text is no suite, and where.
+/// Error in a suite text, with its position.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct SuiteError {
-    /// What is wrong.
+    /// The problem.
     pub message: String,
     /// Byte range in the text.
     pub span: Range<usize>,
-    /// What would be right.
+    /// Suggested correction.
     pub help: Option<String>,
 }
 
 const SUITE_KEYS: &[&str] = &["name", "title", "budget", "measure"];
 const MEASURE_KEYS: &[&str] = &["benchmark", "by", "share", "interval", "optional"];
-/// Keys and what they were called, which is still understood. A measure has one of each.
+/// Keys with their former names, which are still accepted. A measure accepts only one of both.
 const FORMER: &[(&str, &str)] = &[
     ("interval", "target"),
     ("array-size", "bytes"),
@@ -50,10 +50,10 @@ const EXAMPLE: &str = "`assay help suites` shows how a suite is written";
 
 type Value<'a> = Spanned<DeValue<'a>>;
 
-/// Reads a suite from TOML.
+/// Parses a suite from TOML.
 ///
 /// # Errors
-/// When the text is not TOML, has an unknown key or value, or lacks a required key.
+/// If the text is not TOML, has an unknown key or value, or lacks a required key.
 pub fn read(text: &str) -> Result<Suite, SuiteError> {
     let root = DeTable::parse(text).map_err(|error| SuiteError {
         message: format!("not TOML: {}", error.message()),
@@ -198,7 +198,7 @@ fn linpack_size(table: &Table<'_>) -> Result<LinpackSize, SuiteError> {
     }
 }
 
-/// A table together with the keys it may have.
+/// A table with its permitted keys.
 struct Table<'a> {
     span: Range<usize>,
     table: &'a DeTable<'a>,
@@ -232,7 +232,7 @@ impl<'a> Table<'a> {
         Ok(())
     }
 
-    /// The value of a key, which may have its former name, and where both stand.
+    /// Returns the value of a key, possibly under its former name, with the byte range of both.
     fn entry(&self, key: &str) -> Option<(Range<usize>, &'a Value<'a>)> {
         let named = |wanted: &str| {
             let found = self.table.iter().find(|(name, _)| name.get_ref() == wanted);
@@ -242,7 +242,7 @@ impl<'a> Table<'a> {
         named(key).or_else(|| former.and_then(|(_, old)| named(old)))
     }
 
-    /// The keys that it has, as they are called now, and where each stands.
+    /// Returns the present keys by their current names, with their byte ranges.
     fn given(&self) -> Vec<(&'static str, Range<usize>)> {
         let known = self.keys.iter().copied().flatten().copied();
         known.filter_map(|key| Some((key, self.entry(key)?.0))).collect()
@@ -275,7 +275,7 @@ fn wrong(value: &Value<'_>, message: impl Into<String>, help: Option<String>) ->
     SuiteError { message: message.into(), span: value.span(), help }
 }
 
-/// The nearest known word, or all of them when none is near.
+/// Suggests the nearest known word, or lists all if none is near.
 #[must_use]
 pub fn did_you_mean(word: &str, known: &[&str]) -> String {
     match nearest(word, known.iter().copied()) {
@@ -335,7 +335,7 @@ fn seconds(value: &Value<'_>) -> Read<f64> {
     }
 }
 
-/// Weights of time beside others; whoever writes more has mistaken it for something else.
+/// Parses the weight of a time share. Larger numbers are probably meant as another unit.
 fn share(value: &Value<'_>) -> Read<f64> {
     const MOST: f64 = 1000.0;
     let share = positive(value)?;
@@ -345,7 +345,8 @@ fn share(value: &Value<'_>) -> Read<f64> {
         .ok_or_else(|| wrong(value, "`share` must lie between 0.001 and 1000", None))
 }
 
-/// As the command line reads it, whether in quotes or not: `"80%"`, `80` and `0.8` are one share.
+/// Returns a parser of shares, with or without quotes, as on the command line: `"80%"`, `80` and
+/// `0.8` are equal.
 fn ratio(key: &'static str, most: f64) -> impl Fn(&Value<'_>) -> Read<f64> {
     move |value| {
         let text = number(value).map_or_else(|| text_value(value), |it| Ok(it.to_string()))?;
@@ -382,7 +383,7 @@ fn number(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// One value or a list of them, in which each counts once.
+/// Returns a parser of a single value or a list, without duplicates.
 fn list_of<T: PartialEq>(
     read: impl Fn(&Value<'_>) -> Read<T>,
 ) -> impl Fn(&Value<'_>) -> Read<Vec<T>> {

@@ -6,65 +6,65 @@ use crate::quantity::Bytes;
 use crate::workload::course::Course;
 use crate::workload::storage::{Arrivals, EngineChoice};
 
-/// One kind of I/O, with every size of block and every depth that is requested.
+/// I/O of one kind, with all requested block sizes and depths.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StorageRequest {
-    /// What its results are called; `None` = by what is done: `random-read-8KiB`.
+    /// Name of its results; `None` = derived from the operation: `random-read-8KiB`.
     pub name: Option<String>,
-    /// Where; empty = where the command line says.
+    /// Targets; empty = as on the command line.
     pub targets: Vec<TargetRequest>,
-    /// The size that files are made with; `None` = what is usual.
+    /// Size of new files; `None` = the default.
     pub size: Option<Bytes>,
     /// Share of reads, 0 … 1.
     pub read_share: f64,
-    /// Where the next I/O goes.
+    /// Order of the offsets.
     pub order: Order,
-    /// Sizes of one I/O, one after another.
+    /// Block sizes, each measured in a case of its own.
     pub bytes: Vec<Bytes>,
-    /// I/O in flight on each target, all threads together; one after another.
+    /// I/O in flight on each target, over all threads; each measured in a case of its own.
     pub depths: Vec<u32>,
-    /// Threads that submit.
+    /// Number of submitting threads.
     pub threads: u32,
-    /// IO/s that are due, and the law of their gaps; `None` = as fast as it goes.
+    /// Rate of an open loop in IO/s with its arrival process; `None` = closed loop.
     pub rate: Option<(f64, Arrivals)>,
-    /// How I/O is handed to the kernel.
+    /// Engine that issues the I/O.
     pub engine: EngineChoice,
     /// Whether the page cache is used.
     pub buffered: bool,
-    /// Whether `fsync` ends the test and counts into it.
+    /// Whether a final `fsync` is part of the measured time.
     pub sync_at_end: bool,
-    /// Seconds that count; `None` = what the budget allows.
+    /// Measured seconds; `None` = as the budget allows.
     pub length_s: Option<f64>,
-    /// Seconds before anything counts; `None` = a tenth of the length.
+    /// Seconds of warm-up; `None` = a tenth of the length.
     pub warmup_s: Option<f64>,
-    /// Percent of the maximum rate at which the response is measured; empty = only the maximum.
+    /// Points of a response curve in percent of the maximum rate; empty = only the maximum.
     pub curve: Vec<f64>,
-    /// Points that are added to the curve where it bends.
+    /// Number of points added at the bend of the curve.
     pub bend_points: u32,
-    /// How often all of each target is written before the first case; 0 = it is left as it is.
+    /// Number of full writes of each target before the first case; 0 = none.
     pub precondition_passes: u32,
-    /// How often a case is measured; on a curve only its maximum rate is measured in rounds.
+    /// Measurement mode; on a curve it applies only to the maximum rate.
     pub course: Course,
-    /// What the volume is provisioned for, in B/s.
+    /// Throughput that the volume is provisioned for, in B/s.
     pub provisioned_bytes_per_s: Option<f64>,
 }
 
-/// A file, a folder to make one in, or a device.
+/// A file, a folder for a new file, or a device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetRequest {
-    /// Where it is.
+    /// Its path.
     pub path: PathBuf,
-    /// Its size once it is there; `None` = the size it has.
+    /// Its size after it was created; `None` = its current size.
     pub bytes: Option<u64>,
 }
 
-/// Where the next I/O goes.
+/// Order of the offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// Anywhere.
+    /// Random offsets.
     Random,
-    /// One after another, all threads from one position.
+    /// Sequential, with one position for all threads.
     Sequential,
-    /// One after another, each thread in its own part.
+    /// Sequential, with a separate part of the range for each thread.
     Parts,
 }

@@ -1,4 +1,4 @@
-//! Suite files and what is read from them, or why they are refused.
+//! Tests of the suite parser: valid files, and errors of invalid ones.
 
 use expect_test::{Expect, expect};
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::workload::RdmaDevice;
 
 fn check(text: &str, expected: &Expect) {
-    let shown = match read(text) {
+    let found = match read(text) {
         Ok(mut suite) => {
             suite.measures.iter_mut().for_each(|it| it.origin = None);
             format!("{suite:#?}")
@@ -17,7 +17,7 @@ fn check(text: &str, expected: &Expect) {
             error.help.clone().unwrap_or_default()
         ),
     };
-    expected.assert_eq(&shown);
+    expected.assert_eq(&found);
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn refuses_with_place_and_help() {
     }
 }
 
-/// A share means in a suite what it means on the command line.
+/// Shares have the same meaning in a suite as on the command line.
 #[test]
 fn shares_are_read_as_on_the_command_line() {
     for (typed, expected) in
@@ -306,7 +306,8 @@ fn former_names_of_keys_are_understood_beside_no_new_one() {
 
 #[test]
 fn a_measure_knows_where_its_keys_stand() {
-    // A heading may be indented, a value may have several lines, and a key its former name.
+    // A heading may be indented, a value may span several lines, and a key may have its former
+    // name.
     let text = "name = \"x\"\n\n[[measure]]\nbenchmark = \"memory.latency\"\n\n[[measure]]\n\
                 benchmark = \"memory.stream\"\nplacement = \"l3:9\"  # far\n\n  [[measure]]\n\
                 benchmark = \"compute.linpack\"\nblas = \"none\"\n\n[[measure]]\n\

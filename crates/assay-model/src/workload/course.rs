@@ -1,7 +1,7 @@
-//! How often a storage test is measured: once, in rounds until steady state, or at one rate after another
-//! until the maximum that meets a latency goal is known.
+//! Measurement modes of a storage test: once, in rounds until steady state, or as a search for the
+//! maximum rate that meets a latency goal.
 //!
-//! Only the rules; they are applied by the statistics.
+//! Defines only the rules; the statistics apply them.
 
 use std::fmt;
 
@@ -9,36 +9,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::quantity::{Quantity, Unit};
 
-/// How often a test is measured.
+/// Measurement mode of a storage test.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Course {
     /// Once.
     #[default]
     Once,
-    /// Round after round until the rate does not change any more.
+    /// Repeated rounds until the rate is stable.
     Rounds(SteadyRule),
-    /// At one rate after another, to find the maximum that meets a latency goal.
+    /// Search over rates for the maximum that meets a latency goal.
     Search(LatencyGoal),
 }
 
 impl Course {
-    /// How often a case is measured at most.
+    /// Returns the maximum number of measurements of a case.
     #[must_use]
     pub const fn most_measurements(self) -> u32 {
         match self {
             Self::Once => 1,
             Self::Rounds(rule) => rule.most_rounds,
-            // The maximum rate comes before all steps.
+            // The maximum rate is measured before all steps.
             Self::Search(_) => 1 + LatencyGoal::MOST_STEPS,
         }
     }
 }
 
-/// Passes over all of a target, written `2x` or `2`.
+/// Parses passes over a whole target, written `2x` or `2`.
 ///
 /// # Errors
-/// What is wrong, with an example.
+/// A message with the problem and an example.
 pub fn passes(text: &str) -> Result<u32, String> {
     let text = text.trim();
     let number = text.strip_suffix('x').unwrap_or(text).parse::<u32>();
@@ -48,25 +48,24 @@ pub fn passes(text: &str) -> Result<u32, String> {
         .ok_or_else(|| format!("`{text}` is no number of passes; write it like `2x`"))
 }
 
-/// More passes change nothing that twice the capacity has not changed.
+/// Maximum number of passes; even a few have the full effect.
 const MOST_PASSES: u32 = 100;
 
-/// When rounds have reached a steady state.
+/// Criterion for the steady state of rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SteadyRule {
-    /// Neighbouring rounds that are looked at together.
+    /// Number of consecutive rounds in a window.
     pub window: u32,
-    /// Maximum minus minimum rate of a window, over its mean, at most.
+    /// Maximum of (maximum − minimum rate of a window) / mean.
     pub range: f64,
-    /// What a straight line through the rates of a window changes from its first round to its last,
-    /// over the mean, at most.
+    /// Maximum change along a straight line through the rates of a window, over the mean.
     pub slope: f64,
-    /// Rounds after which it is given up.
+    /// Maximum number of rounds.
     pub most_rounds: u32,
 }
 
 impl SteadyRule {
-    /// Seconds of a round there.
+    /// Seconds of a round in the SNIA specification.
     pub const ROUND_S: f64 = 60.0;
 
     /// SNIA's Solid State Storage Performance Test Specification 2.0.2: five rounds, 20 %, 10 %, and
@@ -74,27 +73,27 @@ impl SteadyRule {
     pub const SNIA: Self = Self { window: 5, range: 0.20, slope: 0.10, most_rounds: 25 };
 }
 
-/// A latency that most I/O must keep, counted from when it was due.
+/// Latency that a share of the I/O must meet, from the intended start.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyGoal {
-    /// Percent of the I/O that must keep it: 99 for p99.
+    /// Percent of the I/O that must meet it: 99 for p99.
     pub percent: f64,
     /// The latency in seconds.
     pub most_s: f64,
 }
 
-/// Nobody waits longer for an I/O.
+/// Maximum latency of a goal.
 const MOST_LATENCY_S: f64 = 3600.0;
 
 impl LatencyGoal {
-    /// Rates that are tried at most: from a quarter of the maximum rate on six tries leave 4 % of the rate
-    /// found, one confirms it, and any of these may be tried a second time.
+    /// Maximum number of rates that are tried. Starting at a quarter of the maximum rate, six tries
+    /// leave a precision of 4 %, one confirms the result, and any of these may be repeated.
     pub const MOST_STEPS: u32 = 16;
 
-    /// Reads `p99<=1ms`.
+    /// Parses `p99<=1ms`.
     ///
     /// # Errors
-    /// What is wrong, with an example.
+    /// A message with the problem and an example.
     pub fn parse(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is no goal; write it like `p99<=1ms`");
         let (name, limit) = text.split_once("<=").ok_or_else(wrong)?;

@@ -1,4 +1,4 @@
-//! The dimensions of the series of a workload.
+//! Dimensions of the series of a workload.
 
 use super::course::Course;
 use super::file_set::{FileOperation, FileOrder, FileStream, FileTest, FileTree};
@@ -18,7 +18,7 @@ pub(super) fn peak(work: &PeakFlopsWorkload) -> Attributes {
 }
 
 pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
-    // Which library a tool multiplies with, only the tool can tell.
+    // Only a tool knows the library that it multiplies with.
     let own = (by == "assay").then_some("assay");
     let blas = work.blas.as_deref().or(own);
     let mut asked = Attributes::from([
@@ -30,7 +30,7 @@ pub(super) fn linpack(work: &LinpackWorkload, by: &str) -> Attributes {
 }
 
 impl StreamWorkload {
-    /// The dimensions of one of several domains that run at the same time.
+    /// Returns the dimensions of one of several domains that run at the same time.
     #[must_use]
     pub fn of_domain(&self, placement: &str) -> Attributes {
         let chosen = self.domains.iter().filter(|domain| domain.placement == placement);
@@ -94,7 +94,7 @@ pub(super) fn mpi(work: &MpiWorkload) -> Attributes {
         (Attribute::Ranks, work.ranks.into()),
         (Attribute::Placement, work.placement.placement.as_str().into()),
     ]);
-    // A rank knows the library that its launcher led to, and not always where that is installed.
+    // A rank knows the library that its launcher loaded, but not always its prefix.
     if !work.mpi.prefix.is_empty() {
         asked.insert(Attribute::Prefix, work.mpi.prefix.as_str().into());
     }
@@ -114,7 +114,7 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
         (Attribute::Target, targets(test).into()),
         (Attribute::Engine, engine(work.engine).into()),
     ]);
-    // A phase of another language has its own name for it.
+    // Phases of another tool's language have a name of their own.
     if !test.name.is_empty() {
         asked.insert(Attribute::Test, test.name.as_str().into());
     }
@@ -141,7 +141,7 @@ pub(super) fn storage(test: &StorageTest) -> Attributes {
     asked.extend(test.point.and_then(|point| match point {
         CurvePoint::Maximum => Some((Attribute::Point, "max".into())),
         CurvePoint::Share { percent } => Some((Attribute::PercentOfMax, percent.into())),
-        // It is found while measuring.
+        // The share is determined while measuring.
         CurvePoint::Bend { .. } => None,
     }));
     if let Course::Search(goal) = test.course {
@@ -163,7 +163,7 @@ pub(super) fn files(test: &FileTest) -> Attributes {
         |tree: &FileTree| if tree.files == 0 { tree.directories() } else { tree.file_count() };
     let count = trees().try_fold(0u64, |sum, tree| sum.checked_add(count(tree)?));
     let threads: u64 = work.streams.iter().map(|stream| u64::from(stream.threads)).sum();
-    // A suite names the folder that its trees lie in, another language each tree's own.
+    // A suite names the folder of its trees, another tool's language each tree itself.
     let is_named = !test.name.is_empty();
     let folder = |tree: &FileTree| {
         let above = tree.anchor.parent().filter(|_| is_named);
@@ -177,7 +177,7 @@ pub(super) fn files(test: &FileTest) -> Attributes {
     if is_named {
         asked.insert(Attribute::Operation, test.name.as_str().into());
     }
-    // What differs between trees or streams is no dimension of all.
+    // Values that differ between trees or streams are not dimensions of the case.
     let file_bytes = |tree: &FileTree| (tree.files > 0).then(|| tree.mean_file_bytes() as u64);
     let levels = |tree: &FileTree| (tree.files > 0).then_some(tree.depth);
     asked.extend(same(trees().map(file_bytes)).map(|it| (Attribute::FileBytes, it.into())));
@@ -185,7 +185,7 @@ pub(super) fn files(test: &FileTest) -> Attributes {
     let part = |stream: &FileStream| {
         let moves = matches!(stream.operation, FileOperation::Read | FileOperation::Write);
         let size = stream.sizes.first().filter(|_| moves)?.max_bytes;
-        // A whole file with one call needs no word.
+        // Whole files are the default and need no dimension.
         let whole = work.trees.get(stream.tree)?.mean_file_bytes() as u64;
         (size != whole).then_some(size)
     };
@@ -199,13 +199,14 @@ pub(super) fn files(test: &FileTest) -> Attributes {
     asked
 }
 
-/// The value that all have.
+/// Returns the common value, if all are equal.
 fn same<T: PartialEq>(mut values: impl Iterator<Item = Option<T>>) -> Option<T> {
     let first = values.next()??;
     values.all(|it| it.as_ref() == Some(&first)).then_some(first)
 }
 
-/// Every series carries them; of more, the first stands for all.
+/// Maximum number of listed targets, as every series contains the list; otherwise only the first is
+/// listed.
 const MOST_TARGETS: usize = 16;
 
 fn targets(test: &StorageTest) -> String {
@@ -216,20 +217,20 @@ fn targets(test: &StorageTest) -> String {
     few(work.targets.iter().map(|target| target.path.display().to_string()))
 }
 
-/// The paths, each once.
+/// Joins the paths without duplicates.
 fn few(paths: impl Iterator<Item = String>) -> String {
-    let mut reported: Vec<String> = Vec::new();
+    let mut listed: Vec<String> = Vec::new();
     for path in paths {
-        if !reported.contains(&path) {
-            reported.push(path);
+        if !listed.contains(&path) {
+            listed.push(path);
         }
     }
-    if reported.len() > MOST_TARGETS {
-        let count = reported.len();
-        reported.truncate(1);
-        reported.push(format!("\u{2026} ({count})"));
+    if listed.len() > MOST_TARGETS {
+        let count = listed.len();
+        listed.truncate(1);
+        listed.push(format!("\u{2026} ({count})"));
     }
-    reported.join(", ")
+    listed.join(", ")
 }
 
 const fn engine(engine: EngineChoice) -> &'static str {

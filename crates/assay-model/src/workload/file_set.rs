@@ -1,7 +1,6 @@
 //! File-system workloads: file trees and the operations on them.
 //!
-//! A [`FileTree`] knows the names and sizes of everything in it by arithmetic alone; nothing here
-//! looks at a file system.
+//! A [`FileTree`] computes all names and sizes; nothing here accesses a file system.
 
 use std::path::PathBuf;
 
@@ -10,133 +9,134 @@ use serde::{Deserialize, Serialize};
 use super::storage::{Arrivals, RateRounding, SizeShare, StorageTiming};
 use crate::seed;
 
-/// Any fixed number does: a tree that one run has made is the tree that another one looks for.
+/// Fixed seed, so that one run finds the tree that another one created.
 const SIZES: u64 = 0x5eed;
 
-/// One operation on a file tree, as a benchmark asks for it.
+/// Test of one operation on a file tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTest {
-    /// What is done: `mkdir`, `create`, `stat` …; empty for a phase of another language, which may do several
-    /// things at once.
+    /// Name of the operation: `mkdir`, `create`, `stat` …; empty for a phase of another tool's
+    /// language, which may combine several operations.
     pub name: String,
-    /// Brings the tree into the state that the operation needs; nothing of it is timed. A language of its own
-    /// does that in a phase of its own.
+    /// Untimed preparation of the tree's state for the operation. Other tools' languages have
+    /// separate phases for it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<FileWorkload>,
-    /// What is measured.
+    /// The measured workload.
     pub workload: FileWorkload,
 }
 
-/// Phases that run one after another.
+/// Plan of consecutive phases.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FilePlan {
-    /// In the order in which they run.
+    /// Phases in order of execution.
     pub phases: Vec<FilePhase>,
 }
 
-/// One phase of a plan.
+/// Phase of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FilePhase {
-    /// What its language calls it.
+    /// Its name in the tool's language.
     pub name: String,
-    /// Seconds to wait before it.
+    /// Seconds of pause before it.
     pub pause_before_s: f64,
-    /// What is done.
+    /// Its workload.
     pub workload: FileWorkload,
 }
 
-/// Streams of operations on file trees, with nothing left to default.
+/// Fully resolved streams of operations on file trees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileWorkload {
-    /// Where it is done.
+    /// The trees.
     pub trees: Vec<FileTree>,
-    /// Who does it.
+    /// The streams.
     pub streams: Vec<FileStream>,
-    /// Whether the streams work one after another, each until nothing is left to do.
+    /// Whether the streams run one after another, each to its end.
     pub in_turn: bool,
-    /// When the next operation is due.
+    /// Load: the start times of operations.
     pub load: FileLoad,
-    /// How long.
+    /// Duration.
     pub timing: StorageTiming,
     /// Share of each block that a compressor removes, 0 … 1.
     pub compressible: f64,
-    /// Seed of what is chosen; the sizes of a tree's files do not depend on it.
+    /// Seed of random choices; the sizes of a tree's files do not depend on it.
     pub seed: u64,
 }
 
-/// When the next operation is due.
+/// Load: the start times of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum FileLoad {
-    /// As soon as an earlier one is done.
+    /// Closed loop.
     Closed,
-    /// At moments fixed in advance; `per_s` operations of all streams together.
+    /// Open loop with `per_s` operations of all streams together.
     Open {
         /// Operations per second.
         per_s: f64,
-        /// The law of the gaps.
+        /// Arrival process.
         arrivals: Arrivals,
     },
-    /// As `Open`, at a share of what the named earlier phase reached.
+    /// Open loop at a share of the rate of an earlier phase.
     ShareOf {
         /// Index of the phase in the plan.
         phase: usize,
         /// Percent of its rate.
         percent: f64,
-        /// How the product is rounded.
+        /// Rounding of the product.
         rounding: RateRounding,
-        /// The law of the gaps.
+        /// Arrival process.
         arrivals: Arrivals,
     },
 }
 
-/// A tree of directories with files in them.
+/// Tree of directories with files.
 ///
-/// Level 1 has `width` directories, each directory of a level has `width` on the next, `depth` levels
-/// in all; files are on the last level, or on every one.
+/// Level 1 has `width` directories; each directory of a level has `width` on the next, with `depth`
+/// levels in total. Files are on the last level, or on every one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileTree {
-    /// What its language calls it.
+    /// Its name in the tool's language.
     pub name: String,
-    /// The directory that holds it.
+    /// Directory that contains the tree.
     #[serde(with = "crate::path_text")]
     pub anchor: PathBuf,
-    /// Levels of directories; 0 = files are in the anchor itself.
+    /// Number of directory levels; 0 = files are in the anchor itself.
     pub depth: u32,
-    /// Directories in a directory.
+    /// Number of directories in each directory.
     pub width: u64,
-    /// Files in a directory that holds files.
+    /// Number of files in a directory with files.
     pub files: u64,
-    /// Whether directories of every level hold files.
+    /// Whether directories of every level contain files.
     pub files_on_all_levels: bool,
     /// Sizes of files with their shares.
     pub sizes: Vec<SizeShare>,
-    /// Only this many files are made; `None` = all.
+    /// Maximum number of files that are created; `None` = all.
     pub most_files: Option<u64>,
-    /// Only this many files, from the first, are worked on; `None` = all.
+    /// Number of files that are used, from the first; `None` = all.
     pub used_files: Option<u64>,
     /// Whether the page cache is bypassed.
     pub direct: bool,
-    /// Whether each write is on stable storage when it is done.
+    /// Whether each write waits for stable storage.
     pub sync: bool,
-    /// Whether `fsync` comes before the file is closed.
+    /// Whether `fsync` is called before a file is closed.
     pub sync_at_close: bool,
-    /// The files that one of several hosts works on that share the tree; `None` = nobody else works on it.
+    /// Part of one of several hosts that share the tree; `None` = not shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<TreePart>,
 }
 
-/// Every so many files of a tree: those of one host. Directories are everybody's.
+/// Part of a tree that belongs to one host: every `of`-th file, from number `nth`. Directories are
+/// shared by all hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreePart {
     /// Its first file, from 0.
     pub nth: u64,
-    /// Hosts that share the tree; 1 = all files are this one's as well as the others'.
+    /// Number of hosts that share the tree; 1 = all hosts use all files.
     pub of: u64,
 }
 
 impl TreePart {
-    /// How many of so many files are in it.
+    /// Returns the number of files in the part, of `all` files.
     const fn of_all(self, all: u64) -> u64 {
         let rest = all.saturating_sub(self.nth);
         match self.of {
@@ -146,19 +146,19 @@ impl TreePart {
     }
 }
 
-/// What is done to files and directories.
+/// Operation on a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileOperation {
-    /// Reads a piece of a file.
+    /// Reads a part of a file.
     Read,
-    /// Writes a piece of a file.
+    /// Writes a part of a file.
     Write,
-    /// Makes a directory.
+    /// Creates a directory.
     Mkdir,
     /// Removes an empty directory.
     Rmdir,
-    /// Makes a file and writes all of it; with an end of 0 bytes it stays empty.
+    /// Creates a file and writes it in full; with a stop after 0 bytes it stays empty.
     Create,
     /// Opens a file.
     Open,
@@ -166,72 +166,73 @@ pub enum FileOperation {
     Close,
     /// Removes a file.
     Delete,
-    /// Asks for a file's attributes.
+    /// Reads a file's attributes.
     Getattr,
     /// Sets a file's attributes.
     Setattr,
-    /// Asks whether a file is there.
+    /// Checks the existence of a file.
     Access,
 }
 
-/// Operations of one kind on one tree.
+/// Stream of operations of one kind on one tree.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileStream {
-    /// What its language calls it.
+    /// Its name in the tool's language.
     pub name: String,
     /// Index into the workload's trees.
     pub tree: usize,
-    /// What is done.
+    /// The operation.
     pub operation: FileOperation,
-    /// Threads that do it, one operation at a time each.
+    /// Number of threads, each with one operation at a time.
     pub threads: u32,
-    /// Which file is next.
+    /// Order of the files.
     pub order: FileOrder,
-    /// How a file is read or written.
+    /// Access within a file.
     pub access: FileAccess,
-    /// Share of reads where a file is both read and written, 0 … 1; `None` = as the operation says.
+    /// Share of reads if a file is both read and written, 0 … 1; `None` = determined by the
+    /// operation.
     pub read_share: Option<f64>,
     /// Sizes of one read or write with their shares.
     pub sizes: Vec<SizeShare>,
-    /// A file is closed after this much; `None` = at its end, or after as much as it holds.
+    /// Point at which a file is closed; `None` = at its end, or after as many bytes as it contains.
     pub stop_after: Option<StopAfter>,
     /// Share of the phase's rate, 0 … 1.
     pub rate_share: f64,
-    /// Whether `Getattr` asks about directories instead of files.
+    /// Whether `Getattr` applies to directories instead of files.
     #[serde(default)]
     pub of_directories: bool,
 }
 
-/// Which file is next.
+/// Order of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileOrder {
-    /// The next one, for all threads of the stream together; after the last the first.
+    /// Sequential with one position for all threads of the stream; wraps around.
     Sequential,
-    /// Any, equally likely.
+    /// Random, uniformly distributed.
     Random,
-    /// Any, the nearer to the first the likelier: exponential with a mean of this share of all files, and
-    /// beyond the last on from the first.
+    /// Random, with files near the first preferred: exponential distribution with this mean as a
+    /// share of all files; wraps around.
     Skewed(f64),
-    /// Each once; the stream is done after the last.
+    /// Each once; the stream ends after the last.
     Once,
 }
 
-/// How a file is read or written.
+/// Access within a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileAccess {
-    /// From its start to its end.
+    /// From start to end.
     Sequential,
-    /// From its start to its end, after it was removed and made again.
+    /// From start to end, after the file was deleted and created again.
     SequentialAnew,
-    /// Anywhere in it, by one thread at a time.
+    /// Random offsets, one thread at a time per file.
     Random,
-    /// Anywhere in it, by several threads at a time.
+    /// Random offsets, several threads at a time per file.
     RandomShared,
 }
 
-/// When a file is closed.
+/// Point at which a file is closed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopAfter {
@@ -244,7 +245,7 @@ pub enum StopAfter {
 }
 
 impl FileLoad {
-    /// Operations per second that are asked for.
+    /// Returns the requested operations per second.
     #[must_use]
     pub const fn per_s(self) -> Option<f64> {
         match self {
@@ -255,7 +256,7 @@ impl FileLoad {
 }
 
 impl FileOperation {
-    /// All, in the order of reports.
+    /// All operations, in the order of reports.
     pub const ALL: [Self; 11] = [
         Self::Read,
         Self::Write,
@@ -270,7 +271,7 @@ impl FileOperation {
         Self::Access,
     ];
 
-    /// Its name in job files and reports.
+    /// Returns its name in job files and reports.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -288,7 +289,7 @@ impl FileOperation {
         }
     }
 
-    /// Its place in [`Self::ALL`].
+    /// Returns its index in [`Self::ALL`].
     #[must_use]
     pub const fn index(self) -> usize {
         self as usize
@@ -296,7 +297,7 @@ impl FileOperation {
 }
 
 impl FileStream {
-    /// What it does: what has a share of reads may read and write.
+    /// Returns its operations: streams with a share of reads may both read and write.
     #[must_use]
     pub fn operations(&self) -> Vec<FileOperation> {
         match (self.operation, self.read_share) {
@@ -311,25 +312,25 @@ impl FileStream {
 }
 
 impl FileTree {
-    /// Directories on a level, from 1; `None` = more than can be counted.
+    /// Returns the number of directories on a level, from 1; `None` on overflow.
     #[must_use]
     pub fn directories_on(&self, level: u32) -> Option<u64> {
         self.width.checked_pow(level)
     }
 
-    /// Directories in all, the anchor not among them; `None` = more than can be counted.
+    /// Returns the number of all directories except the anchor; `None` on overflow.
     #[must_use]
     pub fn directories(&self) -> Option<u64> {
         match self.width {
             0 => Some(0),
             1 => Some(self.depth.into()),
-            // Twice as many on every level: soon there are too many to count.
+            // The number at least doubles on every level, so it overflows soon.
             _ => (1..=self.depth)
                 .try_fold(0u64, |sum, level| sum.checked_add(self.directories_on(level)?)),
         }
     }
 
-    /// Own files; `None` = more than can be counted.
+    /// Returns the number of own files; `None` on overflow.
     #[must_use]
     pub fn file_count(&self) -> Option<u64> {
         let holders = if self.files_on_all_levels && self.depth > 0 {
@@ -341,7 +342,7 @@ impl FileTree {
         Some(self.own(self.most_files.map_or(all, |most| most.min(all))))
     }
 
-    /// Files that are worked on, from the first; `None` = all.
+    /// Returns the number of used own files, from the first; `None` = all.
     #[must_use]
     pub fn used_file_count(&self) -> Option<u64> {
         self.used_files.map(|used| self.own(used))
@@ -351,18 +352,18 @@ impl FileTree {
         self.part.map_or(all, |part| part.of_all(all))
     }
 
-    /// The number of an own file among all of the tree.
+    /// Converts the number of an own file to its number in the whole tree.
     fn among_all(&self, number: u64) -> u64 {
         self.part.map_or(number, |part| number * part.of + part.nth)
     }
 
-    /// Bytes of all files together, expected where sizes are drawn.
+    /// Returns the bytes of all files together; an expected value if sizes are random.
     #[must_use]
     pub fn bytes(&self) -> f64 {
         self.file_count().unwrap_or(u64::MAX) as f64 * self.mean_file_bytes()
     }
 
-    /// Mean size of a file in bytes.
+    /// Returns the mean size of a file in bytes.
     #[must_use]
     pub fn mean_file_bytes(&self) -> f64 {
         let mean = |size: &SizeShare| {
@@ -371,21 +372,22 @@ impl FileTree {
         self.sizes.iter().map(mean).sum()
     }
 
-    /// The directory of this number, in the order of levels: parents come before their children.
+    /// Returns the directory with this number. Numbers ascend by level, so parents come before
+    /// their children.
     #[must_use]
     pub fn directory(&self, number: u64) -> PathBuf {
         let (level, place) = self.level_of(number);
         self.directory_at(level, place)
     }
 
-    /// The number of a directory's parent; `None` = the anchor.
+    /// Returns the number of a directory's parent; `None` = the anchor.
     #[must_use]
     pub fn parent(&self, number: u64) -> Option<u64> {
         let (level, place) = self.level_of(number);
         (level > 1).then(|| self.first_on(level - 1) + place / self.width)
     }
 
-    /// The own file of this number.
+    /// Returns the path of the own file with this number.
     #[must_use]
     pub fn file(&self, number: u64) -> PathBuf {
         let number = self.among_all(number);
@@ -398,8 +400,8 @@ impl FileTree {
         folder.join(format!("vdb_f{:04}.file", number % self.files + 1))
     }
 
-    /// The size of the own file of this number in bytes; the same for the same number, so that a tree stays
-    /// what it was made as.
+    /// Returns the size of the own file with this number in bytes. It is deterministic, so that an
+    /// existing tree stays valid.
     #[must_use]
     pub fn file_bytes(&self, number: u64) -> u64 {
         let number = self.among_all(number);
@@ -419,7 +421,7 @@ impl FileTree {
     fn directory_at(&self, level: u32, place: u64) -> PathBuf {
         let mut path = self.anchor.clone();
         for step in 1..=level {
-            // The place in base `width`, one digit per level, the highest first.
+            // The index in base `width`, one digit per level, the highest first.
             let digit = place / self.width.saturating_pow(level - step) % self.width;
             path.push(format!("vdb.{step}_{}.dir", digit + 1));
         }
@@ -485,7 +487,7 @@ mod tests {
         assert_eq!(all.file(0), PathBuf::from("/a/vdb.1_1.dir/vdb_f0001.file"));
         assert_eq!(tree(0, 1, 2, false).file(1), PathBuf::from("/a/vdb_f0002.file"));
         assert_eq!(tree(64, 1000, 2, false).directories(), None);
-        // Counted, not walked: this were hours.
+        // Computed: a loop would take hours.
         assert_eq!(tree(u32::MAX, 1, 2, false).directories(), Some(u64::from(u32::MAX)));
     }
 

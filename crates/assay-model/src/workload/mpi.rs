@@ -1,4 +1,4 @@
-//! One MPI benchmark under one MPI installation, with its ranks placed.
+//! MPI workload: one test under one MPI installation, with placed ranks.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,46 +6,46 @@ use super::Domain;
 use crate::benchmark::MpiTest;
 use crate::mpi_installation::MpiInstallation;
 
-/// One benchmark over its message sizes.
+/// MPI test over its message sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MpiWorkload {
-    /// What is measured.
+    /// The test.
     #[serde(rename = "benchmark")]
     pub test: MpiTest,
-    /// Whose library and launcher.
+    /// Library and launcher.
     pub mpi: MpiInstallation,
     /// Number of processes.
     pub ranks: u32,
-    /// Where: rank i on the i-th CPU; without CPUs the launcher places the ranks on its hosts.
+    /// Placement: rank i on the i-th CPU; without CPUs the launcher places the ranks on its hosts.
     pub placement: Domain,
-    /// What the launcher gets to know about hosts.
+    /// Hosts for the launcher.
     pub hosts: MpiHosts,
-    /// Smallest message in bytes; 0 is a message without contents.
+    /// Smallest message in bytes; 0 = without contents.
     pub from_bytes: u64,
-    /// Largest message in bytes; all powers of two between the two are measured.
+    /// Largest message in bytes; sizes are the powers of two from the smallest.
     pub to_bytes: u64,
-    /// Whose method.
+    /// Preset, the method of the benchmark.
     #[serde(default, skip_serializing_if = "MpiPreset::is_assay")]
     pub preset: MpiPreset,
 }
 
-/// Whose method decides how often a message is sent and where the clock is read.
+/// Preset: the method that determines the number of messages and the clock readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum MpiPreset {
-    /// Assay's batches.
+    /// assay's method, with batches.
     #[default]
     #[serde(rename = "assay")]
     Assay,
-    /// OSU's up to 5.6.
+    /// OSU's method up to 5.6.
     #[serde(rename = "osu-5.4.3")]
     Osu5,
-    /// OSU's from 5.7 on.
+    /// OSU's method from 5.7 on.
     #[serde(rename = "osu-7")]
     Osu7,
 }
 
 impl MpiPreset {
-    /// The name as it is typed and stored.
+    /// Returns the name as it is typed and stored.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -55,20 +55,20 @@ impl MpiPreset {
         }
     }
 
-    /// Whether it is what is meant where nothing is said.
+    /// Whether it is the default.
     #[must_use]
     pub const fn is_assay(&self) -> bool {
         matches!(self, Self::Assay)
     }
 }
 
-/// Hosts as the user gave them, handed to the launcher unread.
+/// Hosts as the user gave them, passed to the launcher unparsed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct MpiHosts {
-    /// `--host`: names with commas between, in the launcher's own words.
+    /// `--host`: names separated by commas, in the launcher's syntax.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub list: Option<String>,
-    /// A file of hosts in the launcher's own format.
+    /// File of hosts in the launcher's format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -82,7 +82,7 @@ impl MpiHosts {
 }
 
 impl MpiWorkload {
-    /// What distinguishes it within its benchmark, for identifiers of cases.
+    /// Returns the name within the benchmark, for case identifiers.
     #[must_use]
     pub fn name(&self) -> String {
         format!("{}/{}", self.placement.placement, self.mpi.key)

@@ -2,45 +2,45 @@
 
 use serde::{Deserialize, Serialize};
 
-/// One question to one host.
+/// Network test with one host.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NetworkWorkload {
     /// The host, as the user named it; `None` = this machine over loopback, with its own server.
     pub to: Option<String>,
-    /// The port of the server; `None` = the port its protocol is known by.
+    /// The port of the server; `None` = the default port of its protocol.
     pub port: Option<u16>,
-    /// What is asked.
+    /// The test.
     pub question: NetworkQuestion,
 }
 
-/// What is asked of the network.
+/// Kind of network test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "measures", rename_all = "kebab-case")]
 pub enum NetworkQuestion {
-    /// How much arrives.
+    /// Throughput of streams.
     Throughput(Throughput),
-    /// How long a message takes there and back.
+    /// Round trip of messages.
     Latency(Latency),
 }
 
-/// Streams for a while.
+/// Throughput test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Throughput {
-    /// Streams at the same time, per direction.
+    /// Number of concurrent streams per direction.
     pub streams: u32,
-    /// Which way the data goes.
+    /// Direction of the data transfer.
     pub direction: Direction,
     /// Length of one repetition in seconds.
     pub seconds: u32,
-    /// Whether the program's memory is touched at both ends.
+    /// Whether both ends copy the data from or to the program's memory.
     pub copy: bool,
-    /// Bit/s of each stream; `None` = as fast as it goes.
+    /// Rate of each stream in bit/s; `None` = unlimited.
     pub rate_bit_per_s: Option<u64>,
-    /// Congestion control; `None` = the system's.
+    /// Congestion control; `None` = the system's default.
     pub congestion: Option<String>,
 }
 
-/// Messages back and forth for a while.
+/// Round-trip test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     /// Size of a message in bytes.
@@ -49,25 +49,25 @@ pub struct Latency {
     pub seconds: u32,
     /// Whether the waiting thread spins instead of sleeping.
     pub spin: bool,
-    /// Messages per second from moments fixed in advance; `None` = the next when the answer is there.
+    /// Rate of an open loop in messages per second; `None` = the next message follows the reply.
     pub rate_per_s: Option<f64>,
-    /// TCP streams that fill the link meanwhile; 0 = none.
+    /// Number of TCP streams that load the link meanwhile; 0 = none.
     pub load_streams: u32,
-    /// Microseconds that a receive asks the device's queue itself (`SO_BUSY_POLL`); `None` = as the
-    /// system does.
+    /// Microseconds for which a receive polls the device's queue (`SO_BUSY_POLL`); `None` = the
+    /// system's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busy_poll_us: Option<u32>,
 }
 
-/// Which way the data goes, seen from this end.
+/// Direction of the data transfer, relative to this end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// From here to there.
+    /// This end sends.
     Send,
-    /// From there to here.
+    /// This end receives.
     Receive,
-    /// Both ways at once.
+    /// Both ends send at once.
     Both,
 }
 
@@ -76,7 +76,7 @@ impl Direction {
     pub const ALL: [(&'static str, Self); 3] =
         [("send", Self::Send), ("receive", Self::Receive), ("both", Self::Both)];
 
-    /// The name in suites and results.
+    /// Returns the name in suites and results.
     #[must_use]
     pub fn name(self) -> &'static str {
         let row = Self::ALL.iter().find(|(_, direction)| *direction == self);
@@ -85,7 +85,7 @@ impl Direction {
 }
 
 impl NetworkWorkload {
-    /// What distinguishes it within its benchmark, for identifiers of cases.
+    /// Returns the name within the benchmark, for case identifiers.
     #[must_use]
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");

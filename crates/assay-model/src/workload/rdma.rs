@@ -1,19 +1,19 @@
-//! One RDMA test against a far end, or over loopback.
+//! RDMA workload: one test with a far end, or over loopback.
 
 use serde::{Deserialize, Serialize};
 
 use crate::attribute::{Attribute, Attributes};
 use crate::benchmark::RdmaTest;
 
-/// One test over its message sizes.
+/// RDMA test over its message sizes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RdmaWorkload {
-    /// What is measured.
+    /// The test.
     #[serde(rename = "benchmark")]
     pub test: RdmaTest,
     /// The host, as the user named it; `None` = this machine, with its own far end.
     pub to: Option<String>,
-    /// The port that the far end listens on, for what both have to tell each other.
+    /// Port on which the far end listens, for the exchange of connection data.
     pub port: Option<u16>,
     /// Sizes of messages in bytes.
     pub sizes: Vec<u64>,
@@ -23,32 +23,32 @@ pub struct RdmaWorkload {
     pub depth: u64,
     /// Kind of connection.
     pub connection: RdmaConnection,
-    /// Queue pairs side by side.
+    /// Number of concurrent queue pairs.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub queue_pairs: u32,
     /// Whether both ends send at the same time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub both: bool,
-    /// One of so many requests has a notice of completion; `None` = of 100, or of half of those in flight.
+    /// Requests per completion event; `None` = 100, or half of those in flight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moderation: Option<u64>,
-    /// Whether as many requests as are in flight go before the first of each size and are not counted.
+    /// Whether as many requests as are in flight precede the first of each size, unmeasured.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub warms_up: bool,
-    /// Measured for a time; `None` = as many as `iterations` says.
+    /// Duration of a timed test; `None` = `iterations` messages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<RdmaDuration>,
-    /// Which device, and how it is used.
+    /// Device and its settings.
     #[serde(flatten)]
     pub device: RdmaDevice,
 }
 
-/// How long a test lasts.
+/// Duration of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RdmaDuration {
-    /// All of it.
+    /// Total duration.
     pub seconds: u64,
-    /// So much of it at its beginning, and as much at its end, does not count.
+    /// Unmeasured seconds at the start, and again at the end.
     pub margin_s: u64,
 }
 
@@ -61,33 +61,34 @@ const fn is_one(count: &u32) -> bool {
     *count == 1
 }
 
-/// The device of one end.
+/// RDMA device of one end, with its settings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RdmaDevice {
-    /// Its name; `None` = one with an active link, of InfiniBand first, then the fastest.
+    /// Its name; `None` = a device with an active link, InfiniBand preferred, then the fastest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Its port, from 1; `None` = likewise.
+    /// Its port, from 1; `None` = one with an active link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_port: Option<u8>,
-    /// Index of its address; `None` = one of RoCE v2.
+    /// Index of its address (GID); `None` = one of RoCE v2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gid_index: Option<u32>,
     /// Path MTU in bytes; `None` = the port's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu_bytes: Option<u32>,
-    /// Messages up to this size are copied into the request, where the device can; `None` = perftest's size.
+    /// Size up to which messages are copied into the request, if the device supports it; `None` =
+    /// perftest's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inline_bytes: Option<u32>,
-    /// What is left to the device's user.
+    /// Options of the queue pairs.
     #[serde(flatten)]
     pub tuning: RdmaTuning,
 }
 
-/// How one end's queue pairs are made; all that is open is as perftest has it.
+/// Options of one end's queue pairs; defaults are those of perftest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RdmaTuning {
-    /// Memory for so many messages is given to the device before the first arrives; `None` = 512.
+    /// Number of receive buffers that are posted before the first message arrives; `None` = 512.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receives: Option<u32>,
     /// Service level, at most 15; `None` = 0.
@@ -96,16 +97,16 @@ pub struct RdmaTuning {
     /// Traffic class; `None` = 0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic_class: Option<u8>,
-    /// A packet counts as lost after 4.096 µs × 2 to the power of this; `None` = 14.
+    /// Exponent of the packet timeout of 4.096 µs × 2^n; `None` = 14.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u8>,
-    /// Reads and atomic operations under way at once; `None` = as many as the device can.
+    /// Maximum concurrent reads and atomic operations; `None` = the device's limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reads: Option<u8>,
 }
 
 impl RdmaTuning {
-    /// What is not left open, by name.
+    /// Returns the explicit options by name.
     #[must_use]
     pub fn asked(&self) -> Vec<(&'static str, u64)> {
         let all = [
@@ -120,10 +121,11 @@ impl RdmaTuning {
 }
 
 impl RdmaDevice {
-    /// Path MTU in bytes that there are (InfiniBand 1.4, 9.7.1.2).
+    /// Possible path MTUs in bytes (InfiniBand 1.4, 9.7.1.2).
     pub const PATH_MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
 
-    /// Whether a device may be called so: as a folder of sysfs, and of no more than 63 characters (`IBV_SYSFS_NAME_MAX`).
+    /// Whether a text is a possible device name: a folder name of sysfs with at most 63 characters
+    /// (`IBV_SYSFS_NAME_MAX`).
     #[must_use]
     pub fn is_name(text: &str) -> bool {
         let is_usual = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
@@ -132,22 +134,22 @@ impl RdmaDevice {
             && !text.starts_with(['-', '.'])
     }
 
-    /// Whether everything is left to assay.
+    /// Whether everything has its default.
     #[must_use]
     pub fn is_open(&self) -> bool {
         *self == Self::default()
     }
 
-    /// What is left open here as `other` has it. A port or an index of another device's is not taken: they mean
-    /// that device.
+    /// Fills unset values from `other`. Port and GID index are taken only for the same device,
+    /// because they belong to it.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         let is_other = self.name.is_some() && self.name != other.name;
-        let of_device = if is_other { &Self::default() } else { other };
+        let same_device = if is_other { &Self::default() } else { other };
         Self {
             name: self.name.clone().or_else(|| other.name.clone()),
-            device_port: self.device_port.or(of_device.device_port),
-            gid_index: self.gid_index.or(of_device.gid_index),
+            device_port: self.device_port.or(same_device.device_port),
+            gid_index: self.gid_index.or(same_device.gid_index),
             mtu_bytes: self.mtu_bytes.or(other.mtu_bytes),
             inline_bytes: self.inline_bytes.or(other.inline_bytes),
             tuning: RdmaTuning {
@@ -160,8 +162,8 @@ impl RdmaDevice {
         }
     }
 
-    /// The device that was asked for, with its port as UCX writes it: `mlx5_0:2`. Port 1 alone says nothing: nearly every
-    /// device has only that.
+    /// Returns the requested device and port in UCX's notation: `mlx5_0:2`. Port 1 alone is
+    /// omitted, because nearly every device has only that one.
     fn asked(&self) -> Option<String> {
         let port = self.device_port.map(|it| format!(":{it}")).unwrap_or_default();
         let name = self.name.clone().unwrap_or_default() + &port;
@@ -169,24 +171,24 @@ impl RdmaDevice {
     }
 }
 
-/// What a datagram holds on Ethernet of 1500 B.
+/// Datagram size that fits Ethernet with an MTU of 1500 B.
 pub const DATAGRAM_BYTES_ANYWHERE: u32 = 1024;
-/// What a datagram holds at most on any device.
+/// Maximum datagram size of any device.
 pub const DATAGRAM_BYTES: u32 = 4096;
 
 /// Kind of connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RdmaConnection {
-    /// Reliable and connected.
+    /// Reliable connection.
     Rc,
-    /// Datagrams.
+    /// Unreliable datagrams.
     Ud,
 }
 
 impl RdmaConnection {
-    /// Messages up to this size perftest copies into the request unless told otherwise: where they are sent one by one
-    /// (perftest 4.5: `DEF_INLINE_SEND_RC_UC_XRC`, `DEF_INLINE_SEND_UD`, `DEF_INLINE_WRITE`).
+    /// Returns perftest's default size up to which messages are copied into the request, in latency
+    /// tests (perftest 4.5: `DEF_INLINE_SEND_RC_UC_XRC`, `DEF_INLINE_SEND_UD`, `DEF_INLINE_WRITE`).
     #[must_use]
     pub const fn usual_inline_bytes(self, test: RdmaTest) -> u32 {
         match (test, self) {
@@ -204,7 +206,7 @@ impl RdmaConnection {
         }
     }
 
-    /// The name as it is stored.
+    /// Returns the name as it is stored.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -215,8 +217,8 @@ impl RdmaConnection {
 }
 
 impl RdmaWorkload {
-    /// A test as perftest does it unless told otherwise: 2 B or 64 KiB, 1000 times (5000 for writes in
-    /// flight), 128 in flight.
+    /// Returns a test with perftest's defaults: 2 B or 64 KiB, 1000 iterations (5000 for write
+    /// bandwidth), 128 in flight.
     #[must_use]
     pub fn usual(test: RdmaTest, to: Option<String>) -> Self {
         let is_bandwidth = test.is_bandwidth();
@@ -242,7 +244,7 @@ impl RdmaWorkload {
         }
     }
 
-    /// What was asked of it beyond what its name and its dimensions tell, as `receives=64 timeout=18`.
+    /// Returns the requested options beyond name and dimensions, as `receives=64 timeout=18`.
     #[must_use]
     pub fn options(&self) -> Option<String> {
         let moderation = self.moderation.map(|count| format!("moderation={count}"));
@@ -257,7 +259,7 @@ impl RdmaWorkload {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// What distinguishes it within its benchmark, for identifiers of cases.
+    /// Returns the name within the benchmark, for case identifiers.
     #[must_use]
     pub fn name(&self) -> String {
         let to = self.to.as_deref().unwrap_or("loopback");
@@ -351,9 +353,9 @@ mod tests {
         assert_eq!(stored["timeout"], 18, "{stored}");
         assert_eq!(serde_json::from_value::<RdmaWorkload>(stored).unwrap(), asked);
         assert_eq!(usual.options(), None);
-        let said = asked.options();
+        let options = asked.options();
         assert_eq!(
-            said.as_deref(),
+            options.as_deref(),
             Some("timeout=18 reads=4 moderation=1 warm-up duration=10 margin=2")
         );
     }

@@ -1,7 +1,8 @@
-//! Storage workloads: the common form that suites, commands and all job languages compile to.
+//! Storage workloads: the common representation of suites, commands and all job languages.
 //!
-//! A [`StoragePlan`] is phases in order; a phase is streams of I/O against targets under one load.
-//! Nothing here opens anything; whether a target may be written is decided by who carries it out.
+//! A [`StoragePlan`] consists of phases in order; a phase has streams of I/O against targets under
+//! one load. Nothing here opens a file; the code that executes a plan decides whether a target may
+//! be written.
 
 use std::path::PathBuf;
 
@@ -16,45 +17,46 @@ pub use self::opening::{ExpectedOrder, NewFile, Opening};
 mod conduct;
 mod opening;
 
-/// I/O per second that an open loop has at most: the times at which they are due are whole nanoseconds.
+/// Maximum rate of an open loop in I/O per second: intended starts are whole nanoseconds.
 pub const MOST_RATE_PER_S: f64 = 1e9;
 
-/// Phases that run one after another.
+/// Plan of consecutive phases.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StoragePlan {
-    /// In the order in which they run.
+    /// Phases in order of execution.
     pub phases: Vec<StoragePhase>,
 }
 
-/// One phase of a plan.
+/// Phase of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StoragePhase {
-    /// What its language calls it (`RndRead`, `RndRead_(50%)`, a fio group).
+    /// Its name in the tool's language (`RndRead`, `RndRead_(50%)`, a fio group).
     pub name: String,
-    /// What distinguishes it from phases of the same name: loop values, in writing order.
+    /// Values of the loops that distinguish it from phases of the same name, in the order of the
+    /// input.
     pub loops: Vec<(String, String)>,
-    /// What is done.
+    /// Its workload.
     pub workload: StorageWorkload,
-    /// Seconds to wait before it.
+    /// Seconds of pause before it.
     pub pause_before_s: f64,
 }
 
-/// One case of a suite: a workload and its place on a response curve.
+/// Case of a suite: a workload and its position on a response curve.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageTest {
-    /// What its results are called; the points of a curve share it.
+    /// Name of its results; the points of a curve share it.
     pub name: String,
-    /// Which point of a response curve it is; `None` = of none.
+    /// Point of a response curve; `None` = not part of a curve.
     pub point: Option<CurvePoint>,
-    /// What the volume is provisioned for, in B/s, if the user says so.
+    /// Throughput that the user states the volume is provisioned for, in B/s.
     pub provisioned_bytes_per_s: Option<f64>,
-    /// How often all of each target is written before; 0 = it is left as it is.
+    /// Number of full writes of each target before; 0 = none.
     #[serde(default)]
     pub precondition_passes: u32,
-    /// How often it is measured.
+    /// Measurement mode.
     #[serde(default)]
     pub course: Course,
-    /// What is done. On a curve, a load of `ShareOf` phase 0 is of the curve's maximum rate.
+    /// Its workload. On a curve, a load of `ShareOf` phase 0 refers to the curve's maximum rate.
     pub workload: StorageWorkload,
 }
 
@@ -70,35 +72,35 @@ pub enum CurvePoint {
         /// In percent.
         percent: f64,
     },
-    /// A share that is chosen when all points before it are known: where the curve bends.
+    /// A share chosen from the results of all earlier points: at the bend of the curve.
     Bend {
         /// Its number, from 1.
         nth: u32,
     },
 }
 
-/// Streams of I/O against targets, with nothing left to default.
+/// Fully resolved streams of I/O against targets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageWorkload {
-    /// What the I/O goes to.
+    /// The targets.
     pub targets: Vec<StorageTarget>,
-    /// Who sends it.
+    /// The streams.
     pub streams: Vec<StorageStream>,
-    /// When the next I/O is due.
+    /// Load: the start times of I/O.
     pub load: Load,
-    /// How long.
+    /// Duration.
     pub timing: StorageTiming,
-    /// How I/O is handed to the kernel.
+    /// Engine that issues the I/O.
     pub engine: EngineChoice,
-    /// What is written.
+    /// Contents of the written data.
     pub data: StorageData,
-    /// Seed of everything random: the same seed gives the same offsets.
+    /// Seed of all random numbers: the same seed gives the same offsets.
     pub seed: u64,
 }
 
 impl StorageWorkload {
-    /// The same with random words of its own: the `nth` time that it is carried out. Otherwise every round
-    /// and every rate that is tried would go to the blocks that those before it have warmed.
+    /// Returns the workload with a seed of its own for the `nth` execution. Otherwise every round
+    /// and every tried rate would access the blocks that earlier ones have cached.
     #[must_use]
     pub fn of_step(&self, nth: u64) -> Self {
         Self { seed: seed::derived(self.seed, nth), ..self.clone() }
@@ -108,52 +110,52 @@ impl StorageWorkload {
 /// A file or a device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageTarget {
-    /// What its language calls it.
+    /// Its name in the tool's language.
     pub name: String,
-    /// Where it is.
+    /// Its path.
     #[serde(with = "crate::path_text")]
     pub path: PathBuf,
-    /// Size in bytes; `None` = the size it has.
+    /// Size in bytes; `None` = its current size.
     pub size_bytes: Option<u64>,
-    /// The part that is used, in bytes from the start: first and one past the last; `None` = all.
+    /// The used part as offsets in bytes: first and one past the last; `None` = all.
     pub range_bytes: Option<(u64, u64)>,
-    /// Multiple of bytes at which I/O starts; `None` = the size of the transfer.
+    /// Alignment of offsets in bytes; `None` = the size of the I/O.
     pub align_bytes: Option<u64>,
     /// Whether the page cache is bypassed.
     pub direct: bool,
-    /// When a write counts as done.
+    /// Condition under which a write is complete.
     pub sync: WriteSync,
-    /// Whether `fsync` ends the phase and counts into it.
+    /// Whether a final `fsync` is part of the measured time.
     pub sync_at_end: bool,
-    /// What happens to it before.
+    /// Preparation before the first I/O.
     #[serde(default, skip_serializing_if = "Opening::is_usual")]
     pub opening: Opening,
 }
 
-/// When a write counts as done.
+/// Condition under which a write is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteSync {
-    /// When the kernel has taken it.
+    /// The kernel has accepted it.
     None,
-    /// `O_DSYNC`: when the data is on stable storage.
+    /// `O_DSYNC`: the data is on stable storage.
     Data,
-    /// `O_SYNC`: when data and metadata are on stable storage.
+    /// `O_SYNC`: data and metadata are on stable storage.
     All,
 }
 
-/// I/O of one kind.
+/// Stream of I/O of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StorageStream {
-    /// What its language calls it.
+    /// Its name in the tool's language.
     pub name: String,
     /// Indices into the workload's targets.
     pub targets: Vec<usize>,
-    /// Threads that submit; the I/O in flight is shared out over them.
+    /// Number of submitting threads, which share the I/O in flight.
     pub threads: u32,
-    /// I/O in flight on each target at most, all threads together.
+    /// Maximum I/O in flight on each target, over all threads.
     pub in_flight_per_target: u32,
-    /// Where the next I/O goes.
+    /// Access pattern.
     pub pattern: AccessPattern,
     /// Sizes of one I/O with their shares.
     pub sizes: Vec<SizeShare>,
@@ -163,20 +165,20 @@ pub struct StorageStream {
     pub hit_area: Option<HitArea>,
     /// Share of the phase's rate, 0 … 1; the shares of all streams add up to 1.
     pub rate_share: f64,
-    /// Its own rate in IO/s, taken before the phase's is shared.
+    /// Its own rate in IO/s, which is subtracted before the phase's rate is shared.
     pub own_rate_per_s: Option<f64>,
-    /// `fsync` after this many writes; 0 = never.
+    /// Number of writes between calls of `fsync`; 0 = never.
     pub sync_every: u64,
-    /// The stream is done after this many bytes on all its targets together, warm-up not counted;
-    /// `None` = no such end. A phase ends when all its streams are done.
+    /// Bytes on all its targets together after which the stream is done, without the warm-up;
+    /// `None` = no limit. A phase ends when all its streams are done.
     pub stop_after_bytes: Option<u64>,
-    /// What it does besides, which most streams do not.
+    /// Optional behaviour that most streams do not have.
     #[serde(default, skip_serializing_if = "Conduct::is_nothing")]
     pub conduct: Conduct,
 }
 
 impl StorageStream {
-    /// I/O of one size on the first target, one at a time; nameless, and nothing besides.
+    /// Returns a stream without a name: I/O of one size on the first target, one at a time.
     #[must_use]
     pub fn of(pattern: AccessPattern, bytes: u64, read_share: f64) -> Self {
         Self {
@@ -196,163 +198,163 @@ impl StorageStream {
         }
     }
 
-    /// Sizes of reads and of writes.
+    /// Returns the sizes of reads and of writes.
     pub fn every_size(&self) -> impl Iterator<Item = &SizeShare> {
         self.sizes.iter().chain(&self.conduct.write_sizes)
     }
 }
 
-/// One size of I/O.
+/// Size of I/O, or a range of sizes, with its share.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct SizeShare {
     /// Smallest size in bytes.
     pub min_bytes: u64,
-    /// Largest size in bytes; sizes between are multiples of `step_bytes`, equally likely.
+    /// Largest size in bytes; sizes between are multiples of `step_bytes`, uniformly distributed.
     pub max_bytes: u64,
-    /// Distance of neighbouring sizes; any value where smallest and largest are the same.
+    /// Distance between sizes; arbitrary if smallest and largest are equal.
     pub step_bytes: u64,
     /// Share of all I/O, 0 … 1.
     pub share: f64,
 }
 
 impl SizeShare {
-    /// One size for all I/O.
+    /// Returns a single size for all I/O.
     #[must_use]
     pub const fn all(bytes: u64) -> Self {
         Self { min_bytes: bytes, max_bytes: bytes, step_bytes: bytes, share: 1.0 }
     }
 }
 
-/// A small area that gets more than its share.
+/// Hot area, which gets more than its share of the I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct HitArea {
     /// Its size in bytes, from the start of the range.
     pub bytes: u64,
-    /// Share of reads that go there, 0 … 1.
+    /// Share of reads in the area, 0 … 1.
     pub read_share: f64,
-    /// Share of writes that go there, 0 … 1.
+    /// Share of writes in the area, 0 … 1.
     pub write_share: f64,
 }
 
-/// Where the next I/O goes.
+/// Access pattern: order of the offsets.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum AccessPattern {
-    /// Anywhere, every slot equally likely.
+    /// Random offsets, uniformly distributed.
     Random,
-    /// Every slot once, in random order, then again.
+    /// Every block once in random order, then again.
     Permutation,
-    /// One after another.
+    /// Sequential.
     Sequential {
-        /// Who shares the position.
+        /// Scope of the position.
         cursor: Cursor,
-        /// What happens at the end of the range.
+        /// Behaviour at the end of the range.
         at_end: AtEnd,
-        /// Bytes left out after each I/O; 0 = none.
+        /// Bytes skipped after each I/O; 0 = none.
         gap_bytes: u64,
     },
-    /// Onward with gaps that are drawn again before each I/O, all equally likely; at the end from the start.
+    /// Ascending with random gaps, uniformly distributed; wraps around.
     Strides {
         /// Smallest gap in bytes.
         least_bytes: u64,
-        /// Largest gap in bytes; gaps between differ by whole sizes of the I/O.
+        /// Largest gap in bytes; gaps differ by multiples of the I/O size.
         most_bytes: u64,
     },
-    /// One after another, but a share of the I/O starts again at a random place.
+    /// Sequential, with a share of the I/O jumping to a random offset.
     Mixed {
         /// Share of I/O that jumps, 0 … 1.
         random_share: f64,
     },
-    /// Blocks that lie equally far apart, every I/O of a block before the next block, each once.
+    /// Equally spaced blocks; all I/O of a block precedes the next block, each offset once.
     Blocks {
         /// Bytes of a block.
         block_bytes: u64,
-        /// From the start of a block to the start of the next; blocks are used as far as they fit.
+        /// Distance between the starts of blocks; only blocks that fit the range are used.
         stride_bytes: u64,
-        /// All I/O of all blocks in random order instead.
+        /// Whether all I/O of all blocks is in random order instead.
         shuffled: bool,
     },
 }
 
-/// Who shares a sequential position.
+/// Scope of a sequential position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cursor {
-    /// All I/O of the stream on a target takes from one position: neighbours are in flight together.
+    /// A single position for all I/O of the stream on a target: adjacent I/O is in flight together.
     Shared,
-    /// Each thread walks over the whole range by itself.
+    /// A position per thread, each over the whole range.
     PerThread,
-    /// Each thread walks over its own equal part of the range.
+    /// A position per thread, each over an equal part of the range.
     Divided,
 }
 
-/// What happens at the end of the range.
+/// Behaviour at the end of the range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AtEnd {
-    /// On from the start.
+    /// Continues from the start.
     Wrap,
     /// The stream is done on this target.
     Stop,
 }
 
-/// When the next I/O is due.
+/// Load: the start times of I/O.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Load {
-    /// As soon as an earlier one is done: as many in flight as the streams allow, always.
+    /// Closed loop: as many I/O in flight as the streams allow.
     Closed,
-    /// As `Closed`, but no stream runs ahead of its share of the I/O: the slowest sets the pace.
+    /// Closed loop in which no stream exceeds its share of the I/O: the slowest sets the pace.
     Balanced,
-    /// At moments fixed in advance, whatever happened to earlier ones.
+    /// Open loop: at times fixed in advance, independent of completions.
     Open {
         /// IO/s of all streams together.
         rate_per_s: f64,
-        /// The law of the gaps.
+        /// Arrival process.
         arrivals: Arrivals,
     },
-    /// Bytes per second at most; a closed loop otherwise.
+    /// Closed loop with a maximum bandwidth.
     Capped {
-        /// Largest B/s of all streams together.
+        /// Maximum B/s of all streams together.
         bytes_per_s: f64,
     },
-    /// As `Open`, at a share of what the named earlier phase reached.
+    /// Open loop at a share of the rate of an earlier phase.
     ShareOf {
         /// Index of the phase in the plan.
         phase: usize,
-        /// Percent of its rate; how the product is rounded is a matter of the language.
+        /// Percent of its rate.
         percent: f64,
-        /// How the product is rounded.
+        /// Rounding of the product, which depends on the tool's language.
         rounding: RateRounding,
-        /// The law of the gaps.
+        /// Arrival process.
         arrivals: Arrivals,
     },
 }
 
-/// The law of the gaps between arrivals; all have the mean 1 / rate.
+/// Arrival process: distribution of the gaps, with the mean 1 / rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arrivals {
     /// Exponential gaps: independent users.
     Exponential,
-    /// Gaps equally likely between 0 and twice the mean.
+    /// Uniformly distributed between 0 and twice the mean.
     Uniform,
     /// Equal gaps.
     Constant,
 }
 
-/// How a share of a rate is rounded.
+/// Rounding of a share of a rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RateRounding {
-    /// Not at all.
+    /// No rounding.
     Exact,
-    /// As Vdbench rounds the points of a curve: up to tens, above 1000 to hundreds.
+    /// Vdbench's rounding of curve points: up to tens, above 1000 up to hundreds.
     Vdbench,
 }
 
 impl Load {
-    /// I/O per second that are asked for.
+    /// Returns the requested I/O per second.
     #[must_use]
     pub const fn rate_per_s(&self) -> Option<f64> {
         match *self {
@@ -363,7 +365,7 @@ impl Load {
 }
 
 impl RateRounding {
-    /// `percent` of the rate that was reached, in IO/s.
+    /// Returns `percent` of the reached rate, in IO/s.
     ///
     /// Vdbench: ⌊round(reached) × percent / 100⌋, then up to a multiple of 100 above 1000 and of 10
     /// otherwise (all 45 points of three published curves).
@@ -380,55 +382,56 @@ impl RateRounding {
     }
 }
 
-/// How long a phase lasts.
+/// Duration of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StorageTiming {
-    /// Seconds before anything counts.
+    /// Seconds of warm-up.
     pub warmup_s: f64,
-    /// Seconds that count; `None` = until the work is done.
+    /// Measured seconds; `None` = until the work is done.
     pub duration_s: Option<f64>,
-    /// Length of one entry of the series, in seconds.
+    /// Length of an interval in seconds.
     pub interval_s: f64,
-    /// Ends after this many bytes, warm-up not counted; `None` = no such end.
+    /// Bytes after which it ends, without the warm-up; `None` = no limit.
     pub stop_after_bytes: Option<u64>,
 }
 
-/// How I/O is handed to the kernel.
+/// Choice of the engine that issues the I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EngineChoice {
-    /// The best the kernel grants, by probe where that is not known.
+    /// The best engine that the kernel supports, chosen by a contest if it is not known.
     Auto,
-    /// Submission and completion rings.
+    /// `io_uring`.
     IoUring,
-    /// The same, and the device is asked for completions instead of interrupting: `IORING_SETUP_IOPOLL`.
+    /// `io_uring` with polled completions instead of interrupts: `IORING_SETUP_IOPOLL`.
     IoUringPolled,
     /// `io_submit` and `io_getevents`.
     Libaio,
-    /// One blocking call per thread.
+    /// Threads with one blocking call each.
     Threads,
-    /// Nothing is opened and every I/O is done at once: what the generator itself costs.
+    /// No engine: opens nothing and completes every I/O at once, to measure the cost of the
+    /// generator.
     Null,
 }
 
-/// What is written.
+/// Contents of the written data.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StorageData {
     /// Share of each block that a compressor removes, 0 … 1.
     pub compressible: f64,
-    /// Whether every block is stamped and reads are checked against the stamp.
+    /// Verification of the data.
     pub verify: Verify,
 }
 
-/// Whether blocks are stamped with address, generation and checksum.
+/// Verification mode: blocks are stamped with address, generation and checksum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verify {
-    /// No.
+    /// No verification.
     Off,
     /// Blocks are stamped, and every read of a stamped block is checked.
     OnRead,
-    /// As `OnRead`, and every block is read back right after it was written.
+    /// Like `OnRead`, and every block is read back right after its write.
     AfterWrite,
 }
 

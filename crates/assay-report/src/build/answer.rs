@@ -1,4 +1,5 @@
-//! The answer on the first screen: one row for each thing that a reader wants to know, and whether to believe it.
+//! Answer on the first screen of a run: one row per headline result, with a verdict on its
+//! trustworthiness.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Metric, Section};
@@ -17,34 +18,35 @@ use crate::locale as units;
 use crate::locale::{comma, semicolon, word};
 use crate::{precision, words};
 
-/// Rows that a screen has room for at the most, beside the machine, the verdict and the next steps.
+/// Maximum number of rows that leaves room on a screen for the machine, the verdict and the next
+/// steps.
 pub const MOST_ROWS: usize = 12;
-/// Columns of a line of text on a terminal of 80.
+/// Usable columns of a terminal with 80 columns.
 const LINE: usize = 78;
-/// Letters of a bar from nothing to the limit.
+/// Characters of a bar from zero to the limit.
 const BAR: usize = 10;
-/// An I/O of this size or more is asked for its bandwidth, a smaller one for its rate.
+/// I/O size from which bandwidth is reported; smaller I/O reports its rate.
 const LARGE_IO_BYTES: f64 = 65536.0;
-/// Below this share of its limit a value deserves a look; well-set machines reach 70 to 95 % of theirs.
+/// Share of its limit below which a value is marked as slow; well-tuned machines reach 70 to 95 %.
 const SLOW_PERCENT: f64 = 50.0;
 
-/// One row of the answer.
+/// Row of the answer.
 #[derive(Debug, Clone)]
 pub struct Row<'a> {
-    /// What it is: `Triad`, `RndRead`; with its host where there are several.
+    /// Label such as `Triad` or `RndRead`; with its host where there are several.
     pub label: String,
-    /// The same without the host.
+    /// Label without the host.
     question: String,
-    /// The same without what tells it from others of its kind.
+    /// Label without host and distinguishing attributes.
     name: String,
-    /// The result.
+    /// Result shown in the row.
     pub estimate: &'a Estimate,
-    /// Why it is not to be relied on.
+    /// Reason not to rely on the result.
     pub distrust: Option<Distrust>,
 }
 
-/// The results that a reader wants to see first: for every metric that the table of benchmarks names for it the
-/// one that stands for the machine, of storage and network for each test.
+/// Returns the headline results: for every metric with a headline in the table of benchmarks, the
+/// one that represents the machine. Storage and network have one for each test.
 #[must_use]
 pub fn rows(summary: &Summary) -> Vec<Row<'_>> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
@@ -69,27 +71,28 @@ fn of_metric<'a>(summary: &'a Summary, benchmark: Benchmark, metric: &Metric) ->
             None => groups.push((key, vec![estimate])),
         }
     }
-    let several = groups.len() > 1;
+    let has_several = groups.len() > 1;
     let row = |(_, group): (_, Vec<&'a Estimate>)| {
         let estimate = group[representative(&group)];
         let distrust = Distrust::of(estimate);
         let name = question(benchmark, &headline_label(spoken(benchmark, name), estimate));
-        let joined = |apart: Vec<String>| {
+        let joined = |details: Vec<String>| {
             let parts = std::iter::once(name.clone());
-            parts.chain(apart).collect::<Vec<_>>().join(comma())
+            parts.chain(details).collect::<Vec<_>>().join(comma())
         };
-        let apart = told_apart(estimate).filter(|_| several);
-        let apart: Vec<String> = of_network(estimate).into_iter().chain(apart).collect();
-        let host = text(estimate, Attribute::Host).filter(|_| several);
-        let who = network::pairs::name(estimate).or(host);
+        let distinction = told_apart(estimate).filter(|_| has_several);
+        let details: Vec<String> =
+            of_network(estimate).into_iter().chain(distinction).collect();
+        let host = text(estimate, Attribute::Host).filter(|_| has_several);
+        let hosts = network::pairs::name(estimate).or(host);
         let (question, label) =
-            (joined(apart.clone()), joined(apart.into_iter().chain(who).collect()));
+            (joined(details.clone()), joined(details.into_iter().chain(hosts).collect()));
         Row { label, question, name, estimate, distrust }
     };
     groups.into_iter().map(row).collect()
 }
 
-/// A headline in the words of pages, where they have any.
+/// Returns the headline translated as on published pages, where a translation exists.
 fn spoken(benchmark: Benchmark, name: &'static str) -> &'static str {
     match benchmark.id() {
         "mpi.latency" => word("learn-heading-mpi-latency"),
@@ -98,7 +101,7 @@ fn spoken(benchmark: Benchmark, name: &'static str) -> &'static str {
     }
 }
 
-/// What people call it who have not read the table of benchmarks.
+/// Returns a label for readers who do not know the table of benchmarks.
 fn question(benchmark: Benchmark, label: &str) -> String {
     let section = benchmark.definition().section;
     if section == Section::Bandwidth {
@@ -114,7 +117,7 @@ fn question(benchmark: Benchmark, label: &str) -> String {
     }
 }
 
-/// Of large I/O the bandwidth is asked for, of small I/O the rate.
+/// Whether the metric is the preferred one: bandwidth for large I/O, the rate for small I/O.
 fn is_asked(estimate: &Estimate) -> bool {
     if section_of(estimate) != Some(Section::Storage) {
         return true;
@@ -124,7 +127,7 @@ fn is_asked(estimate: &Estimate) -> bool {
     is_large == (estimate.metric == "bandwidth")
 }
 
-/// What makes two results of a metric different questions.
+/// Returns the attributes that separate results of one metric into different rows.
 fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
     let own: &[Attribute] = match section_of(estimate) {
         Some(Section::Storage) => &[Attribute::Test, Attribute::Phase],
@@ -132,7 +135,7 @@ fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
         Some(Section::Mpi) => &[Attribute::Mpi],
         _ => &[],
     };
-    // Each of several hosts answers for itself, and each of its pairs.
+    // Each host and each pair of hosts has rows of its own.
     [&[Attribute::Host, Attribute::Peer], own]
         .concat()
         .iter()
@@ -140,7 +143,7 @@ fn distinction(estimate: &Estimate) -> Vec<Option<String>> {
         .collect()
 }
 
-/// The same in words, where the label does not say it.
+/// Returns the same distinction as text, where the label does not contain it.
 fn told_apart(estimate: &Estimate) -> Option<String> {
     match section_of(estimate)? {
         Section::Mpi => text(estimate, Attribute::Mpi),
@@ -152,7 +155,8 @@ fn told_apart(estimate: &Estimate) -> Option<String> {
     }
 }
 
-/// How many streams a throughput is of, the most of which stand for the machine; and whether it went over no network.
+/// Returns the number of streams, and the path if it is the loopback. The result with the most
+/// streams represents the machine.
 fn of_network(estimate: &Estimate) -> Vec<String> {
     if section_of(estimate) != Some(Section::Network) {
         return Vec::new();
@@ -163,7 +167,7 @@ fn of_network(estimate: &Estimate) -> Vec<String> {
     streams.into_iter().chain(path).collect()
 }
 
-/// Whether a run is to be relied on as a whole, and the reasons if it is not.
+/// Returns the reasons not to rely on a run as a whole; empty if there are none.
 #[must_use]
 pub fn distrusted(summary: &Summary) -> Vec<String> {
     let mut reasons = words::doubts(trust::contention(summary));
@@ -182,8 +186,8 @@ pub fn distrusted(summary: &Summary) -> Vec<String> {
     reasons
 }
 
-/// What decides whether a run is to be relied on: its headlines, or where it has none, as a run that was imported
-/// of another tool, all of its results.
+/// Returns the results that decide whether a run is trusted: its headlines, or all results of a run
+/// without headlines, such as one imported from another tool.
 fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
     let rows = rows(summary);
     if rows.is_empty() {
@@ -193,24 +197,24 @@ fn judged(summary: &Summary) -> Vec<(String, Option<Distrust>)> {
     rows.into_iter().map(|row| (row.label, row.distrust)).collect()
 }
 
-/// What is not to be relied on says so before anything else.
+/// Returns the notice that opens the report of an untrusted run; otherwise empty.
 pub(super) fn untrusted(summary: &Summary) -> String {
     match distrusted(summary) {
-        whole if whole.is_empty() => String::new(),
-        whole => say!("answer-untrusted", reasons = whole.join(semicolon())),
+        reasons if reasons.is_empty() => String::new(),
+        reasons => say!("answer-untrusted", reasons = reasons.join(semicolon())),
     }
 }
 
-/// The answer on a page for the first screen, with at most so many `rows`, or one for each topic, and with bars where
-/// there is room for them. `run` says how far an interrupted one came.
+/// Builds the answer for the first screen. It has at most `rows` rows, but at least one for each
+/// topic; bars are optional. `run` provides the progress of an interrupted run.
 #[must_use]
 pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize, has_bars: bool) -> Document {
     let mut document = Document::new(head::title(summary));
     document.is_dense = true;
     document.paragraph(Tone::Bad, untrusted(summary));
     head::machines(&mut document, Tone::Quiet, summary, LINE);
-    let (tone, fate) = head::fate(summary, run);
-    document.paragraph(tone, fate);
+    let (tone, ending) = head::fate(summary, run);
+    document.paragraph(tone, ending);
     add_rows(&mut document, summary, rows, has_bars);
     let worse = worse(summary);
     if !worse.is_empty() {
@@ -219,8 +223,8 @@ pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize, has_bars: bool)
             say!("answer-worse", n = worse.len(), hosts = words::hosts(&worse)),
         );
     }
-    for said in [together::saturated(summary), together::finishers(summary)] {
-        said.into_iter().for_each(|said| document.paragraph(Tone::Doubt, said));
+    for note in [together::saturated(summary), together::finishers(summary)] {
+        note.into_iter().for_each(|text| document.paragraph(Tone::Doubt, text));
     }
     if !summary.omitted.is_empty() {
         let names = words::left_out(&summary.omitted);
@@ -230,7 +234,7 @@ pub fn answer(summary: &Summary, run: Option<&Run>, rows: usize, has_bars: bool)
     document
 }
 
-/// The rows, what is left out of them, and what their verdicts mean.
+/// Adds the rows, the names of omitted rows, and the meaning of the verdicts.
 pub(super) fn add_rows(
     document: &mut Document,
     summary: &Summary,
@@ -249,15 +253,15 @@ pub(super) fn add_rows(
                 names.push(&middle.name);
             }
         }
-        // Names have commas of their own.
+        // Names contain commas themselves.
         let (n, names) = (left_out.len(), names.join(semicolon()));
         document.paragraph(Tone::Quiet, say!("answer-more", n = n, names = names));
     }
     document.paragraph(Tone::Quiet, legend(&shown));
 }
 
-/// As many as there is room for and at least one of each topic, and those that are left out: the first of every topic go
-/// before the second of any.
+/// Selects at most `rows` rows but at least one of each topic; returns them and the omitted ones.
+/// The first row of every topic precedes the second row of any.
 fn shown(all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, Vec<OfHosts<'_>>) {
     let mut of_topic: Vec<(&str, usize)> = Vec::new();
     let mut ranks = Vec::new();
@@ -280,10 +284,10 @@ fn shown(all: Vec<OfHosts<'_>>, rows: usize) -> (Vec<OfHosts<'_>>, Vec<OfHosts<'
     })
 }
 
-/// What one screen has of several hosts: of each question the middle one and the worst.
+/// Row for several hosts: the middle result and the worst one.
 struct OfHosts<'a> {
     middle: Row<'a>,
-    /// `None` of a single host, and of what all did together.
+    /// `None` for a single host, and for totals of all hosts.
     worst: Option<&'a Estimate>,
 }
 
@@ -312,7 +316,8 @@ fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
         Better::Lower => group[group.len() - 1].estimate,
     };
     let worst = Some(worst).filter(|_| group.len() > 1);
-    // One that is doubted stands for all: nobody looks behind a row that is fine.
+    // One doubted host marks the whole row: readers do not check the hosts of a row that looks
+    // fine.
     let distrust = group.iter().find_map(|row| row.distrust);
     let mut middle = group.swap_remove((group.len() - 1) / 2);
     middle.distrust = distrust;
@@ -322,7 +327,7 @@ fn middle_and_worst(mut group: Vec<Row<'_>>) -> OfHosts<'_> {
     OfHosts { middle, worst }
 }
 
-/// The hosts that any result names as worse than the others, each once.
+/// Returns the hosts that any result reports as worse than the others, each once.
 fn worse(summary: &Summary) -> Vec<&str> {
     let doubts = summary.results.iter().flat_map(|estimate| &estimate.warnings);
     let mut hosts: Vec<&str> = Vec::new();
@@ -336,7 +341,7 @@ fn worse(summary: &Summary) -> Vec<&str> {
     hosts
 }
 
-/// What the worst of the rows are.
+/// Returns the heading of the column with the worst results.
 fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
     let is_pair = |it: &Estimate| network::pairs::name(it).is_some();
     let mut worst = rows.iter().filter_map(|row| row.worst);
@@ -347,7 +352,7 @@ fn worst_column(rows: &[OfHosts<'_>]) -> &'static str {
     }
 }
 
-/// What the verdicts of some rows mean, each once.
+/// Explains the verdicts of the rows, each once.
 fn legend(rows: &[OfHosts<'_>]) -> String {
     let mut reasons: Vec<(&'static str, Vec<String>)> = Vec::new();
     let mut add = |message: &'static str, why: String| match reasons
@@ -366,10 +371,10 @@ fn legend(rows: &[OfHosts<'_>]) -> String {
             Judgement::Fine => {}
         }
     }
-    let said = |(message, why): &(&'static str, Vec<String>)| {
+    let sentence = |(message, why): &(&'static str, Vec<String>)| {
         words::sentence(message, &[("why", &why.join(comma()))])
     };
-    reasons.iter().map(said).collect::<Vec<_>>().join(semicolon())
+    reasons.iter().map(sentence).collect::<Vec<_>>().join(semicolon())
 }
 
 fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
@@ -385,7 +390,7 @@ fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
     let share = if has_bars { bar } else { units::percent };
     for OfHosts { middle: row, worst } in rows {
         let (tone, verdict) = Judgement::of(row).in_a_word();
-        // How far hosts lie apart says more of them than how well the middle one is known.
+        // The range between hosts matters more than the interval of the middle one.
         let interval = match worst {
             Some(_) => String::new(),
             None => precision::relative(row.estimate).unwrap_or_else(|| "–".to_owned()),
@@ -411,7 +416,7 @@ fn table(rows: &[OfHosts<'_>], has_bars: bool) -> Table {
     table.without_empty_columns()
 }
 
-/// What is to be thought of a value.
+/// Verdict on a value.
 #[derive(Debug, Clone, Copy)]
 enum Judgement {
     Impossible(Distrust),
@@ -431,7 +436,7 @@ impl Judgement {
         }
     }
 
-    /// The columns beside it say how much.
+    /// Returns the tone and the word of the verdict; other columns contain the figures.
     const fn in_a_word(self) -> (Tone, &'static str) {
         match self {
             Self::Impossible(_) => (Tone::Doubt, "verdict-is-impossible"),
@@ -442,7 +447,8 @@ impl Judgement {
     }
 }
 
-/// The limit of a peak is calculated, that of LINPACK is the peak that was measured: one column cannot mean both unsaid.
+/// Returns the name of the limit in parentheses. The limit of a peak is calculated, that of LINPACK
+/// is the measured peak, and both share one column.
 fn of_what(row: &Row<'_>) -> String {
     let name = match row.estimate.limit.as_ref().map(|it| &it.basis) {
         Some(Basis::Rpeak(_)) => "Rpeak".to_owned(),
@@ -452,7 +458,7 @@ fn of_what(row: &Row<'_>) -> String {
     format!("\u{a0}({name})")
 }
 
-/// A bar up to the limit, and the share.
+/// Returns a bar up to the limit, followed by the percentage.
 fn bar(percent: f64) -> String {
     let full = ((percent / 100.0 * BAR as f64).round() as usize).min(BAR);
     let bar = "█".repeat(full) + &"·".repeat(BAR - full);

@@ -1,4 +1,4 @@
-//! Two conditions side by side: each metric under both, with ratio and verdict.
+//! Comparison of two conditions: each metric under both, with ratio and verdict.
 
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Benchmark;
@@ -16,12 +16,12 @@ mod forest;
 pub(super) mod identity;
 mod items;
 
-/// More lines of a list say nothing that these do not; the JSON has all.
+/// Maximum number of lines of a list; the JSON output contains all.
 const LISTED: usize = 10;
-/// More runs than this are not named one by one.
+/// Maximum number of runs that are listed individually.
 const NAMED: usize = 3;
 
-/// The comparison of two conditions, metric by metric.
+/// Builds the comparison of two conditions, metric by metric.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> Document {
     let (a, b) = (&comparison.a, &comparison.b);
@@ -46,7 +46,7 @@ pub fn comparison(comparison: &Comparison) -> Document {
         document.blocks.extend(forest::forest(comparison).map(Block::Forest));
         items::add(&mut document, comparison);
         document.blocks.push(Block::Table(table(comparison)));
-        // Verdicts that there are none of need no words.
+        // Without verdicts, nothing needs explaining.
         if needed.is_none() {
             document.paragraph(Tone::Quiet, explanation(comparison));
         }
@@ -64,13 +64,13 @@ pub fn comparison(comparison: &Comparison) -> Document {
     document
 }
 
-/// How many runs of each condition would decide, where one of each cannot decide anything.
+/// Returns the number of runs of each condition that would decide, if a single run of each cannot.
 fn runs_needed(comparison: &Comparison) -> Option<u64> {
     let is_single = comparison.a.runs.len() == 1 && comparison.b.runs.len() == 1;
     comparison.pairs.iter().filter_map(|pair| pair.runs_to_tell).max().filter(|_| is_single)
 }
 
-/// A few are named, of many the first and the last.
+/// Lists a few runs by name; of many, the first and the last.
 fn runs(ids: &[String]) -> String {
     match ids {
         [one] => say!("compare-one-run", run = one),
@@ -128,13 +128,14 @@ fn table(comparison: &Comparison) -> Table {
         (word("column-verdict"), Align::Left),
         (word("column-by"), Align::Left),
     ];
-    let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let has_tools =
+        comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let decides = runs_needed(comparison).is_none();
     let mut pairs: Vec<&Pair> = comparison.pairs.iter().collect();
     pairs.sort_by_cached_key(|pair| order(&pair.a));
     let mut table = Table::new(word("table-measurers"), &columns);
     for pair in pairs {
-        let by = if several { pair.a.tool.name.clone() } else { String::new() };
+        let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
         let mut row: Vec<Cell> = vec![what(&pair.a).into(), case(pair).into()];
         row.extend([precision::value(&pair.a).into(), precision::value(&pair.b).into()]);
         row.push(shares(pair));
@@ -147,7 +148,7 @@ fn table(comparison: &Comparison) -> Table {
     table.without_empty_columns()
 }
 
-/// Benchmark by benchmark and metric by metric, so that the figures of one kind stand together.
+/// Returns a sort key by benchmark and metric, so that related figures are adjacent.
 fn order(estimate: &Estimate) -> (usize, usize) {
     let benchmark = Benchmark::from_id(&estimate.benchmark);
     let place = Benchmark::ALL.iter().position(|it| Some(*it) == benchmark);
@@ -166,20 +167,20 @@ fn case(pair: &Pair) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
     }
-    let mut asked = identity::words(&estimate.parameters);
+    let mut identity = identity::words(&estimate.parameters);
     let threads = |it| Some(words::threads(number(it, Attribute::Threads)? as usize));
-    // Cases with as many threads as there are CPUs are the same question on another machine.
+    // Cases with one thread per CPU are the same case on another machine.
     if let (Some(a), Some(b)) = (threads(&pair.a), threads(&pair.b))
         && a != b
     {
-        asked = asked.replace(&a, &format!("{a} / {b}"));
+        identity = identity.replace(&a, &format!("{a} / {b}"));
     }
-    // It is among the parameters of runs with several hosts.
+    // Only runs with several hosts have it as a parameter.
     let host = text(estimate, Attribute::Host);
-    details(&host.into_iter().chain([asked]).collect::<Vec<_>>())
+    details(&host.into_iter().chain([identity]).collect::<Vec<_>>())
 }
 
-/// What each condition reached of its limit, where both are known.
+/// Returns the percentage of the limit under each condition, where both are known.
 fn shares(pair: &Pair) -> Cell {
     let shown = |it: &Estimate| Some(units::quantity(it.percent_of_limit?, Unit::Ratio, 2));
     let both = shown(&pair.a).zip(shown(&pair.b));
@@ -201,13 +202,13 @@ fn shown_ratio(pair: &Pair, ratio: f64) -> String {
 }
 
 fn verdict(pair: &Pair) -> Cell {
-    let said = catalogue::verdict(pair.verdict);
+    let verdict = catalogue::verdict(pair.verdict);
     let text = match pair.runs_to_tell {
         Some(n) => {
             let runs = say!("compare-needs", n = n.to_string());
-            format!("{said} ({})", units::joined(&runs))
+            format!("{verdict} ({})", units::joined(&runs))
         }
-        None => said.to_owned(),
+        None => verdict.to_owned(),
     };
     Cell { text, tone: tone(pair.verdict), ..Cell::default() }
 }
@@ -232,12 +233,13 @@ fn list(document: &mut Document, heading: &str, lines: impl Iterator<Item = Stri
     }
 }
 
-/// Of what was measured under one condition alone the two that have most in common, and what keeps them apart.
+/// Names the two most similar cases that were measured under one condition only, and their
+/// differences.
 fn nearest(comparison: &Comparison) -> Option<String> {
-    let of = |side| comparison.unmatched.iter().filter(move |it| it.only == side);
-    let pairs = of(Only::A).flat_map(|a| of(Only::B).map(move |b| (a, b)));
+    let only = |side| comparison.unmatched.iter().filter(move |it| it.only == side);
+    let pairs = only(Only::A).flat_map(|a| only(Only::B).map(move |b| (a, b)));
     let alike = pairs.filter(|(a, b)| (&a.benchmark, &a.metric) == (&b.benchmark, &b.metric));
-    let apart = |one: &Unmatched, other: &Unmatched| -> Attributes {
+    let difference = |one: &Unmatched, other: &Unmatched| -> Attributes {
         let differs =
             |(name, value): &(&Attribute, &Value)| other.identity.get(name) != Some(value);
         one.identity
@@ -246,7 +248,7 @@ fn nearest(comparison: &Comparison) -> Option<String> {
             .map(|(name, value)| (*name, value.clone()))
             .collect()
     };
-    let found = alike.map(|(a, b)| (a, apart(a, b), apart(b, a)));
+    let found = alike.map(|(a, b)| (a, difference(a, b), difference(b, a)));
     let (it, a, b) = found.min_by_key(|(_, a, b)| a.len().max(b.len()))?;
     let [one, other] = [&a, &b].map(identity::words);
     Some(say!(
@@ -259,7 +261,7 @@ fn nearest(comparison: &Comparison) -> Option<String> {
     ))
 }
 
-/// What was measured under only one condition, and under which.
+/// Names a case that was measured under one condition only, and the condition.
 fn alone(comparison: &Comparison, it: &Unmatched) -> String {
     let side = match it.only {
         Only::A => &comparison.a,

@@ -1,4 +1,5 @@
-//! What `assay doctor` found: deviations first, then what is as expected, then what cannot be observed.
+//! Report of `assay doctor`: deviations first, then passed checks, then checks that could not be
+//! observed.
 
 use assay_model::finding::{Finding, Outcome, Severity};
 
@@ -6,7 +7,8 @@ use crate::document::{Align, Block, Document, Facts, Table, Tone};
 use crate::locale::{translated, word};
 use crate::words::phrase;
 
-/// The report of the checks of one host; where `others` is the command that shows the rest, of the deviations alone.
+/// Builds the report of the checks of one host. With `others`, the command that shows the rest, it
+/// contains deviations only.
 #[must_use]
 pub fn findings(host: &str, findings: &[Finding], others: Option<&str>) -> Document {
     let mut document = Document::new(say!("doctor-title", host = host));
@@ -20,7 +22,7 @@ pub fn findings(host: &str, findings: &[Finding], others: Option<&str>) -> Docum
         document.blocks.extend(deviations.into_iter().map(deviation));
         document.paragraph(Tone::Quiet, word("doctor-no-change"));
     }
-    // Where nothing was seen, what it was that was looked for.
+    // If nothing could be observed, the checks are listed all the same.
     let is_all_unseen = findings
         .iter()
         .all(|it| matches!(it.outcome, Outcome::NotVisible | Outcome::Unreadable));
@@ -81,19 +83,19 @@ pub(super) fn severity(severity: Severity) -> (Tone, &'static str) {
     }
 }
 
-/// What a check expects.
+/// Returns the expectation of a check.
 pub(super) fn expected(finding: &Finding) -> &str {
     of_check(finding, "expected", &finding.expected)
 }
 
-/// A text of a check in the current language. Findings carry it in English, also those of a host whose assay is
-/// another version: what has no translation stays as it was said.
-pub(super) fn of_check<'f>(finding: &Finding, part: &str, said: &'f str) -> &'f str {
+/// Translates a text of a check. Findings carry English texts, and those of a host with another
+/// version of assay may have no translation; these stay in English.
+pub(super) fn of_check<'f>(finding: &Finding, part: &str, english: &'f str) -> &'f str {
     let id = format!("check-{}.{part}", finding.id.replace('.', "-"));
-    translated(&id).unwrap_or(said)
+    translated(&id).unwrap_or(english)
 }
 
-/// What a check saw.
+/// Returns the observation of a check.
 pub(super) fn observed(finding: &Finding) -> String {
     finding.seen.as_ref().map_or_else(|| finding.observed.clone(), phrase)
 }

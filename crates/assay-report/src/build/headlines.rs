@@ -1,4 +1,4 @@
-//! The few values of a run that a reader wants to see first, for the list of runs.
+//! Headline values of a run, for the list of runs.
 
 use std::cmp::Ordering;
 
@@ -9,12 +9,12 @@ use assay_model::summary::{Estimate, Summary};
 
 use super::run::context::{domains, number, section_of};
 
-/// What makes one result stand for more of the machine than another.
+/// Attributes by which one result represents the machine better than another.
 const SIZES: [Attribute; 4] =
     [Attribute::Threads, Attribute::Bytes, Attribute::N, Attribute::Streams];
 
-/// At most one value per metric that the table of benchmarks names for lists: the whole node's, or
-/// the largest working set's.
+/// Returns at most one value for each metric with a headline in the table of benchmarks: that of
+/// the whole node, or of the largest working set.
 #[must_use]
 pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
     let metrics = Benchmark::ALL.into_iter().flat_map(|benchmark| {
@@ -31,18 +31,20 @@ pub fn headlines(summary: &Summary) -> Vec<(String, Quantity)> {
     metrics.filter_map(headline).collect()
 }
 
-/// Which of several results of a metric, of which there is at least one, stands for the machine.
+/// Returns the index of the result that represents the machine; `results` must not be empty.
 #[must_use]
 pub fn representative(results: &[&Estimate]) -> usize {
     let best = (0..results.len()).max_by(|a, b| compare(results[*a], results[*b]));
     best.unwrap_or_default()
 }
 
-/// What stands for the machine as a whole: the whole node, then most threads, the largest working
-/// set or system, but the shortest message where its latency is reported; among equals our own
-/// measurement, then the better one. Storage has no whole: of its tests the best one stands for it.
-/// Of a matrix of copies it is the slowest pair: what a process pays at most that is placed wrongly.
-/// Of operations on files it is the creation, which every file system has to make durable.
+/// Orders results by how well they represent the machine.
+///
+/// The whole node comes first, then most threads, the largest working set or system, but the
+/// shortest message for MPI latency. Ties prefer assay's own measurement, then the better value.
+/// Storage has no whole: its best test represents it. A matrix of copies is represented by its
+/// slowest pair, the highest cost of a wrong placement. Operations on files are represented by
+/// creation, which every file system has to make durable.
 fn compare(a: &Estimate, b: &Estimate) -> Ordering {
     let size = |estimate: &Estimate| {
         let sign = weight_of_size(section_of(estimate), estimate.better);
@@ -69,7 +71,8 @@ fn compare(a: &Estimate, b: &Estimate) -> Ordering {
         .then(quality)
 }
 
-/// Whether the larger of two sizes stands for a machine, or where negative the smaller.
+/// Returns 1 if the larger of two sizes represents the machine, -1 if the smaller, 0 if size does
+/// not matter.
 pub(crate) const fn weight_of_size(section: Option<Section>, better: Better) -> f64 {
     match (section, better) {
         (Some(Section::Mpi), Better::Lower) => -1.0,
@@ -82,12 +85,12 @@ fn placement(estimate: &Estimate) -> Option<&str> {
     estimate.parameters.get(&Attribute::Placement).and_then(Value::text)
 }
 
-/// The name, and where it was measured unless that is the whole node; the test's own name if it has one.
+/// Returns the name with its domain, except for the whole node; a test's own name takes precedence.
 pub(super) fn headline_label(name: &str, estimate: &Estimate) -> String {
-    let of = |name| estimate.parameters.get(&name).and_then(Value::text);
-    let name = of(Attribute::Test).or_else(|| of(Attribute::Phase)).unwrap_or(name);
+    let text = |name| estimate.parameters.get(&name).and_then(Value::text);
+    let name = text(Attribute::Test).or_else(|| text(Attribute::Phase)).unwrap_or(name);
     let is_files = section_of(estimate) == Some(Section::Files);
-    let operation = || of(Attribute::Operation).filter(|_| is_files).map(str::to_owned);
+    let operation = || text(Attribute::Operation).filter(|_| is_files).map(str::to_owned);
     match domains(estimate).filter(|it| it != "node").or_else(operation) {
         None => name.to_owned(),
         Some(place) => format!("{name} ({place})"),

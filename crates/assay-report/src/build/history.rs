@@ -1,4 +1,5 @@
-//! One result over all stored runs: its curve, the changes of its level and of what surrounds it.
+//! History of one result over all stored runs: its plot, change points, and changes of the
+//! environment.
 
 use assay_model::history::{self, Change, History, Turnover};
 use assay_model::quantity::Unit;
@@ -13,12 +14,12 @@ use crate::{precision, units, words as catalogue};
 
 /// Significant digits of a limit.
 const DIGITS: usize = 4;
-/// The level of the intervals of changes.
+/// Confidence level of the intervals of changes.
 const LEVEL_OF_CHANGES: f64 = 0.95;
-/// Letters of an RFC 3339 time down to the minute.
+/// Characters of an RFC 3339 time up to the minute.
 const MINUTE: usize = 16;
 
-/// The history of one result.
+/// Builds the history of one result.
 #[must_use]
 pub fn history(history: &History) -> Document {
     let mut document = Document::new(title(history));
@@ -71,13 +72,13 @@ fn facts(history: &History) -> Facts {
     Facts { title: None, tone: Tone::Plain, facts }
 }
 
-/// To the digits that its interval within the run supports.
+/// Formats a value with the digits that its interval within the run supports.
 fn point_value(history: &History, point: &history::Point) -> String {
     let digits = precision::digits_within(point.median, point.ci);
     precision::written(point.median, history.unit, digits)
 }
 
-/// `2026-11-22 07:01 UTC`.
+/// Formats a time as `2026-11-22 07:01 UTC`.
 fn minute(time: &str) -> String {
     time.get(..MINUTE).unwrap_or(time).replace('T', " ") + " UTC"
 }
@@ -102,7 +103,7 @@ fn plot(history: &History) -> Plot {
     });
     let of_change = history.changes.iter().map(|change| Line {
         label: percent_of(change),
-        // Between two runs, as what happened is.
+        // Changes lie between two runs.
         value: number(change.point) - 0.5,
     });
     let of_turnover = history
@@ -110,7 +111,7 @@ fn plot(history: &History) -> Plot {
         .iter()
         .map(|turnover| Line { label: what(turnover), value: number(turnover.point) - 0.5 });
     let description = match history.changes.len() {
-        // What is drawn: that nothing changed stands below it.
+        // Describes only the plot: a paragraph below it reports that nothing changed.
         0 => word("history-drawn").to_owned(),
         count => say!("history-changed", n = count.to_string()),
     };
@@ -131,14 +132,15 @@ fn plot(history: &History) -> Plot {
     Plot { rivals: true, marks, limit, ..Plot::new(title, description, axes, series) }
 }
 
-/// Where all runs that know a limit have the same one: a machine that was changed has no common line.
+/// Returns the limit if all runs with a known limit agree; a machine that was changed has no common
+/// limit.
 fn limit(history: &History) -> Option<f64> {
     let mut known = history.points.iter().filter_map(|point| point.limit);
     let first = known.next()?;
     known.all(|other| other.to_bits() == first.to_bits()).then_some(first)
 }
 
-/// Flat between two changes.
+/// Returns the level line, constant between two changes.
 fn level(history: &History) -> Vec<Point> {
     let ends = history.changes.iter().map(|change| change.point);
     let begins = std::iter::once(0).chain(ends.clone());
@@ -173,15 +175,15 @@ fn changes(history: &History) -> Table {
     let mut table = Table::new(word("history-changes"), &columns);
     for change in &history.changes {
         let since = history.points.get(change.point).map(|point| minute(&point.started));
-        let beside = history.environment.iter().filter(|it| it.point == change.point);
-        let beside = beside.map(what).collect::<Vec<_>>().join(comma());
-        // How well the ratio of two levels is known says how well they are.
+        let same_time = history.environment.iter().filter(|it| it.point == change.point);
+        let same_time = same_time.map(what).collect::<Vec<_>>().join(comma());
+        // The precision of the ratio of two levels is that of the levels.
         let digits = precision::digits_within(change.ratio.unwrap_or(1.0), change.ratio_ci);
         let level = |value| precision::written(value, history.unit, digits);
         let ratio = |value| precision::ratio(value, change.ratio_ci, [digits; 2]);
-        let is = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
+        let verdict = word(if change.is_better { "verdict-better" } else { "verdict-worse" });
         let tone = if change.is_better { Tone::Plain } else { Tone::Bad };
-        let is = Cell { text: is.to_owned(), tone, ..Cell::default() };
+        let verdict = Cell { text: verdict.to_owned(), tone, ..Cell::default() };
         table.rows.push(vec![
             change.run.as_str().into(),
             since.unwrap_or_default().into(),
@@ -189,8 +191,8 @@ fn changes(history: &History) -> Table {
             level(change.after).into(),
             change.ratio.map(ratio).unwrap_or_default().into(),
             change.ratio_ci.map(precision::ratio_range).unwrap_or_default().into(),
-            is,
-            beside.into(),
+            verdict,
+            same_time.into(),
         ]);
     }
     table.without_empty_columns()

@@ -1,4 +1,5 @@
-//! What `assay doctor --hosts` found: hosts that gave no answer, what differs, and what deviates where.
+//! Report of `assay doctor --hosts`: unreachable hosts, differences between hosts, and deviations
+//! with their hosts.
 
 use std::collections::BTreeMap;
 
@@ -11,27 +12,27 @@ use crate::document::{Align, Block, Cell, Document, Facts, Table, Tone};
 use crate::locale::{semicolon, word};
 use crate::units::quantity;
 
-/// A host that was examined.
+/// Host that was examined.
 #[derive(Debug, Clone, Copy)]
 pub struct Host<'a> {
-    /// Its name in the list, what it is, and what was found.
+    /// Name in the list of hosts, facts and findings.
     pub compared: Compared<'a>,
-    /// What its clock shows beyond this host's, and how well that is known, in seconds.
+    /// Offset of its clock from the local clock, and the bound of its error, in seconds.
     pub clock_offset_s: (f64, f64),
 }
 
-/// A host that gave no answer.
+/// Host that did not respond.
 #[derive(Debug, Clone)]
 pub struct Unreached<'a> {
-    /// Its name in the list.
+    /// Name in the list of hosts.
     pub name: &'a str,
-    /// Why.
+    /// Reason why it was not reached.
     pub reason: String,
-    /// What to do.
+    /// Advice to the user.
     pub advice: String,
 }
 
-/// The report over many hosts. `short` writes a list of hosts.
+/// Builds the report over many hosts. `short` formats a list of hosts.
 #[must_use]
 pub fn hosts(
     examined: &[Host<'_>],
@@ -57,7 +58,7 @@ pub fn hosts(
     document
 }
 
-/// Why hosts gave no answer, where some did not.
+/// Adds the hosts that did not respond, with reasons.
 pub(super) fn unreached_hosts(document: &mut Document, unreached: &[Unreached<'_>]) {
     if !unreached.is_empty() {
         document.heading(word("hosts-without-answer"));
@@ -137,7 +138,7 @@ fn what_differs(
     }
 }
 
-/// Each check once, with the hosts where it deviates.
+/// Adds each deviating check once, with its hosts.
 fn deviations(
     document: &mut Document,
     hosts: &[Compared<'_>],

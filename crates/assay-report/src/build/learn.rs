@@ -1,7 +1,8 @@
-//! A page for publication, as vendors lay theirs out: what was reached in one table, then each test with the
-//! columns of its tool, how it was measured, and the commands that repeat it.
+//! Page for publication in the layout of vendors' pages.
 //!
-//! Numbers keep the columns and the decimals of the tool and are not grouped, as there; intervals have a column of their own.
+//! It has one table of headline results, each test with the columns of its tool, the method, and
+//! the commands to repeat it. Numbers keep the columns and the decimals of the tool, without digit
+//! grouping; intervals have their own column.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
@@ -27,21 +28,22 @@ use crate::{precision, units, words as catalogue};
 /// Decimals that perftest and the OSU benchmarks print.
 pub(super) const DECIMALS: usize = 2;
 pub(super) const MICROSECOND: f64 = 1e-6;
-/// Significant digits of what is calculated from a clock.
+/// Significant digits of a limit calculated from a clock frequency.
 const DIGITS_OF_A_LIMIT: usize = 4;
 
-/// A page with what stands in its front matter.
+/// Page with the contents of its front matter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Published {
-    /// The page.
+    /// Body of the page.
     pub document: Document,
-    /// What it is about, in a sentence.
+    /// Subject of the page in one sentence.
     pub description: String,
-    /// When the newest of its results was measured: RFC 3339.
+    /// Time of the newest result (RFC 3339).
     pub measured: String,
 }
 
-/// What some runs are about where nobody says it: the product that all hosts of the first of them are, or their names.
+/// Returns the default subject of a page: the product name that all hosts of the first run share,
+/// or the names of its hosts.
 #[must_use]
 pub fn subject(summaries: &[Summary]) -> String {
     let Some(hosts) = summaries.iter().map(|it| &it.hosts).find(|it| !it.is_empty()) else {
@@ -57,13 +59,13 @@ fn names(hosts: &[HostFacts]) -> Vec<&str> {
     hosts.iter().map(|it| it.name.as_str()).collect()
 }
 
-/// How many a subject is: several hosts that it names, else one.
+/// Returns the number of hosts that a subject names, otherwise 1.
 fn number_of(subject: &str, summaries: &[&Summary]) -> usize {
     let is_named = |it: &&&Summary| catalogue::hosts(&names(&it.hosts)) == subject;
     summaries.iter().find(is_named).map_or(1, |it| it.hosts.len().max(1))
 }
 
-/// The page of some runs about `subject`; `runs` are those of them whose samples are at hand.
+/// Builds the page about `subject`. `runs` are those with available samples.
 #[must_use]
 pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     let summaries: Vec<Summary> = summaries.iter().map(|it| with_digits(it)).collect();
@@ -89,8 +91,8 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     add(&mut document, Some("learn-heading-quota"), volume::quota(&suites, &all));
     for summary in summaries {
         add(&mut document, Some("details-hosts"), together::busiest(summary));
-        for said in [together::saturated(summary), together::finishers(summary)] {
-            document.paragraph(Tone::Plain, said.unwrap_or_default());
+        for note in [together::saturated(summary), together::finishers(summary)] {
+            document.paragraph(Tone::Plain, note.unwrap_or_default());
         }
     }
     add(&mut document, Some("learn-heading-conditions"), conditions::side_by_side(summaries));
@@ -111,7 +113,7 @@ pub fn learn(subject: &str, summaries: &[&Summary], runs: &[Run]) -> Published {
     }
 }
 
-/// Without an interval, what was measured here is known to as many digits as in every other table.
+/// Sets the number of digits of own results without an interval to that of all other tables.
 fn with_digits(summary: &Summary) -> Summary {
     let mut summary = summary.clone();
     let is_here = !summary.hosts.is_empty();
@@ -132,16 +134,16 @@ fn add(document: &mut Document, heading: Option<&str>, table: Table) {
     }
 }
 
-/// What the report of a run shows of each topic, with its pictures: tables of samples of our own. A published
-/// figure has no more to show than its row above.
+/// Returns the sections of the run's report, with plots, for runs with own samples. Published
+/// figures have nothing to add to their table.
 fn sections(summary: &Summary, run: Option<&Run>, is_one_of_several: bool) -> Vec<Block> {
     let is_own = |it: &Estimate| it.tool.name == "assay" && !summary.hosts.is_empty();
     if !summary.results.iter().any(|it| it.ci.is_some() || is_own(it)) {
         return Vec::new();
     }
-    let of = summary.run.label.clone().unwrap_or_else(|| summary.run.suite.clone());
+    let run_name = summary.run.label.clone().unwrap_or_else(|| summary.run.suite.clone());
     let titled = |heading: String| match is_one_of_several {
-        true => format!("{heading} ({of})"),
+        true => format!("{heading} ({run_name})"),
         false => heading,
     };
     let mut blocks = published(summary, run);
@@ -158,7 +160,7 @@ fn sections(summary: &Summary, run: Option<&Run>, is_one_of_several: bool) -> Ve
     blocks
 }
 
-/// Method, dates and commands.
+/// Adds method, dates and commands.
 fn close(document: &mut Document, summaries: &[&Summary], runs: &[Run]) {
     let Some(first) = summaries.first() else { return };
     document.heading(word("heading-method"));
@@ -171,7 +173,7 @@ fn close(document: &mut Document, summaries: &[&Summary], runs: &[Run]) {
     document.blocks.push(Block::Preformatted(commands.join("\n")));
 }
 
-/// Figures that cannot be of one sample stay in their table, with a warning below it.
+/// Adds a warning about figures that cannot come from one sample; their rows stay in the table.
 fn impossible(document: &mut Document, all: &[&Estimate]) {
     let mut reported: Vec<String> = Vec::new();
     for estimate in all {
@@ -193,11 +195,11 @@ fn impossible(document: &mut Document, all: &[&Estimate]) {
     }
 }
 
-/// The value, with what it is known by.
+/// Formats a value with the precision that is known.
 fn value(estimate: &Estimate) -> String {
     let shown = match estimate.ci {
         Some(_) => precision::value(estimate),
-        // Somebody else's figure has the digits that it was printed with.
+        // A published figure keeps the digits that it was printed with.
         None => units::quantity(estimate.median, estimate.unit, digits(estimate)),
     };
     qualified(estimate, shown)
@@ -211,7 +213,7 @@ fn qualified(estimate: &Estimate, shown: String) -> String {
     }
 }
 
-/// As many as are printed, where that is stored, or else as many as say it.
+/// Returns the stored number of printed digits, otherwise the fewest that represent the value.
 fn digits(estimate: &Estimate) -> usize {
     let printed = number(estimate, Attribute::PrintedDigits).map(|it| it as usize);
     let exact = |digits: &usize| {
@@ -221,7 +223,7 @@ fn digits(estimate: &Estimate) -> usize {
     printed.unwrap_or_else(|| (2..5).find(exact).unwrap_or(4))
 }
 
-/// One row for each kind of work, as pages begin.
+/// Returns a table with one row for each kind of workload.
 fn headline(subject: &str, all: &[&Estimate], summaries: &[&Summary]) -> Table {
     let columns = [
         (word("learn-workload"), Align::Left),
@@ -236,7 +238,7 @@ fn headline(subject: &str, all: &[&Estimate], summaries: &[&Summary]) -> Table {
     table
 }
 
-/// What was asked for and the machine could not do, or failed at.
+/// Returns rows for requested benchmarks that the machine does not support, or that failed.
 fn lacking(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for summary in summaries {
@@ -279,14 +281,14 @@ fn row(name: String, shown: String, estimates: &[&Estimate]) -> Vec<Cell> {
     vec![name.into(), shown.into(), intervals.join(comma()).into(), shares.into()]
 }
 
-/// The whole node, and from the lowest to the highest of its domains.
+/// Returns the result of the whole node, and the range over its domains.
 fn stream(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let found = of(all, Benchmark::MemoryStream, "triad");
     let place = |it: &Estimate| text(it, Attribute::Placement).unwrap_or_default();
     let (whole, parts): (Vec<&Estimate>, Vec<&Estimate>) =
         found.into_iter().partition(|it| !place(it).contains(':'));
     let class = |it: &Estimate| place(it).split(':').next().unwrap_or_default().to_owned();
-    // A number of cores is no domain; the last-level caches are what pages print.
+    // A number of cores is not a domain. Published pages print last-level caches.
     let mut parts: Vec<&Estimate> =
         parts.into_iter().filter(|it| !class(it).starts_with("core")).collect();
     if parts.iter().any(|it| class(it) == "l3") {
@@ -314,7 +316,7 @@ fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
     let rmax = best(&of(all, Benchmark::Linpack, "rmax"))?;
     let reported =
         number(rmax, Attribute::Rpeak).map(|peak| in_gflops(rmax, (peak, DIGITS_OF_A_LIMIT)));
-    // A core may have run faster than the clock of its peak: what exceeds it says at which.
+    // A core may run faster than the clock behind the peak: the clock explains a value above it.
     let clock = number(rmax, Attribute::RpeakClock)
         .map(|clock| units::quantity(clock, Unit::Hertz, 3))
         .map(|clock| format!("Rpeak{}{clock}", comma()));
@@ -327,7 +329,7 @@ fn linpack(all: &[&Estimate]) -> Option<Vec<Cell>> {
     Some(row(word("learn-linpack").to_owned(), shown, &[rmax]))
 }
 
-/// HPL counts in this unit, however many there are.
+/// Formats a rate in GFLOP/s, the unit of HPL, at any magnitude.
 fn in_gflops(estimate: &Estimate, (value, digits): (f64, usize)) -> String {
     let number = precision::rounded(value, digits) / 1e9;
     let shown = units::with_symbol(&grouped(&number.to_string()), "GFLOP/s");
@@ -354,7 +356,8 @@ fn rdma(all: &[&Estimate]) -> Option<Vec<Cell>> {
     (!found.is_empty()).then(|| row(word("learn-rdma").to_owned(), shown.join(comma()), &found))
 }
 
-/// One row for each tool and target: the largest bandwidth that was read, and that was written.
+/// Returns one row for each tool and target: the highest read bandwidth and the highest write
+/// bandwidth.
 fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
     let place = |it: &Estimate| (it.tool.name.clone(), volume::place(it));
     let mut places: Vec<(String, Option<String>)> = Vec::new();
@@ -395,7 +398,7 @@ fn storage(all: &[&Estimate]) -> Vec<Vec<Cell>> {
     rows.collect()
 }
 
-/// The sizes of some results, ascending.
+/// Returns the sizes of some results in ascending order, each once.
 pub(super) fn sizes(found: &[&Estimate]) -> Vec<u64> {
     let mut sizes: Vec<u64> = found
         .iter()

@@ -1,4 +1,4 @@
-//! The list of stored runs.
+//! List of stored runs.
 
 use std::collections::BTreeSet;
 
@@ -9,45 +9,46 @@ use crate::document::{Align, Block, Cell, Document, Note, Table, Tone};
 use crate::locale::{comma, word};
 use crate::units;
 
-/// One stored run, as the list shows it.
+/// Stored run as the list shows it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedRun<'r> {
-    /// Identifier; it begins with the time.
+    /// Identifier; starts with the time.
     pub id: &'r str,
-    /// What the user calls the condition it was measured under; empty without one.
+    /// Label of the condition; empty if there is none.
     pub label: &'r str,
-    /// What the user says about it; empty without a word.
+    /// Note of the user; empty if there is none.
     pub note: &'r str,
     /// Name of the suite.
     pub suite: &'r str,
-    /// How it ended.
+    /// Status at its end.
     pub status: Status,
-    /// A process is writing it.
+    /// Whether a process is still writing it.
     pub running: bool,
-    /// Cases whose samples count, cases that failed, cases in the plan.
+    /// Cases with valid samples, failed cases, planned cases.
     pub cases: [usize; 3],
     /// Name of the host.
     pub host: &'r str,
-    /// How many more there are.
+    /// Number of further hosts.
     pub other_hosts: usize,
-    /// Whether everything that was written of it can be read.
+    /// Whether all stored events can be read.
     pub is_whole: bool,
-    /// The values to see first.
+    /// Headline values.
     pub headlines: Vec<(&'r str, Quantity)>,
-    /// Whether they can be relied on.
+    /// Whether the headline values are trusted.
     pub is_trusted: bool,
 }
 
-/// Runs that are stored and not shown.
+/// Numbers of stored runs that are not shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Hidden {
-    /// They ended without a result.
+    /// Runs that ended without a result.
     pub without_result: usize,
-    /// They are not what was asked for.
+    /// Runs that do not match the request.
     pub unasked: usize,
 }
 
-/// The list of runs, in the order given, how many others there are, and of folders that hold no readable run with the reason.
+/// Builds the list of runs in the given order, with the number of hidden runs. Folders without a
+/// readable run follow with the reason.
 #[must_use]
 pub fn listing(
     runs: &[ListedRun<'_>],
@@ -108,7 +109,7 @@ fn table(runs: &[ListedRun<'_>]) -> Table {
             format!("{finished}/{planned}").into(),
             host.into(),
             Cell::with_short(all, Some(first)),
-            // `assay show` begins with it.
+            // `assay show` starts with the note.
             Cell::with_short(run.note, Some(String::new())),
         ]);
     }
@@ -122,7 +123,7 @@ fn host(run: &ListedRun<'_>) -> String {
     }
 }
 
-/// A run that lost events says so whatever its end was: `show` names the lines.
+/// Returns the state of a run. Lost events take precedence over its end; `show` lists the lines.
 fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
     if !run.is_whole {
         return (Tone::Bad, word("state-damaged"));
@@ -138,23 +139,24 @@ fn state(run: &ListedRun<'_>) -> (Tone, &'static str) {
     }
 }
 
-/// All values, and one for all where there is no room, with what it is called on lines of its own. Each is
-/// written once, for a list may have thousands of runs.
+/// Returns all values, and the first one with its label for narrow tables.
+///
+/// Each value is formatted only once, because a list may have thousands of runs.
 fn values(headlines: &[(&str, Quantity)]) -> (String, String) {
     let quantity = |(_, it): &(&str, Quantity)| units::quantity(it.value, it.unit, 3);
-    let written: Vec<String> = headlines.iter().map(quantity).collect();
-    let (Some((label, _)), Some(first)) = (headlines.first(), written.first()) else {
+    let formatted: Vec<String> = headlines.iter().map(quantity).collect();
+    let (Some((label, _)), Some(first)) = (headlines.first(), formatted.first()) else {
         return Default::default();
     };
     let more = if headlines.len() > 1 { " …" } else { "" };
     let first = format!("{label} {}{more}", units::joined(first));
-    let value = |(at, (label, _)): (usize, &(&str, Quantity))| {
-        // Rate and bandwidth of one test share its name.
-        let is_said = at > 0 && headlines[at - 1].0 == *label;
-        units::joined(&if is_said {
-            written[at].clone()
+    let value = |(index, (label, _)): (usize, &(&str, Quantity))| {
+        // Rate and bandwidth of one test share a label.
+        let is_repeated = index > 0 && headlines[index - 1].0 == *label;
+        units::joined(&if is_repeated {
+            formatted[index].clone()
         } else {
-            format!("{label} {}", written[at])
+            format!("{label} {}", formatted[index])
         })
     };
     (headlines.iter().enumerate().map(value).collect::<Vec<_>>().join(comma()), first)

@@ -1,4 +1,4 @@
-//! How each number is obtained, from the table of benchmarks.
+//! Page of measurement methods, from the table of benchmarks.
 
 use assay_model::benchmark::{Benchmark, Better, Metric};
 
@@ -7,7 +7,7 @@ use crate::document::{Align, Block, Document, Table, Tone};
 const TITLE: &str = "How assay measures";
 const STATISTICS: &str = "Every metric is measured repeatedly, in several preparations that allocate and place everything again. Leading samples that belong to the warm-up are detected and excluded, but stay in the store. Reported are the median and its distribution-free confidence interval from order statistics: the k-th smallest and k-th largest sample, with k from the binomial distribution; below six effective samples it comes from Student's t. Repetition stops when the interval is narrow enough or the time budget is spent; the width reached is printed. A percentile is printed only if there are enough samples for it. For correlated samples the number of effective samples is used and printed.";
 
-/// The page of methods.
+/// Builds the page of methods.
 #[must_use]
 pub fn methods() -> Document {
     let mut document = Document::new(TITLE);
@@ -15,7 +15,7 @@ pub fn methods() -> Document {
     for benchmark in Benchmark::ALL {
         let definition = benchmark.definition();
         let name = format!("{}: ", definition.id);
-        // A title may begin with the name already.
+        // Some titles already start with the name.
         let title = definition.title.strip_prefix(&name).unwrap_or(definition.title);
         document.heading(format!("{name}{title}"));
         document.paragraph(Tone::Plain, definition.method);

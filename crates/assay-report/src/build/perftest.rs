@@ -1,5 +1,7 @@
-//! perftest's table of latency: the figures that it printed, or that it would print of the messages that assay sent.
-//! Never assay's own statistics under its labels: those are of all messages.
+//! Latency table of perftest: the figures that it printed, or would print for the messages that
+//! assay sent.
+//!
+//! Never contains assay's own statistics under perftest's labels, since assay's cover all messages.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, RdmaTest};
@@ -13,7 +15,7 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{comma, decimal, symbol, word};
 use crate::{precision, units};
 
-/// Its labels, and the facts that stand below them.
+/// perftest's labels, and the attributes of their values.
 const COLUMNS: [(&str, Attribute); 7] = [
     ("t_min", Attribute::PerftestMin),
     ("t_max", Attribute::PerftestMax),
@@ -23,10 +25,10 @@ const COLUMNS: [(&str, Attribute); 7] = [
     ("99%", Attribute::PerftestP99),
     ("99.9%", Attribute::PerftestP999),
 ];
-/// So many of them are on pages for publication.
+/// Number of columns on pages for publication.
 const PUBLISHED: usize = 5;
 
-/// Adds the table to the report of a run, where it has such results.
+/// Adds the table to the report of a run with such results.
 pub(super) fn add(document: &mut Document, summary: &Summary) {
     let all: Vec<&Estimate> = summary.results.iter().filter(|it| has(it)).collect();
     if all.is_empty() {
@@ -45,14 +47,15 @@ pub(super) fn add(document: &mut Document, summary: &Summary) {
     document.paragraph(Tone::Quiet, word("perftest-rules"));
 }
 
-/// The table of a page for publication, from perftest's own output or from a measurement of ours.
+/// Returns the table of a page for publication, from perftest's own output or from assay's
+/// measurement.
 pub(super) fn published(all: &[&Estimate]) -> Table {
     let shown = &COLUMNS[..PUBLISHED];
     let interval = words::interval(all.first().map(|it| it.ci_level));
     let right: Vec<String> = titles(shown).into_iter().chain([interval]).collect();
     let mut table = table("", &[word("column-where"), word("column-by")], &right);
     let mut own = of(all, Benchmark::Rdma(RdmaTest::SendLatency), "half_round_trip");
-    // What all ends and tools have of a size stands beside each other.
+    // Keeps rows of one size together, over all hosts and tools.
     own.sort_by_key(|it| number(it, Attribute::Bytes).map(|bytes| bytes as u64));
     for estimate in &own {
         let mut row: Vec<Cell> = who(&own, estimate).into();
@@ -82,9 +85,9 @@ fn titles(columns: &[(&str, Attribute)]) -> Vec<String> {
     ["#bytes", "#iterations"].into_iter().map(str::to_owned).chain(times).collect()
 }
 
-/// Where it was measured and by whom, as far as that tells rows apart.
+/// Returns the place and the tool, as far as rows differ in them.
 fn who(all: &[&Estimate], estimate: &Estimate) -> [Cell; 2] {
-    let differ = |of: fn(&Estimate) -> &str| all.iter().any(|it| of(it) != of(estimate));
+    let differ = |key: fn(&Estimate) -> &str| all.iter().any(|it| key(it) != key(estimate));
     let by =
         if differ(|it| &it.tool.name) { estimate.tool.name.clone() } else { String::new() };
     let mut parts: Vec<String> = pairs::name(estimate).into_iter().collect();
@@ -97,22 +100,22 @@ fn who(all: &[&Estimate], estimate: &Estimate) -> [Cell; 2] {
     [parts.join(comma()).into(), by.into()]
 }
 
-/// Size, messages and times.
+/// Returns size, number of messages and times.
 fn figures(estimate: &Estimate, columns: &[(&str, Attribute)]) -> Vec<Cell> {
     let bytes = number(estimate, Attribute::Bytes).map(|it| it.to_string());
     let iterations = number(estimate, Attribute::Iterations).unwrap_or(estimate.n as f64);
     let mut cells: Vec<Cell> =
         vec![bytes.unwrap_or_default().into(), iterations.to_string().into()];
-    let is_kept = has(estimate);
+    let is_stored = has(estimate);
     cells.extend(columns.iter().map(|(_, name)| {
-        let kept = number(estimate, *name);
-        shown(if is_kept { kept } else { before(estimate, *name) })
+        let stored = number(estimate, *name);
+        shown(if is_stored { stored } else { before(estimate, *name) })
     }));
     cells
 }
 
-/// Of a run that was stored before these figures were: what of its own statistics is the same quantity. Only an
-/// import of perftest's table has a deviation there, and its `t_max` for its maximum.
+/// Returns the equivalent statistic of a run that was stored before these attributes existed. Only
+/// an import of perftest's table has a deviation, and its `t_max` as maximum.
 fn before(estimate: &Estimate, name: Attribute) -> Option<f64> {
     let deviation = number(estimate, Attribute::Deviation);
     match name {
@@ -130,7 +133,7 @@ fn shown(seconds: Option<f64>) -> Cell {
     finite.map(|it| decimal(it / MICROSECOND, DECIMALS)).unwrap_or_default().into()
 }
 
-/// Rows of figures that are results of their own: what others published.
+/// Returns rows of published figures, which are results of their own.
 fn foreign(all: &[&Estimate]) -> Vec<Vec<Cell>> {
     let reported = |metric: &str| {
         let is = |it: &&&Estimate| {

@@ -1,4 +1,4 @@
-//! A plan before it is carried out: every case with all it was resolved to.
+//! Report of a plan before its execution: every case with its resolved parameters.
 
 use assay_model::phrase::Phrase;
 use assay_model::plan::{Case, Pair, Plan, Stopping};
@@ -15,19 +15,20 @@ use crate::precision::{percent_setting, setting};
 use crate::units::{display, joined, quantity, size};
 use crate::words::{self, Said};
 
-/// The report of a dry run, and what is said of its time, which may be beyond its budget.
+/// Builds the report of a dry run, with `notes` about its duration. `is_beyond`: the duration
+/// exceeds the budget.
 #[must_use]
-pub fn plan(plan: &Plan, said: &[Phrase], is_beyond: bool) -> Document {
-    fleet_plan(plan, &[], &[], (said, is_beyond))
+pub fn plan(plan: &Plan, notes: &[Phrase], is_beyond: bool) -> Document {
+    fleet_plan(plan, &[], &[], (notes, is_beyond))
 }
 
-/// The same over several hosts: which of them measure each case, and which gave no answer.
+/// Builds the same report for several hosts, with the hosts of each case and the unreachable hosts.
 #[must_use]
 pub fn fleet_plan(
     plan: &Plan,
     hosts: &[String],
     unreached: &[Unreached<'_>],
-    (said, is_beyond): (&[Phrase], bool),
+    (notes, is_beyond): (&[Phrase], bool),
 ) -> Document {
     let mut document = Document::new(say!("plan-title", suite = &plan.suite));
     let (n, time_of_all) = (plan.cases.len(), time(plan.budget_s));
@@ -35,8 +36,8 @@ pub fn fleet_plan(
         true => say!("plan-cases-beyond", n = n, time = time_of_all),
         false => say!("plan-cases", n = n, time = time_of_all),
     };
-    let counted = [cases, word("plan-nothing-run").to_owned()];
-    document.paragraph(Tone::Plain, sentences(&counted));
+    let summary = [cases, word("plan-nothing-run").to_owned()];
+    document.paragraph(Tone::Plain, sentences(&summary));
     unreached_hosts(&mut document, unreached);
     let columns = [
         (word("column-case"), Align::Left),
@@ -49,11 +50,11 @@ pub fn fleet_plan(
     let mut table = Table::new("", &columns);
     let common = common_stop(plan);
     let target = common_target(plan);
-    // Who measures is told where it may be somebody else.
+    // Names the measurer if any case uses a tool.
     let has_tools = plan.cases.iter().any(|case| case.by != "assay");
-    let nobody = String::new();
+    let no_host = String::new();
     let hosts: Vec<&String> =
-        hosts.iter().chain(std::iter::repeat(&nobody)).take(plan.cases.len()).collect();
+        hosts.iter().chain(std::iter::repeat(&no_host)).take(plan.cases.len()).collect();
     let rows: Vec<(&Case, &String)> = plan.cases.iter().zip(hosts).collect();
     for group in rows.chunk_by(|(a, of_a), (b, of_b)| of_a == of_b && is_of_a_ladder(a, b)) {
         let (case, hosts) = group[0];
@@ -81,15 +82,15 @@ pub fn fleet_plan(
         let text = say!("plan-left-out", benchmark = benchmark, why = text, advice = advice);
         document.paragraph(Tone::Doubt, text);
     }
-    for phrase in said {
+    for phrase in notes {
         document.paragraph(Tone::Doubt, words::phrase(phrase));
     }
     document.paragraph(Tone::Quiet, stopping_rule(common.as_deref()));
     document
 }
 
-/// Whether two cases differ in the size of their working set alone, or are of one response curve: there are dozens of
-/// them, and one row says it.
+/// Whether two cases share a row: they differ only in their working set, or belong to the same
+/// response curve. There may be dozens of such cases.
 fn is_of_a_ladder(a: &Case, b: &Case) -> bool {
     let alike = a.by == b.by && stop(&a.stopping) == stop(&b.stopping);
     if let (Workload::Storage(one), Workload::Storage(other)) = (&a.workload, &b.workload) {
@@ -103,12 +104,13 @@ fn is_of_a_ladder(a: &Case, b: &Case) -> bool {
     alike && one.cpu == other.cpu
 }
 
-/// The name of the response curve that a case is a point of.
+/// Returns the name of the response curve of a case.
 fn curve(case: &Case) -> &str {
     case.id.rsplit_once('/').map_or(case.id.as_str(), |(curve, _)| curve)
 }
 
-/// What the names of several have in common, `memory.latency/bytes=`, `storage/RndRead/`, and what stands for the rest.
+/// Returns the common prefix of several names, such as `memory.latency/bytes=` or
+/// `storage/RndRead/`, and an ellipsis.
 fn ladder_name(cases: &[&Case]) -> Option<String> {
     if let [first, _, ..] = cases
         && let Workload::Storage(_) = first.workload
@@ -137,14 +139,14 @@ fn ladder(cases: &[&Case], named: bool) -> Option<String> {
     Some(clauses(&[cpus(&[low.cpu]), sizes]))
 }
 
-/// The rule that all cases share.
+/// Returns the stopping rule that all cases share.
 fn common_stop(plan: &Plan) -> Option<String> {
     let first = stop(&plan.cases.first()?.stopping);
     plan.cases.iter().all(|case| stop(&case.stopping) == first).then_some(first)
 }
 
-/// The files and devices of all cases that have some, where these are the same: a path in every row leaves no room for
-/// what differs.
+/// Returns the files and devices if all cases with targets share them: a path in every row would
+/// leave no room for the differences.
 fn common_target(plan: &Plan) -> Option<String> {
     let mut targets = plan.cases.iter().filter_map(|case| {
         if let Workload::Storage(test) = &case.workload {
@@ -174,16 +176,16 @@ fn stop(stopping: &Stopping) -> String {
     detailed(&format!("±{}", percent_setting(100.0 * stopping.target)), &often)
 }
 
-/// What a case was resolved to; one that needs no words of its own is told by its dimensions. Targets are `named` where
-/// they are not the same everywhere.
+/// Describes the resolved parameters of a case, by its dimensions if the workload has no
+/// description. `named` adds the targets, where cases differ in them.
 fn resolved(case: &Case, named: bool) -> String {
     own_words(case, named).unwrap_or_else(|| {
-        let asked = case.workload.dimensions(&case.by);
-        let reported = asked.iter().map(|(name, value)| {
+        let dimensions = case.workload.dimensions(&case.by);
+        let texts = dimensions.iter().map(|(name, value)| {
             let value = joined(&display(*name, value));
             format!("{} {value}", words::dimension(*name))
         });
-        reported.collect::<Vec<_>>().join(semicolon())
+        texts.collect::<Vec<_>>().join(semicolon())
     })
 }
 
@@ -273,16 +275,16 @@ fn mpi(work: &MpiWorkload, pair: Option<&Pair>) -> String {
     let what = format!("{} ({})", work.mpi.label(), file_name(&work.mpi.library));
     let sizes = work.test.has_sizes().then(|| {
         let [low, high] = [work.from_bytes, work.to_bytes].map(size);
-        let of = match work.from_bytes == work.to_bytes {
+        let messages = match work.from_bytes == work.to_bytes {
             true => say!("plan-messages-of", size = low),
             false => say!("plan-messages", low = low, high = high),
         };
-        format!("; {of}")
+        format!("; {messages}")
     });
     format!("{what}: {}{}", details(&parts), sizes.unwrap_or_default())
 }
 
-/// A table has no room for folders; the plan in JSON has them.
+/// Returns the file name only: the table has no room for folders, which the plan in JSON has.
 fn file_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
@@ -295,7 +297,7 @@ fn cpus(numbers: &[u32]) -> String {
     joined(&say!("plan-cpus", n = numbers.len(), which = ranges(numbers)))
 }
 
-/// `0–3,8` for 0, 1, 2, 3, 8.
+/// Formats CPU numbers as ranges: `0–3,8` for 0, 1, 2, 3, 8.
 fn ranges(cpus: &[u32]) -> String {
     let mut ranges: Vec<(u32, u32)> = Vec::new();
     for cpu in cpus {

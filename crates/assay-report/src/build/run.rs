@@ -1,4 +1,4 @@
-//! The report of one run: values, limits, uncertainty and warnings.
+//! Report of one run: values, limits, uncertainty and warnings.
 
 mod clock;
 mod compute;
@@ -26,8 +26,8 @@ use assay_model::summary::Summary;
 use crate::document::{Block, Document};
 use context::Context;
 
-/// The report of a run. `run` adds what a summary does not hold: the clock, the cases that were
-/// planned and not reached, and the state of the host before and after.
+/// Builds the report of a run. `run` adds facts that a summary lacks: the clock, planned cases that
+/// were not reached, and the state of the host before and after.
 #[must_use]
 pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     let context = Context::new(summary, run);
@@ -46,7 +46,7 @@ pub fn run(summary: &Summary, run: Option<&Run>) -> Document {
     document
 }
 
-/// The same with its answer on top: one row for each thing that a reader wants to know.
+/// Builds the same report with the headline rows above its sections.
 #[must_use]
 pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
     let mut document = self::run(summary, run);
@@ -58,7 +58,7 @@ pub fn page(summary: &Summary, run: Option<&Run>) -> Document {
     document
 }
 
-/// The sections of a run's report about its results, for other pages: without what most readers skip.
+/// Returns the sections with results for other pages, without collapsed details.
 pub(super) fn published(summary: &Summary, run: Option<&Run>) -> Vec<Block> {
     let context = Context::new(summary, run);
     let mut document = Document::new("");

@@ -1,4 +1,4 @@
-//! A storage plan before anything is done: every phase, and the totals.
+//! Report of a storage plan before its execution: every phase, and the totals.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,10 +17,10 @@ use crate::locale::{comma, detailed, details, semicolon, word};
 use crate::precision::{percent_setting, setting};
 use crate::units::size;
 
-/// Targets that are named; of more only the number is reported.
+/// Maximum number of targets that are named; of more, the remaining number is reported.
 const NAMED: usize = 4;
 
-/// Everything that a plan would do.
+/// Builds the report of the whole plan.
 #[must_use]
 pub fn storage_plan(plan: &StoragePlan) -> Document {
     let mut document = Document::new(word("storage-plan-title"));
@@ -54,8 +54,8 @@ pub fn storage_plan(plan: &StoragePlan) -> Document {
     document
 }
 
-/// A case of a suite in words: what comes before, the workload, and how often it is measured. Its targets are
-/// `named` where nothing else names them.
+/// Describes a case of a suite: preconditioning, the workload, and its repetition. `named` includes
+/// the targets, for tables that do not name them elsewhere.
 pub(super) fn test_phrase(test: &StorageTest, named: bool) -> String {
     let before = match test.precondition_passes {
         0 => None,
@@ -70,7 +70,7 @@ pub(super) fn test_phrase(test: &StorageTest, named: bool) -> String {
     parts.collect::<Vec<_>>().join(semicolon())
 }
 
-/// One operation on a file tree in words; likewise with its folders.
+/// Describes one operation on a file tree; `named` includes the folders.
 pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
     let work = &test.workload;
     let stream = |(tree, stream): (&FileTree, &FileStream)| {
@@ -101,7 +101,7 @@ pub(super) fn files_phrase(test: &FileTest, named: bool) -> String {
     streams.chain(rate).collect::<Vec<_>>().join(semicolon())
 }
 
-/// The folders of a case.
+/// Returns the folders of a case.
 pub(super) fn folders(test: &FileTest) -> String {
     let mut folders: Vec<String> =
         test.workload.trees.iter().map(|tree| tree.anchor.display().to_string()).collect();
@@ -109,11 +109,11 @@ pub(super) fn folders(test: &FileTest) -> String {
     folders.join(comma())
 }
 
-/// The workload of a case in words, without its targets' sizes.
+/// Describes the workload of a case, without the sizes of its targets.
 fn phrase(test: &StorageTest, named: bool) -> String {
     let (plan, workload) = (StoragePlan { phases: Vec::new() }, &test.workload);
     let load = match (&test.point, &workload.load) {
-        // Which share it is, the other points of the curve will tell.
+        // The other points of the curve determine the share.
         (Some(CurvePoint::Bend { .. }), Load::ShareOf { arrivals, .. }) => {
             detailed(word("plan-near-the-knee"), law(*arrivals))
         }
@@ -173,12 +173,12 @@ fn name(phase: &StoragePhase) -> String {
     std::iter::once(phase.name.clone()).chain(loops).collect::<Vec<_>>().join(" ")
 }
 
-/// I/O that may be in flight at the same time, all streams and targets together.
+/// Returns the maximum number of I/O in flight, over all streams and targets.
 fn in_flight(workload: &StorageWorkload) -> u64 {
-    let of = |stream: &StorageStream| {
+    let in_flight = |stream: &StorageStream| {
         u64::from(stream.in_flight_per_target) * stream.targets.len() as u64
     };
-    workload.streams.iter().map(of).sum()
+    workload.streams.iter().map(in_flight).sum()
 }
 
 fn streams(workload: &StorageWorkload) -> String {
@@ -287,14 +287,14 @@ pub(super) fn targets(workload: &StorageWorkload) -> String {
     text
 }
 
-/// The same without how they are written to, which is a matter of the case.
+/// Returns the targets without fsync, which is a property of the case.
 pub(super) fn places(workload: &StorageWorkload) -> String {
     let mut workload = workload.clone();
     workload.targets.iter_mut().for_each(|it| it.sync_at_end = false);
     targets(&workload)
 }
 
-/// The shares of a curve's maximum rate that these are, in words.
+/// Describes the points of a curve by their shares of its maximum rate.
 pub(super) fn shares(tests: &[&StorageTest]) -> String {
     let mut percents = Vec::new();
     let mut bends = 0u64;
@@ -343,11 +343,11 @@ fn load(load: &Load, plan: &StoragePlan) -> String {
             say!("plan-at-most", value = setting(*bytes_per_s, Unit::BytePerSecond, 4))
         }
         Load::ShareOf { phase, percent: share, arrivals, .. } => {
-            let of = plan
+            let base = plan
                 .phases
                 .get(*phase)
                 .map_or(word("plan-maximum-rate"), |it| it.name.as_str());
-            let share = say!("plan-share-of", share = percent_setting(*share), what = of);
+            let share = say!("plan-share-of", share = percent_setting(*share), what = base);
             detailed(&share, law(*arrivals))
         }
     }

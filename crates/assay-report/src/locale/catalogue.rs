@@ -1,7 +1,7 @@
-//! The one catalogue of words: a Fluent file for each language, embedded.
+//! Message catalogue: one embedded Fluent file set for each language.
 //!
-//! Messages have neither digits nor units: those come in as arguments, written already. A message that is
-//! missing is a fault that the tests find; its identifier is what a reader would see.
+//! Messages contain neither digits nor units: arguments arrive already formatted. Tests detect
+//! missing messages; at run time the identifier appears in place of a missing message.
 
 use std::collections::HashMap;
 use std::str::FromStr as _;
@@ -14,14 +14,14 @@ use unic_langid::LanguageIdentifier;
 
 use super::{Language, Locale, number};
 
-/// What stands for a variable of a message.
+/// Value of a variable of a message.
 #[derive(Debug, Clone)]
 pub(crate) enum Argument {
-    /// Written already: a name, a quantity.
+    /// Formatted text: a name, a quantity.
     Text(String),
-    /// How many: chooses among plural forms.
+    /// Count, which selects the plural form.
     Count(u64),
-    /// A number as the invariant writer made it, `4.4` or `1.0`: its decimals choose among plural forms, too.
+    /// Number in invariant form, `4.4` or `1.0`; its decimals also select the plural form.
     Decimal(String),
 }
 
@@ -61,7 +61,7 @@ impl From<u32> for Argument {
     }
 }
 
-/// The text of a message in the current language.
+/// Formats a message in the current language; falls back to English, then to the identifier.
 pub(crate) fn said(id: &str, arguments: &[(&str, Argument)]) -> String {
     let given = given(arguments);
     let own = formatted(Language::current().locale, id, Some(&given));
@@ -83,30 +83,31 @@ fn given<'a>(arguments: &'a [(&'a str, Argument)]) -> FluentArgs<'a> {
     given
 }
 
-/// The text of a message without variables in the current language.
+/// Returns a message without variables in the current language.
 pub(crate) fn word(id: &str) -> &'static str {
     let found = |locale| catalogue(locale).words.get(id).copied();
     found(Language::current().locale).or_else(|| found(Locale::En)).unwrap_or("…")
 }
 
-/// The text of a message that only some languages have: what is English already is not in the catalogue.
+/// Returns a message that exists only in translations: its English text is in the code, not in the
+/// catalogue.
 pub(crate) fn translated(id: &str) -> Option<&'static str> {
     catalogue(Language::current().locale).words.get(id).copied()
 }
 
-/// The same with variables.
+/// Formats such a message with variables.
 pub(crate) fn translated_with(id: &str, arguments: &[(&str, Argument)]) -> Option<String> {
     formatted(Language::current().locale, id, Some(&given(arguments)))
 }
 
 struct Catalogue {
     bundle: FluentBundle<FluentResource>,
-    /// The messages without variables.
+    /// Messages without variables.
     words: HashMap<String, &'static str>,
 }
 
-/// The files of a language: the words of reports, what is doubtful and what failed, what commands say, and, but in
-/// English, what the doctor's checks say and what is said meanwhile.
+/// Files of a language: texts of reports, doubts and failures, and commands. Except in English also
+/// the texts of the doctor's checks and of progress messages.
 macro_rules! files {
     ($tag:literal $(, $more:literal)*) => {
         concat!(
@@ -142,13 +143,13 @@ impl Catalogue {
     fn of(locale: Locale) -> Self {
         let tag: LanguageIdentifier = locale.tag().parse().unwrap_or_default();
         let mut bundle = FluentBundle::new_concurrent(vec![tag]);
-        // Marks of direction around every value would be copied with it.
+        // Bidirectional isolation marks would be copied together with each value.
         bundle.set_use_isolating(false);
         bundle.set_formatter(Some(|value, _| match value {
             FluentValue::Number(count) => Some(number::grouped(&count.as_string())),
             _ => None,
         }));
-        // The tests read every file: what cannot be read here is left out, not a reason to stop.
+        // Tests parse every file; at run time unreadable entries are skipped.
         let resource = FluentResource::try_new(source(locale).to_owned());
         let resource = resource.unwrap_or_else(|(readable, _)| readable);
         let ids = messages(&resource);
@@ -159,7 +160,7 @@ impl Catalogue {
             let pattern = pattern(&bundle, &id);
             let text =
                 pattern.map(|it| bundle.format_pattern(it, None, &mut errors).into_owned());
-            // Once in the life of the program, for as long as it lives.
+            // Leaked at most once per process, and used for its lifetime.
             if let Some(text) = text.filter(|_| errors.is_empty()) {
                 words.insert(id, &*text.leak());
             }
@@ -168,7 +169,7 @@ impl Catalogue {
     }
 }
 
-/// `message`, and `message.attribute` where it has some.
+/// Returns `message` and, for each of its attributes, `message.attribute`.
 pub(super) fn messages(resource: &FluentResource) -> Vec<String> {
     use fluent_syntax::ast::Entry;
     let ids = resource.entries().filter_map(|entry| match entry {
@@ -195,7 +196,7 @@ fn pattern<'b>(
     }
 }
 
-/// With every variable given, or nothing.
+/// Formats a message, or returns `None` if a variable is missing.
 pub(super) fn formatted(
     locale: Locale,
     id: &str,

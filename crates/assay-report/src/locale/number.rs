@@ -1,23 +1,24 @@
-//! How numbers and dates are written in each language: decimal mark, digit groups, percent sign.
+//! Numbers and dates in each language: decimal mark, digit groups, percent sign.
 //!
-//! After Unicode CLDR 48, reviewed; see `docs/decisions`. Numbers come in as the invariant writer made them.
+//! Based on Unicode CLDR 48 and reviewed; see `docs/decisions`. Input numbers are in invariant
+//! form.
 
 use super::{Language, Locale};
 
-/// No line may break at these; both occur inside numbers.
+/// No-break spaces that occur inside numbers and before units.
 pub(crate) const SPACES: [char; 2] = [NO_BREAK, NARROW];
 const NO_BREAK: char = '\u{a0}';
 const NARROW: char = '\u{202f}';
 
-/// How one language writes numbers.
+/// Number format of a language.
 struct Marks {
     decimal: char,
     group: char,
-    /// Whole numbers of fewer digits are not grouped.
+    /// Minimum number of digits for which whole numbers are grouped.
     grouped_from: usize,
-    /// Between a number and its unit.
+    /// Space between a number and its unit.
     before_unit: char,
-    /// Between a number and a percent sign; none = they touch.
+    /// Space between a number and a percent sign; `None` = no space.
     before_percent: Option<char>,
 }
 
@@ -36,7 +37,7 @@ const fn marks(language: Language) -> Marks {
     Marks { decimal, group, grouped_from, before_unit, before_percent }
 }
 
-/// An invariant number, `-1234.50`, as the current language writes it. What is none stays as it is.
+/// Localises an invariant number such as `-1234.50`. Returns other text unchanged.
 pub(crate) fn grouped(number: &str) -> String {
     let marks = marks(Language::current());
     let (sign, digits) = number.split_at(usize::from(number.starts_with(['-', '+'])));
@@ -60,7 +61,8 @@ pub(crate) fn grouped(number: &str) -> String {
     text
 }
 
-/// The invariant form of what [`grouped`] wrote in this language; `None` of anything else.
+/// Parses the output of [`group_digits`] in a language back to invariant form; `None` for other
+/// text.
 pub(super) fn ungrouped(text: &str, language: Language) -> Option<String> {
     let marks = marks(language);
     let (sign, digits) = text.split_at(usize::from(text.starts_with(['-', '+'])));
@@ -71,22 +73,22 @@ pub(super) fn ungrouped(text: &str, language: Language) -> Option<String> {
         Some(fraction) => format!("{sign}{plain}.{fraction}"),
         None => format!("{sign}{plain}"),
     };
-    // Groups in other places, or none where there must be some, are another language's.
+    // Rejects misplaced or missing groups: such numbers are in another language.
     (language.write(|| grouped(&number)) == text).then_some(number)
 }
 
-/// A number with this many decimals.
+/// Formats a number with a fixed number of decimals.
 pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     grouped(&format!("{value:.decimals$}"))
 }
 
-/// The same without groups, for tables that are a tool's.
+/// Formats a number without digit groups, for tables in another tool's layout.
 pub(crate) fn decimal(value: f64, decimals: usize) -> String {
     let mark = marks(Language::current()).decimal.to_string();
     format!("{value:.decimals$}").replace('.', &mark)
 }
 
-/// A written number with a percent sign.
+/// Appends a percent sign to a formatted number.
 pub(crate) fn percent(number: &str) -> String {
     match marks(Language::current()).before_percent {
         Some(space) => format!("{number}{space}%"),
@@ -94,12 +96,12 @@ pub(crate) fn percent(number: &str) -> String {
     }
 }
 
-/// Between a number and its unit.
+/// Space between a number and its unit.
 pub(super) fn before_unit() -> char {
     marks(Language::current()).before_unit
 }
 
-/// A date of RFC 3339 as running text writes it; tables keep the form that sorts.
+/// Formats the date of an RFC 3339 time for running text; tables keep the sortable form.
 pub(crate) fn date(rfc3339: &str) -> String {
     let mut parts = rfc3339.get(..10).unwrap_or_default().split('-').map(str::parse::<usize>);
     let (Some(Ok(year)), Some(Ok(month @ 1..=12)), Some(Ok(day))) =
@@ -128,8 +130,8 @@ pub(crate) fn date(rfc3339: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// The months as they stand in a date: in the genitive where the language has one. Chinese, Japanese and
-/// Korean number them.
+/// Names of the months in dates: in the genitive if the language has one. Chinese, Japanese and
+/// Korean use numbers instead.
 fn months(locale: Locale) -> Option<[&'static str; 12]> {
     let names = match locale {
         Locale::En => {

@@ -1,4 +1,4 @@
-//! What every language must have, and that what is written can be read.
+//! Tests for completeness of every language, and for reading back formatted values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use super::{Language, Locale, catalogue, date, fixed, grouped};
 use crate::locale as units;
 
-/// The texts and the variables of one message, with those of all its forms.
+/// Texts and variables of a message, including all plural forms.
 #[derive(Debug, Default)]
 struct Message {
     texts: Vec<String>,
@@ -43,13 +43,13 @@ impl Message {
         }
     }
 
-    /// What is typed as it stands, between backticks.
+    /// Returns literal code between backticks.
     fn code(&self) -> BTreeSet<String> {
         let text = self.texts.concat();
         text.split('`').skip(1).step_by(2).map(str::to_owned).collect()
     }
 
-    /// Everything else.
+    /// Returns the text outside backticks.
     fn words(&self) -> String {
         self.texts.concat().split('`').step_by(2).collect::<Vec<_>>().join(" ")
     }
@@ -73,7 +73,7 @@ fn messages(locale: Locale) -> BTreeMap<String, Message> {
     found
 }
 
-/// A message that is missing, forgets a variable, or changes what is to be typed, is found here.
+/// Detects missing messages, missing variables, and changes to literal code.
 #[test]
 fn every_language_says_everything() {
     let english = messages(Locale::En);
@@ -86,8 +86,8 @@ fn every_language_says_everything() {
             assert_eq!(translated.variables, message.variables, "{locale:?}: {id}");
             assert_eq!(translated.code(), message.code(), "{locale:?}: {id}");
         }
-        let is_beside = |id: &&String| id.starts_with("check-") || id.starts_with("said-");
-        let unknown: Vec<_> = own.keys().filter(|it| !is_beside(it)).collect();
+        let is_in_code = |id: &&String| id.starts_with("check-") || id.starts_with("said-");
+        let unknown: Vec<_> = own.keys().filter(|it| !is_in_code(it)).collect();
         let unknown: Vec<_> =
             unknown.into_iter().filter(|id| !english.contains_key(*id)).collect();
         assert_eq!(unknown, Vec::<&String>::new(), "{locale:?}");
@@ -99,7 +99,7 @@ fn messages_have_neither_digits_nor_units() {
     let symbols =
         ["B/s", "bit", "Gbit", "Go", "Mo", "ГБ", "МБ", "KiB", "MiB", "GiB", "ms", "µs", "IOPS"];
     for locale in Locale::ALL {
-        // What a check expects has numbers of its own.
+        // Expected values of the doctor's checks contain numbers.
         let messages = messages(locale).into_iter().filter(|(id, _)| !id.starts_with("check-"));
         for (id, message) in messages {
             let words = message.words();
@@ -112,8 +112,9 @@ fn messages_have_neither_digits_nor_units() {
     }
 }
 
-/// A number and its unit are never on two lines, nor is a French colon, semicolon, question or exclamation mark on the line
-/// below its word: U+00A0 before the colon and inside quotation marks, U+202F before the others and before units.
+/// Checks that no line can break between a number and its unit, or before a French colon,
+/// semicolon, question or exclamation mark. French needs U+00A0 before the colon and inside
+/// quotation marks, and U+202F before the other marks and units.
 #[test]
 fn no_line_breaks_where_a_language_holds_together() {
     let units = ["%", "B", "KiB", "MiB", "GiB", "MB", "GB", "Kio", "Mio", "Gio", "КиБ", "МиБ"];
@@ -147,8 +148,8 @@ fn no_line_breaks_where_a_language_holds_together() {
     }
 }
 
-/// The doctor's checks say of themselves why they matter and what to change, in English beside the check. Every other
-/// language has it, and what is typed, such as a path or a setting, is typed the same.
+/// The doctor's checks contain their English reasons and advice. Every other language must
+/// translate them and keep literal text such as paths and settings.
 #[test]
 fn every_language_has_what_the_checks_say() {
     let folder =
@@ -184,8 +185,8 @@ fn every_language_has_what_the_checks_say() {
     assert!(checks > 70, "{checks}");
 }
 
-/// What is said meanwhile, and what the doctor saw: English where it is said, in every other language in the catalogue,
-/// with the same things in it.
+/// Progress messages and findings of the doctor have their English text in the code. Every other
+/// language must translate them with the same variables.
 #[test]
 fn every_language_has_what_is_said_meanwhile() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -197,22 +198,23 @@ fn every_language_has_what_is_said_meanwhile() {
     assert!(english.len() > 130, "{}", english.len());
     for locale in Locale::ALL.into_iter().filter(|it| *it != Locale::En) {
         let own = messages(locale);
-        let said = |id: &String| id.strip_prefix("said-").map(str::to_owned);
-        let ids: BTreeSet<String> = own.keys().filter_map(said).collect();
+        let phrase_id = |id: &String| id.strip_prefix("said-").map(str::to_owned);
+        let ids: BTreeSet<String> = own.keys().filter_map(phrase_id).collect();
         assert_eq!(ids, english.keys().cloned().collect(), "{locale:?}");
         for (id, template) in &english {
             let message = &own[&format!("said-{id}")];
-            let places = template.split('{').skip(1);
-            let places: BTreeSet<String> =
-                places.filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect();
-            assert_eq!(message.variables, places, "{locale:?}: {id}");
+            let variables = template.split('{').skip(1);
+            let variables: BTreeSet<String> =
+                variables.filter_map(|it| Some(it.split_once('}')?.0.to_owned())).collect();
+            assert_eq!(message.variables, variables, "{locale:?}: {id}");
             let typed = Message { texts: vec![template.clone()], ..Message::default() };
             assert_eq!(message.code(), typed.code(), "{locale:?}: {id}");
         }
     }
 }
 
-/// The texts of `phrase!` and of `Phrase::counted`, the last of which is the one for many, by their identifiers.
+/// Collects the texts of `phrase!` and `Phrase::counted` by identifier; the last text of the latter
+/// is the plural.
 fn phrases(code: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut put = |id: &str, template: &str| {
@@ -237,7 +239,7 @@ fn phrases(code: &str) -> BTreeMap<String, String> {
     found
 }
 
-/// A Latin letter that only looks Cyrillic cannot be searched for.
+/// A Latin letter that only looks Cyrillic breaks searching.
 #[test]
 fn no_word_mixes_scripts() {
     let is_cyrillic = |it: char| ('\u{400}'..='\u{52f}').contains(&it);
@@ -260,7 +262,7 @@ fn sources(folder: &std::path::Path, all: &mut String) {
     }
 }
 
-/// Every message that the code names exists, and it names all that exist.
+/// Checks that each message in the code exists, and that each existing message is used.
 #[test]
 fn the_code_and_the_catalogue_agree() {
     let mut all = String::new();
@@ -270,7 +272,7 @@ fn the_code_and_the_catalogue_agree() {
     sources(&root.join("../assay/src"), &mut all);
     sources(&root.join("../assay-console/src"), &mut all);
     let english = messages(Locale::En);
-    // The names of dimensions are found by those of the attributes.
+    // Names of dimensions are looked up by attribute.
     let named = english.keys().filter(|id| !id.starts_with("dimension-"));
     for id in named.filter_map(|id| id.split('.').next()) {
         assert!(all.contains(&format!("\"{id}\"")), "nobody says {id}");
@@ -285,8 +287,8 @@ fn the_code_and_the_catalogue_agree() {
 }
 
 fn check(locale: Locale, write: fn() -> String, expected: &str) {
-    let shown = Language::of(locale).write(write);
-    assert_eq!(shown.replace('\u{a0}', "~").replace('\u{202f}', "_"), expected, "{locale:?}");
+    let text = Language::of(locale).write(write);
+    assert_eq!(text.replace('\u{a0}', "~").replace('\u{202f}', "_"), expected, "{locale:?}");
 }
 
 #[test]
@@ -357,12 +359,12 @@ fn languages_are_found_by_their_tags() {
 }
 
 fn languages() -> impl Strategy<Value = Language> {
-    let of = |locale, has_invariant_units| Language { locale, has_invariant_units };
-    (proptest::sample::select(&Locale::ALL[..]), any::<bool>()).prop_map(move |(a, b)| of(a, b))
+    (proptest::sample::select(&Locale::ALL[..]), any::<bool>())
+        .prop_map(|(locale, has_invariant_units)| Language { locale, has_invariant_units })
 }
 
 proptest! {
-    /// The guarantee: what a page shows, read back, is the value that was measured, to its digits.
+    /// Guarantee: parsing a formatted value returns the measured value to its digits.
     #[test]
     fn what_is_written_is_read_back(
         value in (-12i32..15, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),
@@ -371,12 +373,12 @@ proptest! {
     ) {
         let text = language.write(|| units::quantity(value, unit, 4));
         let back = units::read(&text, unit, language);
-        // Four digits of it, which are not those of the value in bytes where the prefix is binary.
+        // Precision of four digits; with binary prefixes they differ from the digits in bytes.
         let close = |it: f64| (it - value).abs() <= value * 5.1e-4;
         prop_assert!(back.is_some_and(|it| close(it.value)), "{value} → {text} → {back:?}");
     }
 
-    /// Nor can it be taken for another: no language reads what another wrote as something else.
+    /// No language misreads a quantity of another language.
     #[test]
     fn no_language_misreads_another(
         value in (-9i32..13, 1.0f64..10.0).prop_map(|(e, m)| m * 10f64.powi(e)),

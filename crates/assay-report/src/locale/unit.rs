@@ -1,15 +1,16 @@
-//! The symbols of units in each language: one reviewed table, because CLDR has mixed scripts, no binary
-//! prefixes, no FLOP/s and no IOPS, and writes a gigabit as `Gb`.
+//! Unit symbols of each language, from one reviewed table. CLDR cannot be used: it mixes scripts,
+//! lacks binary prefixes, FLOP/s and IOPS, and abbreviates gigabit as `Gb`.
 //!
-//! Bits are written out everywhere (`Gbit/s`, never `Gb/s`), so that no letter's case tells them from bytes.
+//! Bits are written out everywhere (`Gbit/s`, never `Gb/s`), so that the case of a letter never
+//! distinguishes bits from bytes.
 
 use assay_model::quantity::{Quantity, Unit};
 
 use super::number::{before_unit, grouped, ungrouped};
 use super::{Language, Locale};
 
-/// Symbols that differ from the invariant ones. The parts of a symbol are looked up one by one: prefix
-/// and unit, each side of a slash.
+/// Symbols that differ from the invariant ones. Parts of a symbol are looked up separately: prefix
+/// with unit, on each side of the slash.
 const RUSSIAN: [(&str, &str); 23] = [
     ("B", "Б"),
     ("kB", "кБ"),
@@ -50,7 +51,7 @@ const FRENCH: [(&str, &str); 11] = [
     ("TiB", "Tio"),
     ("PiB", "Pio"),
 ];
-/// What I/O per second is called on pages; machine formats have `IO/s`.
+/// Symbol for I/O per second in reports; machine formats use `IO/s`.
 const IOPS: &str = "IOPS";
 
 fn table(language: Language) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
@@ -63,10 +64,10 @@ fn table(language: Language) -> impl Iterator<Item = &'static (&'static str, &'s
     first.iter().chain(second)
 }
 
-/// A symbol of the invariant writer as the current language has it: `GB/s` is `Go/s`.
+/// Localises an invariant symbol: `GB/s` becomes `Go/s`.
 pub(crate) fn symbol(invariant: &str) -> String {
     let language = Language::current();
-    // The letters of FLOP are an English word's and stay; what they are divided by goes with them.
+    // FLOP abbreviates English words and stays, together with its divisor.
     if invariant.ends_with("FLOP/s") || invariant == IOPS {
         return invariant.to_owned();
     }
@@ -77,7 +78,7 @@ pub(crate) fn symbol(invariant: &str) -> String {
     invariant.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// What the invariant writer wrote, `34.12 GB/s`, in the current language, held together.
+/// Localises a quantity in invariant form, `34.12 GB/s`, with a no-break space.
 pub(crate) fn localised(written: &str) -> String {
     let (number, unit) = written.split_once(' ').unwrap_or((written, ""));
     match unit {
@@ -86,17 +87,19 @@ pub(crate) fn localised(written: &str) -> String {
     }
 }
 
-/// A number that is written already with an invariant symbol.
+/// Appends the localised form of an invariant symbol to a formatted number.
 pub(crate) fn with_symbol(number: &str, invariant: &str) -> String {
     format!("{number}{}{}", before_unit(), symbol(invariant))
 }
 
-/// Thousands of I/O are not abbreviated on pages: a `k` has been read as a kilobyte. To some digits.
+/// Formats I/O per second without `k`, which readers mistake for kilobytes. Returns `None` for
+/// invariant units.
 pub(crate) fn iops(value: f64, digits: usize) -> Option<String> {
     if Language::current().has_invariant_units || !value.is_finite() {
         return None;
     }
-    // As the invariant writer does, which never rounds the digits before the decimal point of `284 kIO/s`.
+    // Like the invariant formatter, which never rounds digits before the decimal point of `284
+    // kIO/s`.
     let exponent = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
     let digits = digits.max(exponent.rem_euclid(3.0) as usize + 1);
     let rounded: f64 = format!("{value:.*e}", digits.saturating_sub(1)).parse().ok()?;
@@ -106,7 +109,7 @@ pub(crate) fn iops(value: f64, digits: usize) -> Option<String> {
     Some(localised(&format!("{number} {IOPS}")))
 }
 
-/// Reads what is written in a language as a quantity of this unit.
+/// Parses a localised quantity of the given unit.
 pub(crate) fn read(text: &str, unit: Unit, language: Language) -> Option<f64> {
     let space = |it: char| super::SPACES.contains(&it);
     let end = text.rfind(|it: char| it.is_ascii_digit())? + 1;

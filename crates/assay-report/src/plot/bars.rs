@@ -1,19 +1,20 @@
-//! A curve for a terminal: one bar per point of the first series, on the same scale as the plot.
+//! Bar chart for a terminal: one bar per point of the first series, on the same scale as the plot.
 
 use crate::document::{Plot, Point, Scale, Series};
 use crate::plot::scale::{Layout, label};
 use crate::precision::written;
 use crate::words::plainly;
 
-/// More points than this are thinned to those at powers of two.
+/// Maximum number of bars; beyond it only points at powers of two are drawn.
 const MOST_BARS: usize = 24;
-/// The shortest bar that still shows a shape.
+/// Minimum width at which a bar still shows the shape, in columns.
 const SHORTEST: usize = 8;
 const LONGEST: usize = 44;
-/// A block that is an eighth, two eighths … of a column wide.
+/// Blocks with a width of one eighth to seven eighths of a column.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/// A caption and the lines of the chart, none wider than `width` columns where the labels leave room.
+/// Renders a caption and the lines of the chart; lines fit `width` columns if the labels leave
+/// room.
 pub(crate) fn bars(plot: &Plot, width: usize) -> Vec<String> {
     let Some(series) = plot.series.first() else { return vec![] };
     if plot.rivals {
@@ -29,7 +30,7 @@ pub(crate) fn bars(plot: &Plot, width: usize) -> Vec<String> {
     let mut lines = vec![legend(plot, series, &y)];
     let mut before = "";
     for (row, point) in rows.iter().zip(&points) {
-        // The name of a range is at its first bar only.
+        // The name of a range is printed at its first bar only.
         let name = if row[0] == before { "" } else { &row[0] };
         before = &row[0];
         let band = if band == 0 { String::new() } else { format!("{name:<band$}  ") };
@@ -50,7 +51,7 @@ fn thinned(series: &Series) -> Vec<Point> {
     if powers.len() < 2 { series.points.clone() } else { powers }
 }
 
-/// Range, place and value of one bar.
+/// Returns range, position and value of one bar.
 fn labels(plot: &Plot, point: &Point) -> [String; 3] {
     let inside = plot.bands.iter().find(|band| point.x > band.from && point.x <= band.to);
     [
@@ -60,7 +61,7 @@ fn labels(plot: &Plot, point: &Point) -> [String; 3] {
     ]
 }
 
-/// At least a sliver, so that a value is never invisible.
+/// Draws at least one eighth, so that every value is visible.
 fn bar(share: f64, room: usize) -> String {
     let eighths = ((share * room as f64 * 8.0).round() as usize).max(1);
     let mut bar = "█".repeat(eighths / 8);

@@ -1,4 +1,4 @@
-//! Draws ratios with their intervals below each other: a forest plot.
+//! Draws forest plots: ratios with their intervals below each other.
 
 use assay_model::quantity::Unit;
 
@@ -14,16 +14,17 @@ const TOP: f64 = 30.0;
 const ROW: f64 = 22.0;
 const BELOW: f64 = 30.0;
 const GAP: f64 = 6.0;
-/// A range of ratios that is wider is drawn by factors, a narrower one by differences.
+/// Ratio of the ends above which the axis is logarithmic.
 const WIDE: f64 = 3.0;
 const MOST_TICKS: usize = 7;
 
-/// How high the picture is.
+/// Height of the picture.
 pub(crate) const fn height(forest: &Forest) -> f64 {
     TOP + forest.rows.len() as f64 * ROW + BELOW
 }
 
-/// The picture as one `<svg>` element. `id` distinguishes it from others of the same page.
+/// Renders the plot as one `<svg>` element. `id` distinguishes it from other plots of the same
+/// page.
 pub(crate) fn forest(forest: &Forest, id: usize) -> String {
     let height = height(forest);
     let floor = height - BELOW;
@@ -65,7 +66,7 @@ pub(crate) fn forest(forest: &Forest, id: usize) -> String {
     sheet.finish((WIDTH, height), id, (&forest.title, &forest.description))
 }
 
-/// Wide enough for all intervals and for no difference.
+/// Lays out the axis; it includes all intervals, the margin and the ratio 1.
 fn layout(forest: &Forest) -> Layout {
     let ends = forest.rows.iter().flat_map(|row| {
         let [low, high] = row.interval.unwrap_or([row.value, row.value]);
@@ -79,7 +80,7 @@ fn layout(forest: &Forest) -> Layout {
     let low = values.iter().copied().fold(1.0, f64::min);
     let high = values.iter().copied().fold(1.0, f64::max);
     let scale = if high / low > WIDE { Scale::Log10 } else { Scale::Near };
-    // A ratio of two is a factor, and no share.
+    // A ratio of two is a factor, not a percentage.
     let axis = Axis::new("", Unit::Count, scale);
     Layout::new(&axis, values.into_iter(), MOST_TICKS)
 }

@@ -1,5 +1,5 @@
-//! Heat maps: a cell for each pair, as SVG for pages and as a grid for a terminal. Every cell has its number; shades
-//! only lead the eye, from the best to what is farthest from it.
+//! Heat maps: one cell for each pair, as SVG for pages and as a grid for a terminal. Every cell
+//! contains its number; shades only guide the eye from the best value to the worst.
 
 use assay_model::benchmark::Better;
 
@@ -10,19 +10,19 @@ use crate::document::{Align, Cell, HeatMap, Table};
 use crate::locale::word;
 use crate::precision::written;
 
-/// Height of a row, and how wide a column or the names of the rows become.
+/// Height of a row, and maximum width of a column and of row names.
 const ROW: f64 = 32.0;
 const WIDEST: f64 = 200.0;
 const GAP: f64 = 6.0;
-/// How opaque the shade of the worst is: letters on it keep their contrast.
+/// Opacity of the worst cell; letters on it keep their contrast.
 const STRONGEST: f64 = 0.5;
-/// Digits of a cell.
+/// Significant digits of a cell.
 const DIGITS: usize = 3;
-/// Shares of the best from which on a shade counts, and how a terminal shows each.
+/// Lower bounds of the shares of the best value, each with its shade on a terminal.
 const SHADES: [(f64, char); 5] = [(0.9, '·'), (0.75, '░'), (0.5, '▒'), (0.25, '▓'), (0.0, '█')];
 
 impl HeatMap {
-    /// The best of all.
+    /// Returns the best value of the map.
     fn best(&self) -> f64 {
         let values = self.cells.iter().flatten().flatten().copied();
         let values = values.filter(|value| *value > 0.0);
@@ -32,7 +32,7 @@ impl HeatMap {
         }
     }
 
-    /// How near a value is to the best, 0 … 1.
+    /// Returns the closeness of a value to the best, 0 … 1.
     fn share(&self, value: f64, best: f64) -> f64 {
         let share = match self.better {
             Better::Higher => value / best,
@@ -51,23 +51,24 @@ impl HeatMap {
     }
 }
 
-/// Where rows begin, and how wide a column is.
+/// Returns the left edge of the first column, and the width of each column.
 fn columns(map: &HeatMap) -> [f64; 2] {
-    let of_names = map.names.iter().map(|name| width(name)).fold(0.0, f64::max);
+    let names_width = map.names.iter().map(|name| width(name)).fold(0.0, f64::max);
     let places =
         (0..map.names.len()).flat_map(|row| (0..map.names.len()).map(move |it| (row, it)));
     let texts = places.map(|(row, column)| width(&map.text(row, column)));
-    [of_names, texts.fold(of_names, f64::max)].map(|it| it.min(WIDEST) + 2.0 * GAP)
+    [names_width, texts.fold(names_width, f64::max)].map(|it| it.min(WIDEST) + 2.0 * GAP)
 }
 
-/// How wide and how high the picture is.
+/// Width and height of the picture.
 pub(crate) fn size(map: &HeatMap) -> (f64, f64) {
     let [left, column] = columns(map);
     let count = map.names.len() as f64;
     (left + count * column + GAP, (count + 1.0) * ROW + GAP)
 }
 
-/// The map as one `<svg>` element. `id` distinguishes it from other pictures of the same page.
+/// Renders the map as one `<svg>` element. `id` distinguishes it from other pictures of the same
+/// page.
 pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
     let ([left, column], best) = (columns(map), map.best());
     let mut sheet = Sheet::default();
@@ -94,7 +95,7 @@ pub(crate) fn svg(map: &HeatMap, id: usize) -> String {
     sheet.finish(size(map), id, (&map.title, &map.description))
 }
 
-/// The map as a table, where nothing can be drawn.
+/// Converts the map to a table, for output without pictures.
 pub(crate) fn table(map: &HeatMap) -> Table {
     let names = map.names.iter().map(|name| (name.as_str(), Align::Right));
     let columns: Vec<(&str, Align)> = std::iter::once(("", Align::Left)).chain(names).collect();
@@ -109,7 +110,8 @@ pub(crate) fn table(map: &HeatMap) -> Table {
     table
 }
 
-/// One letter for each cell, for a terminal too narrow for the table; `None` where even that does not fit.
+/// Renders one character per cell, for a terminal too narrow for the table; `None` if even that
+/// does not fit.
 pub(crate) fn shades(map: &HeatMap, width: usize) -> Option<Vec<String>> {
     let longest = map.names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     if longest + 2 * map.names.len() + 1 > width {

@@ -1,15 +1,15 @@
-//! Where words stand in a picture: none on another, none outside of it, and beside lines where there is room.
+//! Placement of labels in a picture: without overlap, inside the picture, and clear of lines if
+//! there is room.
 
-/// Size of all letters, in units of a picture.
+/// Font size of all labels, in units of the picture.
 pub(super) const FONT: f64 = 13.7;
-/// From one line of words to the next.
+/// Height of a line of text.
 pub(super) const LINE: f64 = 17.0;
-/// Width of a letter of an alphabet and of an ideograph, in sizes of the font: the mean of a word in the widest font
-/// that browsers take for `sans-serif`.
+/// Width of an alphabetic letter and of an ideograph, in font sizes: the mean of a word in the
+/// widest font that browsers use for `sans-serif`.
 const LETTER: f64 = 0.62;
 const IDEOGRAPH: f64 = 1.02;
 
-/// A rectangle.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Area {
     pub(super) left: f64,
@@ -38,13 +38,13 @@ impl Area {
     }
 }
 
-/// How wide a text is at most.
+/// Returns the maximum width of a text.
 pub(super) fn width(text: &str) -> f64 {
     let letter = |it: char| if it >= '\u{1100}' && it != '…' { IDEOGRAPH } else { LETTER };
     text.chars().map(letter).sum::<f64>() * FONT
 }
 
-/// As much of a text as fits.
+/// Truncates a text to the available width, with an ellipsis.
 pub(super) fn shortened(text: &str, room: f64) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -56,7 +56,7 @@ pub(super) fn shortened(text: &str, room: f64) -> String {
     short.trim_end().to_owned() + "…"
 }
 
-/// The words of one picture.
+/// Places labels in one picture.
 pub(super) struct Labels {
     sheet: Area,
     words: Vec<Area>,
@@ -69,9 +69,9 @@ impl Labels {
         Self { sheet, words: Vec::new(), lines: Vec::new() }
     }
 
-    /// Words keep off this line where they have a choice.
+    /// Makes labels avoid this line if they have a choice.
     pub(super) fn avoid(&mut self, from: (f64, f64), to: (f64, f64)) {
-        /// As far apart as that no word slips through.
+        /// Distance between samples of the line, short enough that no label fits between them.
         const STEP: f64 = 8.0;
         let (across, down) = (to.0 - from.0, to.1 - from.1);
         let steps = (across.hypot(down) / STEP).ceil().clamp(1.0, 200.0);
@@ -84,16 +84,16 @@ impl Labels {
         }
     }
 
-    /// Takes the first of these places for the upper left corner that is free of words and lines, or else of words;
-    /// `None` where there is none.
+    /// Takes the first of these positions of the upper left corner that is free of labels and
+    /// lines. Falls back to the first that is free of labels; returns `None` if there is none.
     pub(super) fn place(&mut self, text: &str, places: &[(f64, f64)]) -> Option<(f64, f64)> {
-        let is_free = |place: &(f64, f64), of_lines: bool| {
+        let is_free = |place: &(f64, f64), avoids_lines: bool| {
             let area = Area::of(text, *place);
             self.sheet.holds(&area)
                 && !self.words.iter().any(|it| it.meets(&area))
-                && !(of_lines && self.lines.iter().any(|it| it.meets(&area)))
+                && !(avoids_lines && self.lines.iter().any(|it| it.meets(&area)))
         };
-        let free = |of_lines| places.iter().copied().find(|place| is_free(place, of_lines));
+        let free = |avoids_lines| places.iter().copied().find(|it| is_free(it, avoids_lines));
         let place = free(true).or_else(|| free(false))?;
         self.words.push(Area::of(text, place));
         Some(place)

@@ -1,4 +1,4 @@
-//! Axes: which range they span, where their ticks are and what is at them.
+//! Axis layout: range, position and label of ticks.
 
 use assay_model::quantity::{Quantity, Unit};
 
@@ -8,7 +8,7 @@ use crate::precision::rounded;
 use crate::units;
 use crate::words::plainly;
 
-/// An axis laid out: positions between 0 and 1.
+/// Axis layout; positions are between 0 and 1.
 #[derive(Debug, Clone)]
 pub(super) struct Layout {
     scale: Scale,
@@ -19,14 +19,14 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// The horizontal axis of a plot, with room for its marks.
+    /// Lays out the horizontal axis of a plot, including its marks.
     pub(super) fn horizontal(plot: &Plot) -> Self {
         let values = plot.series.iter().flat_map(|series| series.points.iter().map(|p| p.x));
         let marks = plot.marks.iter().map(|mark| mark.value);
         Self::with_limits(&plot.x, values.collect(), marks, MOST_TICKS_ACROSS)
     }
 
-    /// The vertical axis of a plot, with room for intervals and the limit.
+    /// Lays out the vertical axis of a plot, including intervals and the limit.
     pub(super) fn vertical(plot: &Plot) -> Self {
         let points = plot.series.iter().flat_map(|series| &series.points);
         let values = points
@@ -35,7 +35,8 @@ impl Layout {
         Self::with_limits(&plot.y, values.flatten().collect(), limit, MOST_TICKS_UP)
     }
 
-    /// A ceiling that is far above the values would press them into a corner: the axis does not reach it.
+    /// Lays out an axis. Ignores ceilings far above the values, which would be squeezed into a
+    /// corner.
     fn with_limits(
         axis: &Axis,
         values: Vec<f64>,
@@ -49,7 +50,7 @@ impl Layout {
         Self::new(axis, values.into_iter().chain(near), most)
     }
 
-    /// Whether a value is on the axis.
+    /// Whether a value is not above the axis.
     pub(super) fn reaches(&self, value: f64) -> bool {
         value <= self.high * (1.0 + 1e-9)
     }
@@ -68,7 +69,7 @@ impl Layout {
             Scale::Log10 => log10(low, high),
         };
         let mut layout = Self { scale: axis.scale, low, high, ticks: vec![] };
-        // There is no run one and a half; what counts no things has no two whole ticks.
+        // Counts have whole ticks only, unless fewer than two ticks are whole.
         let is_whole = |value: &f64| value.fract() == 0.0;
         let counts =
             axis.unit == Unit::Count && values.iter().copied().filter(is_whole).count() > 1;
@@ -80,7 +81,7 @@ impl Layout {
         layout
     }
 
-    /// Where a value is between the ends of the axis, clamped to them.
+    /// Returns the position of a value between the ends of the axis, clamped to them.
     pub(super) fn position(&self, value: f64) -> f64 {
         let at = |value: f64| match self.scale {
             Scale::Linear | Scale::Near => value,
@@ -91,21 +92,22 @@ impl Layout {
         if position.is_nan() { 0.0 } else { position.clamp(0.0, 1.0) }
     }
 
-    /// The label of the lower and of the upper end.
+    /// Returns the labels of the lower and the upper end.
     pub(super) fn ends(&self, unit: Unit) -> [String; 2] {
         [self.low, self.high].map(|end| plainly(&label(end, unit)))
     }
 }
 
-/// How many times the highest value a ceiling may be and still be drawn: the curve has two thirds of the picture then.
+/// Maximum ratio of a drawn ceiling to the highest value: the curve then has two thirds of the
+/// picture.
 const FAR: f64 = 1.5;
-/// The same where equal distances are equal factors.
+/// The same for logarithmic axes.
 const FAR_IN_DECADES: f64 = 30.0;
 const MOST_TICKS_ACROSS: usize = 9;
 const MOST_TICKS_UP: usize = 6;
 const MOST_DECADES: i32 = 12;
 
-/// In steps of 1, 2 or 5 times a power of ten.
+/// Steps of 1, 2 or 5 times a power of ten.
 fn linear(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
     let span = if high > low { high - low } else { low.abs().max(1.0) };
     let rough = span / most as f64;
@@ -122,7 +124,7 @@ fn linear(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
     (first * step, last * step, ticks)
 }
 
-/// Every power of two, or every second, fourth …; the axis begins and ends at the values.
+/// Steps of every power of two, or every second, fourth …; the axis begins and ends at the values.
 fn log2(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
     let first = low.log2().floor() as i32;
     let last = high.log2().ceil() as i32;
@@ -136,13 +138,13 @@ fn log2(low: f64, high: f64, most: usize) -> (f64, f64, Vec<f64>) {
     (low, if high > low { high } else { low * 2.0 }, ticks.filter(inside).collect())
 }
 
-/// 1, 2 and 5 times powers of ten over few decades, powers of ten over many.
+/// Steps of 1, 2 and 5 times powers of ten over few decades, of powers of ten over many.
 fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     const FEW_DECADES: i32 = 4;
     let first = low.log10().floor() as i32;
     let last = high.log10().ceil() as i32;
     let factors: &[f64] = if last - first <= FEW_DECADES { &[1.0, 2.0, 5.0] } else { &[1.0] };
-    // A range of hundreds of decades is a fault somewhere, but no reason for hundreds of ticks.
+    // A range of hundreds of decades is a fault elsewhere; the number of ticks stays bounded.
     let stride = ((last - first) / MOST_DECADES).max(1) as usize;
     let all: Vec<f64> = (first..=last)
         .step_by(stride)
@@ -155,14 +157,14 @@ fn log10(low: f64, high: f64) -> (f64, f64, Vec<f64>) {
     (below, above, all.into_iter().filter(|tick| *tick >= below && *tick <= above).collect())
 }
 
-/// As few digits as say the value exactly, held together.
+/// Formats a value exactly with as few digits as possible, with a no-break space before its unit.
 pub(crate) fn label(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Byte if value >= 0.0 && value < 2f64.powi(63) => units::size(value as u64),
-        // Shares are read as percentages, here as in tables.
+        // Shares are percentages, as in tables.
         Unit::Ratio => units::in_percent(&label(100.0 * value, Unit::Count)),
         Unit::Count => {
-            /// Up to three digits before the point leave room for one behind it.
+            /// From this value on, whole numbers keep all their digits.
             const EXACT_FROM: f64 = 1000.0;
             let digits = if value.abs() < EXACT_FROM { 4 } else { 12 };
             grouped(&rounded(value, digits).to_string())

@@ -1,7 +1,7 @@
-//! Writes the elements of a picture as SVG.
+//! Writes SVG elements.
 //!
-//! Colours are attributes, because a picture in a file of its own has no style; pages override them by attribute
-//! for dark screens.
+//! Colours are attributes, because a picture in its own file has no style sheet. Pages override
+//! them with attribute selectors for dark screens.
 
 use std::fmt::Write as _;
 
@@ -15,7 +15,7 @@ pub(super) const GRID: &str = "#D0D7DE";
 pub(super) const BAND: &str = "#EAEEF2";
 pub(super) const LIMIT: &str = "#B52B0C";
 
-/// One picture in writing.
+/// SVG picture under construction.
 #[derive(Default)]
 pub(super) struct Sheet {
     elements: String,
@@ -30,7 +30,7 @@ impl Sheet {
         );
     }
 
-    /// A rectangle that lets the paper shine through, with an edge of this colour and width.
+    /// Draws a translucent rectangle with an edge of the given colour and width.
     pub(super) fn shade(
         &mut self,
         [x0, y0, x1, y1]: [f64; 4],
@@ -52,7 +52,7 @@ impl Sheet {
         );
     }
 
-    /// Lets what is below shine through.
+    /// Draws a translucent polygon.
     pub(super) fn area(&mut self, points: &[(f64, f64)], fill: &str) {
         let points = pairs(points);
         let _ = writeln!(
@@ -69,23 +69,23 @@ impl Sheet {
         );
     }
 
-    /// A text by its upper left corner.
+    /// Draws text at its upper left corner.
     pub(super) fn text(&mut self, text: &str, (left, top): (f64, f64), fill: &str) {
-        /// From the upper edge to the line that letters stand on, in sizes of the font.
+        /// Distance from the upper edge to the baseline, in font sizes.
         const BASE: f64 = 0.95;
         let (x, y, text) = (short(left), short(top + BASE * FONT), escaped(text));
         let _ =
             writeln!(self.elements, "<text x=\"{x}\" y=\"{y}\" fill=\"{fill}\">{text}</text>");
     }
 
-    /// A text that there is no place for.
+    /// Adds invisible text, for a label that does not fit.
     pub(super) fn hidden(&mut self, text: &str) {
         let _ = writeln!(self.elements, "<text display=\"none\">{}</text>", escaped(text));
     }
 
-    /// What a pointer over a place says; nothing of it is drawn.
+    /// Adds an invisible tooltip at a point.
     pub(super) fn hover(&mut self, (x, y): (f64, f64), text: &str) {
-        /// As wide as a finger can meet.
+        /// Radius that a finger can hit.
         const RADIUS: f64 = 8.0;
         let (x, y, text) = (short(x), short(y), escaped(text));
         let _ = writeln!(
@@ -94,8 +94,8 @@ impl Sheet {
         );
     }
 
-    /// The picture as one `<svg>` element with title and description. `id` distinguishes it from other plots of
-    /// the same page.
+    /// Returns the picture as one `<svg>` element with title and description. `id` distinguishes it
+    /// from other plots of the same page.
     pub(super) fn finish(
         self,
         (width, height): (f64, f64),
@@ -114,10 +114,10 @@ impl Sheet {
     }
 }
 
-/// How wide a page shows it, where that is not what its style has for all: as it was drawn, or until letters are as
-/// small as they may be.
+/// Returns the style that limits the displayed width, unless the picture has the default width. The
+/// picture shrinks until letters have their minimum size.
 fn shown(width: f64) -> String {
-    /// Letters of so many pixels are read without effort, WCAG 2.2 names none.
+    /// Minimum letter size for comfortable reading, in pixels; WCAG 2.2 gives none.
     const SMALLEST: f64 = 11.0;
     if (width - f64::from(SIZE.0)).abs() < 0.1 {
         return String::new();
@@ -126,12 +126,12 @@ fn shown(width: f64) -> String {
     format!(" style=\"min-width: {least}px; max-width: {width}px\"")
 }
 
-/// Text as XML holds it.
+/// Escapes text for XML.
 pub(crate) fn escaped(text: &str) -> String {
     plain::visible(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A tenth of a pixel is finer than anybody sees.
+/// Rounds to a tenth of a pixel, which is finer than visible.
 fn short(value: f64) -> f64 {
     (value * 10.0).round() / 10.0
 }

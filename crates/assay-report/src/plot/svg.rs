@@ -1,4 +1,4 @@
-//! Draws a plot as SVG: bands, grid, limit and marks, then curves, then the words that name them.
+//! Draws a plot as SVG: bands, grid, limit and marks, then curves, then labels.
 //!
 //! Colours are few and fixed (the blue, vermillion and bluish green of Okabe and Ito, which people
 //! with any kind of colour vision distinguish).
@@ -10,30 +10,31 @@ use crate::document::{Plot, Point, Series};
 use crate::precision::written;
 use crate::words::plainly;
 
-/// Width and height at which a plot is shown.
+/// Width and height of a displayed plot.
 pub(crate) const SIZE: (u32, u32) = (760, 400);
 const WIDTH: f64 = SIZE.0 as f64;
 const HEIGHT: f64 = SIZE.1 as f64;
 const TOP: f64 = 48.0;
 const FLOOR: f64 = HEIGHT - 56.0;
-/// Where the values of the horizontal axis begin: below the lowest value of the vertical one, which the first of them would
-/// meet if it were higher.
+/// Top of the tick labels of the horizontal axis, below the lowest tick label of the vertical axis;
+/// higher up the first of them would collide with it.
 const BELOW_FLOOR: f64 = FLOOR + LINE / 2.0;
 const RIGHT: f64 = 24.0;
-/// Room for the names of several curves beside their ends.
+/// Minimum right margin for series names.
 const RIGHT_WITH_NAMES: f64 = 90.0;
-/// Room for the values of the vertical axis, at least.
+/// Minimum left margin for tick labels.
 const LEFT: f64 = 60.0;
-/// Between a word and what it is about.
+/// Distance between a label and its object.
 const GAP: f64 = 6.0;
 
 pub(super) const CURVES: [&str; 7] = [
     "#0072B2", "#D55E00", "#009E73", "#995D81",
-    // Grey, sky blue and ochre, between light and dark, so that dark screens need no others.
+    // Grey, sky blue and ochre of medium lightness, so that dark screens need no other colours.
     "#7D8590", "#3A8FC7", "#B07D00",
 ];
 
-/// The plot as one `<svg>` element. `id` distinguishes it from other plots of the same page.
+/// Renders the plot as one `<svg>` element. `id` distinguishes it from other plots of the same
+/// page.
 pub(crate) fn svg(plot: &Plot, id: usize) -> String {
     let mut canvas = Canvas::new(plot);
     canvas.draw();
@@ -53,9 +54,9 @@ struct Canvas<'a> {
 impl<'a> Canvas<'a> {
     fn new(plot: &'a Plot) -> Self {
         let (x, y) = (Layout::horizontal(plot), Layout::vertical(plot));
-        let of_ticks = y.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
+        let ticks_width = y.ticks.iter().map(|(_, label)| width(label)).fold(0.0, f64::max);
         let names = plot.series.iter().map(|series| width(&series.name)).fold(0.0, f64::max);
-        // And a little, or the longest would be cut where the sum is rounded down.
+        // Adds a little, otherwise rounding of the sum would truncate the longest name.
         let with_names = (names + 3.0 * GAP + 0.1).clamp(RIGHT_WITH_NAMES, WIDTH / 3.0);
         let right = if plot.series.len() > 1 { with_names } else { RIGHT };
         Self {
@@ -64,7 +65,7 @@ impl<'a> Canvas<'a> {
             labels: Labels::new(WIDTH, HEIGHT),
             x,
             y,
-            left: (of_ticks + 2.0 * GAP).clamp(LEFT, WIDTH / 4.0),
+            left: (ticks_width + 2.0 * GAP).clamp(LEFT, WIDTH / 4.0),
             right: WIDTH - right,
         }
     }
@@ -84,8 +85,8 @@ impl<'a> Canvas<'a> {
             for point in &series.points {
                 let (x, y) = (label(point.x, self.plot.x.unit), point.y);
                 let value = written(y, self.plot.y.unit, 4);
-                let said = plainly(&format!("{}, {x}: {value}", series.name));
-                self.sheet.hover(self.at(point), &said);
+                let tooltip = plainly(&format!("{}, {x}: {value}", series.name));
+                self.sheet.hover(self.at(point), &tooltip);
             }
         }
     }
@@ -102,7 +103,7 @@ impl<'a> Canvas<'a> {
         FLOOR - position * (FLOOR - TOP)
     }
 
-    /// Every second range is shaded, and each is named at the top if the name fits.
+    /// Shades every second range, and labels each at the top if its name fits.
     fn bands(&mut self) {
         for (index, band) in self.plot.bands.iter().enumerate() {
             let [from, to] = [band.from, band.to].map(|it| self.across(self.x.position(it)));
@@ -135,7 +136,7 @@ impl<'a> Canvas<'a> {
         self.sheet.line(&axes, INK, 1.0);
     }
 
-    /// The limit and the marks that are near enough to be drawn.
+    /// Draws the limit and the marks that are within the axes.
     fn lines(&mut self) {
         let limit = self.plot.limit.as_ref().filter(|it| self.y.reaches(it.value));
         if let Some(limit) = limit {
@@ -166,16 +167,17 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Around the points with an interval: along the lower ends and back along the upper ones.
+    /// Returns the polygon around the intervals: along the lower ends and back along the upper
+    /// ones.
     fn interval_band(&self, points: &[Point]) -> Vec<(f64, f64)> {
-        let end = |which: usize| {
-            let known = points.iter().filter_map(move |p| Some((p, p.interval?[which])));
+        let end = |index: usize| {
+            let known = points.iter().filter_map(move |p| Some((p, p.interval?[index])));
             known.map(|(p, y)| self.at(&Point { y, ..*p })).collect::<Vec<_>>()
         };
         end(0).into_iter().chain(end(1).into_iter().rev()).collect()
     }
 
-    /// Names of the axes, then their values; one that would run into its neighbour is left to the grid.
+    /// Labels the axes and their ticks; hides tick labels that would overlap their neighbour.
     fn axes(&mut self) {
         let y = shortened(&self.plot.y.label, WIDTH - 2.0 * GAP);
         self.word(&y, [(GAP, GAP)], INK);
@@ -195,8 +197,8 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Several curves are named: in the margin, pushed apart where they would overlap and joined to their ends by a
-    /// line; a single point beside itself.
+    /// Labels the series if there are several. Names are in the margin, spread so that they do not
+    /// overlap, with a line to the end of their curve; the name of a single point is next to it.
     fn names(&mut self) {
         if self.plot.series.len() < 2 {
             return;
@@ -216,7 +218,7 @@ impl<'a> Canvas<'a> {
             if !self.word(name, [(dot.0 + GAP, y - LINE / 2.0)], INK) {
                 continue;
             }
-            // Letters need more contrast than a line: only the dot has its colour.
+            // Text needs more contrast than a line: only the dot is coloured.
             self.sheet.dot(dot, 3.0, colour);
             self.sheet.line(&[*point, dot], colour, 0.7);
         }
@@ -235,7 +237,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Beside its line; of one that is far away only where it is.
+    /// Labels the limit next to its line, or at the top if it is above the axis.
     fn limit(&mut self) {
         let Some(limit) = &self.plot.limit else { return };
         let (text, y) = match self.y.reaches(limit.value) {
@@ -249,7 +251,7 @@ impl<'a> Canvas<'a> {
         self.word(&text, places.chain(below), LIMIT);
     }
 
-    /// Each beside its upright line, one below the other so that none is hidden.
+    /// Labels each mark next to its vertical line, in different rows so that all stay visible.
     fn marks(&mut self) {
         for mark in &self.plot.marks {
             let is_near = self.x.reaches(mark.value);
@@ -268,7 +270,7 @@ impl<'a> Canvas<'a> {
         }
     }
 
-    /// Whether there was a place for it.
+    /// Draws a label at the first free position; returns whether there was one.
     fn word(
         &mut self,
         text: &str,
@@ -279,17 +281,17 @@ impl<'a> Canvas<'a> {
         let place = self.labels.place(text, &places);
         match place {
             Some(place) => self.sheet.text(text, place, colour),
-            // A page has the same texts in every language, wherever their lengths leave room.
+            // Hidden text keeps the set of texts equal in all languages, whatever their lengths.
             None => self.sheet.hidden(text),
         }
         place.is_some()
     }
 }
 
-/// Heights at which names stand, as near to their ascending wishes as they can without overlap, none among the values below
-/// the picture.
-fn apart(wishes: &[f64]) -> Vec<f64> {
-    let mut heights = wishes.to_vec();
+/// Spreads ascending heights so that labels do not overlap, close to the desired heights and above
+/// the tick labels of the horizontal axis.
+fn apart(desired: &[f64]) -> Vec<f64> {
+    let mut heights = desired.to_vec();
     for i in 1..heights.len() {
         heights[i] = heights[i].max(heights[i - 1] + LINE);
     }

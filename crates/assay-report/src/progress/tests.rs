@@ -1,4 +1,4 @@
-//! What is said of a run while it goes on, in pipes and on terminals.
+//! Tests of the progress line, in pipes and on terminals.
 
 use assay_model::benchmark::MpiTest;
 use assay_model::event::{Sample, Stopped};
@@ -60,7 +60,7 @@ fn what_is_left_and_how_much_it_is() {
     assert_eq!(progress.value_of("a"), Some(value.clone()));
     progress.say("a, preparation 2");
     assert!(progress.line(15.0, 80).ends_with(&format!("a, preparation 2  {value}")));
-    // A case that needed less than it was given takes what remains of its time with it.
+    // A case that ends early takes the rest of its planned time with it.
     let done = RunEvent::CaseFinished { case: "a".to_owned(), stopped: Stopped::Precise };
     progress.see(&done, 16.0);
     progress.see(&RunEvent::CaseStarted { case: "b".to_owned() }, 16.0);
@@ -72,7 +72,7 @@ fn what_is_left_and_how_much_it_is() {
     assert_eq!(progress.line(99.0, 80), "⠇ finishing");
 }
 
-/// On a terminal of 80 columns a name is shortened, and what has been measured stays.
+/// On a terminal of 80 columns the name is shortened and the value stays complete.
 #[test]
 fn a_value_is_never_cut() {
     const CASE: &str = "memory.latency/numa:0/bytes=134217728";
@@ -97,7 +97,7 @@ fn a_value_is_never_cut() {
     assert!(progress.line(15.0, 79).contains("memory.latency/numa:0/128 MiB, pre"));
 }
 
-/// Of all sizes of messages that one stands for a case that stands for the machine.
+/// The same message size represents the case and the machine.
 #[test]
 fn of_many_sizes_one_stands_for_a_case() {
     for (test, metric, expected) in [
@@ -118,7 +118,7 @@ fn of_many_sizes_one_stands_for_a_case() {
     }
 }
 
-/// What is left as the line says it, without the sign that moves anyhow.
+/// Returns the remaining time of the line, without the spinner, which changes anyway.
 fn left(progress: &Progress, elapsed_s: f64) -> String {
     let line = progress.line(elapsed_s, 200);
     line.split_whitespace().skip(2).collect::<Vec<_>>().join(" ")
@@ -138,7 +138,8 @@ fn a_case_that_takes_longer_than_planned_is_said_to() {
     assert_eq!(left(&progress, 114.0), "0:20 left b");
 }
 
-/// Cases before their time, after it, none at all, and several in turns: within two seconds it is another time.
+/// Cases within their time, overdue, none at all, and several in turns: the time changes within two
+/// seconds.
 #[test]
 fn what_is_left_never_stands_still() {
     let case = |id: &str| RunEvent::CaseStarted { case: id.to_owned() };
@@ -165,7 +166,7 @@ fn what_is_left_never_stands_still() {
     }
 }
 
-/// A case of round trips has no goodput, and a case of transfers has it beside all else.
+/// A round-trip case has no goodput; for a transfer goodput takes precedence.
 #[test]
 fn what_stands_for_a_case_is_what_it_has() {
     let question = NetworkQuestion::Latency(Latency {
@@ -211,7 +212,7 @@ fn what_stands_for_a_case_is_what_it_has() {
     }
 }
 
-/// Rounds and rates that are tried lead to a result: each is shown until there is another, and the result at last.
+/// Rounds and tried rates are steps: each is shown until the next one, and finally the result.
 #[test]
 fn steps_stand_for_a_case_until_there_is_a_result() {
     let mut progress = Progress::of(&plan());
@@ -236,7 +237,7 @@ fn steps_stand_for_a_case_until_there_is_a_result() {
     }
 }
 
-/// Whatever goes on or does not: who looks twice within two seconds sees another line.
+/// In every state, two lines within two seconds differ.
 #[test]
 fn the_line_never_stands_still() {
     let mut beginning = Progress::default();

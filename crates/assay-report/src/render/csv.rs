@@ -10,7 +10,7 @@ use assay_model::summary::{Estimate, Summary};
 
 use crate::words;
 
-/// Parameters get this prefix, because a parameter may be called like a column: LINPACK's `n`.
+/// Prefix of parameter columns, because a parameter may have the name of a column: LINPACK's `n`.
 const PREFIX: &str = "parameters.";
 const BEFORE: [&str; 4] = ["run", "host", "benchmark", "metric"];
 const AFTER: [&str; 16] = [
@@ -32,7 +32,7 @@ const AFTER: [&str; 16] = [
     "warnings",
 ];
 
-/// What follows the parameters of a pair.
+/// Columns after the parameters of a pair.
 const OF_PAIR: [&str; 18] = [
     "a",
     "b",
@@ -54,7 +54,7 @@ const OF_PAIR: [&str; 18] = [
     "runs_to_tell",
 ];
 
-/// The estimates of a summary with a row of headings; nothing else, not even a comment.
+/// Renders the estimates of a summary with a row of headings; nothing else, not even a comment.
 ///
 /// # Panics
 /// Never: writing to memory cannot fail, and all rows have the same length.
@@ -73,7 +73,7 @@ pub fn summary(summary: &Summary) -> String {
     written(std::iter::once(head.collect()).chain(rows))
 }
 
-/// The pairs of a comparison with a row of headings, likewise.
+/// Renders the pairs of a comparison with a row of headings.
 ///
 /// # Panics
 /// Never: writing to memory cannot fail, and all rows have the same length.
@@ -88,7 +88,7 @@ pub fn comparison(comparison: &Comparison) -> String {
     written(std::iter::once(head.collect()).chain(rows))
 }
 
-/// The points of a history with a row of headings, likewise.
+/// Renders the points of a history with a row of headings.
 ///
 /// # Panics
 /// Never: writing to memory cannot fail, and all rows have the same length.
@@ -127,7 +127,7 @@ pub fn history(history: &History) -> String {
     written(std::iter::once(head.map(str::to_owned).into()).chain(rows))
 }
 
-/// No field is a formula to whatever opens the table.
+/// Writes records; no field can be a formula in a spreadsheet program.
 fn written(records: impl Iterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     for record in records {
@@ -208,7 +208,7 @@ fn row(run: &str, estimate: &Estimate, names: &BTreeSet<Attribute>) -> Vec<Strin
     row
 }
 
-/// Shortest form that reads back as the same number; empty when there is none.
+/// Formats a number in the shortest form that reads back as the same number; empty without a value.
 fn number(value: Option<f64>) -> String {
     match value {
         Some(value) if value.is_finite() => serde_json::Number::from_f64(value)

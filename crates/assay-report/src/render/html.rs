@@ -1,7 +1,7 @@
-//! One self-contained HTML page: styles, plots and one script inside, nothing loaded.
+//! Self-contained HTML page: styles, plots and one script inside, nothing loaded.
 //!
-//! The script sorts tables and changes the language. It is the only one that the page's own policy lets run: its
-//! digest stands in it, so that nothing that others wrote could be one.
+//! The script sorts tables and switches the language. The content security policy allows only this
+//! script by its digest, so that no foreign text can run as a script.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -17,10 +17,10 @@ use crate::plot;
 
 mod texts;
 
-/// SHA-256 of the script as it stands in a page, in base64; a test compares them.
+/// SHA-256 of the embedded script in base64; a test compares them.
 const SCRIPT: &str = "/hEElnDs9QGlgEO6DDFplKBk4AKXrnRIlxaY52+4hRg=";
 
-/// The page of a document, in the language that is being written.
+/// Renders a document as a page in the current language.
 ///
 /// # Panics
 /// Never: the template writes to memory.
@@ -29,13 +29,13 @@ pub fn document(document: &Document) -> String {
     written(document, None, String::new())
 }
 
-/// The page of what `make` builds, with the same in every other language to choose from, and a link to the file
-/// with the data it was made from.
+/// Renders the document built by `make` as a page, with all other languages to choose from and a
+/// link to the file with its data.
 #[must_use]
 pub fn page(make: &dyn Fn() -> Document, raw: Option<&str>) -> String {
     let own = make();
-    let plainly = |document: &Document| written(document, raw, String::new());
-    let texts = texts::of_all(&|| plainly(&make()), &plainly(&own));
+    let without_texts = |document: &Document| written(document, raw, String::new());
+    let texts = texts::of_all(&|| without_texts(&make()), &without_texts(&own));
     written(&own, raw, texts)
 }
 
@@ -62,16 +62,16 @@ fn written(document: &Document, raw: Option<&str>, texts: String) -> String {
 #[derive(Template)]
 #[template(path = "page.html")]
 struct Page<'a> {
-    /// The tag of the language that it is in.
+    /// BCP 47 tag of the page's language.
     lang: &'static str,
     is_invariant: bool,
     script: &'static str,
-    /// Places and texts of the headings.
+    /// Indices and texts of the headings.
     headings: Vec<(usize, &'a str)>,
     document: &'a Document,
-    /// Where the data are.
+    /// Link to the file with the data.
     raw: Option<&'a str>,
-    /// The page in all languages.
+    /// Texts of the page in all languages.
     texts: String,
 }
 
@@ -79,9 +79,9 @@ struct Page<'a> {
 #[template(path = "blocks.html")]
 struct Blocks<'a> {
     blocks: &'a [Block],
-    /// Distinguishes the plots of one page.
+    /// Offset that distinguishes the plots of one page.
     prefix: usize,
-    /// Notes that a row refers to already.
+    /// Notes that a row already refers to.
     marked: RefCell<BTreeSet<usize>>,
 }
 
@@ -103,24 +103,24 @@ impl Blocks<'_> {
         plot::heat_svg(map, self.prefix + index)
     }
 
-    /// Details have their own numbers for plots, out of the way of those around them.
+    /// Plots in details have their own range of numbers, distinct from those outside.
     fn inside(&self, blocks: &[Block], index: &usize) -> String {
         self::blocks(blocks, (self.prefix + index + 1) * 1000)
     }
 
-    /// The first row that refers to a note is the place to go back to.
+    /// Returns the anchor of the first row that refers to a note, for the link back.
     fn first(&self, mark: &usize) -> String {
         let is_first = self.prefix == 0 && self.marked.borrow_mut().insert(*mark);
         if is_first { format!(" id=\"row-{mark}\"") } else { String::new() }
     }
 
-    /// A note about the whole run has no row to go back to.
+    /// Whether a row refers to the note; a note about the whole run has none.
     fn has_row(&self, mark: &usize) -> bool {
         self.marked.borrow().contains(mark)
     }
 }
 
-/// What a screen reader says of a table that can be scrolled.
+/// Label of a scrollable table for screen readers.
 fn label(table: &Table) -> &str {
     match table.caption.as_str() {
         "" => table.columns.first().map_or("", |column| column.title.as_str()),
@@ -128,12 +128,12 @@ fn label(table: &Table) -> &str {
     }
 }
 
-/// By what its column sorts: the value in base units, where its text is a number.
+/// Returns the sort key of a cell: its value in base units if its text is a number.
 fn key(cell: &Cell) -> String {
     let first = cell.text.split(' ').next().unwrap_or_default();
     let language = Language::current();
-    let shown = first.trim_end_matches(['%', '\u{a0}', '\u{202f}']);
-    let value = Unit::ALL.iter().find_map(|unit| read(shown, *unit, language));
+    let number = first.trim_end_matches(['%', '\u{a0}', '\u{202f}']);
+    let value = Unit::ALL.iter().find_map(|unit| read(number, *unit, language));
     match value {
         Some(it) if it.value.is_finite() => format!(" data-k=\"{}\"", it.value),
         _ => String::new(),
@@ -156,7 +156,7 @@ const fn align(align: &Align) -> &'static str {
     }
 }
 
-/// The class of a cell: the side of its column, its tone, and whether it is one word or a long text.
+/// Returns the class of a cell: alignment, tone, and whether it is unbreakable or long.
 fn class(cell: &Cell, column: &Align) -> String {
     let extent = if is_whole(&cell.text) {
         " whole"
@@ -168,25 +168,27 @@ fn class(cell: &Cell, column: &Align) -> String {
     format!("{} {}{extent}", align(column), tone(&cell.tone))
 }
 
-/// Letters of a text that a narrow screen would break into more than two lines.
+/// Letters above which a narrow screen would break a text into more than two lines.
 const LONG: usize = 20;
 
-/// Letters of a date with its time, and of a run.
+/// Letters of a date with its time, and of a run identifier.
 const LONGEST_WHOLE: usize = 24;
 
-/// Whether it holds a date or a run, which browsers break at their hyphens, and little else.
+/// Whether a text is mainly a date or a run identifier, which browsers break at hyphens.
 fn is_whole(text: &str) -> bool {
     let digit = |letter: Option<&u8>| letter.is_some_and(u8::is_ascii_digit);
-    let around = |letters: &[u8]| {
+    let is_hyphen_in_digits = |letters: &[u8]| {
         letters.get(1) == Some(&b'-') && digit(letters.first()) && digit(letters.get(2))
     };
-    text.len() <= LONGEST_WHOLE && text.as_bytes().windows(3).any(around)
+    text.len() <= LONGEST_WHOLE && text.as_bytes().windows(3).any(is_hyphen_in_digits)
 }
 
-/// Text whose dates and runs are not broken over lines. What is around them is never blank: the page has the same texts
-/// in a language that begins with a date.
+/// Escapes text and prevents breaks inside dates and run identifiers. The text around them is never
+/// blank: in every language the page must have the same number of texts, also if one begins with a
+/// date.
 fn unbroken(text: &str) -> String {
-    /// Takes no room. As a character it would be made visible, as everything is that others could hide words behind.
+    /// Word joiner, without width. It is an entity because the character itself would be made
+    /// visible, like all characters that can hide text.
     const JOINER: &str = "&#8288;";
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     let mut words: Vec<&str> = Vec::new();
@@ -256,7 +258,7 @@ mod tests {
         }
     }
 
-    /// A browser refuses a script whose digest is another.
+    /// A browser refuses a script with another digest.
     #[test]
     fn the_policy_names_the_script() {
         let page = document(&Document::new("x"));

@@ -1,7 +1,7 @@
-//! The machine-readable result: every field of the summary, and words beside identifiers.
+//! Machine-readable results: every field of the summary, and texts in addition to identifiers.
 //!
-//! Numbers are in base units and never localised; what is not finite, and so is no JSON number, is
-//! `null`.
+//! Numbers are in base units and never localised. Non-finite numbers, which JSON cannot represent,
+//! are `null`.
 
 use std::collections::BTreeMap;
 
@@ -170,13 +170,13 @@ struct DifferenceOut<'a> {
     text: String,
 }
 
-/// One JSON document and a final line break.
+/// Renders the summary as one JSON document and a final line break.
 #[must_use]
 pub fn summary(summary: &Summary) -> String {
     Language::INVARIANT.write(|| written(&summary_out(summary)))
 }
 
-/// The comparison as one JSON document and a final line break.
+/// Renders the comparison as one JSON document and a final line break.
 #[must_use]
 pub fn comparison(comparison: &Comparison) -> String {
     let out = || {
@@ -198,7 +198,7 @@ pub fn comparison(comparison: &Comparison) -> String {
     Language::INVARIANT.write(out)
 }
 
-/// The history as one JSON document and a final line break.
+/// Renders the history as one JSON document and a final line break.
 #[must_use]
 pub fn history(history: &History) -> String {
     written(&HistoryOut {
@@ -242,18 +242,18 @@ fn summary_out(summary: &Summary) -> SummaryOut<'_> {
 }
 
 fn trust(summary: &Summary) -> TrustOut {
-    let of_row = |row: build::Row<'_>| {
+    let row_reason = |row: build::Row<'_>| {
         let distrust = row.distrust?;
         let (case, metric) = (row.estimate.case.clone(), row.estimate.metric.clone());
         let (id, text) = (distrust.id().to_owned(), words::distrust(distrust));
         Some(DistrustOut { case: Some(case), metric: Some(metric), id, text })
     };
-    let of_run = |doubt: &Doubt| {
+    let run_reason = |doubt: &Doubt| {
         let text = words::doubt(doubt).text;
         DistrustOut { case: None, metric: None, id: doubt.id().to_owned(), text }
     };
-    let rows = build::rows(summary).into_iter().filter_map(of_row);
-    let because: Vec<_> = trust::contention(summary).map(of_run).chain(rows).collect();
+    let rows = build::rows(summary).into_iter().filter_map(row_reason);
+    let because: Vec<_> = trust::contention(summary).map(run_reason).chain(rows).collect();
     TrustOut { verdict: if because.is_empty() { "trusted" } else { "untrusted" }, because }
 }
 
@@ -328,17 +328,17 @@ fn limit(limit: &Limit) -> LimitOut {
 }
 
 fn doubt(doubt: &Doubt) -> SaidOut<'_> {
-    let said = words::doubt(doubt).plainly();
+    let words = words::doubt(doubt).plainly();
     let arguments = match doubt {
-        // Its words are all there is.
+        // The doubt consists of its text only.
         Doubt::Reported { .. } => Value::Null,
         _ => tagged(doubt).1,
     };
-    SaidOut { id: doubt.id(), text: said.text, advice: said.advice, arguments }
+    SaidOut { id: doubt.id(), text: words.text, advice: words.advice, arguments }
 }
 
 fn failure(it: &CaseFailure) -> FailureOut<'_> {
-    let said = words::failure(&it.failure).plainly();
+    let words = words::failure(&it.failure).plainly();
     let arguments = match it.failure {
         Failure::Reported { .. } => Value::Null,
         _ => tagged(&it.failure).1,
@@ -348,14 +348,14 @@ fn failure(it: &CaseFailure) -> FailureOut<'_> {
         case: &it.case,
         host: &it.host,
         id: it.failure.id(),
-        reason: said.text,
-        advice: said.advice,
+        reason: words.text,
+        advice: words.advice,
         arguments,
         because: it.because.as_deref(),
     }
 }
 
-/// Identifier and arguments of what is stored as both.
+/// Splits a value that is stored as identifier and arguments.
 fn tagged(it: &impl Serialize) -> (Value, Value) {
     let mut stored = value(it);
     (stored["id"].take(), stored["arguments"].take())

@@ -1,4 +1,4 @@
-//! Markdown with the front matter of a documentation site, and its pictures as files beside it.
+//! Markdown with the front matter of Microsoft Learn, and its plots as separate SVG files.
 
 use crate::build::Published;
 use crate::document::Block;
@@ -7,26 +7,26 @@ use crate::plot;
 
 use super::markdown;
 
-/// A picture of a page: the name of its file, and what is in it.
+/// SVG file of a plot on a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Picture {
-    /// The name of the file.
+    /// File name.
     pub name: String,
-    /// The picture.
+    /// Contents of the file.
     pub svg: String,
 }
 
-/// The whole page. Its pictures are linked where files are named after `beside`; the points of every curve are a
-/// table in any case.
+/// Renders the page. If `stem` is given, it links plots as `STEM-1.svg` and so on; the points of
+/// every curve are a table in any case.
 #[must_use]
-pub fn document(page: &Published, beside: Option<&str>) -> (String, Vec<Picture>) {
+pub fn document(page: &Published, stem: Option<&str>) -> (String, Vec<Picture>) {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut day = page.measured.get(..10).unwrap_or_default().split('-');
     let date = match (day.next(), day.next(), day.next()) {
         (Some(year), Some(month), Some(day)) => format!("ms.date: {month}/{day}/{year}\n"),
         _ => String::new(),
     };
-    let (text, pictures) = content(page, beside);
+    let (text, pictures) = content(page, stem);
     let text = format!(
         "---\ntitle: {}\ndescription: {}\nms.topic: concept-article\n{date}ms.contentlocale: {}\n---\n{text}",
         quoted(&page.document.title),
@@ -36,26 +36,26 @@ pub fn document(page: &Published, beside: Option<&str>) -> (String, Vec<Picture>
     (text, pictures)
 }
 
-fn content(page: &Published, beside: Option<&str>) -> (String, Vec<Picture>) {
+fn content(page: &Published, stem: Option<&str>) -> (String, Vec<Picture>) {
     let mut pictures: Vec<Picture> = Vec::new();
     let mut linked = page.document.clone();
-    let Some(stem) = beside else { return (markdown::document(&linked), pictures) };
+    let Some(stem) = stem else { return (markdown::document(&linked), pictures) };
     let mut links = Vec::new();
     linked.blocks = Vec::new();
     for block in &page.document.blocks {
-        if let Block::Plot(shown) = block {
+        if let Block::Plot(plot) = block {
             let number = pictures.len() + 1;
             let name = format!("{stem}-{number}.svg");
-            let place = format!("assay-picture-{number}");
-            links.push((place.clone(), markdown::picture(&shown.title, &name)));
-            linked.paragraph(crate::document::Tone::Plain, place);
-            pictures.push(Picture { name, svg: plot::svg(shown, number) });
+            let placeholder = format!("assay-picture-{number}");
+            links.push((placeholder.clone(), markdown::picture(&plot.title, &name)));
+            linked.paragraph(crate::document::Tone::Plain, placeholder);
+            pictures.push(Picture { name, svg: plot::svg(plot, number) });
         }
         linked.blocks.push(block.clone());
     }
     let mut text = markdown::document(&linked);
-    for (place, link) in links {
-        text = text.replacen(&format!("\n{place}\n"), &format!("\n{link}\n"), 1);
+    for (placeholder, link) in links {
+        text = text.replacen(&format!("\n{placeholder}\n"), &format!("\n{link}\n"), 1);
     }
     (text, pictures)
 }

@@ -1,4 +1,4 @@
-//! Markdown as GitHub reads it.
+//! GitHub-flavoured Markdown.
 
 use assay_model::plain;
 
@@ -7,11 +7,11 @@ use crate::locale::{Language, colon, fact};
 use crate::plot;
 use crate::precision::written;
 
-/// The whole document.
+/// Renders the whole document.
 #[must_use]
 pub fn document(document: &Document) -> String {
     let mut parts = vec![format!("# {}", inline(&document.title))];
-    // A picture of a table that is there is left out.
+    // Omits a plot if the table that follows has the same content.
     let next = document.blocks.iter().skip(1).map(Some).chain([None]);
     let texts = document.blocks.iter().zip(next).filter(|(it, next)| match (it, next) {
         (Block::Forest(_), _) => false,
@@ -46,13 +46,13 @@ fn block(block: &Block) -> String {
     }
 }
 
-/// What Markdown would take for markup is made plain text; line breaks become spaces.
+/// Escapes Markdown markup; line breaks become spaces.
 fn inline(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     let second = text.chars().nth(1);
     for (at, c) in text.char_indices() {
         match c {
-            // At the beginning of a line it would be a list, an underline or a call to somebody; before a
+            // At the beginning of a line it would start a list, an underline or a mention; before a
             // digit it is a sign.
             '=' | '+' | '-' | '@'
                 if at == 0 && second.is_none_or(|it| !it.is_ascii_digit()) =>
@@ -61,7 +61,7 @@ fn inline(text: &str) -> String {
                 escaped.push(c);
             }
             '\n' | '\r' => escaped.push(' '),
-            // Pages in a language keep numbers and units together; invariant ones are searched and cut.
+            // Localised pages keep numbers and units together; invariant ones are searched and cut.
             '\u{a0}' if Language::current() == Language::INVARIANT => escaped.push(' '),
             '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '|' | '#' => {
                 escaped.push('\\');
@@ -74,7 +74,7 @@ fn inline(text: &str) -> String {
     escaped.trim().to_owned()
 }
 
-/// A link to a picture in a file beside the page.
+/// Links a picture file next to the page.
 pub(super) fn picture(title: &str, file: &str) -> String {
     format!("![{}](<{}>)", inline(title), file.replace(['<', '>', '\n'], "_"))
 }
@@ -125,7 +125,7 @@ fn cell(cell: &Cell) -> String {
     text.into_iter().chain(marks).collect::<Vec<_>>().join(" ")
 }
 
-/// Every point of every curve, since Markdown cannot draw.
+/// Tabulates every point of every curve, because Markdown cannot draw.
 fn curve(plot: &Plot) -> String {
     let mut columns = vec![(plot.x.label.as_str(), Align::Right)];
     columns.extend(plot.series.iter().map(|series| (series.name.as_str(), Align::Right)));

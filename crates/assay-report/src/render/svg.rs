@@ -1,11 +1,11 @@
-//! All plots of a document as one picture, below each other with their titles.
+//! All plots of a document in one picture, below each other with their titles.
 
 use std::fmt::Write as _;
 
 use crate::document::{Block, Document};
 use crate::plot;
 
-/// The picture, or `None` where the document has no plot.
+/// Renders the picture, or returns `None` if the document has no plot.
 #[must_use]
 pub fn document(document: &Document) -> Option<String> {
     let mut pictures = Vec::new();
@@ -37,14 +37,14 @@ pub fn document(document: &Document) -> Option<String> {
 
 /// Width and height of a plot.
 const WHOLE: (f64, f64) = (plot::SIZE.0 as f64, plot::SIZE.1 as f64);
-/// Room for a title, in the picture's units.
+/// Height of a title, in the picture's units.
 const TITLE: f64 = 32.0;
 
-/// One of them.
+/// Plot of the picture.
 struct Picture<'d> {
     title: &'d str,
     size: (f64, f64),
-    /// By its number.
+    /// Draws the plot with a number that is unique in the picture.
     draw: Box<dyn Fn(usize) -> String + 'd>,
 }
 

@@ -1,4 +1,4 @@
-//! Text for a terminal of a given width.
+//! Renders documents as text for a terminal of a given width.
 
 mod table;
 mod wrap;
@@ -8,30 +8,30 @@ use crate::plot::{bars, heat_table, shades};
 use assay_model::plain::in_columns;
 use wrap::{columns, one_line, padded, plain, wrap};
 
-/// How to write for a terminal.
+/// Options of text output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
-    /// Columns of the terminal; less than 20 is taken as 20.
+    /// Columns of the terminal; at least 20 are used.
     pub width: usize,
     /// Whether to use colours and bold letters.
     pub colour: bool,
-    /// Whether to write out what most readers skip.
+    /// Whether to include details that most readers skip.
     pub details: bool,
 }
 
 impl Default for Options {
-    /// 80 columns, no colour, no details.
+    /// Returns 80 columns, no colour, no details.
     fn default() -> Self {
         Self { width: 80, colour: false, details: false }
     }
 }
 
-/// What stands left of all but headings.
+/// Indent of everything except headings.
 const INDENT: usize = 2;
 const NARROWEST: usize = 20;
 
-/// The whole document. No line ends in a space, and none is wider than requested, unless a single
-/// word is.
+/// Renders the whole document. No line ends in a space. Only a line with a single word may be wider
+/// than requested.
 #[must_use]
 pub fn document(document: &Document, options: &Options) -> String {
     let options = Options { width: options.width.max(NARROWEST), ..*options };
@@ -53,8 +53,7 @@ pub fn document(document: &Document, options: &Options) -> String {
     lines.iter().map(|line| format!("{}\n", plain(line).trim_end())).collect()
 }
 
-/// One line in lines of at most `width` columns, broken between words; what follows the first stands a little
-/// to the right of it.
+/// Wraps a line to at most `width` columns between words, with a hanging indent.
 #[must_use]
 pub fn folded(line: &str, width: usize) -> String {
     if columns(line) <= width {
@@ -70,7 +69,8 @@ pub fn folded(line: &str, width: usize) -> String {
     first.chain(rest).collect::<Vec<_>>().join("\n")
 }
 
-/// What a name stands for beside it, in lines of at most `width` columns; the explanation begins at `column`.
+/// Formats a name and its explanation in lines of at most `width` columns; the explanation begins
+/// at `column`.
 #[must_use]
 pub fn beside(name: &str, column: usize, explanation: &str, width: usize) -> String {
     let lines = wrap(explanation, width.max(NARROWEST).saturating_sub(column).max(NARROWEST));
@@ -95,7 +95,7 @@ impl Writer {
             Block::Facts(facts) => self.facts(facts),
             Block::Table(table) => self.table(table),
             Block::Plot(plot) => self.plot(plot),
-            // A picture of a table that is there.
+            // The table with the same content follows.
             Block::Forest(_) => vec![],
             Block::HeatMap(map) => self.heat_map(map),
             Block::Notes(notes) => notes.iter().flat_map(|note| self.note(note)).collect(),
@@ -114,7 +114,7 @@ impl Writer {
         }
     }
 
-    /// Columns right of the indent.
+    /// Columns to the right of the indent.
     const fn inner(&self) -> usize {
         self.options.width - INDENT
     }
@@ -137,11 +137,11 @@ impl Writer {
         [indented(caption), indented(rest)].concat()
     }
 
-    /// With numbers where they fit, or else with shades.
+    /// Renders numbers if they fit, otherwise shades.
     fn heat_map(&self, map: &HeatMap) -> Vec<String> {
         let table = heat_table(map);
         let lines = table::lines(&table, self.inner(), &|cell, text| self.cell(cell, text));
-        // What does not fit is broken into several lines for each row.
+        // A table that does not fit has several lines for each row.
         let fits = lines.len() <= map.names.len() + 2
             && lines.iter().all(|line| columns(line) <= self.inner());
         let shaded = shades(map, self.inner()).filter(|_| !fits);
@@ -161,7 +161,7 @@ impl Writer {
         let room = self.inner().saturating_sub(column + 2 + indent).max(1);
         for (name, (_, value)) in names.iter().zip(&facts.facts) {
             let mut values = wrap(value, room).into_iter();
-            // A name too long for its column gets its own line.
+            // A name too long for its column has its own line.
             if columns(name) > column {
                 lines.extend(indented_by(INDENT + indent, wrap(name, self.inner() - indent)));
             } else {
@@ -204,7 +204,7 @@ impl Writer {
         indented(lines).iter().map(|line| self.toned(tone, line)).collect()
     }
 
-    /// A cell's text, already padded.
+    /// Colours the padded text of a cell.
     fn cell(&self, cell: &Cell, text: &str) -> String {
         let tone = if cell.marks.is_empty() { cell.tone } else { Tone::Doubt };
         self.toned(tone, text)
@@ -223,7 +223,7 @@ impl Writer {
         self.styled("1", text)
     }
 
-    /// ANSI select graphic rendition, kept off the spaces around the text.
+    /// Applies ANSI select graphic rendition, except to the spaces around the text.
     fn styled(&self, code: &str, text: &str) -> String {
         let inside = text.trim();
         if !self.options.colour || inside.is_empty() {

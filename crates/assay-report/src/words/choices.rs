@@ -1,4 +1,4 @@
-//! Limits, engines, knees and verdicts in words.
+//! Texts of limits, engines, knees and verdicts.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use crate::locale as units;
 use crate::locale::{comma, fixed, semicolon, word};
 use crate::precision;
 
-/// What a limit consists of, or who says so.
+/// Explains the factors or the source of a limit.
 #[must_use]
 pub fn basis(basis: &Basis) -> String {
     match basis {
@@ -40,7 +40,7 @@ pub fn basis(basis: &Basis) -> String {
     }
 }
 
-/// The factors of Rpeak, naming which clock it is.
+/// Explains the factors of Rpeak, including the kind of clock.
 #[must_use]
 pub fn factors(rpeak: Rpeak) -> String {
     say!(
@@ -51,7 +51,7 @@ pub fn factors(rpeak: Rpeak) -> String {
     )
 }
 
-/// What of a host was used up.
+/// Returns the message identifier of a saturated resource.
 #[must_use]
 pub const fn resource(resource: Resource) -> &'static str {
     match resource {
@@ -61,7 +61,7 @@ pub const fn resource(resource: Resource) -> &'static str {
     }
 }
 
-/// What a measure needs that is not here, and how it can be.
+/// Explains a missing requirement of a measurement, with advice.
 fn missing(missing: Missing) -> Said {
     match missing {
         Missing::Host => reported!("missing-host"),
@@ -76,7 +76,7 @@ fn missing(missing: Missing) -> Said {
     }
 }
 
-/// The option that gives it, where an option does.
+/// Returns the option that provides the requirement, if there is one.
 const fn option(missing: Missing) -> Option<&'static str> {
     match missing {
         Missing::Host => Some("--to HOST"),
@@ -91,7 +91,8 @@ const fn option(missing: Missing) -> Option<&'static str> {
     }
 }
 
-/// The benchmarks that were left out, those that one option gives together: `network.tcp, network.icmp (--to HOST)`.
+/// Lists omitted benchmarks, grouped by the option that enables them: `network.tcp, network.icmp
+/// (--to HOST)`.
 #[must_use]
 pub fn left_out(omitted: &[Omitted]) -> String {
     let mut kinds: Vec<(Missing, Vec<&str>)> = Vec::new();
@@ -109,18 +110,18 @@ pub fn left_out(omitted: &[Omitted]) -> String {
     kinds.iter().map(text).collect::<Vec<_>>().join(semicolon())
 }
 
-/// What was left out for want of that, and on which hosts, where others have it.
+/// Explains why a benchmark was omitted, and on which hosts if others ran it.
 #[must_use]
 pub fn omitted(omitted: &Omitted) -> Said {
-    let mut said = missing(omitted.reason);
+    let mut explanation = missing(omitted.reason);
     if !omitted.hosts.is_empty() {
         let names: Vec<&str> = omitted.hosts.iter().map(String::as_str).collect();
-        let _ = write!(said.text, " ({})", hosts(&names));
+        let _ = write!(explanation.text, " ({})", hosts(&names));
     }
-    said
+    explanation
 }
 
-/// Why a value is not to be relied on.
+/// Explains why a value is unreliable.
 #[must_use]
 pub fn distrust(distrust: Distrust) -> String {
     match distrust {
@@ -134,7 +135,7 @@ pub fn distrust(distrust: Distrust) -> String {
     }
 }
 
-/// The same where the width of an interval is told elsewhere.
+/// Explains why a value is unreliable, without the width of its interval.
 #[must_use]
 pub fn distrust_alike(found: Distrust) -> String {
     match found {
@@ -145,7 +146,7 @@ pub fn distrust_alike(found: Distrust) -> String {
     }
 }
 
-/// Why I/O was issued by this engine.
+/// Explains the choice of the I/O engine.
 #[must_use]
 pub fn engine_reason(reason: &EngineReason) -> String {
     match reason {
@@ -170,7 +171,8 @@ pub fn engine_reason(reason: &EngineReason) -> String {
     }
 }
 
-/// Why a response curve has no knee, by its stored name; runs of format 1 say it in words.
+/// Explains why a response curve has no knee, from its stored name; runs of format 1 store the text
+/// itself.
 #[must_use]
 pub fn knee(id: &str) -> &str {
     match id {
@@ -183,7 +185,8 @@ pub fn knee(id: &str) -> &str {
     }
 }
 
-/// What a try on the way to a rate that keeps a goal has shown, by its stored name.
+/// Explains the outcome of one try of a search for the rate that keeps a goal, from its stored
+/// name.
 #[must_use]
 pub fn shown(id: &str) -> &str {
     match id {
@@ -194,29 +197,29 @@ pub fn shown(id: &str) -> &str {
     }
 }
 
-/// What differs between two conditions although nobody asked for it.
+/// Explains an unrequested difference between two conditions.
 #[must_use]
 pub fn difference(difference: &Difference) -> String {
     let Difference { aspect, of, a, b } = difference;
-    let what = self::aspect(*aspect, of);
+    let name = self::aspect(*aspect, of);
     match aspect {
-        Aspect::Load => say!("differ-load", what = what, a = a, b = b),
+        Aspect::Load => say!("differ-load", what = name, a = a, b = b),
         Aspect::Steal => {
             let [a, b] =
                 [a, b].map(|share| share.parse().map_or(share.clone(), super::percent));
-            say!("differ", what = what, a = a, b = b)
+            say!("differ", what = name, a = a, b = b)
         }
-        Aspect::Order => say!("differ-order", what = what, a = a, b = b),
+        Aspect::Order => say!("differ-order", what = name, a = a, b = b),
         Aspect::ArraySize | Aspect::FileSize => {
             let size = |text: &str| text.parse().ok().map(units::size);
             let [a, b] = [a, b].map(|it| size(it).unwrap_or_else(|| it.clone()));
-            say!("differ", what = what, a = a, b = b)
+            say!("differ", what = name, a = a, b = b)
         }
-        _ => say!("differ", what = what, a = a, b = b),
+        _ => say!("differ", what = name, a = a, b = b),
     }
 }
 
-/// What may differ, with the name where there are several.
+/// Names an aspect of the environment, including its instance if there are several.
 #[must_use]
 pub fn aspect(aspect: Aspect, of: &str) -> String {
     let id = match aspect {
@@ -244,7 +247,7 @@ pub fn aspect(aspect: Aspect, of: &str) -> String {
     word(id).to_owned()
 }
 
-/// What a comparison says about the second condition.
+/// Returns the verdict of a comparison about the second condition.
 #[must_use]
 pub fn verdict(verdict: Verdict) -> &'static str {
     word(match verdict {

@@ -1,4 +1,4 @@
-//! Every doubt in words: what is doubtful, and what to do about it.
+//! Explanations and advice of every doubt.
 
 mod law;
 mod machine;
@@ -13,12 +13,14 @@ use crate::locale as units;
 use crate::locale::{fixed, in_percent as percent_of, word};
 use crate::precision;
 
-/// What is doubtful, and what to do about it.
+/// Explains a doubt, with advice.
 #[must_use]
 pub fn doubt(doubt: &Doubt) -> Said {
-    let said = of_hosts(doubt).or_else(|| interval(doubt));
-    let said = said.or_else(|| spread(doubt)).or_else(|| law::said(doubt));
-    said.or_else(|| machine::said(doubt))
+    of_hosts(doubt)
+        .or_else(|| interval(doubt))
+        .or_else(|| spread(doubt))
+        .or_else(|| law::said(doubt))
+        .or_else(|| machine::said(doubt))
         .or_else(|| storage::said(doubt))
         .unwrap_or_else(|| measurer::said(doubt))
 }
@@ -58,8 +60,8 @@ fn of_hosts(doubt: &Doubt) -> Option<Said> {
             ))
         }
         Doubt::OnHost { host, doubt } => {
-            let said = self::doubt(doubt);
-            Some(Said::new(format!("{host}: {}", said.text), said.advice))
+            let explanation = self::doubt(doubt);
+            Some(Said::new(format!("{host}: {}", explanation.text), explanation.advice))
         }
         _ => None,
     }
@@ -69,7 +71,7 @@ fn interval(doubt: &Doubt) -> Option<Said> {
     let more = |by_tool| word(if by_tool { "advice-tool-repeats" } else { "advice-more-time" });
     Some(match *doubt {
         Doubt::NoInterval { n, n_effective, needed, by_tool } => {
-            let said = match n_effective < n as f64 {
+            let text = match n_effective < n as f64 {
                 true => {
                     let worth = fixed(n_effective, 1);
                     say!(
@@ -82,9 +84,9 @@ fn interval(doubt: &Doubt) -> Option<Said> {
                 }
                 false => say!("doubt-no-interval", level = level(), n = n, needed = needed),
             };
-            Said::new(said, more(by_tool))
+            Said::new(text, more(by_tool))
         }
-        // Of such an interval nobody wants the digits.
+        // An interval this wide is described without its digits.
         Doubt::WideInterval { width, target, n, n_effective, by_tool }
             if width.is_nan() || width > 1.0 =>
         {
@@ -118,7 +120,7 @@ fn interval(doubt: &Doubt) -> Option<Said> {
     })
 }
 
-/// The level of intervals that doubts are about.
+/// Formats the confidence level of the intervals in doubts.
 fn level() -> String {
     const LEVEL: f64 = 0.95;
     in_percent(LEVEL, 0)

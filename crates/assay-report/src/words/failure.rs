@@ -1,4 +1,4 @@
-//! Every failure in words: what failed and why, and what to do about it.
+//! Explanations and advice of every failure.
 
 mod area;
 mod launch;
@@ -11,7 +11,7 @@ use super::{Said, reported};
 use crate::locale::{colon, fixed, word};
 use crate::locale::{in_percent, quantity, scientific};
 
-/// What failed and why, and what to do about it.
+/// Explains a failure and its reason, with advice.
 #[must_use]
 pub fn failure(failure: &Failure) -> Said {
     let Said { text, advice } = said(failure);
@@ -112,14 +112,15 @@ fn storage(failure: &Failure) -> Said {
     }
 }
 
-/// What the kernel or the verifier said of it, and what can be done about that.
+/// Appends the causes from the kernel or the verifier, and advises on them.
 fn refused(what: &str, causes: &[String]) -> Said {
     let advice =
         refusal::advice(&causes.join(": ")).unwrap_or_else(|| word("advice-kernel-log"));
     Said::new(format!("{what}{}{}", colon(), causes.join(colon())), advice)
 }
 
-/// `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late: missed`.
+/// Formats the last tried rate: `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too
+/// late: missed`.
 fn tried(last: TriedRate) -> String {
     let rate = |value| quantity(value, Unit::IoPerSecond, 4);
     say!(

@@ -1,4 +1,4 @@
-//! Hosts in words: many of them in short, and what is said of several alike.
+//! Texts about hosts: abbreviated lists of names, and doubts that several hosts share.
 
 use assay_model::doubt::Doubt;
 use assay_model::host_names::{self, compact};
@@ -6,12 +6,12 @@ use assay_model::host_names::{self, compact};
 use super::doubt;
 use crate::locale::{comma, fact, semicolon};
 
-/// Hosts that are named one by one; of more there are ranges.
+/// Maximum number of hosts listed individually; more are abbreviated as ranges.
 const NAMED: usize = 4;
-/// Letters of ranges that are read at a glance.
+/// Maximum length of ranges, in letters.
 const ROOM: usize = 40;
 
-/// Hosts by their names; of many how many they are, too.
+/// Lists the names of hosts; long lists are abbreviated and followed by their number.
 #[must_use]
 pub fn hosts(names: &[&str]) -> String {
     match names.len() {
@@ -20,7 +20,7 @@ pub fn hosts(names: &[&str]) -> String {
     }
 }
 
-/// Names, or ranges of many; where these are long, the first and the last.
+/// Abbreviates many names as ranges; if the ranges are long, to the first and the last name.
 fn short(names: &[&str]) -> String {
     match names {
         [first, .., last] if names.len() > NAMED => {
@@ -32,21 +32,21 @@ fn short(names: &[&str]) -> String {
     }
 }
 
-/// What is said of one host, and of which others something like it is.
+/// Appends to a text about one host the other hosts with a similar doubt.
 #[must_use]
-pub fn on_more_hosts(said: &str, others: &[&str]) -> String {
+pub fn on_more_hosts(text: &str, others: &[&str]) -> String {
     let more = say!("on-more-hosts", n = others.len(), hosts = short(others));
-    format!("{said} {more}")
+    format!("{text} {more}")
 }
 
-/// The first of those that are as bad as any; there is one at least.
+/// Returns the first item with the largest extent. `all` must not be empty.
 #[must_use]
 pub fn worst<T>(all: &[T], extent: impl Fn(&T) -> f64) -> &T {
     let worse = |known, it| if extent(it) > extent(known) { it } else { known };
     all.iter().fold(&all[0], worse)
 }
 
-/// The host that a doubt is about, and what is doubtful there.
+/// Returns the host that a doubt is about, and the text without the host.
 #[must_use]
 pub fn of_host(of: &Doubt) -> Option<(&str, String)> {
     match of {
@@ -56,35 +56,35 @@ pub fn of_host(of: &Doubt) -> Option<(&str, String)> {
     }
 }
 
-/// Doubts in words, each kind once: what of it is about several hosts names them together.
+/// Formats doubts, each kind once: hosts with the same kind are listed together.
 #[must_use]
 pub fn doubts<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
-    /// A host, what is doubtful there, and how bad it is.
+    /// Host, text of the doubt, and extent of the doubt.
     type OnHost<'d> = (&'d str, String, f64);
     let mut kinds: Vec<(&str, Vec<OnHost<'d>>)> = Vec::new();
     for doubt in doubts {
         let (host, text) = of_host(doubt).unwrap_or_else(|| ("", self::doubt(doubt).text));
-        let said = (host, text, doubt.extent());
+        let new = (host, text, doubt.extent());
         let same = |(id, known): &&mut (&str, Vec<OnHost<'_>>)| {
-            *id == doubt.id() && known[0].0.is_empty() == said.0.is_empty()
+            *id == doubt.id() && known[0].0.is_empty() == new.0.is_empty()
         };
         match kinds.iter_mut().find(same) {
-            Some((_, known)) => known.push(said),
-            None => kinds.push((doubt.id(), vec![said])),
+            Some((_, known)) => known.push(new),
+            None => kinds.push((doubt.id(), vec![new])),
         }
     }
-    let text = |(_, said): &(&str, Vec<OnHost<'_>>)| {
-        let mut said: Vec<&OnHost<'_>> = said.iter().collect();
-        host_names::sort(&mut said, |it| it.0);
-        let (first, text, _) = said[0];
-        let names: Vec<&str> = said.iter().map(|it| it.0).collect();
+    let text = |(_, all): &(&str, Vec<OnHost<'_>>)| {
+        let mut all: Vec<&OnHost<'_>> = all.iter().collect();
+        host_names::sort(&mut all, |it| it.0);
+        let (first, text, _) = all[0];
+        let names: Vec<&str> = all.iter().map(|it| it.0).collect();
         if first.is_empty() {
-            return said.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join(semicolon());
+            return all.iter().map(|it| it.1.as_str()).collect::<Vec<_>>().join(semicolon());
         }
-        if said.iter().all(|it| it.1 == *text) {
+        if all.iter().all(|it| it.1 == *text) {
             return fact(&hosts(&names), text);
         }
-        let (host, text, _) = worst(&said, |it| it.2);
+        let (host, text, _) = worst(&all, |it| it.2);
         let others: Vec<&str> = names.into_iter().filter(|name| name != host).collect();
         on_more_hosts(&fact(host, text), &others)
     };
@@ -110,12 +110,12 @@ mod tests {
         assert_eq!(hosts(&odd), "h1 … h99 (50)", "ranges that are long say no more");
     }
 
-    /// They came as they were done.
+    /// Doubts arrive in the order in which hosts finish.
     #[test]
     fn hosts_are_named_in_their_order() {
         let text = "the load average was 0.70 before anything was measured";
-        let came: Vec<Doubt> = [4, 3, 10, 1].map(|host| load(host, 0.7)).into();
-        assert_eq!(doubts(came.iter()), [format!("h1, h3, h4, h10: {text}")]);
+        let unsorted: Vec<Doubt> = [4, 3, 10, 1].map(|host| load(host, 0.7)).into();
+        assert_eq!(doubts(unsorted.iter()), [format!("h1, h3, h4, h10: {text}")]);
     }
 
     #[test]
@@ -130,7 +130,7 @@ mod tests {
             [format!("h100: {} … and on 99 more hosts: h[1-99]", text.replace("0.70", "1.69"))],
             "the worst is named"
         );
-        let alone = [load(1, 0.7), Doubt::OtherLoad { load: 0.7 }];
-        assert_eq!(doubts(alone.iter()), [format!("h1: {text}"), text.to_owned()]);
+        let mixed = [load(1, 0.7), Doubt::OtherLoad { load: 0.7 }];
+        assert_eq!(doubts(mixed.iter()), [format!("h1: {text}"), text.to_owned()]);
     }
 }

@@ -1,4 +1,4 @@
-//! What is said meanwhile, and what results are told apart by, in the language that is being written.
+//! Translates progress messages, and names of dimensions, into the current language.
 
 use assay_model::attribute::Attribute;
 use assay_model::phrase::Phrase;
@@ -6,13 +6,13 @@ use assay_model::phrase::Phrase;
 use crate::locale as units;
 use crate::locale::{Argument, Language, Locale, comma, grouped, translated_with, word};
 
-/// What somebody said. English is as it was said, and so is what the catalogue does not know.
+/// Translates a phrase. English, and phrases missing in the catalogue, keep their own text.
 #[must_use]
-pub fn phrase(said: &Phrase) -> String {
+pub fn phrase(phrase: &Phrase) -> String {
     if Language::current().locale == Locale::En {
-        return said.to_string();
+        return phrase.to_string();
     }
-    match said {
+    match phrase {
         Phrase::Name(text) => text.clone(),
         Phrase::Value(written) => value(written),
         Phrase::Measured(quantity, digits) => {
@@ -20,9 +20,9 @@ pub fn phrase(said: &Phrase) -> String {
         }
         Phrase::Count(count) => grouped(&count.to_string()),
         Phrase::Words { id, english, with } => {
-            let argument = |said: &Phrase| match said {
+            let argument = |part: &Phrase| match part {
                 Phrase::Count(count) => Argument::from(*count),
-                other => Argument::from(phrase(other)),
+                other => Argument::from(self::phrase(other)),
             };
             let with: Vec<_> =
                 with.iter().map(|(name, it)| (name.as_str(), argument(it))).collect();
@@ -30,12 +30,12 @@ pub fn phrase(said: &Phrase) -> String {
         }
         Phrase::List { of, between } => {
             let between = if between == ", " { comma() } else { between };
-            of.iter().map(phrase).collect::<Vec<_>>().join(between)
+            of.iter().map(self::phrase).collect::<Vec<_>>().join(between)
         }
     }
 }
 
-/// `1500 B`, `0.5 %`, `2.00`.
+/// Localises a stored value: `1500 B`, `0.5 %`, `2.00`.
 fn value(written: &str) -> String {
     match written.split_once(' ') {
         None => grouped(written),
@@ -44,7 +44,7 @@ fn value(written: &str) -> String {
     }
 }
 
-/// What a dimension of results is called.
+/// Returns the name of a dimension.
 #[must_use]
 pub fn dimension(attribute: Attribute) -> &'static str {
     word(&format!("dimension-{}", attribute.name().replace('_', "-")))
@@ -61,18 +61,18 @@ mod tests {
     #[test]
     fn what_is_said_is_said_in_the_language_of_the_writer() {
         let free = |bytes| Quantity::new(bytes, Unit::Byte);
-        let said = |locale, said: &Phrase| {
-            let text = Language::of(locale).write(|| phrase(said));
+        let translated = |locale, it: &Phrase| {
+            let text = Language::of(locale).write(|| phrase(it));
             text.replace(units::SPACES, "~")
         };
         let part =
             phrase!("part-of", "{part} of {whole}", part = free(1.5e3), whole = free(2e6));
-        assert_eq!(said(Locale::Fr, &part), "1,46~Kio sur 1,91~Mio");
-        assert_eq!(said(Locale::En, &part), "1.46 KiB of 1.91 MiB");
+        assert_eq!(translated(Locale::Fr, &part), "1,46~Kio sur 1,91~Mio");
+        assert_eq!(translated(Locale::En, &part), "1.46 KiB of 1.91 MiB");
         let share = Phrase::list(", ", [Phrase::value("0.5 %"), Phrase::value("1500 B")]);
-        assert_eq!(said(Locale::Ru, &share), "0,5~%, 1~500~Б");
+        assert_eq!(translated(Locale::Ru, &share), "0,5~%, 1~500~Б");
         let unknown = phrase!("of another version", "as it was said in {n}", n = 7_usize);
-        assert_eq!(said(Locale::De, &unknown), "as it was said in 7");
+        assert_eq!(translated(Locale::De, &unknown), "as it was said in 7");
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Pages in headless Chromium: nothing sticks out of a screen, no word lies on another, letters are large enough, and
-//! the page's script does what it says.
+//! Pages in headless Chromium: no element exceeds the screen, no labels overlap, letters are large
+//! enough, and the page's script works.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use assay_report::render::html;
 
 use crate::{conditions, limits, mpi, node, storage};
 
-/// What is measured in each frame, once at each of its widths.
+/// Script that measures each frame at each of its widths.
 const MEASURE: &str = r#"
 // Between margins of a centimetre on A4.
 const PAPER = 718;
@@ -119,7 +119,7 @@ fn chromium() -> Option<PathBuf> {
         .find(|it| it.is_file())
 }
 
-/// Pages in frames, and what is wrong with them.
+/// Loads pages in frames and returns the problems found, or `None` without Chromium.
 #[expect(
     clippy::print_stdout,
     reason = "`cargo xtask test` lists the tests that cannot run here"
@@ -178,7 +178,7 @@ fn pages_fit_their_screens() {
     }
 }
 
-/// The test above can fail.
+/// Checks that the test above can fail.
 #[test]
 fn what_does_not_fit_is_found() {
     let page = html::document(&build::run(&storage::volume(), None));

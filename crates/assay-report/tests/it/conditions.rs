@@ -1,4 +1,4 @@
-//! Two conditions made by hand: the page that accelerated networking is judged by.
+//! Artificial comparison of two conditions: accelerated networking off and on.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
@@ -14,12 +14,12 @@ fn side(name: &str, runs: [&str; 2]) -> Side {
     Side { name: name.to_owned(), runs: runs.map(str::to_owned).into() }
 }
 
-/// One metric under both conditions; only what is shown has to fit together.
-fn pair(of: impl Fn(f64) -> Estimate, medians: [f64; 2], verdict: Verdict) -> Pair {
+/// Builds one metric under both conditions; only printed values need to be consistent.
+fn pair(estimate: impl Fn(f64) -> Estimate, medians: [f64; 2], verdict: Verdict) -> Pair {
     let ratio = medians[1] / medians[0];
     Pair {
-        a: of(medians[0]),
-        b: of(medians[1]),
+        a: estimate(medians[0]),
+        b: estimate(medians[1]),
         ratio: Some(ratio),
         ratio_ci: Some([ratio * 0.981, ratio * 1.017]),
         p: Some(0.01),
@@ -68,7 +68,7 @@ fn triad(median: f64) -> Estimate {
         .with(Attribute::Threads, 8_u64)
 }
 
-/// Throughput, CPU and latency with and without a virtual function.
+/// Throughput, CPU load and latency with and without a virtual function.
 pub(crate) fn accelerated_networking() -> Comparison {
     let mut none = pair(retransmits, [0.0, 0.0], Verdict::Equivalent);
     (none.ratio, none.ratio_ci, none.floor) = (None, None, None);

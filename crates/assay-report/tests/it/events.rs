@@ -1,4 +1,4 @@
-//! The run behind a summary, for what only a run knows.
+//! Run behind a summary, for values that only the run contains.
 
 use assay_model::event::{Clock, FORMAT, HostJoined, RunEvent, RunStarted, Status, Stopped};
 use assay_model::facts::HostState;
@@ -6,12 +6,12 @@ use assay_model::run::Run;
 
 use crate::{guest, small};
 
-/// One of four cases finished; the hypervisor took 2 s of 160 s.
+/// Run with one of four cases finished, and 2 s of 160 s stolen by the hypervisor.
 pub(crate) fn run() -> Run {
     with(vec![])
 }
 
-/// The same with what its first case measured.
+/// The same run with events of its first case.
 pub(crate) fn with(measured: Vec<RunEvent>) -> Run {
     let state = |steal, time, throttled| HostState {
         steal_s: Some(steal),

@@ -1,5 +1,5 @@
-//! Made-up summaries in every format, compared with the files in `tests/golden`.
-//! `UPDATE_EXPECT=1 cargo test -p assay-report` writes them again.
+//! Artificial summaries in every format, compared with the files in `tests/golden`.
+//! `UPDATE_EXPECT=1 cargo test -p assay-report` rewrites them.
 
 use std::path::Path;
 
@@ -46,8 +46,8 @@ fn check_document(name: &str, document: &Document) {
     compare(&format!("{name}.html"), &body(&html::document(document)));
 }
 
-/// What a reader of a page sees. Its data are the summary, which `laws.rs` checks, and its style is the
-/// same on every page.
+/// Returns the visible part of a page. The data are the summary, which `properties.rs` checks, and
+/// the style is the same on every page.
 fn body(page: &str) -> String {
     let (_, body) = page.split_once("<body>\n").unwrap();
     let (body, _) = body.split_once("</body>").unwrap();
@@ -71,7 +71,7 @@ fn a_guest_in_other_languages() {
     }
 }
 
-/// What commands print beside reports comes from the catalogue as well: none of it is left in English.
+/// Command output outside reports is also translated completely.
 #[test]
 fn commands_in_other_languages() {
     for locale in [Locale::Fr, Locale::Ru, Locale::ZhHans] {
@@ -84,13 +84,13 @@ fn commands_in_other_languages() {
         };
         let (name, text) =
             (format!("commands.{}.txt", locale.tag()), Language::of(locale).write(pages));
-        // A wide full stop has its blank in it.
+        // The full-width full stop already contains its space.
         assert!(!text.contains("。 "), "{text}");
         compare(&name, &text);
     }
 }
 
-/// Whatever the language, what programs read is the same, and no page fails.
+/// No page fails in any language.
 #[test]
 fn every_page_in_every_language() {
     let all = [
@@ -109,14 +109,15 @@ fn every_page_in_every_language() {
                 let document = build::run(summary, None);
                 let page = html::document(&document);
                 assert!(page.contains(&format!("<html lang=\"{}\">", locale.tag())));
-                // What stands for a message that there is not.
+                // Placeholder of a missing message.
                 assert!(!text::document(&document, &text::Options::default()).contains("…: "));
             }
         });
     }
 }
 
-/// One file has the page in every language and in both kinds of units, to choose from without a network.
+/// One file contains the page in every language and with both kinds of units, to be selected
+/// offline.
 #[test]
 fn a_page_changes_its_language() {
     for (name, summary) in [
@@ -131,8 +132,8 @@ fn a_page_changes_its_language() {
         let unpacked = String::from_utf8(decompress_to_vec(&packed).unwrap()).unwrap();
         let texts: serde_json::Value = serde_json::from_str(&unpacked).unwrap();
         assert_eq!(texts["variants"].as_array().unwrap().len(), 2 * Locale::ALL.len());
-        let says = |text: &str| unpacked.contains(&format!("\"{text}\""));
-        assert!(says("Méthode") && says("방법"), "{name}");
+        let contains = |text: &str| unpacked.contains(&format!("\"{text}\""));
+        assert!(contains("Méthode") && contains("방법"), "{name}");
         assert!(page.contains("href=\"report.json\""));
     }
 }
@@ -142,7 +143,7 @@ fn a_node_of_24_caches() {
     check("node", &node::memory());
 }
 
-/// With the five lines about what comes next, on 80 columns and 24 lines.
+/// The first screen of 80 × 24 also needs five lines for the next steps.
 #[test]
 fn the_answer_fits_the_first_screen() {
     let options = text::Options { width: 80, ..text::Options::default() };
@@ -162,7 +163,8 @@ fn the_answer_fits_the_first_screen() {
     }
 }
 
-/// A response curve is one row of a plan, and a file that one case syncs is no other file.
+/// A response curve is one row of a plan, and syncing a file in one case does not make it another
+/// file.
 #[test]
 fn a_curve_is_one_row_of_a_plan() {
     let suite = read(
@@ -199,7 +201,7 @@ curve = [10, 50]
     assert!(words.contains("fsync at the end") && words.contains("then 10 %, 50 %"), "{text}");
 }
 
-/// More topics than a screen has lines for, all of them in doubt.
+/// More topics than lines on a screen, all unsure.
 fn many_in_doubt() -> Summary {
     let mut summary = guest::quick();
     let others = [network::network(), storage::volume(), mpi::mpi()];
@@ -211,7 +213,8 @@ fn many_in_doubt() -> Summary {
     summary
 }
 
-/// Each row has one line, every topic has a row, what is left out is named, and what words stand for is said once.
+/// Each row has one line, every topic has a row, omitted rows are named, and the legend appears
+/// once.
 #[test]
 fn many_answers_have_a_line_each() {
     let summary = many_in_doubt();
@@ -234,7 +237,7 @@ fn many_answers_have_a_line_each() {
     }
 }
 
-/// Whatever the format: who reads the first lines knows that the run is not to be relied on, and why.
+/// In every format, the first lines report that the run is untrusted, and why.
 #[test]
 fn every_report_says_first_that_a_run_is_untrusted() {
     let mut summary = guest::quick();
@@ -250,13 +253,13 @@ fn every_report_says_first_that_a_run_is_untrusted() {
         markdown::document(&learn),
     ] {
         let page = page.split_once("</nav>").map_or(&*page, |(_, page)| page);
-        let said = page.find("untrusted: another assay is measuring");
+        let untrusted = page.find("untrusted: another assay is measuring");
         let machine = ["AMD EPYC", "Memory bandwidth"].iter().filter_map(|it| page.find(it));
-        assert!(said < machine.min() && said.is_some(), "{page}");
+        assert!(untrusted < machine.min() && untrusted.is_some(), "{page}");
     }
 }
 
-/// One column holds shares of a calculated peak and of one that was measured: each says of which.
+/// A column contains shares of a calculated and of a measured peak: each names its limit.
 #[test]
 fn the_answer_says_which_limit_a_share_is_of() {
     let mut summary = guest::quick();
@@ -276,7 +279,7 @@ fn the_answer_says_which_limit_a_share_is_of() {
     assert!(row("FP64").contains("99.7 %  "), "{text}");
 }
 
-/// A page in HTML explains the verdicts of its summary as the first screen does.
+/// HTML pages explain verdicts like the first screen.
 #[test]
 fn verdicts_of_a_page_are_explained() {
     let page = body(&html::page(&|| build::page(&many_in_doubt(), None), None));
@@ -288,8 +291,8 @@ fn verdicts_of_a_page_are_explained() {
 #[test]
 fn each_of_several_hosts_answers_for_itself() {
     let mut summary = guest::quick();
-    let alone = build::rows(&summary).len();
-    let of = |host: &'static str| {
+    let rows_per_host = build::rows(&summary).len();
+    let results_of = |host: &'static str| {
         let mut results = guest::quick().results;
         results.iter_mut().for_each(|it| {
             it.host = host.to_owned();
@@ -297,26 +300,26 @@ fn each_of_several_hosts_answers_for_itself() {
         });
         results
     };
-    summary.results = [of("vm1"), of("vm2")].concat();
-    // The second host alone is not to be relied on, and the better first one does not hide it.
+    summary.results = [results_of("vm1"), results_of("vm2")].concat();
+    // Only the second host is untrusted, and the better first host does not hide it.
     summary.results.iter_mut().filter(|it| it.host == "vm2").for_each(|it| it.ci = None);
     let rows = build::rows(&summary);
-    assert_eq!(rows.len(), 2 * alone);
+    assert_eq!(rows.len(), 2 * rows_per_host);
     assert!(rows.iter().all(|row| row.label.ends_with(&row.estimate.host)), "{rows:?}");
     assert!(!build::distrusted(&summary).is_empty());
-    // One screen has a row for each question all the same.
+    // The screen still has one row per benchmark.
     let options = text::Options { width: 80, ..text::Options::default() };
     let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
     let rows = text.lines().filter(|line| line.contains("(vm1)") || line.contains("(vm2)"));
-    assert_eq!(rows.count(), alone, "{text}");
+    assert_eq!(rows.count(), rows_per_host, "{text}");
     let widest = text.lines().map(|line| line.chars().count()).max().unwrap();
     assert!(widest <= 80 && text.lines().count() <= 19, "{text}");
 }
 
-/// The worst is named by what it is: a host, a pair of hosts, or either where rows differ.
+/// The heading of the worst column is a host, a pair of hosts, or neither if rows differ.
 #[test]
 fn the_worst_of_many_has_its_own_column() {
-    let of = |kinds: &[(&str, bool)]| {
+    let answer_of = |kinds: &[(&str, bool)]| {
         let mut summary = network::network();
         let hosts = ["north1", "north2", "east1"];
         let of_host = |(metric, is_pair): (&str, bool), at: usize| {
@@ -341,20 +344,21 @@ fn the_worst_of_many_has_its_own_column() {
         let names = line.split("  ").map(str::trim).filter(|name| !name.is_empty());
         names.map(str::to_owned).nth(2).unwrap()
     };
-    let pairs = of(&[("goodput", true), ("round_trip", true)]);
+    let pairs = answer_of(&[("goodput", true), ("round_trip", true)]);
     assert_eq!(header(&pairs), "worst pair", "{pairs}");
     assert!(
         pairs.contains("(north1 → north2)") && pairs.contains("(east1 → north1)"),
         "{pairs}"
     );
-    let hosts = of(&[("goodput", false), ("round_trip", false)]);
+    let hosts = answer_of(&[("goodput", false), ("round_trip", false)]);
     assert_eq!(header(&hosts), "worst host", "{hosts}");
     assert!(hosts.contains("(north1)") && hosts.contains("(east1)"), "{hosts}");
-    let both = of(&[("goodput", true), ("round_trip", false)]);
+    let both = answer_of(&[("goodput", true), ("round_trip", false)]);
     assert_eq!(header(&both), "worst", "{both}");
 }
 
-/// A host that sends to several others has a pair with each: its best one does not stand for them.
+/// A host that sends to several others has a pair with each; the best pair does not represent the
+/// others.
 #[test]
 fn every_pair_answers_for_itself() {
     let mut summary = network::network();
@@ -380,7 +384,7 @@ fn every_pair_answers_for_itself() {
     assert!(row.contains("3.0 Gbit/s") && row.contains("1.0 Gbit/s (w1 → w2)"), "{text}");
 }
 
-/// A label and a note do not make a list of runs one of blocks.
+/// Labels and notes do not add extra blocks to a list of runs.
 #[test]
 fn a_listed_run_has_few_lines() {
     let run = |id: &'static str| build::ListedRun {
@@ -411,7 +415,7 @@ fn a_listed_run_has_few_lines() {
         assert!(text.contains("accelerated") && text.contains("41.2"), "{text}");
     }
     assert!(markdown::document(&listing).contains("no tuning"));
-    // Names of values are longer where another program started the ranks.
+    // Value names are longer if another program started the ranks.
     let osu = build::ListedRun {
         suite: "quick+memory",
         label: "",
@@ -426,7 +430,7 @@ fn a_listed_run_has_few_lines() {
     assert!(text.contains("──") && !text.contains("suite:"), "{text}");
 }
 
-/// What is doubtful on many hosts alike takes one line, in the report and on the first screen.
+/// Doubts that many hosts share take one line, in the report and on the first screen.
 #[test]
 fn doubts_about_many_hosts_are_said_together() {
     let mut summary = guest::quick();
@@ -440,18 +444,18 @@ fn doubts_about_many_hosts_are_said_together() {
     summary.warnings.extend(loads);
     let options = text::Options { width: 200, ..text::Options::default() };
     let report = text::document(&build::run(&summary, None), &options);
-    let about = |what: &str| {
-        let lines = report.lines().filter(|line| line.contains(what));
+    let lines_with = |text: &str| {
+        let lines = report.lines().filter(|line| line.contains(text));
         lines.map(|line| line.trim().to_owned()).collect::<Vec<_>>()
     };
-    let another = about("another-assay: ");
+    let another = lines_with("another-assay: ");
     assert!(another.len() == 1 && another[0].contains(": h[1-100] (100): "), "{report}");
-    let loads = about("the load average was");
+    let loads = lines_with("the load average was");
     assert_eq!(loads.len(), 4, "{report}");
     assert!(loads[3].ends_with("… and on 96 more hosts: h[5-100]"), "{report}");
     let reasons = build::distrusted(&summary);
-    let of_all = "h[1-100] (100): another assay is measuring";
-    assert!(reasons[0].starts_with(of_all), "{reasons:?}");
+    let expected = "h[1-100] (100): another assay is measuring";
+    assert!(reasons[0].starts_with(expected), "{reasons:?}");
 }
 
 #[test]
@@ -464,7 +468,7 @@ fn a_steady_state_and_a_search() {
     check_document("courses", &build::run(&storage::courses(), None));
 }
 
-/// A matrix is printed as one, in parts where it is wider than the page.
+/// A matrix is printed as such, in parts if it is wider than the page.
 #[test]
 fn copies_between_domains() {
     for (name, domains) in [("copies", 4), ("copies.many", 16)] {
@@ -493,9 +497,9 @@ fn cases_that_failed_for_one_reason_are_listed_once() {
     );
     let others = ["8B", "16B", "32B"].map(|bytes| format!("mpi.latency/a:b/{bytes}"));
     let [first, rest @ ..] = &others;
-    let said = format!("2 other cases failed in the same way: {}", rest.join("; "));
+    let others = format!("2 other cases failed in the same way: {}", rest.join("; "));
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(words.contains(first) && words.contains(&said), "{text}");
+    assert!(words.contains(first) && words.contains(&others), "{text}");
 }
 
 #[test]
@@ -515,7 +519,7 @@ fn an_interrupted_run_tells_what_only_the_run_knows() {
     summary.run.status = Status::Interrupted;
     let document = build::run(&summary, Some(&events::run()));
     compare("interrupted.txt", &text::document(&document, &text::Options::default()));
-    // While the rounds of all cases take turns, all are begun before the last.
+    // If the rounds of all cases alternate, all cases have begun before the last one.
     let mut run = events::run();
     run.started.plan.cases.truncate(1);
     let text = text::document(&build::run(&summary, Some(&run)), &text::Options::default());
@@ -616,7 +620,8 @@ fn two_conditions() {
     compare("conditions.csv", &csv::comparison(&comparison));
 }
 
-/// A network whose goodput grew in five samples of two seconds, and so many round trips of 1 µs, 2 µs …
+/// Builds a network run with five two-second samples of rising goodput, and the given number of
+/// round trips of 1 µs, 2 µs …
 fn sampled(round_trips: u32) -> (Summary, Run) {
     let case = small::plan().cases[0].id.clone();
     let mut measured = Vec::new();
@@ -643,7 +648,7 @@ fn sampled(round_trips: u32) -> (Summary, Run) {
     (summary, events::with(measured))
 }
 
-/// What only the samples show: the goodput of every two seconds, and which share of the round trips took how long.
+/// Samples provide the goodput of every two seconds, and the distribution of round trips.
 #[test]
 fn samples_become_courses_and_distributions() {
     let (summary, run) = sampled(200);
@@ -655,11 +660,11 @@ fn samples_become_courses_and_distributions() {
     assert!(text.contains("99 % at most 199 µs"), "{text}");
     let page = html::document(&document);
     assert!(page.contains("Goodput over time") && page.contains("Distribution of round trips"));
-    // Without the samples there is nothing to draw.
+    // Without samples there is nothing to draw.
     assert!(!markdown::document(&build::run(&summary, None)).contains("101 µs"));
 }
 
-/// Of few samples the share is named that is known, and not 99 %.
+/// With few samples the highest known percentile is named instead of 99 %.
 #[test]
 fn no_more_is_said_of_a_tail_than_is_known() {
     let (summary, run) = sampled(20);
@@ -667,7 +672,8 @@ fn no_more_is_said_of_a_tail_than_is_known() {
     assert!(text.contains("95 % at most 20.0 µs") && !text.contains("99 %"), "{text}");
 }
 
-/// What a data sheet says is drawn and shared as such, of the rate, too.
+/// Limits of a data sheet are labelled as limits, including that of the rate, and not as
+/// provisioned.
 #[test]
 fn a_limit_of_a_data_sheet_is_not_what_was_provisioned() {
     let mut volume = storage::volume();
@@ -688,7 +694,7 @@ fn small_plan() -> Document {
     build::plan(&plan, &plan.outlook(&HostFacts::default()), false)
 }
 
-/// Two ports that nobody listens at have one remedy.
+/// Two ports without a server have the same advice.
 #[test]
 fn what_helps_against_several_failures_is_said_once() {
     let mut summary = guest::quick();
@@ -706,7 +712,7 @@ fn what_helps_against_several_failures_is_said_once() {
         .into();
     let options = text::Options { width: 80, ..text::Options::default() };
     let text = text::document(&build::answer(&summary, None, build::MOST_ROWS, true), &options);
-    for (said, times) in [("to port 5201", 1), ("to port 19765", 1), ("start a server", 1)] {
-        assert_eq!(text.matches(said).count(), times, "{said}: {text}");
+    for (part, times) in [("to port 5201", 1), ("to port 19765", 1), ("start a server", 1)] {
+        assert_eq!(text.matches(part).count(), times, "{part}: {text}");
     }
 }

@@ -1,4 +1,4 @@
-//! A small guest of KVM, and the same with an official tool beside assay.
+//! Small KVM guest, alone and with an official tool in addition to assay.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{Linpack, MemoryStream, PeakFlops};

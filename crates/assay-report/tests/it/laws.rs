@@ -1,4 +1,5 @@
-//! What holds for any summary, however odd: nothing panics, nothing is lost, no line is too wide.
+//! Properties of every summary, however odd: rendering never panics, no result is missing, no line
+//! is too wide.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better};
@@ -127,9 +128,9 @@ prop_compose! {
     }
 }
 
-/// The widest piece of text in which no line may break, headings of tables included.
+/// Returns the width of the widest unbreakable text, including table headings.
 fn widest_word(blocks: &[Block]) -> usize {
-    // The debug form holds every text of every block; escapes in it only lengthen words.
+    // The debug form contains every text of every block; its escapes only lengthen words.
     let debug = format!("{blocks:?}");
     let words = debug.split(|c: char| c == '"' || (c.is_whitespace() && c != '\u{a0}'));
     words.map(UnicodeWidthStr::width).max().unwrap_or(0)
@@ -174,7 +175,7 @@ fn check_csv(summary: &Summary) {
     }
 }
 
-/// No terminal, browser or spreadsheet obeys what others wrote.
+/// Checks that foreign text has no effect on terminals, browsers or spreadsheets.
 fn check_harmless(summary: &Summary, document: &Document) {
     let options = text::Options { width: 80, colour: false, details: true };
     let tables = csv::summary(summary);
@@ -243,7 +244,7 @@ fn in_json(summary: &Summary) -> serde_json::Value {
     serde_json::from_str(&json::summary(summary)).unwrap()
 }
 
-/// Every result is in the machine-readable one with its figures and all of its parameters.
+/// JSON contains every result with its figures and all of its parameters.
 #[test]
 fn json_is_the_summary_with_words() {
     for summary in [guest::quick(), node::memory(), crate::storage::volume()] {
@@ -302,7 +303,7 @@ fn json_of_a_comparison_has_both_estimates() {
     );
 }
 
-/// One result of every metric of every benchmark, and one this version does not know, in one report.
+/// Report with one result of every metric of every benchmark, and one of an unknown benchmark.
 #[test]
 fn no_result_is_left_out() {
     let mut summary = maker::summary("all", Status::Complete, HostFacts::default());
@@ -311,14 +312,14 @@ fn no_result_is_left_out() {
         .flat_map(|it| it.definition().metrics.iter().map(move |metric| (it, metric)));
     let mut expected = Vec::new();
     for (number, (benchmark, metric)) in (101_u32..).zip(metrics) {
-        let shown = f64::from(number);
-        let (scale, shown) = match metric.unit {
-            // Written in percent, and in s/GB.
-            Unit::Ratio => (1e-3, shown / 10.0),
-            Unit::SecondPerByte => (1e-9, shown),
-            _ => (1.0, shown),
+        let number_as_float = f64::from(number);
+        let (scale, printed) = match metric.unit {
+            // Printed in percent, and in s/GB.
+            Unit::Ratio => (1e-3, number_as_float / 10.0),
+            Unit::SecondPerByte => (1e-9, number_as_float),
+            _ => (1.0, number_as_float),
         };
-        expected.push((benchmark.id(), metric.name, shown));
+        expected.push((benchmark.id(), metric.name, printed));
         let median = f64::from(number) * scale;
         summary.results.push(maker::estimate(benchmark, metric.name, median, 0.01));
     }
@@ -333,7 +334,7 @@ fn no_result_is_left_out() {
         .filter_map(|word| word.parse().ok())
         .collect();
     for (benchmark, metric, value) in expected {
-        // A column has one prefix: that of MPI's times is micro, of its bandwidths mega.
+        // A column has one prefix: micro for MPI times, mega for MPI bandwidths.
         let prefixes = [1.0, 1e-6, 1e6];
         let same = |found: &f64| {
             prefixes.iter().any(|prefix| (found * prefix / value - 1.0).abs() < 1e-6)

@@ -1,4 +1,5 @@
-//! Pages for publication of runs that were measured: what every topic has, and the commands that repeat it.
+//! Pages for publication of measured runs: sections of every topic, and the commands that repeat
+//! the runs.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::event::Asked;
@@ -13,7 +14,7 @@ fn page(summaries: &[&Summary], runs: &[Run]) -> String {
     text.replace(['\u{a0}', '\u{202f}'], " ").replace('\\', "")
 }
 
-/// The rows of the table below a heading.
+/// Returns the rows of the table below a heading.
 fn rows(page: &str, heading: &str) -> Vec<String> {
     let (_, rest) = page.split_once(&format!("## {heading}\n")).unwrap_or_default();
     let lines = rest.lines().skip_while(|it| !it.starts_with('|'));
@@ -30,7 +31,7 @@ fn has(text: &str, words: &[&str]) {
 fn what_mpi_was_measured_to_do_is_on_the_page() {
     let page = page(&[&crate::mpi::mpi()], &[]);
     let latency = rows(&page, "MPI latency");
-    // Each distance of a pair has a column of its own, with its interval.
+    // Each pair distance has its own column with its interval.
     has(
         &latency[0],
         &["(MPICH 4.0.2, assay, same-core)", "same-cache)", "95 % interval [µs]", "osu, "],
@@ -41,10 +42,11 @@ fn what_mpi_was_measured_to_do_is_on_the_page() {
     has(bandwidth.last().unwrap(), &["| 4194304 |"]);
 }
 
-/// A core may run faster than the clock of its peak, so that Rmax is above it: the page says at which clock it is.
+/// A core may exceed the clock of its peak, so that Rmax exceeds the peak: the page therefore names
+/// the clock.
 #[test]
 fn a_peak_says_at_which_clock() {
-    for (locale, said) in [
+    for (locale, expected) in [
         (Locale::En, "236.8 GFLOP/s (Rpeak, 3.70 GHz)"),
         (Locale::Ru, "236,8 GFLOP/s (Rpeak, 3,70 ГГц)"),
         (Locale::Ja, "236.8 GFLOP/s (Rpeak、3.70 GHz)"),
@@ -52,12 +54,12 @@ fn a_peak_says_at_which_clock() {
         let language = Language { locale, ..Language::INVARIANT };
         let language = Language { has_invariant_units: false, ..language };
         let page = language.write(|| page(&[&crate::guest::quick()], &[]));
-        has(&page, &[said]);
+        has(&page, &[expected]);
     }
 }
 
-/// Of two limits the nearer one says how much is left; and what was measured here keeps its curves where time was too
-/// short for intervals.
+/// The share is that of the nearer of two limits. Own measurements keep their curves even if time
+/// was too short for intervals.
 #[test]
 fn storage_has_the_share_of_its_nearer_limit_and_its_curves() {
     let mut volume = crate::storage::volume();
@@ -73,12 +75,12 @@ fn storage_has_the_share_of_its_nearer_limit_and_its_curves() {
     assert!(text.contains("74.8") && !pictures.is_empty(), "{text}");
     let table = rows(&text.replace('\u{a0}', " "), "Storage").concat();
     assert!(!table.contains("| 8.9"), "{table}");
-    // What somebody else printed has no more than its figures.
+    // Imported output of other tools has no curves.
     volume.hosts.clear();
     assert!(learn::document(&build::learn("x", &[&volume], &[]), Some("x")).1.is_empty());
 }
 
-/// One sample is known no better here than in a report; what somebody else printed keeps what was printed.
+/// A single sample has the same digits as in a report; imported output keeps its printed digits.
 #[test]
 fn one_sample_has_the_digits_that_it_has_everywhere() {
     for (file, rate, triad) in [(None, "74000", "41 GB/s"), (Some("x"), "74320", "41.23 GB/s")]
@@ -101,17 +103,17 @@ fn one_sample_has_the_digits_that_it_has_everywhere() {
     }
 }
 
-/// A condition whose throughput was not measured has no column that names it: its other columns do.
+/// A condition without throughput has no column with its name only: its other columns name it.
 #[test]
 fn a_column_says_of_which_condition_it_is() {
-    let of = |label: &str, has_goodput: bool| {
+    let labelled = |label: &str, has_goodput: bool| {
         let mut summary = crate::network::network();
         summary.run.label = Some(label.to_owned());
         summary.results.retain(|it| has_goodput || it.metric != "goodput");
         summary
     };
     let heading = |has_goodput: bool| {
-        let page = page(&[&of("on", true), &of("off", has_goodput)], &[]);
+        let page = page(&[&labelled("on", true), &labelled("off", has_goodput)], &[]);
         rows(&page, "Side by side").swap_remove(0)
     };
     has(&heading(true), &["| on |", "| off |", "| latency |"]);
@@ -149,7 +151,7 @@ fn a_storage_table_has_its_rates_and_their_intervals_in_one_unit() {
     has(&table[2], &["| 64000 |", "63360–64510 IOPS"]);
 }
 
-/// Of a run that was recorded with what was typed, as a shell takes it; of others as much as is known.
+/// Recorded commands are quoted for a shell; other runs get as much of their command as is known.
 #[test]
 fn commands_are_those_that_were_typed() {
     let run = |command: &[&str], asked: Option<Asked>| {
@@ -206,13 +208,13 @@ fn commands_are_those_that_were_typed() {
 
 #[test]
 fn numbers_with_decimals_have_their_own_plural() {
-    for (locale, said) in [
+    for (locale, expected) in [
         (Locale::Ru, "116,9 операции в обработке."),
         (Locale::Cs, "116,9 rozpracované operace."),
     ] {
         Language::of(locale).write(|| {
             let text = page(&[&crate::storage::volume()], &[]);
-            has(&text, &[said]);
+            has(&text, &[expected]);
             assert!(!text.contains(".."), "{text}");
         });
     }

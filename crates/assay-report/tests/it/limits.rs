@@ -1,5 +1,5 @@
-//! Limits where a result is one of many: over all stored runs, in tables of sizes, in a search for a rate; and
-//! comparisons on a narrow terminal in every language.
+//! Limits of results that are one of many: in a history, in tables of sizes, in a search for a
+//! rate. Also comparisons on a narrow terminal in every language.
 
 use assay_model::benchmark::Better;
 use assay_model::environment::Aspect;
@@ -68,7 +68,7 @@ fn a_history_has_the_limit_that_all_runs_share() {
     }
 }
 
-/// The picture has words of its own.
+/// The plot has its own text.
 #[test]
 fn that_nothing_changed_is_said_once() {
     let page = html::document(&history([None; 3], vec![]));
@@ -125,7 +125,7 @@ fn a_search_is_a_picture_with_its_goal() {
     assert_eq!(shown, [("met", 2), ("missed", 1)]);
 }
 
-/// Side by side, too: a table whose columns did not fit would be as long as all of its cells.
+/// Conditions stay side by side: a table whose columns do not fit would need a line per cell.
 #[test]
 fn comparisons_fit_a_narrow_terminal_in_every_language() {
     let comparison = conditions::accelerated_networking();

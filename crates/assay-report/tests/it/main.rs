@@ -1,4 +1,4 @@
-//! Documents in every format: golden files for made-up summaries, and laws that hold for any.
+//! Documents in every format: golden files for artificial summaries, and properties of any summary.
 
 #![expect(clippy::unwrap_used, reason = "a test may fail by panicking")]
 

@@ -1,4 +1,4 @@
-//! Makes estimates by hand, a word at a time.
+//! Builders of artificial summaries and estimates.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better};
@@ -32,7 +32,8 @@ pub(crate) fn summary(suite: &str, status: Status, host: HostFacts) -> Summary {
     }
 }
 
-/// A median with an interval of `±share` and fifteen samples; unit and direction from the table.
+/// Builds a median with an interval of `±share` and fifteen samples; unit and direction are those
+/// of the metric.
 pub(crate) fn estimate(
     benchmark: Benchmark,
     metric: &str,
@@ -64,7 +65,7 @@ pub(crate) fn estimate(
     }
 }
 
-/// Changes to an estimate that read like a sentence.
+/// Builder methods for estimates.
 pub(crate) trait With: Sized {
     fn with(self, name: Attribute, value: impl Into<Value>) -> Self;
     fn case(self, id: &str) -> Self;
@@ -101,7 +102,7 @@ impl With for Estimate {
     }
 }
 
-/// A ladder with plateaus at each cache and a soft step behind it.
+/// Builds a ladder with a plateau at each cache and a gradual step above the last.
 pub(crate) fn ladder(sizes: &[u64], plateaus: &[(u64, f64)], memory: f64) -> Vec<Estimate> {
     let latency = |bytes: u64| {
         let mut below = None;
@@ -111,7 +112,7 @@ pub(crate) fn ladder(sizes: &[u64], plateaus: &[(u64, f64)], memory: f64) -> Vec
             }
             below = Some(*size);
         }
-        // What still fits the last cache is served from it.
+        // The part that still fits the last cache is served from it.
         let hit = below.map_or(0.0, |size| size as f64 / bytes as f64 * 0.6);
         let last = plateaus.last().map_or(memory, |(_, seconds)| *seconds);
         hit * last + (1.0 - hit) * memory

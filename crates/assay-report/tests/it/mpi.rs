@@ -1,5 +1,5 @@
-//! Four MPIs side by side, as on the pages with which cloud machines are presented; one of them measured
-//! by an official tool, too.
+//! Four MPIs in comparison, as on pages about cloud machines; one of them was also measured by an
+//! official tool.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -13,7 +13,7 @@ use assay_report::render::markdown;
 use crate::guest::host;
 use crate::maker::{With, estimate, summary};
 
-/// Name, prefix, transport and factor of its times.
+/// Name, prefix, transport, and factor of the times.
 const MPIS: [(&str, &str, &str, f64); 4] = [
     ("MPICH 4.0.2", "/usr", "UCX", 1.0),
     ("MPICH 4.0.2", "/opt/mpich", "OFI tcp", 1.004),
@@ -22,7 +22,7 @@ const MPIS: [(&str, &str, &str, f64); 4] = [
 ];
 
 pub(crate) fn mpi() -> Summary {
-    let mut made = summary("mpi", Status::Complete, host());
+    let mut summary = summary("mpi", Status::Complete, host());
     for (mpi, prefix, transport, factor) in MPIS {
         let reported = |test: MpiTest, metric: &str, median: f64, placement: &str| {
             estimate(Benchmark::Mpi(test), metric, median, 0.01)
@@ -41,30 +41,30 @@ pub(crate) fn mpi() -> Summary {
         for (place, distance) in [("same-core", 0.8), ("across-sockets", 3.0)] {
             let seconds = 230e-9 * factor * distance;
             let far = reported(MpiTest::Latency, "latency", seconds, place);
-            made.results.push(far.with(Attribute::Bytes, 8_u64));
+            summary.results.push(far.with(Attribute::Bytes, 8_u64));
         }
         for bytes in [0_u64, 8, 1024, 65_536, 4 << 20] {
             let seconds = (230e-9 + bytes as f64 / 9e9) * factor;
             let latency = reported(MpiTest::Latency, "latency", seconds, "same-cache");
-            made.results.push(latency.with(Attribute::Bytes, bytes));
+            summary.results.push(latency.with(Attribute::Bytes, bytes));
             if bytes > 0 {
                 let rate = bytes as f64 / (80e-9 + bytes as f64 / 11e9) / factor;
                 let bandwidth = reported(MpiTest::Bandwidth, "bandwidth", rate, "same-cache");
-                made.results.push(bandwidth.with(Attribute::Bytes, bytes));
+                summary.results.push(bandwidth.with(Attribute::Bytes, bytes));
             }
         }
         for (metric, seconds) in
             [("latency", 400e-9), ("latency_min", 390e-9), ("latency_max", 410e-9)]
         {
-            made.results.push(reported(MpiTest::Barrier, metric, seconds * factor, "node"));
+            summary.results.push(reported(MpiTest::Barrier, metric, seconds * factor, "node"));
         }
     }
-    // A rank that was kept from its CPU for a while.
-    if let Some(last) = made.results.last_mut() {
+    // A rank that was preempted for a while.
+    if let Some(last) = summary.results.last_mut() {
         last.ci = Some([last.median * 0.9, last.median * 40.0]);
     }
-    made.results.push(by_osu());
-    made
+    summary.results.push(by_osu());
+    summary
 }
 
 /// One sample, as OSU prints it.
@@ -80,7 +80,7 @@ fn by_osu() -> Estimate {
     osu
 }
 
-/// Titles, sizes and ratios are the language's, as the rest of its page.
+/// Titles, sizes and ratios are in the language of the page.
 #[test]
 fn tables_of_mpi_speak_their_language() {
     for locale in Locale::ALL {
@@ -102,12 +102,13 @@ fn tables_of_mpi_speak_their_language() {
     }
 }
 
-/// A legend explains what is there to be seen, and nothing of a file's single column is the best of its row.
+/// A legend explains only marks that occur; the single column of an imported file has no best
+/// value.
 #[test]
 fn a_legend_has_the_marks_of_its_tables() {
     let page = |summary: &Summary| markdown::document(&build::page(summary, None));
     let mut all = mpi();
-    // The two fastest differ by less than is known.
+    // The two fastest differ by less than their uncertainty.
     all.results
         .iter_mut()
         .for_each(|it| it.ci = it.ci.map(|[low, high]| [low * 0.95, high * 1.05]));

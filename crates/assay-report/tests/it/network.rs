@@ -1,4 +1,5 @@
-//! The network of one host, made by hand: streams with what they cost both ends, datagrams, round trips.
+//! Artificial network results of one host: streams with the CPU cost of both ends, datagrams, round
+//! trips.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{self, NetworkTcp, NetworkUdp};
@@ -28,7 +29,7 @@ fn udp(metric: &str, median: f64) -> Estimate {
         .with(Attribute::Direction, "send")
 }
 
-/// Six streams whose far end reports its CPU, one whose far end does not, and datagrams over loopback.
+/// Six streams with the CPU of the far end, one stream without it, and datagrams over loopback.
 pub(crate) fn network() -> Summary {
     let mut summary = maker::summary("network", Status::Complete, HostFacts::default());
     summary.results = vec![
@@ -55,7 +56,7 @@ pub(crate) fn network() -> Summary {
     summary
 }
 
-/// Latency of RDMA, by assay or by perftest, with what perftest prints.
+/// Latency of RDMA by assay or by perftest, with the figures that perftest prints.
 fn rdma(tool: &str, bytes: u64, median: f64) -> Estimate {
     let figures = [
         (Attribute::PerftestMin, 0.9),
@@ -88,8 +89,9 @@ fn lines_with(text: &str, word: &str) -> Vec<String> {
     text.lines().filter(is_row).map(cells).collect()
 }
 
-/// The report of a run has perftest's figures beside assay's own, and says what they are; the page for publication
-/// has them below perftest's labels. What was stored before they were has no maximum of all under `t_max`.
+/// The report has perftest's figures in addition to assay's own and explains them. The page for
+/// publication has them under perftest's labels. Older runs without them must not print the overall
+/// maximum as `t_max`.
 #[test]
 fn figures_by_perftests_rules_stand_under_its_labels_and_no_others() {
     let mut summary = maker::summary("rdma", Status::Complete, HostFacts::default());
@@ -124,7 +126,7 @@ fn figures_by_perftests_rules_stand_under_its_labels_and_no_others() {
     assert!(!text.contains("perftest's rules"), "{text}");
 }
 
-/// Both measure what is asked, so that their ratio is shown.
+/// Both measure the same workload, so that their ratio is shown.
 #[test]
 fn rdma_by_perftest_stands_beside_assays_with_the_ratio() {
     let mut summary = maker::summary("rdma", Status::Complete, HostFacts::default());
@@ -134,7 +136,7 @@ fn rdma_by_perftest_stands_beside_assays_with_the_ratio() {
     assert_eq!(rows.len(), 1, "{text}");
 }
 
-/// What is not to be relied on is told in the words of the language, in its brackets.
+/// Untrusted results are described in the language of the page, with its brackets.
 #[test]
 fn what_is_untrusted_is_told_in_its_language() {
     let mut summary = network();
@@ -151,13 +153,13 @@ fn what_is_untrusted_is_told_in_its_language() {
         (Locale::Ja, "、送信：", "（"),
         (Locale::Ko, ", 송신(", "("),
     ] {
-        let told = |summary: &Summary| {
+        let reasons = |summary: &Summary| {
             Language::of(locale).write(|| build::distrusted(summary).concat())
         };
-        for (said, expected) in [(told(&summary), of_all), (told(&one), of_one)] {
-            assert!(said.contains(expected), "{expected} of {locale:?}: {said}");
-            assert!(locale == Locale::En || !said.contains("send"), "{locale:?}: {said}");
-            assert_eq!(said.contains(" ("), expected.contains(" ("), "{locale:?}: {said}");
+        for (text, expected) in [(reasons(&summary), of_all), (reasons(&one), of_one)] {
+            assert!(text.contains(expected), "{expected} of {locale:?}: {text}");
+            assert!(locale == Locale::En || !text.contains("send"), "{locale:?}: {text}");
+            assert_eq!(text.contains(" ("), expected.contains(" ("), "{locale:?}: {text}");
         }
     }
 }

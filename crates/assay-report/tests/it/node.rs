@@ -1,4 +1,4 @@
-//! A large node: 24 last-level caches, four NUMA nodes, a visible DRAM limit, scaling.
+//! Large node: 24 last-level caches, four NUMA nodes, a visible DRAM limit, scaling.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{MemoryCopy, MemoryStream};
@@ -69,9 +69,9 @@ pub(crate) fn memory() -> Summary {
     }
     for i in 0..24 {
         let place = format!("l3:{i}");
-        let alone = 33.1e9 - f64::from(i % 7) * 0.11e9;
+        let single = 33.1e9 - f64::from(i % 7) * 0.11e9;
         let together = 31.9e9 - f64::from((i * 5) % 11) * 0.09e9;
-        summary.results.push(stream("triad", &place, 8, alone));
+        summary.results.push(stream("triad", &place, 8, single));
         let mut shared = stream("triad", &place, 8, together).with(Attribute::Concurrent, true);
         if i == 17 {
             shared = shared.doubted(Doubt::WideInterval {
@@ -102,7 +102,7 @@ pub(crate) fn memory() -> Summary {
     summary
 }
 
-/// A matrix of copies; the far half of the domains is slower, one pair is doubtful.
+/// Matrix of copies; the far half of the domains is slower, one pair is doubtful.
 pub(crate) fn copies(domains: usize) -> Summary {
     let mut summary = summary("memory", Status::Complete, host());
     for (to, from) in (0..domains).flat_map(|to| (0..domains).map(move |from| (to, from))) {

@@ -1,8 +1,8 @@
-//! Published pages, made again from their own figures.
+//! Published pages, regenerated from their own figures.
 //!
-//! `tests/pages` holds, for each page, the figures that it was made from and its tables as they were
-//! printed. What is rendered must equal them cell by cell; where it does not, the page was wrong, and the
-//! list of differences says in what.
+//! `tests/pages` contains, for each page, the figures it was made from, and its tables as
+//! published. The rendered cells must equal them; otherwise the published page was wrong, and the
+//! list of differences records the errors.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -26,14 +26,14 @@ fn file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pages").join(name)
 }
 
-/// The runs of a page: one for each label and table.
+/// Reads the runs of a page: one for each label and table.
 fn summaries(page: &str) -> Vec<(String, Summary)> {
     let text = std::fs::read_to_string(file(&format!("{page}.figures.tsv"))).unwrap();
     let mut runs: Vec<(String, Summary)> = Vec::new();
     for line in text.lines() {
         let [benchmark, metric, value, qualifier, attributes] =
             line.split('\t').collect::<Vec<_>>().try_into().unwrap();
-        // Only what something produces can be on a page.
+        // A page can contain only metrics that a benchmark produces.
         let known = Benchmark::from_id(benchmark).and_then(|it| it.metric(metric));
         assert!(known.is_some(), "{page}: nothing measures {benchmark}/{metric}");
         let mut it = figure(benchmark, metric, value.parse().unwrap());
@@ -55,7 +55,7 @@ fn summaries(page: &str) -> Vec<(String, Summary)> {
         if !qualifier.is_empty() {
             it.parameters.insert(Attribute::Qualifier, qualifier.into());
         }
-        let known = runs.iter_mut().find(|(of, run)| *of == table && run.run.label == label);
+        let known = runs.iter_mut().find(|(it, run)| *it == table && run.run.label == label);
         match known {
             Some((_, run)) => run.results.push(it),
             None => {
@@ -88,7 +88,7 @@ fn figure(benchmark: &str, metric: &str, value: f64) -> Estimate {
     it
 }
 
-/// As whoever reads perftest's tables does.
+/// Adds the doubts that the importer of perftest's tables adds.
 fn doubt(run: &mut Summary) {
     let means: Vec<Estimate> =
         run.results.iter().filter(|it| it.metric == "time_mean").cloned().collect();
@@ -106,12 +106,12 @@ fn doubt(run: &mut Summary) {
 
 fn page(page: &str, subject: &str, table: &str) -> String {
     let runs = summaries(page);
-    let of: Vec<&Summary> =
-        runs.iter().filter(|(of, _)| of == table).map(|(_, run)| run).collect();
-    learn::document(&build::learn(subject, &of, &[]), None).0
+    let runs: Vec<&Summary> =
+        runs.iter().filter(|(it, _)| it == table).map(|(_, run)| run).collect();
+    learn::document(&build::learn(subject, &runs, &[]), None).0
 }
 
-/// The tables of a page in Markdown, without their rulers.
+/// Parses the tables of a Markdown page, without their rulers.
 fn tables(markdown: &str) -> Vec<Vec<Vec<String>>> {
     let mut tables = vec![vec![]];
     for line in markdown.lines() {
@@ -137,7 +137,7 @@ fn printed(page: &str) -> Vec<Vec<Vec<String>>> {
     text.split("\n\n").map(table).filter(|it| !it.is_empty()).collect()
 }
 
-/// A number as this page's language writes it without groups, and its decimals.
+/// Parses a number without digit groups in the page's language, and counts its decimals.
 fn number(text: &str, mark: char) -> Option<(f64, i32)> {
     let decimals = text.split_once(mark).map_or(0, |(_, it)| it.len());
     let is_one = text.chars().all(|it| it.is_ascii_digit() || it == mark);
@@ -145,7 +145,7 @@ fn number(text: &str, mark: char) -> Option<(f64, i32)> {
     Some((value, decimals as i32))
 }
 
-/// The same to the digits that both have.
+/// Whether two numbers are equal to the decimals that both have.
 fn is_same(own: &str, printed: &str, mark: char) -> bool {
     own == printed
         || number(own, mark)
@@ -153,7 +153,7 @@ fn is_same(own: &str, printed: &str, mark: char) -> bool {
             .is_some_and(|((a, m), (b, n))| (a - b).abs() <= 0.501 * 10f64.powi(-m.min(n)))
 }
 
-/// Every cell that differs from what was printed: `table, row, column: printed → rendered`.
+/// Lists every cell that differs from the published one: `table, row, column: printed → rendered`.
 fn differences(own: &[Vec<Vec<String>>], page: &str, mark: char) -> String {
     let mut reported = String::new();
     let printed = printed(page);
@@ -189,7 +189,7 @@ fn check(page_name: &str, subject: &str, locale: Locale, mark: char) -> String {
 #[test]
 fn hb_in_russian() {
     let reported = check("000", "HB", Locale::Ru, ',');
-    // Bits that were printed as bytes.
+    // The published page had bits as bytes.
     assert!(reported.contains("99,1 ГБ/с → 1,27~мкс, 99,1~Гбит/с"), "{reported}");
 }
 
@@ -228,7 +228,7 @@ fn accelerated_networking_in_chinese() {
     expect_test::expect_file![file("003.differences")].assert_eq(&reported);
 }
 
-/// A page without a table: its six tests and its figures stand in sentences and lists.
+/// Published page without a table: its six tests and its figures are in sentences and lists.
 #[test]
 fn netapp_files_in_czech() {
     let rendered = Language::of(Locale::Cs).write(|| page("002", "Azure NetApp Files", ""));
@@ -248,15 +248,15 @@ fn netapp_files_in_czech() {
         }
     }
     expect_test::expect_file![file("002.differences")].assert_eq(&reported);
-    // What nobody disputes of it: the throughput of one volume, in the unit that it left out.
+    // Undisputed figure: the throughput of one volume, although the page omitted its unit.
     assert!(
         !reported.contains(": 4 500 →") && reported.contains("70.31 TiB → 70,31 TiB"),
         "{reported}"
     );
 }
 
-/// A page of runs that were measured: every section of their reports, pictures beside it, intervals in a
-/// column of their own, and what the machine lacks as a row.
+/// Page of measured runs: every section of their reports, plots as files, intervals in their own
+/// column, and missing requirements as a row.
 #[test]
 fn measured_runs_make_a_page_with_pictures() {
     let mut volume = crate::storage::volume();
@@ -281,7 +281,8 @@ fn measured_runs_make_a_page_with_pictures() {
     }
 }
 
-/// Hosts together reach more than one volume gives, and the quota of as many as it takes is shown.
+/// Several hosts reach more than the maximum of one volume; the quota of the required number of
+/// volumes is shown.
 #[test]
 fn more_than_one_volume_gives_takes_the_quota_of_several() {
     for (mib_per_s, shown) in [(4500.0, "| 70.31 TiB |"), (9009.0, "| 3 × 46.92 TiB |")] {
@@ -294,24 +295,28 @@ fn more_than_one_volume_gives_takes_the_quota_of_several() {
     }
 }
 
-/// Of several hosts a page has their total; what one host measured alone stays beside it.
+/// For several hosts the page has their total; a result of one host alone stays next to it.
 #[test]
 fn a_total_takes_the_place_of_its_own_hosts_only() {
-    let at = |summary: &mut Summary, host: &str, more: &[(Attribute, &str)]| {
+    let set_host = |summary: &mut Summary, host: &str, more: &[(Attribute, &str)]| {
         for it in &mut summary.results {
             host.clone_into(&mut it.host);
             it.parameters.extend(more.iter().map(|(name, value)| (*name, (*value).into())));
         }
     };
-    let (alone, mut several, mut all) =
+    let (single, mut several, mut all) =
         (crate::storage::volume(), crate::storage::volume(), crate::storage::volume());
-    at(&mut several, "vm1", &[(Attribute::Host, "vm1"), (Attribute::Target, "/mnt/shared/x")]);
-    // A point near its own knee, which the other host did not need.
+    set_host(
+        &mut several,
+        "vm1",
+        &[(Attribute::Host, "vm1"), (Attribute::Target, "/mnt/shared/x")],
+    );
+    // Point near the host's own knee, which the other host did not need.
     let bend = several.results.iter().find(|it| it.metric == "rate").cloned();
     several.results.extend(bend.map(|it| Estimate { case: "bend-2".to_owned(), ..it }));
-    at(&mut all, "all", &[(Attribute::Host, "all"), (Attribute::Hosts, "vm1,vm2")]);
+    set_host(&mut all, "all", &[(Attribute::Host, "all"), (Attribute::Hosts, "vm1,vm2")]);
     several.results.extend(all.results);
-    let page = learn::document(&build::learn("disk", &[&alone, &several], &[]), None).0;
+    let page = learn::document(&build::learn("disk", &[&single, &several], &[]), None).0;
     let rows = tables(&page).into_iter().flatten();
     let places: Vec<String> = rows.filter_map(|row| row.get(1).cloned()).collect();
     let has = |place: &str| places.iter().any(|it| it.replace('\\', "") == place);
@@ -327,7 +332,7 @@ fn a_total_takes_the_place_of_its_own_hosts_only() {
     assert!(pictures.iter().all(|it| !it.contains("vm1")), "{pictures:?}");
 }
 
-/// Where several hosts measured, a host is named once and not with each of its tests.
+/// With several hosts, a target names its host once instead of with each test.
 #[test]
 fn a_target_names_its_host_once() {
     let mut all = crate::storage::volume();
@@ -342,8 +347,8 @@ fn a_target_names_its_host_once() {
     }
     all.results.extend(other.results);
     let test = all.results.last().unwrap().parameters[&Attribute::Test].clone();
-    let of_vm2 = all.results.iter_mut().filter(|it| it.host == "vm2");
-    for it in of_vm2.filter(|it| it.parameters[&Attribute::Test] == test) {
+    let on_vm2 = all.results.iter_mut().filter(|it| it.host == "vm2");
+    for it in on_vm2.filter(|it| it.parameters[&Attribute::Test] == test) {
         it.parameters.insert(Attribute::Target, "/mnt/z".into());
     }
     let page = learn::document(&build::learn("disk", &[&all], &[]), None).0;
@@ -357,7 +362,7 @@ fn a_target_names_its_host_once() {
     assert!(lines.len() == 3 && lines[1..].iter().all(rest), "{lines:?}");
 }
 
-/// One is measured, several are: in the languages whose verbs know.
+/// Verb forms depend on the number of hosts in some languages.
 #[test]
 fn several_hosts_were_measured() {
     let summary = |names: &[&str]| {
@@ -385,7 +390,7 @@ fn several_hosts_were_measured() {
     }
 }
 
-/// A folder is in the commands once, in whichever order its files were measured.
+/// A folder occurs once in the commands, in whichever order its files were measured.
 #[test]
 fn a_command_is_given_once() {
     let mut summary = crate::storage::volume();

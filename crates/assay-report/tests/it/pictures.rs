@@ -1,5 +1,5 @@
-//! Pictures as their own coordinates say they are: no word on another, none outside, colours that can be told from
-//! what is behind them, letters large enough on a small screen.
+//! Geometry and colours of pictures, from their own coordinates: no label overlaps another or
+//! leaves the picture, colours have enough contrast, letters are large enough on a small screen.
 
 use std::collections::BTreeMap;
 
@@ -15,15 +15,15 @@ use proptest::prelude::*;
 
 use crate::{conditions, guest, mpi, node, storage, troubled};
 
-/// Size of the letters of a picture.
+/// Font size of a picture.
 const FONT: f64 = 13.7;
-/// The width at which a picture is drawn, and the least one at which a page shows it.
+/// Width at which a picture is drawn. A page shows it no narrower than its `min-width`.
 const DRAWN: f64 = 760.0;
 
-/// A word of a picture and where it is: left, top, right, bottom.
+/// Label of a picture and its position: left, top, right, bottom.
 type Word = (String, [f64; 4]);
 
-/// The words of every picture of a page, with the size of the picture.
+/// Returns the labels of every picture of a page, with the size of the picture.
 fn pictures(page: &str) -> Vec<([f64; 2], Vec<Word>)> {
     let attribute = |element: &str, name: &str| -> f64 {
         let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
@@ -55,7 +55,7 @@ fn pictures(page: &str) -> Vec<([f64; 2], Vec<Word>)> {
         .collect()
 }
 
-/// What overlaps or sticks out.
+/// Lists labels that overlap or leave the picture.
 fn faults(page: &str) -> Vec<String> {
     let mut faults = Vec::new();
     for ([width, height], words) in pictures(page) {
@@ -95,7 +95,7 @@ fn no_word_lies_on_another_in_any_language() {
     }
 }
 
-/// The test above can fail.
+/// Checks that the test above can fail.
 #[test]
 fn words_on_each_other_are_found() {
     let page = html::document(&build::run(&storage::volume(), None));
@@ -129,7 +129,7 @@ fn scale() -> impl Strategy<Value = Scale> {
 }
 
 proptest! {
-    /// Whatever is drawn.
+    /// Labels of random plots do not overlap.
     #[test]
     fn no_word_lies_on_another_whatever_is_drawn(
         scales in (scale(), scale()),
@@ -175,7 +175,7 @@ proptest! {
     }
 }
 
-/// A map of hosts with these names: the first pair is the worst, and marked.
+/// Builds a map of hosts with these names: the first pair is the worst, and marked.
 fn heat(names: Vec<String>) -> HeatMap {
     let value = |at: usize| (at > 0).then_some(if at == 1 { 1e6 } else { 123.4e9 });
     let row = |row: usize| (0..names.len()).map(|it| value(row * names.len() + it)).collect();
@@ -216,7 +216,7 @@ fn a_map_of_many_hosts_stays_legible() {
     }
 }
 
-/// A file of all pictures has the maps, too.
+/// The file of all pictures also contains the maps.
 #[test]
 fn a_map_is_in_the_file_of_pictures() {
     let mut document = alone(Block::HeatMap(hosts(9)));
@@ -231,7 +231,7 @@ fn a_map_is_in_the_file_of_pictures() {
     assert!(width.parse::<f64>().unwrap() > DRAWN, "{width}");
 }
 
-/// A ceiling far above the values does not press them into a corner: it is named, and the axis ends before it.
+/// A ceiling far above the values is named, but does not extend the axis.
 #[test]
 fn a_far_ceiling_leaves_the_curve_its_width() {
     let rightmost = |ceiling: f64| {
@@ -251,7 +251,8 @@ fn a_far_ceiling_leaves_the_curve_its_width() {
     assert!(far.0 > 0.9 * DRAWN && far.1, "{far:?}");
 }
 
-/// The first value of the horizontal axis stands below the lowest one of the vertical axis, beside which it has no room.
+/// The first tick label of the horizontal axis is below the lowest one of the vertical axis; next
+/// to it there is no room.
 #[test]
 fn both_values_of_two_points_are_named() {
     let points = vec![(100.0, 1e-3), (200.0, 2e-3)];
@@ -264,11 +265,11 @@ fn both_values_of_two_points_are_named() {
     }
 }
 
-/// What is shaded is an interval: a curve without one has no band.
+/// Shading means an interval: a curve without intervals has no band.
 #[test]
 fn only_intervals_are_shaded() {
     let points = vec![(1e3, 1e-3), (2e3, 2e-3), (4e3, 5e-3)];
-    let shown = |interval: Option<[f64; 2]>| {
+    let bands = |interval: Option<[f64; 2]>| {
         let drawn = plot(
             (Scale::Linear, Scale::Linear),
             vec![("a".into(), points.clone())],
@@ -281,11 +282,11 @@ fn only_intervals_are_shaded() {
         document.blocks.push(Block::Plot(drawn));
         html::document(&document).matches("<polygon").count()
     };
-    assert_eq!((shown(None), shown(Some([1e-4, 6e-3]))), (0, 1));
+    assert_eq!((bands(None), bands(Some([1e-4, 6e-3]))), (0, 1));
 }
 
-/// The style of a page: the variables of the light and of the dark scheme, and which colour of a picture becomes
-/// which on a dark screen.
+/// Style of a page: variables of the light and the dark scheme, and replacements of picture colours
+/// on a dark screen.
 struct Style {
     light: BTreeMap<String, String>,
     dark: BTreeMap<String, String>,
@@ -325,16 +326,16 @@ fn contrast(a: &str, b: &str) -> f64 {
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }
 
-/// AA asks for 4.5 of text and 3 of what is drawn.
+/// AA requires 4.5 for text and 3 for graphics.
 #[test]
 fn colours_have_the_contrast_of_wcag_aa() {
     assert!((contrast("#ffffff", "#000000") - 21.0).abs() < 1e-9);
     let style = style();
     for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
-        let of = |name: &str| colours[name].as_str();
+        let colour_of = |name: &str| colours[name].as_str();
         for text in ["ink", "quiet", "doubt", "bad", "link"] {
             for behind in ["paper", "stripe"] {
-                let ratio = contrast(of(text), of(behind));
+                let ratio = contrast(colour_of(text), colour_of(behind));
                 assert!(ratio >= 4.5, "{scheme}: {text} on {behind}: {ratio:.2}");
             }
         }
@@ -346,16 +347,16 @@ fn colours_have_the_contrast_of_wcag_aa() {
             ("link", "doubt-paper"),
             ("link", "bad-paper"),
         ] {
-            let ratio = contrast(of(text), of(behind));
+            let ratio = contrast(colour_of(text), colour_of(behind));
             assert!(ratio >= 4.5, "{scheme}: {text} on {behind}: {ratio:.2}");
         }
         let drawn = |colour: &str| match scheme {
             "dark" => style.drawn.get(colour).cloned().unwrap_or_else(|| colour.to_owned()),
             _ => colour.to_owned(),
         };
-        let papers = [of("paper").to_owned(), drawn("#eaeef2")];
+        let papers = [colour_of("paper").to_owned(), drawn("#eaeef2")];
         for (colour, least) in drawn_colours() {
-            // Curves may be drawn on a band, which tells no more than the paper does.
+            // Curves need contrast with the paper only, although they may cross a band.
             for paper in papers.iter().take(if least > 3.0 { 2 } else { 1 }) {
                 let ratio = contrast(&drawn(&colour), paper);
                 assert!(ratio >= least, "{scheme}: {colour} on {paper}: {ratio:.2}");
@@ -364,19 +365,21 @@ fn colours_have_the_contrast_of_wcag_aa() {
     }
 }
 
-/// Letters keep their contrast on the darkest shade of a map, and what is marked stands out from the paper.
+/// Letters keep their contrast on the darkest shade of a map, and marked cells are distinct from
+/// the paper.
 #[test]
 fn maps_have_the_contrast_of_wcag_aa() {
     let style = style();
     let page = html::document(&alone(Block::HeatMap(hosts(3))));
-    let of = |element: &str, name: &str| {
+    let attribute = |element: &str, name: &str| {
         let value = element.split_once(&format!(" {name}=\"")).unwrap().1;
         value.split_once('"').unwrap().0.to_lowercase()
     };
     let shades: Vec<&str> = page.split("<rect ").skip(1).collect();
-    let darkest = |a: &&&str, b: &&&str| of(a, "fill-opacity").cmp(&of(b, "fill-opacity"));
+    let darkest =
+        |a: &&&str, b: &&&str| attribute(a, "fill-opacity").cmp(&attribute(b, "fill-opacity"));
     let worst = shades.iter().max_by(darkest).unwrap();
-    let opacity: f64 = of(worst, "fill-opacity").parse().unwrap();
+    let opacity: f64 = attribute(worst, "fill-opacity").parse().unwrap();
     assert!(opacity > 0.4, "{opacity}");
     for (scheme, colours) in [("light", &style.light), ("dark", &style.dark)] {
         let drawn = |colour: String| match scheme {
@@ -387,20 +390,21 @@ fn maps_have_the_contrast_of_wcag_aa() {
         let channel = |at: usize, from: &str| {
             f64::from(u8::from_str_radix(&from[at..at + 2], 16).unwrap())
         };
-        let fill = drawn(of(worst, "fill"));
+        let fill = drawn(attribute(worst, "fill"));
         let mixed = [1, 3, 5].map(|at| {
             let mixed = opacity * channel(at, &fill) + (1.0 - opacity) * channel(at, paper);
             format!("{:02x}", mixed.round() as u8)
         });
-        let text = drawn(of(page.split_once("<text").unwrap().1, "fill"));
+        let text = drawn(attribute(page.split_once("<text").unwrap().1, "fill"));
         let ratio = contrast(&text, &format!("#{}", mixed.concat()));
         assert!(ratio >= 4.5, "{scheme}: letters on a map: {ratio:.2}");
-        let ratio = contrast(&drawn(of(worst, "stroke")), paper);
+        let ratio = contrast(&drawn(attribute(worst, "stroke")), paper);
         assert!(ratio >= 3.0, "{scheme}: the edge of a marked cell: {ratio:.2}");
     }
 }
 
-/// Every colour that pictures use, with the contrast it needs: taken from a picture that has all of them.
+/// Returns every colour of pictures with the contrast it needs, from a picture that contains all of
+/// them.
 fn drawn_colours() -> BTreeMap<String, f64> {
     let curve = |nth: u32| (nth.to_string(), vec![(1e3, 1e-3), (2e3, f64::from(nth) * 1e-3)]);
     let drawn = plot(
@@ -415,7 +419,7 @@ fn drawn_colours() -> BTreeMap<String, f64> {
     let svg = page.split_once("<svg class=\"plot\"").unwrap().1;
     let mut colours = BTreeMap::new();
     for element in svg.split('<') {
-        // Grid lines may step back: every value is written.
+        // Grid lines may have less contrast: every value is printed.
         let least = if element.starts_with("text ") { 4.5 } else { 3.0 };
         for name in ["fill=\"#", "stroke=\"#"] {
             let Some((_, rest)) = element.split_once(name) else { continue };
@@ -430,7 +434,7 @@ fn drawn_colours() -> BTreeMap<String, f64> {
     colours
 }
 
-/// There is room for a third of the picture's width.
+/// Names may take up to a third of the picture's width.
 #[test]
 fn names_that_fit_are_whole() {
     for letters in 1..24 {
@@ -441,7 +445,7 @@ fn names_that_fit_are_whole() {
     }
 }
 
-/// A picture is scrolled sooner than its letters become smaller than 11 pixels.
+/// A picture scrolls before its letters become smaller than 11 pixels.
 #[test]
 fn letters_stay_legible_on_a_small_screen() {
     let page = html::document(&Document::new("x"));

@@ -1,5 +1,5 @@
-//! The guarantee of pages: every number in a cell, read back in its language, is the value that was measured, to the
-//! digits shown: values, intervals, shares.
+//! Guarantee of pages: every number in a cell, parsed in its language, equals the measured value to
+//! the printed digits. This applies to values, intervals and shares.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 use crate::maker::{self, With, estimate};
 
-/// The cells of every table of a page, row by row, without escapes.
+/// Returns the cells of every table of a page, row by row, without escapes.
 fn rows(markdown: &str) -> Vec<Vec<String>> {
     let cells = |line: &str| -> Vec<String> {
         let line = line.trim_start_matches("| ").trim_end_matches(" |");
@@ -23,13 +23,13 @@ fn rows(markdown: &str) -> Vec<Vec<String>> {
     markdown.lines().filter(|it| it.starts_with("| ")).map(cells).collect()
 }
 
-/// The row that begins with these cells.
+/// Returns the row that begins with these cells.
 fn row<'r>(rows: &'r [Vec<String>], begins: &[&str]) -> &'r [String] {
     let found = rows.iter().find(|row| row.iter().zip(begins).all(|(a, b)| a == b));
     found.unwrap_or_else(|| panic!("no row {begins:?}: {rows:?}"))
 }
 
-/// A written number of this language without its unit.
+/// Parses a localised number, ignoring its unit.
 fn plain(text: &str, language: Language) -> f64 {
     let has_points = language.has_invariant_units
         || matches!(language.locale, Locale::En | Locale::ZhHans | Locale::Ko | Locale::Ja);
@@ -42,7 +42,7 @@ fn plain(text: &str, language: Language) -> f64 {
     digits.parse().unwrap_or_else(|_| panic!("{text} is no number of {language:?}"))
 }
 
-/// That a number is this value, rounded to some significant digits.
+/// Asserts that a number is the value rounded to significant digits.
 fn same(shown: f64, value: f64, digits: usize, text: &str) {
     let last = 10f64.powi(value.abs().log10().floor() as i32 - digits as i32 + 1);
     assert!(
@@ -56,7 +56,7 @@ fn quantity(text: &str, unit: Unit, language: Language) -> f64 {
     read.unwrap_or_else(|| panic!("{text} is no {unit:?} of {language:?}")).value
 }
 
-/// A value with its unit, its interval and its share of the limit, in the cells of one row.
+/// Checks a value with its unit, its interval and its share of the limit, in the cells of one row.
 fn check(it: &Estimate, [value, interval, share]: [&str; 3], language: Language) {
     let digits = precision::digits_of(it);
     same(quantity(value, it.unit, language), it.median, digits, value);
@@ -69,11 +69,11 @@ fn of_limit(it: &Estimate, share: &str, language: Language) {
     same(plain(number, language), it.percent_of_limit.unwrap(), 3, share);
 }
 
-/// Both ends of an interval; the first may leave its unit to the second.
+/// Checks both ends of an interval; the first may share the unit of the second.
 fn bounds(it: &Estimate, interval: &str, read: impl Fn(&str) -> f64) {
     let [low, high] = it.ci.unwrap();
     let half = (it.median - low).max(high - it.median);
-    // Markdown's blanks are those of its renderer.
+    // In Markdown, no-break spaces become plain spaces.
     let interval = &interval.replace(' ', "\u{a0}");
     let (first, second) = interval.split_once('–').unwrap_or_else(|| panic!("{interval}?"));
     let (number, unit) = locale::parts(second);
@@ -93,11 +93,11 @@ fn summary(results: Vec<Estimate>) -> Summary {
 }
 
 fn languages() -> impl Strategy<Value = Language> {
-    let of = |locale, has_invariant_units| Language { locale, has_invariant_units };
-    (proptest::sample::select(&Locale::ALL[..]), any::<bool>()).prop_map(move |(a, b)| of(a, b))
+    (proptest::sample::select(&Locale::ALL[..]), any::<bool>())
+        .prop_map(|(locale, has_invariant_units)| Language { locale, has_invariant_units })
 }
 
-/// A median, the relative width of its interval, and the share of the limit.
+/// Generates a median, the relative width of its interval, and the share of the limit.
 fn figures() -> impl Strategy<Value = (f64, f64, f64)> {
     let log = |low: f64, high: f64| (low.log10()..high.log10()).prop_map(|it| 10f64.powf(it));
     (log(1e-1, 1e5), log(1e-4, 0.3), log(1e-3, 0.99))
@@ -106,7 +106,7 @@ fn figures() -> impl Strategy<Value = (f64, f64, f64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// A report in Markdown: bandwidth by placement.
+    /// Report in Markdown: bandwidth by placement.
     #[test]
     fn every_cell_of_a_report_is_the_value(
         all in proptest::collection::vec(figures(), 1..4),
@@ -128,7 +128,7 @@ proptest! {
         }
     }
 
-    /// A page for publication: the first table, MPI and storage.
+    /// Page for publication: the first table, MPI and storage.
     #[test]
     fn every_cell_of_a_page_for_publication_is_the_value(
         (triad, latency, rate) in (figures(), figures(), figures()),
@@ -145,26 +145,26 @@ proptest! {
         let message = limited(message, latency.2)
             .with(Attribute::Mpi, "MPICH 4.0.2")
             .with(Attribute::Bytes, 8_u64);
-        let of_test = |metric: &str, value: f64| {
+        let test_result = |metric: &str, value: f64| {
             estimate(Benchmark::Storage, metric, value, rate.1)
                 .with(Attribute::Operation, "read")
                 .with(Attribute::Pattern, "random")
                 .with(Attribute::Bytes, 4096_u64)
                 .with(Attribute::Target, "/dev/x")
         };
-        let ios = limited(of_test("rate", rate.0.max(10.0)), rate.2);
-        let wait = of_test("latency", 1.0 / rate.0);
+        let ios = limited(test_result("rate", rate.0.max(10.0)), rate.2);
+        let wait = test_result("latency", 1.0 / rate.0);
         let summary = summary(vec![node.clone(), message.clone(), ios.clone(), wait.clone()]);
         let write = || render::learn::document(&build::learn("HB", &[&summary], &[]), None).0;
         let rows = rows(&language.write(write));
         let first = row(&rows, &["STREAM Triad"]);
         check(&node, [&first[1], &first[2], &first[3]], language);
-        // In the unit of its heading, with the decimals of the tool.
-        let of_size = row(&rows, &["8"]);
-        let shown = plain(&of_size[1], language);
-        prop_assert!((shown - message.median * 1e6).abs() <= 0.0051, "{:?}", of_size);
-        bounds(&message, &of_size[2], |text| plain(text, language) * 1e-6);
-        of_limit(&message, &of_size[3], language);
+        // In the unit of the heading, with the decimals of the tool.
+        let size_row = row(&rows, &["8"]);
+        let shown = plain(&size_row[1], language);
+        prop_assert!((shown - message.median * 1e6).abs() <= 0.0051, "{:?}", size_row);
+        bounds(&message, &size_row[2], |text| plain(text, language) * 1e-6);
+        of_limit(&message, &size_row[3], language);
         let storage = rows.iter().find(|row| row.get(1).is_some_and(|it| it == "/dev/x")).unwrap();
         let digits = precision::digits_of(&ios);
         same(plain(&storage[2], language), ios.median, digits, &storage[2]);

@@ -1,4 +1,4 @@
-//! The small documents: list of runs, findings, plan, methods.
+//! Small documents: list of runs, findings, plan, methods.
 
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
@@ -12,7 +12,7 @@ use assay_model::workload::{
 use assay_report::build::{self, Host, ListedRun, Unreached};
 use assay_report::document::{Block, Details, Document};
 
-/// Raw output of a tool, with what could upset a terminal, a fence or a page, inside details.
+/// Raw output of a tool inside details, with text that could break a terminal, a fence or a page.
 pub(crate) fn raw() -> Document {
     let mut document = Document::new("Raw output");
     let output = "Triad:  41234.5\n\u{1b}[31m```\n<b>&amp;</b>\n";
@@ -65,7 +65,7 @@ pub(crate) fn findings() -> Document {
     build::findings("node-7", &found(), None)
 }
 
-/// Three hosts, one of them set up otherwise, and one that gave no answer.
+/// Three hosts, one of them with a different setup, and one that did not respond.
 pub(crate) fn hosts() -> Document {
     let alike = HostFacts { name: "node-7".to_owned(), ..HostFacts::default() };
     let mut other = HostFacts { name: "node-9".to_owned(), ..HostFacts::default() };

@@ -1,4 +1,4 @@
-//! A volume: one test, one with a rate that was missed, and two response curves, of which one bends.
+//! Volume with one test, one with a missed rate, and two response curves, of which one bends.
 
 use assay_model::attribute::Attribute;
 use assay_model::attribute::Value;
@@ -14,7 +14,7 @@ use crate::node::host;
 
 const PROVISIONED: f64 = 4500.0 * 1_048_576.0;
 
-/// What every estimate of one case says.
+/// Values common to every estimate of one case.
 #[derive(Clone, Copy)]
 struct Case<'a> {
     test: &'a str,
@@ -155,7 +155,7 @@ pub(crate) fn volume() -> Summary {
     summary
 }
 
-/// A steady state that took five rounds, and a search for the maximum rate that keeps a goal.
+/// Steady state after five rounds, and a search for the maximum rate that keeps a goal.
 pub(crate) fn courses() -> Summary {
     let mut summary = summary("storage-courses", Status::Complete, host());
     let case = Case {
@@ -191,20 +191,20 @@ pub(crate) fn courses() -> Summary {
             .with(Attribute::MaximumRate, 300e3)
     };
     summary.results.extend(search.estimates().into_iter().map(kept));
-    // In the order in which a search looks, which is not that of the rates.
-    for (number, (asked, late, shown)) in
+    // In the order of the search, not of the rates.
+    for (number, (asked, late, verdict)) in
         (1..).zip([(150e3, 0.031, "misses"), (75e3, 0.0, "keeps"), (100e3, 0.004, "keeps")])
     {
         for (metric, value) in [("rate", asked * 0.999), ("late", late)] {
             let it = step(&search, "storage/search", number, metric, value);
-            let it = it.with(Attribute::RequestedRate, asked).with(Attribute::Shown, shown);
+            let it = it.with(Attribute::RequestedRate, asked).with(Attribute::Shown, verdict);
             summary.steps.push(it);
         }
     }
     summary
 }
 
-/// Every operation of mdtest on one tree, and a phase of Vdbench that does several things.
+/// Every operation of mdtest on one tree, and a Vdbench phase with several operations.
 pub(crate) fn files() -> Summary {
     let mut summary = summary("storage-files", Status::Complete, host());
     let mut add = |operation: &str, metric: &str, median: f64| {

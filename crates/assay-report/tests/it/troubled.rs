@@ -1,4 +1,4 @@
-//! A run in which much went wrong: failures, warnings, few samples, odd texts, unknown results.
+//! Run with many problems: failures, warnings, few samples, odd texts, unknown results.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark::{Linpack, MemoryLatency, MemoryStream};
@@ -72,7 +72,7 @@ pub(crate) fn run() -> Summary {
     summary
 }
 
-/// Three cases that one host refused, and one that another refused for the same reason.
+/// Three cases refused by one host, and one refused by another for the same reason.
 pub(crate) fn refused_likewise() -> Summary {
     let refused = |host: &str, bytes: &str| {
         let causes = vec!["both hosts are one machine".to_owned()];
@@ -97,7 +97,7 @@ fn failed(benchmark: &str, case: &str, failure: Failure) -> CaseFailure {
     }
 }
 
-/// A case that another one's failure made needless.
+/// Case skipped because of another case's failure.
 fn skipped(case: &str) -> CaseFailure {
     let failure = Failure::Skipped { host: "node-8".to_owned(), lack: Lack::Address };
     CaseFailure { because: Some(NETWORK.to_owned()), ..failed("network.tcp", case, failure) }

@@ -1,4 +1,4 @@
-//! Every identifier has words: each variant once, with arguments that fit.
+//! Every identifier has a text: each variant once, with matching arguments.
 
 use std::collections::BTreeMap;
 
@@ -218,16 +218,16 @@ fn tag(stored: &serde_json::Value) -> String {
 
 #[test]
 fn every_doubt_has_words() {
-    let mut said = BTreeMap::new();
+    let mut explanations = BTreeMap::new();
     for doubt in [of_samples(), of_the_machine(), of_the_measurer()].concat() {
         assert_eq!(doubt.id(), tag(&serde_json::to_value(&doubt).unwrap()));
         let words = words::doubt(&doubt);
         check(&words.text);
         check(&words.advice);
-        said.insert(doubt.id().to_owned(), words);
+        explanations.insert(doubt.id().to_owned(), words);
     }
-    // `reported` speaks for itself; a doubt that is new in the model must be made above as well.
-    assert_eq!(said.len(), 57);
+    // `reported` contains its own text. A new doubt of the model must be added above.
+    assert_eq!(explanations.len(), 57);
     let reported = Doubt::Reported { name: "odd".into(), text: "a".into(), advice: "b".into() };
     assert_eq!(words::doubt(&reported).text, "a");
 }
@@ -291,7 +291,7 @@ fn every_limit_and_every_choice_has_words() {
     assert_eq!(words::knee("none: as it was told"), "as it was told");
 }
 
-/// It goes by the name of what is doubtful there, under which all hosts stand together.
+/// The identifier is that of the inner doubt, by which hosts are grouped.
 #[test]
 fn a_doubt_about_a_host_names_it() {
     let doubt = Doubt::OnHost { host: "vm1".into(), doubt: Box::new(Doubt::AnotherAssay) };
@@ -299,14 +299,14 @@ fn a_doubt_about_a_host_names_it() {
     assert!(assay_report::words::doubt(&doubt).text.starts_with("vm1: another assay"));
 }
 
-/// Half of a last digit is a small share, and never none.
+/// Half of a last digit is a small share, but never zero.
 #[test]
 fn a_rounded_output_is_known_to_more_than_nothing() {
-    let said = |share| {
+    let explanation = |share| {
         let doubt =
             Doubt::RoundedOutput { metric: "rate".to_owned(), at: String::new(), share };
         words::doubt(&doubt).text.replace('\u{a0}', " ")
     };
-    assert!(said(0.005).ends_with("±0.50 %"), "{}", said(0.005));
-    assert!(said(0.1).ends_with("±10 %"), "{}", said(0.1));
+    assert!(explanation(0.005).ends_with("±0.50 %"), "{}", explanation(0.005));
+    assert!(explanation(0.1).ends_with("±10 %"), "{}", explanation(0.1));
 }

@@ -1,6 +1,6 @@
-//! Which loops of STREAM were the fastest, for all cases of a run that walk arrays of one size on the same CPUs.
+//! Fastest loops of STREAM, shared by all cases of a run with equal array sizes and CPUs.
 //!
-//! Keeps what was asked and what won; the caller knows how to choose.
+//! Stores each request with its winners; the caller selects them.
 
 use std::cell::RefCell;
 
@@ -10,14 +10,14 @@ use assay_model::attribute::Attribute;
 use super::Known;
 use crate::recorder::{CaseError, Recorder};
 
-/// The loop that won, for each operation that was asked.
+/// Fastest loop of each requested operation.
 pub(super) type Winners = Vec<(Operation, &'static str)>;
 
-/// What won so far, and where.
+/// Winners of all cases so far, with their arrays.
 #[derive(Debug, Default)]
 pub(crate) struct ChosenLoops(Vec<Choice>);
 
-/// What one case has found out.
+/// Winners that one case determined.
 #[derive(Debug)]
 struct Choice {
     arrays: StreamConfig,
@@ -26,7 +26,8 @@ struct Choice {
 }
 
 impl ChosenLoops {
-    /// What won on these arrays for all these operations, and in which case.
+    /// Returns the winners for all these operations on these arrays, and the case that determined
+    /// them.
     fn find(&self, arrays: &StreamConfig, operations: &[Operation]) -> Option<(Winners, &str)> {
         let arrays = sorted(arrays);
         self.0.iter().filter(|choice| choice.arrays == arrays).find_map(|choice| {
@@ -38,14 +39,14 @@ impl ChosenLoops {
         })
     }
 
-    /// A case has chosen.
+    /// Stores the winners of a case.
     fn add(&mut self, arrays: &StreamConfig, case: &str, winners: &Winners) {
         let (arrays, winners) = (sorted(arrays), winners.clone());
         self.0.push(Choice { arrays, case: case.to_owned(), winners });
     }
 }
 
-/// What an earlier case has chosen, which the record names, or else what `choose` finds to be the fastest here and now.
+/// Returns the winners of an earlier case, which the record names; otherwise calls `choose`.
 pub(super) fn winners<'a, 't>(
     (arrays, operations): (&StreamConfig, &[Operation]),
     known: &RefCell<Known>,
@@ -63,7 +64,8 @@ pub(super) fn winners<'a, 't>(
     Ok(winners)
 }
 
-/// Arrays to walk. What touching them takes is told while it goes on: nothing else tells how long the run will be.
+/// Allocates and touches the arrays. Reports progress meanwhile, because the touch time is the
+/// first evidence of the duration of the run.
 pub(super) fn arrays(
     config: &StreamConfig,
     known: &RefCell<Known>,
@@ -78,7 +80,7 @@ pub(super) fn arrays(
     })
 }
 
-/// Which thread comes first makes no difference to what is fastest.
+/// Sorts the CPUs: the order of the threads does not affect which loop is fastest.
 fn sorted(arrays: &StreamConfig) -> StreamConfig {
     let mut arrays = arrays.clone();
     arrays.cpus.sort_unstable();

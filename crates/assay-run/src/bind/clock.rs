@@ -1,4 +1,4 @@
-//! The clock and the null kernel: resolution and overhead of measuring.
+//! Characterises the clock and the null kernel: resolution and overhead of timing.
 
 use assay_kernels::timed::TimedTeam;
 use assay_kernels::{clock, null};
@@ -6,7 +6,7 @@ use assay_model::event::Clock;
 
 use crate::failure::Failure;
 
-/// Passes of the null kernel; their median needs no more.
+/// Passes of the null kernel; sufficient for their median.
 const PASSES: usize = 101;
 
 /// Measures the clock, and the null kernel on these CPUs, before anything else is measured.

@@ -13,7 +13,7 @@ use crate::measuring::{self, Measurement, Turns};
 use crate::outlook::choosing_each_s;
 use crate::recorder::{CaseError, Recorder};
 
-/// Copies again and again with the kernel that won at first.
+/// Returns turns that copy with the kernel chosen in the first one.
 pub(super) fn turns<'c>(work: &'c CopyWorkload, known: &'c RefCell<Known>) -> Turns<'c> {
     let mut winner = None;
     Box::new(move |recorder| turn(work, &mut winner, known, recorder))
@@ -50,7 +50,8 @@ fn turn(
     measuring::preparation(&mut measurement, recorder)
 }
 
-/// Pages of the domain's own CPUs are where each thread touches them anyway.
+/// Configures the arrays. A source in the threads' own domain needs no CPUs: first touch places its
+/// pages there.
 fn config(work: &CopyWorkload) -> StreamConfig {
     let is_at_home = work.source == work.domain;
     let source: &[u32] = if is_at_home { &[] } else { &work.source.cpus };

@@ -1,5 +1,5 @@
-//! `storage.files` by assay's own threads: the tree is brought into the state that an operation needs,
-//! then the operation is timed.
+//! `storage.files` by assay's own threads: brings the file tree into the state that an operation
+//! needs, then times the operation.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +20,8 @@ use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::options::RunOptions;
 use crate::storage::{series, volume};
 
-/// Passes over the tree until the rate is known, or one stretch of time.
+/// Repeats passes over the tree until the rate is precise, or measures one stretch of fixed
+/// duration.
 pub(super) fn measure(
     test: &FileTest,
     options: &RunOptions,
@@ -40,7 +41,7 @@ pub(super) fn measure(
         recorder.flush()?;
         match next {
             Next::Stop(stopped) => return Ok(stopped),
-            // The time was given, and it is over.
+            // A fixed duration was requested, and it has passed.
             Next::Repeat | Next::PrepareAfresh if test.workload.timing.duration_s.is_some() => {
                 return Ok(Stopped::Budget);
             }
@@ -49,7 +50,7 @@ pub(super) fn measure(
     }
 }
 
-/// One phase; an operation that failed is a failed measurement.
+/// Runs one phase; a failed operation is a failed measurement.
 fn carry_out(
     workload: &FileWorkload,
     recorder: &mut Recorder<'_, '_>,
@@ -83,7 +84,7 @@ fn carry_out(
     }
 }
 
-/// Everything that was counted, and passes or stretches as samples.
+/// Records all counts, and passes or stretches as samples.
 fn record(
     test: &FileTest,
     outcome: &FileOutcome,
@@ -94,7 +95,7 @@ fn record(
     if count == 0 {
         return Err(CaseFailure::NoIo.into());
     }
-    // What comes along with the operation that was requested, and its parts, are no results of this case.
+    // Accompanying operations and the parts of the requested one are not results of this case.
     let is_asked = |entry: &Entry| match entry {
         Entry::Measured(key, _) => !key.extra.contains_key(&Attribute::Operation),
         Entry::SeriesFact(..) | Entry::Fact(..) | Entry::Doubt(_) => true,

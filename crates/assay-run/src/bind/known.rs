@@ -1,7 +1,9 @@
-//! What earlier cases of a run found out: what a host does not serve, so that later cases do not wait for it again,
-//! how long ranks take to start, so that a launch that cannot fit is said before it begins, and which loops are fastest.
+//! Findings of earlier cases of a run: services that a host lacks, the launch time of MPI ranks,
+//! and the fastest loops.
 //!
-//! A transient failure is not remembered: a server that has answered once is tried again.
+//! Later cases skip a missing service instead of waiting for it again, and a launch above its
+//! budget is reported before it begins. Transient failures are not remembered: a server that has
+//! answered once is tried again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,28 +17,29 @@ use crate::bind::chosen_loops::ChosenLoops;
 use crate::outlook::Outlook;
 use crate::recorder::CaseError;
 
-/// What is known of all hosts of a run.
+/// Findings about all hosts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// Host and lack → the case that found out.
+    /// Host and lack → the case that detected it.
     lacking: BTreeMap<(String, Lack), String>,
-    /// Hosts and ports whose streams were measured.
+    /// Hosts and ports with a successful throughput measurement.
     served: BTreeSet<(String, Lack)>,
-    /// Launcher, library and number of ranks → seconds that a launch took beside the measuring, at least.
+    /// Launcher, library and number of ranks → shortest overhead of a launch in seconds, without
+    /// the measurement.
     launches: BTreeMap<(String, String, u32), f64>,
-    /// The fastest loops of STREAM.
+    /// Fastest loops of STREAM.
     pub(in crate::bind) chosen_loops: ChosenLoops,
-    /// How long all of it takes.
+    /// Forecast of the duration of the run.
     pub(crate) outlook: Outlook,
 }
 
 impl Known {
-    /// Nothing but the plan.
+    /// Creates the state at the start of a run, with only the plan's estimates.
     pub(crate) fn of(plan: &Plan, host: &HostFacts) -> Self {
         Self { outlook: Outlook::of(plan, host), ..Self::default() }
     }
 
-    /// Remembers what the outcome of a case, or of one of its turns, says about its host.
+    /// Remembers the outcome of a case, or of one of its turns, as far as it concerns the host.
     pub(crate) fn learn<T>(&mut self, case: &Case, outcome: &Result<T, CaseError>) {
         let Some((work, to)) =
             case.workload.network().and_then(|it| Some((it, it.to.as_ref()?)))
@@ -57,14 +60,14 @@ impl Known {
         }
     }
 
-    /// Ranks were launched, which took so long beside the measuring.
+    /// Records the overhead of a launch, without its measurement.
     pub(in crate::bind) fn has_launched(&mut self, work: &MpiWorkload, beside_s: f64) {
         let least_s = self.launches.entry(ranks(work)).or_insert(beside_s);
         *least_s = least_s.min(beside_s).max(0.0);
         self.outlook.has_launched(beside_s.max(0.0));
     }
 
-    /// Seconds that a launch of these ranks takes beside the measuring, at least.
+    /// Shortest overhead of a launch of these ranks in seconds, without its measurement.
     pub(in crate::bind) fn launch_s(&self, work: &MpiWorkload) -> Option<f64> {
         self.launches.get(&ranks(work)).copied()
     }
@@ -74,7 +77,7 @@ impl Known {
         self.lacking.contains_key(&(host.to_owned(), what))
     }
 
-    /// An end of the case when its host is known to lack what it needs.
+    /// Ends the case if its host is known to lack what it needs.
     pub(in crate::bind) fn need(
         &self,
         work: &NetworkWorkload,
@@ -91,7 +94,8 @@ fn ranks(work: &MpiWorkload) -> (String, String, u32) {
     (work.mpi.launcher.clone(), work.mpi.library.clone(), work.ranks)
 }
 
-/// The other end of a pair opens another port for each case: what fails is the way to it.
+/// Replaces a port by the connection for pairs: their other end opens a new port for each case, so
+/// that only a lack of the connection applies to later cases.
 const fn of_pair(case: &Case, what: Lack) -> Lack {
     match what {
         Lack::Port(_) if case.pair.is_some() => Lack::Connection,
@@ -99,7 +103,7 @@ const fn of_pair(case: &Case, what: Lack) -> Lack {
     }
 }
 
-/// Where the streams of a case go.
+/// Port of the streams of a case, as the lack to check.
 pub(in crate::bind) fn streams_port(work: &NetworkWorkload) -> Lack {
     Lack::Port(work.port.unwrap_or(iperf3::DEFAULT_PORT))
 }

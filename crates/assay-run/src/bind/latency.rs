@@ -9,7 +9,7 @@ use assay_model::workload::LatencyWorkload;
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
-/// Follows the chain of one working set again and again.
+/// Returns turns that follow the pointer chain of one working set.
 pub(super) fn turns(work: &LatencyWorkload) -> Turns<'_> {
     Box::new(move |recorder| turn(work, recorder))
 }

@@ -1,4 +1,4 @@
-//! `compute.linpack` by assay's own algorithm, with its own kernels or a BLAS library in it.
+//! `compute.linpack` by assay's own algorithm, with its own kernels or those of a BLAS library.
 
 use assay_kernels::compute::blas::Blas;
 use assay_kernels::compute::linpack::{Linpack, LinpackConfig, LinpackError, flops};
@@ -13,7 +13,7 @@ use assay_model::workload::LinpackWorkload;
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
-/// Solves again and again; every solution is checked before its time counts.
+/// Returns turns that solve the system; every solution is checked before its time counts.
 pub(super) fn turns(work: &LinpackWorkload) -> Turns<'_> {
     let (mut blas, mut is_first) = (None, true);
     Box::new(move |recorder| {
@@ -24,7 +24,7 @@ pub(super) fn turns(work: &LinpackWorkload) -> Turns<'_> {
     })
 }
 
-/// `blas` is opened once.
+/// Solves within one preparation; opens `blas` once.
 fn turn(
     work: &LinpackWorkload,
     blas: &mut Option<Blas>,
@@ -46,7 +46,7 @@ fn turn(
             Ok(linpack)
         },
         repetition: &mut solve,
-        // Every solution is put back into its system right after it was timed.
+        // Each solution is verified against its system right after it was timed.
         check: &mut |linpack: &mut Linpack<'_>, recorder: &mut Recorder<'_, '_>| {
             let bytes = work.n as f64 * work.n as f64 * 8.0;
             if let Some(huge) = linpack.huge_bytes() {
@@ -58,7 +58,8 @@ fn turn(
     measuring::preparation(&mut measurement, recorder)
 }
 
-/// A solve that cannot end within the time of the case takes it nevertheless: said before the first one.
+/// Warns before the first solve if one solve cannot end within the budget of the case; it runs
+/// nevertheless.
 fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
     let peaks = recorder.past().started.plan.cases.iter().filter_map(|case| {
         let peak = recorder.median_of(&case.id, "fp64")?;
@@ -76,7 +77,8 @@ fn foretell(work: &LinpackWorkload, recorder: &mut Recorder<'_, '_>) {
     });
 }
 
-/// Seconds that a solve takes at least, from peaks that were measured, in FLOP/s, and the CPUs of each.
+/// Lower bound of the seconds of a solve, from measured peaks in FLOP/s and the number of CPUs of
+/// each.
 fn least_s(work: &LinpackWorkload, peaks: impl Iterator<Item = (f64, usize)>) -> Option<f64> {
     let of_one = peaks.map(|(peak, cpus)| peak / cpus as f64).reduce(f64::max)?;
     Some(flops(work.n as usize) / (of_one * work.cpus.len() as f64))
@@ -88,8 +90,8 @@ fn open(name: &str, recorder: &mut Recorder<'_, '_>) -> Result<Blas, CaseError> 
     Ok(blas)
 }
 
-/// Which library it really is, in its own words where it has any: the name the user gave may have
-/// meant one of several files.
+/// Describes the library that was loaded, by its own version string if it has one: the user's name
+/// for it may match several files.
 fn describe(blas: &Blas) -> String {
     let words = if blas.version().is_empty() { blas.vendor().name() } else { blas.version() };
     format!("{words} ({})", blas.path())

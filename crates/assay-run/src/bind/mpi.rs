@@ -1,5 +1,5 @@
-//! MPI benchmarks: the launcher of the MPI starts this program as the ranks, and the outcome that rank 0
-//! wrote is read. This process itself loads no MPI.
+//! MPI benchmarks: the launcher starts this program as the ranks, and rank 0 writes the outcome to
+//! a file. This process itself loads no MPI.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -30,12 +30,13 @@ use crate::recorder::{CaseError, Recorder};
 
 mod verdict;
 
-/// What a launch may take beyond the time of its case: launchers of large machines start slowly.
+/// Seconds a launch may take beyond the budget of its case: launchers of large machines start
+/// slowly.
 const PATIENCE_S: f64 = 120.0;
-/// The file in which rank 0 writes what it measured.
+/// File in which rank 0 writes its measurements.
 const OUTCOME: &str = "outcome.json";
 
-/// Launch after launch.
+/// Returns the launches of a case as its turns.
 pub(super) fn turns<'c>(
     case: &'c Case,
     work: &'c MpiWorkload,
@@ -57,7 +58,8 @@ pub(super) fn turns<'c>(
     })
 }
 
-/// Where ranks take longer to start than the case has, that is known of earlier cases and said before the first launch.
+/// Warns before the first launch if earlier cases show that the ranks take longer to start than the
+/// case's budget.
 fn foretell(
     case: &Case,
     work: &MpiWorkload,
@@ -77,8 +79,11 @@ fn foretell(
     });
 }
 
-/// One launch of the ranks, and why no other follows; `None` where another is worth while: every launch has
-/// the luck of its own buffers and connections, as a preparation has, so that one alone shows too little.
+/// Launches the ranks once and returns the reason to stop, or `None` if another launch is
+/// worthwhile.
+///
+/// Each launch draws its own buffers and connections, as a preparation does, so that a single one
+/// shows no variance between launches.
 fn turn(
     case: &Case,
     work: &MpiWorkload,
@@ -90,7 +95,8 @@ fn turn(
     }
     let began_s = recorder.elapsed_s();
     let launched = launch_once(case, work, launch, recorder);
-    // What was printed reports why a launch failed; it must not go with the samples that do not count.
+    // The printed output explains a failed launch; it must not be lost with the samples that do not
+    // count.
     recorder.flush()?;
     launched?;
     let took_s = recorder.elapsed_s() - began_s;
@@ -123,7 +129,7 @@ fn launch_once(
     let before = Segments::now();
     let ran = run(&command, other, recorder.cancel());
     if !ran.as_ref().is_ok_and(Completed::success) {
-        // A library whose process is killed leaves its shared memory behind.
+        // A killed library leaves its shared memory behind.
         before.remove_new();
     }
     let completed = ran.map_err(|error| not_run(error, work))?;
@@ -142,7 +148,7 @@ fn launch_once(
     Ok(())
 }
 
-/// Runs the launcher, and beside it what it starts on the other host of a pair.
+/// Runs the launcher, and serves the ranks that it starts on the other host of a pair.
 fn run(
     command: &Command,
     other: Option<RanksEnd>,
@@ -176,7 +182,7 @@ fn command(
         words.extend(["--preset".to_owned(), work.preset.name().to_owned()]);
     }
     if launch == 0 {
-        // Its own pass compares all contents; once shows whether the library delivers them.
+        // Compares all contents in an extra pass; one launch suffices to check the library.
         words.push("-c".to_owned());
     }
     if work.test.has_sizes() {
@@ -195,13 +201,13 @@ fn command(
     let variables = line.environment.iter();
     command.environment =
         variables.map(|(name, value)| (name.into(), Some(path_text::word(value)))).collect();
-    // Launchers start their ranks in a folder of the same name.
+    // Launchers start their ranks in a folder with the same path.
     command.directory = other.map(|_| "/".into());
     command.deadline = Some(Duration::from_secs_f64(case.stopping.budget_s + PATIENCE_S));
     Ok(command)
 }
 
-/// The command as a person would type it to see the table of the same figures.
+/// Formats the command as a user would type it to print the same figures as a table.
 fn shown(command: &Command) -> String {
     let variables = command.environment.iter().filter_map(|(name, value)| {
         Some(format!("{}={}", name.to_string_lossy(), value.as_ref()?.to_string_lossy()))

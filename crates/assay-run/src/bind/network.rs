@@ -1,5 +1,5 @@
 //! `network.tcp`, `network.udp` and `network.icmp` by assay's own kernels, against any far end that
-//! speaks iperf3's or qperf's protocol.
+//! supports iperf3's or qperf's protocol.
 
 mod far_end;
 mod latency;
@@ -27,15 +27,15 @@ use far_end::FarEnd;
 
 use super::known::{self, Known};
 
-/// Who answers echoes, streams and messages.
+/// Protocol of the echoes, streams or messages.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum By {
     Icmp,
     Protocol(Protocol),
 }
 
-/// Asks one question again and again. What hosts lack, and a far end, are looked at when the first turn begins:
-/// by then others may have had theirs.
+/// Returns turns that repeat one network test. The missing services of hosts and the far end are
+/// checked when the first turn begins, because other cases may have had turns by then.
 pub(super) fn turns<'c>(
     work: &'c NetworkWorkload,
     by: By,
@@ -58,7 +58,7 @@ fn begin<'c>(
     known.need(work, Lack::Connection)?;
     let protocol = match by {
         By::Icmp => {
-            // The other host of a pair knows its address; echoes need no port of it.
+            // The other host of a pair provides its address; echoes need no port.
             let peer = PairEnd::of(recorder).map_err(failed)?;
             return latency::icmp(work, peer.map(|peer| peer.address.ip().to_string()));
         }
@@ -87,15 +87,15 @@ fn begin<'c>(
     }
 }
 
-/// A question as a tool is asked it: over loopback it goes to our own server, which ends when
-/// this is dropped.
+/// Workload as a tool receives it. A loopback workload is directed to an own server, which ends
+/// when this is dropped.
 pub(super) struct Reached {
     pub(super) workload: Workload,
     _far_end: FarEnd,
 }
 
-/// Where a tool finds the other end, and the way that its traffic takes; `None` for a workload that
-/// has no other end.
+/// Resolves the far end for a tool and records the path of its traffic; returns `None` for a
+/// workload without a far end.
 pub(super) fn reach(
     workload: &Workload,
     known: &Known,
@@ -115,7 +115,7 @@ pub(super) fn reach(
         far_end.report(work);
     }
     let host = work.to.clone().unwrap_or_default();
-    // The port plays no part in the choice of a route.
+    // The port does not affect the choice of a route.
     if let Some(address) = Target::new(&host, 9).addresses().map_err(failed)?.first() {
         learn_path(local_towards(*address), address.ip(), recorder);
     }
@@ -137,7 +137,7 @@ pub(super) fn failed(error: NetworkError) -> CaseError {
     }
 }
 
-/// The way the traffic took, as far as this end can see it.
+/// Records the path of the traffic, as far as this end can see it.
 fn learn_path(local: IpAddr, remote: IpAddr, recorder: &mut Recorder<'_, '_>) {
     recorder.record_all(path::taken(local, remote));
 }

@@ -10,13 +10,15 @@ use assay_model::workload::PeakFlopsWorkload;
 use crate::measuring::{self, Measurement, Turns};
 use crate::recorder::{CaseError, Recorder};
 
-/// What one preparation holds: the chains in both precisions, and the clock at the same load.
+/// One preparation: the instruction chains in both precisions, and the clock measurement under the
+/// same load.
 struct Prepared {
     peaks: [(Precision, Peak); 2],
     clock: Option<CoreClock>,
 }
 
-/// Repeats both precisions and the clock in turn, so that all three see the same moments.
+/// Returns turns that alternate both precisions and the clock, so that all three see the same
+/// conditions.
 pub(super) fn turns(work: &PeakFlopsWorkload) -> Turns<'_> {
     Box::new(move |recorder| turn(work, recorder))
 }
@@ -31,7 +33,7 @@ fn turn(
     let mut measurement = Measurement {
         prepare: &mut |_: &mut Recorder<'_, '_>| prepare(work, isa),
         repetition: &mut repetition,
-        // Every repetition compares its sums itself.
+        // Every repetition verifies its sums itself.
         check: &mut |_, _| Ok(()),
     };
     measuring::preparation(&mut measurement, recorder)
@@ -46,7 +48,7 @@ fn prepare(work: &PeakFlopsWorkload, isa: Isa) -> Result<Prepared, CaseError> {
         Ok::<_, CaseError>((precision, peak))
     };
     let peaks = [peak(Precision::Fp64)?, peak(Precision::Fp32)?];
-    // Without a chain for this architecture the clock stays unknown, and with it Rpeak.
+    // Without a chain for this architecture the clock is unknown, and Rpeak with it.
     let clock =
         CoreClock::prepare(&CoreClockConfig { cpus: cpus.clone(), load: Some(isa) }).ok();
     Ok(Prepared { peaks, clock })

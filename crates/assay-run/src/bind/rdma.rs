@@ -1,5 +1,5 @@
-//! `rdma.*` as cases of a plan: connected anew for every repetition, by assay or by perftest. The hosts of a pair
-//! tell each other over their agents what their queue pairs need.
+//! `rdma.*` as cases of a plan, by assay or by perftest, with a new connection for every
+//! repetition. The hosts of a pair exchange the parameters of their queue pairs over their agents.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -25,7 +25,7 @@ pub(super) fn turns(work: &RdmaWorkload) -> Turns<'_> {
 }
 
 fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<(), CaseError> {
-    // Pairs that share the network measure at the same time.
+    // Synchronises pairs that share the network.
     recorder.gate()?;
     let mut entries = Vec::new();
     let (work, pair) = (&on_device(work, recorder), partner(work, recorder)?);
@@ -41,13 +41,13 @@ fn repetition(work: &RdmaWorkload, recorder: &mut Recorder<'_, '_>) -> Result<()
     Ok(())
 }
 
-/// The same with the device that the fleet file names for this end of a pair.
+/// Returns the workload with the device that the fleet file names for this end of a pair.
 fn on_device(work: &RdmaWorkload, recorder: &Recorder<'_, '_>) -> RdmaWorkload {
     let own = recorder.pair().map(|pair| pair.own.or(&work.device));
     RdmaWorkload { device: own.unwrap_or_else(|| work.device.clone()), ..work.clone() }
 }
 
-/// The other host of the case's pair; `None` where the case has none.
+/// Returns the other host of the case's pair, if the case has one.
 fn partner(
     work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
@@ -59,7 +59,8 @@ fn partner(
     Ok(Some(Partner { call, device }))
 }
 
-/// The same for perftest, whose own ends talk over TCP: with an address of that host that was reached.
+/// Returns the partner for perftest, whose two ends communicate over TCP, with an address of that
+/// host that was reached.
 fn partner_for_perftest(
     work: &RdmaWorkload,
     recorder: &mut Recorder<'_, '_>,
@@ -72,7 +73,8 @@ fn failed(error: &TestError) -> CaseError {
     CaseError::Failed(rdma::of_case(&error.failure()))
 }
 
-/// perftest's client here and its server at the far end, size by size, as often as there is time: each round is a turn.
+/// Returns turns of perftest: one round over all sizes each, with the client here and the server at
+/// the far end, until the budget is used up.
 pub(super) fn perftest_turns<'c>(
     (case, work): (&'c Case, &'c RdmaWorkload),
     (tool, found): (&'static Tool, &'c Found),

@@ -1,5 +1,5 @@
-//! `storage` by assay's own engine: phases of I/O, their series as samples, and what every single I/O
-//! amounts to.
+//! `storage` by assay's own engine: runs the phases of I/O, and records their series as samples and
+//! the distribution of all I/O.
 
 mod curve;
 mod results;
@@ -31,7 +31,7 @@ use crate::storage::options::RunOptions;
 use crate::storage::runner::{self, StorageEvent};
 use crate::storage::{precondition, series, volume};
 
-/// Does the I/O of one case. A point that no curve needs any more is not measured.
+/// Runs the I/O of one case. Skips a point that no response curve needs any more.
 pub(super) fn measure(
     case: &Case,
     test: &StorageTest,
@@ -59,14 +59,14 @@ pub(super) fn measure(
     if is_whole && matches!(test.point, None | Some(CurvePoint::Maximum)) {
         results::learn_headroom(&outcome, &workload, recorder)?;
     }
-    // Fails where it was interrupted; what was recorded until then is kept.
+    // Fails if the case was interrupted; what was recorded until then is kept.
     let next = recorder.next(recorder.elapsed_s() - began_s)?;
     recorder.flush()?;
     Ok(if let Next::Stop(Stopped::Precise) = next { Stopped::Precise } else { Stopped::Budget })
 }
 
-/// Makes the files that a case needs, for a tool that measures it; the case comes back with the rate
-/// that its share is. `None` = a point that no curve needs any more.
+/// Creates the files of a case for the tool that measures it, and returns the case with its rate
+/// resolved. Returns `None` for a point that no response curve needs any more.
 pub(super) fn prepare(
     case: &Case,
     test: &StorageTest,
@@ -96,7 +96,7 @@ pub(super) fn prepare(
         Err(_) if cancel.load(Ordering::Relaxed) => Err(CaseError::Interrupted),
         Err(failure) => Err(CaseError::of_case(Area::Storage, &failure)),
         Ok(()) => {
-            // Tools that share a file out among processes must know its size.
+            // Tools that divide a file among processes need its size.
             for target in &mut test.workload.targets {
                 let there =
                     || capacity::size(&target.path).ok().flatten().filter(|bytes| *bytes > 0);
@@ -115,7 +115,8 @@ fn single(workload: StorageWorkload, name: &str) -> StoragePhase {
     StoragePhase { name: name.to_owned(), loops: vec![], workload, pause_before_s: 0.0 }
 }
 
-/// A share of a curve's maximum rate becomes a rate; `None` = no share is worth a point any more.
+/// Resolves a share of a curve's maximum rate into a rate; returns `None` if no further point is
+/// worthwhile.
 fn resolved(
     case: &Case,
     test: &StorageTest,
@@ -139,7 +140,7 @@ fn resolved(
     Ok(Some(test))
 }
 
-/// What every measurement of one case needs.
+/// Context of all measurements of one case.
 struct Measurer<'m, 'a, 't> {
     case: &'m Case,
     options: &'m RunOptions,
@@ -147,14 +148,14 @@ struct Measurer<'m, 'a, 't> {
 }
 
 impl Measurer<'_, '_, '_> {
-    /// Writes what is to be written before.
+    /// Writes what must be written before the measurement.
     fn precondition(&mut self, test: &StorageTest) -> Result<(), CaseError> {
-        let (said, phases): (Vec<_>, Vec<_>) = precondition::phases(test).into_iter().unzip();
-        said.iter().for_each(|it| self.recorder.note(it));
+        let (notes, phases): (Vec<_>, Vec<_>) = precondition::phases(test).into_iter().unzip();
+        notes.iter().for_each(|it| self.recorder.note(it));
         self.carry_out(&StoragePlan { phases }).map(drop)
     }
 
-    /// Carries the workload out once, or as much of it as there was until it was interrupted.
+    /// Runs the workload once; an interruption leaves the completed part as the outcome.
     fn part(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single(workload.clone(), &self.case.id);
         let options = RunOptions { keeps_partial: true, ..self.options.clone() };
@@ -168,14 +169,14 @@ impl Measurer<'_, '_, '_> {
         }
     }
 
-    /// Carries the workload out once.
+    /// Runs the workload once, to its end.
     fn once(&mut self, workload: &StorageWorkload) -> Result<StorageOutcome, CaseError> {
         let phase = single(workload.clone(), &self.case.id);
         let outcomes = self.carry_out(&StoragePlan { phases: vec![phase] })?;
         outcomes.into_iter().next().ok_or_else(|| Failure::NoIo.into())
     }
 
-    /// Carries all phases out to their end.
+    /// Runs all phases to their end.
     fn carry_out(&mut self, plan: &StoragePlan) -> Result<Vec<StorageOutcome>, CaseError> {
         let outcomes = self.outcomes(plan, self.options)?;
         if outcomes.iter().any(|outcome| outcome.ended == Ended::Interrupted) {
@@ -184,7 +185,7 @@ impl Measurer<'_, '_, '_> {
         Ok(outcomes)
     }
 
-    /// Carries all phases out, also in part; I/O that failed is a failed measurement.
+    /// Runs all phases, possibly only in part; failed I/O is a failed measurement.
     fn outcomes(
         &mut self,
         plan: &StoragePlan,
@@ -212,19 +213,19 @@ impl Measurer<'_, '_, '_> {
     }
 }
 
-/// Tells the user what goes on.
+/// Reports the events of a storage plan to the user.
 struct Watcher<'w, 'a, 't> {
     case: &'w str,
     recorder: &'w mut Recorder<'a, 't>,
-    /// The file that is being written, so that it is announced once.
+    /// File that is being written, so that it is announced only once.
     laying_out: Option<LayingOut>,
-    /// What each phase moves, of phases that are over when all was moved.
+    /// Bytes of each phase, if the phase ends when all are transferred.
     passes: Vec<Option<u64>>,
-    /// What of that has been moved.
+    /// Bytes transferred so far.
     passed_bytes: u64,
 }
 
-/// What a phase without an end in time moves: all of its targets.
+/// Bytes that a phase without a duration transfers: the size of all its targets.
 fn bytes_of_pass(workload: &StorageWorkload) -> Option<u64> {
     let of = |target: &StorageTarget| {
         target.size_bytes.or_else(|| capacity::size(&target.path).ok().flatten())
@@ -233,19 +234,20 @@ fn bytes_of_pass(workload: &StorageWorkload) -> Option<u64> {
     all.filter(|bytes| *bytes > 0 && workload.timing.duration_s.is_none())
 }
 
-/// What is being written before it is measured.
+/// Progress of the writes before a measurement.
 struct LayingOut {
-    /// The file; `None` = passes over all targets.
+    /// File; `None` for passes over all targets.
     path: Option<PathBuf>,
     began_s: f64,
-    /// Whether it was said how long that takes.
+    /// Whether the duration was reported.
     is_said: bool,
 }
 
 impl Watcher<'_, '_, '_> {
-    /// What is written first is beside the budget: says how long it takes as soon as that can be told, where it is much.
+    /// Reports the expected duration of the writes as soon as it can be estimated, if it is long:
+    /// they come on top of the budget.
     fn tell_time(&mut self, share: f64) {
-        /// A rate is known after so many seconds.
+        /// Seconds after which the rate can be estimated.
         const KNOWN_S: f64 = 1.0;
         let Some(file) = self.laying_out.as_mut().filter(|it| !it.is_said) else { return };
         let spent_s = self.recorder.elapsed_s() - file.began_s;
@@ -264,7 +266,7 @@ impl Watcher<'_, '_, '_> {
         });
     }
 
-    /// Passes go on: the share of all of them that is over, where they have an end.
+    /// Adds the bytes of passes and returns the completed share of all passes, if they end.
     fn pass(&mut self, bytes: u64) -> Option<Phrase> {
         let all: Option<u64> = self.passes.iter().copied().sum();
         let all = all.filter(|all| *all > 0)?;
@@ -303,9 +305,9 @@ impl Watcher<'_, '_, '_> {
                 self.tell_time(*done_bytes as f64 / (*total_bytes).max(1) as f64);
                 let percent = 100.0 * *done_bytes as f64 / (*total_bytes).max(1) as f64;
                 let share = Phrase::value(format!("{percent:.0} %"));
-                let said =
+                let text =
                     phrase!("writing", "writing {path} {share}", path = path, share = share);
-                self.recorder.progress(&Phrase::list(": ", [case.into(), said]));
+                self.recorder.progress(&Phrase::list(": ", [case.into(), text]));
             }
             StorageEvent::Interval { tally } => {
                 let sum = |of: fn(&Tally) -> u64| (of(&tally.reads) + of(&tally.writes)) as f64;
@@ -321,7 +323,7 @@ impl Watcher<'_, '_, '_> {
                 let cpu = Some(tally.cpu_user + tally.cpu_system);
                 self.recorder.second(tally.length_s, &[rate, bytes], latency_s, cpu);
             }
-            // What ends the wait otherwise than with a start also ends the measurement.
+            // Any other end of the wait also ends the measurement.
             StorageEvent::PhaseReady { begins_ns } => {
                 begins_ns.set(self.recorder.gate().ok().flatten());
             }

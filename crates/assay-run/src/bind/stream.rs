@@ -16,8 +16,8 @@ use crate::measuring::{self, Measurement, Turns};
 use crate::outlook::choosing_each_s;
 use crate::recorder::{CaseError, Recorder};
 
-/// Repeats all six operations in turn; every domain has its own clock. The loops that win are kept for all preparations
-/// of the case, and for other cases that ask the same.
+/// Returns turns that repeat all six operations; every domain has its own clock. The fastest loops
+/// are kept for all preparations of the case, and for other cases with equal arrays.
 pub(super) fn turns<'c>(work: &'c StreamWorkload, known: &'c RefCell<Known>) -> Turns<'c> {
     let mut winners: Winners = Vec::new();
     Box::new(move |recorder| turn(work, &mut winners, known, recorder))
@@ -57,7 +57,7 @@ fn config(work: &StreamWorkload) -> StreamConfig {
     }
 }
 
-/// The series of one operation on one domain; alone it is the only one.
+/// Key of the series of one operation on one domain; a single domain adds no dimensions.
 fn key(work: &StreamWorkload, operation: Operation, domain: &Domain) -> Key {
     match work.domains.len() {
         1 => Key::of(operation.name()),
@@ -108,7 +108,7 @@ fn repetition(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
     for (operation, kernel) in winners {
-        // A pass over large arrays takes a while where CPUs are contended.
+        // A pass over large arrays is slow on contended CPUs.
         if recorder.cancel().load(Ordering::Relaxed) {
             return Err(CaseError::Interrupted);
         }

@@ -1,4 +1,4 @@
-//! A workload measured by an external tool: run it, store its raw output, parse its samples.
+//! Measures a workload by an external tool: runs it, stores its raw output, parses its samples.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,10 +18,10 @@ use super::network;
 use crate::recorder::{CaseError, Recorder};
 use crate::tools;
 
-/// A tool that hangs must end some day; honest tools on large machines take many minutes.
+/// Time limit of a tool that hangs; regular runs on large machines take many minutes.
 const DEADLINE: Duration = Duration::from_secs(3600);
 
-/// Runs every invocation of the case as often as the adapter wants, as long as there is time.
+/// Runs every invocation of the case as often as the adapter requests and the budget permits.
 pub(super) fn measure(
     case: &Case,
     (tool, found): (&'static Tool, &Found),
@@ -30,7 +30,7 @@ pub(super) fn measure(
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<Stopped, CaseError> {
     let repetitions = case.stopping.repetitions;
-    // The other end, where there is one, lives as long as the tool asks it.
+    // Keeps the far end, if there is one, alive until the tool has finished.
     let reached = network::reach(&case.workload, known, recorder)?;
     let workload = reached.as_ref().map_or(&case.workload, |reached| &reached.workload);
     let request = Request { workload, found, repetitions, cpu_flags };
@@ -76,12 +76,12 @@ pub(super) fn run(
         })?;
     keep(&outputs, &format!("{}.{repetition}", invocation.label), recorder)?;
     let parsed = tool.read(invocation, &outputs);
-    // What was printed reports why; it is stored before the case ends.
+    // The printed output explains a failure; it is stored before the case ends.
     recorder.flush()?;
     parsed.map_err(|error| failed(&error))
 }
 
-/// Everything a tool left behind is kept, also what cannot be read.
+/// Stores all output of a tool, also the unreadable parts.
 fn keep(
     outputs: &Outputs,
     label: &str,
@@ -95,7 +95,7 @@ fn keep(
     Ok(())
 }
 
-/// What a tool's output says, as events of its case.
+/// Records the parsed output of a tool as events of its case.
 pub(crate) fn record_once(parsed: &Parsed, span: Span, recorder: &mut Recorder<'_, '_>) {
     record(parsed, span, true, recorder);
 }

@@ -1,6 +1,7 @@
-//! Memory is tried before the first case of a run that needs much of it: what bytes and lines take here.
+//! Measures the cost of touching and walking memory before the first case of a run that needs much
+//! of it.
 //!
-//! Nothing of it is a result.
+//! The forecast of the run's duration uses these costs; none of them is a result.
 
 use std::sync::atomic::AtomicBool;
 
@@ -12,14 +13,15 @@ use assay_model::workload::{Workload, usual_line_bytes};
 
 use crate::outlook::Rates;
 
-/// Of each array, and of the chain: beyond the private caches, and a few tenths of a second for all of it.
+/// Bytes of each array, and of the pointer chain: beyond the private caches, and a few tenths of a
+/// second in total.
 const ARRAY_BYTES: usize = 32 << 20;
 const CHAIN_BYTES: usize = 64 << 20;
-/// Cases with less than this are over as soon as trying would be.
+/// Smallest case that is worth the trial; smaller ones end as soon as it would.
 const WORTH_TRYING_BYTES: u64 = 256 << 20;
 
-/// What memory takes on the CPU that the plan uses first; `None` where no case has much of it, or where it fails, which
-/// the case then says.
+/// Measures the memory costs on the first CPU of the plan. Returns `None` if no case needs much
+/// memory, or if the trial fails, an error that the case reports.
 pub(crate) fn rates(plan: &Plan, cancel: &AtomicBool) -> Option<Rates> {
     let cpu = plan.cases.iter().filter(|case| case.by == "assay").find_map(|case| {
         let bytes = if let Workload::Stream(work) = &case.workload {
@@ -38,7 +40,7 @@ pub(crate) fn rates(plan: &Plan, cancel: &AtomicBool) -> Option<Rates> {
     Some(Rates { touch_s, fill_s, walk_s, check_s, line_s: line(cpu, cancel)? })
 }
 
-/// Seconds for a byte to touch, to fill, to walk and to check.
+/// Returns the seconds per byte to touch, fill, walk and check the arrays.
 fn arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64)> {
     let config = StreamConfig {
         cpus: vec![cpu],
@@ -66,7 +68,7 @@ fn arrays(cpu: usize, cancel: &AtomicBool) -> Option<(f64, f64, f64, f64)> {
     ))
 }
 
-/// Seconds for a line to link and to check it before and after.
+/// Returns the seconds per cache line to link the chain and to check it before and after.
 fn line(cpu: usize, cancel: &AtomicBool) -> Option<f64> {
     let line_bytes = usual_line_bytes() as usize;
     let config = LatencyConfig { cpu, bytes: CHAIN_BYTES, line_bytes, huge_pages: true };

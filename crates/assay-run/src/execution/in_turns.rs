@@ -1,8 +1,9 @@
-//! Cases that take turns, preparation by preparation: first to last, then last to first, so that a burst of
-//! somebody else's work hits a part of each and not all of one, and a host that becomes faster or slower
-//! meanwhile favours none of them.
+//! Interleaves cases, preparation by preparation: first to last, then last to first. A burst of
+//! foreign load then affects a part of each case instead of all of one, and a host that becomes
+//! faster or slower favours none of them.
 //!
-//! Every case keeps its own time, stopping rule and samples; only who has the machine changes.
+//! Every case keeps its own time, stopping rule and samples; only the use of the machine
+//! alternates.
 
 use std::cell::RefCell;
 
@@ -21,10 +22,12 @@ use crate::measuring::Turns;
 use crate::recorder::{CaseError, CaseState, Recorder};
 use crate::tools::Tools;
 
-/// Neighbours that may take turns together, all other cases alone, in their order. Memory and processors share
-/// no turns with what goes to another host. A pair of hosts has those to itself, and its next question comes when all pairs
-/// have had this one. Ranks of MPI fill a machine with processes: they share turns with those that ask the same of another
-/// MPI.
+/// Groups neighbouring cases that may take turns; every other case is a group of its own. The order
+/// is kept.
+///
+/// - Cases of memory and processors are not mixed with those of the network.
+/// - A pair of hosts is interleaved only with itself; its next workload follows when all pairs have measured this one.
+/// - MPI ranks fill a machine with processes: their cases are mixed only with the same test by another MPI.
 pub(super) fn groups<'a>(
     cases: &'a [Case],
     tools: &Tools,
@@ -52,14 +55,14 @@ fn goes_out(workload: &Workload) -> bool {
     matches!(workload, Workload::Rdma(_)) || workload.network().is_some()
 }
 
-/// A case that has not ended.
+/// Case that has not ended.
 struct Open<'c> {
     case: &'c Case,
     state: CaseState,
     turns: Turns<'c>,
 }
 
-/// Turns until every case has ended.
+/// Runs turns until every case has ended.
 pub(super) fn measure(
     cases: &[Case],
     execution: &Execution<'_>,
@@ -120,7 +123,7 @@ pub(super) fn measure(
     Ok(status)
 }
 
-/// What was measured is kept: its time is over.
+/// Keeps the results of all cases that had begun.
 fn interrupted<'c>(
     begun: impl Iterator<Item = Open<'c>>,
     log: &mut Log<'_>,
@@ -144,7 +147,8 @@ mod tests {
 
     use super::*;
 
-    /// Memory shares no turns with a link, and what asks a link shares them with all that does.
+    /// Checks that memory shares no turns with the network, and that all network cases share
+    /// theirs.
     #[test]
     fn neighbours_of_a_kind_take_turns() {
         let streams = |streams| {
@@ -179,7 +183,7 @@ mod tests {
         };
         let cases: Vec<Case> = workloads.into_iter().map(case).collect();
         let known = RefCell::default();
-        // A program of perftest's that is there, and whose version nobody asks for.
+        // Any existing program serves as perftest's; its version is not queried.
         let given = [("ib_send_lat".to_owned(), PathBuf::from("/bin/true"))];
         let tools = Tools::find(&given, &|_| false).unwrap();
         let lengths =

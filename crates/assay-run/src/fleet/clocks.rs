@@ -1,4 +1,5 @@
-//! The clocks of the hosts: how far each is ahead of the coordinator's, asked anew before every start.
+//! Clock synchronisation: offset of each host's clock from the coordinator's, measured anew before
+//! every start.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,36 +12,36 @@ use assay_model::event::ClockOffset;
 use crate::failure::Failure;
 use crate::pauses;
 
-/// Questions to each host before a start; the quickest answer counts.
+/// Clock requests to each host before a start; the one with the shortest round trip counts.
 const TRIES: u32 = 5;
-/// Whoever does not tell the time within this keeps the offset it had, or is heard to be lost.
+/// Timeout of a clock request; a host that exceeds it keeps its offset, or is lost if it has none.
 const TELLING_NS: u64 = 2_000_000_000;
-/// What a message and the waking of who reads it take at both ends, beside the round trip: ten times the
-/// scheduling latency of a loaded Linux machine (6 ms, `sched_latency_ns` of CFS; 3 ms slices of EEVDF).
+/// Allowance for delivery and wake-up at both ends, beyond the round trip: ten times the scheduling
+/// latency of a loaded Linux machine (6 ms, `sched_latency_ns` of CFS; 3 ms slices of EEVDF).
 const SLACK_NS: u64 = 60_000_000;
 
-/// Time servers move the clock of the day by this much at most without setting it (`adjtimex(2)`).
+/// Largest rate at which time servers slew the wall clock without setting it (`adjtimex(2)`).
 const SLEW: f64 = 500e-6;
 
-/// The clock of a host.
+/// Clock of a remote host.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clock {
-    /// Of measurements: theirs minus ours, and half the round trip that it was asked by.
+    /// Offset of the monotonic clock, remote minus local, and its bound: half the round trip.
     offset_ns: i64,
     bound_ns: u64,
-    /// Of the day, likewise.
+    /// Offset of the wall clock.
     day_offset_s: f64,
-    /// What it showed last.
+    /// Last reading.
     shown: Option<Clocks>,
-    /// How far that of the day was set since somebody asked.
+    /// Steps of the wall clock since they were last taken.
     set_s: f64,
-    /// The quickest round trip of the last questions; 0 = it was never asked.
+    /// Shortest round trip of the last requests; 0 before the first reply.
     pub(crate) round_trip_ns: u64,
-    /// Questions without an answer yet, the oldest first.
+    /// Requests without a reply, oldest first.
     asked: VecDeque<(u64, f64)>,
-    /// The start it was given, by its own clock.
+    /// Scheduled start by the remote clock.
     pub(crate) start_ns: u64,
-    /// When its run began, by its own clock.
+    /// Start of the run by the remote clock.
     pub(crate) run_started_ns: u64,
 }
 
@@ -49,8 +50,9 @@ impl Clock {
         self.asked.push_back((now_ns, day_s()));
     }
 
-    /// Takes over what is known better than before (Cristian: Probabilistic clock synchronization, Distributed
-    /// Computing 3, 1989): the offset is within half a round trip of the middle of it.
+    /// Adopts a reading if its bound is tighter. The offset is within half a round trip of the
+    /// round trip's middle (Cristian: Probabilistic clock synchronization, Distributed Computing 3,
+    /// 1989).
     pub(crate) fn answered(&mut self, theirs: Clocks, at_ns: u64) {
         let Some((asked_ns, asked_day_s)) = self.asked.pop_front() else { return };
         if let Some(before) = self.shown.replace(theirs) {
@@ -67,12 +69,12 @@ impl Clock {
         self.day_offset_s = theirs.day_ns as f64 * 1e-9 - (asked_day_s + half_ns as f64 * 1e-9);
     }
 
-    /// A moment of ours by its clock.
+    /// Converts a local time to the remote clock.
     pub(crate) const fn theirs(&self, ours_ns: u64) -> u64 {
         ours_ns.wrapping_add_signed(self.offset_ns)
     }
 
-    /// How much later than at its start it went on.
+    /// Delay of the actual start behind the scheduled one.
     pub(crate) fn late_s(&self, theirs_ns: u64) -> f64 {
         theirs_ns.wrapping_sub(self.start_ns) as i64 as f64 * 1e-9
     }
@@ -81,23 +83,23 @@ impl Clock {
         self.bound_ns as f64 * 1e-9
     }
 
-    /// How much later its run began than ours, which began at `ours_ns`.
+    /// Start of the remote run relative to the local run, which began at `ours_ns`.
     pub(crate) const fn began_after_ns(&self, ours_ns: u64) -> i64 {
         self.run_started_ns.wrapping_sub(self.theirs(ours_ns)) as i64
     }
 
-    /// That the clock of the day was set since this was last asked.
+    /// Returns a doubt if the wall clock was set since the last call.
     pub(crate) fn stepped(&mut self) -> Option<Doubt> {
         pauses::stepped(std::mem::take(&mut self.set_s))
     }
 
-    /// The clock of the day, for the record.
+    /// Offset of the wall clock, for the record.
     pub(crate) fn of_day(&self) -> ClockOffset {
         ClockOffset { seconds: self.day_offset_s, bound_s: self.bound_s() }
     }
 }
 
-/// How far the clock of the day was set between two looks at both clocks of one host.
+/// Step of the wall clock between two readings of both clocks of one host.
 fn set_s(before: Clocks, now: Clocks) -> f64 {
     let seconds = |from: u64, to: u64| to.wrapping_sub(from) as i64 as f64 * 1e-9;
     let elapsed_s = seconds(before.measuring_ns, now.measuring_ns);
@@ -114,17 +116,17 @@ const fn lead_ns(farthest_ns: u64) -> u64 {
     SLACK_NS + 2 * farthest_ns
 }
 
-/// Who talks to hosts that measure together.
+/// Access to hosts that measure together, and to their clocks.
 pub(crate) trait Conversation {
     fn hosts(&mut self) -> &mut dyn Hosts;
     fn clock(&mut self, host: usize) -> &mut Clock;
-    /// Whether it still takes part.
+    /// Whether the host still takes part.
     fn is_there(&self, host: usize) -> bool;
     fn hear(&mut self, host: usize, heard: Heard) -> Result<(), Failure>;
     fn lose(&mut self, host: usize, failure: HostFailure) -> Result<(), Failure>;
 }
 
-/// Asks hosts that wait for the time, all at once and several times.
+/// Synchronises with waiting hosts by several rounds of clock requests.
 pub(crate) fn synchronise(
     talk: &mut impl Conversation,
     hosts: &[usize],
@@ -133,7 +135,7 @@ pub(crate) fn synchronise(
     for _ in 0..TRIES {
         look(talk, hosts)?;
     }
-    // Nobody knows what a start would be by its clock.
+    // A host without an offset cannot be given a start time.
     let seconds = TELLING_NS / 1_000_000_000;
     for host in hosts.iter().copied() {
         if talk.clock(host).bound_ns == 0 {
@@ -143,7 +145,7 @@ pub(crate) fn synchronise(
     Ok(())
 }
 
-/// Asks all of these hosts for the time, once.
+/// Sends one clock request to all of these hosts and waits for the replies.
 pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), Failure> {
     for host in hosts.iter().copied() {
         if talk.is_there(host) {
@@ -155,7 +157,8 @@ pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), 
     let end_ns = talk.hosts().now_ns() + TELLING_NS;
     let mut silent = hosts;
     loop {
-        // Who has answered stays so: looking at all of them for every answer would cost as the square of their number.
+        // A prefix of hosts with replies is skipped; scanning all for every reply would cost the
+        // square of their number.
         while let [first, rest @ ..] = silent
             && (talk.clock(*first).asked.is_empty() || !talk.is_there(*first))
         {
@@ -170,21 +173,21 @@ pub(crate) fn look(talk: &mut impl Conversation, hosts: &[usize]) -> Result<(), 
     }
 }
 
-/// A moment that all of these hosts still hear of in time.
+/// Start time that the message reaches all of these hosts before.
 pub(crate) fn next_start_ns(talk: &mut impl Conversation, hosts: &[usize]) -> u64 {
     let farthest_ns = hosts.iter().map(|host| talk.clock(*host).round_trip_ns).max();
     talk.hosts().now_ns() + lead_ns(farthest_ns.unwrap_or(0))
 }
 
-/// Has a host start at a moment of ours.
+/// Schedules the start of a host at a local time.
 pub(crate) fn start(talk: &mut impl Conversation, host: usize, at_ns: u64) {
     let theirs_ns = talk.clock(host).theirs(at_ns);
     talk.clock(host).start_ns = theirs_ns;
     talk.hosts().report(host, &Request::Start(theirs_ns));
 }
 
-/// From the first start of several hosts to the last and how well that is known, in seconds, where each was late by
-/// so much within its bound.
+/// Skew of a common start: seconds from the first start to the last, and the bound of that, from
+/// the lateness of each host and its bound.
 pub(crate) fn skew_s(late_s: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
     let first_s = late_s.clone().map(|it| it.0).fold(f64::INFINITY, f64::min);
     let last_s = late_s.clone().map(|it| it.0).fold(f64::NEG_INFINITY, f64::max);
@@ -209,13 +212,14 @@ mod tests {
             (clock.theirs(7_000_000_000), clock.of_day().seconds, clock.stepped())
         };
         let (before, day_s, none) = ask(1_000_000_000, now_ns);
-        // Two seconds, by which time servers are a millisecond ahead.
+        // After two seconds, the remote wall clock is a millisecond ahead: within the slew of time
+        // servers.
         let (after, day_back_s, set) = ask(3_000_000_000, now_ns + 2_001_000_000 - HOUR_NS);
         let (_, _, slewed) = ask(1_003_000_000_000, now_ns + 1_002_501_000_000 - HOUR_NS);
         let Some(Doubt::ClockStepped { seconds }) = set else { panic!("{set:?}") };
         assert!((seconds + 3600.0).abs() < 0.01 && (none, slewed) == (None, None));
         assert_eq!((before, after), (12_000_000_000, 12_000_000_000));
-        // Said in the record, and no moment is counted from it.
+        // The record contains the step; no start depends on it.
         assert!(day_s.abs() < 600.0 && (day_back_s + 3600.0).abs() < 600.0);
     }
 }

@@ -1,25 +1,25 @@
-//! Which hosts go on when: all that wait for the same case, once nobody measures any more.
+//! Decides which hosts start next: all that wait for the same case, as soon as no host is busy.
 //!
-//! Pure: what happens comes in, who may start comes out. It cannot wait for ever, as each start sends hosts on
-//! in an order that is fixed, and a host that is gone is waited for by nobody. Cases that take turns are gone back to,
-//! so that a host waits with the later one for whoever still has turns of an earlier one.
+//! Pure state machine without I/O. It cannot deadlock: each start advances hosts in a fixed order,
+//! and lost hosts are not waited for. Interleaved cases are returned to, so that a host waits at
+//! the later case for hosts with remaining turns of an earlier one.
 
 use std::collections::BTreeMap;
 
-/// Where hosts meet: the number of a case in the order of the run, and a step of it.
+/// Synchronisation point: position of a case in the run, and a step of it.
 pub(super) type Place = (usize, u32);
 
-/// Where each host is.
+/// Progress of one host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// It plans or measures.
+    /// Plans or measures.
     Busy,
     Waits(Place),
-    /// It has nothing left to do, or is lost.
+    /// Finished, or lost.
     Gone,
 }
 
-/// The hosts of a run by number.
+/// Progress of all hosts of a run, by number.
 #[derive(Debug)]
 pub(super) struct Lockstep(Vec<State>);
 
@@ -44,12 +44,13 @@ impl Lockstep {
         self.0[host] == State::Gone
     }
 
-    /// Whether nobody has anything left to do.
+    /// Whether all hosts are finished or lost.
     pub(super) fn is_over(&self) -> bool {
         self.0.iter().all(|state| *state == State::Gone)
     }
 
-    /// Those who may start together, and what they start; they are busy from now on. None while somebody is.
+    /// Returns the hosts that start together, with their synchronisation point, and marks them
+    /// busy. Empty while a host is busy.
     pub(super) fn next(&mut self) -> (Place, Vec<usize>) {
         if self.0.contains(&State::Busy) {
             return (Place::default(), Vec::new());
@@ -88,8 +89,8 @@ mod tests {
         hosts.is_gone(2);
         assert!(hosts.is_over());
     }
-    /// Two hosts with two cases each, of which they have a turn of the first, two of the second, and so on; one of them
-    /// needs one turn less of the first.
+    /// Two hosts with two interleaved cases each: a turn of the first, two of the second, and so
+    /// on. One host needs one turn less of the first case.
     #[test]
     fn cases_that_take_turns_are_gone_through_in_step() {
         let turns = |places: &[Place]| places.iter().copied().rev().collect::<Vec<Place>>();

@@ -1,5 +1,5 @@
-//! The far end of a run with several hosts: measures as one host does, tells the coordinator everything, and
-//! waits for it before each case.
+//! Remote side of a run with several hosts: measures as a single host does, sends everything to the
+//! coordinator, and waits for it before each case.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,13 +22,13 @@ use crate::failure::Failure;
 use crate::question::{self, Question};
 use crate::sink::{Gate, Second, Sink};
 
-/// Raw outputs beyond this do not fit into a message, in base64, and stay behind.
+/// Largest raw output that fits into a message in base64; larger ones are not sent.
 const LARGEST_RAW: usize = 11 << 20;
 
-/// Plans, waits for the start, measures and tells.
+/// Plans, waits for the start, measures, and sends the results.
 ///
 /// # Errors
-/// When nothing can be planned or the run breaks off.
+/// Fails if nothing can be planned or the run breaks off.
 pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure> {
     let prepared = question::prepare(question)?;
     line.say(&Reply::Planned(Box::new(prepared.plan.clone())));
@@ -42,7 +42,8 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
         };
         question::measure(question, prepared, None, &cancel, &mut telling)?;
         if question.pairs.is_some() {
-            // Whoever has no more to begin may still be the other end of pairs: all end together.
+            // A host without cases of its own may still be the far end of pairs: all hosts end
+            // together.
             let run_started_ns = telling.run_started_ns;
             telling.gate(&Gate { cases: &[], step: 0, run_started_ns })?;
         }
@@ -50,7 +51,7 @@ pub fn measure(question: &Question<'_>, line: &Arc<Line>) -> Result<(), Failure>
     Ok(())
 }
 
-/// The coordinator as it listens to a run.
+/// Sink that sends the events of a run to the coordinator.
 struct Telling<'l> {
     line: &'l Arc<Line>,
     run_started_ns: u64,
@@ -99,7 +100,7 @@ impl Sink for Telling<'_> {
             step: gate.step,
             run_started_ns: gate.run_started_ns,
         }));
-        // Without a start everything ends, which the cases see by themselves.
+        // Without a start time the run is over; the cases detect that themselves.
         let start_ns = self.line.next_start();
         if let Some(at_ns) = start_ns {
             self.watch.looks();
@@ -120,8 +121,8 @@ impl Sink for Telling<'_> {
     }
 }
 
-/// When this host went on, until that is said: with the next word, because whoever talks at that moment keeps from its start
-/// whoever shares the CPU, and the coordinator, which has to hear it.
+/// Start time of this host, until it is reported. It goes out with the next message: a message sent
+/// at the start would delay the starts of the coordinator and of hosts on the same CPU.
 pub(crate) struct Start<'l> {
     line: &'l Line,
     started_ns: Option<u64>,
@@ -132,14 +133,14 @@ impl<'l> Start<'l> {
         Self { line, started_ns: None }
     }
 
-    /// Waits for the moment that the coordinator named, and gives back when it was.
+    /// Waits for the start time of the coordinator, and returns the actual time.
     pub(crate) fn wait_until(&mut self, at_ns: u64) -> u64 {
         let started_ns = wait_until(at_ns, self.line.cancel());
         self.started_ns = Some(started_ns);
         started_ns
     }
 
-    /// Says it, unless it was said.
+    /// Reports the start once.
     pub(crate) fn say(&mut self) {
         if let Some(started_ns) = self.started_ns.take() {
             self.line.say(&Reply::Started(started_ns));
@@ -147,8 +148,8 @@ impl<'l> Start<'l> {
     }
 }
 
-/// What the clock shows when the moment has come. Sleeps to the end: agents that share CPUs and look at the clock
-/// instead keep each other from being there (24 of them on two CPUs started 5 ms apart).
+/// Waits until the clock reaches `at_ns` and returns its value. Sleeps to the end: agents that
+/// share CPUs and spin delay each other (24 of them on two CPUs started 5 ms apart).
 fn wait_until(at_ns: u64, cancel: &AtomicBool) -> u64 {
     timers::wake_on_time();
     loop {

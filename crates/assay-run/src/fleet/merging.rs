@@ -1,4 +1,5 @@
-//! Plans of several hosts become one: cases that ask the same everywhere are the same case.
+//! Merges the plans of several hosts into one: cases with the same workload on all hosts become one
+//! case.
 
 use std::collections::BTreeMap;
 
@@ -7,26 +8,28 @@ use assay_model::attribute::{Attribute, Attributes, Role};
 use assay_model::plan::expand::paired;
 use assay_model::plan::{Case, Omitted, Plan};
 
-/// One plan, and how each host calls its cases there: own identifier → place in the plan.
+/// Merged plan, and for each host the position of its own case identifiers in the plan.
 #[derive(Debug)]
 pub(super) struct Merged {
     pub(super) plan: Plan,
     pub(super) places: Vec<BTreeMap<String, usize>>,
 }
 
-/// `None` without any plan, or where it has no case for want of the others. `plans` are by host; a host that has none takes no
-/// part, and what it would have begun is in the plan nevertheless.
+/// Merges plans, given by host. A host without a plan takes no part, but the pairs that it would
+/// have begun are in the plan.
+///
+/// Returns `None` without any plan, or if no case remains because hosts are missing.
 pub(super) fn merged(
     plans: &[(&str, Option<&Plan>)],
     pairs: &Rounds,
     seed: u64,
 ) -> Option<Merged> {
-    // The first of the longest.
+    // Takes the first of the longest plans.
     let all = plans.iter().rev().filter_map(|(_, plan)| *plan);
     let longest = all.max_by_key(|it| it.cases.len())?;
     let mut plan = Plan { seed: Some(seed), cases: Vec::new(), ..longest.clone() };
     let mut places = vec![BTreeMap::new(); plans.len()];
-    // The longest gives the order; a case that it lacks comes behind all of them.
+    // The longest plan determines the order; cases that it lacks follow at the end.
     let at_first =
         plans.iter().position(|(_, it)| it.is_some_and(|it| std::ptr::eq(it, longest)));
     let order = at_first.into_iter().chain((0..plans.len()).filter(|at| Some(*at) != at_first));
@@ -61,7 +64,7 @@ pub(super) fn merged(
     (!is_in_vain).then(|| in_order(plan, places))
 }
 
-/// Every question that pairs are asked, as the first of them has it, of everyone who measures.
+/// Returns each workload for pairs by each measurer, as the first pair has it.
 fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
     let mut asked: BTreeMap<(u32, &str), &Case> = BTreeMap::new();
     for case in &plan.cases {
@@ -72,7 +75,7 @@ fn asked_of_pairs(plan: &Plan) -> Vec<Case> {
     asked.into_values().cloned().collect()
 }
 
-/// What hosts leave out, and which, where others of the run do not.
+/// Merges omitted benchmarks; names the hosts that omit one which others measure.
 fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<Omitted> {
     let mut found: Vec<Omitted> = Vec::new();
     let planned: Vec<(&str, &Plan)> =
@@ -97,7 +100,7 @@ fn omitted(plans: &[(&str, Option<&Plan>)]) -> Vec<Omitted> {
     found
 }
 
-/// In the order of [`Case::turn`], whichever host has them.
+/// Sorts the cases by [`Case::turn`], independent of the host they come from.
 fn in_order(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> Merged {
     let mut order: Vec<usize> = (0..plan.cases.len()).collect();
     order.sort_by_key(|place| plan.cases[*place].turn());
@@ -108,8 +111,8 @@ fn in_order(mut plan: Plan, mut places: Vec<BTreeMap<String, usize>>) -> Merged 
     Merged { plan, places }
 }
 
-/// Whether two hosts would measure the same. Where data lies, which CPU loads and how large a system fits may
-/// differ; how many threads there are may not.
+/// Whether two hosts would measure the same. Data location, loading CPU and fitting system size may
+/// differ; the number of threads may not.
 fn is_same(a: &Case, b: &Case) -> bool {
     let rest = a.id.strip_prefix(&b.id);
     rest.is_some_and(|it| it.is_empty() || it.starts_with('@'))

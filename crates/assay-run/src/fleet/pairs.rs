@@ -1,13 +1,14 @@
-//! Pairs of hosts: how one end asks the other one for a port that data goes to, and how that serves it.
+//! Pairs of hosts: one end requests a port for the data, and the other end serves it.
 //!
-//! Nothing is agreed on over the network itself: the agents talk over the pipes to the coordinator ([`Call`]). The
-//! port is open from the beginning of a case until its end, on the one address that data goes to.
+//! Nothing is negotiated over the measured network: the agents communicate over the pipes to the
+//! coordinator ([`Call`]). The port is open for the duration of a case, on the one address that
+//! receives the data.
 //!
 //! # For another benchmark between two hosts
-//! Whatever needs no port, or more than one, has a subject of its own, as RDMA has: the end that begins takes
-//! [`Recorder::call_peer`] in its `bind`, and [`attend`] gets an arm for that subject, which is called on a
-//! thread of its own at the other end. Both have a [`Call`] then: `say` and `hear` carry any message that serde
-//! knows, `over` is set when the other end is gone, and dropping it ends the conversation.
+//! A benchmark that needs no port, or more than one, has a subject of its own, as RDMA has. The end
+//! that begins uses [`Recorder::call_peer`] in its `bind`. The other end gets an arm in [`serve_call`],
+//! which is called on a thread of its own. Both then have a [`Call`] that carries any serde
+//! message, reports when the other end is gone, and ends when it is dropped.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,31 +30,31 @@ use crate::network::target::Target;
 use crate::rdma;
 use crate::recorder::Recorder;
 
-/// What network benchmarks talk about, and what those of RDMA do.
+/// Subjects of calls for the network and RDMA benchmarks.
 const NETWORK: &str = "network";
 pub(crate) const RDMA: &str = "rdma";
-/// What launchers of MPI are helped with.
+/// Subject of calls for MPI launchers.
 pub(crate) const MPI: &str = "mpi";
-/// How long the other end may take to answer.
+/// Timeout of replies.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long an address has to prove that it can be reached, where there are others.
+/// Timeout of the connection attempt to each address, if there are several.
 const PROOF: Duration = Duration::from_secs(2);
-/// Addresses of a host that are tried: more than machines have networks.
+/// Maximum number of addresses that are tried; exceeds the number of networks of any machine.
 const MOST_ADDRESSES: usize = 16;
-/// How long nothing may move: longer than the other end waits, which tells more.
+/// Idle timeout: longer than that of the other end, whose error is more informative.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What the end that begins asks.
+/// Request of the end that begins.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ask {
-    /// Where it can be reached: at what this name stands for there, or at any address it has.
+    /// Requests the addresses of this name, or all addresses of the host.
     Addresses(Option<String>),
-    /// To serve on this address.
+    /// Requests a server on this address.
     Listen(IpAddr),
 }
 
-/// What the other end answers.
+/// Reply of the other end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Answer {
@@ -62,14 +63,15 @@ enum Answer {
     Refused { causes: Vec<String> },
 }
 
-/// The far end of a pair for one case; closes its port when it is dropped.
+/// Far end of a pair for one case; closes its port when it is dropped.
 pub(crate) struct PairEnd {
     pub(crate) address: SocketAddr,
     _call: Call,
 }
 
 impl PairEnd {
-    /// Has the other end of the case's pair open a port; `None` where the case has no pair.
+    /// Requests a port from the other end of the case's pair; returns `None` if the case has no
+    /// pair.
     pub(crate) fn of(recorder: &mut Recorder<'_, '_>) -> Result<Option<Self>, NetworkError> {
         let Some(pair) = recorder.pair().cloned() else { return Ok(None) };
         let gone = || NetworkError::Call(CallError::Over { peer: pair.peer.clone() });
@@ -94,7 +96,7 @@ impl PairEnd {
                 Err(source) if !is_only => {
                     last = Some(NetworkError::not_connected(address, &source));
                 }
-                // The only one there is: the case itself says what becomes of it.
+                // The case itself reports failures of the only address.
                 _ => return Ok(Some(Self { address, _call: call })),
             }
         }
@@ -112,8 +114,8 @@ fn refused(peer: &str, answer: Answer) -> NetworkError {
     NetworkError::FarEnd { peer: peer.to_owned(), causes: causes.join(": ") }
 }
 
-/// What the peer's name stands for here comes first, and what is an address of this machine too comes last: bridges
-/// of containers have the same one everywhere.
+/// Sorts addresses that the peer's name resolves to first, and those that are also addresses of
+/// this machine last: container bridges have the same address everywhere.
 fn in_order(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
     let name = peer.rsplit_once('@').map_or(peer, |(_, name)| name);
     let meant = Target::new(name, 0).addresses().unwrap_or_default();
@@ -125,19 +127,19 @@ fn in_order(mut found: Vec<IpAddr>, peer: &str) -> Vec<IpAddr> {
     found
 }
 
-/// Does what the agent of another host asks of this one, until that hangs up. Daemons of launchers, which start whatever
-/// they are told, only in runs that ask for ranks on both hosts of a pair.
+/// Serves the requests of another host's agent until it hangs up. MPI daemons, which start any
+/// program they are given, are served only in runs with ranks on both hosts of a pair.
 pub fn attend(call: Call, takes_ranks: bool) {
     match call.subject() {
         NETWORK => serve(&call),
         RDMA => rdma::attend(call),
         MPI if takes_ranks => ranks::attend(&call),
-        // An unknown subject is over at once, which the other end hears.
+        // Dropping a call with an unknown subject reports its end to the peer.
         _ => drop(call),
     }
 }
 
-/// Answers until the other end hangs up, which closes the ports.
+/// Replies until the other end hangs up, which closes the ports.
 fn serve(call: &Call) {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -146,7 +148,7 @@ fn serve(call: &Call) {
                 Ask::Addresses(named) => own_addresses(named.as_deref()).map(Answer::Addresses),
                 Ask::Listen(address) => open(address).map(|(listener, address)| {
                     let (service, stop) = (service(address), &stop);
-                    // What goes wrong here shows at the other end, which reports it.
+                    // The other end reports errors of this server.
                     scope.spawn(move || {
                         iperf3_server::serve_on(&listener, &service, stop, &mut drop)
                     });
@@ -171,7 +173,7 @@ fn own_addresses(named: Option<&str>) -> Result<Vec<IpAddr>, NetworkError> {
         return Ok(found.into_iter().map(|address| address.ip()).collect());
     }
     let own = device::addresses();
-    // A machine without a network is its own only peer.
+    // A machine without a network can only be its own peer.
     Ok(if own.is_empty() { vec![Ipv4Addr::LOCALHOST.into()] } else { own })
 }
 

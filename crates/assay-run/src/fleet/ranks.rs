@@ -1,8 +1,9 @@
-//! Ranks of MPI on both ends of a pair: the agent of the host that begins starts the launcher, and in place of `ssh` that
-//! gets a script which has the agent at the other end start the launcher's daemon.
+//! MPI ranks on both hosts of a pair. The agent of the first host starts the launcher; instead of
+//! `ssh` the launcher runs a script, through which the agent of the other host starts the
+//! launcher's daemon.
 //!
-//! So no host needs a login on the other one, and assay need not be installed on either. The daemon finds its launcher, and
-//! the ranks find each other, over the network, as they do in any job.
+//! Hence no host needs a login on the other one, nor an installed assay. The daemon connects to its
+//! launcher, and the ranks connect to each other, over the network, as in any job.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -25,10 +26,12 @@ use crate::network::error::NetworkError;
 use crate::network::setup::local_towards;
 use crate::recorder::Recorder;
 
-/// What launchers start on a host that is not their own: Hydra's, Intel MPI's, Open MPI's to 4 and from 5 on.
+/// Daemons that launchers start on other hosts: Hydra's, Intel MPI's, Open MPI's up to version 4
+/// and from version 5.
 const DAEMONS: [&str; 4] = ["hydra_pmi_proxy", "hydra_bstrap_proxy", "orted", "prted"];
-/// Instead of `ssh HOST COMMAND`. Words become files, since the launcher waits for this process alone. Intel MPI asks for
-/// its own host too, and names it as the system does, which the other host may not be able to resolve.
+/// Script instead of `ssh HOST COMMAND`. Passes the command on in files, since the launcher waits
+/// only for this process. Intel MPI also starts a daemon on its own host, by its system name, which
+/// the other host may be unable to resolve.
 const SCRIPT: &str = r#"#!/bin/sh
 own='OWN'
 host=$1
@@ -41,21 +44,21 @@ until [ -e "$folder/ended" ]; do sleep 0.05; done
 cat "$folder/said" >&2
 exit "$(cat "$folder/ended")"
 "#;
-/// How long the other end may take to say where its program is.
+/// Timeout of the reply with the location of the other end's program.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What the end that begins asks.
+/// Request of the end that begins.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Ask {
-    /// Where its program can be started from, and on what.
+    /// Requests the path of the program and the identity of the host.
     Place,
-    /// To start this daemon, and to say how it ended.
+    /// Requests the start of this daemon; the reply contains its exit code and output.
     Start(Vec<String>),
 }
 
-/// What the other end answers.
+/// Reply of the other end.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Answer {
@@ -63,14 +66,14 @@ enum Answer {
     Ended { code: i32, said: String },
 }
 
-/// Where a rank is to run.
+/// Host of a rank.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Place {
-    /// Where assay can be started from.
+    /// Path that starts assay.
     program: String,
-    /// What the system calls the host.
+    /// Host name according to the system.
     name: String,
-    /// What the kernel was called when it was booted: containers of one machine have one.
+    /// Boot identifier of the kernel; equal for containers of one machine.
     kernel: Option<String>,
 }
 
@@ -85,13 +88,13 @@ impl Place {
     }
 }
 
-/// The other end of a pair, for one launch.
+/// Other end of a pair, for one launch.
 pub(crate) struct RanksEnd {
     /// Addresses of both hosts, this one first.
     pub(crate) addresses: [String; 2],
-    /// assay on both.
+    /// Paths of assay on both hosts.
     pub(crate) programs: [String; 2],
-    /// What stands for `ssh`.
+    /// Script that replaces `ssh`.
     pub(crate) shell: PathBuf,
     /// Whether both hosts are containers or network namespaces of one machine.
     pub(crate) is_one_kernel: bool,
@@ -99,13 +102,15 @@ pub(crate) struct RanksEnd {
 }
 
 impl RanksEnd {
-    /// Asks the other end of the case's pair; `None` where the case has no pair. `folder` is this launch's own.
+    /// Connects to the other end of the case's pair; returns `None` if the case has no pair.
+    /// `folder` belongs to this launch.
     pub(crate) fn of(
         recorder: &mut Recorder<'_, '_>,
         starter: MpiStarter,
         folder: &Path,
     ) -> Result<Option<Self>, NetworkError> {
-        // Its port shows which of the addresses can be reached, and is not needed any more.
+        // The connection to its port shows which address is reachable; the port is not needed any
+        // more.
         let Some(PairEnd { address, .. }) = PairEnd::of(recorder)? else { return Ok(None) };
         let own = local_towards(SocketAddr::new(address.ip(), 9));
         if own == address.ip() {
@@ -133,7 +138,8 @@ impl RanksEnd {
         Ok(Some(Self { addresses, programs, shell, is_one_kernel, call }))
     }
 
-    /// Has the other end start what the launcher wants there, until `over`: dropping the call ends it.
+    /// Lets the other end start the launcher's daemon, until `over` is set. Dropping the call stops
+    /// the daemon.
     pub(crate) fn serve(self, over: &AtomicBool) {
         let folder = self.shell.parent().unwrap_or(Path::new("/"));
         let asked = loop {
@@ -148,7 +154,7 @@ impl RanksEnd {
             Ok(Answer::Place(_)) => (1, "it did not understand\n".to_owned()),
             Err(error) => (1, Failure::causes(&error).join(": ") + "\n"),
         };
-        // Where the folder is gone, nobody waits any more.
+        // Without the folder no launcher waits for the result.
         let _ = fs::write(folder.join("said"), said)
             .and_then(|()| fs::write(folder.join("ending"), code.to_string()))
             .and_then(|()| fs::rename(folder.join("ending"), folder.join("ended")));
@@ -171,7 +177,8 @@ fn write(shell: &Path, own: IpAddr) -> io::Result<()> {
     options.open(shell)?.write_all(SCRIPT.replace("OWN", &own.to_string()).as_bytes())
 }
 
-/// Where this program can be started from: a copy is deleted as soon as it runs, and the system keeps it.
+/// Path that starts this program: a copy sent to a host is deleted once it runs, but stays
+/// reachable through `/proc`.
 fn own_program() -> io::Result<String> {
     let program = std::env::current_exe()?;
     Ok(match program.exists() {
@@ -180,7 +187,7 @@ fn own_program() -> io::Result<String> {
     })
 }
 
-/// The words of a command for a shell, from the daemon's on: Open MPI sets variables before it.
+/// Splits a shell command into words, beginning with the daemon: Open MPI sets variables before it.
 fn daemon(command: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut is_quoted = false;
@@ -198,7 +205,7 @@ fn is_daemon(word: &str) -> bool {
     DAEMONS.contains(&word.rsplit('/').next().unwrap_or_default())
 }
 
-/// Starts daemons of launchers, and nothing else, until the other end hangs up.
+/// Starts launcher daemons, and no other program, until the other end hangs up.
 pub(crate) fn attend(call: &Call) {
     while let Ok(asked) = call.hear(Duration::MAX) {
         let answer = match asked {
@@ -223,13 +230,13 @@ fn start(words: &[String], over: &AtomicBool) -> Answer {
     let mut command = Command::new(path_text::path(program));
     command.arguments = arguments.iter().map(|it| path_text::word(it)).collect();
     command.directory = Some("/".into());
-    // What Open MPI has a shell set before its daemon, where that has a path. Ranks of Intel MPI would find another
-    // libfabric by it than those on the launcher's host, and never meet.
+    // Sets the library path as Open MPI's shell command would. Ranks of Intel MPI would load
+    // another libfabric by it than those on the launcher's host, and fail to connect.
     let prefix = Path::new(program).parent().and_then(Path::parent);
     let is_open = program.ends_with("orted") || program.ends_with("prted");
     if let Some(prefix) = prefix.filter(|it| is_open && !it.as_os_str().is_empty()) {
         let inherited = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
-        // An empty entry would be the working folder.
+        // An empty entry would mean the working folder.
         let more = std::env::split_paths(&inherited).filter(|it| !it.as_os_str().is_empty());
         let folders =
             std::env::join_paths(std::iter::once(prefix.join("lib")).chain(more)).ok();

@@ -1,4 +1,4 @@
-//! What several hosts tell becomes the events of one run: one case, one number for each series, one clock.
+//! Merges the events of several hosts into one run: common cases, unique series numbers, one clock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,50 +26,50 @@ use crate::failure::Failure;
 use crate::log::Log;
 use crate::sink::Second;
 
-/// The record of a run with several hosts.
+/// Record of a run with several hosts.
 pub(super) struct Records<'t> {
     names: &'t [String],
-    /// By host the groups that it belongs to.
+    /// Groups of each host.
     labels: Vec<Vec<String>>,
     log: Log<'t>,
-    /// By host: its identifier of a case → place in the plan.
+    /// For each host: its case identifiers → position in the plan.
     places: Vec<BTreeMap<String, usize>>,
-    /// Identifiers of the cases in the plan, and the rounds of those that pairs have.
+    /// Case identifiers in plan order, with the round if the case is of a pair.
     cases: Vec<(String, Option<u32>)>,
     pairs: Rounds,
-    /// Hosts that take no part any more, and why.
+    /// Hosts that no longer take part, with the reason.
     gone: BTreeMap<usize, CaseFailure>,
-    /// By host: its number of a series → ours.
+    /// For each host: its series numbers → those of the run.
     series: Vec<BTreeMap<u32, u32>>,
-    /// What hosts said of themselves that have not been stored yet.
+    /// Hosts that have joined and are not stored yet.
     joined: BTreeMap<usize, Box<HostJoined>>,
-    /// Cases that somebody is in or has been in, by their place.
+    /// Cases that at least one host has entered, by position.
     open: BTreeMap<usize, Open>,
-    /// The hosts that were last started together, where, and when each really did: late by so many seconds, and how
-    /// well that is known.
+    /// Hosts of the last common start, its synchronisation point, and the lateness of each start
+    /// with its bound in seconds.
     starting: Vec<usize>,
     starting_at: Place,
     late_s: BTreeMap<usize, (f64, f64)>,
-    /// What has been let through, or has failed, since the run began.
+    /// Whether part of the run is missing, and whether a case has failed on all of its hosts.
     is_partial: bool,
     has_failed: bool,
-    /// Of the first host that has come to its end.
+    /// State of the first host that has finished.
     state: Option<HostState>,
     run_started_ns: u64,
 }
 
-/// A case on its hosts.
+/// Progress of a case on its hosts.
 #[derive(Default)]
 struct Open {
-    /// Those that are in it, and those that have left it.
+    /// Hosts that measure it, and hosts that have left it.
     hosts: BTreeSet<usize>,
     left: BTreeSet<usize>,
     begun: bool,
-    /// Why no more was measured, where it ended well.
+    /// Stop reason, if it ended well on a host.
     stopped: Option<Stopped>,
     ended: bool,
     failure: Option<CaseFailure>,
-    /// From the first to the last start of the hosts, at most, and how well that is known; in seconds.
+    /// Largest skew of the hosts' starts, and its bound, in seconds.
     skew_s: Option<(f64, f64)>,
 }
 
@@ -102,7 +102,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// The place of the first of a host's cases; what the plan does not have comes last.
+    /// Returns the position of the first of a host's cases; unknown cases come last.
     pub(super) fn place(&mut self, host: usize, cases: &[String]) -> usize {
         let places: Vec<usize> =
             cases.iter().filter_map(|case| self.places[host].get(case).copied()).collect();
@@ -112,20 +112,21 @@ impl<'t> Records<'t> {
         places.first().copied().unwrap_or(self.cases.len())
     }
 
-    /// Hosts are about to start a step of a case together. All have joined by now, and are stored in their order.
+    /// Notes the hosts of a common start. All hosts have joined by the first one; they are stored
+    /// in their order.
     pub(super) fn starts(&mut self, hosts: &[usize], place: Place) -> Result<(), Failure> {
         self.starting = hosts.to_vec();
         self.starting_at = place;
         self.late_s.clear();
         if place.1 == 1 {
-            // Of a case that has steps it began with making what they need, of which nothing is measured.
+            // Step 0 only prepares; its skew does not count.
             self.started_cases().for_each(|open| open.skew_s = None);
         }
         let joined = std::mem::take(&mut self.joined);
         joined.into_values().try_for_each(|it| self.log.add(RunEvent::HostJoined(it)))
     }
 
-    /// A host has started; when all have, it is known how far apart they were.
+    /// Notes the start of a host; the last one determines the skew.
     pub(super) fn started(&mut self, host: usize, late_s: f64, bound_s: f64) {
         self.late_s.insert(host, (late_s, bound_s));
         if self.starting.len() < 2 || self.late_s.len() < self.starting.len() {
@@ -138,7 +139,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// The cases of the last start: a step is one of its case, whoever takes turns with that.
+    /// Cases of the last start. A step belongs to its own case only, not to interleaved ones.
     fn started_cases(&mut self) -> impl Iterator<Item = &mut Open> {
         let Self { starting, starting_at: (case, step), open, .. } = self;
         let is_in = move |(place, open): &(&usize, &mut Open)| {
@@ -147,7 +148,7 @@ impl<'t> Records<'t> {
         open.iter_mut().filter(is_in).map(|(_, open)| open)
     }
 
-    /// Stores what a host tells, by the names and numbers of this run.
+    /// Stores an event of a host with the names and numbers of this run.
     pub(super) fn event(
         &mut self,
         host: usize,
@@ -202,7 +203,7 @@ impl<'t> Records<'t> {
         self.log.add(event)
     }
 
-    /// Of a series: what opens it gives it a number that no series of another host has.
+    /// Stores an event of a series; opening a series gives it a number that is unique in the run.
     fn seen(&mut self, host: usize, event: RunEvent, clock: &Clock) -> Result<(), Failure> {
         let event = match event {
             RunEvent::SeriesOpened(mut opened) => {
@@ -235,7 +236,8 @@ impl<'t> Records<'t> {
         self.log.add(event)
     }
 
-    /// A number that was never opened stays without a place, as in a run of one host.
+    /// Returns the number in the run; a series that was never opened gets an unused number, as in a
+    /// run of one host.
     fn number(&self, host: usize, number: u32) -> u32 {
         self.series[host].get(&number).copied().unwrap_or(u32::MAX)
     }
@@ -281,12 +283,12 @@ impl<'t> Records<'t> {
         self.leave(host, place)
     }
 
-    /// A host has nothing more to do in a case, which ends with the last of them.
+    /// Removes a host from a case, which ends with the last one.
     fn leave(&mut self, host: usize, place: usize) -> Result<(), Failure> {
         let Some(open) = self.open.get_mut(&place) else { return Ok(()) };
         open.hosts.remove(&host);
         open.left.insert(host);
-        // Other pairs of a round may not have begun.
+        // Other pairs of the round may not have started.
         let is_due = |(host, places): (usize, &BTreeMap<String, usize>)| {
             let is_through = open.left.contains(&host) || self.gone.contains_key(&host);
             !is_through && places.values().any(|it| *it == place)
@@ -314,19 +316,20 @@ impl<'t> Records<'t> {
                 self.has_failed = true;
                 self.log.add(RunEvent::CaseFailed { case, failure, because: None, host: None })
             }
-            // Interrupted.
+            // The case was interrupted.
             (None, None) => Ok(()),
         }
     }
 
-    /// The clock of this machine, which measures nothing, was set.
+    /// Adds a doubt about the clock of this machine, which measures nothing.
     pub(super) fn own_clock(&mut self, doubt: Doubt) -> Result<(), Failure> {
         let doubt =
             Doubt::OnHost { host: facts::host_name(&Root::machine()), doubt: Box::new(doubt) };
         self.log.doubts([doubt])
     }
 
-    /// What is known here of the other end of a pair says more than what its first end saw of it.
+    /// Failure of the other host of a pair, if the coordinator lost it; it is more specific than
+    /// the error that the first host observed.
     fn known_reason(&self, host: usize, place: usize) -> Option<CaseFailure> {
         let peer = self.pairs.peer(host, self.cases.get(place)?.1?)?;
         let CaseFailure::Error { area, causes, advice } = self.gone.get(&peer)?.clone() else {
@@ -337,7 +340,8 @@ impl<'t> Records<'t> {
         Some(CaseFailure::Error { area, causes, advice })
     }
 
-    /// A host is gone: what it was in has failed there, and so have the pairs that it does not begin any more.
+    /// Records the loss of a host: its current cases fail, and so do all pairs that it would have
+    /// started.
     pub(super) fn lost(&mut self, host: usize, failure: &HostFailure) -> Result<(), Failure> {
         let name = self.names[host].clone();
         let causes = CaseFailure::causes(failure);
@@ -378,7 +382,7 @@ impl<'t> Records<'t> {
         Ok(())
     }
 
-    /// Keeps a raw output, whose name an event tells that follows.
+    /// Stores a raw output; the event with its name follows.
     pub(super) fn raw(&mut self, text: &str) -> Result<(), Failure> {
         match STANDARD.decode(text) {
             Ok(bytes) => self.log.raw(&bytes).map(drop),
@@ -386,7 +390,8 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Hands on what only those see who look on. A far end may say anything, so what is kept of it is bounded.
+    /// Passes on progress that is not stored. The remote side is not trusted, so the number of
+    /// rates is limited.
     pub(super) fn second(&mut self, host: usize, said: &SecondSaid) {
         const RATES: usize = 4;
         self.log.second(&Second {
@@ -404,7 +409,7 @@ impl<'t> Records<'t> {
         self.log.note(Some(host), &Phrase::list(": ", [host.into(), said]));
     }
 
-    /// What the cases and hosts so far make of the run.
+    /// Status of the run according to its cases and hosts.
     pub(super) const fn status(&self) -> Status {
         match (self.has_failed, self.is_partial) {
             (true, _) => Status::Failed,
@@ -413,7 +418,7 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Ends the run. What some hosts have measured to its end counts, where others were interrupted.
+    /// Ends the run. A case that some hosts completed counts, even if it was interrupted on others.
     pub(super) fn finish(mut self, status: Status) -> Result<Run, Failure> {
         let half = |(_, open): &(&usize, &Open)| !open.ended && open.stopped.is_some();
         let half: Vec<usize> = self.open.iter().filter(half).map(|(at, _)| *at).collect();
@@ -432,7 +437,7 @@ impl<'t> Records<'t> {
     }
 }
 
-/// Of two reasons why no more was measured the one that promises less.
+/// Returns the weaker of two stop reasons.
 const fn weaker(a: Stopped, b: Stopped) -> Stopped {
     match (a, b) {
         (Stopped::Budget, _) | (_, Stopped::Budget) => Stopped::Budget,

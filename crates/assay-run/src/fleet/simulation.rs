@@ -1,6 +1,8 @@
-//! Ten thousand schedules of a run with several hosts, in simulated time: delays, pipes that break between any two
-//! messages or at any byte within one, hosts that hang, stay behind, or are started again, and hosts behind a relay
-//! that is lost with all that it has not handed on. Each follows from its number, which a failure prints.
+//! Simulates ten thousand schedules of runs with several hosts, in simulated time.
+//!
+//! Faults are delays, pipes that break between two messages or within one, hosts that hang, lag or
+//! restart, and a relay that is lost with its queued messages. Each schedule derives from its
+//! number, which a failure prints.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,41 +28,41 @@ use crate::sink::Silent;
 const CASES: usize = 3;
 const SAMPLES: u32 = 4;
 const MS: u64 = 1_000_000;
-/// After so long without a word the pipe to a host is cut, as the other end of a line does.
+/// Silence after which the pipe to a host is closed, as the agent connection does.
 const SILENCE_NS: u64 = 60_000 * MS;
 
-/// What goes wrong with a host.
+/// Fault of a host.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// Its pipe breaks after so many messages.
+    /// Pipe breaks after this many messages.
     Breaks(u32),
-    /// Its pipe breaks after so many bytes.
+    /// Pipe breaks after this many bytes.
     BreaksWithin(usize),
-    /// After so many messages it ends, and another agent answers in its place.
+    /// Agent ends after this many messages, and another one takes its place.
     Restarts(u32),
-    /// It says nothing more after so many.
+    /// Agent sends nothing after this many messages.
     Hangs(u32),
-    /// It needs this much longer for everything.
+    /// Agent needs this many more nanoseconds for each case.
     Late(u64),
 }
 
-/// A host as it really is.
+/// Simulated host.
 struct Agent {
     fault: Fault,
-    /// What its clock shows beyond the true time.
+    /// Offset of its clock from the true time.
     offset_ns: u64,
     said: u32,
     said_bytes: usize,
-    /// When what it said last arrives: a pipe keeps its order.
+    /// Arrival of its last message: a pipe keeps the order.
     arrives_ns: u64,
     case: Option<usize>,
-    /// The case that it is in, as far as the coordinator can know.
+    /// Case that it measures, as far as the coordinator can know.
     measures: Option<usize>,
     is_over: bool,
 }
 
-/// What is under way to the coordinator, by the time it arrives.
+/// Messages to the coordinator by arrival time.
 type Queue = BTreeMap<(u64, u64), (usize, Heard)>;
 
 struct World {
@@ -69,12 +71,12 @@ struct World {
     drawn: u64,
     agents: Vec<Agent>,
     queue: Queue,
-    /// True moments at which each host began a case.
+    /// True start of each case on each host.
     began_ns: BTreeMap<(usize, usize), u64>,
     heard: u32,
-    /// By host and case the samples that arrived.
+    /// Number of samples that arrived, by host and case.
     arrived: BTreeMap<(usize, usize), u32>,
-    /// Whether hosts of odd numbers are reached through a relay, and when that is lost.
+    /// Whether hosts with odd numbers are reached through a relay, and when it is lost.
     has_relay: bool,
     relay_ends_ns: Option<u64>,
 }
@@ -125,7 +127,7 @@ impl World {
         world
     }
 
-    /// All that it would hand on later is lost with it.
+    /// Loses the relay with all its undelivered messages.
     fn lose_relay(&mut self, at_ns: u64) {
         self.relay_ends_ns = Some(at_ns);
         self.queue.retain(|(arrives_ns, _), (host, _)| {
@@ -140,7 +142,7 @@ impl World {
         }
     }
 
-    /// Whether something goes wrong with a host, or on the way to it.
+    /// Whether a host or its connection has a fault.
     fn is_faulty(&self, host: usize) -> bool {
         self.agents[host].fault != Fault::None
             || (host % 2 == 1 && self.relay_ends_ns.is_some())
@@ -168,7 +170,7 @@ impl World {
         self.queue.insert((at_ns, self.drawn), (host, heard));
     }
 
-    /// A host says something when the true time is `at_ns`.
+    /// Sends a message of a host at the true time `at_ns`.
     fn say(&mut self, host: usize, at_ns: u64, reply: Reply) {
         let delay_ns = 20_000 + self.draw(30 * MS);
         let agent = &mut self.agents[host];
@@ -221,7 +223,8 @@ impl World {
         self.put(host, at_ns, Heard::Lost(failure));
     }
 
-    /// Another agent in the place of one that ended: it waits for a start, and measures what was measured.
+    /// Starts an agent in place of one that ended: it waits for a start, and repeats the
+    /// measurement.
     fn again(&mut self, host: usize, at_ns: u64) {
         let at_ns = at_ns + self.draw(3000 * MS);
         let case = self.agents[host].case.unwrap_or(0).min(CASES - 1);
@@ -250,7 +253,7 @@ impl World {
         self.say(host, at_ns, Reply::Event(Box::new(event)));
     }
 
-    /// It goes on: with its first gate, or with the case that it waited for.
+    /// Lets a host proceed to its first synchronisation point, or into the case that it waited for.
     fn goes_on(&mut self, host: usize, at_ns: u64) {
         let Some(case) = self.agents[host].case else {
             let joined = HostJoined {
@@ -418,7 +421,7 @@ impl Hosts for World {
     }
 }
 
-/// Carries a schedule out and holds what is recorded against what was said.
+/// Runs a schedule and compares the record with the messages sent.
 fn check(seed: u64) {
     let mut world = World::of(seed);
     let names: Vec<String> = (0..world.agents.len()).map(|host| format!("h{host}")).collect();
@@ -455,7 +458,8 @@ fn check(seed: u64) {
     (0..CASES).for_each(|case| skew(&run, &world, case));
 }
 
-/// Every sample that arrived is there once, and a host that has all of a case counts.
+/// Checks that every sample that arrived is stored once, and that a host with all samples of a case
+/// counts.
 fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
     let found = run.case(&self::name(case));
     let values = |record: &assay_model::run::CaseRecord| {
@@ -467,7 +471,7 @@ fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
     let found_values = found.map(values).unwrap_or_default();
     let arrived = world.arrived.get(&(host, case)).copied().unwrap_or(0);
     let expected: Vec<f64> = (0..arrived).map(|nth| value(host, case, nth)).collect();
-    // What comes of a host after it was given up does not count.
+    // Messages of a host that was given up do not count.
     assert!(expected.starts_with(&found_values), "{host} {case}: {found_values:?}");
     let Some(record) = found else { return };
     let has_failed = record.failed_on.iter().filter(|on| on.host == name).count();
@@ -482,7 +486,7 @@ fn held(run: &Run, world: &World, (host, name): (usize, &str), case: usize) {
     }
 }
 
-/// The skew that is stored is the true one, within the bound that is stored with it.
+/// Checks that the stored skew equals the true one within the stored bound.
 fn skew(run: &Run, world: &World, case: usize) {
     let Some(record) = run.case(&name(case)) else { return };
     let number = |name| record.facts.get(&name).and_then(Value::number);
@@ -507,7 +511,7 @@ fn whatever_happens_on_the_way_nothing_is_lost_or_counted_twice() {
             assert!(outcome.is_ok(), "schedule {seed}");
         }
     };
-    // A thread that fails fails the scope.
+    // The scope panics if one of its threads does.
     std::thread::scope(|scope| {
         (0..threads).for_each(|first| drop(scope.spawn(move || carry_out(first))));
     });

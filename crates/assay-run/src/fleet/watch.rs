@@ -1,6 +1,7 @@
-//! What a host was busy with while it measured with others: CPUs and network, from one common start to the next.
+//! CPU and network utilisation of a host while it measures with others, from one common start to
+//! the next.
 //!
-//! Read at starts and ends only, so that nothing disturbs what is being timed.
+//! Counters are read only at starts and ends, so that nothing disturbs the measurement.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +12,15 @@ use assay_kernels::clock;
 use assay_model::attribute::{Attribute, Value};
 use assay_model::cpu_times::CpuTimes;
 
-/// The kernel counts CPU time in ticks of 10 ms: a shorter stretch knows less than 2 % of one CPU.
+/// Shortest stretch with a useful CPU load: the kernel counts CPU time in ticks of 10 ms, which is
+/// 2 % of one CPU.
 const SHORTEST_S: f64 = 0.5;
 
-/// The counters of the machine at one moment.
+/// Counters of the machine at one moment.
 struct Look {
     at_ns: u64,
     cpus: CpuTimes,
-    /// By device: what it has received and sent.
+    /// Bytes received and sent, by device.
     devices: BTreeMap<String, [u64; 2]>,
 }
 
@@ -32,13 +34,13 @@ impl Look {
     }
 }
 
-/// What was used of a host, in the stretch in which it was most.
+/// Utilisation of a host in its busiest stretch.
 #[derive(Debug, Clone, Copy, Default)]
 struct Used {
     cpu: f64,
     busiest_cpu: f64,
     bit_per_s: f64,
-    /// Of what the device claims, where it claims something.
+    /// Share of the nominal rate of the device, if it reports one.
     of_link: Option<f64>,
 }
 
@@ -64,7 +66,7 @@ impl Used {
         Some(used)
     }
 
-    /// Of two stretches, or devices, the most of each.
+    /// Maximum of each value of two stretches or devices.
     fn most(self, other: Self) -> Self {
         Self {
             cpu: self.cpu.max(other.cpu),
@@ -75,7 +77,7 @@ impl Used {
     }
 }
 
-/// What is known of one case: the most that was used in any of its stretches, and how long all of them were.
+/// Utilisation during one case: the maximum of all its stretches, and their total duration.
 #[derive(Debug, Clone, Copy, Default)]
 struct Stretches {
     most: Option<Used>,
@@ -89,13 +91,13 @@ impl Stretches {
     }
 }
 
-/// The stretches of the cases that are being measured.
+/// Utilisation during the cases being measured.
 pub(super) struct Watch {
     root: Root,
-    /// Since when and by which cases it is being measured.
+    /// Counters at the start of the current stretch, and its cases.
     begun: Option<Look>,
     by: Vec<String>,
-    /// By case what has ended.
+    /// Completed stretches, by case.
     ended: BTreeMap<String, Stretches>,
 }
 
@@ -104,8 +106,8 @@ impl Watch {
         Self { root, begun: None, by: Vec::new(), ended: BTreeMap::new() }
     }
 
-    /// A stretch ends because the host waits for others, and the next one is that of these cases. `step` counts those of a
-    /// case; before its first one only what it needs was made.
+    /// Ends a stretch because the host waits for others; the next one belongs to these cases. Step
+    /// 0 of a case only prepares it.
     pub(super) fn waits(&mut self, cases: &[&str], step: u32) {
         if step == 0 {
             self.ended.clear();
@@ -123,20 +125,20 @@ impl Watch {
         self.by = cases.iter().map(ToString::to_string).collect();
     }
 
-    /// The next one will begin soon. Read now, because reading takes as long as all hosts may be apart at a start;
-    /// until then the host waits, which uses nothing up.
+    /// Reads the counters shortly before a stretch begins: a reading takes as long as the allowed
+    /// skew of a start. The host is idle in between.
     pub(super) fn looks(&mut self) {
         self.begun = Some(Look::now(&self.root, clock::now_ns()));
     }
 
-    /// It has begun.
+    /// Sets the time at which the stretch began.
     pub(super) const fn starts(&mut self, at_ns: u64) {
         if let Some(begun) = &mut self.begun {
             begun.at_ns = at_ns;
         }
     }
 
-    /// The one that has not ended yet.
+    /// Utilisation of the current stretch.
     fn stretch(&self) -> Stretches {
         let Some(begun) = &self.begun else { return Stretches::default() };
         let now = Look::now(&self.root, clock::now_ns());
@@ -149,7 +151,7 @@ impl Watch {
         if self.by.iter().any(|it| it == case) { ended.and(self.stretch()) } else { ended }
     }
 
-    /// What is known of a case that has come to its end.
+    /// Facts about a finished case.
     pub(super) fn facts(&self, case: &str) -> Vec<(Attribute, Value)> {
         let Stretches { most, worked_ns } = self.so_far(case);
         let mut facts = vec![(Attribute::HostDoneAfter, worked_ns as f64 * 1e-9)];
@@ -170,7 +172,7 @@ mod tests {
 
     use super::*;
 
-    /// A machine of two CPUs and two devices that has done so much.
+    /// Writes the counters of a machine with two CPUs and two devices.
     fn write(tree: &Path, (ticks, bytes): (u64, u64)) {
         let file = |name: &str, text: String| {
             let path = tree.join(name);
@@ -204,7 +206,7 @@ mod tests {
         let used = first.most(second);
         assert!((used.cpu - 0.45).abs() < 1e-9, "{used:?}");
         assert!((used.busiest_cpu - 0.9).abs() < 1e-9, "{used:?}");
-        // eth1 sent three times 75 MB in the second stretch; loopback is no network.
+        // eth1 sent 3 × 75 MB in the second stretch; loopback does not count.
         assert!((used.bit_per_s - 1.8e9).abs() < 1.0, "{used:?}");
         assert!((used.of_link.unwrap() - 1.8).abs() < 1e-9, "{used:?}");
         assert!(Used::between(&root, &looks[0], &looks[0]).is_none());
@@ -227,7 +229,7 @@ mod tests {
         watch.waits(&["one"], 2);
         let worked_ns = done_after_ns(&watch, "one");
         assert!(worked_ns > 0);
-        // Waiting is no work.
+        // Waiting does not count.
         assert_eq!(done_after_ns(&watch, "one"), worked_ns);
         watch.looks();
         let facts = watch.facts("one");
@@ -242,7 +244,7 @@ mod tests {
         let tree = tempfile::tempdir().unwrap();
         write(tree.path(), (0, 0));
         let mut watch = Watch::of(Root::at(tree.path()));
-        // Without steps all stretches belong to all of them.
+        // Without steps all stretches belong to all cases.
         watch.waits(&["one", "two"], 0);
         watch.looks();
         assert!(done_after_ns(&watch, "one") > 0 && done_after_ns(&watch, "two") > 0);
@@ -259,7 +261,7 @@ mod tests {
         watch.looks();
         assert_eq!(done_after_ns(&watch, "two"), of_two);
         assert!(done_after_ns(&watch, "one") > of_one);
-        // Another group knows nothing of them.
+        // A new group clears the previous cases.
         watch.waits(&["three"], 0);
         assert_eq!(done_after_ns(&watch, "one"), 0);
     }

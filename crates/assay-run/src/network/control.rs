@@ -1,4 +1,4 @@
-//! Control connections: where they are accepted, bytes out, bytes in, and never a wait without an end.
+//! Control connections: listening, sending and receiving, always with a time limit.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -8,14 +8,14 @@ use assay_kernels::network::socket;
 
 use super::error::NetworkError;
 
-/// How long a peer may take to answer what both agreed on, unless told otherwise.
+/// Default timeout of replies that the protocol requires.
 pub const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long a peer may take to accept one message, whatever its pieces are.
+/// Time in which a peer must accept one whole message.
 const SEND_TIMEOUT: Duration = Duration::from_secs(10);
-/// Bytes taken at once; results of many streams come in several pieces.
+/// Maximum number of bytes per read; results of many streams take several reads.
 const PIECE_BYTES: usize = 16 * 1024;
 
-/// The time in which one step of a conversation has to be done, however many pieces it comes in.
+/// Deadline of one protocol step, independent of the number of reads that it takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     timeout: Duration,
@@ -23,7 +23,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// A step that begins now.
+    /// Starts a step now.
     #[must_use]
     pub fn of(timeout: Duration) -> Self {
         Self { timeout, deadline: Instant::now() + timeout }
@@ -33,7 +33,7 @@ impl Step {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The failure of a peer that has not done it in time.
+    /// Error for a peer that has missed the deadline.
     pub fn missed(&self, peer: &str, expected: &str) -> NetworkError {
         let (peer, expected) = (peer.to_owned(), expected.to_owned());
         NetworkError::Late { peer, expected, seconds: self.timeout.as_secs_f64() }
@@ -45,14 +45,14 @@ impl Step {
     }
 }
 
-/// A listening socket, or why there is none.
+/// Opens a non-blocking listening socket.
 pub fn listen(address: SocketAddr) -> Result<TcpListener, NetworkError> {
     let listener = socket::listen(address);
     let listener = listener.and_then(|it| it.set_nonblocking(true).map(|()| it));
     listener.map_err(|source| NetworkError::Listen { address, source })
 }
 
-/// The connection and the peer's name for messages.
+/// Control connection, with the name of the peer for messages.
 #[derive(Debug)]
 pub struct Control {
     stream: TcpStream,
@@ -94,7 +94,7 @@ impl Control {
         Ok(())
     }
 
-    /// What arrives within `wait`, at most `most` bytes; `None` when nothing does.
+    /// Receives at most `most` bytes that arrive within `wait`; returns `None` if nothing arrives.
     pub fn poll(
         &mut self,
         wait: Duration,
@@ -119,14 +119,14 @@ impl Control {
         }
     }
 
-    /// What arrives next; an error when the step is over or when `is_cancelled`.
+    /// Receives the next bytes; fails at the deadline of the step, or if `is_cancelled`.
     pub fn wait(
         &mut self,
         step: &Step,
         expected: &str,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, NetworkError> {
-        /// How soon an interruption is noticed.
+        /// Interval of checks for an interruption.
         const LOOK: Duration = Duration::from_millis(50);
         loop {
             if is_cancelled() {
@@ -141,13 +141,13 @@ impl Control {
         }
     }
 
-    /// Whether the peer has closed and has said nothing that was not taken yet.
+    /// Whether the peer has closed the connection and all its bytes were read.
     pub fn has_ended(&self) -> bool {
         socket::wait_readable(&self.stream, Duration::ZERO)
             && self.stream.peek(&mut [0; 1]).map_or(true, |bytes| bytes == 0)
     }
 
-    /// Whether the peer has closed, or has said anything while it had nothing to say.
+    /// Whether the peer has closed the connection, or has sent anything out of turn.
     pub fn has_stirred(&self) -> bool {
         socket::wait_readable(&self.stream, Duration::ZERO)
     }
@@ -172,7 +172,7 @@ mod tests {
         let mut control =
             Control::new(listener.accept().unwrap().0, "peer".to_owned()).unwrap();
         let trickling = std::thread::spawn(move || {
-            // Until the other end has had enough.
+            // Ends when the other end closes the connection.
             while peer.write_all(b"x").is_ok() {
                 std::thread::sleep(Duration::from_millis(20));
             }

@@ -1,5 +1,5 @@
-//! Where a server's peers come in, and what it gives them at most: places and memory, to one address
-//! and in all. What is beyond the bounds is closed at once, and its peer sees that.
+//! Admission control of servers: limits connections and memory, per address and in total.
+//! Connections beyond the limits are closed at once.
 
 use std::collections::HashMap;
 use std::io;
@@ -14,19 +14,19 @@ use assay_kernels::network::socket;
 
 use super::error::NetworkError;
 
-/// How soon a server notices its own end.
+/// Interval in which a server checks whether to stop.
 pub(super) const LOOK: Duration = Duration::from_millis(100);
 
-/// What may be held at the same time.
+/// Resources held at the same time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Share {
-    /// Connections, with a thread each.
+    /// Connections, each with a thread.
     pub(super) places: usize,
-    /// Memory that a peer's wishes take.
+    /// Memory requested by peers.
     pub(super) bytes: usize,
 }
 
-/// Everybody who is served now.
+/// Resources of all peers being served.
 #[derive(Debug)]
 pub(super) struct Guests {
     in_all: Share,
@@ -34,7 +34,7 @@ pub(super) struct Guests {
     held: Mutex<HashMap<IpAddr, Share>>,
 }
 
-/// A place that is free again when this is dropped, with the memory that was reserved.
+/// Admitted connection; frees its place and reserved memory when it is dropped.
 #[derive(Debug)]
 pub(super) struct Guest<'a> {
     guests: &'a Guests,
@@ -48,7 +48,7 @@ impl Guests {
     }
 
     fn held(&self) -> MutexGuard<'_, HashMap<IpAddr, Share>> {
-        // Every change below is made whole before the lock is given back.
+        // Every change below is complete before the lock is released.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -56,11 +56,11 @@ impl Guests {
         self.held().is_empty()
     }
 
-    /// A place for this peer, while there is one.
+    /// Admits a connection of this peer if the limits permit it.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<Guest<'_>> {
         let peer = household(peer);
         let is_held = self.hold(peer, Share { places: 1, bytes: 0 });
-        // Made only where it is held: dropping one gives its place back.
+        // Created only if the place is reserved: dropping it frees one.
         is_held.then(|| Guest { guests: self, peer, bytes: 0 })
     }
 
@@ -90,7 +90,8 @@ impl Share {
 }
 
 impl Guest<'_> {
-    /// Takes memory out of the peer's share and everybody's; false when it is not there.
+    /// Reserves memory within the limits of the peer and the total; returns `false` if it exceeds
+    /// one.
     pub(super) fn reserve(&mut self, bytes: usize) -> bool {
         let is_held = self.guests.hold(self.peer, Share { places: 0, bytes });
         self.bytes += if is_held { bytes } else { 0 };
@@ -110,7 +111,8 @@ impl Drop for Guest<'_> {
     }
 }
 
-/// Whoever has one IPv6 address has the 2⁶⁴ beside it (RFC 4291, 2.5.1): they count as one peer.
+/// Maps an IPv6 address to its /64 network: one host can use all 2⁶⁴ addresses of it (RFC 4291,
+/// 2.5.1).
 fn household(peer: IpAddr) -> IpAddr {
     match peer.to_canonical() {
         IpAddr::V6(it) => IpAddr::V6(Ipv6Addr::from_bits(it.to_bits() >> 64 << 64)),
@@ -118,12 +120,12 @@ fn household(peer: IpAddr) -> IpAddr {
     }
 }
 
-/// A listening socket with its bounds.
+/// Listening socket with admission control.
 #[derive(Debug)]
 pub(super) struct Door<'a> {
     listener: &'a TcpListener,
     guests: &'a Guests,
-    /// When it was told that connections cannot be accepted.
+    /// Time of the last report that connections cannot be accepted.
     reported: Option<Instant>,
 }
 
@@ -133,14 +135,14 @@ impl<'a> Door<'a> {
         Self { listener, guests, reported: None }
     }
 
-    /// The next connection, if one comes soon and has a place.
+    /// Accepts the next connection, if one arrives soon and is admitted.
     ///
     /// # Errors
-    /// When the system has no descriptor left for it; told once a minute.
+    /// Fails if the system has no descriptor left; reported at most once a minute.
     pub(super) fn next(
         &mut self,
     ) -> Result<Option<(TcpStream, SocketAddr, Guest<'a>)>, NetworkError> {
-        /// Before the same is told again.
+        /// Interval between repeated reports.
         const AGAIN: Duration = Duration::from_secs(60);
         if !socket::wait_readable(self.listener, LOOK) {
             return Ok(None);
@@ -151,10 +153,10 @@ impl<'a> Door<'a> {
                 let guest = guest.filter(|_| stream.set_nonblocking(false).is_ok());
                 Ok(guest.map(|guest| (stream, peer, guest)))
             }
-            // It has gone again, or another thread has taken it.
+            // The connection was reset, or another thread has accepted it.
             Err(error) if is_passing(&error) => Ok(None),
             Err(source) => {
-                // The connection stays in the kernel's queue, and asking again at once gives the same.
+                // The connection stays in the kernel's queue; an immediate retry would fail again.
                 std::thread::sleep(LOOK);
                 if self.reported.is_some_and(|reported| reported.elapsed() < AGAIN) {
                     return Ok(None);
@@ -166,18 +168,19 @@ impl<'a> Door<'a> {
     }
 }
 
-/// Starts what serves a connection. An error drops the connection, which closes it.
+/// Starts the thread of a connection. An error drops and thereby closes the connection.
 ///
 /// # Errors
-/// When there can be no further thread, or when it would take the memory that the server needs to go on:
-/// an allocation that fails ends a process.
+/// Fails if no thread can be started, or if the remaining memory would be too little for the
+/// server: a failed allocation ends the process.
 pub(super) fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() + Send + 'scope,
 ) -> io::Result<()> {
-    /// The stack of a thread (2 MiB), and some times what the threads that are there may still ask for.
+    /// Stack of a thread (2 MiB), and a reserve of several times the possible needs of the running
+    /// threads.
     const SPARE_BYTES: usize = 16 << 20;
-    // Not of the heap, which would keep the memory and give it again.
+    // Mapped directly: the heap would keep the memory and return it again.
     drop(Mapping::new(SPARE_BYTES, PageAdvice::Default).map_err(|refused| refused.source)?);
     Builder::new().spawn_scoped(scope, work).map(drop)
 }

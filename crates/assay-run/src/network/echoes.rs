@@ -1,4 +1,4 @@
-//! ICMP echoes one after another, as ping sends them, and what becomes of them in the record.
+//! Series of ICMP echoes as ping sends them, and their entries in the record.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -12,33 +12,33 @@ use assay_model::workload::{Latency, NetworkQuestion, NetworkWorkload, Workload}
 
 use crate::round_trips;
 
-/// What is sent, and how long things may take.
+/// Parameters of a series of echoes.
 #[derive(Debug, Clone)]
 pub struct Echoes {
-    /// The host, as the user named it.
+    /// Host as the user named it.
     pub host: String,
-    /// Requests.
+    /// Number of requests.
     pub count: u32,
     /// Bytes of data per request.
     pub bytes: u32,
-    /// Between two requests.
+    /// Time between two requests.
     pub interval: Duration,
-    /// How long an answer may take.
+    /// Timeout of a reply.
     pub timeout: Duration,
-    /// After which no more requests are sent.
+    /// Time after which no more requests are sent.
     pub deadline: Option<Duration>,
 }
 
-/// What happens while they are sent.
+/// Event during the series.
 #[derive(Debug)]
 pub enum Observed<'a> {
-    /// The request with this number was answered.
+    /// Reply to the request with this number.
     Reply(u16, &'a Reply),
-    /// It may not be cut and does not fit the path.
+    /// The request may not be fragmented and exceeds the path MTU.
     TooLong,
 }
 
-/// What came out of all requests.
+/// Results of all requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
     pub sent: u64,
@@ -46,8 +46,8 @@ pub struct Tally {
     pub elapsed: Duration,
 }
 
-/// Sends them all, or as many as fit before the deadline; ends early where the system does not send one, and
-/// says why.
+/// Sends all requests, or as many as fit before the deadline. Stops early, with the error, if the
+/// system rejects one.
 pub fn exchange(
     asked: &Echoes,
     pinger: &Pinger,
@@ -65,7 +65,7 @@ pub fn exchange(
             break;
         }
         tally.sent += 1;
-        // The number has 16 bits on the wire.
+        // The number has 16 bits in the packet.
         let sequence = tally.sent as u16;
         match pinger.ping(sequence, asked.bytes as usize, asked.timeout) {
             Err(error) if is_too_long(&error) => observe(Observed::TooLong),
@@ -85,7 +85,7 @@ pub fn exchange(
     (tally, refused)
 }
 
-/// The system's word for a request that may not be cut and does not fit the path.
+/// Whether the system reports that the request may not be fragmented and exceeds the path MTU.
 fn is_too_long(error: &std::io::Error) -> bool {
     const EMSGSIZE: i32 = 90;
     error.raw_os_error() == Some(EMSGSIZE)
@@ -102,7 +102,7 @@ fn sleep_until(due: Instant, cancel: &AtomicBool) {
 }
 
 impl Echoes {
-    /// The phase that they are: its name and what it does.
+    /// Name and workload of the phase.
     #[must_use]
     pub fn phase(&self) -> (String, Workload) {
         let interval_s = self.interval.as_secs_f64();
@@ -120,13 +120,13 @@ impl Echoes {
 }
 
 impl Tally {
-    /// Share of the requests that nothing answered.
+    /// Share of the requests without a reply.
     #[must_use]
     pub fn loss(&self) -> f64 {
         (self.sent - self.times_ns.len() as u64) as f64 / self.sent.max(1) as f64
     }
 
-    /// All round trips, the values that its interval comes from, and how many were lost of all.
+    /// Entries with all round trips as samples and distributions, and the number of lost requests.
     #[must_use]
     pub fn entries(&self, access: Access) -> Vec<Entry> {
         let socket = match access {
@@ -150,7 +150,7 @@ impl Tally {
         entries
     }
 
-    /// From a stored case; `None` where it has no echoes.
+    /// Restores the tally from a stored case; returns `None` if it has no echoes.
     #[must_use]
     pub fn of_record(record: &CaseRecord) -> Option<Self> {
         let of = |metric: &str| record.series.iter().find(|it| it.metric == metric);

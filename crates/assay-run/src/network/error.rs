@@ -1,4 +1,4 @@
-//! What can go wrong between two hosts, named for what was being done.
+//! Errors of network measurements.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,10 +11,10 @@ use thiserror::Error;
 
 use super::iperf3_login::{LoginError, Refusal};
 
-/// Why a test over the network ended without a result.
+/// Reason why a network test ended without a result.
 #[derive(Debug, Error)]
 pub enum NetworkError {
-    /// What a stored failure says by itself; the report has its words.
+    /// Failure that is stored as such; its text is in the report.
     #[error("{}", .0.id().replace('-', " "))]
     Known(Failure),
     #[error("cannot listen on {address}")]
@@ -68,7 +68,7 @@ pub enum NetworkError {
 const CHECK_LOGIN: &str = "see --username, --rsa-public-key-path and IPERF3_PASSWORD, and that both clocks agree; with servers before iperf3 3.17 add --use-pkcs1-padding";
 
 impl NetworkError {
-    /// Nobody at this address let us in.
+    /// Error for a failed connection attempt.
     pub fn not_connected(address: SocketAddr, source: &io::Error) -> Self {
         if source.kind() == io::ErrorKind::Interrupted {
             return Self::Interrupted;
@@ -84,7 +84,7 @@ impl NetworkError {
         })
     }
 
-    /// A stream beside the connection that is there already could not be opened.
+    /// Error for an additional stream that could not be opened.
     pub fn not_opened(peer: &str, source: io::Error) -> Self {
         match source.kind() {
             io::ErrorKind::Interrupted => Self::Interrupted,
@@ -92,12 +92,12 @@ impl NetworkError {
         }
     }
 
-    /// What somebody who wanted a test to end sees instead of what that broke.
+    /// Replaces the error by an interruption if the user interrupted the test.
     pub fn unless_interrupted(self, cancel: &AtomicBool) -> Self {
         if cancel.load(Ordering::Relaxed) { Self::Interrupted } else { self }
     }
 
-    /// What the host lacks, if it is that.
+    /// Service that the host lacks, if that is the reason.
     pub fn lack(&self) -> Option<Lack> {
         let failure = match self {
             Self::Known(failure) => failure,
@@ -116,7 +116,7 @@ impl NetworkError {
         }
     }
 
-    /// As the failure of a case, which has words elsewhere.
+    /// Converts the error into the failure of a case.
     pub fn of_case(&self) -> Failure {
         match self {
             Self::Known(failure) => failure.clone(),
@@ -139,7 +139,7 @@ impl NetworkError {
         }
     }
 
-    /// What the user can do about what has no failure of its own.
+    /// Advice on errors that are not a stored failure.
     fn advice(&self) -> &'static str {
         match self {
             Self::Listen { address, source } => match source.kind() {
@@ -170,7 +170,7 @@ impl NetworkError {
                 _ => "is that port served by iperf3 or assay?",
             },
             Self::Qperf { .. } => "is that port served by qperf 0.4 or assay?",
-            // The control connection came through, by another protocol or to another port.
+            // The control connection succeeded, by another protocol or to another port.
             Self::OpenStream { source, .. } if source.kind() == io::ErrorKind::TimedOut => {
                 "its packets are lost or dropped on the way: let a firewall pass UDP as well, and for ping-pongs every port of that server"
             }

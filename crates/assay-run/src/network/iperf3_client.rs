@@ -1,4 +1,4 @@
-//! One test as iperf3's client, against any server that speaks its protocol.
+//! Client of iperf3's protocol: runs one test against any server that supports it.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream};
@@ -27,63 +27,64 @@ use super::iperf3_login::Credentials;
 use super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
 use super::target::Target;
 
-/// What is to be tested.
+/// Parameters of a test.
 #[derive(Debug, Clone)]
 pub struct Iperf3Test {
     pub target: Target,
     pub parameters: Parameters,
-    /// Seconds between reports; `None` = none.
+    /// Seconds between reports; `None` for none.
     pub interval_s: Option<f64>,
-    /// Whether the streams are pinned, one CPU each, in turn.
+    /// Whether each stream is pinned to one CPU, round robin.
     pub pinned: bool,
-    /// Seconds that nothing may arrive before a receiver gives up.
+    /// Time without data after which a receiver gives up.
     pub idle_timeout: Duration,
-    /// For a server that asks who comes.
+    /// Credentials for a server with authentication.
     pub credentials: Option<Credentials>,
 }
 
-/// What happens while it runs.
+/// Event during a test.
 #[derive(Debug)]
 pub enum Observed<'a> {
-    /// The server has agreed and waits for the streams: whoever starts together with others waits for them here.
+    /// The server has accepted the parameters and waits for the streams: hosts with a common start
+    /// synchronise here.
     Agreed,
     Start(&'a Start),
     Interval(&'a Interval),
 }
 
-/// What came out.
+/// Result of a test.
 #[derive(Debug)]
 pub struct Outcome {
     pub end: End,
-    /// CPU of this end.
+    /// CPU time of this end.
     pub account_here: CpuAccount,
-    /// CPU of the other end, when it is an assay.
+    /// CPU time of the other end, if it is assay.
     pub account_there: Option<CpuAccount>,
-    /// The other end's address.
+    /// Address of the other end.
     pub address: SocketAddr,
 }
 
-/// A block size of 0 stands for datagrams that fill one segment of the path, iperf3's default.
+/// Block size for datagrams that fill one segment of the path, iperf3's default.
 pub const DATAGRAM_OF_ONE_SEGMENT: u32 = 0;
 
 fn one_segment_bytes(control: &TcpStream) -> u32 {
-    /// Ethernet's segment without options, where the system does not report it.
+    /// Segment of Ethernet without options; used if the system reports none.
     const ETHERNET: u32 = 1460;
     let reported =
         socket::segment_bytes(control).ok().filter(|bytes| *bytes >= UDP_BLOCK_MINIMUM);
     reported.unwrap_or(ETHERNET).min(UDP_BLOCK_LIMIT)
 }
 
-/// How long a UDP stream's hello may stay without an answer.
+/// Timeout of the reply to a UDP stream's hello.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
-/// What is in the other end's kernel is read within this, unless that end is overloaded.
+/// Time in which the other end reads its kernel's buffer, unless it is overloaded.
 const SETTLE: Duration = Duration::from_millis(10);
-/// Longest sleep between two looks at an unlimited test: seldom enough to cost nothing.
+/// Longest sleep between two checks of an unlimited test; long enough to cost nothing.
 const LOOK: Duration = Duration::from_millis(10);
-/// The same under a limit, whose end has to be seen soon.
+/// Longest sleep if a limit of bytes ends the test, which must be detected soon.
 const LOOK_LIMITED: Duration = Duration::from_millis(1);
 
-/// Runs the test. Intervals observed before a failure stay with the observer.
+/// Runs the test. The observer keeps the intervals before a failure.
 pub fn run(
     test: &Iperf3Test,
     cancel: &AtomicBool,
@@ -104,7 +105,7 @@ pub fn run(
     };
     let outcome = conversation.run(observe).map_err(|it| it.unless_interrupted(cancel));
     if matches!(outcome, Err(NetworkError::Interrupted)) {
-        // The server should not wait for a client that has gone; it may be gone itself.
+        // Releases the server from waiting for this client; the server may be gone itself.
         drop(conversation.control.send(&Client::terminate()));
     }
     outcome
@@ -142,12 +143,12 @@ impl Conversation<'_> {
             _ => unreachable_order(&self.control.peer)?,
         };
         self.expect(&ClientEvent::Finished)?;
-        // Everything is exchanged; a server that has closed already needs no goodbye.
+        // All results are exchanged; a failure to send the end message is harmless.
         drop(self.control.send(&Client::done()));
         self.outcome(measured, &theirs, congestion)
     }
 
-    /// What is asked for, with who asks.
+    /// Parameters of the test, with the login token.
     fn parameters(&self) -> Result<Parameters, NetworkError> {
         let token = self.test.credentials.as_ref().map(Credentials::token).transpose();
         let token = token.map_err(|source| NetworkError::NoLogin {
@@ -174,7 +175,8 @@ impl Conversation<'_> {
         }
     }
 
-    /// The machine allows one order only, so another event cannot come.
+    /// Receives the next event. The state machine permits only one order, so that any other event
+    /// is a protocol error.
     fn expect(&mut self, event: &ClientEvent) -> Result<(), NetworkError> {
         match self.next()? {
             got if got == *event => Ok(()),
@@ -182,9 +184,9 @@ impl Conversation<'_> {
         }
     }
 
-    /// What an end of the connection means here.
+    /// Interprets the end of the connection.
     fn ended(&self, error: NetworkError) -> NetworkError {
-        // iperf3 3.21 closes without a word when it does not admit a user.
+        // iperf3 3.21 closes the connection without a message if it rejects a user.
         let asked = self.client.is_asking() && self.test.credentials.is_some();
         match (self.client.closed(), error) {
             (Some(source), _) => self.refused(source),
@@ -242,13 +244,13 @@ impl Conversation<'_> {
     }
 
     fn open_udp(&self, options: &SocketOptions) -> io::Result<Socket> {
-        /// How soon an interruption is noticed.
+        /// Interval of checks for an interruption.
         const LOOK: Duration = Duration::from_millis(50);
         let socket = socket::connect_udp(self.address, options)?;
         socket.send(&datagram::HELLO)?;
         let began = Instant::now();
         let mut answer = [0; 65536];
-        // With the server sending, its first datagrams may overtake the answer.
+        // If the server sends, its first datagrams may overtake the reply.
         for _ in 0..3 {
             while !socket::wait_readable(&socket, LOOK) {
                 if self.cancel.load(Ordering::Relaxed) {
@@ -294,14 +296,14 @@ impl Conversation<'_> {
         let mut meter = Meter::start(flows, lanes, cut)?;
         let mut report = |interval: &Interval| observe(Observed::Interval(interval));
         let watched = self.watch(&mut meter, &mut report);
-        // What an unfinished interval brought is reported before a failure.
+        // Reports the unfinished interval before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched?;
         self.control.send(&Client::end())?;
         Ok(measured)
     }
 
-    /// Waits for the end of the test; when it was, if that is known better than "now".
+    /// Waits for the end of the test; returns its time, if it is known more exactly than "now".
     fn watch(
         &mut self,
         meter: &mut Meter,
@@ -324,7 +326,7 @@ impl Conversation<'_> {
                 if ended_ns.is_some() {
                     let unsent = meter.unacknowledged_bytes() > 0;
                     if !unsent || idle.is_too_long(meter.unacknowledged_bytes()) {
-                        // The other end may still have to take it out of its kernel.
+                        // The other end may still have to read its kernel's buffer.
                         std::thread::sleep(SETTLE);
                         return Ok(ended_ns);
                     }
@@ -332,7 +334,7 @@ impl Conversation<'_> {
                     return Ok(None);
                 }
             }
-            // Under a limit, senders that are done are no sign of a lost peer.
+            // With a limit, finished senders do not indicate a lost peer.
             if meter.is_over() && (limit_bytes.is_none() || !sends) {
                 return Err(self.closed());
             }
@@ -346,7 +348,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Sleeps until there is something to do, and hears a server that gives up.
+    /// Sleeps until the next event is due, and handles a server that gives up.
     fn look(
         &mut self,
         meter: &Meter,
@@ -359,13 +361,13 @@ impl Conversation<'_> {
         let wait = longest.min(left).min(Duration::from_nanos(due_ns));
         if let Some(bytes) = self.control.poll(wait, usize::MAX, "the end of the test")? {
             self.client.receive(&bytes);
-            // Before the end of the test a server has nothing to say but that it gives up.
+            // During the test, a server sends only the message that it gives up.
             let event = self.client.next_event().map_err(|source| self.refused(source))?;
             if event.is_some() {
                 return unreachable_order(&self.control.peer);
             }
         }
-        // Below a millisecond a poll returns at once.
+        // A poll for less than a millisecond returns at once.
         if wait < Duration::from_millis(1) {
             std::thread::sleep(wait);
         }
@@ -413,19 +415,19 @@ impl Conversation<'_> {
     }
 }
 
-/// The state machines allow one order only; a peer cannot bring another about.
+/// Error for an event that violates the order of the protocol; the state machines exclude it.
 fn unreachable_order<T>(peer: &str) -> Result<T, NetworkError> {
     let expected = "the next step of the protocol".to_owned();
     Err(NetworkError::Closed { peer: peer.to_owned(), expected })
 }
 
-/// Both ends' views of one stream.
+/// Combines both ends' results of one stream.
 fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
     let lane = ours.lane;
     let there = theirs.streams.iter().find(|stream| stream.id == ours.result.id);
     let there = there.map(|it| Stretch {
         start_s: 0.0,
-        // A server that does not report its time is taken to have measured as long as we did.
+        // A server that reports no time is assumed to have measured as long as this end.
         end_s: if it.end_s > it.start_s { it.end_s - it.start_s } else { ours.whole.end_s },
         bytes: it.bytes,
         tcp: it
@@ -433,7 +435,8 @@ fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
             .filter(|_| ours.whole.udp.is_none())
             .map(|retransmits| TcpNumbers { retransmits, ..TcpNumbers::default() }),
         udp: ours.whole.udp.map(|_| UdpNumbers {
-            // Up to 3.13 a receiver does not report what of it was in the omitted time; we sent it.
+            // Up to 3.13 a receiver does not report the packets of the omitted time; the sender
+            // counted them.
             packets: match theirs.has_omitted {
                 true => it.packets - it.omitted_packets,
                 false => it.packets - ours.result.omitted_packets,
@@ -450,7 +453,7 @@ fn stream_end(ours: &LaneEnd, theirs: &Results) -> StreamEnd {
     StreamEnd { socket: lane.socket, sends: lane.sends, sent, received, rtt_us, windows_bytes }
 }
 
-/// Bytes nobody can guess from another run's; a cookie only has to differ from others.
+/// Random bytes; a cookie only has to differ from those of other tests.
 fn random_bytes<const N: usize>() -> [u8; N] {
     use std::hash::{BuildHasher, Hasher, RandomState};
     std::array::from_fn(|_| RandomState::new().build_hasher().finish() as u8)

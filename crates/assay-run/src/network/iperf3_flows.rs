@@ -1,5 +1,5 @@
-//! What both ends of iperf3's protocol do alike: streams as the parameters want them, and what is reported
-//! of them before and after a test. Neither connects nor listens.
+//! Common parts of iperf3's client and server: streams according to the parameters, and the reports
+//! on them before and after a test. Neither connects nor listens.
 
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::AsRawFd;
@@ -18,7 +18,7 @@ use assay_model::failure::Failure;
 use super::error::NetworkError;
 use super::meter::{Lane, Measured};
 
-/// Notices when nothing moves any more.
+/// Detects a transfer without progress.
 pub(super) struct Idle {
     timeout: Duration,
     moved_bytes: u64,
@@ -39,7 +39,8 @@ impl Idle {
         now_ns.saturating_sub(self.since_ns) > self.timeout.as_nanos() as u64
     }
 
-    /// What to say then: whether anything has ever moved is another matter for whoever looks for the cause.
+    /// Returns the error of a stalled transfer; a transfer that never moved any data has one of its
+    /// own.
     pub(super) fn stalled(&self, peer: &str) -> NetworkError {
         NetworkError::Known(match self.moved_bytes {
             0 => Failure::NoData,
@@ -50,7 +51,7 @@ impl Idle {
     }
 }
 
-/// Bytes that end the test.
+/// Number of bytes that ends the test, if one does.
 pub(super) fn limit_bytes(parameters: &Parameters) -> Option<u64> {
     match parameters.length {
         Length::Seconds(_) => None,
@@ -61,7 +62,7 @@ pub(super) fn limit_bytes(parameters: &Parameters) -> Option<u64> {
     }
 }
 
-/// What the parameters make of a socket.
+/// Socket options according to the parameters.
 pub(super) fn options(parameters: &Parameters) -> SocketOptions {
     SocketOptions {
         local: None,
@@ -77,7 +78,7 @@ pub(super) fn options(parameters: &Parameters) -> SocketOptions {
     }
 }
 
-/// One stream as the parameters want it.
+/// Stream according to the parameters.
 pub(super) fn flow(parameters: &Parameters, socket: Socket, sends: bool) -> Flow {
     let no_copy = if sends { parameters.zero_copy } else { parameters.skip_receive_copy };
     let pace = parameters
@@ -94,10 +95,10 @@ pub(super) fn flow(parameters: &Parameters, socket: Socket, sends: bool) -> Flow
     }
 }
 
-/// Gives every stream a CPU in turn: senders from the first on, receivers from the last back, so that
-/// on one machine the two ends of one stream meet different CPUs.
+/// Assigns a CPU to every stream, round robin: senders from the first CPU on, receivers from the
+/// last one down. On one machine, both ends of a stream then use different CPUs.
 pub(super) fn pin_in_turn(flows: &mut [Flow]) {
-    // Where the system does not report the CPUs, nothing is pinned.
+    // Pins nothing if the system does not report the CPUs.
     let cpus = pin::allowed_cpus().unwrap_or_default();
     let mut counts = [0_usize; 2];
     for flow in flows {
@@ -124,12 +125,12 @@ fn first_tcp(flows: &[Flow]) -> Option<&TcpStream> {
     }
 }
 
-/// The congestion control in force; `None` for UDP.
+/// Active congestion control; `None` for UDP.
 pub(super) fn congestion(flows: &[Flow]) -> Option<String> {
     socket::congestion(first_tcp(flows)?).ok()
 }
 
-/// Everything known when the streams are open.
+/// Start report, when all streams are open.
 pub(super) fn start(
     parameters: &Parameters,
     flows: &[Flow],
@@ -156,7 +157,7 @@ pub(super) fn start(
     }
 }
 
-/// What of it is known before anything is connected.
+/// Part of the start report that is known before the connection.
 #[must_use]
 pub fn asked(parameters: &Parameters, (peer, port): (String, u16), is_client: bool) -> Start {
     let (duration_s, bytes, blocks) = match parameters.length {
@@ -186,13 +187,13 @@ pub fn asked(parameters: &Parameters, (peer, port): (String, u16), is_client: bo
     }
 }
 
-/// What iperf3 would be, and what it really is.
+/// Emulated version of iperf3, with the version of assay.
 #[must_use]
 pub fn version() -> String {
     format!("iperf 3.12 (assay {})", env!("CARGO_PKG_VERSION"))
 }
 
-/// The system as iperf3 names it.
+/// System description in iperf3's form.
 #[must_use]
 pub fn system() -> String {
     let read = |path: &str| fs_err::read_to_string(path).unwrap_or_default().trim().to_owned();
@@ -216,7 +217,7 @@ fn connected(flow: &Flow) -> Option<Connected> {
     })
 }
 
-/// This end's results as they travel.
+/// Results of this end as sent to the other one.
 pub(super) fn own_results(measured: &Measured, congestion: Option<&str>) -> Results {
     let sends = measured.lanes.iter().any(|lane| lane.lane.sends);
     let counts = measured.lanes.iter().any(|lane| lane.whole.tcp.is_some());

@@ -1,8 +1,8 @@
-//! iperf3's authentication: user, password and time under the RSA key of a server, which knows its users by
-//! hashes of their passwords. Passwords are neither kept on disk nor shown.
+//! iperf3's authentication: the client encrypts user, password and time with the RSA key of the
+//! server, which has the hashes of its users' passwords. Passwords are neither stored nor printed.
 //!
-//! The cryptography is that of the machine's OpenSSL. Whoever is refused learns neither
-//! why nor which users there are; the server's own output tells.
+//! The cryptography is that of the machine's OpenSSL. A rejected client learns neither the reason
+//! nor the existing users; the reason is in the server's own output.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,7 +18,7 @@ use base64::engine::general_purpose::STANDARD;
 use fs_err as fs;
 use thiserror::Error;
 
-/// Why nobody can log in here, or with this.
+/// Error of the keys or credentials.
 #[derive(Debug, Error)]
 pub enum LoginError {
     #[error("the {what} cannot be read")]
@@ -33,7 +33,7 @@ pub enum LoginError {
     NoWord { what: &'static str },
 }
 
-/// Why a server does not admit a client.
+/// Reason why a server rejects a client.
 #[derive(Debug, Error)]
 pub enum Refusal {
     #[error("it sent no user and password")]
@@ -55,11 +55,11 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// How long a client waits for a refusal, whatever the reason: what decryption and users take is not
-    /// to be seen, and guesses are slow.
+    /// Delay of a rejection, whatever its reason: hides the time of decryption and of the search
+    /// for users, and slows down guessing.
     pub const AFTER: Duration = Duration::from_millis(250);
 
-    /// What the server's user can do.
+    /// Advice for the user of the server.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Refusal {
     }
 }
 
-/// What a client logs in with.
+/// Credentials of a client.
 #[derive(Clone)]
 pub struct Credentials {
     user: String,
@@ -95,10 +95,10 @@ impl fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// For the server whose public key this is.
+    /// Creates credentials for the server with this public key.
     ///
     /// # Errors
-    /// When the key cannot be used, or user and password cannot be sent with it.
+    /// Fails if the key cannot be used, or cannot encrypt user and password.
     pub fn new(
         (user, password): (&str, &str),
         public_key: &Path,
@@ -116,7 +116,7 @@ impl Credentials {
         Ok(credentials)
     }
 
-    /// What logs in now.
+    /// Login token with the current time.
     pub(super) fn token(&self) -> Result<String, LoginError> {
         let (user, password) = (self.user.clone(), self.password.clone());
         let text = Login { user, password, at_s: now_s() }.text();
@@ -125,13 +125,13 @@ impl Credentials {
     }
 }
 
-/// Whom a server admits.
+/// Authentication of a server's clients.
 pub struct Gate {
     key: Key,
     padding: Padding,
     users: PathBuf,
     skew_s: u64,
-    /// What was admitted and when, until it is too old anyway: what was overheard lets nobody in.
+    /// Accepted tokens with their times, until they expire: prevents replay.
     used: Mutex<HashMap<Vec<u8>, i64>>,
 }
 
@@ -142,10 +142,11 @@ impl fmt::Debug for Gate {
 }
 
 impl Gate {
-    /// With a server's private key; its users are read anew for each test.
+    /// Opens a server's private key and checks the file of users, which is read again for each
+    /// test.
     ///
     /// # Errors
-    /// When one of both cannot be read, or the key is none.
+    /// Fails if either file cannot be read, or the key is invalid.
     pub fn open(
         private_key: &Path,
         users: &Path,
@@ -160,7 +161,7 @@ impl Gate {
         Ok(Self { key, padding, users, skew_s, used })
     }
 
-    /// Whether this is a login of a user, of now, and comes for the first time.
+    /// Checks that this is the login of a known user, with a current time, used for the first time.
     pub(super) fn admit(&self, token: Option<&str>) -> Result<(), Refusal> {
         let encrypted = token.ok_or(Refusal::NoLogin)?;
         let encrypted = STANDARD.decode(encrypted).map_err(|_| Refusal::NotDecrypted)?;
@@ -175,7 +176,7 @@ impl Gate {
             fs::read_to_string(&self.users).map_err(|source| Refusal::Users { source })?;
         let known: Vec<_> = login::hashes(&users, &login.user).collect();
         let hash = openssl::sha256(login.salted().as_bytes()).ok();
-        // Every byte is looked at: how long it takes tells nothing of the password.
+        // Compares in constant time, to reveal nothing about the password.
         let differs = |known: &[u8; 32], hash: &[u8; 32]| {
             known.iter().zip(hash).fold(0, |found, (known, byte)| found | (known ^ byte)) != 0
         };
@@ -195,7 +196,7 @@ impl Gate {
 
     fn was_used(&self, encrypted: Vec<u8>, now_s: i64) -> bool {
         let kept_s = self.skew_s.saturating_mul(2);
-        // Every change below is made whole before the lock is given back.
+        // Every change below is complete before the lock is released.
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.retain(|_, at_s| now_s.abs_diff(*at_s) <= kept_s);
         used.insert(encrypted, now_s).is_some()

@@ -1,5 +1,5 @@
-//! What a test of iperf3's kind becomes in the record, whoever asked for it: rates, losses, what both
-//! ends spent, and the path.
+//! Converts iperf3 tests into entries of the record: rates, losses, CPU costs of both ends, and the
+//! path.
 
 use std::net::IpAddr;
 
@@ -22,10 +22,10 @@ use super::iperf3_reported;
 use super::path;
 use super::setup::is_within;
 
-/// The raw output with everything that this end reported, as the first assays of format 2 stored it.
+/// Raw output with all reports of this end, as stored by the first versions with format 2.
 pub const TOLD: &str = "iperf3.told.json";
 
-/// The phase that a client's test is: its name and what it does.
+/// Name and workload of the phase that a client's test is.
 #[must_use]
 pub fn phase(test: &Iperf3Test) -> (String, Workload) {
     let name = match test.parameters.protocol {
@@ -35,7 +35,7 @@ pub fn phase(test: &Iperf3Test) -> (String, Workload) {
     (name.to_owned(), workload(test))
 }
 
-/// What was found in it, however it ended, and what its server printed itself.
+/// Returns the entries of a test, however it ended, and the raw outputs of its server.
 #[must_use]
 pub fn found(
     test: &Iperf3Test,
@@ -53,7 +53,7 @@ pub fn found(
     (entries, iperf3_reported::raw(reported))
 }
 
-/// What this end saw by itself: of what it sent not what arrived.
+/// Entries that this end measured by itself: a sender does not know how much arrived.
 fn until_it_broke_off(parameters: &Parameters, reported: &Reported) -> Vec<Entry> {
     let connected = reported.start.as_ref().and_then(|it| it.connected.first());
     let path = connected.map(|it| path::taken(it.local.ip(), it.remote.ip()));
@@ -65,12 +65,12 @@ fn until_it_broke_off(parameters: &Parameters, reported: &Reported) -> Vec<Entry
     entries
 }
 
-/// The intervals that count of what this end sends, or of what it receives.
+/// Intervals of this end's senders or receivers that count.
 fn seen_here(parameters: &Parameters, reported: &Reported, sends: bool) -> Vec<Stretch> {
     let one_way = match parameters.direction {
         Direction::Forward => Some(true),
         Direction::Reverse => Some(false),
-        // The ends of two ways do not see the same intervals.
+        // With two directions, the ends do not see the same intervals.
         Direction::Both => None,
     };
     let intervals = reported.intervals.iter().filter(|_| one_way == Some(sends));
@@ -78,7 +78,7 @@ fn seen_here(parameters: &Parameters, reported: &Reported, sends: bool) -> Vec<S
     sums.filter(|it| !it.omitted && it.seconds() > 0.0).collect()
 }
 
-/// The question, as near as a question of assay's own goes.
+/// Workload that corresponds most closely to the test.
 fn workload(test: &Iperf3Test) -> Workload {
     let Iperf3Test { target, parameters, .. } = test;
     let question = NetworkQuestion::Throughput(Throughput {
@@ -104,19 +104,20 @@ fn workload(test: &Iperf3Test) -> Workload {
     }
 }
 
-/// A test that ended well.
+/// Successful test.
 #[derive(Debug, Clone, Copy)]
 pub struct Tested<'t> {
-    /// What was asked.
+    /// Parameters of the test.
     pub parameters: &'t Parameters,
-    /// What came out.
+    /// Results of both ends.
     pub outcome: &'t Outcome,
-    /// What this end reports.
+    /// Reports of this end.
     pub reported: &'t Reported,
 }
 
 impl Tested<'_> {
-    /// The whole test: one sample of each rate, losses over `span`, and the cost at both ends.
+    /// Entries of the whole test: one sample of each rate, losses over `span`, and the costs of
+    /// both ends.
     #[must_use]
     pub fn whole(&self, span: Span) -> Vec<Entry> {
         let (sent, received) = (self.total(End::sent), self.total(End::received));
@@ -126,8 +127,8 @@ impl Tested<'_> {
         entries
     }
 
-    /// The same where this end saw how its rate came about: a sample for every interval, weighted with
-    /// its seconds, so that their weighted mean is the rate of the whole.
+    /// Entries with a sample for every interval that this end saw, weighted with its seconds: their
+    /// weighted mean is the rate of the whole test.
     #[must_use]
     pub fn in_course(&self) -> Vec<Entry> {
         let (sent, received) = (self.total(End::sent), self.total(End::received));
@@ -145,7 +146,7 @@ impl Tested<'_> {
         entries
     }
 
-    /// What is known of the connections, and what is doubtful.
+    /// Facts about the connections, and doubts.
     #[must_use]
     pub fn facts(&self) -> Vec<Entry> {
         let mut facts = path::taken(self.local(), self.outcome.address.ip());
@@ -162,7 +163,7 @@ impl Tested<'_> {
         }
         if let Some(start) = &self.reported.start {
             fact(Attribute::BlockBytes, start.block_bytes.into());
-            // As the system made them; what nobody sets it lets grow with the connection.
+            // Initial sizes; the system increases those that were not set.
             fact(Attribute::FirstSendBufferBytes, start.buffers_bytes.0.into());
             fact(Attribute::FirstReceiveBufferBytes, start.buffers_bytes.1.into());
             let receives_here = self.parameters.direction != Direction::Forward;
@@ -179,7 +180,7 @@ impl Tested<'_> {
         facts
     }
 
-    /// Our address of the first stream.
+    /// Local address of the first stream.
     #[must_use]
     pub fn local(&self) -> IpAddr {
         let start = self.reported.start.as_ref();
@@ -187,7 +188,7 @@ impl Tested<'_> {
         first.map_or(self.outcome.address.ip(), |stream| stream.local.ip())
     }
 
-    /// Both directions together.
+    /// Sum of both directions.
     fn total(&self, of: fn(&End, bool) -> Option<Stretch>) -> Stretch {
         let end = &self.outcome.end;
         let ways: Vec<Stretch> = [true, false].iter().filter_map(|it| of(end, *it)).collect();
@@ -211,7 +212,7 @@ impl Tested<'_> {
         entries
     }
 
-    /// How near the senders came to the requested rate.
+    /// Relative deviation of the senders from the requested rate.
     fn pacing(&self, sent: &Stretch) -> Option<Entry> {
         let rate = self.parameters.rate_bit_per_s?;
         let ways = if self.parameters.direction == Direction::Both { 2 } else { 1 };
@@ -219,7 +220,7 @@ impl Tested<'_> {
         Some(Entry::sample("pacing_error", (sent.bit_per_s() / wanted - 1.0).abs()))
     }
 
-    /// CPU of both ends, as far as they report it.
+    /// CPU costs of both ends, as far as reported.
     fn costs(&self, received: &Stretch) -> Vec<Entry> {
         let (bytes, seconds) = (received.bytes.max(1) as f64, received.seconds());
         let (here, there) = (&self.outcome.account_here, self.outcome.account_there.as_ref());
@@ -227,7 +228,7 @@ impl Tested<'_> {
             of_end("cpu_per_byte", "local", here.charged_s() / bytes, bytes),
             of_end("cpu_load", "local", here.load(), seconds),
         ];
-        // On one machine the interrupts of both ends are the same ones, and are charged once.
+        // On one machine both ends share the interrupts, which are charged once.
         let within = is_within(self.local(), self.outcome.address.ip());
         let charged: fn(&CpuAccount) -> f64 =
             if within { |it| it.threads_s } else { CpuAccount::charged_s };
@@ -242,7 +243,7 @@ impl Tested<'_> {
     }
 }
 
-/// Bits over seconds; the seconds are what the value is a mean over.
+/// Rate sample, weighted with its seconds.
 fn rate(key: Key, stretch: &Stretch) -> Entry {
     let (value, weight) = (stretch.bit_per_s(), stretch.seconds());
     Entry::Measured(key, Seen::over(value, weight))
@@ -254,7 +255,7 @@ fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
     if let Some(whole) = u64::try_from(udp.packets).ok().filter(|packets| *packets > 0) {
         let lost = u64::try_from(udp.lost).unwrap_or(0);
         for (metric, part) in [("loss", Some(lost)), ("reordered", udp.out_of_order)] {
-            // What the far end does not report is not known to be none.
+            // A count that the far end does not report is unknown, not zero.
             let Some(part) = part else { continue };
             entries.push(Entry::Measured(
                 Key::of(metric),
@@ -266,7 +267,7 @@ fn datagrams(received: &Stretch, span: Span) -> Vec<Entry> {
     entries
 }
 
-/// A sample of one end, and the bytes or seconds that it is a mean over.
+/// Sample of one end, weighted with the bytes or seconds of the mean.
 fn of_end(metric: &'static str, end: &str, value: f64, weight: f64) -> Entry {
     let key = Key::with(metric, [(Attribute::End, end.into())]);
     Entry::Measured(key, Seen::over(value, weight))

@@ -1,7 +1,8 @@
-//! Everything that iperf3's text and document report of a test, as entries of its record, and back.
+//! Conversion between the reports of an iperf3 test, as its text and JSON contain them, and the
+//! entries of its record.
 //!
-//! Each stream has a series for every figure of its intervals, and more of the whole test as each end saw
-//! it. All of them are parts of the test and no results.
+//! Each stream has a series for every figure of its intervals, and one for each end's view of the
+//! whole test. All of them are parts of the test, not results.
 
 use std::collections::BTreeMap;
 
@@ -21,13 +22,13 @@ const INTERVAL: &str = "interval";
 const WHOLE: &str = "whole";
 /// Values of [`Attribute::End`].
 const ENDS: [&str; 2] = ["local", "remote"];
-/// The rates of a sender and of a receiver.
+/// Metrics of the rates of senders and receivers.
 const RATES: [&str; 2] = ["send_rate", "goodput"];
-/// Raw outputs: what a server printed itself, in either shape.
+/// Names of the raw outputs with the server's own text or JSON.
 const SERVER_TEXT: &str = "server_output.txt";
 const SERVER_JSON: &str = "server_output.json";
 
-/// A figure of a stretch beside its bytes.
+/// Figure of a stretch in addition to its bytes.
 struct Figure {
     metric: &'static str,
     of: fn(&Stretch) -> Option<f64>,
@@ -46,7 +47,7 @@ macro_rules! figure {
 
 const MICROSECOND_S: f64 = 1e-6;
 
-/// All of them; numbers of `f64` are exact up to 2⁵³.
+/// All figures; `f64` represents integers exactly up to 2⁵³.
 const FIGURES: [Figure; 12] = [
     figure!("retransmits", tcp, |it| it.retransmits as f64, |it: &mut Tcp, value| {
         it.retransmits = value as u64;
@@ -106,7 +107,7 @@ fn microseconds(seconds: f64) -> u32 {
     (seconds / MICROSECOND_S).round() as u32
 }
 
-/// All of it but what the server printed itself.
+/// Converts the reports into entries, without the server's own output.
 pub(super) fn entries(reported: &Reported) -> Vec<Entry> {
     let mut entries = reported.start.as_ref().map_or_else(Vec::new, started);
     for interval in &reported.intervals {
@@ -120,7 +121,7 @@ pub(super) fn entries(reported: &Reported) -> Vec<Entry> {
     entries
 }
 
-/// What the server printed itself, by the names of raw outputs.
+/// Returns the server's own output, by names of raw outputs.
 pub(super) fn raw(reported: &Reported) -> Vec<(String, Vec<u8>)> {
     let Some(end) = &reported.end else { return Vec::new() };
     let text = end.server_output_text.as_ref().map(|text| text.clone().into_bytes());
@@ -138,19 +139,19 @@ fn of_stream(number: u32, sends: bool, stretch: &str) -> Attributes {
     ])
 }
 
-/// What the facts of the whole test belong to.
+/// Key of the series with the facts of the whole test.
 fn of_test() -> Key {
     Key::with("goodput", [(Attribute::Stretch, WHOLE.into())])
 }
 
-/// The same of one end.
+/// Key of the series with the facts of one end.
 fn of_end(end: &str) -> Key {
     let of = [(Attribute::End, end.into()), (Attribute::Stretch, WHOLE.into())];
     Key::with("cpu_load", of)
 }
 
-/// A stretch of one stream: bits over seconds, which are what the rate is a mean over, and what TCP or UDP
-/// counted beside.
+/// Converts a stretch of one stream: its rate, weighted with the seconds of the mean, and the
+/// counts of TCP or UDP.
 fn figures(it: &Stretch, rate: &'static str, dimensions: &Attributes) -> Vec<Entry> {
     let weight = it.seconds();
     let measured = |metric, value| {
@@ -231,8 +232,10 @@ fn ended(end: &End) -> Vec<Entry> {
     entries
 }
 
-/// What a stored test reported, as far as it went. `asked` is what was known before it was connected, `raw`
-/// reads a raw output of the case, and `error` is why it failed.
+/// Restores the reports of a stored test, as far as it went.
+///
+/// `asked` is the start report before the connection, `raw` reads a raw output of the case, and
+/// `error` is the reason of a failure.
 #[must_use]
 pub fn of_record(
     record: &CaseRecord,
@@ -279,7 +282,7 @@ fn number(facts: &Attributes, name: Attribute) -> Option<f64> {
     facts.get(&name)?.number()
 }
 
-/// `None` for a test that was never connected.
+/// Restores the start report; returns `None` for a test that was never connected.
 fn start(facts: &Attributes, streams: &[Stream<'_>], asked: Start) -> Option<Start> {
     let whole = |name| number(facts, name).map_or(0, |it| it as u32);
     Some(Start {
@@ -298,7 +301,7 @@ fn start(facts: &Attributes, streams: &[Stream<'_>], asked: Start) -> Option<Sta
     })
 }
 
-/// `None` for a test that did not come to its end.
+/// Restores the end report; returns `None` for a test that did not finish.
 fn end(
     record: &CaseRecord,
     of_test: Option<&SeriesRecord>,
@@ -331,7 +334,7 @@ fn end(
     })
 }
 
-/// The series of one stream.
+/// All series of one stream.
 struct Stream<'r> {
     series: Vec<&'r SeriesRecord>,
     socket: u32,
@@ -360,7 +363,7 @@ impl<'r> Stream<'r> {
         })
     }
 
-    /// Its stretches of this name, by the rate of a sender or a receiver; each seems to begin at 0.
+    /// Stretches with this name and rate metric; each begins at 0.
     fn stretches(&self, rate: &str, name: &str) -> Vec<Stretch> {
         let of = |metric: &str, end: Option<&Value>| {
             let mut all = self.series.iter().filter(|it| is(it, Attribute::Stretch, name));
@@ -389,7 +392,7 @@ impl<'r> Stream<'r> {
         rates.samples.iter().enumerate().map(stretch).collect()
     }
 
-    /// Its intervals, those of the omitted time first; both kinds follow each other from 0 on.
+    /// Intervals, those of the omitted time first; each kind is consecutive from 0 on.
     fn course(&self) -> Vec<Stretch> {
         let follow = |name: &str| {
             let mut now_ns = 0;

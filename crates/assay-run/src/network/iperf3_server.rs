@@ -1,9 +1,9 @@
-//! A server for iperf3's clients, and on the same port for qperf's.
+//! Server for clients of iperf3, and on the same port of qperf.
 //!
-//! One test at a time, others are told that the server is busy; ping-pongs run beside it. The first
-//! bytes of a connection tell what it is: a cookie that opens a test, the same cookie again for each
-//! stream of that test, or a request of qperf. Whoever is slow, silent or speaks something else holds
-//! one thread for a bounded time and nothing else.
+//! One iperf3 test runs at a time, and other clients are told that the server is busy; ping-pongs
+//! run in parallel. The first bytes identify a connection: a cookie opens a test, the same cookie
+//! is repeated by each stream of the test, and qperf begins with its request. A slow, silent or
+//! malformed client occupies one thread for a bounded time.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,44 +24,44 @@ use test::Test;
 mod reported;
 mod test;
 
-/// What a server is to do.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct Iperf3Service {
     pub listen: SocketAddr,
-    /// End after one test.
+    /// Whether to end after one test.
     pub once: bool,
-    /// End when nobody has come for so long.
+    /// Time without clients after which the server ends.
     pub idle_limit: Option<Duration>,
-    /// How long nothing may move within a test.
+    /// Longest time without progress within a test.
     pub idle_timeout: Duration,
-    /// Seconds between reports; `None` = none.
+    /// Seconds between reports; `None` for none.
     pub interval_s: Option<f64>,
-    /// Whether the streams are pinned, one CPU each, in turn.
+    /// Whether each stream is pinned to one CPU, round robin.
     pub pinned: bool,
-    /// Who may measure; `None` = everybody, with qperf too, which knows no users.
+    /// Authentication; `None` admits everyone, including qperf, which has no authentication.
     pub gate: Option<Arc<Gate>>,
 }
 
-/// What happens while it serves.
+/// Event of a server.
 #[derive(Debug)]
 pub enum Served {
-    /// Waiting for this test, counted from 1, on this port.
+    /// Waiting for the test with this number, from 1, on this port.
     Listening(u16, u64),
     Start(Box<Start>),
     Interval(Interval),
     End(Box<End>),
-    /// A test or connection ended badly.
+    /// A test or connection failed.
     Failed(NetworkError),
 }
 
-/// Connections that may be looked at or served at the same time. One client opens up to 128 streams each
-/// way at once; no client keeps all others out.
+/// Maximum number of simultaneous connections. One client opens up to 128 streams each way; no
+/// client can use up all of the connections.
 const CONNECTIONS: Share = Share { places: 512, bytes: 0 };
 const CONNECTIONS_OF_ONE: Share = Share { places: 384, bytes: 0 };
-/// How long a new connection may take to say what it is.
+/// Time in which a new connection must identify itself.
 const GREETING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Serves until told to stop. Reports come in the order in which things happen.
+/// Serves until cancelled. Events are reported in their order.
 pub fn serve(
     service: &Iperf3Service,
     cancel: &AtomicBool,
@@ -71,7 +71,7 @@ pub fn serve(
     serve_on(&listener, service, cancel, observe)
 }
 
-/// [`serve`] on a socket that listens already.
+/// Serves as [`serve`], on a socket that is already listening.
 pub fn serve_on(
     listener: &TcpListener,
     service: &Iperf3Service,
@@ -110,32 +110,33 @@ pub fn serve_on(
     Ok(())
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Desk<'a> {
     service: &'a Iperf3Service,
     address: SocketAddr,
     cancel: &'a AtomicBool,
     closing: AtomicBool,
     connections: Guests,
-    /// Those of them that are qperf's.
+    /// Admission control of qperf's connections.
     requests: Guests,
     served: AtomicUsize,
     active: Mutex<Option<Active>>,
     reports: Mutex<mpsc::Sender<Served>>,
 }
 
-/// The test that is running, and where its streams go.
+/// Running test, and the channel for its streams.
 struct Active {
     cookie: Cookie,
-    /// The client has ended it; the next one only has to wait a moment.
+    /// Whether the client has ended the test; the next client then waits a moment instead of being
+    /// rejected.
     is_ending: bool,
-    /// Streams that it still waits for.
+    /// Number of streams that the test still waits for.
     awaited: usize,
     streams: mpsc::Sender<(u64, TcpStream)>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Every value behind these locks is replaced whole.
+    // Values behind these locks are only replaced as a whole.
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -177,7 +178,7 @@ impl<'a> Desk<'a> {
         self.cancel.load(Ordering::Relaxed) || too_idle || is_enough
     }
 
-    /// Finds out what a connection wants, and serves it. It has its place until then.
+    /// Identifies a connection and serves it; it holds its place until the end.
     fn welcome(&self, (stream, peer): (TcpStream, String), _place: Guest<'_>, number: u64) {
         let outcome =
             Control::new(stream, peer).and_then(|control| self.greet(control, number));
@@ -193,7 +194,7 @@ impl<'a> Desk<'a> {
         let step = Step::of(GREETING_TIMEOUT);
         while taken.len() < COOKIE_BYTES {
             let expected = "the beginning of a test";
-            // Not a byte more than the cookie: what follows it belongs to the stream.
+            // Reads the cookie only: the following bytes belong to the stream.
             let most = COOKIE_BYTES - taken.len();
             match control.poll(LOOK, most, expected)? {
                 Some(bytes) => taken.extend(bytes),
@@ -203,7 +204,7 @@ impl<'a> Desk<'a> {
             if step.is_over() && taken.len() < COOKIE_BYTES {
                 return Err(step.missed(&control.peer, expected));
             }
-            // A request of qperf begins with its version, 0; no cookie does.
+            // A request of qperf begins with its version, 0; a cookie never does.
             if taken.first() == Some(&0) {
                 return self.serve_qperf(control, &taken);
             }
@@ -216,8 +217,8 @@ impl<'a> Desk<'a> {
         }
     }
 
-    /// A request of qperf, of which these bytes have arrived. Nobody ends this server by one, and where
-    /// users are asked for nobody has one.
+    /// Serves a request of qperf whose first bytes have arrived. It cannot end this server, and is
+    /// rejected by a server with authentication.
     fn serve_qperf(&self, control: Control, taken: &[u8]) -> Result<(), NetworkError> {
         if self.service.gate.is_some() {
             return Err(NetworkError::NotAdmitted {
@@ -232,7 +233,7 @@ impl<'a> Desk<'a> {
         qperf_server::serve_one((control, guest), taken, &|| self.is_closing()).map(drop)
     }
 
-    /// A stream of the present test, the next test, or one too many.
+    /// Assigns a connection to the running test, starts the next test, or rejects it.
     fn admit(
         &self,
         mut control: Control,
@@ -248,7 +249,7 @@ impl<'a> Desk<'a> {
         let mut test = Test { desk: self, control, server, cookie, streams };
         let outcome = test.run();
         if outcome.is_err() {
-            // The client should not wait for a server that gave up; it may be gone itself.
+            // Releases the client from waiting for this server; the client may be gone itself.
             drop(test.control.send(&Server::terminate()));
         }
         *lock(&self.active) = None;
@@ -264,7 +265,7 @@ impl<'a> Desk<'a> {
     }
 
     fn place(&self, control: &Control, cookie: Cookie, number: u64) -> Place {
-        /// How long a test may take to end after its client has said so.
+        /// Time that a test may take to end after its client has requested the end.
         const ENDING: Duration = Duration::from_secs(5);
         let deadline = Instant::now() + ENDING;
         loop {
@@ -273,7 +274,7 @@ impl<'a> Desk<'a> {
                 Some(test) if test.cookie == cookie && test.awaited > 0 => {
                     test.awaited -= 1;
                     let stream = control.stream().try_clone();
-                    // A test that has ended meanwhile drops the stream, which closes it.
+                    // If the test has ended meanwhile, the stream is dropped and thereby closed.
                     drop(stream.map(|stream| test.streams.send((number, stream))));
                     return Place::Stream;
                 }
@@ -293,13 +294,13 @@ impl<'a> Desk<'a> {
     }
 }
 
-/// What becomes of a connection that sent a cookie.
+/// Assignment of a connection that sent a cookie.
 enum Place {
-    /// It was handed to its test.
+    /// Stream of the running test.
     Stream,
-    /// It is the test now.
+    /// New test.
     Test(mpsc::Receiver<(u64, TcpStream)>),
-    /// Another test is running.
+    /// Rejected, because another test is running.
     None,
 }
 

@@ -1,6 +1,7 @@
-//! One end of a running transfer: intervals while it runs, totals without the omitted time at its end.
+//! Measurement of a running transfer at one end: intervals while it runs, and totals without the
+//! omitted time.
 //!
-//! Both ends measure with this, each by its own clock.
+//! Both ends use it, each with its own clock.
 
 use assay_dialects::iperf3::{Interval, Stretch, TcpNumbers, UdpNumbers};
 use assay_dialects::wire::iperf3::{CpuPercent, StreamResult, stream_id};
@@ -15,27 +16,27 @@ use assay_model::cpu_times::CpuTimes;
 
 use super::error::NetworkError;
 
-/// What is known of one stream beside its socket.
+/// Identity of one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lane {
-    /// The number it is shown under.
+    /// Socket number in reports.
     pub socket: u32,
     pub sends: bool,
 }
 
-/// How a transfer is cut into intervals.
+/// Division of a transfer into intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cut {
     pub udp: bool,
-    /// Seconds at the start that do not count.
+    /// Seconds at the start that are omitted.
     pub omit_s: f64,
-    /// Seconds between two reports; `None` = none but the last.
+    /// Seconds between two reports; `None` for a final report only.
     pub interval_s: Option<f64>,
     /// Bytes after which the senders stop.
     pub limit_bytes: Option<u64>,
 }
 
-/// Everything at one moment.
+/// Counters of all streams at one moment.
 #[derive(Debug, Clone)]
 struct Reading {
     at_ns: u64,
@@ -51,14 +52,14 @@ struct CpuReading {
     threads_ns: u64,
 }
 
-/// A transfer under observation.
+/// Meter of a running transfer.
 #[derive(Debug)]
 pub struct Meter {
     transfer: Transfer,
     lanes: Vec<Lane>,
     cut: Cut,
     omitting: bool,
-    /// When what counts began, or the omitted time before it.
+    /// Start of the counted time, or of the omitted time before it.
     origin_ns: u64,
     next_ns: u64,
     last: Reading,
@@ -68,7 +69,7 @@ pub struct Meter {
     extremes: Vec<Extremes>,
 }
 
-/// Round trips and windows seen at the ends of intervals.
+/// Extremes of round trips and windows at the ends of intervals.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extremes {
     rtts: (u32, u32),
@@ -77,19 +78,19 @@ struct Extremes {
     windows_bytes: (u64, u64),
 }
 
-/// One stream over the whole test, as this end saw it.
+/// Totals of one stream at this end.
 #[derive(Debug, Clone, Copy)]
 pub struct LaneEnd {
     pub lane: Lane,
     pub whole: Stretch,
-    /// As it travels.
+    /// Result as sent to the other end.
     pub result: StreamResult,
-    /// Minimum, mean and largest round trip at the ends of intervals, in microseconds.
+    /// Minimum, mean and maximum round trip at the ends of intervals, in microseconds.
     pub rtt_us: Option<(u32, u32, u32)>,
     pub windows_bytes: (u64, u64),
 }
 
-/// The whole test, as this end saw it.
+/// Totals of the test at this end.
 #[derive(Debug)]
 pub struct Measured {
     pub lanes: Vec<LaneEnd>,
@@ -118,7 +119,7 @@ impl Meter {
             omitting: cut.omit_s > 0.0,
             origin_ns: process_base.0,
             next_ns: 0,
-            // Nothing had been moved when the test began, whatever has been until now.
+            // All bytes transferred until now count: the test began before the reading.
             base: Reading { at_ns: process_base.0, ..reading.clone().emptied() },
             last: Reading { at_ns: process_base.0, ..reading.emptied() },
             process_base,
@@ -128,12 +129,12 @@ impl Meter {
         Ok(meter)
     }
 
-    /// When [`Meter::tick`] next has something to do.
+    /// Time at which [`Meter::tick`] is due next.
     pub const fn due_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Reports intervals that have ended. Call it soon after [`Meter::due_ns`].
+    /// Reports completed intervals; to be called soon after [`Meter::due_ns`].
     pub fn tick(&mut self, observe: &mut dyn FnMut(&Interval)) {
         if clock::now_ns() < self.next_ns {
             return;
@@ -155,7 +156,7 @@ impl Meter {
         self.schedule();
     }
 
-    /// Seconds of what counts so far; 0 while time is omitted.
+    /// Counted seconds so far; 0 during the omitted time.
     pub fn counted_s(&self) -> f64 {
         if self.omitting {
             0.0
@@ -164,33 +165,33 @@ impl Meter {
         }
     }
 
-    /// When the senders spent their limit, by the clock.
+    /// Clock time at which the senders reached their limit.
     pub fn senders_ended_ns(&self) -> Option<u64> {
         self.transfer.senders_ended_ns()
     }
 
-    /// Whether no stream is left.
+    /// Whether all streams have ended.
     pub fn is_over(&self) -> bool {
         self.transfer.is_over()
     }
 
-    /// Bytes received; kept only under a limit.
+    /// Bytes received; counted only with a limit.
     pub fn received_bytes(&self) -> u64 {
         self.transfer.received_bytes()
     }
 
-    /// Bytes that have left this program and not arrived at the peer's kernel.
+    /// Bytes sent by this program that the peer's kernel has not acknowledged.
     pub fn unacknowledged_bytes(&self) -> u64 {
         self.transfer.unacknowledged_bytes()
     }
 
-    /// Bytes moved by all streams, to see whether anything moves.
+    /// Bytes transferred by all streams, to detect progress.
     pub fn moved_bytes(&self) -> u64 {
         self.transfer.snapshots().iter().map(|counters| counters.bytes).sum()
     }
 
-    /// Takes the final reading and tells the streams to stop; reports the last interval. With
-    /// `at_ns` the test ended at that moment, before it was noticed.
+    /// Takes the final reading, stops the streams, and reports the last interval. `at_ns` is the
+    /// end of the test, if it lies before its detection.
     pub fn end(mut self, at_ns: Option<u64>, observe: &mut dyn FnMut(&Interval)) -> Measured {
         let mut now = Reading::of(&self.transfer);
         let after = CpuReading::of(&self.transfer);
@@ -209,7 +210,8 @@ impl Meter {
         Measured { lanes, account, process, transfer: self.transfer }
     }
 
-    /// A last interval shorter than a tenth and empty is dropped, as iperf3 does.
+    /// Whether to report the last interval: iperf3 drops an empty one of less than a tenth of its
+    /// length.
     fn is_worth_telling(&self, now: &Reading, length_s: f64) -> bool {
         let moved = now
             .counters
@@ -219,12 +221,12 @@ impl Meter {
         moved || clock::seconds_between(self.last.at_ns, now.at_ns) > length_s / 10.0
     }
 
-    /// The next moment of interest: the end of an interval or of the omitted time.
+    /// Schedules the next reading: the end of an interval or of the omitted time.
     fn schedule(&mut self) {
         let interval_ns = self.cut.interval_s.map(nanos).filter(|length_ns| *length_ns > 0);
         let passed_ns = self.last.at_ns.saturating_sub(self.origin_ns);
         let interval_end_ns = interval_ns.map_or(u64::MAX, |length_ns| {
-            // An interval that ended a little late does not make the next one end at once.
+            // A slightly late end of an interval does not shorten the next one to nothing.
             let done = (passed_ns + length_ns / 2) / length_ns;
             self.origin_ns + (done + 1) * length_ns
         });
@@ -280,7 +282,7 @@ impl Meter {
         }
     }
 
-    /// Remembers round trips and windows of the senders.
+    /// Updates the extremes of the senders' round trips and windows.
     fn look(&mut self, now: &Reading) {
         for (extremes, tcp) in self.extremes.iter_mut().zip(&now.tcp) {
             let Some(tcp) = tcp else { continue };
@@ -342,7 +344,7 @@ impl Measured {
         self.transfer.close_sending();
     }
 
-    /// Waits for the streams to stop; the first failure among them comes back.
+    /// Waits for the streams to stop; returns the first error.
     pub fn join(self) -> Result<(), NetworkError> {
         for (number, end) in self.transfer.finish().into_iter().enumerate() {
             if let Some(source) = end.error {
@@ -355,7 +357,7 @@ impl Measured {
 
 impl Reading {
     fn of(transfer: &Transfer) -> Self {
-        // The clock is read next to the counters; looking at the connections takes longer.
+        // The clock is read next to the counters, because reading the connections takes longer.
         let (counters, at_ns) = (transfer.snapshots(), clock::now_ns());
         Self { at_ns, counters, tcp: transfer.tcp_infos() }
     }

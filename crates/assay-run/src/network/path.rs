@@ -1,4 +1,4 @@
-//! The way that traffic takes, as far as this end can see it: loopback or a device with its speed.
+//! Path of the traffic as far as this end can see it: loopback, or a device with its speed.
 
 use std::net::IpAddr;
 
@@ -10,7 +10,7 @@ use assay_model::entry::Entry;
 
 use super::setup::is_within;
 
-/// Facts about the path between two addresses, the first of which is ours.
+/// Facts about the path between a local and a remote address.
 pub(crate) fn taken(local: IpAddr, remote: IpAddr) -> Vec<Entry> {
     let fact = |name: Attribute, value: Value| Entry::Fact(name, value);
     if is_within(local, remote) {

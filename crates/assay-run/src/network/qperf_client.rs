@@ -1,4 +1,4 @@
-//! One test as qperf's client, against qperf or assay.
+//! Client of qperf's protocol: runs one test against qperf or assay.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,19 +22,19 @@ use super::error::NetworkError;
 use super::target::Target;
 use crate::round_trips::Distribution;
 
-/// What is to be tested.
+/// Parameters of a test.
 #[derive(Debug, Clone)]
 pub struct QperfTest {
     pub target: Target,
     pub request: Request,
     pub waiting: Waiting,
-    /// Messages per second from fixed moments; `None` = the next when the answer is there.
+    /// Messages per second at scheduled times; `None` sends each message after the previous reply.
     pub rate_per_s: Option<f64>,
-    /// Microseconds that a receive asks the device itself; `None` = as the system does.
+    /// Microseconds for which a receive busy-polls the device; `None` for the system's setting.
     pub busy_poll_us: Option<u32>,
 }
 
-/// What one end's machine did during a test.
+/// CPU use of one host during a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Span {
     pub cpus: u32,
@@ -43,7 +43,7 @@ pub struct Span {
     pub end: Times,
 }
 
-/// What came out.
+/// Result of a test.
 #[derive(Debug)]
 pub enum QperfOutcome {
     Configuration(Configuration),
@@ -52,7 +52,7 @@ pub enum QperfOutcome {
 }
 
 impl QperfOutcome {
-    /// Why it is not whole, where the far end is the reason.
+    /// Takes the error of the far end that made the result incomplete.
     pub fn lost(&mut self) -> Option<NetworkError> {
         match self {
             Self::Bandwidth(it) => it.lost.take(),
@@ -61,34 +61,35 @@ impl QperfOutcome {
     }
 }
 
-/// A ping-pong.
+/// Result of a ping-pong.
 #[derive(Debug)]
 pub struct Latency {
     pub measured: RoundTrips,
-    /// Half the mean round trip, in seconds. One after another it is qperf's figure: elapsed over
-    /// messages received at both ends. At a rate there are pauses, and the round trips alone count.
+    /// Mean half round trip in seconds. Without a rate it is qperf's figure: elapsed time over the
+    /// messages received at both ends. With a rate there are pauses, and only the round trips
+    /// count.
     pub mean_half_s: f64,
     pub address: SocketAddr,
 }
 
-/// A stream or flood from here to there.
+/// Result of a TCP or UDP transfer from this host to the far end.
 #[derive(Debug)]
 pub struct Bandwidth {
     pub sent: Snapshot,
     pub elapsed_s: f64,
-    /// What the far end says; not all do when a test ends before its time.
+    /// Statistics of the far end; some servers send none when a test ends early.
     pub there: Option<Statistics>,
-    /// Why it did not say so, unless nobody waited for it.
+    /// Reason why statistics were expected and did not arrive.
     pub lost: Option<NetworkError>,
     pub here: Span,
 }
 
-/// Most round trips of one test that are kept: 64 MiB of times.
+/// Maximum number of stored round trips: 64 MiB of times.
 const ROUND_TRIPS_LIMIT: usize = 8 << 20;
-/// What the far end may take beyond its own timer.
+/// Time that the far end may take beyond its own timer.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs the test. One that nobody wants any more comes back with what was measured until then, if anything was.
+/// Runs the test. A cancelled test returns the measurements so far, if there are any.
 pub fn run(test: &QperfTest, cancel: &AtomicBool) -> Result<QperfOutcome, NetworkError> {
     let (stream, address) = test.target.connect(cancel)?;
     let peer = format!("{}:{}", test.target.host, test.target.port);
@@ -114,7 +115,7 @@ impl Conversation<'_> {
             ClientEvent::Connect(port) => port,
             _ => return Err(self.closed()),
         };
-        // The same address with another port: one of a link names its device, too.
+        // Changes only the port: a link-local address also contains its device.
         let mut address = self.address;
         address.set_port(port);
         let data = self.open(address)?;
@@ -134,7 +135,7 @@ impl Conversation<'_> {
         let timeout = Duration::from_secs(u64::from(self.test.request.timeout_s)) + GRACE;
         let step = Step::of(timeout);
         loop {
-            // An out-of-band byte announces that the server refuses, in words that follow.
+            // An out-of-band byte announces the text of a rejection.
             let refused = socket::has_urgent(self.control.stream());
             let cancel = self.cancel;
             if !refused
@@ -170,7 +171,8 @@ impl Conversation<'_> {
         let options = SocketOptions {
             local: self.test.target.local.map(|local| SocketAddr::new(local.ip(), 0)),
             window_bytes: (bytes > 0).then_some(bytes),
-            // qperf leaves it off; in a ping-pong of messages above one segment it would wait.
+            // Disabled in qperf; Nagle's algorithm would delay a ping-pong of messages above one
+            // segment.
             no_delay: self.test.request.test.is_latency(),
             busy_poll_us: self.test.busy_poll_us,
             ..SocketOptions::default()
@@ -208,7 +210,7 @@ impl Conversation<'_> {
         let trips = measured.times_ns.len() as u64;
         let messages = match self.cancel.load(Ordering::Relaxed) {
             true if trips == 0 => return Err(NetworkError::Interrupted),
-            // Each was there and back; the far end is not waited for.
+            // Each round trip has two messages; the far end's count is not awaited.
             true => 2 * trips,
             false => trips.saturating_add(self.statistics()?.received.messages),
         };
@@ -248,7 +250,7 @@ impl Conversation<'_> {
         let mut elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         let end = times();
         transfer.finish();
-        // Of a far end that hangs or is gone, and of one that nobody waits for any more, what was sent is kept.
+        // Keeps what was sent if the far end hangs or is gone, or the test is cancelled.
         let (there, lost) = match self.cancel.load(Ordering::Relaxed) {
             false => match self.statistics() {
                 Ok(told) => (Some(told), None),
@@ -258,7 +260,7 @@ impl Conversation<'_> {
             true => (self.last_words(), None),
         };
         if there.is_some() && self.cancel.load(Ordering::Relaxed) {
-            // It has received all that was sent, also what was under way.
+            // The far end has received everything, including data in flight.
             elapsed_s = clock::seconds_between(start_ns, clock::now_ns());
         }
         let here = Span { cpus: times_cpus(), ticks_per_s: TICKS_PER_S, start, end };
@@ -269,7 +271,7 @@ impl Conversation<'_> {
         Ok(QperfOutcome::Bandwidth(Box::new(found)))
     }
 
-    /// What the far end says of a test that was broken off, if it notices by itself; somebody waits for this end.
+    /// Waits briefly for the far end's statistics after a cancelled test.
     fn last_words(&mut self) -> Option<Statistics> {
         const LONGEST: Duration = Duration::from_millis(500);
         let step = Step::of(LONGEST);
@@ -285,7 +287,7 @@ impl Conversation<'_> {
     fn statistics(&mut self) -> Result<Statistics, NetworkError> {
         match self.next("the server's statistics")? {
             ClientEvent::Statistics(statistics) => {
-                // The server closes either way.
+                // The server closes the connection in either case.
                 drop(self.control.send(&Client::goodbye()));
                 Ok(*statistics)
             }
@@ -294,7 +296,7 @@ impl Conversation<'_> {
     }
 }
 
-/// The machine's clock and CPU times in ticks.
+/// Clock and CPU times of the host, in ticks.
 pub(super) fn times() -> Times {
     let real = clock::now_ns() / (1_000_000_000 / u64::from(TICKS_PER_S));
     Times { real, cpu: state::cpu_times(&Root::machine()).sum() }

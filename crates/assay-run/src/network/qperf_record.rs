@@ -1,4 +1,5 @@
-//! What a test of qperf's kind becomes in the record, and what its lines are made of.
+//! Conversion between qperf's tests, the entries of their record, and the figures of qperf's
+//! output.
 
 use assay_dialects::wire::qperf::{Request, Statistics, Test, Times};
 use assay_model::attribute::{Attribute, Attributes, Value};
@@ -18,74 +19,74 @@ use super::qperf_server;
 use super::setup::local_towards;
 use crate::round_trips::{self, Figures as RoundTripFigures};
 
-/// The raw output with what every test reported, as the first assays of format 2 stored it.
+/// Raw output with the reports of all tests, as stored by the first versions with format 2.
 pub const TOLD: &str = "qperf.told.json";
-/// What an end says of itself.
+/// Keys of the description of one end.
 const CONFIGURATION: [&str; 4] = ["node", "cpu", "os", "qperf"];
-/// Round trips that become samples, evenly spaced; ten repetitions of them carry a 99.9th percentile
-/// (2995 values).
+/// Number of evenly spaced round trips stored as samples; ten repetitions suffice for a 99.9th
+/// percentile (2995 values).
 const SAMPLES: usize = 300;
 
-/// One test as its lines tell it.
+/// Report of one test, as its output contains it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reported {
-    /// Its name: `tcp_lat`.
+    /// Name of the test: `tcp_lat`.
     pub test: String,
-    /// Bytes of a message.
+    /// Bytes per message.
     pub message_bytes: u32,
-    /// What came out.
+    /// Figures of the test.
     pub figures: Figures,
 }
 
-/// What came out of one test.
+/// Figures of one test.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figures {
-    /// Both ends, which nothing was measured of: node, CPU, system and version of each.
+    /// Descriptions of both ends, without a measurement: node, CPU, system and version.
     Configuration {
-        /// This end.
+        /// Description of this end.
         here: [String; 4],
-        /// The other.
+        /// Description of the far end.
         there: [String; 4],
     },
     /// A ping-pong.
     Latency {
-        /// Half the mean round trip in seconds.
+        /// Mean half round trip in seconds.
         half_s: f64,
-        /// All of them.
+        /// Figures of all round trips.
         round_trips: RoundTripFigures,
-        /// Messages that nothing answered.
+        /// Messages without a reply.
         lost: u64,
-        /// Time of all together in seconds.
+        /// Total time in seconds.
         total_s: f64,
     },
-    /// A stream or flood from here to there.
+    /// A TCP or UDP transfer from this host to the far end.
     Bandwidth {
-        /// Bytes handed to the kernel here.
+        /// Bytes passed to this kernel.
         sent_bytes: u64,
-        /// Bytes taken out of the kernel there; `None` where the far end did not tell.
+        /// Bytes read from the far end's kernel; `None` if it sent no statistics.
         received_bytes: Option<u64>,
-        /// Messages taken out of it.
+        /// Messages read from the far end's kernel.
         received_messages: Option<u64>,
-        /// Seconds.
+        /// Duration in seconds.
         elapsed_s: f64,
-        /// What this machine did meanwhile.
+        /// CPU time of this host.
         here: Spent,
-        /// What the other did.
+        /// CPU time of the far end.
         there: Option<Spent>,
     },
 }
 
-/// What a machine did during a test.
+/// CPU time of a host during a test.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
-    /// Seconds of CPU at work.
+    /// Busy CPU time in seconds.
     pub work_s: f64,
-    /// Seconds by the clock.
+    /// Elapsed time in seconds.
     pub wall_s: f64,
 }
 
-/// The phase that a test is: its name and what it does; `None` where nothing is measured.
+/// Name and workload of the phase that a test is; `None` for requests without a measurement.
 #[must_use]
 pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     let request = &test.request;
@@ -103,7 +104,7 @@ pub fn phase(test: &QperfTest) -> Option<(String, Workload)> {
     Some((format!("{}/bytes={}", request.test.name(), request.message_bytes), workload))
 }
 
-/// What was found in a test, for its record.
+/// Entries of a test for its record.
 #[must_use]
 pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
     let mut entries = match outcome {
@@ -118,7 +119,7 @@ pub fn entries(test: &QperfTest, outcome: &QperfOutcome) -> Vec<Entry> {
 }
 
 impl Reported {
-    /// What a test told.
+    /// Report of an outcome.
     #[must_use]
     pub fn of(request: &Request, outcome: &QperfOutcome) -> Self {
         let figures = match outcome {
@@ -148,7 +149,7 @@ impl Reported {
         Self { test, message_bytes: request.message_bytes, figures }
     }
 
-    /// What a stored test reported; `None` where nothing was measured.
+    /// Restores the report of a stored test; returns `None` if nothing was measured.
     #[must_use]
     pub fn of_record(request: &Request, record: &CaseRecord) -> Option<Self> {
         let figures = match request.test {
@@ -160,7 +161,7 @@ impl Reported {
         Some(Self { test, message_bytes: request.message_bytes, figures })
     }
 
-    /// What both ends say of themselves, as facts of this host.
+    /// Descriptions of both ends, as facts of this host.
     #[must_use]
     pub fn configuration(&self) -> Vec<(Attribute, Value)> {
         let Figures::Configuration { here, there } = &self.figures else { return Vec::new() };
@@ -174,7 +175,7 @@ impl Reported {
         ]
     }
 
-    /// The same from such facts.
+    /// Restores the report from such facts.
     #[must_use]
     pub fn of_configuration(request: &Request, facts: &Attributes) -> Option<Self> {
         let four = |name: Attribute| {
@@ -189,7 +190,7 @@ impl Reported {
     }
 }
 
-/// What a test of bandwidth found: what both ends moved, and what their machines did.
+/// Entries of a bandwidth test: transferred bytes and CPU loads of both ends.
 fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
     let bytes = (Attribute::Bytes, u64::from(request.message_bytes).into());
     let elapsed_s = measured.elapsed_s;
@@ -222,7 +223,7 @@ fn bandwidth(request: &Request, measured: &Bandwidth) -> Vec<Entry> {
     entries
 }
 
-/// The far end's machine.
+/// CPU use of the far end.
 const fn machine(there: &Statistics) -> Machine {
     Machine {
         cpus: there.cpus,
@@ -270,14 +271,14 @@ fn latency_of(record: &CaseRecord) -> Option<Figures> {
     Some(Figures::Latency {
         half_s: of("half_round_trip")?.samples.first()?.value,
         round_trips: RoundTripFigures::of(all)?,
-        // A stream loses nothing.
+        // TCP loses no messages.
         lost: of("loss").and_then(|it| it.counts.first()).map_or(0, |it| it.seen.part),
         total_s,
     })
 }
 
 impl Spent {
-    /// Work alone, without idle, waiting and stolen time, which qperf itself counts among it.
+    /// Sums busy time, without idle, I/O wait and stolen time, which qperf itself includes.
     fn of(span: &Machine) -> Self {
         const NO_WORK: [usize; 3] = [3, 4, 7];
         let ticks = |times: &Times| -> u64 {
@@ -293,8 +294,8 @@ impl Spent {
     }
 }
 
-/// Round trips of one exchange: a few as samples, all of them as a distribution; and the half of each, so
-/// that whatever is told of them, half of it is told of the halves.
+/// Entries of one exchange: some round trips as samples and all as a distribution, and the same for
+/// half round trips. All figures of half round trips are thus half of those of the round trips.
 #[must_use]
 pub fn round_trips(measured: &Latency, rate_per_s: Option<f64>, span: Span) -> Vec<Entry> {
     let times_ns = &measured.measured.times_ns;
@@ -308,14 +309,14 @@ pub fn round_trips(measured: &Latency, rate_per_s: Option<f64>, span: Span) -> V
     entries
 }
 
-/// Every round trip, or every half of one.
+/// Entries of all round trips, divided by `divisor`.
 fn exchanged(times_ns: &[u64], span: Span, metric: &'static str, divisor: u32) -> Vec<Entry> {
-    // As many as wanted, from the first to the last, none twice.
+    // Evenly spaced samples, from the first to the last, without repetition.
     let step = times_ns.len().div_ceil(SAMPLES).max(1);
     let few = times_ns.iter().step_by(step);
     let seconds = |ns: &u64| *ns as f64 * 1e-9 / f64::from(divisor);
     let mut entries: Vec<Entry> = few.map(|ns| Entry::sample(metric, seconds(ns))).collect();
-    // All of them together are the tail, of which the samples are a few.
+    // The distribution contains all of them, for the tail.
     let all: Vec<u64> = times_ns.iter().map(|ns| ns / u64::from(divisor)).collect();
     let stretches = round_trips::stretches(&all, span).into_iter();
     entries.extend(
@@ -329,7 +330,7 @@ fn exchanged(times_ns: &[u64], span: Span, metric: &'static str, divisor: u32) -
 fn latency(request: &Request, measured: &Latency) -> Vec<Entry> {
     let span = Span::of_seconds(0.0, measured.measured.total_ns as f64 * 1e-9, false);
     let mut entries = exchanged(&measured.measured.times_ns, span, "round_trip", 1);
-    // In its language the half is what it prints.
+    // qperf's output contains the half round trip.
     let half = Key::of("half_round_trip");
     entries.push(Entry::SeriesFact(half, Attribute::Statistic, "mean".into()));
     entries.push(Entry::sample("half_round_trip", measured.mean_half_s));

@@ -1,8 +1,9 @@
-//! A server for qperf's clients: ping-pong and bandwidth over TCP and UDP, and what this host is.
+//! Server for qperf's clients: ping-pong and bandwidth over TCP and UDP, and the description of
+//! this host.
 //!
-//! One thread per request, a bounded number of them, with bounded memory. The data socket waits on the
-//! address that the request came to and nowhere else, for the host that asked and no other; a client that
-//! leaves ends its test.
+//! Each request has its own thread; their number and memory are limited. The data socket is bound
+//! only to the address of the request, and accepts only the requesting host. The test ends when the
+//! client disconnects.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream, UdpSocket};
@@ -25,33 +26,34 @@ use super::door::{self, Door, Guest, Guests, LOOK, Share};
 use super::error::NetworkError;
 use super::qperf_client::{times, times_cpus};
 
-/// Requests served at the same time: each takes up to three threads. One host has half of them.
+/// Limits of all simultaneous requests, each of which takes up to three threads. One host can use
+/// half of them.
 const REQUESTS: Share = Share { places: 64, bytes: 256 << 20 };
-/// As much as the longest message that the protocol allows.
+/// Limits per host: memory for the longest message of the protocol.
 const REQUESTS_OF_ONE: Share = Share { places: 32, bytes: 64 << 20 };
-/// How long the next step of the protocol may take.
+/// Timeout of the next step of the protocol.
 const STEP_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long after its time a client may go on with a test.
+/// Time that a client may continue a test beyond its end.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What a server is to do.
+/// Options of a server.
 #[derive(Debug, Clone, Copy)]
 pub struct QperfService {
     pub listen: SocketAddr,
-    /// End after one request.
+    /// Whether to end after one request.
     pub once: bool,
-    /// End when nobody has come for so long.
+    /// Time without clients after which the server ends.
     pub idle_limit: Option<Duration>,
-    /// Whether other hosts than this one may end the server.
+    /// Whether other hosts may stop the server.
     pub allow_quit: bool,
 }
 
-/// Nobody yet, with the bounds of those that ask as qperf does.
+/// Admission control of qperf's connections.
 pub(super) fn requests() -> Guests {
     Guests::new(REQUESTS, REQUESTS_OF_ONE)
 }
 
-/// Serves until cancelled or told to quit, until nobody has come for its idle limit, or one request.
+/// Serves until cancelled or asked to quit, until the idle limit, or for one request.
 pub fn serve(
     service: &QperfService,
     cancel: &AtomicBool,
@@ -100,7 +102,7 @@ pub fn serve(
     Ok(())
 }
 
-/// Only this host ends its server, unless told otherwise.
+/// Rejects requests of other hosts to stop the server, unless they are allowed.
 fn may_be_served(
     service: &QperfService,
     request: Request,
@@ -115,7 +117,7 @@ fn may_be_served(
     }
 }
 
-/// Serves one request, of which some bytes may have arrived already. What it was comes back.
+/// Serves one request, whose first bytes may have arrived already, and returns it.
 pub(super) fn serve_one(
     (control, guest): (Control, Guest<'_>),
     taken: &[u8],
@@ -144,7 +146,7 @@ struct Conversation<'a> {
     is_closing: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// The socket on which the client's data will arrive.
+/// Socket for the client's data.
 enum Awaited {
     Tcp(TcpListener),
     Udp(UdpSocket),
@@ -193,7 +195,7 @@ impl Conversation<'_> {
         }
         let statistics = self.run(data, request)?;
         self.control.send(&Server::statistics(&statistics))?;
-        // The client closes either way.
+        // The client closes the connection in either case.
         drop(self.next("the client's last words"));
         Ok(())
     }
@@ -212,7 +214,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// A stream has to come; a datagram socket waits for its first datagram later.
+    /// Waits for the client's TCP stream; a UDP socket waits for its first datagram later.
     fn enter(&self, awaited: Awaited, request: &Request) -> Result<Socket, NetworkError> {
         let listener = match awaited {
             Awaited::Udp(socket) => return Ok(Socket::Udp { socket, wide: true }),
@@ -231,7 +233,7 @@ impl Conversation<'_> {
             }
             match listener.accept() {
                 Ok((stream, peer)) if self.is_client(peer.ip()) => break stream,
-                // A stranger's connection is closed.
+                // Drops and thereby closes a connection of another host.
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(source) => return Err(self.not_opened(source)),
@@ -248,7 +250,7 @@ impl Conversation<'_> {
         client.is_ok_and(|client| client.ip().to_canonical() == ip.to_canonical())
     }
 
-    /// The client has left, or this server ends: its test is over.
+    /// Whether the test is over because the client has disconnected or the server ends.
     fn is_abandoned(&self) -> bool {
         (self.is_closing)() || self.control.has_stirred()
     }
@@ -287,7 +289,7 @@ impl Conversation<'_> {
         let bytes = request.message_bytes.max(1) as usize;
         let (stop, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
         let echoed = thread::scope(|scope| {
-            // The client's own timer ends a test; one that goes on and on is cut off.
+            // The client's timer ends the test; this one stops a client that continues.
             let watch = || {
                 let last_ns = deadline_ns + GRACE.as_nanos() as u64;
                 while !is_over.load(Ordering::Relaxed) {
@@ -312,7 +314,7 @@ impl Conversation<'_> {
         Ok((counts, counts))
     }
 
-    /// Ties the socket to whoever sends the first datagram from the client's host.
+    /// Connects the socket to the first sender on the client's host.
     fn first_sender(&self, socket: &UdpSocket, deadline_ns: u64) -> bool {
         while clock::now_ns() < deadline_ns && !self.is_abandoned() {
             if !socket::wait_readable(socket, LOOK) {
@@ -322,7 +324,7 @@ impl Conversation<'_> {
                 Ok((_, peer)) if self.is_client(peer.ip()) => {
                     return socket.connect(peer).is_ok();
                 }
-                // A stranger's datagram is taken out of the way.
+                // Discards a datagram of another host.
                 _ => drop(socket.recv(&mut [0; 1])),
             }
         }
@@ -359,8 +361,8 @@ impl Conversation<'_> {
     }
 }
 
-/// The memory that a test takes here: a message that is echoed is there as a whole, and of a stream this
-/// much is received at once at most.
+/// Memory of a test: an echoed message is held completely, a stream is received in parts of limited
+/// size.
 fn buffer_bytes(request: &Request) -> usize {
     const RECEIVE_LIMIT_BYTES: usize = 1 << 20;
     let bytes = request.message_bytes.max(1) as usize;
@@ -376,7 +378,7 @@ fn options(request: &Request) -> SocketOptions {
     }
 }
 
-/// What this host is, in qperf's four texts.
+/// Description of this host in qperf's four texts.
 pub fn configuration() -> Configuration {
     let facts = assay_fleet::facts::read(&assay_fleet::root::Root::machine());
     Configuration {

@@ -1,6 +1,6 @@
-//! How this host's network is set up, and the path to one host: what `assay doctor` judges.
+//! Network configuration of this host, and the path to one host, for the checks of `assay doctor`.
 //!
-//! Devices are asked and a handful of echoes is sent; nothing is changed.
+//! Queries the devices and sends a few echoes; changes nothing.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use assay_model::network_setup::{DeviceSetup, NetworkPath, NetworkSetup};
 use super::error::NetworkError;
 use super::target::{Target, is_loopback};
 
-/// How long an echo may take: more than any path on Earth, less than a user minds.
+/// Timeout of an echo: longer than any round trip on Earth, short for the user.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A path to look at, and what the user knows of it.
+/// Path to examine, with the properties that the user gave.
 #[derive(Debug, Default)]
 pub struct PathAsked {
     pub host: Option<String>,
@@ -34,7 +34,7 @@ impl PathAsked {
 pub fn read(asked: &PathAsked) -> Result<NetworkSetup, NetworkError> {
     let root = Root::machine();
     let names = network_device::names(&root);
-    // A device that cannot be asked is one whose driver answers nothing.
+    // Drivers without ethtool support are skipped.
     let devices: Vec<DeviceSetup> =
         names.iter().filter_map(|name| ethtool::read(name).ok()).collect();
     let path = if asked.is_nothing() { None } else { Some(path(asked, &root)?) };
@@ -49,7 +49,7 @@ fn path(asked: &PathAsked, root: &Root) -> Result<NetworkPath, NetworkError> {
         ..NetworkPath::default()
     };
     if let Some(host) = &asked.host {
-        // The port plays no part in the choice of a route.
+        // The port does not affect the choice of a route.
         let addresses = Target::new(host, 9).addresses()?;
         let address = addresses
             .first()
@@ -81,16 +81,16 @@ fn look_along(remote: SocketAddr, root: &Root, path: &mut NetworkPath) {
     }
 }
 
-/// This end's address on the way to another.
+/// Local address of the route to another host.
 pub fn local_towards(remote: SocketAddr) -> IpAddr {
     let any = if remote.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let socket = UdpSocket::bind(any);
-    // Connecting a datagram socket sends nothing; it only asks the routes.
+    // Connecting a datagram socket sends nothing; it only selects the route.
     let local = socket.and_then(|it| it.connect(remote).and_then(|()| it.local_addr()));
     local.map_or(remote.ip(), |address| address.ip())
 }
 
-/// Traffic to one's own address takes the loopback device, whatever the address.
+/// Whether both addresses belong to this machine: traffic to an own address always uses loopback.
 pub fn is_within(local: IpAddr, remote: IpAddr) -> bool {
     is_loopback(remote) || local.to_canonical() == remote.to_canonical()
 }

@@ -1,4 +1,4 @@
-//! From a host's name to its addresses, and to a connection.
+//! Resolution of a host name to addresses, and connection to it.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs};
 use std::sync::atomic::AtomicBool;
@@ -10,10 +10,10 @@ use assay_model::failure::Failure;
 
 use super::error::NetworkError;
 
-/// How long a connection may take to be made, unless told otherwise: three retries of the kernel.
+/// Default timeout of a connection attempt: three retries of the kernel.
 pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Which addresses may be used.
+/// Address families that may be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Family {
     #[default]
@@ -22,13 +22,13 @@ pub enum Family {
     V6,
 }
 
-/// A host and a port that tests go to.
+/// Host and port of a test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
     pub host: String,
     pub port: u16,
     pub family: Family,
-    /// Where to send from; the port is used for streams alone.
+    /// Local address to send from; its port applies only to streams.
     pub local: Option<SocketAddr>,
     pub connect_timeout: Duration,
 }
@@ -44,7 +44,7 @@ impl Target {
         }
     }
 
-    /// Every address of the host, in the system's order.
+    /// Resolves all addresses of the host, in the system's order.
     pub fn addresses(&self) -> Result<Vec<SocketAddr>, NetworkError> {
         let host = || self.host.clone();
         let name = self.host.trim_start_matches('[').trim_end_matches(']');
@@ -75,7 +75,7 @@ impl Target {
         Ok(addresses)
     }
 
-    /// Connects to the first address that answers, unless that is not wanted any more.
+    /// Connects to the first address that accepts, unless cancelled.
     pub fn connect(
         &self,
         cancel: &AtomicBool,
@@ -93,15 +93,15 @@ impl Target {
     }
 }
 
-/// Whether it says by which interface it is reached, where several may lead there: the same address of a link is another
-/// host on every link.
+/// Whether a link-local address names its interface: the same address is another host on every
+/// link.
 fn has_interface(name: &str) -> bool {
     let (address, interface) = name.split_once('%').unwrap_or((name, ""));
     let is_of_link = address.parse().is_ok_and(|it: Ipv6Addr| it.is_unicast_link_local());
     !is_of_link || device::is_there(interface)
 }
 
-/// Whether traffic to this address never leaves the machine by way of the loopback device.
+/// Whether traffic to this address uses the loopback device.
 pub fn is_loopback(address: IpAddr) -> bool {
     address.to_canonical().is_loopback()
 }
@@ -128,8 +128,8 @@ mod tests {
         ));
     }
 
-    /// The kernel calls such an address an invalid argument, and the resolver an interface that is not there a name that
-    /// is not known.
+    /// The kernel reports such an address as an invalid argument, and the resolver a missing
+    /// interface as an unknown name.
     #[test]
     fn an_address_of_a_link_needs_its_interface() {
         for host in ["fe80::1", "[fe80::1]", "fe80::1%no-such-interface"] {

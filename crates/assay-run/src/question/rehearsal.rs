@@ -1,5 +1,5 @@
-//! What a suite asks and this machine cannot do, found before anything is measured, with the line that asks it.
-//! Nothing is written.
+//! Checks before the measurement whether this machine can measure everything that a suite requests,
+//! and reports the line of an impossible request. Writes nothing.
 
 use assay_fleet::capacity;
 use assay_kernels::compute::blas::Blas;
@@ -16,10 +16,10 @@ use crate::storage::file_trees::{self, FoldersAbove};
 use crate::storage::{distinct, runner, volume};
 use crate::tools;
 
-/// The suite without the measures that it can do without and whose library is not there.
+/// Returns the suite without optional measures whose library is missing.
 ///
 /// # Errors
-/// A library that is not there, and that the suite needs.
+/// Fails if a required library is missing.
 pub(super) fn with_its_libraries(
     question: &Question<'_>,
 ) -> Result<(Suite, Vec<Omitted>), Failure> {
@@ -55,10 +55,11 @@ pub(super) fn with_its_libraries(
     failed.map_or(Ok((suite, omitted)), Err)
 }
 
-/// Every measure of the suite by itself: what it is resolved to, and what the file systems will say to it.
+/// Checks every measure of the suite by itself: resolves it, and checks the file systems it would
+/// use.
 ///
 /// # Errors
-/// The first that cannot be done.
+/// Returns the first failure.
 pub(super) fn check(
     suite: &Suite,
     host: &HostFacts,
@@ -68,7 +69,7 @@ pub(super) fn check(
     for measure in &suite.measures {
         let alone = Suite { measures: vec![measure.clone()], ..suite.clone() };
         match expand::expand(&alone, host, choices) {
-            // Nobody who was requested measures it: others are left.
+            // No requested tool measures it, but other measures may remain.
             Err(PlanError::Nothing { .. }) => {}
             Err(PlanError::NoSuchMeasurer { name, .. })
                 if is_idle(
@@ -95,17 +96,18 @@ pub(super) fn check(
     Ok(())
 }
 
-/// A tool that was requested by name and has nothing to measure was meant for something else.
+/// Rejects tools that were requested by name and have nothing to measure: probably a mistake.
 ///
 /// # Errors
-/// The first such tool.
+/// Returns a failure for the first such tool.
 pub(super) fn refuse_idle(
     plan: &Plan,
     by: &[String],
     choices: &Choices<'_>,
     question: &Question<'_>,
 ) -> Result<(), Failure> {
-    // What is left out may be what it measures, and of a pair the other host has the cases.
+    // An omitted case may be the one it measures, and cases of a pair may be those of the other
+    // host.
     if choices.pairs.is_some() || !plan.omitted.is_empty() {
         return Ok(());
     }
@@ -116,7 +118,8 @@ pub(super) fn refuse_idle(
     by.iter().find(is_idle).map_or(Ok(()), |name| Err(idle(name, question)))
 }
 
-/// The same where it is not installed, so that nobody installs it in vain.
+/// Whether a tool that is not installed would have nothing to measure, so that installing it would
+/// be useless.
 fn is_idle(name: &str, suite: &Suite, host: &HostFacts, choices: &Choices<'_>) -> bool {
     let mut suite = suite.clone();
     suite.measures.iter_mut().for_each(|it| it.by = vec!["assay".to_owned()]);
@@ -132,7 +135,7 @@ fn idle(name: &str, question: &Question<'_>) -> Failure {
         .advise("`assay help tools` says what each tool measures")
 }
 
-/// The keys of a suite that may be to blame, the likeliest first.
+/// Keys of a suite that may cause the error, the most likely one first.
 fn keys_of(error: &PlanError) -> &'static [&'static str] {
     match error {
         PlanError::NoSuchDomain { .. } => &["placement"],
@@ -184,7 +187,7 @@ fn storage(mut plan: Plan, question: &Question<'_>) -> Result<(), Blamed> {
     Ok(())
 }
 
-/// With the line, where the suite is the user's.
+/// Adds the line of the request, if the suite is a file of the user's.
 fn at_line(
     failure: Failure,
     (measure, keys): (&Measure, &[&str]),

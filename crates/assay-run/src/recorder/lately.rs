@@ -1,18 +1,18 @@
-//! What went on since something was told last, so that a second is told as one, and not every interval of it.
+//! Averages progress over intervals, so that it is reported once per second instead of once per
+//! interval.
 
 use assay_model::quantity::Quantity;
 
-/// Sums over some intervals.
+/// Weighted sums over some intervals.
 #[derive(Debug, Default)]
 pub(super) struct Lately {
     pub(super) length_s: f64,
-    /// Rate times length, of each rate.
+    /// Rate times length, for each rate.
     amounts: Vec<f64>,
     pub(super) latency_s: Mean,
     pub(super) cpu: Mean,
 }
 
-/// A weighted mean.
 #[derive(Debug, Default)]
 pub(super) struct Mean {
     sum: f64,
@@ -33,7 +33,8 @@ impl Mean {
 }
 
 impl Lately {
-    /// Intervals are cut by the clock, and ten of a tenth may be a little less than a second.
+    /// Minimum length of a report: the clock bounds the intervals, and ten tenths may be slightly
+    /// less than a second.
     pub(super) const SECOND_S: f64 = 0.95;
 
     pub(super) fn add(
@@ -48,13 +49,13 @@ impl Lately {
         for (amount, rate) in self.amounts.iter_mut().zip(rates) {
             *amount += rate.value * length_s;
         }
-        // Of I/O each counts as much as any other.
+        // Weights the latency by the number of I/O.
         let done = rates.first().map_or(1.0, |rate| rate.value);
         self.latency_s.add(latency_s, done * length_s);
         self.cpu.add(cpu, length_s);
     }
 
-    /// The rates over all of it, in the units of `like`.
+    /// Mean rates, in the units of `like`.
     pub(super) fn rates(&self, like: &[Quantity]) -> Vec<Quantity> {
         let rate = |(amount, like): (&f64, &Quantity)| {
             Quantity::new(amount / self.length_s, like.unit)

@@ -1,4 +1,4 @@
-//! The interval against synthetic series whose true median is known.
+//! Coverage of the interval on synthetic series whose true median is known.
 
 use proptest::prelude::*;
 
@@ -33,8 +33,8 @@ fn it_covers_independent_samples() {
     }
 }
 
-/// Not by being wider than need be: three preparations say little of what lies between them, and
-/// cost most.
+/// Coverage must not come from needless width. Three preparations show little of the variance
+/// between preparations, and cost the most width.
 #[test]
 fn it_stays_narrow_for_independent_samples() {
     for (preparations, repetitions, factor) in [(1, 100, 1.2), (3, 100, 1.5), (8, 10, 1.3)] {
@@ -69,7 +69,7 @@ fn it_covers_correlated_repetitions() {
     }
 }
 
-/// From five preparations on, the placement of pages is covered at the nominal rate.
+/// Differences in page placement are covered at the nominal rate from five preparations on.
 #[test]
 fn it_covers_preparations_that_differ() {
     for (preparations, repetitions) in [(5, 10), (5, 40), (8, 10), (20, 5)] {
@@ -81,7 +81,7 @@ fn it_covers_preparations_that_differ() {
     }
 }
 
-/// And with three, where Student's t stands in for ranks.
+/// Three preparations are covered, too, by Student's t instead of ranks.
 #[test]
 fn it_covers_three_preparations() {
     for between in [0.1, 0.3, 0.6, 0.9] {
@@ -144,7 +144,7 @@ proptest! {
         }
     }
 
-    /// A time and a rate are worth the same, because everything is estimated from ranks.
+    /// A time and a rate have the same effective size, because everything is estimated from ranks.
     #[test]
     fn a_change_of_unit_changes_nothing_but_the_unit(samples in usual_samples()) {
         let scaled: Samples =

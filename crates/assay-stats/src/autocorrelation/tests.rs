@@ -1,4 +1,4 @@
-//! Autocorrelation times that are known, and inputs that have none.
+//! Known autocorrelation times, and inputs without autocorrelation.
 
 use proptest::prelude::*;
 
@@ -14,13 +14,13 @@ fn mean_time(neighbours: f64, repetitions: usize) -> f64 {
 
 #[test]
 fn it_finds_the_time_of_an_autoregressive_series() {
-    // τ = (1 + φ) / (1 − φ). Short series lean to caution.
+    // τ = (1 + φ) / (1 − φ). For short series the estimate is conservative.
     for (neighbours, repetitions, expected, factor) in [
         (0.0, 30, 1.0, 1.6),
         (0.0, 1000, 1.0, 1.1),
         (0.5, 1000, 3.0, 1.15),
         (0.8, 2000, 9.0, 1.15),
-        // Neighbours that repel each other make samples worth more; that is never claimed.
+        // Negative correlation would make n_effective exceed n; the estimate never goes below 1.
         (-0.5, 1000, 1.0, 1.01),
     ] {
         let time = mean_time(neighbours, repetitions);

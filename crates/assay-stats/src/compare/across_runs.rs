@@ -1,12 +1,13 @@
-//! One metric in several runs as one estimate, in which every run is one value.
+//! Combination of one metric from several runs into one estimate, in which every run counts as one
+//! value.
 
 use assay_model::summary::Estimate;
 
 use crate::quantile::{self, LEVEL};
 use crate::{mean, shift};
 
-/// The median of the runs' medians with its interval, over runs; at least one run. A single run stays what it
-/// is but for the number: it is one.
+/// Returns the median of the runs' medians with its interval over runs; at least one run. A single
+/// run keeps its estimate, with n = 1.
 pub(super) fn combined(runs: &[&Estimate]) -> Estimate {
     let mut all = Estimate { n: runs.len(), n_effective: runs.len() as f64, ..runs[0].clone() };
     if runs.len() == 1 {
@@ -31,7 +32,7 @@ pub(super) fn combined(runs: &[&Estimate]) -> Estimate {
     all
 }
 
-/// From order statistics, or from Student's t where runs are too few for them.
+/// Returns the interval from order statistics, or from Student's t where there are too few runs.
 fn interval(sorted: &[f64]) -> Option<[f64; 2]> {
     if let Some((low, high)) = quantile::median_interval(sorted, LEVEL) {
         return Some([low, high]);

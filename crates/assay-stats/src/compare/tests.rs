@@ -1,4 +1,4 @@
-//! Verdicts on runs made by hand; `simulated` asks how often they are right.
+//! Verdicts on constructed runs; `simulation` measures how often verdicts are right.
 
 use assay_model::comparison::{Conclusion, Difference};
 use assay_model::environment::Aspect;
@@ -13,7 +13,7 @@ use assay_model::workload::{LatencyWorkload, NetworkQuestion, Throughput, Worklo
 
 use super::*;
 
-/// A run of one case; the samples come by preparation.
+/// Returns a run of one case, with samples grouped by preparation.
 fn run(workload: &Workload, metric: &str, host: &str, preparations: &[Vec<f64>]) -> Run {
     let stopping = Stopping { target: 0.01, repetitions: 10, preparations: 3, budget_s: 9.0 };
     let (id, by) = ("the case".to_owned(), "assay".to_owned());
@@ -95,12 +95,12 @@ fn side<'r>(name: &'r str, runs: &'r [Run]) -> Condition<'r> {
     Condition { name, runs, places: &[] }
 }
 
-/// Runs whose medians are these.
+/// Returns one run for each median.
 pub(crate) fn runs(workload: &Workload, metric: &str, medians: &[f64]) -> Vec<Run> {
     medians.iter().map(|it| run(workload, metric, "host", &[vec![*it; 3]])).collect()
 }
 
-/// 40 values within ±`spread` of `middle`, in no order.
+/// Returns 40 values within ±`spread` of `middle`, shuffled.
 fn around(middle: f64, spread: f64) -> Vec<f64> {
     (0..40).map(|i| middle * (1.0 + spread * (f64::from((i * 17) % 40) / 20.0 - 1.0))).collect()
 }
@@ -134,7 +134,7 @@ fn verdicts_follow_the_runs_and_the_direction() {
     }
 }
 
-/// However many samples they have: what differs from run to run is not known.
+/// Many samples do not help: the variance between runs is unknown.
 #[test]
 fn one_run_each_tells_nothing_but_a_ratio() {
     let one = |middle: f64| run(&latency(), "latency", "host", &[around(middle, 0.001)]);
@@ -186,7 +186,7 @@ fn questions_are_matched_whatever_host_they_went_to() {
     assert_eq!(shared, ["direction", "streams", "copy"], "neither the host nor the time");
 }
 
-/// Neither asks the same: what never left its host and what crossed a network, a fixed rate and as much as possible.
+/// Loopback does not match the network, and a fixed rate does not match the maximum rate.
 #[test]
 fn what_was_asked_differently_is_not_matched() {
     let (path, rate) = (Attribute::Path, Attribute::RequestedRate);
@@ -204,19 +204,19 @@ fn what_was_asked_differently_is_not_matched() {
     for (a, b, expected) in [
         (&loopback[..], &network[..], false),
         (&loopback, &[], false),
-        // Runs of other tools and of older versions do not say so.
+        // Runs of other tools and of older versions have no such fact.
         (&network, &[], true),
         (&at(2000.0), &[], false),
         (&at(2000.0), &at(4000.0), false),
         (&at(2000.0), &[(rate, Value::Integer(2000))], true),
-        // What a share of the maximum amounts to is found.
+        // The rate that a share of the maximum amounts to is a result, not part of the request.
         (&share(2000.0), &share(4000.0), true),
     ] {
         assert_eq!(is_matched(a, b), expected, "{a:?} {b:?}");
     }
 }
 
-/// Of many cases that have the same, once.
+/// A difference that many cases share is listed once.
 #[test]
 fn what_cases_had_besides_is_listed() {
     let of = |facts: &[(Attribute, Value)]| {
@@ -255,7 +255,7 @@ fn what_differs_from_run_to_run_is_no_evidence() {
     assert!(pair.runs_to_tell.unwrap() > 4);
 }
 
-/// The machine slows down by a third while a difference of 5 % is looked for.
+/// The machine slows down by a third; the true difference is 5 %.
 #[test]
 fn turns_cancel_what_both_have_in_common() {
     let turn = |number: u32, is_control: bool| Turn {
@@ -284,7 +284,8 @@ fn turns_cancel_what_both_have_in_common() {
     assert!(low < 1.0 && high > 1.0 && high / low < 1.03, "{low} {high}");
 }
 
-/// `retransmits` is no headline, and a single value per run need not be told.
+/// `retransmits` is not a headline, and an undecided single value per run does not prevent a
+/// conclusion.
 #[test]
 fn the_headlines_decide() {
     let good = around(100.0, 0.001);
@@ -339,7 +340,7 @@ fn what_else_differs_is_listed() {
         two(Aspect::Order, "first", "later"),
     ];
     assert_eq!(of(&a, &b), expected);
-    // The clock was set back before the second condition: how they came is what the store knows.
+    // The clock was set back before the second condition; the positions from the store decide.
     for (later, run) in b.iter_mut().chain(&mut a).enumerate() {
         run.started.started = format!("2026-01-01T00:00:0{later}Z");
     }
@@ -352,6 +353,6 @@ fn what_else_differs_is_listed() {
     };
     assert_eq!(order([&[], &[]]), two(Aspect::Order, "later", "first"));
     assert_eq!(order([&[3, 4], &[5, 9]]), two(Aspect::Order, "first", "later"));
-    // Each has the loop that the other has as well, taken by itself.
+    // Compared alone, the single runs differ in a loop that both conditions share.
     assert_eq!(of(&a[..1], &b[1..])[1], two(Aspect::Loop, "avx2", "avx512"));
 }

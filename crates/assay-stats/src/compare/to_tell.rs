@@ -1,4 +1,4 @@
-//! How many runs would tell what these cannot.
+//! Number of runs needed to decide a comparison that is undecided.
 
 use assay_model::comparison::Pair;
 
@@ -8,12 +8,13 @@ use crate::rank_statistic::RankStatistic;
 use crate::shift::FEWEST_RANKED;
 use crate::student;
 
-/// More runs than this nobody makes; the answer is then that they are the same.
+/// Maximum number of runs; above it the conditions are as good as equal.
 const MOST: u64 = 1000;
 
-/// Runs of each condition with which the shift, were it as it is, would be told from 0 among all that are
-/// `tested`, or its interval would lie within the margin: widths fall with the square root of their number.
-/// `None` where no number does it, because there is no ratio or it lies on the margin itself.
+/// Returns the runs of each condition needed to decide, if the shift stays as it is: to distinguish
+/// it from 0 among all `tested` metrics, or to bring its interval within the margin. Widths fall
+/// with the square root of the number of runs. Returns `None` where no number suffices, because
+/// there is no ratio or the shift equals the margin.
 pub(super) fn runs(pair: &Pair, margin: f64, tested: usize) -> Option<u64> {
     let shift = pair.ratio?.ln().abs();
     let present = pair.a.n.min(pair.b.n) as u64;
@@ -22,7 +23,7 @@ pub(super) fn runs(pair: &Pair, margin: f64, tested: usize) -> Option<u64> {
         false => (margin - shift, 1.0 - LEVEL),
     };
     let Some(error) = error_of_one(pair) else {
-        // What differs from run to run is not known: as many as a comparison in turns takes.
+        // The variance between runs is unknown: suggest the default of a comparison in turns.
         return Some(u64::from(RUNS).max(present + 1));
     };
     let would_tell = |n: u64| {
@@ -33,12 +34,13 @@ pub(super) fn runs(pair: &Pair, margin: f64, tested: usize) -> Option<u64> {
     (would_tell(MOST)).then(|| (minimum..=MOST).find(|n| would_tell(*n)).unwrap_or(MOST))
 }
 
-/// From 30 runs on nothing of interest is too improbable for ranks.
+/// Returns the smallest p value that ranks of `n` pairs can have; from 30 runs on it is small
+/// enough for any test.
 fn minimum_of_ranks(n: usize) -> f64 {
     RankStatistic::of_pairs(n.min(30)).minimum()
 }
 
-/// The standard error of a shift between single runs, from the interval of all.
+/// Returns the standard error of a shift between single runs, from the interval over all runs.
 fn error_of_one(pair: &Pair) -> Option<f64> {
     let [low, high] = pair.ratio_ci?;
     let n = pair.a.n.min(pair.b.n);

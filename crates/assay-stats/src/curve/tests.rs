@@ -1,4 +1,4 @@
-//! Knees of queues whose theory is known, and of noise.
+//! Knees of queues with known theory, and of noise.
 
 use super::*;
 use crate::random::Random;
@@ -12,18 +12,18 @@ fn curve(points: &[(f64, f64)]) -> Vec<CurvePoint> {
     points.iter().map(point).collect()
 }
 
-/// Latencies at shares of a capacity of 1000 a second.
+/// Returns a curve at percentages of a capacity of 1000 per second.
 fn at(percents: &[f64], latency_s: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
     let point = |percent: &f64| (percent * 10.0, latency_s(percent / 100.0));
     curve(&percents.iter().map(point).collect::<Vec<_>>())
 }
 
-/// An M/M/1 queue: the sojourn is exponential with mean 1 / (1000 − rate).
+/// Returns the median sojourn time of an M/M/1 queue: exponential with mean 1 / (1000 − rate).
 fn random_service(load: f64) -> f64 {
     std::f64::consts::LN_2 / (1000.0 - 1000.0 * load)
 }
 
-/// An M/D/1 queue, simulated by Lindley's recursion: its median sojourn.
+/// Returns the median sojourn time of an M/D/1 queue, simulated by Lindley's recursion.
 fn constant_service(load: f64, source: &mut Random) -> f64 {
     let mut wait = 0.0_f64;
     let mut sojourns: Vec<f64> = (0..20_000)
@@ -58,8 +58,8 @@ fn the_knee_of_a_queue_does_not_depend_on_what_was_measured() {
         let found = place(&at(range, random_service));
         assert!((found - 500.0).abs() < 1e-6, "{range:?}: {found}");
     }
-    // The median sojourn of M/D/1 is two service times where (1 − ρ) e^ρ = 1/2 (Erlang, 1909): at ρ = 0.768. Between
-    // the points the curve is taken for straight, which costs up to a tenth where they are few.
+    // The median sojourn of M/D/1 is two service times where (1 − ρ) e^ρ = 1/2 (Erlang, 1909): at ρ
+    // = 0.768. Linear interpolation between points costs up to a tenth where they are few.
     const TRUTH: f64 = 768.0;
     let mut source = Random::new(3);
     let fine: Vec<f64> = (1..=19).map(|i| 5.0 * f64::from(i)).collect();
@@ -73,7 +73,7 @@ fn the_knee_of_a_queue_does_not_depend_on_what_was_measured() {
         let found = place(&points);
         assert!((found / TRUTH - 1.0).abs() < 0.1, "{range:?}: {found}");
     }
-    // From 70 % of the load on nobody knows what an idle server does.
+    // From 70 % of the load on, the latency of an idle server is unknown.
     let late = at(&[70.0, 80.0, 90.0, 95.0, 99.0], random_service);
     assert_eq!(knee(&late), Knee::None(NoKnee::NoIdle));
     assert_eq!(NoKnee::NoIdle.name(), "no-idle");
@@ -81,13 +81,14 @@ fn the_knee_of_a_queue_does_not_depend_on_what_was_measured() {
 
 #[test]
 fn a_throttle_has_its_knee_at_its_rate() {
-    // A bucket of tokens at 600 a second: below it nothing waits, above it the queue only grows.
+    // A token bucket at 600 per second: below it nothing waits, above it the queue grows without
+    // bound.
     let throttle = |load: f64| if load <= 0.6 { 1e-3 } else { 1.0 };
     for range in [&[10.0, 30.0, 50.0, 60.0, 61.0, 90.0][..], &[20.0, 58.0, 59.0, 62.0, 80.0]] {
         let found = place(&at(range, throttle));
         assert!((575.0..=625.0).contains(&found), "{range:?}: {found}");
     }
-    // What is beyond it reaches no more.
+    // Points beyond the knee reach no higher rate.
     let mut saturated = at(&[10.0, 20.0, 30.0, 60.0, 61.0, 62.0], throttle);
     for point in &mut saturated[4..] {
         point.rate_per_s = 590.0;
@@ -115,7 +116,7 @@ fn noise_moves_a_knee_little_and_makes_none() {
         assert!(matches!(knee(&curve(&flat)), Knee::None(NoKnee::Flat)), "{flat:?}");
     }
     assert!(near >= 950, "{near} of 1000 within 20 %");
-    // One slow point among fast ones is no knee: latency is low again beyond it.
+    // A single slow point is no knee: latency is low again beyond it.
     let spike = at(&[10.0, 30.0, 50.0, 70.0, 90.0], |load| {
         if (0.4..0.6).contains(&load) { 1.8e-3 } else { 1e-3 }
     });
@@ -142,7 +143,7 @@ fn an_interval_holds_the_knee_and_uncertainty_hides_it() {
     assert_eq!(knee(&curve(&[(5.0, 1.0); 6])), Knee::None(NoKnee::Flat));
 }
 
-/// Shares that are added to a curve, one after another.
+/// Returns the shares that are added to a curve, one after another.
 fn added(latency_s: impl Fn(f64) -> f64, first: &[f64]) -> Vec<f64> {
     let point = |percent: f64| {
         let latency_s = latency_s(percent);
@@ -162,7 +163,7 @@ fn added(latency_s: impl Fn(f64) -> f64, first: &[f64]) -> Vec<f64> {
 #[test]
 fn points_are_added_where_the_knee_is() {
     let first = [10.0, 30.0, 50.0, 70.0, 90.0];
-    // Latency leaves the ground at 60 % and is twice as long at 64 %.
+    // Latency starts to rise at 60 % and is twice as high at 64 %.
     let corner = |percent: f64| 1.0 + 10.0 * (percent - 60.0).max(0.0) / 40.0;
     let shares = added(corner, &first);
     assert!(
@@ -171,7 +172,7 @@ fn points_are_added_where_the_knee_is() {
     );
     let nearest = shares.iter().map(|it| (it - 64.0).abs()).fold(f64::INFINITY, f64::min);
     assert!(nearest <= 5.0, "{shares:?}");
-    // Flat as far as it was looked at: it may bend behind the last point.
+    // Flat over all points: the knee may lie beyond the last one.
     assert_eq!(added(|_| 1.0, &first), [95.0]);
     assert_eq!(added(|_| 1.0, &[10.0, 20.0]), [60.0, 80.0, 90.0, 95.0]);
     assert_eq!(added(|_| 1.0, &[]), [0.0; 0]);

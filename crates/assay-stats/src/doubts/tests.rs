@@ -1,4 +1,4 @@
-//! Which doubts which series raise, and which raise none.
+//! Doubts raised by series with known defects, and none by sound ones.
 
 use expect_test::{Expect, expect};
 

@@ -1,10 +1,10 @@
-//! Effective sizes of series whose dependence is known.
+//! Effective sizes of series with known dependence.
 
 use super::*;
 use crate::random::Random;
 use crate::synthetic::World;
 
-/// Mean of n / `n_effective` over many series of one world.
+/// Returns the mean of n / `n_effective` over many series of one world.
 fn mean_effect(world: World) -> f64 {
     let mut source = Random::new(3);
     let n = (world.preparations * world.repetitions) as f64;
@@ -14,10 +14,10 @@ fn mean_effect(world: World) -> f64 {
 
 #[test]
 fn known_dependence_is_found() {
-    // Expected: 1 for independent samples; (1 + φ) / (1 − φ) for neighbours that correlate by φ;
-    // 1 + (m − 1) ρ for preparations. The last column is how far the mean over 400 series may be
-    // off as a factor: estimates lean to the cautious side, and less so for long series. From thirty
-    // preparations on, the dependence of their means is estimated, too, which is never below 1.
+    // Expected: 1 for independent samples; (1 + φ) / (1 − φ) for a lag-1 correlation of φ; 1 + (m −
+    // 1) ρ for preparations. The last column is the tolerance of the mean over 400 series, as a
+    // factor: estimates are conservative, less so for long series. From thirty preparations on, the
+    // dependence of their means is estimated, too, which is never below 1.
     for (preparations, repetitions, between, neighbours, expected, factor) in [
         (1, 300, 0.0, 0.0, 1.0, 1.2),
         (20, 10, 0.0, 0.0, 1.0, 1.4),
@@ -68,7 +68,7 @@ fn the_median_of_f_is_close_to_the_exact_one() {
     }
 }
 
-/// Rising from preparation to preparation is no luck of each.
+/// A steady rise across preparations is dependence, not independent differences between them.
 #[test]
 fn a_drift_over_preparations_is_worth_little() {
     let samples: Vec<Vec<f64>> =
@@ -76,7 +76,7 @@ fn a_drift_over_preparations_is_worth_little() {
     assert!(effective_size(&samples).unwrap().n < 2.0);
 }
 
-/// What was measured backwards is worth the same.
+/// A reversed series has the same effective size.
 #[test]
 fn time_has_no_direction() {
     let world =

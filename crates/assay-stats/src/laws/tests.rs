@@ -1,4 +1,4 @@
-//! One broken law per row.
+//! Plausibility laws, with a broken law per row.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use assay_model::summary::Tool;
 use super::*;
 use crate::summarize::hold_against_data_sheet;
 
-/// An estimate that breaks no law.
+/// Returns an estimate that breaks no law.
 fn sound() -> Estimate {
     Estimate {
         benchmark: "memory.stream".into(),

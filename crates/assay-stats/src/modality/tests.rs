@@ -1,4 +1,4 @@
-//! The dip against reference values, its error rate on one mode, its power on two.
+//! The dip against reference values, its error rate on unimodal samples, its power on bimodal ones.
 
 use proptest::prelude::*;
 
@@ -8,8 +8,8 @@ use crate::random::Random;
 
 #[test]
 fn dips_are_those_of_the_reference() {
-    // Values of the Python package diptest 0.10 for the same data; it calls the minimum possible
-    // dip, 1 / 2n, zero.
+    // Values of the Python package diptest 0.10 for the same data; it prints the minimum possible
+    // dip, 1 / 2n, as zero.
     for (values, expected) in [
         (&[1.0, 2.0, 3.0, 4.0][..], 0.125),
         (&[1.0, 2.0, 3.0, 10.0, 11.0, 12.0], 0.194_444_444_444_444_45),
@@ -35,20 +35,20 @@ fn found(n: usize, trials: u32, mut draw: impl FnMut(&mut Random) -> f64) -> u32
 #[test]
 fn one_mode_is_hardly_ever_taken_for_several() {
     for n in [10, 33, 100, 300] {
-        // In 1,000 trials; chance adds up to ten.
+        // Limits for 1,000 trials; chance adds up to ten.
         assert!(found(n, 1000, Random::uniform) <= 65, "uniform {n}");
         assert!(found(n, 1000, Random::normal) <= 15, "normal {n}");
         assert!(found(n, 1000, |s| (0.5 * s.normal()).exp()) <= 15, "lognormal {n}");
         assert!(found(n, 1000, |s| s.normal().exp()) <= 15, "very skewed {n}");
         assert!(found(n, 1000, |s| -s.uniform().ln()) <= 15, "exponential {n}");
-        // A clock that sees five steps of an otherwise ordinary distribution.
+        // A clock with a resolution of about five steps.
         assert!(found(n, 300, |s| (s.normal() * 1.2).round()) <= 6, "coarse {n}");
     }
 }
 
 #[test]
 fn two_clear_modes_are_found() {
-    // Two peaks some widths apart; of 200 samples at least this share is found out.
+    // Two peaks at a distance of some widths; minimum share of 200 samples in which they are found.
     for (n, widths, share_low, minimum) in
         [(33, 4.0, 0.5, 0.8), (33, 4.0, 0.4, 0.8), (100, 3.0, 0.4, 0.95), (100, 1.7, 0.5, 0.75)]
     {

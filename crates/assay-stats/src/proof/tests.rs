@@ -1,9 +1,9 @@
-//! The quick form of the proof; `cargo xtask truth statistics` is the long one.
+//! Short form of the coverage simulation; `cargo xtask truth statistics` runs the long one.
 
 use super::*;
 use crate::quantile::MINIMUM;
 
-/// Cases per cell, and what chance may add to a share of them: three standard errors of 95 %.
+/// Cases per cell, and the tolerance for chance: three standard errors of a share of 95 %.
 const TRIALS: u32 = 200;
 const SLACK: f64 = 0.046;
 
@@ -11,7 +11,7 @@ const SLACK: f64 = 0.046;
 fn intervals_hold() {
     let mut faults = Vec::new();
     for cell in Cell::all() {
-        // The longest cells are for the long form.
+        // The longest cells run in the long form only.
         if cell.samples == 120 && cell.preparing == Preparing::Dear {
             continue;
         }
@@ -21,8 +21,8 @@ fn intervals_hold() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Twelve stretches of storage and three preparations of three have their interval, and hardly ever a wide one
-/// when they are independent.
+/// Twelve stretches of storage and three preparations of three have an interval, and hardly ever a
+/// wide one when they are independent.
 #[test]
 fn short_independent_series_keep_their_interval() {
     for (preparations, repetitions, most) in

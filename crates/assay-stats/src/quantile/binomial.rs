@@ -1,9 +1,9 @@
 //! Exact ranks of the median's interval from the binomial distribution with p = ½.
 
-/// The largest l with P(Bin(n, ½) < l) ≤ (1 − level) / 2: the interval of the median at `level`
-/// reaches from the l-th to the (n + 1 − l)-th of n ordered values.
+/// Returns the largest l with P(Bin(n, ½) < l) ≤ (1 − level) / 2: the interval of the median at
+/// `level` reaches from the l-th to the (n + 1 − l)-th of n ordered values.
 ///
-/// `None` when no rank keeps the level, or when `level` is not between 0 and 1.
+/// Returns `None` when no rank keeps the level, or when `level` is not between 0 and 1.
 #[must_use]
 pub fn interval_rank(n: usize, level: f64) -> Option<usize> {
     if !(level > 0.0 && level < 1.0) {
@@ -20,6 +20,6 @@ pub fn interval_rank(n: usize, level: f64) -> Option<usize> {
         }
         log_probability += ((n - rank) as f64 / (rank + 1) as f64).ln();
     }
-    // At most n / 2 has a probability of at least one half, which no risk exceeds.
+    // Not reached: the probability of at most n / 2 is at least one half, which exceeds every risk.
     None
 }

@@ -1,4 +1,4 @@
-//! Ranks against the tables of the sign test, quantiles against known values, and laws.
+//! Ranks against the tables of the sign test, quantiles against known values, and invariants.
 
 use proptest::prelude::*;
 
@@ -91,7 +91,7 @@ fn intervals_reach_farther_the_less_the_samples_are_worth() {
     check_interval(10, 10.0, Some((2.0, 9.0)));
     check_interval(20, 20.0, Some((6.0, 15.0)));
     check_interval(20, 99.0, Some((6.0, 15.0)));
-    // 10 of 10 mark the ranks 2 and 9, which is 2/11 of the distribution: rank 3 of 20.
+    // Ranks 2 and 9 of 10 mark 2/11 of the distribution: rank 3 of 20.
     check_interval(20, 10.0, Some((3.0, 18.0)));
     check_interval(20, 10.9, Some((3.0, 18.0)));
     check_interval(30, 6.0, Some((4.0, 27.0)));
@@ -125,7 +125,7 @@ fn percentiles_need_their_samples() {
     assert_eq!(percentiles(&values, 30.0).unwrap().len(), 2);
 }
 
-/// Independent samples: the level of the interval is known exactly, and it is met.
+/// The exact coverage for independent samples is known, and it is met.
 #[test]
 fn the_interval_covers_at_its_exact_rate() {
     // P(x(l) < median < x(n + 1 − l)) = 1 − 2 P(Bin(n, ½) < l), from the tables.

@@ -1,4 +1,4 @@
-//! Warm-ups that are there are found; independent samples are left alone.
+//! Detection of real warm-ups, and none in independent samples.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,8 @@ use super::*;
 use crate::random::Random;
 use crate::synthetic::{TRUTH, World};
 
-/// Series of normal noise whose first `warm` samples are shifted by `shift` standard deviations.
+/// Returns series of normal noise whose first `warm` samples are shifted by `shift` standard
+/// deviations.
 fn warming(preparations: usize, repetitions: usize, warm: usize, shift: f64) -> Vec<Vec<f64>> {
     let world =
         World { preparations, repetitions, between: 0.0, neighbours: 0.0, skewed: false };
@@ -58,7 +59,7 @@ fn only_the_first_preparation_of_a_cold_machine_is_cut() {
     assert_eq!(warm_up(&samples), [15, 0, 0]);
 }
 
-/// Nine connections of 300 round trips, each with a speed of its own and bursts: none of it is warm-up.
+/// Nine connections of 300 round trips, each with its own speed and bursts, without a warm-up.
 #[test]
 fn what_differs_between_preparations_is_no_warm_up() {
     let world = World {
@@ -74,7 +75,7 @@ fn what_differs_between_preparations_is_no_warm_up() {
     assert!(cut < 2_700, "{cut} of 270,000");
 }
 
-/// Independent samples keep 99 in 100 of their number, and what is cut does not move the median.
+/// Independent samples keep 99 % of their number, and the discarded ones do not bias the median.
 #[test]
 fn independent_samples_are_not_biased() {
     for (preparations, repetitions) in [(1, 20), (1, 100), (3, 4), (3, 14), (3, 50), (10, 10)] {

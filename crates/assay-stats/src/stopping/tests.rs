@@ -1,4 +1,4 @@
-//! Scripted cases: what they cost and what they measure is known, what the rule makes of it is checked.
+//! Scripted cases with known costs and values, which check the decisions of the rule.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::random::Random;
 use crate::synthetic::{TRUTH, World, coverage};
 
-/// What a case costs, in seconds, and whether the rule is told how long a repetition takes.
+/// Costs of a case, in seconds, and whether the rule receives the time of a repetition.
 #[derive(Debug, Clone, Copy)]
 struct Costs {
     preparation_s: f64,
@@ -14,7 +14,7 @@ struct Costs {
     reported: bool,
 }
 
-/// How a scripted case went.
+/// Result of a scripted case.
 #[derive(Debug, Clone, PartialEq)]
 struct Course {
     series: Vec<Samples>,
@@ -23,7 +23,7 @@ struct Course {
 }
 
 impl Course {
-    /// Repetitions of each preparation.
+    /// Returns the number of repetitions of each preparation.
     fn shape(&self) -> Vec<usize> {
         self.series[0].iter().map(Vec::len).collect()
     }
@@ -33,7 +33,7 @@ const fn stopping(target: f64, budget_s: f64) -> Stopping {
     Stopping { target, repetitions: 10, preparations: 3, budget_s }
 }
 
-/// Carries a case out as the run loop does; `measure` gives one value per series and is told
+/// Runs a case as the run loop does. `measure` returns one value per series; its second argument is
 /// whether the preparation is fresh.
 fn carry_out(
     costs: Costs,
@@ -62,7 +62,7 @@ fn carry_out(
     }
 }
 
-/// Noise so wide that no interval of it is ever narrow.
+/// Runs a case with noise so wide that no interval is ever narrow.
 fn noisy(costs: Costs, budget_s: f64) -> Course {
     let mut source = Random::new(1);
     carry_out(costs, stopping(1e-9, budget_s), 1, |_, _| source.uniform())
@@ -122,7 +122,7 @@ fn the_budget_is_divided_over_the_preparations() {
     }
 }
 
-/// The dearer a preparation, the more often it is repeated; the more preparations differ, the less.
+/// Expensive preparations are repeated more often; preparations that differ much, less often.
 #[test]
 fn shares_follow_costs_and_spread() {
     let usual_share = |differ: f64, preparation_s: f64| {
@@ -161,8 +161,8 @@ fn strange_input_ends_the_case() {
     }
 }
 
-/// Looking again and again would find narrow intervals by chance; the distance between the looks
-/// keeps the rate at which intervals miss at most at one in ten, also when preparations differ.
+/// The distance between the looks limits the rate at which intervals miss to one in ten, also when
+/// preparations differ.
 #[test]
 fn intervals_still_cover_after_stopping() {
     for (between, neighbours, minimum) in
@@ -190,8 +190,8 @@ fn intervals_still_cover_after_stopping() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// All preparations happen within the budget whenever each fits with one repetition, whether
-    /// or not the rule is told the time of a repetition; and no planned step overruns the budget.
+    /// All preparations happen within the budget whenever each fits with one repetition, whether or
+    /// not the rule receives the time of a repetition; and no planned step overruns the budget.
     #[test]
     fn owed_preparations_happen(
         preparation_s in 0.0_f64..10.0,
@@ -206,7 +206,7 @@ proptest! {
         prop_assert!(course.elapsed_s <= budget_s);
         prop_assert_eq!(course.stopped, Stopped::Budget);
         if reported {
-            // Nothing that would still fit is left undone.
+            // The remaining time does not suffice for another repetition.
             prop_assert!(course.elapsed_s + repetition_s > budget_s * (1.0 - 1e-9));
         }
     }
@@ -242,7 +242,8 @@ fn precision_is_reported_without_a_rule_of_looks() {
     }
 }
 
-/// Connections of 300 round trips each, all of them quiet: three are enough, whatever the budget.
+/// Connections of 300 round trips each, without noise between them: three suffice, whatever the
+/// budget.
 #[test]
 fn batches_do_not_skip_the_looks() {
     let mut source = Random::new(6);
@@ -261,7 +262,7 @@ fn batches_do_not_skip_the_looks() {
     }
 }
 
-/// No retransmission is as precise as it can be; the rate decides.
+/// A constant 0, such as no retransmits, is precise; the rate decides.
 #[test]
 fn a_median_of_zero_is_precise() {
     let stopping = stopping(0.02, 60.0);
@@ -270,7 +271,7 @@ fn a_median_of_zero_is_precise() {
     }
     let zeros = analyse(&[vec![0.0; 12]]).unwrap();
     assert_eq!((zeros.median, zeros.relative_half_width()), (0.0, Some(0.0)));
-    // The interval of these reaches from 0 to 1.
+    // The interval of these samples is 0 … 1.
     let rare: Vec<f64> = (0..40).map(|at| f64::from(u8::from(at * 7 % 40 < 19))).collect();
     assert_eq!(analyse(std::slice::from_ref(&rare)).unwrap().relative_half_width(), None);
     assert!(is_precise([&vec![rare]], &stopping));

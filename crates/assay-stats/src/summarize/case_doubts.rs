@@ -1,4 +1,4 @@
-//! What is doubtful about a case, by the hosts that it is about.
+//! Doubts about a case, grouped by host.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,13 @@ use assay_model::workload::{StreamWorkload, Workload};
 /// STREAM's own rule: arrays of at least four times the last-level caches.
 const CACHE_MULTIPLE: f64 = 4.0;
 
-/// The doubts of a case. Found once: a thousand hosts that doubt something each have many results.
+/// Doubts of a case. Built once per case, because a thousand hosts may each have doubts and many
+/// results.
 pub(super) struct CaseDoubts<'r> {
     record: &'r CaseRecord,
-    /// Those about all hosts, and those about a host that has no results of its own; with their places.
+    /// Doubts about all hosts, and about a host without results of its own, with their positions.
     of_all: Vec<(usize, &'r Doubt)>,
-    /// Those about one host, without its name.
+    /// Doubts about one host, without its name.
     of_host: BTreeMap<&'r str, Vec<(usize, &'r Doubt)>>,
 }
 
@@ -39,7 +40,7 @@ impl<'r> CaseDoubts<'r> {
         found
     }
 
-    /// What a result of this host has to say, in the order in which it was found.
+    /// Returns the doubts about a result of this host, in their original order.
     pub(super) fn about(&self, here: &str) -> Vec<Doubt> {
         let is_own =
             |doubt: &Doubt| matches!(doubt, Doubt::OnHost { host, .. } if host == here);
@@ -56,7 +57,7 @@ impl<'r> CaseDoubts<'r> {
     }
 }
 
-/// What each of several repetitions left undone is one doubt.
+/// Merges doubts that several repetitions raised: their counts are added.
 fn together<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<Doubt> {
     let mut all: Vec<Doubt> = Vec::new();
     for doubt in doubts {

@@ -1,4 +1,4 @@
-//! One series of one case becomes one estimate, without its limit.
+//! Estimate of one series of one case, without its limit.
 
 use assay_model::attribute::{Attribute, Attributes};
 use assay_model::benchmark::{Benchmark, Metric, Pooling};
@@ -17,26 +17,25 @@ use crate::quantile::{LEVEL, percentiles};
 use crate::ratio::Pooled;
 use crate::tails::Tails;
 
-/// What an estimate is about.
+/// Context of an estimate.
 #[derive(Debug)]
 pub struct About<'m> {
-    /// The benchmark.
     pub benchmark: Benchmark,
     /// Identifier of the case.
     pub case: &'m str,
-    /// Its metric.
+    /// Metric of the case.
     pub metric: &'m Metric,
-    /// What distinguishes and describes it.
+    /// Dimensions and facts.
     pub parameters: Attributes,
     /// Name of the host.
     pub host: String,
-    /// Who measured.
+    /// Measurer.
     pub tool: Tool,
-    /// What is doubtful.
+    /// Doubts.
     pub warnings: Vec<Doubt>,
 }
 
-/// What one value of many is, and what it is worth.
+/// Location of many values, and their effective number.
 #[derive(Clone, Copy)]
 struct Figures {
     n: usize,
@@ -75,8 +74,8 @@ impl About<'_> {
     }
 }
 
-/// An analysed series as an estimate in the metric's base unit, without a limit; `None` without a
-/// finite sample.
+/// Returns the estimate of an analysed series in the metric's base unit, without a limit; `None`
+/// without a finite sample.
 #[must_use]
 pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
     let mean = mean::of_unit(about.metric.unit, &analysis.sorted)?;
@@ -93,13 +92,13 @@ pub fn of_analysis(analysis: &Analysis, about: About<'_>) -> Option<Estimate> {
     Some(Estimate { percentiles, ..about.with(figures) })
 }
 
-/// `None` when nothing in the series makes a finite number.
+/// Returns the estimate of a series, and the measurement that is compared with other hosts. Returns
+/// `None` when the series has no finite value.
 ///
-/// A pooled share comes from its counts. Everything else comes from the samples; where there are none,
-/// the medians of the stretches' distributions are the samples. Minimum, maximum, mean and percentiles
-/// are those of all values where these are known, else what a tool says of them, else of the samples.
-///
-/// Beside it is what other hosts are held against, which knows the samples.
+/// A pooled share comes from its counts. Everything else comes from the samples; where there are
+/// none, the medians of the stretches' distributions are the samples. Minimum, maximum, mean and
+/// percentiles are those of all single values where these are available, else those that a tool
+/// reported, else those of the samples.
 pub(super) fn estimate(
     record: &CaseRecord,
     series: &SeriesRecord,
@@ -115,7 +114,7 @@ pub(super) fn estimate(
     {
         return Some(alone(of_counts(&pooled, about)));
     }
-    // A histogram holds times and nothing else.
+    // Histograms hold only times.
     let holds_times = about.metric.unit == Unit::Second;
     let seen = sides::seen(record, series).into_iter().filter(|_| holds_times);
     let tails = Tails::of(seen);
@@ -137,7 +136,7 @@ pub(super) fn estimate(
     }
     let (unit, luck) = (about.metric.unit, about.benchmark.definition().luck);
     let found = doubts(&analysis, &record.case.stopping, stopped, unit, luck);
-    // It is one figure of the whole test, which no repetition is hidden behind.
+    // A single value of the whole test; it does not hide differences between repetitions.
     let is_single = about.metric.name == "cpu_per_io";
     let hides = |doubt: &Doubt| is_single && matches!(doubt, Doubt::NoInterval { .. });
     about.warnings.extend(found.into_iter().filter(|doubt| !hides(doubt)));
@@ -164,7 +163,7 @@ fn of_counts(pooled: &Pooled, about: About<'_>) -> Estimate {
     })
 }
 
-/// Of one stretch alone: how much the next would differ, nobody knows.
+/// Returns the estimate of a single stretch: its variation is unknown.
 fn of_single(tails: &Tails, stopped: Stopped, mut about: About<'_>) -> Estimate {
     let n = usize::try_from(tails.count).unwrap_or(usize::MAX);
     let n_effective = 1.0;
@@ -176,7 +175,7 @@ fn of_single(tails: &Tails, stopped: Stopped, mut about: About<'_>) -> Estimate 
     estimate
 }
 
-/// Of a tool that has reported its median and nothing else.
+/// Returns the estimate of a tool that reported only its median.
 fn of_figures(
     series: &SeriesRecord,
     stopped: Stopped,
@@ -204,7 +203,7 @@ fn put_tails(estimate: &mut Estimate, tails: Tails) {
 fn put_figures(estimate: &mut Estimate, series: &SeriesRecord) {
     let Some(reported) = &series.figures else { return };
     estimate.min = reported.min.unwrap_or(estimate.min);
-    // Where a tool names no maximum (perftest), it is no less than the largest of its figures.
+    // A tool without a maximum (perftest) has one no less than the largest of its figures.
     let known = reported.percentiles.values().copied().chain(reported.mean);
     estimate.max = reported.max.unwrap_or_else(|| known.fold(estimate.max, f64::max));
     estimate.mean = reported.mean.unwrap_or(estimate.mean);
@@ -217,7 +216,7 @@ fn counts(series: &SeriesRecord) -> Vec<Count> {
     series.counts.iter().filter(|it| !it.warmup).map(|it| it.seen).collect()
 }
 
-/// The median of every stretch, with its preparation.
+/// Returns the median of every stretch, with its preparation.
 fn distributed(series: &SeriesRecord) -> Vec<(u32, f64)> {
     let counting = series.distributions.iter().filter(|it| !it.warmup);
     counting.filter_map(|it| Some((it.preparation, Tails::of([it])?.median))).collect()
@@ -245,7 +244,7 @@ fn grouped(values: impl Iterator<Item = (u32, f64)>) -> Samples {
 }
 
 impl Weighted {
-    /// The mean of the samples that count.
+    /// Returns the mean of the samples after the warm-up.
     fn mean(&self, unit: Unit, analysis: &Analysis) -> Option<f64> {
         let (mut values, mut weights) = (Vec::new(), Vec::new());
         for (at, preparation) in self.values.iter().enumerate() {

@@ -1,5 +1,5 @@
 //! Attaches physical limits: from the host's facts, from the clock, or from another estimate of the
-//! same run. Where none of them tells, there is no limit.
+//! same run. Without any of these, there is no limit.
 
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::benchmark::Bound;
@@ -11,10 +11,10 @@ use assay_model::workload::{PeakFlopsWorkload, Workload};
 use super::Entry;
 use crate::laws;
 
-/// Fills `limit` and `percent_of_limit`, and with them the parameters that carry Rpeak.
+/// Sets `limit` and `percent_of_limit`, and the parameters with Rpeak.
 pub(super) fn attach(entries: &mut [Entry<'_>]) {
     let clocks: Vec<Clock> = entries.iter().filter_map(Clock::new).collect();
-    // A limit is of one host or one volume, and says nothing about several.
+    // A limit applies to one host or one volume, not to several.
     for entry in entries.iter_mut().filter(|it| !it.estimate.is_of_hosts()) {
         let workload = &entry.record.case.workload;
         match bound(entry) {
@@ -44,7 +44,7 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
             None => {}
         }
     }
-    // Only now do the peaks carry their Rpeak.
+    // From here on, the peaks have their Rpeak.
     let peaks: Vec<Peak> = entries.iter().filter_map(Peak::new).collect();
     for entry in entries.iter_mut() {
         if let (Workload::Linpack(work), Some(Bound::ComputeFp64)) =
@@ -58,7 +58,7 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
     }
 }
 
-/// Holds a result against what a data sheet says of it, unless a lower limit is known already.
+/// Sets the limit from a data sheet, unless a lower limit is already set.
 pub fn hold_against_data_sheet(estimate: &mut Estimate, limit: Limit) {
     if estimate.limit.as_ref().is_some_and(|known| known.value <= limit.value) {
         return;
@@ -68,14 +68,14 @@ pub fn hold_against_data_sheet(estimate: &mut Estimate, limit: Limit) {
     estimate.warnings.extend(laws::bound(estimate));
 }
 
-/// What the device that carried the traffic claims, as it was found out while measuring.
+/// Returns the link rate of the device that carried the traffic, as found while measuring.
 fn link(parameters: &Attributes) -> Option<Limit> {
     let value = parameters.get(&Attribute::LinkBitPerS)?.number()?;
     let device = parameters.get(&Attribute::Device).and_then(Value::text);
     Some(Limit { value, basis: Basis::Link { device: device.map(str::to_owned) } })
 }
 
-/// The clock that one case measured on one host.
+/// Clock that one case measured on one host.
 struct Clock {
     case: String,
     host: String,
@@ -94,7 +94,7 @@ impl Clock {
     }
 }
 
-/// The multiply-add peak in double precision that one case measured.
+/// Multiply-add peak in double precision that one case measured.
 struct Peak {
     cores: usize,
     host: String,
@@ -142,8 +142,8 @@ fn hold_against_rpeak(
 ) {
     let Some(clock_hz) = clock_hz else { return };
     let (cores, set) = (work.domain.cpus.len(), &work.instruction_set);
-    // Of the rate, the best: what others take away during a repetition only lowers it, while the clock
-    // is measured in slices that hardly notice.
+    // The best rate counts: disturbance during a repetition only lowers it, while the clock is
+    // measured in slices that are hardly affected.
     let rpeak = match Rpeak::from_measurement(estimate.max, cores, clock_hz, set, element_bits)
     {
         Ok(rpeak) => rpeak,

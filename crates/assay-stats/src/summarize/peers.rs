@@ -1,4 +1,5 @@
-//! Hosts of one run beside each other, and pairs of hosts: a result that is worse than those of the others says so.
+//! Comparison of hosts, and of pairs of hosts, within a run: adds a doubt to results that are worse
+//! than those of their peers.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,11 @@ use assay_model::summary::Estimate;
 
 use crate::outliers::{self, Measured};
 
-/// The probability to name any host of a run whose hosts are all alike.
+/// Probability of any false detection in a run whose hosts are all alike.
 const RISK: f64 = 0.02;
 
-/// Adds the doubt to every result that deserves it. Each has a place in `measured`, which tells what its samples are worth.
+/// Adds the doubt to results that are worse than their peers. `measured` holds the measurement of
+/// each result.
 pub(super) fn attach(results: &mut [Estimate], measured: &[Measured]) {
     let mut groups: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
     for (place, estimate) in results.iter().enumerate() {
@@ -20,7 +22,7 @@ pub(super) fn attach(results: &mut [Estimate], measured: &[Measured]) {
         }
     }
     groups.retain(|_, places| places.len() >= outliers::FEWEST);
-    // Every metric is another occasion to name somebody by chance.
+    // Every metric is a separate test with a chance of false detection.
     let risk = RISK / groups.len().max(1) as f64;
     for places in groups.values() {
         let hosts: Vec<Measured> = places.iter().map(|place| measured[*place]).collect();
@@ -47,7 +49,8 @@ pub(super) fn attach(results: &mut [Estimate], measured: &[Measured]) {
     }
 }
 
-/// What was asked, whoever answered. Every pair has cases of its own, which ask the same.
+/// Returns the key of results that are comparable across hosts. Every pair has its own cases with
+/// the same workload.
 fn question(estimate: &Estimate) -> (String, String, String) {
     let is_asked =
         |name: &Attribute| name.row().role == Role::Identity && *name != Attribute::Peer;

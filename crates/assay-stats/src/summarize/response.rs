@@ -1,4 +1,4 @@
-//! Finds the knee of every response curve of a run and reports it with all points of the curve.
+//! Knees of the response curves of a run, reported with all points of the curve.
 
 use assay_model::attribute::{Attribute, Attributes, Value};
 use assay_model::workload::Workload;
@@ -6,10 +6,10 @@ use assay_model::workload::Workload;
 use super::Entry;
 use crate::curve::{self, CurvePoint, Knee};
 
-/// The latency of an open loop that a user sees.
+/// Latency of an open loop as a user experiences it.
 const LATENCY: &str = "latency_from_intended";
 
-/// Adds `knee` and where there is one `knee_rate` and `knee_latency`.
+/// Adds `knee` and, where there is one, `knee_rate` and `knee_latency`.
 pub(super) fn attach(entries: &mut [Entry<'_>]) {
     let mut curves: Vec<Curve> = entries.iter().filter_map(Curve::of).collect();
     curves.sort();
@@ -24,7 +24,7 @@ pub(super) fn attach(entries: &mut [Entry<'_>]) {
     }
 }
 
-/// The points of a curve share its name, its host and who measured it.
+/// Key of a curve, common to its points.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Curve {
     name: String,
@@ -41,8 +41,8 @@ impl Curve {
     }
 }
 
-/// The open-loop points in ascending order of what was requested; the maximum rate of a closed loop
-/// follows another law of arrivals and is none of them.
+/// Returns the open-loop points in ascending order of the requested rate. The maximum rate of a
+/// closed loop is not among them, because its arrivals are distributed differently.
 fn points(entries: &[Entry<'_>], curve: &Curve) -> Vec<(f64, CurvePoint)> {
     let of_curve = |it: &&Entry<'_>| it.is_whole && Curve::of(it).as_ref() == Some(curve);
     let mut points: Vec<(f64, CurvePoint)> = entries
@@ -50,7 +50,7 @@ fn points(entries: &[Entry<'_>], curve: &Curve) -> Vec<(f64, CurvePoint)> {
         .filter(of_curve)
         .filter(|entry| entry.estimate.metric == LATENCY)
         .filter_map(|entry| {
-            // Of a point that was added where the curve bends it was found out while measuring.
+            // For a point added near the knee, the share is a fact found while measuring.
             let share = entry.estimate.parameters.get(&Attribute::PercentOfMax);
             let percent = share.and_then(Value::number)?;
             let case = &entry.record.case.id;

@@ -1,4 +1,5 @@
-//! Hosts that move data together: a result says so where a host was busy up to its own limit.
+//! Saturated hosts: adds a doubt to results of hosts that move data together where one reached its
+//! own limit.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::{Benchmark, Better, Section};
@@ -6,13 +7,14 @@ use assay_model::cpu_times::BUSY;
 use assay_model::doubt::{Doubt, Resource};
 use assay_model::summary::Estimate;
 
-/// A single CPU is used up from here on: ticks of 10 ms over half a second, the shortest stretch that is looked at,
-/// miss it by as much.
+/// Busy share from which a single CPU counts as saturated: ticks of 10 ms have an error of 5 % over
+/// half a second, the shortest stretch that is sampled.
 const ONE_CPU: f64 = 0.95;
-/// A link of Ethernet is full with 96 % of its rate in payload; what its device counts is a little more.
+/// Share of its rate from which a link counts as saturated. Full Ethernet carries 96 % payload; its
+/// device counts a little more.
 const LINK: f64 = 0.95;
 
-/// Adds the doubt to what the host itself found, and to what it found together with others.
+/// Adds the doubt to the results of the host itself, and to totals that include it.
 pub(super) fn attach(results: &mut [Estimate]) {
     let found: Vec<(String, Doubt)> = results.iter().filter_map(saturated).collect();
     for estimate in results.iter_mut().filter(|it| may_be_limited(it)) {
@@ -26,7 +28,7 @@ pub(super) fn attach(results: &mut [Estimate]) {
     }
 }
 
-/// A host's rate, where it is the most that there was and no share of that.
+/// Returns whether a result is a host's maximum rate of data, not a share of it.
 fn may_be_limited(estimate: &Estimate) -> bool {
     let section = Benchmark::from_id(&estimate.benchmark).map(|it| it.definition().section);
     let moves = matches!(section, Some(Section::Network | Section::Storage | Section::Files));
@@ -34,7 +36,7 @@ fn may_be_limited(estimate: &Estimate) -> bool {
     moves && estimate.better == Better::Higher && !is_share
 }
 
-/// What of its host was used up, by case.
+/// Returns the saturated resource of the result's host, with the case.
 fn saturated(estimate: &Estimate) -> Option<(String, Doubt)> {
     if !may_be_limited(estimate) {
         return None;

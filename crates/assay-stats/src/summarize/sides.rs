@@ -1,22 +1,22 @@
-//! Reads and writes of a mix: what they report together, and how much of it each is.
+//! Reads and writes of a mix: their common distributions and their rates.
 
 use assay_model::attribute::{Attribute, Attributes, Role, Value};
 use assay_model::distribution::Distribution;
 use assay_model::event::Stretch;
 use assay_model::run::{CaseRecord, SeriesRecord};
 
-/// What is done where both are done.
+/// Operation of a case with reads and writes.
 const MIX: &str = "mix";
 
-/// Whether series with these dimensions are about all operations of the case.
+/// Returns whether series with these dimensions cover all operations of the case.
 pub(super) fn is_whole(record: &CaseRecord, dimensions: &Attributes) -> bool {
     let asked = record.case.workload.dimensions(&record.case.by);
     let operation = |of: &Attributes| of.get(&Attribute::Operation).cloned();
     operation(dimensions).is_none_or(|it| operation(&asked).is_none_or(|asked| asked == it))
 }
 
-/// The distributions of a series that count. A mix without any of its own is what its reads and writes
-/// are together.
+/// Returns the distributions of a series after the warm-up. A mix without its own has those of its
+/// reads and writes.
 pub(super) fn seen<'r>(
     record: &'r CaseRecord,
     series: &'r SeriesRecord,
@@ -30,8 +30,8 @@ pub(super) fn seen<'r>(
     }
 }
 
-/// The rates of the reads and of the writes of a mix, in I/O per second: all I/O over the time from the
-/// first stretch to the last.
+/// Returns the rates of the reads and of the writes of a mix, in I/O per second: all I/O over the
+/// time from the first stretch to the last.
 pub(super) fn rates(record: &CaseRecord, series: &SeriesRecord) -> Attributes {
     if operation(series) != Some(MIX) || !is_result(series) {
         return Attributes::new();
@@ -44,7 +44,7 @@ pub(super) fn rates(record: &CaseRecord, series: &SeriesRecord) -> Attributes {
     rates.into_iter().filter_map(|(name, rate)| Some((name, rate?.into()))).collect()
 }
 
-/// The results of the same host that are reads or writes alone.
+/// Returns the results of the same host for reads only or writes only.
 fn sides<'r>(
     record: &'r CaseRecord,
     whole: &'r SeriesRecord,

@@ -1,5 +1,4 @@
-//! What a case's steps tell about its results: whether a steady state was reached, which rate keeps a
-//! goal.
+//! Results of a case's steps: whether a steady state was reached, which rate meets a goal.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +12,18 @@ use super::sides::is_whole;
 use crate::rate_search::{Lateness, Search, Try, Verdict};
 use crate::rounds::Steady;
 
-/// What is added to the results of a case.
+/// Additions to the results of a case.
 #[derive(Default)]
 pub(super) struct Reported {
-    /// To every result.
+    /// Facts of every result.
     pub(super) facts: Attributes,
-    /// Likewise.
+    /// Doubt of every result.
     pub(super) doubt: Option<Doubt>,
-    /// What each step has shown, to the step.
+    /// Verdict of each step.
     pub(super) shown: BTreeMap<u64, Verdict>,
 }
 
-/// What the series of this host tell. Nothing where the case has no steps: then it was told by others,
-/// if at all.
+/// Returns the results of the steps of this host; empty if the case has no steps.
 pub(super) fn reported(record: &CaseRecord, host: &str) -> Reported {
     let Workload::Storage(test) = &record.case.workload else { return Reported::default() };
     if test.course == Course::Once {
@@ -56,7 +54,8 @@ fn rounds(series: &[&SeriesRecord], rule: &SteadyRule) -> Option<Reported> {
     Some(Reported { facts: steady.facts(), doubt: steady.doubt(), ..Reported::default() })
 }
 
-/// `None` where the maximum rate of a closed loop, which a search begins with, is not there.
+/// Judges the tries of a search; `None` without the maximum rate of a closed loop, with which a
+/// search begins.
 fn search(series: &[&SeriesRecord], goal: &LatencyGoal) -> Option<Reported> {
     let is_closed = |it: &&&SeriesRecord| it.metric == "rate" && requested(it).is_none();
     let maximum = series
@@ -88,7 +87,8 @@ fn tried(series: &SeriesRecord, all: &[&SeriesRecord]) -> Option<(u64, Try)> {
     (!stretches.is_empty()).then_some((at, Try { asked_per_s, elapsed_s, done, stretches }))
 }
 
-/// All work over all time: samples weigh the seconds that they are means over.
+/// Returns all work over all time: the weights of samples are the seconds over which they are
+/// means.
 fn rate_per_s(series: &SeriesRecord) -> Option<f64> {
     let finite = series.samples.iter().filter(|it| it.value.is_finite());
     let time: f64 = finite.clone().map(|it| it.weight).sum();

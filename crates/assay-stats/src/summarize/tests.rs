@@ -1,4 +1,4 @@
-//! Runs made of events, and the summaries they amount to.
+//! Summaries of runs that are built from events.
 
 use assay_model::attribute::Attribute as Name;
 use assay_model::distribution::Distribution;
@@ -61,7 +61,7 @@ fn transfer() -> Workload {
     Workload::NetworkTcp(NetworkWorkload { to: None, port: None, question })
 }
 
-/// One case and what happened to it, with series that are numbered from 0.
+/// Case with its events and series, numbered from 0.
 struct Script {
     case: Case,
     events: Vec<RunEvent>,
@@ -79,7 +79,7 @@ impl Script {
         self
     }
 
-    /// What follows belongs to this series.
+    /// Opens a series; the following events belong to it.
     fn open(mut self, metric: &str, told_apart: &[(Name, Value)]) -> Self {
         let mut dimensions = self.case.workload.dimensions(&self.case.by);
         dimensions.insert(Name::Host, "host".into());
@@ -110,7 +110,7 @@ impl Script {
         self
     }
 
-    /// Three preparations of the same values.
+    /// Adds the same values in three preparations.
     fn samples(self, metric: &str, placement: Option<&str>, values: &[f64]) -> Self {
         let domain = if let Workload::Stream(work) = &self.case.workload {
             placement.map_or_else(Vec::new, |it| work.of_domain(it).into_iter().collect())
@@ -126,7 +126,7 @@ impl Script {
         script
     }
 
-    /// One second each.
+    /// Adds stretches of one second each.
     fn stretches<T>(mut self, seen: Vec<T>, event: fn(Stretch<T>) -> RunEvent) -> Self {
         let series = self.number();
         for (second, seen) in (0..).zip(seen) {
@@ -187,7 +187,7 @@ impl Script {
     }
 }
 
-/// Numbers are unique within a run.
+/// Makes series numbers unique within a run.
 fn renumber(event: &mut RunEvent, by: u32) {
     match event {
         RunEvent::SeriesOpened(it) => it.series += by,
@@ -255,7 +255,7 @@ fn run_on(hosts: Vec<RunEvent>, scripts: Vec<Script>) -> Run {
     run
 }
 
-/// 51 values around `middle`, 0.2 % apart at most, so that their interval is narrow.
+/// Returns 51 values around `middle`, 0.2 % apart at most, so that their interval is narrow.
 fn around(middle: f64) -> Vec<f64> {
     (0..51).map(|i| middle * (1.0 + f64::from((i * 20) % 51 - 25) * 4e-5)).collect()
 }
@@ -489,8 +489,8 @@ fn what_was_not_measured_is_a_failure() {
     );
 }
 
-/// The far end went away, or somebody ended the run: what came before is as good as ever. What a wrong result came from
-/// is not, nor what was to be finished first.
+/// When the connection breaks or the user interrupts a run, earlier samples remain valid. They do
+/// not after a wrong result, nor in cases that need completion.
 #[test]
 fn what_came_before_a_connection_broke_counts() {
     let peer = || "far".to_owned();
@@ -508,7 +508,7 @@ fn what_came_before_a_connection_broke_counts() {
     for (failure, expected) in [
         (Some(stopped.clone()), (1, 1)),
         (Some(Failure::NoData), (0, 1)),
-        // It is still going on, or nobody knows what became of it.
+        // Still running, or of unknown state.
         (None, (0, 0)),
     ] {
         let script = measured(transfer());
@@ -520,7 +520,7 @@ fn what_came_before_a_connection_broke_counts() {
     assert_eq!(results(case("a", "assay", transfer()), Status::Interrupted), (0, 0));
 }
 
-/// Throughput is what it is, however the far end counts its CPU time.
+/// CPU time that is counted differently at the far end does not affect throughput.
 #[test]
 fn a_doubt_about_cpu_time_is_one_about_cpu_time() {
     for (is_tool, expected) in [(false, &["remote"][..]), (true, &["local", "remote"])] {
@@ -563,7 +563,7 @@ fn sample() -> impl Strategy<Value = (usize, f64, u32, bool)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever was stored, a summary comes out, and every figure in it is finite.
+    /// Any stored run has a summary, and every figure in it is finite.
     #[test]
     fn any_run_has_a_summary(samples in prop::collection::vec(sample(), 0..60)) {
         let metrics = ["fp64", "core_clock", "triad", "unknown"];
@@ -588,7 +588,7 @@ proptest! {
     }
 }
 
-/// One point of a curve on a volume provisioned for 1 GB/s.
+/// Returns one point of a curve on a volume provisioned for 1 GB/s.
 fn on_a_curve(percent: Option<f64>, rate: f64, latency_s: f64) -> Script {
     let point = percent.map_or(CurvePoint::Maximum, |percent| CurvePoint::Share { percent });
     let id = format!("storage/RndRead/{percent:?}");
@@ -660,7 +660,8 @@ fn curves_have_their_knee_and_latency_its_tail() {
         assert_eq!(estimate.parameters[&Name::Knee], "found".into());
         let rate = summary.results.iter().find(|it| it.metric == "rate" && it.median > 69e3);
         let knee = estimate.parameters[&Name::KneeRate].number().unwrap();
-        // Twice 1 ms lies between 1.2 ms at 70 and 9 ms at 90, on a straight line of 1 / latency.
+        // Twice 1 ms lies between 1.2 ms at 70 and 9 ms at 90, interpolated linearly in 1 /
+        // latency.
         assert!((knee - 79_230.8).abs() < 1.0, "{knee} {rate:?}");
         if estimate.metric.starts_with("latency") {
             let p99 = estimate.percentiles.as_ref().unwrap()["p99"];
@@ -714,7 +715,8 @@ fn figures_of_tools_stand_where_values_are_unknown() {
     let it = &summary.results[0];
     assert_eq!((it.min, it.mean, it.max, it.n), (0.5, 1.25, 9.0, 6));
     assert_eq!(it.percentiles, Some(figures.percentiles.clone()));
-    // A tool that names no maximum (perftest) has none below its own figures: nothing is out of order for that.
+    // A tool without a maximum (perftest) gets one not below its own figures: no `out-of-order`
+    // doubt.
     let without = Figures { max: None, mean: Some(2.5), ..figures.clone() };
     let script = case("c", "ib_send_lat", latency()).samples("latency", None, &[1.0]);
     let series = script.number();
@@ -723,7 +725,7 @@ fn figures_of_tools_stand_where_values_are_unknown() {
     let it = &known.results[0];
     assert_eq!((it.median, it.mean, it.max), (1.0, 2.5, 4.0));
     assert!(!it.warnings.iter().any(|it| it.id() == "out-of-order"), "{it:?}");
-    // Without a median nothing says which figure is the one.
+    // Without a median, no figure can represent the series.
     let failure = Failure::NoFiniteSample { metric: "latency".into() };
     assert_eq!((summary.results.len(), &summary.failures[0].failure), (1, &failure));
 }
@@ -748,13 +750,13 @@ fn shares_are_pooled_and_empty_series_left_out() {
     assert_eq!((late.n, late.median, late.min, late.max), (4000, 0.001, 0.0, 0.003));
     let [low, high] = late.ci.unwrap();
     assert!(low < 0.0004 && high > 0.0025 && late.warnings.is_empty(), "{late:?}");
-    // Format 1 kept one share per repetition.
+    // Format 1 stored one share per repetition.
     let script = case("a", "assay", storage(None, Course::Once, 1.0));
     let script = script.samples("late", None, &around(0.1)).finished(Stopped::Precise);
     assert_eq!(summarize(&run(vec![script], None)).results[0].n, 153);
 }
 
-/// A round or a try of one rate, as an open loop where a rate was requested.
+/// Adds a round or a try of one rate, as an open loop if a rate was requested.
 fn step(script: Script, number: u32, requested: Option<f64>, rate: f64) -> Script {
     let mut apart = vec![(Name::Step, number.into())];
     apart.extend(requested.map(|rate| (Name::RequestedRate, rate.into())));
@@ -844,7 +846,7 @@ fn a_mix_tells_the_rates_of_its_sides() {
     let found: Vec<_> = summary.results.iter().map(rates).collect();
     let both = [Some(71.0), Some(29.0)];
     assert_eq!(found, [both, both, [None, None], [None, None]]);
-    // The mix is what its sides are together.
+    // The mix consists of its reads and writes.
     let mix = &summary.results[1];
     assert_eq!(mix.parameters[&Name::Io], 200_u64.into());
     assert!((mix.max / 900e-9 - 1.0).abs() < 1e-12 && mix.min < 501e-9, "{mix:?}");
@@ -890,12 +892,12 @@ fn what_hosts_do_together_adds_up_moment_by_moment() {
     let totals: Vec<&Estimate> = summary.results.iter().filter(|it| it.host == "all").collect();
     let metrics: Vec<&str> = totals.iter().map(|it| it.metric.as_str()).collect();
     assert_eq!(metrics, ["rate", "latency"], "what costs and what fills adds up to nothing");
-    // 100 + 30 and 200 + 20: the third moment has one host alone.
+    // 100 + 30 and 200 + 20: the third stretch has only one host.
     assert_eq!((totals[0].n, totals[0].min, totals[0].max), (2, 130.0, 220.0));
     assert_eq!(totals[0].limit, None, "the volume of one is no limit of two");
     assert_eq!(totals[0].parameters[&Name::Hosts].text(), Some("one,two"));
     assert_eq!(totals[1].parameters[&Name::Io], 200_u64.into());
-    // What memory does on one host is nothing of another's.
+    // Memory of different hosts has no total.
     let script = case("a", "assay", latency())
         .open("latency", &on("two"))
         .sample(1e-9, 1.0, 0)
@@ -919,7 +921,7 @@ fn transfers_of_other_moments_are_no_total() {
     let hosts = vec![joined("one", None), joined("two", None)];
     let summary = summarize(&run_on(hosts, vec![script.finished(Stopped::Budget)]));
     let all = summary.results.iter().find(|it| it.host == "all").unwrap();
-    // While the second one of one host went on, the other one was not there.
+    // The second transfer of one host overlaps with none of the other.
     assert_eq!((all.n, all.min, all.max), (2, 3e9, 9e9));
 }
 
@@ -974,7 +976,7 @@ fn a_pair_that_is_worse_than_the_others_says_so() {
         for to in hosts.into_iter().filter(|to| *to != from) {
             let value = if (from, to) == ("d", "b") { 1.7e-9 } else { values.next().unwrap() };
             let ends = [(Name::Host, from.into()), (Name::Peer, to.into())];
-            // Every pair has a case of its own.
+            // Every pair has its own case.
             let script = case(&format!("{from}:{to}"), "assay", latency());
             let script = script.open("latency", &ends).sample(value, 1.0, 0);
             scripts.push(script.finished(Stopped::Budget));
@@ -995,7 +997,7 @@ fn a_pair_that_is_worse_than_the_others_says_so() {
 #[test]
 fn groups_of_hosts_have_totals_of_their_own() {
     let mut script = case("a", "assay", storage(None, Course::Once, 1.0));
-    // In the order in which they began.
+    // In the order of their start.
     for (host, rate) in [("three", 7.0), ("two", 30.0), ("one", 100.0)] {
         let own = [(Name::Host, host.into()), (Name::Target, format!("/{host}").into())];
         script = script.open("rate", &own).sample(rate, 1.0, 0);
@@ -1013,7 +1015,7 @@ fn groups_of_hosts_have_totals_of_their_own() {
         .map(|it| (&*it.host, it.median, it.parameters[&Name::Hosts].text().unwrap_or("")))
         .collect();
     assert!(!summary.results[3].parameters.contains_key(&Name::Target), "the path is another");
-    // A label of all hosts says nothing that `all` does not.
+    // A label of all hosts would repeat `all`.
     assert_eq!(
         totals,
         [("all", 137.0, "one,two,three"), ("near", 107.0, "one,three"), ("far", 30.0, "two")]
@@ -1040,7 +1042,7 @@ fn the_total_of_a_point_that_each_host_chose_is_on_the_curve() {
         .iter()
         .map(|it| (&*it.host, it.parameters[&Name::PercentOfMax].number().unwrap()))
         .collect();
-    // 160 of the 100 and 200 that they can do.
+    // 160 of the 100 and 200 that they can reach.
     assert_eq!(shares[..2], [("one", 60.0), ("two", 50.0)]);
     assert_eq!(shares[2].0, "all");
     assert!((shares[2].1 - 100.0 * 160.0 / 300.0).abs() < 1e-9, "{shares:?}");
@@ -1106,12 +1108,12 @@ fn a_host_that_was_busy_up_to_its_limit_is_named_where_data_moves() {
         vec![used("one", Name::HostCpu, 79.0), used("two", Name::HostNetworkShare, 97.0)],
     );
     let two = |about: &str| (about.to_owned(), "two".to_owned(), Resource::Network);
-    // It is one of them all, and of its group.
+    // The host is part of `all` and of its group.
     assert_eq!(found, [two("two"), two("all"), two("far")]);
     assert_eq!(named(storage(), vec![used("one", Name::HostBusiestCpu, 94.0)]), []);
     let found = named(storage(), vec![used("one", Name::HostCpu, 81.0)]);
     assert_eq!(found[0].2, Resource::Cpus);
-    // Memory keeps all CPUs busy, and is meant to.
+    // Memory benchmarks keep all CPUs busy on purpose.
     let script = case("a", "assay", latency()).open("latency", &on("one")).sample(1e-9, 1.0, 0);
     assert_eq!(named(script, vec![used("one", Name::HostCpu, 100.0)]), []);
 }

@@ -1,8 +1,8 @@
-//! What several hosts did together: of storage and network, which they share, rates add up moment by moment, and every
-//! single I/O or message is one of a common distribution.
+//! Totals of several hosts for storage and network: rates are added stretch by stretch, and single
+//! I/O or messages form one common distribution.
 //!
-//! Hosts begin a case, a round, a point of a curve and a transfer at one moment, so their nth stretches are the same
-//! time.
+//! Hosts begin a case, a round, a point of a curve and a transfer at a common start, so their nth
+//! stretches cover the same time.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +12,16 @@ use assay_model::event::{HostJoined, Sample};
 use assay_model::quantity::Unit;
 use assay_model::run::{ALL_HOSTS, CaseEnd, CaseRecord, Run, SeriesRecord};
 
-/// The totals of a case as if they were those of other hosts: of all that measured it, and of each group that the user
-/// names by a label. None of one host alone, of what hosts do not share, and where a host failed, because a sum of
-/// fewer hosts looks like one of all.
+/// Returns the totals of a case as cases of fictitious hosts: one for all hosts that measured it,
+/// and one for each group with a user's label. There are none for a single host, for unshared
+/// resources, and where a host failed, because a sum of fewer hosts would look like one of all.
 pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
     let definition = record.case.workload.benchmark().definition();
     let is_shared = matches!(definition.section, Section::Storage | Section::Network);
     if !is_shared || !matches!(record.end, Some(CaseEnd::Finished(_))) {
         return Vec::new();
     }
-    // One that was lost before it measured anything has no series.
+    // A host that was lost before it measured anything has no series.
     let failed = record.failed_on.iter().map(|on| on.host.as_str());
     let hosts: BTreeSet<&str> = record.series.iter().filter_map(host).chain(failed).collect();
     if hosts.len() < 2 {
@@ -34,13 +34,13 @@ pub(super) fn of(run: &Run, record: &CaseRecord) -> Vec<CaseRecord> {
             let members = run.hosts.iter().filter(is_of).map(|it| it.host.as_str());
             let members: BTreeSet<&str> = members.filter(|it| hosts.contains(it)).collect();
             let is_known = groups.iter().any(|(name, _)| name == label);
-            // What is true of all hosts has been said.
+            // A label of all hosts would repeat the total.
             if !is_known && !members.is_empty() && members.len() < hosts.len() {
                 groups.push((label, members));
             }
         }
     }
-    // In the order of the fleet, whoever began first.
+    // In the order of the fleet, not of the start.
     let ordered = |members: &BTreeSet<&str>| -> Vec<&str> {
         let fleet = run.hosts.iter().map(|it| it.host.as_str());
         fleet.filter(|it| members.contains(it)).collect()
@@ -65,7 +65,8 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
             groups.entry((metric, asked(&series.dimensions))).or_default().push(series);
         }
     }
-    // A transfer is recorded as it ends, the stretches of a round of I/O when all of it has ended.
+    // A transfer is recorded when it ends, the stretches of a round of I/O when the whole round has
+    // ended.
     let is_timely = definition.section == Section::Network;
     let total = |((metric, _), group): ((usize, String), Vec<&SeriesRecord>)| {
         let whole = group.len() == members.len();
@@ -75,7 +76,7 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
     let series: Vec<SeriesRecord> = groups.into_iter().filter_map(total).collect();
     let share =
         share_of_maximum(record, members).map(|it| (Attribute::PercentOfMax, it.into()));
-    // Not `..record.clone()`, which would copy what every host measured.
+    // Not `..record.clone()`, which would copy the series of every host.
     (!series.is_empty()).then(|| CaseRecord {
         case: record.case.clone(),
         end: record.end.clone(),
@@ -93,8 +94,9 @@ fn of_group(record: &CaseRecord, name: &str, members: &[&str]) -> Option<CaseRec
     })
 }
 
-/// The share of its maximum rate that a group was asked for where each host chose its own, near the knee of its curve:
-/// Σr / Σ(r/p) of the rates r that are the shares p of the hosts' maxima.
+/// Returns the share of the maximum rate requested from a group whose hosts each chose their own,
+/// near the knee of their curves: Σr / Σ(r/p) of the rates r that are the shares p of the hosts'
+/// maxima.
 fn share_of_maximum(record: &CaseRecord, members: &[&str]) -> Option<f64> {
     let number =
         |host: &str, name| record.facts_on.get(host)?.get(&name).and_then(Value::number);
@@ -111,12 +113,12 @@ fn host(series: &SeriesRecord) -> Option<&str> {
     series.dimensions.get(&Attribute::Host).and_then(Value::text)
 }
 
-/// Steps have totals, too.
+/// Returns whether an attribute marks a part; steps have totals, too.
 fn is_part(name: Attribute) -> bool {
     name.row().role == Role::Part && name != Attribute::Step
 }
 
-/// What tells one series of a host from another.
+/// Returns the key of a series within its host.
 fn asked(dimensions: &Attributes) -> String {
     let is_asked = |name: &Attribute| {
         let role = name.row().role;
@@ -126,7 +128,8 @@ fn asked(dimensions: &Attributes) -> String {
     asked.map(|it| format!("{it:?}")).collect::<Vec<_>>().join(" ")
 }
 
-/// One series of several hosts; `None` of a metric that neither adds up nor is one of single I/O.
+/// Returns the total series of several hosts; `None` for a metric that is neither additive nor a
+/// latency.
 fn together(
     name: &str,
     members: &[&str],
@@ -142,7 +145,7 @@ fn together(
         (_, true) => group.iter().flat_map(|it| it.samples.iter().copied()).collect(),
         _ => return None,
     };
-    // A total has what all its parts have: not the path of one of them.
+    // A total has only what its parts have in common: not the path of one of them.
     let mut dimensions = group[0].dimensions.clone();
     dimensions
         .retain(|name, value| group.iter().all(|it| it.dimensions.get(name) == Some(&*value)));
@@ -157,8 +160,9 @@ fn together(
     })
 }
 
-/// Rates of the same moments added up, as far as all hosts have them. Samples that are timely tell whether they are of the
-/// same one: cases take turns, and a host that has fewer repetitions in one of them is alone in another.
+/// Adds the rates of the same stretches, as far as all hosts have them. The times of timely samples
+/// decide whether they coincide: cases alternate, and a host with fewer repetitions in one turn is
+/// missing from it.
 fn sums(group: &[&SeriesRecord], is_timely: bool) -> Option<Vec<Sample>> {
     let moments = group.iter().map(|it| it.samples.len()).min()?;
     let is_one = |nth: &usize| {

@@ -1,10 +1,11 @@
-//! Every option of every command with values that nobody means: each is taken or refused, and none is a panic.
+//! Tries every option of every command with malformed and extreme values: each is accepted or
+//! rejected, without a panic.
 
 use clap::CommandFactory;
 
 use super::Arguments;
 
-/// Empty, endless, out of every range, and what looks like something else.
+/// Empty, infinite, out-of-range and misleading values.
 const VALUES: &[&str] = &[
     "",
     " ",
@@ -36,7 +37,7 @@ fn every_option_takes_or_refuses_every_value() {
         left.extend(command.get_subcommands().cloned());
         let options = command.get_arguments().filter_map(|it| it.get_long());
         let mut options: Vec<String> = options.map(|long| format!("--{long}=")).collect();
-        // And as a word of its own.
+        // Also as a word of its own.
         options.push(String::new());
         for option in options {
             for value in VALUES {

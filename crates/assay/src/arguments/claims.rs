@@ -1,4 +1,4 @@
-//! The options of `assay references` and `assay lint`, and those of gates.
+//! Options of `assay references` and `assay lint`, and of comparison gates.
 
 use std::path::PathBuf;
 
@@ -9,14 +9,14 @@ use assay_console::options::{StoreArguments, word};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReferencesArguments {
-    /// A system, like azure/hbv4, or a file of your own in TOML [default: list all systems]
+    /// System, like azure/hbv4, or your own TOML file [default: list all systems]
     #[arg(value_name = "SYSTEM", value_parser = word())]
     pub(crate) system: Option<String>,
     #[command(flatten)]
     pub(crate) page: PageArguments,
 }
 
-/// Thresholds that a comparison must keep, and who is told.
+/// Thresholds of a comparison, and reports of their outcome.
 #[derive(Debug, Args)]
 pub(crate) struct GateArguments {
     /// File of thresholds in TOML; they decide the exit code
@@ -32,16 +32,16 @@ pub(crate) struct GateArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct LintArguments {
-    /// Pages of Markdown or HTML, in any language
+    /// Pages in Markdown or HTML, in any language
     #[arg(value_name = "PAGE", required = true)]
     pub(crate) pages: Vec<PathBuf>,
-    /// The page it was made from, or a stored run: figures are compared cell by cell
+    /// Original page or stored run to compare the figures with, cell by cell
     #[arg(long, value_name = "SOURCE|RUN", value_parser = word())]
     pub(crate) against: Option<String>,
-    /// Write what has only one answer into the page
+    /// Apply unambiguous corrections to the page
     #[arg(long)]
     pub(crate) fix: bool,
-    /// Output format [default: that of FILE's ending, or else text]
+    /// Output format [default: by FILE's extension, otherwise text]
     #[arg(long, value_enum)]
     format: Option<LintFormat>,
     /// Print one JSON document, as with --format json
@@ -55,7 +55,7 @@ pub(crate) struct LintArguments {
 }
 
 impl LintArguments {
-    /// The format that was asked for, by either option or by the name of the file.
+    /// Returns the requested format, from either option or the file's extension.
     pub(crate) fn format(&self) -> LintFormat {
         if self.json {
             return LintFormat::Json;
@@ -67,7 +67,7 @@ impl LintArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LintFormat {
-    /// file:line:column and what is wrong, one per line
+    /// One finding per line: file:line:column and the problem
     Text,
     /// One JSON document
     Json,

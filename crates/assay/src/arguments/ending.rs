@@ -1,4 +1,4 @@
-//! What the ending of `-o FILE` says about the format, the same for every command.
+//! Output format by the file extension of `-o FILE`, the same for every command.
 //!
 //! Never opens the file.
 
@@ -11,7 +11,7 @@ use clap::{ArgMatches, Command, CommandFactory as _, FromArgMatches as _, ValueE
 
 use super::Arguments;
 
-/// Endings with the format that each names; the first of several is the one that is advised.
+/// Extensions with the format that each names. The first of several is the recommended one.
 const ENDINGS: [(&str, &str); 11] = [
     ("txt", "text"),
     ("text", "text"),
@@ -26,16 +26,17 @@ const ENDINGS: [(&str, &str); 11] = [
     ("sarif", "sarif"),
 ];
 
-/// The format that a file's ending names, where it is one of this command.
+/// Returns the format of the file's extension, if the command supports it.
 pub(super) fn format_of<F: ValueEnum>(file: &Path) -> Option<F> {
     let (_, format) = row_of(&ending(file)?)?;
     F::from_str(format, false).ok()
 }
 
-/// The command line as values, or why its file is refused.
+/// Parses the command line. The inner result is a failure if the output file's extension is
+/// rejected.
 ///
 /// # Errors
-/// Words that are no command line of assay.
+/// Words that are not a valid command line.
 pub(crate) fn typed(words: &[OsString]) -> Result<Result<Arguments, Failure>, clap::Error> {
     let mut command = Arguments::command();
     let mut matches = command.try_get_matches_from_mut(words)?;
@@ -45,8 +46,8 @@ pub(crate) fn typed(words: &[OsString]) -> Result<Result<Arguments, Failure>, cl
     Ok(checked.map(|()| typed))
 }
 
-/// Refuses a file whose ending no format of the command has, where no option names the format: nobody wants text in a
-/// file that is named like something else. What has no ending may hold anything.
+/// Rejects a file whose extension matches no format of the command, unless an option sets the
+/// format. A file without an extension may hold any format.
 ///
 /// # Errors
 /// Such a file.
@@ -63,7 +64,7 @@ fn check(command: &Command, typed: &ArgMatches) -> Result<(), Failure> {
     let is_named = |id| matches!(typed.try_get_raw(id), Ok(Some(_)));
     let is_json = matches!(typed.try_get_one::<bool>("json"), Ok(Some(true)));
     let Ok(Some(file)) = typed.try_get_one::<PathBuf>("output") else { return Ok(()) };
-    // The shape of a tool is no format.
+    // The output format of a tool has no extension of its own.
     if is_json || is_named("format") || is_named("shape") {
         return Ok(());
     }
@@ -90,7 +91,7 @@ fn ending(file: &Path) -> Option<String> {
     file.extension()?.to_str().map(str::to_ascii_lowercase)
 }
 
-/// `.txt, .md or .json`, in the order of the formats.
+/// Lists extensions, such as `.txt, .md or .json`, in the order of the formats.
 fn known(formats: &[String]) -> String {
     let first = |format: &String| ENDINGS.into_iter().find(|(_, its)| its == format);
     let endings: Vec<String> =

@@ -1,22 +1,22 @@
-//! Which commands have which of the options that mean the same everywhere: none has one by accident, and none lacks
-//! one by accident.
+//! Test of common options: which commands have options that mean the same everywhere. Each present
+//! or missing option is intentional.
 
 use clap::{Command, CommandFactory};
 
 use super::Arguments;
 
-/// The options in the order of the table's marks.
+/// Common options, in the order of the marks in the table.
 const OPTIONS: [&str; 5] = ["label", "json", "output", "quiet", "format"];
 
-/// What measures: all five.
+/// Commands that measure have all five.
 const MEASURES: &str = "ljoqf";
-/// What prints a page: no label, and no progress that could be in the way.
+/// Commands that print a page have no label, and no progress to suppress.
 const PAGES: &str = "·jo·f";
-/// What others wrote decides: the options of a tool are its own, and assay adds the label of the stored run, and
-/// JSON, where the tool has none or calls it otherwise.
+/// Emulated tools keep their own options. assay adds the label of the stored run, and JSON unless
+/// the tool has its own option for it.
 const TOOLS: &str = "lj···";
 
-/// Every command with the first letters of the options that it has.
+/// All commands with the first letters of the options that they have.
 const TABLE: &[(&str, &str)] = &[
     ("run", MEASURES),
     ("stream", MEASURES),
@@ -30,10 +30,10 @@ const TABLE: &[(&str, &str)] = &[
     ("storage files", MEASURES),
     ("storage clean", PAGES),
     ("vdbench", TOOLS),
-    // One word takes all that fio and IOR take, `--label` among it.
+    // A single argument takes all options of fio and IOR, including `--label`.
     ("fio", "·····"),
     ("ior", "·····"),
-    // `-f` is iperf3's, whose long name is `--format`: a unit of rates.
+    // `-f` is iperf3's `--format`, the unit of rates.
     ("iperf3", "lj··f"),
     ("qperf", TOOLS),
     ("ping", "lj·q·"),
@@ -43,7 +43,7 @@ const TABLE: &[(&str, &str)] = &[
     ("plan anf", PAGES),
     ("doctor", "·joqf"),
     ("import", "ljo·f"),
-    // Those with the label.
+    // Filter by label.
     ("list", "ljo·f"),
     ("show", PAGES),
     ("rm", PAGES),
@@ -52,10 +52,10 @@ const TABLE: &[(&str, &str)] = &[
     ("compare", PAGES),
     ("references", PAGES),
     ("lint", PAGES),
-    // Those with the label.
+    // Filter by label.
     ("history", "ljo·f"),
     ("report", PAGES),
-    // Texts for people and shells alone.
+    // Print only text for people or shells.
     ("help", "·····"),
     ("completions", "·····"),
     ("man", "·····"),

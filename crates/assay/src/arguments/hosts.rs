@@ -1,4 +1,4 @@
-//! What may be typed where other hosts take part.
+//! Options of runs with other hosts.
 
 use std::path::PathBuf;
 
@@ -8,19 +8,21 @@ use clap::{Args, ValueEnum};
 
 use super::{seconds, word};
 
-/// The way to nodes that Slurm gave: a step beside others of the job.
+/// Transport to nodes allocated by Slurm: an additional step of the job.
 const OVER_SLURM: &str = "srun --jobid={job} --overlap -N1 -n1 -w {host}";
 
-/// Other hosts and the way to them.
+/// Hosts and the transport to them.
 #[derive(Debug, Args)]
 pub(crate) struct HostsArguments {
     /// Hosts: a list like vm1,vm[2-24], a fleet file (.toml), a file of lists (with a / in its name), or slurm
     #[arg(long, value_name = "LIST", group = "several", help_heading = "Hosts", value_parser = word())]
     pub(crate) hosts: Option<String>,
-    /// Ask Slurm for nodes by options of salloc, like 'partition=hpc,nodes=24', and give them back
+    /// Allocate nodes from Slurm with options of salloc, like 'partition=hpc,nodes=24', and release
+    /// them at the end
     #[arg(long, value_name = "OPTIONS", group = "several", help_heading = "Hosts")]
     pub(crate) slurm: Option<String>,
-    /// Command that gives a pipe to a process on a host, like 'kubectl exec -i {host} --'; {job} is the job of --slurm
+    /// Command that opens a pipe to a process on a host, like 'kubectl exec -i {host} --'; {job} is
+    /// the job of --slurm
     #[arg(
         long,
         value_name = "COMMAND",
@@ -30,10 +32,11 @@ pub(crate) struct HostsArguments {
         help_heading = "Hosts"
     )]
     pub(crate) via: String,
-    /// An assay of this version for hosts of another kind of machine, told by its file; may be repeated
+    /// Executable of this version of assay for hosts of another architecture, which is read from
+    /// the file; repeatable
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) binary: Vec<PathBuf>,
-    /// How long a host may take to answer
+    /// Maximum time that a host may take to answer
     #[arg(
         long,
         value_name = "TIME",
@@ -45,12 +48,12 @@ pub(crate) struct HostsArguments {
     pub(crate) host_deadline: f64,
 }
 
-/// A run on several hosts.
+/// Options of a run on several hosts.
 #[derive(Debug, Args)]
 pub(crate) struct FleetArguments {
     #[command(flatten)]
     pub(crate) hosts: HostsArguments,
-    /// What becomes of the run when a host fails
+    /// Action if a host fails
     #[arg(
         long,
         value_enum,
@@ -60,7 +63,7 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) on_host_failure: OnHostFailure,
-    /// How long a case may take on any host [default: as long as it does, if others take as long]
+    /// Maximum time of a case on any host [default: no limit while other hosts take as long]
     #[arg(
         long,
         value_name = "TIME",
@@ -69,15 +72,16 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) case_deadline: Option<f64>,
-    /// Write the hosts that are lost, worse than their peers or beyond a limit to this file, in one line, as
-    /// `scontrol update NodeName=$(cat FILE) State=DRAIN Reason=assay` takes them
+    /// Write hosts that are lost, worse than their peers or beyond a limit to this file, in one
+    /// line for `scontrol update NodeName=$(cat FILE) State=DRAIN Reason=assay`
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) drain_list: Option<PathBuf>,
-    /// Name hosts that miss the thresholds of this file (docs/references.md: gate entries with at_least or at_most)
+    /// Report hosts that miss the thresholds of this file (docs/references.md: gate entries with
+    /// at_least or at_most)
     #[arg(long, value_name = "FILE", requires = "several", help_heading = "Hosts")]
     pub(crate) limits: Option<PathBuf>,
-    /// Machines that reach the hosts by --via, an equal part each, and hand on what they say: beyond some thousand
-    /// hosts, or where this one has no way to them
+    /// Machines that reach the hosts by --via, an equal part each, and relay their messages: for
+    /// thousands of hosts, or for hosts that this machine cannot reach
     #[arg(
         long,
         value_name = "LIST",
@@ -86,7 +90,8 @@ pub(crate) struct FleetArguments {
         help_heading = "Hosts"
     )]
     pub(crate) relays: Option<String>,
-    /// Measure the network, RDMA or MPI from one host to another: pairs like a:b,c:d; with a + between them together
+    /// Measure the network, RDMA or MPI from one host to another: pairs like a:b,c:d; pairs joined
+    /// by + run at the same time
     #[arg(
         long,
         value_name = "LIST",
@@ -107,14 +112,14 @@ pub(crate) struct FleetArguments {
     pub(crate) matrix: Option<MatrixArgument>,
 }
 
-/// Which pairs of hosts.
+/// Selection of pairs of hosts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MatrixArgument {
     /// From every host to every other one, pair by pair
     All,
     /// From every host to the next one, pair by pair
     Ring,
-    /// The same in two or three rounds of pairs that share no host and measure together
+    /// Like ring, in two or three rounds of pairs that share no host and are measured together
     #[value(alias = "neighbors")]
     Neighbours,
     /// From the first half of the hosts to the second half, all at once
@@ -132,17 +137,17 @@ impl MatrixArgument {
     }
 }
 
-/// What becomes of a run of which a host fails.
+/// Action after the failure of a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnHostFailure {
-    /// It goes on with the others
+    /// Continue with the others
     Continue,
-    /// It ends; what was measured to its end is kept
+    /// Stop the run; keep completed measurements
     Stop,
 }
 
 impl HostsArguments {
-    /// Whether other hosts are asked for.
+    /// Whether other hosts are requested.
     pub(crate) const fn are_several(&self) -> bool {
         self.hosts.is_some() || self.slurm.is_some()
     }

@@ -1,4 +1,4 @@
-//! In which language a page is written: words, numbers and units.
+//! Language options of a page: words, numbers and units.
 
 use std::env;
 
@@ -6,23 +6,23 @@ use assay_model::near::nearest;
 use assay_report::locale::{Language, Locale};
 use clap::{Args, ValueEnum};
 
-/// Whose words a page is written in.
+/// Language of a page.
 #[derive(Debug, Args)]
 pub(crate) struct LanguageArguments {
     /// Language of the page: en, ru, fr, cs, zh-Hans, ko, ja, de, es, or auto for that of the
     /// environment [default: en with invariant units]
     #[arg(long, value_name = "TAG", value_parser = language)]
     locale: Option<Locale>,
-    /// How units and numbers are written
+    /// Style of units and numbers
     #[arg(long, value_enum, default_value_t = Units::Local, requires = "locale")]
     units: Units,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Units {
-    /// As the language does: Go/s, ГБ/с
+    /// As usual in the language: Go/s, ГБ/с
     Local,
-    /// As machine formats do, with a decimal point and without digit grouping
+    /// As in machine-readable formats, with a decimal point and without digit grouping
     Invariant,
 }
 
@@ -38,20 +38,22 @@ impl LanguageArguments {
     }
 }
 
-/// What the environment asks for, by the first of its variables that is set; `None` where it is none of ours.
+/// Returns the locale of the first environment variable that is set, or `None` if it is not
+/// supported.
 fn of_environment() -> Option<Locale> {
     let names = ["LC_ALL", "LC_MESSAGES", "LANG"];
     let set = names.into_iter().filter_map(|name| env::var(name).ok());
     Locale::of(&set.into_iter().find(|value| !value.is_empty())?)
 }
 
-/// What commands say on a terminal: the language of the environment. English keeps the units of machine formats, so
-/// that what scripts cut out of it stays as it is.
+/// Returns the language of terminal output, that of the environment. English keeps the units of
+/// machine-readable formats, so that scripts can rely on them.
 pub(crate) fn of_terminal() -> Language {
     of_environment().filter(|it| *it != Locale::En).map_or(Language::INVARIANT, Language::of)
 }
 
-/// A language by its tag; `auto` is that of the environment, and English where it names none of ours.
+/// Parses a language tag. `auto` selects the language of the environment, or English if that is not
+/// supported.
 fn language(tag: &str) -> Result<Locale, String> {
     if tag == "auto" {
         return Ok(of_environment().unwrap_or(Locale::En));
@@ -64,7 +66,8 @@ fn language(tag: &str) -> Result<Locale, String> {
     })
 }
 
-/// What readers of a language that is not here may read: another script of it, or the nearest relative.
+/// Returns a supported language close to an unsupported one: another script of it, or its nearest
+/// relative.
 fn akin(tag: &str) -> Option<&'static str> {
     let language = tag.split(['-', '_', '.', '@']).next().unwrap_or_default();
     match language.to_lowercase().as_str() {

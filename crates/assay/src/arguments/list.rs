@@ -1,4 +1,4 @@
-//! What may be typed after `list`.
+//! Options of `assay list`.
 
 use clap::Args;
 use jiff::civil::Date;
@@ -21,7 +21,8 @@ pub(crate) struct ListArguments {
     /// Only runs of this host
     #[arg(long, value_name = "HOST")]
     pub(crate) host: Option<String>,
-    /// Also runs without a result: everything in them failed, or they ended before anything was measured
+    /// Also list runs without a result: everything in them failed, or they ended before the first
+    /// measurement
     #[arg(long)]
     pub(crate) all: bool,
     #[command(flatten)]
@@ -30,7 +31,8 @@ pub(crate) struct ListArguments {
     pub(crate) store: StoreArguments,
 }
 
-/// As runs write when they began, or a day, which sorts before all times of it.
+/// Parses a day or a time before now into the timestamp format of runs. A bare day sorts before all
+/// its times.
 fn since(text: &str) -> Result<String, String> {
     if let Ok(day) = text.parse::<Date>() {
         return Ok(day.to_string());

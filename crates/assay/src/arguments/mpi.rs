@@ -1,4 +1,4 @@
-//! What may be typed after `mpi`: OSU's options with OSU's meaning, and assay's own.
+//! Options of `assay mpi`: OSU's options with OSU's meaning, and assay's own.
 
 use std::path::PathBuf;
 
@@ -14,16 +14,17 @@ use assay_console::options::KeepArguments;
 
 #[derive(Debug, Args)]
 pub(crate) struct MpiArguments {
-    /// What to measure, named like OSU's programs
+    /// Benchmark, named like OSU's programs
     #[arg(value_name = "BENCHMARK", value_parser = test())]
     pub(crate) test: MpiTest,
-    /// Method: assay's keeps every batch and gives intervals; OSU's gives one figure
+    /// Method: assay's records every batch and gives intervals; OSU's gives one figure
     #[arg(long, value_enum, default_value_t = Preset::Assay)]
     pub(crate) preset: Preset,
-    /// Message sizes, like 1:4MiB, :8KiB, or 1MiB for the maximum alone [default: as OSU]
+    /// Message sizes, like 1:4MiB, :8KiB, or 1MiB for the maximum only [default: as OSU]
     #[arg(short = 'm', long = "message-size", value_name = "MIN:MAX", value_parser = sizes)]
     pub(crate) sizes: Option<Sizes>,
-    /// Iterations timed together [default: assay as many as fit a millisecond, otherwise as OSU]
+    /// Iterations timed together [default: with assay's method as many as fit a millisecond,
+    /// otherwise as OSU]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub(crate) iterations: Option<u64>,
     /// Warm-up iterations, not timed [default: as OSU]
@@ -81,7 +82,7 @@ pub(crate) struct MpiArguments {
     pub(crate) refused: RefusedArguments,
 }
 
-/// Whose method.
+/// Measurement method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
     /// Batches until the median is known to 1 %, and single messages
@@ -95,7 +96,7 @@ pub(crate) enum Preset {
 }
 
 impl Preset {
-    /// As it is stored.
+    /// Returns the preset in its stored form.
     pub(crate) const fn stored(self) -> MpiPreset {
         match self {
             Self::Assay => MpiPreset::Assay,
@@ -105,7 +106,7 @@ impl Preset {
     }
 }
 
-/// Where the messages of a window lie, in OSU's words.
+/// Buffers of the messages in a window, in OSU's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum BufferNumber {
     /// One buffer for all
@@ -114,7 +115,7 @@ pub(crate) enum BufferNumber {
     Multiple,
 }
 
-/// What reductions sum, in OSU's words.
+/// Element type of reductions, in OSU's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ElementType {
     /// 32-bit integers
@@ -123,12 +124,12 @@ pub(crate) enum ElementType {
     /// Single precision
     #[value(name = "mpi_float", alias = "float")]
     Float,
-    /// Bytes: everything but reductions
+    /// Bytes, for all operations but reductions
     #[value(name = "mpi_char", alias = "char")]
     Byte,
 }
 
-/// Smallest and largest message; what is not given is the preset's.
+/// Range of message sizes; bounds that are not given are the preset's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sizes {
     pub(crate) minimum_bytes: Option<u64>,
@@ -141,7 +142,7 @@ fn test() -> impl TypedValueParser<Value = MpiTest> {
         .map(|name| MpiTest::from_name(&name).expect("only these names are accepted"))
 }
 
-/// `MIN:MAX`, `MIN:`, `:MAX`, or the largest alone, as OSU has it.
+/// Parses `MIN:MAX`, `MIN:`, `:MAX`, or a maximum only, as OSU does.
 fn sizes(text: &str) -> Result<Sizes, String> {
     let size = |text: &str| -> Result<Option<u64>, String> {
         match text {

@@ -1,9 +1,9 @@
-//! Options of OSU's programs that `assay mpi` does not have: each is refused by name with the reason and an
-//! alternative, so that an OSU command line never means something else.
+//! Options of OSU's programs that `assay mpi` does not support. Each is rejected by name with a
+//! reason and an alternative, so that an OSU command line never means something else.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 
-/// An option with the reason why it is refused, and what to do instead.
+/// Unsupported option, with the reason and an alternative.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Refusal {
     pub(crate) option: char,
@@ -13,14 +13,14 @@ pub(crate) struct Refusal {
     pub(crate) instead: &'static str,
 }
 
-/// What follows an option.
+/// Value of an option.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    /// Nothing.
+    /// No value.
     None,
-    /// Anything, and all of it is refused.
+    /// Any value; all are rejected.
     Any,
-    /// Anything, and this asks for what assay does anyway.
+    /// Any value; all are rejected except this one, which is what assay does.
     AnyBut(&'static str),
 }
 
@@ -107,7 +107,7 @@ const fn refusal(
 }
 
 impl Refusal {
-    /// Hidden from the help: it only waits to be refused.
+    /// Returns the option for clap, hidden from the help.
     fn argument(&self) -> Arg {
         let action = match self.value {
             Value::None => ArgAction::SetTrue,
@@ -126,7 +126,7 @@ impl Refusal {
     }
 }
 
-/// The first of the options that was given.
+/// First unsupported option on the command line.
 #[derive(Debug)]
 pub(crate) struct RefusedArguments {
     pub(crate) first: Option<Refusal>,

@@ -1,4 +1,4 @@
-//! What may be typed after `run` for suites that ask something of MPI.
+//! Options of `assay run` for suites with MPI benchmarks.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::mpi::Preset;
 
-/// All options have no meaning for suites without MPI, and are refused there.
+/// MPI options; rejected for suites without MPI benchmarks.
 #[derive(Debug, Args)]
 pub(crate) struct MpiRunArguments {
     /// Installation prefix of an MPI; repeatable [default: all that are found]
@@ -27,7 +27,7 @@ pub(crate) struct MpiRunArguments {
     /// Smallest and largest message, like 0:4MiB [default: as OSU's test of that name]
     #[arg(long, value_name = "MIN:MAX", value_parser = sizes, help_heading = "MPI")]
     pub(crate) sizes: Option<(u64, u64)>,
-    /// Where ranks run: same-core, same-cache, same-socket, across-sockets, node, pairs
+    /// Placement of ranks: same-core, same-cache, same-socket, across-sockets, node, pairs
     #[arg(
         long = "placement",
         value_name = "PLACE",
@@ -41,12 +41,12 @@ pub(crate) struct MpiRunArguments {
     /// Method: assay's batches, or one figure per launch as OSU
     #[arg(long, value_enum, help_heading = "MPI")]
     pub(crate) preset: Option<Preset>,
-    /// Which ABI to use when a library has two
+    /// ABI to use if a library has two
     #[arg(long, value_enum, help_heading = "MPI")]
     pub(crate) abi: Option<InterfacesArgument>,
 }
 
-/// Binary interfaces of libraries that have their maker's own and that of the MPI 5 standard.
+/// ABIs of libraries that have both their own one and that of MPI 5.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum InterfacesArgument {
     /// The library's own ABI, as programs compiled with its mpicc use it
@@ -68,13 +68,13 @@ impl InterfacesArgument {
 }
 
 impl MpiRunArguments {
-    /// One of the options that tell launchers where their ranks run.
+    /// Returns an option that was given and controls on which CPUs or hosts ranks run.
     pub(crate) fn first_of_hosts(&self) -> Option<&'static str> {
         let of_hosts = ["--mpi-hosts", "--hostfile", "--launcher", "--placement", "--ranks"];
         self.given().find(|option| of_hosts.contains(option))
     }
 
-    /// One of the options that were given.
+    /// Returns the first option that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         self.given().next()
     }
@@ -95,7 +95,7 @@ impl MpiRunArguments {
     }
 }
 
-/// `8:4096`, `0:4MiB`; one size alone is smallest and largest.
+/// Parses a range of sizes, `8:4096` or `0:4MiB`; a single size is both minimum and maximum.
 fn sizes(text: &str) -> Result<(u64, u64), String> {
     let size = |text: &str| match text.parse::<u64>() {
         Ok(bytes) => Ok(bytes),

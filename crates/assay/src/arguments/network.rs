@@ -1,4 +1,4 @@
-//! What may be typed after `net`.
+//! Options of `assay net`.
 
 use assay_fleet::root::Root;
 use assay_kernels::network::socket;
@@ -21,20 +21,20 @@ pub(crate) enum NetCommand {
     Throughput(ThroughputArguments),
     /// Round-trip latency of messages; the far end runs `assay iperf3 -s` or `qperf`
     Latency(LatencyArguments),
-    /// Round-trip latency at a fixed rate (open loop), from when each message was due
+    /// Round-trip latency at a fixed rate (open loop), counted from when each message was due
     RequestResponse(RequestResponseArguments),
 }
 
-/// Where to, and for how long.
+/// Far end and measured time.
 #[derive(Debug, Args)]
 pub(crate) struct WhereArguments {
-    /// The far end [default: this machine over loopback]
+    /// Far end [default: this machine over loopback]
     #[arg(value_name = "HOST", value_parser = super::host)]
     pub(crate) host: Option<String>,
     /// Port of the far end [default: 5201 for throughput, 19765 then 5201 for latency]
     #[arg(short, long, requires = "host", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: Option<u16>,
-    /// How long to measure, like 10s
+    /// Measured time, like 10s
     #[arg(long = "for", value_name = "TIME", value_parser = whole_seconds, default_value = "10s", conflicts_with = "budget")]
     pub(crate) length: f64,
     /// UDP instead of TCP
@@ -78,7 +78,7 @@ pub(crate) struct LatencyArguments {
     /// Busy-poll the device queue for this long, like 50us (SO_BUSY_POLL)
     #[arg(long, value_name = "TIME", value_parser = busy_poll_us)]
     pub(crate) busy_poll: Option<u32>,
-    /// Number of TCP streams that load the link meanwhile
+    /// Number of TCP streams that load the link during the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
     #[command(flatten)]
@@ -95,7 +95,7 @@ pub(crate) struct RequestResponseArguments {
     /// Size of one message, like 64B or 8k
     #[arg(long, value_name = "SIZE", default_value = "1B")]
     pub(crate) message_size: Bytes,
-    /// Number of TCP streams that load the link meanwhile
+    /// Number of TCP streams that load the link during the measurement
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) load_streams: u32,
     #[command(flatten)]
@@ -108,7 +108,7 @@ fn way(text: &str) -> Result<Direction, String> {
     found.map(|(_, way)| way).ok_or_else(|| format!("`{text}` is none of send, receive, both"))
 }
 
-/// Both protocols count whole seconds.
+/// Parses a duration of at least a second: both protocols use whole seconds.
 fn whole_seconds(text: &str) -> Result<f64, String> {
     match super::seconds(text)? {
         length if length < 1.0 => {
@@ -118,7 +118,7 @@ fn whole_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// A name that this kernel takes; what it does not have yet it may load for it.
+/// Checks an algorithm by setting it, since the kernel may load its module on demand.
 fn congestion(text: &str) -> Result<String, String> {
     let names = || Root::machine().text("proc/sys/net/ipv4/tcp_available_congestion_control");
     match socket::takes_congestion(text) {
@@ -140,10 +140,10 @@ fn messages_per_s(text: &str) -> Result<f64, String> {
     }
 }
 
-/// More than a thousand times the links that are sold (100 and 400 Gbit/s): a slip of the pen.
+/// Plausibility limit: about 250 times the fastest links on the market (400 Gbit/s).
 const MOST_BIT_PER_S: f64 = 100e12;
 
-/// With its unit: `1G` could as well be bytes.
+/// Parses a rate with its unit, which is required: `1G` could also mean bytes.
 pub(super) fn bit_rate(text: &str) -> Result<u64, String> {
     let unit =
         text.trim().trim_start_matches(|c: char| c.is_ascii_digit() || ".e+_".contains(c));

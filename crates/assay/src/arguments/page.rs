@@ -1,4 +1,4 @@
-//! In which format a page is asked for, and where it goes.
+//! Options for the format and the file of a page.
 
 use std::path::{Path, PathBuf};
 
@@ -7,10 +7,10 @@ use clap::{Args, ValueEnum};
 
 use super::ending;
 
-/// In which format a page is written, and where to.
+/// Format of a page, and the file to write it to.
 #[derive(Debug, Args)]
 pub(crate) struct PageArguments {
-    /// Output format [default: that of FILE's ending, or else text]
+    /// Output format [default: by FILE's extension, otherwise text]
     #[arg(long, value_enum)]
     format: Option<Format>,
     /// Print one JSON document, as with --format json
@@ -21,10 +21,10 @@ pub(crate) struct PageArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// The same for an answer that is a few lines: words, or one JSON document for scripts.
+/// Format of a result of a few lines: text, or one JSON document.
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArguments {
-    /// Output format [default: that of FILE's ending, or else text]
+    /// Output format [default: by FILE's extension, otherwise text]
     #[arg(long, value_enum)]
     format: Option<AnswerFormat>,
     /// Print one JSON document, as with --format json
@@ -35,7 +35,8 @@ pub(crate) struct AnswerArguments {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// A file to write to; many tools mean standard output by a dash, and nobody a file of that name.
+/// Returns a parser for output files that rejects `-`, which stands for standard output in many
+/// tools.
 fn file() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|file| {
         if file == Path::new("-") {
@@ -46,13 +47,13 @@ fn file() -> impl TypedValueParser<Value = PathBuf> {
 }
 
 impl AnswerArguments {
-    /// Whether scripts read it.
+    /// Whether the format is JSON.
     pub(crate) fn is_json(&self) -> bool {
         let of_file = || ending::format_of(self.output.as_deref()?);
         self.json || self.format.or_else(of_file) == Some(AnswerFormat::Json)
     }
 
-    /// Whether people read along while it is found out.
+    /// Whether text is printed directly to standard output.
     pub(crate) fn is_read_along(&self) -> bool {
         !self.is_json() && self.output.is_none()
     }
@@ -67,7 +68,7 @@ enum AnswerFormat {
 }
 
 impl PageArguments {
-    /// The format that was asked for, by either option or by the name of the file.
+    /// Returns the requested format, from either option or the file's extension.
     pub(crate) fn format(&self) -> Format {
         if self.json {
             return Format::Json;
@@ -86,13 +87,13 @@ pub(crate) enum Format {
     /// One self-contained page with plots
     Html,
     /// Markdown for publication: front matter, and the tables that vendors print
-    // Of stored runs alone: the helps of `show` and `report` name it.
+    // Only for stored runs; named in the help of `show` and `report`.
     #[value(hide = true)]
     Learn,
     /// One image with all plots
     Svg,
-    /// One row per result, base units
+    /// One row per result, in base units
     Csv,
-    /// The machine-readable result
+    /// Machine-readable result
     Json,
 }

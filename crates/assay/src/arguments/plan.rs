@@ -1,4 +1,4 @@
-//! What may be typed after `plan`: arithmetic before a measurement.
+//! Options of `assay plan`: calculations before a measurement.
 
 use assay_console::options::milliseconds;
 use assay_model::quantity::{Quantity, Unit};
@@ -41,10 +41,10 @@ pub(crate) struct LittleArguments {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("given").required(true).args(["throughput", "quota"])))]
 pub(crate) struct AnfArguments {
-    /// Required throughput, like 4500MiB/s: prints the quota it needs
+    /// Required throughput, like 4500MiB/s: prints the necessary quota
     #[arg(long, value_name = "RATE", value_parser = bandwidth)]
     pub(crate) throughput: Option<f64>,
-    /// Quota, like 10TiB: prints the throughput it gives
+    /// Quota, like 10TiB: prints the resulting throughput
     #[arg(long, value_name = "SIZE", value_parser = quota)]
     pub(crate) quota: Option<f64>,
     /// Service level
@@ -53,7 +53,7 @@ pub(crate) struct AnfArguments {
     /// Kind of volume, which limits its throughput
     #[arg(long, value_enum, default_value_t = Volume::Regular)]
     pub(crate) volume: Volume,
-    /// Round trip to the volume, like 0.5ms: prints the TCP window it needs
+    /// Round trip to the volume, like 0.5ms: prints the necessary TCP window
     #[arg(long, value_name = "TIME", value_parser = milliseconds)]
     pub(crate) round_trip: Option<f64>,
     /// Connections of the mount (nconnect), or of all clients together
@@ -104,7 +104,8 @@ fn rate(text: &str) -> Result<f64, String> {
     positive(text, Unit::IoPerSecond)
 }
 
-/// What is printed as quota can be typed as one: 70.31 TiB are no whole number of bytes.
+/// Parses a quota with a fractional value, as it is printed: 70.31 TiB is not a whole number of
+/// bytes.
 fn quota(text: &str) -> Result<f64, String> {
     if text.trim().ends_with(|last: char| last.is_ascii_digit()) {
         return Err(format!("`{text}` has no unit; write it like `{}TiB`", text.trim()));

@@ -1,4 +1,4 @@
-//! What may be typed after `rdma`: perftest's own options.
+//! Options of `assay rdma`: perftest's own.
 
 pub(crate) mod refused;
 mod rules;
@@ -17,30 +17,32 @@ use clap::{Args, ValueEnum};
 
 use assay_console::options::{self, KeepArguments};
 
-/// perftest's `-a`: 2¹ … 2²³ bytes.
+/// Exponents of the sizes of perftest's `-a`: 2¹ … 2²³ bytes.
 const ALL_SIZES: std::ops::RangeInclusive<u32> = 1..=23;
 
 #[derive(Debug, Args)]
 pub(crate) struct RdmaArguments {
-    /// What to measure; names are those of perftest's programs after ib_
+    /// Test, named like perftest's programs without ib_
     #[arg(value_enum, value_name = "TEST")]
     pub(crate) test: TestName,
-    /// The host that runs the same command without a host; without one, wait for the other end
+    /// Host that runs the same command without a host; without one, wait for the other end
     #[arg(value_name = "HOST", value_parser = |text: &str| options::host(text, Some("-p")))]
     pub(crate) host: Option<String>,
-    /// All sizes from 2 B to 8 MiB
+    /// Measure all sizes from 2 B to 8 MiB
     #[arg(short, long, conflicts_with = "size")]
     pub(crate) all: bool,
-    /// Size of a message in bytes, or as 64K or 1M [default: 2 for latency, 65536 for bandwidth]
+    /// Message size in bytes, or like 64K or 1M [default: 2 for latency, 65536 for bandwidth]
     #[arg(short, long, value_name = "BYTES", value_parser = size)]
     pub(crate) size: Option<u64>,
     /// Number of messages of each size [default: 1000; write-bw: 5000]
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(5..=100_000_000))]
     pub(crate) iters: Option<u64>,
-    /// Measure for so many seconds in place of a number of messages; of latency it prints the mean
+    /// Measure for this many seconds instead of a number of messages; latency tests then print the
+    /// mean
     #[arg(short = 'D', long, value_name = "SECONDS", conflicts_with_all = ["iters", "all"], value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub(crate) duration: Option<u64>,
-    /// With -D: so many seconds at the beginning and at the end do not count [default: a quarter of them]
+    /// With -D: exclude this many seconds at the beginning and at the end [default: a quarter of
+    /// -D]
     #[arg(short = 'f', long, value_name = "SECONDS", requires = "duration")]
     pub(crate) margin: Option<u64>,
     /// RDMA device, like mlx5_0 [default: one with an active link, InfiniBand first, then the fastest]
@@ -49,25 +51,27 @@ pub(crate) struct RdmaArguments {
     /// Port of the device
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) ib_port: u8,
-    /// Index of the GID [default: a RoCE v2 address, of IPv4 if there is one]
+    /// GID index [default: a RoCE v2 address, of IPv4 if there is one]
     #[arg(short = 'x', long, value_name = "N", value_parser = clap::value_parser!(u32).range(..256))]
     pub(crate) gid_index: Option<u32>,
     /// Path MTU in bytes: 256, 512, 1024, 2048 or 4096 [default: the port's]
     #[arg(short, long, value_name = "BYTES", value_parser = mtu)]
     pub(crate) mtu: Option<u32>,
-    /// Copy messages up to this size into the request, if the device can [default: send-lat 236, UD 188; write-lat 220]
+    /// Copy messages up to this size into the request (inline), if the device can [default:
+    /// send-lat 236, UD 188; write-lat 220]
     #[arg(short = 'I', long, alias = "inline_size", value_name = "BYTES", value_parser = clap::value_parser!(u32).range(..=4096))]
     pub(crate) inline_size: Option<u32>,
     /// Bandwidth: requests in flight [default: 128]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(2..=65_536))]
     pub(crate) tx_depth: Option<u64>,
-    /// send-lat, send-bw: memory for so many messages is given to the device before the first arrives [default: 512]
+    /// send-lat, send-bw: number of receives posted before the first message arrives [default: 512]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16_384))]
     pub(crate) rx_depth: Option<u32>,
-    /// Bandwidth: one of so many requests has a notice of completion [default: 100, or half of those in flight]
+    /// Bandwidth: request one completion for this many requests [default: 100, or half of those in
+    /// flight]
     #[arg(short = 'Q', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub(crate) cq_mod: Option<u64>,
-    /// Reads and atomic operations under way at once [default: as many as both devices can]
+    /// Outstanding reads and atomic operations [default: the maximum of both devices]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
     pub(crate) outs: Option<u8>,
     /// Service level, on RoCE the priority, from 0 to 15
@@ -76,31 +80,33 @@ pub(crate) struct RdmaArguments {
     /// Traffic class of packets with a GID; on RoCE DSCP × 4
     #[arg(long, value_name = "N")]
     pub(crate) tclass: Option<u8>,
-    /// A packet counts as lost after 4.096 µs × 2 to the power of N; 0 = never [default: 14, which is 67 ms]
+    /// Retransmit a packet after 4.096 µs × 2 to the power of N; 0 = never [default: 14, which is
+    /// 67 ms]
     #[arg(short = 'u', long, value_name = "N", value_parser = clap::value_parser!(u8).range(..=31))]
     pub(crate) qp_timeout: Option<u8>,
-    /// Bandwidth: connections side by side
+    /// Bandwidth: number of parallel connections (queue pairs)
     #[arg(short, long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=16_384))]
     pub(crate) qp: u32,
-    /// Bandwidth: both ends send at the same time, and their rates are added
+    /// Bandwidth: send from both ends at the same time, and add their rates
     #[arg(short, long)]
     pub(crate) bidirectional: bool,
-    /// write-bw, read-bw: as many requests as are in flight go before each size, and are not counted
+    /// write-bw, read-bw: send as many requests as are in flight before each size, without counting
+    /// them
     #[arg(long = "perform_warm_up")]
     pub(crate) perform_warm_up: bool,
-    /// Kind of connection: RC is reliable and connected, UD are datagrams, for send-lat and send-bw
+    /// Connection type: RC (reliable connected), or UD (datagrams) for send-lat and send-bw
     #[arg(short, long, value_name = "RC|UD", default_value = "RC", value_parser = connection)]
     pub(crate) connection: RdmaConnection,
-    /// TCP port of the far end, for what both ends tell each other
+    /// TCP port of the far end, for the exchange of parameters
     #[arg(short, long, default_value_t = PORT, value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) port: u16,
-    /// Without a host: address to wait on [default: loopback, which no other host reaches]
+    /// Without a host: address to listen on [default: loopback, which other hosts cannot reach]
     #[arg(short = 'B', long, value_name = "ADDRESS", conflicts_with = "host")]
     pub(crate) bind: Option<IpAddr>,
     /// Without a host: serve one test after another until interrupted
     #[arg(long, conflicts_with_all = ["host", "loopback"])]
     pub(crate) forever: bool,
-    /// Measure this machine with itself: both ends in this process
+    /// Measure loopback on this machine: both ends in this process
     #[arg(long, conflicts_with_all = ["host", "bind"])]
     pub(crate) loopback: bool,
     /// Atomic operation: FETCH_AND_ADD
@@ -118,23 +124,23 @@ pub(crate) struct RdmaArguments {
     /// Bandwidth: print no peak (0.00)
     #[arg(short = 'N', long = "noPeak")]
     pub(crate) no_peak: bool,
-    /// Changes nothing: the frequency of the CPU is in no result
+    /// Accepted for compatibility: results do not depend on the CPU frequency
     #[arg(short = 'F', long = "CPU-freq")]
     pub(crate) cpu_freq: bool,
     /// Print one JSON document
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write perftest's JSON as well, into perftest_out.json
+    /// Also write perftest's JSON to perftest_out.json
     #[arg(long = "out_json")]
     pub(crate) out_json: bool,
-    /// Write perftest's JSON as well, into this file
+    /// Also write perftest's JSON to this file
     #[arg(long = "out_json_file", value_name = "FILE")]
     pub(crate) out_json_file: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) keep: KeepArguments,
 }
 
-/// The tests as they are typed.
+/// Tests by their names on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TestName {
     /// Latency of messages: half of a round trip
@@ -168,7 +174,7 @@ impl TestName {
 }
 
 impl RdmaArguments {
-    /// Which device, and how it is used.
+    /// Returns the device with its settings.
     pub(crate) fn device(&self) -> RdmaDevice {
         RdmaDevice {
             name: self.ib_dev.clone(),
@@ -186,22 +192,22 @@ impl RdmaArguments {
         }
     }
 
-    /// Where perftest's JSON goes, if anywhere.
+    /// Returns the path for perftest's JSON, if requested.
     pub(crate) fn perftest_json(&self) -> Option<&Path> {
-        /// perftest's own name for it.
+        /// File name that perftest uses.
         const FILE: &str = "perftest_out.json";
         let usual = self.out_json.then(|| Path::new(FILE));
         self.out_json_file.as_deref().or(usual)
     }
 
-    /// What is measured with the far end.
+    /// Returns the workload, measured with the far end.
     pub(crate) fn workload(&self) -> Result<RdmaWorkload, Failure> {
         let test = self.test.test();
         let is_datagram = self.connection == RdmaConnection::Ud;
         self.check(test)?;
         let mut work = RdmaWorkload::usual(test, self.host.clone());
         if is_datagram && test.is_bandwidth() {
-            // The default of the others does not fit a datagram; perftest takes the path MTU, too.
+            // The other tests' default exceeds a datagram; like perftest, use the path MTU.
             work.sizes = vec![u64::from(self.mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE))];
         }
         work.queue_pairs = self.qp;
@@ -234,7 +240,7 @@ impl RdmaArguments {
     }
 }
 
-/// perftest's: a number, or one of K or M.
+/// Parses a size as perftest does: a number, optionally with K or M.
 fn size(text: &str) -> Result<u64, String> {
     let (digits, factor) = match text.as_bytes().last() {
         Some(b'K') => (&text[..text.len() - 1], 1 << 10),

@@ -1,4 +1,4 @@
-//! What may be typed after `rm` and `prune`.
+//! Options of `assay rm` and `assay prune`.
 
 use clap::{ArgGroup, Args};
 
@@ -6,10 +6,10 @@ use super::{AnswerArguments, StoreArguments};
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArguments {
-    /// Runs, as `assay show` takes them
+    /// Runs, named as for `assay show`
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<String>,
-    /// Only say which runs these are
+    /// Only print which runs would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
@@ -21,10 +21,10 @@ pub(crate) struct RemoveArguments {
 #[derive(Debug, Args)]
 #[command(group(ArgGroup::new("which").required(true).args(["failed"])))]
 pub(crate) struct PruneArguments {
-    /// Runs without a result, because everything in them failed
+    /// Remove runs without a result because everything in them failed
     #[arg(long)]
     pub(crate) failed: bool,
-    /// Only say which runs these are
+    /// Only print which runs would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What may be typed after `storage`, and what every command that writes to storage understands.
+//! Options of `assay storage`, and options of every command that writes to storage.
 
 use std::path::PathBuf;
 
@@ -30,7 +30,7 @@ pub(crate) enum StorageCommand {
     Read(StorageTestArguments),
     /// Write to a file or a device
     Write(StorageTestArguments),
-    /// Read and write
+    /// Read from and write to a file or a device
     Mix(StorageMixArguments),
     /// Create, query, read and remove a tree of files, as mdtest
     Files(StorageFilesArguments),
@@ -89,7 +89,7 @@ pub(crate) struct StorageTestArguments {
     /// Size of files that are created [default: 1 GiB; 100 GiB with --engine null, which creates none]
     #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Bytes>,
-    /// Use the page cache (no O_DIRECT); the result says so
+    /// Use the page cache (no O_DIRECT); the result is marked as buffered
     #[arg(long)]
     pub(crate) buffered: bool,
     #[command(flatten)]
@@ -110,10 +110,11 @@ pub(crate) struct StorageMixArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct StorageFilesArguments {
-    /// Folder that the tree is made in, and removed from
+    /// Folder in which the tree is created, and from which it is removed
     #[arg(value_name = "DIR")]
     pub(crate) anchor: PathBuf,
-    /// What is done, in the order of mdtest [default: mkdir, stat-directory, rmdir, create, stat, read, delete]
+    /// Operations, in the order of mdtest [default: mkdir, stat-directory, rmdir, create, stat,
+    /// read, delete]
     #[arg(
         long,
         value_name = "OPERATION",
@@ -139,7 +140,7 @@ pub(crate) struct StorageFilesArguments {
     /// Number of threads, each with one operation at a time
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) threads: u32,
-    /// Files in random order [default: one after another]
+    /// Access files in random order [default: one after another]
     #[arg(long)]
     pub(crate) random: bool,
     /// Operations per second, as an open loop [default: unlimited]
@@ -148,7 +149,7 @@ pub(crate) struct StorageFilesArguments {
     /// Measured time of each operation, like 60s [default: passes over the whole tree]
     #[arg(long = "for", value_name = "TIME", value_parser = seconds, conflicts_with = "budget")]
     pub(crate) length: Option<f64>,
-    /// fsync every file that was written before it is closed
+    /// fsync every written file before it is closed
     #[arg(long)]
     pub(crate) sync: bool,
     #[command(flatten)]
@@ -157,7 +158,7 @@ pub(crate) struct StorageFilesArguments {
     pub(crate) measuring: MeasuringArguments,
 }
 
-/// What may be overwritten, and what stays.
+/// Permission to overwrite, and files to keep.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StoragePermissions {
     /// Allow overwriting this device, or this file that assay did not create; repeatable
@@ -172,7 +173,7 @@ pub(crate) struct StoragePermissions {
     pub(crate) keep: bool,
 }
 
-/// Where questions about storage go.
+/// Targets of storage benchmarks.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct StorageAimArguments {
     /// File, folder or device for storage benchmarks; repeatable
@@ -189,7 +190,7 @@ pub(crate) struct StorageAimArguments {
 }
 
 impl StorageAimArguments {
-    /// One of the options that were given.
+    /// Returns the first option that was given.
     pub(crate) fn first_given(&self) -> Option<&'static str> {
         let given = [
             ("--target", !self.targets.is_empty()),
@@ -216,7 +217,7 @@ pub(crate) struct StorageCleanArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Engine {
-    /// The best that the kernel supports
+    /// Best engine that the kernel supports
     Auto,
     /// io_uring
     #[value(name = "io_uring")]
@@ -228,7 +229,7 @@ pub(crate) enum Engine {
     Libaio,
     /// Blocking calls, one per thread
     Threads,
-    /// No I/O: the cost of the load generator itself
+    /// No I/O: measures the cost of the load generator itself
     Null,
 }
 
@@ -243,7 +244,7 @@ pub(crate) enum Gaps {
 }
 
 impl StorageTestArguments {
-    /// How often it is measured.
+    /// Returns how the test is repeated.
     pub(crate) const fn course(&self) -> Course {
         match (self.find_rate, self.steady_state) {
             (Some(goal), _) => Course::Search(goal),
@@ -276,7 +277,7 @@ impl Gaps {
     }
 }
 
-/// The operation of this name, which is one of those that are accepted.
+/// Returns the operation of this name, which the parser has validated.
 fn step(name: &str) -> FileStep {
     let all = FileStep::ALL.into_iter();
     all.clone().find(|step| step.name == name).unwrap_or(FileStep::ALL[0])
@@ -286,7 +287,8 @@ fn rate(text: &str) -> Result<f64, String> {
     positive(text, Unit::IoPerSecond)
 }
 
-/// A bare number would be ambiguous between B/s, MB/s and MiB/s, and a size is no rate.
+/// Parses a rate in bytes. A bare number is ambiguous between B/s, MB/s and MiB/s, and a size is
+/// not a rate.
 pub(super) fn bandwidth(text: &str) -> Result<f64, String> {
     let typed = text.trim();
     match typed.chars().last() {

@@ -1,4 +1,4 @@
-//! Wrong input gets an error that says what, why and what to do, and the right exit code.
+//! Errors for wrong input: each states the cause and the remedy and has the right exit code.
 
 use expect_test::{Expect, expect};
 
@@ -11,7 +11,7 @@ fn check(arguments: &[&str], code: i32, expected: &Expect) {
     expected.assert_eq(&outcome.err);
 }
 
-/// Only the beginning, where the rest depends on the machine.
+/// Compares only the beginning of the error, because the rest depends on the machine.
 #[track_caller]
 fn check_beginning(arguments: &[&str], code: i32, expected: &str) {
     let outcome = World::new().assay(arguments).failed_with(code);
@@ -173,7 +173,7 @@ fn wrong_usage_is_2() {
     check_beginning(&["report", "2020"], 2, "error: there are no runs yet");
 }
 
-/// Every number that can be typed is refused in words, none of them those of Rust's standard library.
+/// Malformed values of every kind are rejected without error texts of Rust's standard library.
 #[test]
 fn what_is_no_number_is_refused_in_words() {
     for (words, expected) in [
@@ -219,7 +219,7 @@ fn what_is_no_number_is_refused_in_words() {
             "it is a suite: `assay run compute --dry-run` shows what it measures\n",
         ),
         ("bench", "there is no command `bench`\n  help: `assay help` lists the commands\n"),
-        // Others mean something else by it.
+        // Other tools give these options another meaning.
         ("prune --keep 3", "error: unexpected argument '--keep' found\n\nUsage"),
         ("report --theme dark", "error: unexpected argument '--theme' found\n\nUsage"),
         ("list -o -", "it is written to standard output where -o is left out\n"),
@@ -388,7 +388,7 @@ fn a_suite_file_that_is_wrong_is_3() {
     }
 }
 
-/// A tool that is named and measures none of it was meant for something else, installed or not.
+/// A named tool that measures none of the cases is rejected, whether it is installed or not.
 #[test]
 fn a_tool_that_measures_nothing_of_it_is_refused() {
     for words in
@@ -436,7 +436,7 @@ fn a_library_that_is_none_is_4() {
     assert!(missing.contains("no-such-library"), "{missing}");
     let wrong = outcome(text.to_str().unwrap());
     assert!(wrong.contains("libnotblas.so"), "{wrong}");
-    // The C library is a library, but it multiplies no matrices.
+    // The C library is a library, but it has no matrix multiplication.
     let other = outcome("libc.so.6");
     assert!(other.contains("dgemm"), "{other}");
 }
@@ -452,7 +452,7 @@ fn a_report_that_cannot_be_written_is_4_and_leaves_nothing() {
     assert!(!world.path("missing").exists());
 }
 
-/// What a suite asks and this machine does not have is said before anything is measured, with its line.
+/// A case that this machine cannot run is reported with its line before anything is measured.
 #[test]
 fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
     let world = World::new();
@@ -485,7 +485,7 @@ fn a_dry_run_shows_the_line_that_cannot_be_carried_out() {
     }
 }
 
-/// Options of MPI that no test of the suite uses were meant for another one.
+/// MPI options that no test of the suite uses are rejected.
 #[test]
 fn options_of_mpi_that_a_suite_cannot_use_are_refused() {
     let world = World::new();
@@ -503,7 +503,8 @@ fn options_of_mpi_that_a_suite_cannot_use_are_refused() {
     }
 }
 
-/// The runtime opens /dev/null in place of a closed descriptor, where everything seems to succeed.
+/// The Rust runtime opens /dev/null in place of a closed descriptor, so every write seems to
+/// succeed.
 #[test]
 fn a_closed_standard_output_is_4_where_there_is_something_to_print() {
     let world = World::new();
@@ -518,13 +519,13 @@ fn a_closed_standard_output_is_4_where_there_is_something_to_print() {
         assert_eq!(output.status.code(), Some(4), "{line}: {said}");
         assert!(said.contains("standard output cannot be written"), "{line}: {said}");
     }
-    // Who is silenced on purpose got what was wanted.
+    // Output that is discarded on purpose is no failure.
     let output =
         world.command(&["help", "methods"]).stdout(std::process::Stdio::null()).output();
     assert!(output.unwrap().status.success());
 }
 
-/// A file system with 64 KiB: nothing that looks whole and is not stays there.
+/// Fills a file system of 64 KiB; no incomplete output file may be left on it.
 #[test]
 fn a_full_disk_is_4() {
     let world = World::new();
@@ -582,7 +583,7 @@ fn output_that_nobody_gets_is_4() {
     }
 }
 
-/// A budget is a limit of time, not an order to measure badly: the first repetition always happens.
+/// The budget limits the time, but the first repetition always runs.
 #[test]
 fn the_shortest_budget_still_measures() {
     let outcome =
@@ -603,7 +604,7 @@ fn a_job_file_without_end_is_refused() {
     }
 }
 
-/// Whoever names a file that is not there has mistyped it, whatever the file is for.
+/// A missing file is wrong usage for every command and option.
 #[test]
 fn a_file_that_is_not_there_is_wrong_usage_everywhere() {
     for words in [

@@ -1,4 +1,4 @@
-//! References, gates and the linter as a user meets them.
+//! References, gates and the linter, as a user calls them.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ const FIO: &str = include_str!("../../../assay-adapters/tests/golden/fio/3.33-mi
 const PAGE: &str = include_str!("../../../assay-claims/tests/pages/hc.ko.md");
 const SOURCE: &str = include_str!("../../../assay-claims/tests/pages/hc-2019.en.md");
 
-/// A store with one run of STREAM's, about 31 GB/s.
+/// Returns a store with one imported run of STREAM, about 31 GB/s.
 fn world() -> World {
     let world = World::new();
     world.write("stream.txt", STREAM);
@@ -37,7 +37,8 @@ fn published_figures_have_sources_and_conflicts_stay_side_by_side() {
     assert!(refused.contains("did you mean azure/hbv4"), "{refused}");
 }
 
-/// Words, numbers and units of the language, with the digits of the source; the best of many bounds nothing.
+/// Published figures are localised, keep the digits of their source, and a best-of figure is no
+/// bound.
 #[test]
 fn published_figures_speak_the_language() {
     let world = World::new();
@@ -61,13 +62,13 @@ fn published_figures_speak_the_language() {
 #[test]
 fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
     let world = world();
-    // A guest of two cores is no HB.
+    // A guest with two cores does not reach the figures of an HB.
     let held = world.assay(&["compare", "latest", "azure/hb"]).failed_with(5).out;
     assert!(
         held.replace('\u{a0}', " ").contains("about 260 GB/s") && held.contains("missed"),
         "{held}"
     );
-    // One sample has two digits, as everywhere.
+    // A single sample has two digits, as everywhere.
     let shown = world.assay(&["show", "latest"]).succeeded().out;
     let triad = shown.lines().find(|it| it.trim().starts_with("Triad")).unwrap();
     let value = triad.split("  ").map(str::trim).find(|it| it.ends_with("GB/s")).unwrap();
@@ -101,7 +102,7 @@ fn a_run_is_held_against_a_system_and_against_a_file_of_ones_own() {
     assert!(checked.out.contains("Plan"), "{checked:?}");
 }
 
-/// The verdict stands in the row of the figure that it is about, and one sentence says what missed.
+/// Each verdict is in the row of its figure, and one sentence counts the figures that were missed.
 #[test]
 fn the_verdict_stands_at_the_figure_and_a_sentence_says_how_many_missed() {
     let world = world();
@@ -137,7 +138,8 @@ fn the_verdict_stands_at_the_figure_and_a_sentence_says_how_many_missed() {
     }
 }
 
-/// What cannot be written or drawn is refused before anything is measured, and what is there stays.
+/// Reports that cannot be written or drawn are rejected before anything is measured; existing files
+/// stay.
 #[test]
 fn a_page_that_cannot_be_is_refused_before_measuring() {
     let world = World::new();
@@ -221,7 +223,7 @@ fn what_is_expected_of_a_run_and_whether_to_trust_it_both_count() {
     };
     world.write("low.toml", &claim("1 kFLOP/s"));
     world.write("high.toml", &claim("99999 TFLOP/s"));
-    // One solve, which is never enough to be trusted.
+    // A single solve is never enough to be trusted.
     let words = ["linpack", "--n", "1200", "--budget", "1ms", "--expect"];
     for (more, code) in [
         (&["low.toml"][..], 0),
@@ -232,7 +234,7 @@ fn what_is_expected_of_a_run_and_whether_to_trust_it_both_count() {
         let outcome = world.assay(&[&words[..], more].concat());
         assert_eq!(outcome.code, code, "{more:?}: {outcome:?}");
         let said = "missed: 1 of 1 results stay behind what was published for high.toml";
-        // Beside a document for programs it goes where people read.
+        // With a document for programs on standard output, the sentence goes to standard error.
         let reads = if more.contains(&"--json") { &outcome.err } else { &outcome.out };
         let reads = reads.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(reads.contains(said), code == 5, "{more:?}: {outcome:?}");
@@ -313,7 +315,7 @@ fn a_page_is_linted_for_people_programs_and_code_hosts() {
     assert!(refused.contains("no file `nothing`"), "{refused}");
 }
 
-/// What assay itself writes has nothing that its own linter finds.
+/// The linter finds nothing in a page that assay wrote.
 #[test]
 fn an_own_page_is_clean_and_agrees_with_its_run() {
     let world = world();
@@ -326,7 +328,8 @@ fn an_own_page_is_clean_and_agrees_with_its_run() {
     assert!(found.contains("wrong-unit"), "{found}");
 }
 
-/// In every format and language, also where the page does not say in which it is.
+/// Own pages are clean in every format and language, also where the page does not name its
+/// language.
 #[test]
 fn an_own_page_of_any_language_agrees_with_its_run() {
     let world = world();
@@ -341,7 +344,8 @@ fn an_own_page_of_any_language_agrees_with_its_run() {
                 world.assay(&[&words[..], &["--output", &name]].concat()).succeeded();
                 let found = world.assay(&["lint", &name, "--against", run]).succeeded();
                 assert_eq!((found.out, found.err), Default::default(), "{name}");
-                // A point is no Russian mark, but the run is said as it is.
+                // Invariant units use the decimal point, which is not the Russian decimal mark, but
+                // the values still match the run.
                 world
                     .assay(&[&words[..], &["--output", &name], &invariant].concat())
                     .succeeded();
@@ -351,7 +355,7 @@ fn an_own_page_of_any_language_agrees_with_its_run() {
             }
         }
     }
-    // What differs is found in all of them.
+    // A difference is found in any language.
     let words = ["report", "latest~1", "--format", "learn", "--locale", "ru"];
     let page = world.assay(&words).succeeded().out;
     world.write("other.md", &page.replace("IOPS", "кбит/с"));

@@ -1,11 +1,12 @@
-//! Two conditions: labels, comparisons of stored runs, and commands that switch between them.
+//! Comparison of two conditions: labels, stored runs, and commands that switch between the
+//! conditions.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::program::World;
 
-/// A suite of one quick case that gives enough samples for an interval.
+/// Suite with one quick case that yields enough samples for an interval.
 const SUITE: &str = r#"
 name = "tiny"
 budget = "2s"
@@ -24,7 +25,7 @@ fn world() -> World {
 #[test]
 fn labelled_runs_are_compared_in_every_format() {
     let world = world();
-    // Only the newest of a label would be one run each.
+    // Several runs per label: only the newest of each would be one run each.
     for label in ["on", "off", "on", "off", "on", "off"] {
         world.assay(&["run", "tiny.toml", "--budget", "1s", "--label", label]).succeeded();
     }
@@ -33,7 +34,7 @@ fn labelled_runs_are_compared_in_every_format() {
         (&list["runs"][0]["label"], &list["runs"][1]["label"]),
         (&"off".into(), &"on".into())
     );
-    // No machine exceeds this margin, but a busy one can leave it open whether it does.
+    // No machine exceeds this margin, but a busy one can leave the verdict open.
     let compared = |more: &[&str]| {
         let words = [&["compare", "on", "off", "--margin", "99%"], more].concat();
         let outcome = world.assay(&words);
@@ -58,7 +59,7 @@ fn labelled_runs_are_compared_in_every_format() {
     for (format, sign) in [("markdown", "| ---"), ("html", "<table"), ("csv", "ratio_low")] {
         assert!(compared(&["--format", format]).out.contains(sign), "{format}");
     }
-    // A run that is named twice is one run.
+    // A run that is named twice counts once.
     let twice = world.assay(&["compare", "latest~1,on", "latest", "--json"]);
     let twice: serde_json::Value = serde_json::from_str(&twice.out).unwrap();
     assert_eq!(twice["a"]["runs"].as_array().unwrap().len(), 3);
@@ -84,7 +85,7 @@ fn one_run_each_is_a_ratio_and_no_verdict() {
     assert!(other.err.contains("on both sides"), "{other:?}");
 }
 
-/// What differs in threads is no other machine: the row says both.
+/// Differing thread counts do not make different machines: the row shows both counts.
 #[test]
 fn threads_that_differ_are_said() {
     let world = World::new();
@@ -159,7 +160,7 @@ fn the_list_shows_what_is_asked_for() {
         let listed = world.json(&[&["list", "--json"], words].concat());
         assert_eq!(listed["runs"].as_array().map(Vec::len), Some(expected), "{words:?}");
     }
-    // Runs that are not asked for are there all the same.
+    // Stored runs that the filter excludes are counted.
     let none = world.assay(&["list", "--suite", "other"]).succeeded().out;
     assert!(none.contains("No run matches what was asked for; stored runs: 2."), "{none}");
     let refused = world.assay(&["list", "--since", "yesterday"]).failed_with(2).err;
@@ -204,7 +205,7 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
     let course = ["--turns", "6", "--control", "--seed", "4", "--margin", "99%"];
     let words = [&words.concat(), &course[..]].concat();
     let outcome = world.assay(&words);
-    // A busy machine may leave it open whether two that are the same are.
+    // On a busy machine the verdict may stay open even for equal conditions.
     assert!([0, 6].contains(&outcome.code), "{outcome:?}");
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     for runs in [&document["a"]["runs"], &document["b"]["runs"], &document["control"]] {
@@ -226,7 +227,7 @@ fn conditions_take_turns_and_the_first_one_is_left_behind() {
         reported, expected,
         "a command for every change, and the first condition at the end"
     );
-    // The runs are stored with their places: to compare them later is the same.
+    // The runs are stored with their turns, so a later comparison gives the same result.
     let later = world.assay(&["compare", "one", "two", "--margin", "99%", "--json"]);
     assert_eq!(later.code, outcome.code, "{later:?}");
     let later: serde_json::Value = serde_json::from_str(&later.out).unwrap();
@@ -277,7 +278,8 @@ fn an_interruption_leaves_the_first_condition_behind() {
     assert_eq!(reported(), "one\n", "{err}");
 }
 
-/// Starts two conditions, whose commands tell a file that they were begun; the second waits until it is.
+/// Starts a run with two conditions whose commands write to a file when they begin; waits until it
+/// contains `until`.
 fn switching(world: &World, first: &str, until: &str) -> std::process::Child {
     let words = ["run", "tiny.toml", "--budget", "5s", "--settle", "0s", "--quiet"];
     let switch = ["--seed", "1", "--switch", first, "echo two > told"];
@@ -296,11 +298,11 @@ fn interrupt(child: &std::process::Child) {
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
 }
 
-/// A command back to the first condition that was cut off has not led there: it is run again, to its end.
+/// A switch back to the first condition that was interrupted is run again, to its end.
 #[test]
 fn a_way_back_that_is_interrupted_is_gone_again() {
     let world = world();
-    // The first time it hangs, which is when it is interrupted.
+    // The first attempt hangs, and is interrupted meanwhile.
     let first =
         "[ -e begun ] || { : > begun; echo hangs > told; sleep 1000; }; echo one > told";
     let child = switching(&world, first, "hangs\n");
@@ -315,7 +317,7 @@ fn a_way_back_that_is_interrupted_is_gone_again() {
     }
 }
 
-/// Who does not want to wait for the command back says so again, and it does not go on by itself.
+/// A second interruption ends the command that restores the first condition, with its children.
 #[test]
 fn a_second_interruption_ends_what_was_started() {
     use std::io::Read as _;
@@ -332,7 +334,7 @@ fn a_second_interruption_ends_what_was_started() {
     interrupt(&child);
     assert_eq!(child.wait().unwrap().signal(), Some(2));
     let mut err = String::new();
-    // The end of the pipe is reached when nobody who inherited it is left.
+    // The pipe ends when every process that inherited it has ended.
     child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
     assert!(err.contains("back to A"), "{err}");
     let folder = std::fs::canonicalize(world.path("")).unwrap();
@@ -345,7 +347,7 @@ fn a_second_interruption_ends_what_was_started() {
     }
 }
 
-/// Where nothing matches, that is said once, with what comes nearest, and not result by result.
+/// Without any match, the nearest results are named once instead of listing every result.
 #[test]
 fn runs_without_a_match_are_told_what_keeps_them_apart() {
     let world = World::new();

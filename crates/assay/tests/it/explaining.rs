@@ -1,4 +1,4 @@
-//! Help, man pages and completions: complete, and from one definition.
+//! Help, man pages and completions: complete, and generated from one definition.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,16 +7,16 @@ use expect_test::expect_file;
 
 use crate::program::{World, files_below};
 
-/// The commands that a help text lists, in its order; none where it lists none.
+/// Returns the commands that a help text lists, in its order; empty without such a list.
 fn listed(help: &str) -> Vec<&str> {
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
     let entries = lines.take_while(|line| !line.is_empty());
-    // What is further to the right goes on with the description above it.
+    // Deeper indented lines continue the description above them.
     let names = entries.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     names.filter(|name| !name.is_empty()).collect()
 }
 
-/// Help of these words and of every command below them.
+/// Appends the help of a command and of all its subcommands to `text`.
 fn reference(world: &World, words: &[&str], text: &mut String) {
     let help = match words {
         [command] => world.assay(&["help", command]),
@@ -29,7 +29,7 @@ fn reference(world: &World, words: &[&str], text: &mut String) {
     }
 }
 
-/// Commands and topics, as the program knows them.
+/// Returns the commands and the topics that the program lists.
 fn commands_and_topics(world: &World) -> (Vec<String>, Vec<String>) {
     let help = world.assay(&["--help"]).succeeded().out;
     let refused = world.assay(&["help", "nonsense"]).failed_with(2).err;
@@ -40,8 +40,8 @@ fn commands_and_topics(world: &World) -> (Vec<String>, Vec<String>) {
     (commands, topics)
 }
 
-/// The reference in `docs/` is what the program says; a changed option changes it, and no command is
-/// without its section, because the program itself lists them.
+/// The reference in `docs/` equals the program's help. Every command has its section, because the
+/// program itself lists the commands.
 #[test]
 fn the_reference_in_the_documentation_is_what_help_says() {
     let world = World::new();
@@ -75,7 +75,7 @@ fn the_reference_in_the_documentation_is_what_help_says() {
 fn every_command_has_a_man_page_and_every_shell_its_completions() {
     let world = World::new();
     let (commands, topics) = commands_and_topics(&world);
-    // What is no command must be explained as a topic, or else it was lost from the help.
+    // A name that is no command must be a topic; otherwise it is missing from the help.
     assert_eq!(topics, ["methods", "tools", "formats", "suites", "fleet-file", "exit-codes"]);
     for command in &commands {
         let page = world.assay(&["man", command]).succeeded().out;
@@ -101,7 +101,8 @@ fn the_example_suite_in_the_help_can_be_planned_as_it_is_printed() {
         .map(|line| line.trim().to_owned() + "\n")
         .collect();
     world.write("mine.toml", &example);
-    // As it is printed, on any machine; with a target all of its storage, too.
+    // The printed suite can be planned on any machine; with a target, its storage cases are planned
+    // too.
     let plan = world.json(&["run", "mine.toml", "--dry-run", "--json"]);
     assert_eq!(plan["suite"], "mine");
     let words =

@@ -1,4 +1,5 @@
-//! Names of files are bytes to Linux: every word that may name one takes any.
+//! File names that are not UTF-8: Linux allows any bytes, and so does every argument that may name
+//! a file.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -11,7 +12,7 @@ fn place(world: &World, name: &[u8]) -> PathBuf {
     world.path("").join(OsStr::from_bytes(name))
 }
 
-/// Runs the program with words that are bytes; what it printed comes back.
+/// Runs the program with arguments of arbitrary bytes and returns its standard output.
 #[track_caller]
 fn succeeded(world: &World, words: &[&[u8]]) -> String {
     let mut command = world.command(&[]);
@@ -22,7 +23,8 @@ fn succeeded(world: &World, words: &[&[u8]]) -> String {
     out.into_owned()
 }
 
-/// The words of a line, where `%` is a byte that is no UTF-8, and `+` a space within a word.
+/// Runs a line of arguments, where `%` is a byte that is not UTF-8 and `+` is a space within an
+/// argument.
 #[track_caller]
 fn line(world: &World, line: &str) -> String {
     let byte = |byte| match byte {
@@ -52,7 +54,7 @@ fn file_names_need_not_be_utf_8() {
     assert!(place(&world, b"p\xff.html").metadata().unwrap().len() > 1000);
 }
 
-/// Files of jobs, what they name, and what is written of them; the stored run knows them by the same names.
+/// Job files, the files they name and their output files; the stored run has the same names.
 #[test]
 fn names_of_job_files_and_in_them_need_not_be_utf_8() {
     let world = World::in_memory();
@@ -119,7 +121,8 @@ fn what_results_are_held_against_need_not_have_utf_8_names() {
     }
 }
 
-/// Debian's MPICH as a folder with such a name would have it: launcher, library, and what the ranks are told.
+/// Copies Debian's MPICH to a folder with such a name: launcher, library, and the ranks'
+/// environment.
 #[test]
 fn an_mpi_s_folder_need_not_have_a_utf_8_name() {
     let launcher = std::path::Path::new("/usr/bin/mpiexec.hydra");

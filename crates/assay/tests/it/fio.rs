@@ -1,5 +1,5 @@
-//! `assay fio` beside the real fio, on the same jobs: same keys, same types, figures that agree with
-//! themselves. Files are small and in the test's own folder.
+//! `assay fio` compared with the real fio on the same jobs: same keys, same types, consistent
+//! figures. Files are small and in the test's own folder.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::program::World;
 
 const MIB: u64 = 1 << 20;
 
-/// Two groups: a mix of two clones, and a sequential write that is done by its size.
+/// Job with two groups: a mix of two clones, and a sequential write that ends by its size.
 const JOB: &str = "[global]\nioengine=psync\nsize=2m\nthread\n\
                    [mix]\nrw=randrw\nrwmixread=50\nbs=8k\nnumjobs=2\ngroup_reporting\n\
                    time_based\nruntime=1\nfilename=mix\n\
@@ -20,15 +20,15 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(&text[start..]).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The document of the real fio; `None` where it is not installed.
+/// Returns the output of the real fio; `None` where it is not installed.
 fn real(world: &World, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new("fio");
     let output = command.args(arguments).current_dir(world.path("")).output().ok()?;
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// Every path in a document with the type of what is there; percentiles by their names, disks by
-/// their keys, options not at all: the real fio tells those of the process, too.
+/// Collects every path in a document with the type of its value: percentiles by name, disks by key.
+/// Options are skipped, because the real fio also lists those of the process.
 fn shape(value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(_) if path.ends_with(" options") => found.push(path.to_owned()),
@@ -52,7 +52,7 @@ fn shape(value: &Value, path: &str, found: &mut Vec<String>) {
     }
 }
 
-/// What holds in every document of fio, whoever wrote it.
+/// Checks invariants of every fio document, from assay or the real fio.
 fn check_figures(document: &Value) {
     for job in document["jobs"].as_array().unwrap() {
         assert_eq!(job["error"], 0);
@@ -63,7 +63,7 @@ fn check_figures(document: &Value) {
                 continue;
             }
             let seconds = number("runtime") / 1e3;
-            // A time in whole milliseconds says little about less than a tenth of a second.
+            // Whole milliseconds are too coarse for less than a tenth of a second.
             let near = |one: f64, other: f64| seconds < 0.1 || (one / other - 1.0).abs() < 0.01;
             assert!(near(number("bw_bytes"), number("io_bytes") / seconds), "{side:#}");
             assert!(near(number("iops"), number("total_ios") / seconds), "{side:#}");
@@ -108,7 +108,7 @@ fn the_document_has_the_keys_and_types_of_fios_own() {
     let (mut expected, mut found) = (vec![], vec![]);
     shape(&real, "", &mut expected);
     shape(&ours, "", &mut found);
-    // A file system without a device has no disk to report.
+    // A file system without a device has no disk statistics.
     let plain = |path: &String| !path.contains("disk_util");
     expected.retain(plain);
     found.retain(plain);
@@ -135,7 +135,8 @@ fn words_are_enough_and_files_stay_unless_unlinked() {
     assert!(!world.path("some.0.0").exists());
 }
 
-/// On a terminal alone, after everything else: what a tool says on a pipe, scripts read.
+/// The hint is printed last and on a terminal only, because scripts parse what a tool prints to a
+/// pipe.
 #[test]
 fn people_hear_where_the_run_is_stored() {
     let world = World::new();
@@ -228,7 +229,7 @@ fn an_interrupted_run_tells_what_it_measured() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // The file is laid out before the first I/O that counts.
+    // The file is laid out before the first measured I/O.
     let reader = BufReader::new(child.stderr.as_mut().unwrap());
     assert!(reader.lines().map_while(Result::ok).any(|line| line.contains("laying out")));
     std::thread::sleep(std::time::Duration::from_millis(1000));
@@ -250,7 +251,7 @@ fn an_interrupted_run_tells_what_it_measured() {
     assert_eq!(world.json(&["list", "--json"])["runs"][0]["status"], "interrupted");
 }
 
-/// What a job does besides, in figures that are known beforehand.
+/// Syncs, trims, several files and pauses, with figures known in advance.
 #[test]
 fn what_jobs_do_besides_is_counted() {
     let run = |line: &str| {
@@ -322,7 +323,7 @@ fn an_io_that_takes_too_long_ends_the_job_with_an_error() {
 const MIX: &str = "[global]\nsize=1m\nbs=4k\ntime_based\nruntime=700ms\nbwavgtime=100\n\
                    [mix]\nrw=randrw\nrwmixread=${SHARE}\nioengine=libaio\niodepth=4\n";
 
-/// Groups behind each other, two of one name, and a file that another file includes.
+/// Consecutive groups, two jobs of one name, and an included file.
 const GROUPS: &str = "[global]\nsize=1m\ninclude more.fio\n\
                       [a]\nrw=write\nfsync=16\n[b]\nrw=read\n\
                       [a]\nstonewall\nrw=randread\n[check]\nstonewall\nrw=write\nverify=crc32c\n";
@@ -330,7 +331,7 @@ const GROUPS: &str = "[global]\nsize=1m\ninclude more.fio\n\
 const CLONES: &str = "[many]\nrw=randread\nsize=512k\nnumjobs=3\ngroup_reporting\nrandrepeat=0\n\
                       nrfiles=2\npercentile_list=50:99.5\nwrite_lat_log=x\n";
 
-/// Whatever is asked of the machine changes between the run and its being shown.
+/// Environment, job files and data files change between the run and `show`.
 #[test]
 fn what_is_shown_is_what_was_printed_byte_for_byte() {
     for (nth, job) in [MIX, GROUPS, CLONES].into_iter().enumerate() {
@@ -392,7 +393,7 @@ fn a_run_is_stored_listed_compared_and_reported_unless_told_not_to_be() {
     assert_eq!(world.json(&["list", "--json"])["runs"].as_array().unwrap().len(), 0);
     let both = run("--no-store --store=x").failed_with(2);
     assert!(both.err.contains("--no-store is given"), "{}", both.err);
-    // A name of the store is a file: nothing is measured.
+    // The store's name is taken by a file: nothing is measured.
     world.write("taken", "");
     run("--store=taken --filename=never").failed_with(4);
     assert!(!world.path("never").exists());
@@ -426,7 +427,7 @@ fn a_run_with_errors_is_stored_as_one() {
     assert!(parsed(&outcome.out)["jobs"][0]["error"].as_u64().unwrap() > 0);
     let run = world.json(&["show", "latest", "--json"]);
     assert_eq!(run["failures"][0]["id"], "io-failed", "{run:#}");
-    // A phase that cannot take place has no results, and the others have theirs.
+    // A phase that cannot run has no results; the others have theirs.
     let line = "fio --name=odd --rw=read --bs=1000 --direct=1 --size=1m \
                 --name=fine --stonewall --direct=0 --bs=4k --rw=read --size=1m";
     world.write("odd.0.0", &"x".repeat(1 << 20));
@@ -442,7 +443,7 @@ fn a_run_with_errors_is_stored_as_one() {
             "SKIPPED what cannot take place: this file system takes any size of direct I/O"
         );
     }
-    // What is refused is no run.
+    // A rejected job is not stored as a run.
     let before = world.json(&["list", "--json"]);
     world.write("mine", &"x".repeat(1 << 20));
     world

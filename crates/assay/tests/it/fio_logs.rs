@@ -1,4 +1,4 @@
-//! fio's logs beside the real fio's, and what draws them.
+//! fio's log files compared with those of the real fio, and the tools that plot them.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -19,7 +19,7 @@ fn logs(folder: &Path) -> BTreeSet<String> {
     names.filter(|name| name.ends_with(".log")).collect()
 }
 
-/// Columns and directions that occur in a log.
+/// Returns the column counts and the directions that occur in a log.
 fn shape(path: &Path) -> (BTreeSet<usize>, BTreeSet<String>) {
     let text = std::fs::read_to_string(path).unwrap();
     let fields = |line: &str| line.split(", ").map(str::to_owned).collect::<Vec<_>>();
@@ -41,7 +41,7 @@ fn logs_have_the_names_and_columns_of_fios_own() {
     ours.assay(&["fio", "job.fio"]).succeeded();
     let found = logs(&ours.path(""));
     assert_eq!(found.len(), 18, "{found:?}");
-    // A disk that stalls leaves windows without I/O, and they have no line.
+    // A disk that stalls leaves windows without I/O, and these have no line.
     for name in ["x_bw.1.log", "x_iops.1.log", "x_lat.log"] {
         let text = std::fs::read_to_string(ours.path(name)).unwrap();
         assert!(text.lines().count() >= 1, "{name}: {text}");
@@ -74,13 +74,13 @@ fn without_windows_every_io_is_a_line() {
     }
 }
 
-/// The programs of fio-plot, where `cargo xtask test` put them.
+/// Returns the folder of the fio-plot programs that `cargo xtask test` installs.
 fn fio_plot() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/fio/fio-plot/bin");
     folder.join("fio-plot").is_file().then_some(folder)
 }
 
-/// `bench-fio` starts a program called fio, which is ours, and `fio-plot` draws what it left behind.
+/// `bench-fio` starts a program called fio, here assay, and `fio-plot` draws its results.
 #[test]
 fn what_starts_and_draws_fio_takes_ours() {
     let Some(programs) = fio_plot() else {

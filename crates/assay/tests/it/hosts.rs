@@ -1,4 +1,4 @@
-//! Many hosts: agents over real ssh and over other commands that give a pipe, and hosts that do not answer.
+//! Runs on many hosts: agents over real ssh and other transports, and hosts that fail.
 
 use std::io::Read as _;
 use std::net::{Ipv4Addr, TcpListener};
@@ -17,7 +17,7 @@ mod groups;
 mod relays;
 mod transports;
 
-/// What the checks found on hosts, in JSON.
+/// Runs `doctor` on hosts and returns its outcome with the parsed JSON.
 fn examined(world: &World, hosts: &str, via: &str) -> (Outcome, Value) {
     let words = ["doctor", "--hosts", hosts, "--via", via, "--host-deadline", "50s", "--json"];
     let outcome = world.assay(&words);
@@ -41,7 +41,7 @@ fn hosts_answer_in_the_order_of_the_list() {
             all.map(|it| it["id"].clone()).collect::<Vec<_>>()
         };
         assert_eq!(ids(host), ids(&alone));
-        // The clock is the same one.
+        // All hosts share one clock.
         let [offset, bound] =
             ["clock_offset_s", "clock_offset_bound_s"].map(|key| host[key].as_f64().unwrap());
         assert!(bound > 0.0 && offset.abs() <= bound + 1e-6, "{offset} {bound}");
@@ -116,7 +116,7 @@ fn a_host_without_an_answer_says_why_and_the_others_are_kept() {
         ],
         "{document:#}"
     );
-    // What it printed first tells whose words they are.
+    // The first lines of the output identify the source of the text.
     for (host, words) in
         [(3, "Use of this system is monitored"), (4, "This account is not available")]
     {
@@ -145,7 +145,8 @@ fn a_host_without_the_program_gets_it_and_keeps_nothing() {
     let world = World::new();
     let copy = world.copy_of_program();
     std::fs::create_dir(world.path("far")).unwrap();
-    // The program is on this side only, as long as it runs; the profile greets.
+    // The program exists only on the near side, and only while it runs; the host's profile prints a
+    // greeting.
     world.write(
         "via.sh",
         "echo Welcome; rm -f other-assay; export TMPDIR=$PWD/far; shift; exec \"$@\"\n",
@@ -173,7 +174,7 @@ fn a_host_of_another_kind_gets_the_program_that_was_named_for_it() {
         );
         return;
     }
-    // One more byte at its end makes it another program that does the same.
+    // An additional byte at its end makes it another program with the same behaviour.
     let mut program = std::fs::read(env!("CARGO_BIN_EXE_assay")).unwrap();
     program.push(0);
     std::fs::write(world.path("other-assay"), program).unwrap();
@@ -205,7 +206,7 @@ fn a_host_of_another_kind_gets_the_program_that_was_named_for_it() {
     assert!(code == Some(2) && said.contains("no program of Linux"), "{said}");
 }
 
-/// What `doctor` says of hosts behind the world's `via.sh`, one of which cannot be asked.
+/// Runs `doctor` through the world's `via.sh` on hosts of which one fails, and returns the JSON.
 fn refused_by_the_first(world: &World, program: &Path, hosts: &str) -> Value {
     let output = Command::new(program)
         .args(["doctor", "--hosts", hosts, "--via", "sh via.sh {host}", "--json"])
@@ -220,7 +221,7 @@ fn refused_by_the_first(world: &World, program: &Path, hosts: &str) -> Value {
 #[test]
 fn a_host_whose_disk_is_full_says_so_and_the_other_is_kept() {
     let world = World::new();
-    // No folder of the host holds the program: each is a file system of one mebibyte of its own.
+    // No folder of the host can hold the program: each is its own file system of one mebibyte.
     let folders = ["/dev/shm", "/var/tmp", "/tmp"];
     let mounts = folders.map(|it| format!("mount -t tmpfs -o size=1m assay {it}"));
     let probe = Command::new("unshare").args(["-m", "sh", "-c", &mounts.join(" && ")]).status();
@@ -255,13 +256,14 @@ fn an_agent_ends_with_its_pipe() {
     assert!(agent.wait().unwrap().success());
 }
 
-/// Two cases: one in memory, one that makes a file.
+/// Suite with two cases: one in memory, one that creates a file.
 const TWO: &str = "name = \"two\"\nbudget = \"200ms\"\n\
     [[measure]]\nbenchmark = \"memory.stream\"\nplacement = [\"node\"]\nbytes = \"1MiB\"\n\
     [[measure]]\nbenchmark = \"storage\"\noperation = \"read\"\npattern = \"random\"\n\
     bytes = [\"4KiB\"]\nsize = \"1MiB\"\nbuffered = true\nengine = \"threads\"\n";
 
-/// A world with that suite, and a way to hosts: `dies` is killed when it has made its file, `gone` is none.
+/// Returns a world with that suite and a transport: host `dies` is killed once it has created its
+/// file, `gone` does not exist.
 fn world_of_hosts() -> World {
     let world = World::in_memory();
     world.write("two.toml", TWO);
@@ -277,7 +279,7 @@ fn world_of_hosts() -> World {
     world
 }
 
-/// The words of a run in that world.
+/// Returns the arguments of a run in that world.
 fn run<'w>(hosts: &'w str, more: &[&'w str]) -> Vec<&'w str> {
     let words = ["run", "./two.toml", "--hosts", hosts, "--via", "sh via.sh {host}"];
     let deadline = ["--host-deadline", "50s", "--target", "{target}"];
@@ -285,7 +287,7 @@ fn run<'w>(hosts: &'w str, more: &[&'w str]) -> Vec<&'w str> {
 }
 
 impl World {
-    /// Runs it with files next to each other, one for each host.
+    /// Returns the command with a separate target file for each host.
     fn fleet(&self, words: &[&str]) -> Command {
         let target = self.path("data.{host}").display().to_string();
         let words = words.iter().map(|word| if *word == "{target}" { &target } else { *word });
@@ -312,7 +314,7 @@ impl World {
 #[test]
 fn a_suite_on_several_hosts_is_one_run() {
     let world = world_of_hosts();
-    // What no host can reach, so that it shows whether they are held against it.
+    // No host can reach this figure, so the exit code shows whether the claim is checked.
     world.write(
         "high.toml",
         "[[claim]]\nmetric = \"memory.stream/triad\"\nvalue = \"99999 GB/s\"\n",
@@ -348,17 +350,18 @@ fn a_suite_on_several_hosts_is_one_run() {
     for format in ["text", "markdown", "html", "csv", "json"] {
         let report = ["report", "--anonymous", "--format", format];
         let closed = world.assay(&report).succeeded().out;
-        // The data within a page are base64, in which any two letters stand alone now and then.
+        // Embedded data of a page are base64, in which any two letters occur as a word now and
+        // then.
         let pieces = closed.split(['"', '<', '>', ' ']).filter(|it| it.len() < 2000);
         let mut words = pieces.flat_map(|it| it.split(|it: char| !it.is_alphanumeric()));
         assert!(!words.any(|word| ["a1", "a2"].contains(&word)), "{format}: {closed}");
         assert!(closed.contains("host-1") && closed.contains("host-3"), "{format}: {closed}");
     }
-    // One run each cannot tell, but every host is held against itself.
+    // Single runs give no verdict, but every host is compared with itself.
     world.measured(&run("b,a[1-2]", &words), 5);
     let again = world.assay(&["compare", "latest~1", "latest"]).failed_with(6);
     assert!(again.out.contains("a2"), "{again:?}");
-    // What each host does is told without measuring.
+    // A dry run shows the cases of each host.
     let planned = world.measured(&run("b,a1,gone", &["--dry-run", "--json"]), 4);
     assert_eq!(planned["cases"][1]["hosts"], serde_json::json!(["b", "a1"]));
     assert_eq!(planned["lost"][0]["host"], "gone");
@@ -390,7 +393,7 @@ fn hosts_that_are_lost_are_named_and_the_others_count() {
     assert_eq!(hosts("storage", "rate"), ["fine"]);
     let shown = world.assay(&["show"]).succeeded();
     assert!(shown.out.contains("Could not resolve hostname gone"), "{shown:?}");
-    // Before anything is measured nothing is stored.
+    // A run that ends before its first measurement is not stored.
     let stop = run("fine,gone", &["--on-host-failure", "stop"]);
     let stopped = world.fleet(&stop).output().unwrap();
     assert_eq!(stopped.status.code(), Some(4));
@@ -447,7 +450,7 @@ fn nothing_is_left_on_hosts_when_a_run_ends_before_its_time() {
     }
 }
 
-/// It needs no file; the second, which is 5 minutes away, makes one.
+/// The first case needs no file; the second starts 5 minutes later and creates one.
 fn wait_for_the_first_case(world: &World) {
     let deadline = Instant::now() + Duration::from_secs(60);
     let started = || {
@@ -463,7 +466,7 @@ fn wait_for_the_first_case(world: &World) {
     }
 }
 
-/// Agents are known by the store of this test in their environment.
+/// Agents are recognised by this test's store in their environment.
 fn has_no_agent_after_a_while(world: &World) {
     let deadline = Instant::now() + Duration::from_secs(30);
     let mark = format!("XDG_DATA_HOME={}", world.path("").display());
@@ -481,7 +484,7 @@ fn has_no_agent_after_a_while(world: &World) {
     }
 }
 
-/// A real server of ssh with keys of its own.
+/// Real ssh server with its own keys.
 struct Server(Child);
 
 impl Drop for Server {
@@ -513,7 +516,7 @@ fn served(world: &World, port: u16) -> Server {
 }
 
 fn serving(world: &World, port: u16, options: &[&str]) -> Server {
-    // Where it gives its privileges up; what starts the service makes it.
+    // Privilege separation folder, normally created by the system service.
     drop(std::fs::create_dir_all("/run/sshd"));
     let path = |name: &str| world.path(name).display().to_string();
     let configuration = format!(
@@ -577,7 +580,7 @@ fn real_ssh_leads_to_hosts_and_its_refusals_are_understood() {
         assert!(said("reason").contains(reason), "{host:#}");
         assert!(said("advice").contains(advice), "{host:#}");
     }
-    // The same way leads to a run.
+    // The same transport carries a run.
     world.write("two.toml", &TWO[..TWO.rfind("[[measure]]").unwrap()]);
     let words = ["run", "./two.toml", "--hosts", "vm[1-2],closed", "--via", &via];
     let document =

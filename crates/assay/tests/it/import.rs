@@ -1,4 +1,4 @@
-//! `assay import`: what people have becomes runs like any other.
+//! `assay import`: result files of other tools become ordinary runs.
 
 use std::fs;
 use std::time::{Duration, SystemTime};
@@ -57,7 +57,7 @@ fn files_of_several_tools_become_runs() {
     world.assay(&["report", run, "--format", "html"]).succeeded();
 }
 
-/// Files that were unpacked together were written in the same second.
+/// Files that were unpacked together have the same modification time to the second.
 #[test]
 fn runs_of_one_second_stay_in_the_order_of_import() {
     let world = World::new();
@@ -98,7 +98,7 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
     world.write("good.txt", STREAM);
     world.write("cut.txt", &STREAM.replace("Solution Validates", ""));
     world.write("other.txt", "hello\n");
-    // Of an image of a disk only the beginning is read.
+    // Only the beginning of a binary file, such as a disk image, is read.
     world.write("image", "\0\u{1}");
     let files = ["good.txt", "cut.txt", "other.txt", "image", "absent", "."];
     let outcome = world.assay(&[&["import"], &files[..]].concat());
@@ -117,7 +117,8 @@ fn what_cannot_be_imported_is_named_with_its_line_and_the_rest_is_stored() {
     world.assay(&["import", "--set", "residual=1", "good.txt"]).failed_with(2);
 }
 
-/// What a file says of itself reaches every page and every terminal, and neither obeys it.
+/// Texts from an imported file appear on every page and terminal, escaped so that none is
+/// interpreted.
 #[test]
 fn what_an_imported_file_says_is_shown_and_not_obeyed() {
     const EVIL: &str = "=1+1|\u{1b}[2J\u{202e}<img src=x>\n## h";
@@ -152,15 +153,15 @@ fn what_an_imported_file_says_is_shown_and_not_obeyed() {
         for text in [&said.out, &said.err] {
             assert!(!text.contains(assay_model::plain::is_hidden), "{words:?}: {text:?}");
         }
-        // Nothing that stands in a file begins a line, a formula, a heading or a tag.
+        // No text of a file may begin a line, a formula, a heading or a tag.
         let is_text = words.len() < 4 || words[3] == "text";
         let is_page = words.contains(&"html");
-        // A field in quotes may have several lines.
+        // A quoted field may have several lines.
         let is_table = words.contains(&"csv");
         for line in said.out.lines().filter(|_| !is_table) {
             let is_cut = line.starts_with("| ") && !line.ends_with(" |");
             let is_tag = is_page && line.contains("<img");
-            // Tables of text break words, and no line of theirs begins at the margin.
+            // Text tables wrap words, and none of their lines begins at the margin.
             let is_heading = !is_page && line.starts_with("## h");
             assert!(!is_cut && !is_tag && !is_heading, "{words:?}: {line}");
             assert!(!(is_text && line.trim() == "## h."), "{words:?}: {line}");
@@ -174,9 +175,10 @@ fn what_an_imported_file_says_is_shown_and_not_obeyed() {
 
 #[test]
 fn an_import_becomes_anonymous_whatever_its_host_is_called() {
-    // The host that stands for none, an ordinary name, and a word that stored runs use themselves.
+    // The placeholder host, an ordinary name, and a word that stored runs also use.
     for host in [None, Some("node7"), Some("storage")] {
-        // Runs of one file were made at the same time, so that none of them is the latest.
+        // Imports of one file have equal times, so `latest` is unambiguous only with one import a
+        // world.
         let world = World::new();
         world.write("fio.json", FIO);
         let named = host.map_or(vec![], |host| vec!["--host", host]);

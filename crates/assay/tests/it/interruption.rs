@@ -46,7 +46,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
 }
 
-/// The benchmarks of a run that ended like this, each once.
+/// Checks the status of the latest run and returns its benchmarks without repetitions.
 fn kept(world: &World, status: &str) -> Vec<String> {
     let document = world.json(&["show", "latest", "--json"]);
     assert_eq!(document["run"]["status"], status);
@@ -68,17 +68,17 @@ fn a_signal_ends_the_run_in_good_order() {
         assert_eq!(output.status.code(), Some(4), "{err}");
         assert!(err.contains("interrupted"), "{err}");
         assert!(err.contains("stopping; again to end now"), "{err}");
-        // What whole preparations of the other case have measured counts, too.
+        // Complete preparations of the other case count, too.
         let kept = kept(&world, "interrupted");
         assert_eq!(kept[0], "memory.latency");
         assert!(matches!(&kept[1..], [] | [_]), "{kept:?}");
     }
 }
 
-/// Repetitions of a transfer, and intervals of I/O, are samples that are finished.
+/// Repetitions of a transfer and intervals of I/O are finished samples.
 #[test]
 fn what_was_finished_of_one_case_is_kept() {
-    // All at once: each waits for the same time.
+    // All three run at once, because each needs the same time.
     let begun = [
         (&["net", "throughput", "--for", "60s"][..], "goodput"),
         (&["storage", "read", "--engine", "null", "--for", "60s"], "rate"),
@@ -90,7 +90,7 @@ fn what_was_finished_of_one_case_is_kept() {
         let child = command.args(["--by", "assay"]).stderr(Stdio::piped()).spawn().unwrap();
         (words, metric, world, child)
     });
-    // Long enough for one repetition of seven seconds on any machine, also with three at work.
+    // Long enough for one repetition of seven seconds on any machine, even with all three running.
     std::thread::sleep(std::time::Duration::from_secs(12));
     for (words, metric, world, mut child) in begun {
         signal(&child, "INT");

@@ -1,4 +1,4 @@
-//! `assay ior`: its phases, its files, its two forms of output.
+//! `assay ior`: its phases, its files and its output formats.
 
 use serde_json::Value;
 
@@ -51,7 +51,7 @@ fn every_rank_may_have_its_file() {
     let summary = document["summary"].as_array().unwrap();
     assert_eq!(summary.len(), 1);
     assert_eq!(summary[0]["numTasks"], 3);
-    // What was kept can be read later.
+    // Kept files can be read by a later run.
     ior(&world, "-N 3 -F -b 32k -t 16k -s 2 -r -o own").succeeded();
     assert!(world.path("own.00000000").exists(), "what another run kept stays");
 }
@@ -97,7 +97,8 @@ fn folders_of_ranks_and_files_of_repetitions() {
 #[test]
 fn ranks_wear_out_after_a_deadline() {
     let world = World::new();
-    // Far more than a second writes, so that the deadline comes first; what is laid out is a mebibyte.
+    // The segments take far more than a second to write, so that the deadline comes first; only a
+    // mebibyte is laid out.
     let line = "-N 2 -F -z -z -b 4k -t 4k -s 256 -D 1 -Y -w -r -k -o own \
                 -O stoneWallingWearOut=1,stoneWallingStatusFile=reached";
     let outcome = ior(&world, line).succeeded();

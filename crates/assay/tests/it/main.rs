@@ -1,6 +1,6 @@
-//! The program as a user sees it: arguments in, text, files and exit codes out.
+//! End-to-end tests of the program: arguments in, text, files and exit codes out.
 //!
-//! No test asserts how fast anything is; known truths are checked by `cargo xtask truth`.
+//! No test asserts a speed; known truths are checked by `cargo xtask truth`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]

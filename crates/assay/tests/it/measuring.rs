@@ -1,10 +1,10 @@
-//! Small measurements from end to end: what is stored, what is printed, and that it is consistent.
+//! Small measurements from end to end: stored and printed results are complete and consistent.
 
 use serde_json::Value;
 
 use crate::program::{Outcome, World, results};
 
-/// Small arrays: the values are cache-assisted, and the tests assert that this is said.
+/// Small arrays make the values cache-assisted, and the tests check for that warning.
 const STREAM: [&str; 7] = ["stream", "--bytes", "1MiB", "--threads", "1", "--budget", "2s"];
 
 fn stream(world: &World, more: &[&str]) -> Value {
@@ -34,7 +34,7 @@ fn the_document_has_the_promised_shape() {
         let number = |key: &str| result[key].as_f64().unwrap();
         assert!(number("min") <= number("median") && number("median") <= number("max"));
         assert!(number("min") <= number("mean") && number("mean") <= number("max"));
-        // Few samples on a busy machine may be worth too little for an interval.
+        // Few samples on a busy machine may not suffice for an interval.
         assert!(result["ci"][0].as_f64().is_none_or(|low| low <= number("median")));
         assert!(number("n_effective") <= number("n"));
         let ids: Vec<&str> = result["warnings"]
@@ -76,8 +76,8 @@ fn events_are_json_lines_while_it_runs() {
     assert!(events[1]["clock"]["resolution_s"].as_f64().unwrap() > 0.0, "measured first");
 }
 
-/// A form that only stored runs have is refused before anything is measured; one that a run turns out not to have says
-/// where the run is.
+/// A format that only stored runs have is rejected before anything is measured. If a finished run
+/// turns out not to have the format, the error names the stored run.
 #[test]
 fn a_form_that_there_is_not_costs_no_measurement() {
     let world = World::new();
@@ -92,7 +92,7 @@ fn a_form_that_there_is_not_costs_no_measurement() {
     assert!(svg.err.contains(&format!("the run is stored as {id}")), "{svg:?}");
 }
 
-/// Whether a run is trusted depends on the machine; that everything says the same of it does not.
+/// Whether a run is trusted depends on the machine, but every output must agree on it.
 #[test]
 fn trust_is_the_same_everywhere() {
     let world = World::new();
@@ -111,7 +111,7 @@ fn trust_is_the_same_everywhere() {
     assert_eq!(world.json(&["list", "--json"])["runs"][0]["trusted"], is_trusted);
     let listed = world.assay(&["list"]).succeeded().out;
     assert_eq!(listed.contains("untrusted"), !is_trusted, "{listed}");
-    // Not enough time for a second sample is never enough.
+    // Without time for a second sample, a run is never trusted.
     let budget = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--json"];
     let hasty = world.assay(&budget);
     let document: Value = serde_json::from_str(&hasty.out).unwrap();
@@ -120,7 +120,7 @@ fn trust_is_the_same_everywhere() {
         (6, &"untrusted".into()),
         "{hasty:?}"
     );
-    // Where no report is printed, what the exit code means is said.
+    // Without a printed report, the reason of the exit code goes to standard error.
     let said = |outcome: &Outcome| outcome.err.matches("--strict: untrusted: ").count();
     assert_eq!(said(&hasty), 1, "{hasty:?}");
     let hasty = ["linpack", "--n", "1200", "--budget", "1ms", "--strict", "--quiet"];
@@ -130,7 +130,7 @@ fn trust_is_the_same_everywhere() {
     assert_eq!((said(&printed), printed.out.matches("untrusted: ").count()), (0, 1));
 }
 
-/// A burst of other work hits a preparation of each case, and not all of one.
+/// A burst of other work hits one preparation of each case, not all preparations of one case.
 #[test]
 fn cases_take_turns_preparation_by_preparation() {
     let world = World::new();
@@ -147,11 +147,11 @@ fn cases_take_turns_preparation_by_preparation() {
         .map(|it| (it["series"].as_u64().unwrap(), it["preparation"].as_u64().unwrap()))
         .collect();
     turns.dedup();
-    // There and back again.
+    // Alternating direction.
     let there = |preparation| [0, 1, 2].map(|series| (series, preparation));
     let back = [2, 1, 0].map(|series| (series, 1));
     let expected = [there(0), back, there(2)].concat();
-    // A busy machine may not get round three times.
+    // A busy machine may not complete three turns.
     let known = turns.len().min(expected.len());
     assert!(known > 3 && turns[..known] == expected[..known], "{turns:?}");
     let at = |series: u64| -> Vec<u64> {
@@ -231,7 +231,7 @@ fn the_plan_leaves_nothing_to_default() {
     assert!(text.contains("memory.stream/node"), "{text}");
 }
 
-/// A plan says so where its time is too short for what it has to do.
+/// A plan warns where its budget is too short.
 #[test]
 fn a_plan_says_what_does_not_fit_its_time() {
     let world = World::new();

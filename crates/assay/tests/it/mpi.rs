@@ -1,7 +1,8 @@
-//! One binary under every MPI: real launchers start the ranks, as root too, and contents are compared.
+//! A single binary under every MPI: real launchers start the ranks, as root too, and message contents
+//! are compared.
 //!
 //! Debian's MPIs come from the system's packages, the others from wheels in environments that
-//! `cargo xtask test` makes below `target/mpi`.
+//! `cargo xtask test` creates below `target/mpi`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,17 +13,17 @@ use serde_json::Value;
 
 use crate::program::{Outcome, World, results};
 
-/// Ranks wait by spinning, so that two jobs at once on two CPUs take many times as long.
+/// Ranks spin while they wait, so that two jobs at once on two CPUs take many times as long.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// An MPI of the tests.
+/// MPI under which the tests run.
 struct Mpi {
-    /// Name of the test's row, for messages.
+    /// Name of the row, for messages.
     row: &'static str,
-    /// Folder of a wheel's environment below `target/mpi`; `None` = of the system.
+    /// Folder of a wheel's environment below `target/mpi`; `None` = the system's MPI.
     wheel: Option<&'static str>,
     launcher: &'static str,
-    /// The library, where it is not the launcher's first choice.
+    /// Library, where it is not the launcher's first choice.
     library: Option<&'static str>,
     name: &'static str,
     abi: &'static str,
@@ -93,7 +94,7 @@ impl Mpi {
         self.wheel.map(|wheel| root.join(wheel))
     }
 
-    /// The launcher; `None`, and the reason said, where it is not installed.
+    /// Returns the launcher; prints the reason and returns `None` where it is not installed.
     fn launcher(&self, test: &str) -> Option<PathBuf> {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = match self.prefix() {
@@ -107,7 +108,7 @@ impl Mpi {
         found
     }
 
-    /// `assay mpi …` on `ranks` ranks under this MPI, to its end.
+    /// Runs `assay mpi …` on `ranks` ranks under this MPI to its end.
     fn start(&self, launcher: &Path, world: &World, ranks: u32, arguments: &[&str]) -> Outcome {
         let assay = world.command(&[]);
         let mut command = Command::new(launcher);
@@ -117,7 +118,7 @@ impl Mpi {
         if let (Some(prefix), Some(library)) = (self.prefix(), self.library) {
             command.arg("--mpi-library").arg(prefix.join(library));
         }
-        // Open MPI refuses root unless told twice.
+        // Open MPI refuses to run as root without both variables.
         for make in ["OMPI", "PRTE"] {
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT"), "1");
             command.env(format!("{make}_ALLOW_RUN_AS_ROOT_CONFIRM"), "1");
@@ -126,9 +127,9 @@ impl Mpi {
     }
 }
 
-/// Held while ranks run, in whichever file of tests.
+/// Returns a guard to hold while ranks run, across all test files.
 pub(crate) fn one_at_a_time() -> MutexGuard<'static, ()> {
-    // A test that failed before says so itself.
+    // A failed test poisons the lock, but reports its failure itself.
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -146,7 +147,7 @@ fn document(outcome: Outcome) -> Value {
     serde_json::from_str(&outcome.out).unwrap_or_else(|error| panic!("{error}: {outcome:?}"))
 }
 
-/// Every benchmark of the list at two sizes with its contents compared, under one MPI.
+/// Runs three benchmarks at two sizes with their contents compared, under one MPI.
 fn check(row: usize, test: &str) {
     let mpi = &MPIS[row];
     let Some(launcher) = mpi.launcher(test) else { return };
@@ -211,7 +212,7 @@ fn wheel_intel_mpi_standard() {
     check(6, "wheel_intel_mpi_standard");
 }
 
-/// One of each interface would do; the two of the system start fastest.
+/// An MPI of each interface suffices; the two of the system start fastest.
 #[test]
 fn every_benchmark_keeps_its_contents_whole() {
     for mpi in &MPIS[..2] {
@@ -259,8 +260,8 @@ fn every_benchmark_keeps_its_contents_whole() {
     }
 }
 
-/// Buffers of their own, tests during computation and sessions go through handles and constants that each
-/// interface has in its own way.
+/// Separate buffers, tests during computation and sessions use handles and constants that differ
+/// between the interfaces.
 #[test]
 fn options_of_osu_7_work_under_every_interface() {
     for mpi in &MPIS {
@@ -311,12 +312,12 @@ fn the_table_comes_back_from_the_store() {
     let document = world.json(&["show", "latest", "--json"]);
     let moment = |name: &str| document["run"][name].as_str().unwrap().parse::<Timestamp>();
     let length = moment("finished").unwrap().duration_since(moment("started").unwrap());
-    // Latency is half a turn.
+    // The latency is half a round trip.
     let timed_s = 2.0 * 20_000.0 * measured_s(&document["results"][0]);
     assert!(length.as_secs_f64() >= timed_s, "it begins before its messages: {document}");
     let listed = world.json(&["list", "--json"]);
     assert_eq!(listed["runs"].as_array().unwrap().len(), 5, "rank 0 alone stores: {listed}");
-    // What a suite starts is stored by the suite.
+    // Launches started by a suite are stored by the suite.
     for words in
         [vec!["--no-store"], vec!["--raw", "outcome.json"], vec!["--no-store", "--json"]]
     {
@@ -407,7 +408,7 @@ fn bad_input_is_reported_once_with_a_remedy() {
     }
 }
 
-/// Otherwise they would wait for each other until somebody loses patience.
+/// Otherwise the ranks would wait for each other until a timeout.
 #[test]
 fn ranks_that_were_asked_for_different_things_are_refused() {
     for mpi in &MPIS[..2] {
@@ -428,7 +429,8 @@ fn without_a_launcher_there_is_one_rank() {
     assert!(outcome.err.contains("mpirun -n 2 assay mpi latency"), "{outcome:?}");
 }
 
-/// Rank 1 is killed in the middle; the launcher ends the rest, and the sizes that were done are kept.
+/// Rank 1 is killed during the measurement; the launcher ends the rest, and finished sizes are
+/// kept.
 #[test]
 fn a_rank_that_dies_leaves_what_was_measured() {
     let mpi = &MPIS[0];
@@ -445,7 +447,7 @@ fn a_rank_that_dies_leaves_what_was_measured() {
     let assay = world.command(&[]);
     let mut command = Command::new(&launcher);
     command.args(["-n", "2", "sh"]).arg(&script).arg(assay.get_program());
-    // A turn of the last size takes milliseconds, and it is asked for many of them.
+    // An iteration of the last size takes milliseconds, and there are many of them.
     command.args(["mpi", "latency", "--preset", "osu-7", "-m", "1:4MiB", "-i", "100000"]);
     command.args(["--raw", "outcome.json"]);
     let outcome = finish(command.current_dir(world.path(".")));

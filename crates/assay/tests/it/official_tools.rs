@@ -1,8 +1,8 @@
-//! The field's own tools, really run: side by side with assay, with their raw output kept.
+//! Official tools, really run: results next to assay's, and their raw output kept.
 
 use crate::program::{World, files_below, results};
 
-/// Whether a program is on `PATH`; if not, says which test is skipped.
+/// Returns whether a program is on `PATH`; otherwise prints that the test is skipped.
 fn installed(program: &str, test: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let there = std::env::split_paths(&path).any(|folder| folder.join(program).is_file());
@@ -58,7 +58,7 @@ fn hpcc_solves_and_streams() {
     assert_eq!(found[0]["tool"]["name"], "hpcc");
     assert!(found[0]["tool"]["version"].is_string(), "{}", found[0]);
     assert_eq!(found[0]["parameters"]["n"], 600);
-    // A rank that waits for another takes its CPU: one alone is done sooner where there are others.
+    // A waiting rank occupies its CPU, so that a single rank finishes sooner on a busy machine.
     let alone = ["--threads", "1", "--budget", "1s", "--json"];
     let stream =
         world.json(&[&["stream", "--by", "hpcc", "--bytes", "1MiB"], &alone[..]].concat());
@@ -101,7 +101,7 @@ fn a_blas_library_works_inside_the_same_algorithm() {
     assert!(found[0]["parameters"]["residual"].as_f64().unwrap() < 16.0);
 }
 
-/// A script in the place of a tool, which prints or leaves what the real one did elsewhere.
+/// Creates a script in place of a tool, which prints or writes recorded output of the real one.
 fn stand_in(world: &World, name: &str, body: &str) -> String {
     let script = world.write(name, &format!("#!/bin/sh\n{body}"));
     let mut permissions = std::fs::metadata(&script).unwrap().permissions();
@@ -119,7 +119,7 @@ fn golden(name: &str) -> String {
 #[test]
 fn ior_and_vdbench_stand_beside_assay() {
     let world = World::new();
-    // One task instead of four: the words that say so are changed.
+    // Changes the recorded output from four tasks to one.
     let reported = golden("ior/4.1.0-read.out");
     let ior = format!("sed 's/     0      4   4/     0      1   1/' {reported}\n");
     let ior = stand_in(&world, "ior", &ior);
@@ -158,7 +158,7 @@ fn ior_and_vdbench_stand_beside_assay() {
     for metric in ["rate", "bandwidth"] {
         assert_eq!(by(metric), ["assay", "ior", "vdbench"], "{metric}");
     }
-    // The latency of four tasks is more than one can have in flight.
+    // The latency of four tasks does not fit one I/O in flight.
     assert_eq!(by("latency"), ["assay", "vdbench"]);
     let rates = results(&document, "storage", "rate");
     assert_eq!(rates[1]["max"], 36_759.0);

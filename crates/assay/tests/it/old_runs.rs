@@ -1,8 +1,9 @@
-//! Runs that an older assay stored, and what it said of them: today's says the same of their results.
+//! Runs stored by an older assay: the current version must report the same results as the recorded
+//! output.
 //!
-//! Values are compared, not bytes: fields and parameters may be added. What the samples are worth may be
-//! estimated otherwise by another version of the statistics, whose estimates are pinned. The fixtures are
-//! never rewritten.
+//! Values are compared, not bytes: fields and parameters may be added. The effective samples may be
+//! estimated differently by another version of the statistics, whose estimates are pinned. The
+//! fixtures are never rewritten.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,9 +14,9 @@ use serde_json::Value;
 
 use crate::program::World;
 
-/// Two ways of adding the same samples up may differ by rounding, and by no more.
+/// Largest relative difference by rounding between two ways of adding the same samples.
 const ROUNDING: f64 = 1e-12;
-/// One run of each condition or two, and what `compare` was asked.
+/// Comparisons of one run or two per condition: name and arguments of `compare`.
 const COMPARISONS: &[(&str, &[&str])] = &[
     ("on-off", &["20261122-032844-4831", "20261122-032847-5966"]),
     (
@@ -27,9 +28,9 @@ const COMPARISONS: &[(&str, &[&str])] = &[
     ),
     ("margin", &["20261122-032844-4831", "20261122-032847-5966", "--margin", "99%"]),
 ];
-/// What `compare` answers with where some pair of results is not decided.
+/// Exit code of `compare` where some pair of results is undecided.
 const CANNOT_TELL: i32 = 6;
-/// What it answers with where there is nothing to compare.
+/// Exit code of `compare` where there is nothing to compare.
 const WRONG_USAGE: i32 = 2;
 
 fn fixtures() -> PathBuf {
@@ -44,7 +45,8 @@ fn expected_json(name: &str) -> Value {
     serde_json::from_str(&expected(name)).unwrap()
 }
 
-/// A world whose store is a copy of the fixtures, because listing writes an index into it.
+/// Returns a world with a copy of the fixtures as its store, because listing writes an index into
+/// it.
 fn world() -> World {
     let world = World::new();
     copy(&fixtures().join("store"), &world.path("assay"));
@@ -64,13 +66,13 @@ pub(crate) fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The run whose clock was measured under contention: its Rpeak of 8 FLOP/cycle, which the measured peak
-/// exceeded, was wrong. Today's rules give 16 for FP64 and none for FP32.
+/// Run whose clock was measured under contention: its Rpeak of 8 FLOP/cycle, which the measured
+/// peak exceeded, was wrong. The current rules give 16 for FP64 and none for FP32.
 const CONTENDED: &str = "20261122-032746-cb1e";
-/// Its figures that rested on that Rpeak, as they were printed.
+/// Printed figures of that run that depended on the wrong Rpeak.
 const OF_WRONG_RPEAK: [&str; 4] = ["102.4", "25.61", "76.0", "95.9"];
 
-/// An old result without what a wrong Rpeak made of it.
+/// Returns an old result without the parameters that depend on a wrong Rpeak.
 fn without_rpeak(mut old: Value) -> Value {
     let rests_on_it = |name: &str| {
         name.starts_with("rpeak") || ["flop_per_cycle", "percent_of_rpeak"].contains(&name)
@@ -101,7 +103,7 @@ fn runs() -> Vec<String> {
     runs
 }
 
-/// The same value; numbers up to rounding, objects with everything that `old` has.
+/// Returns whether the values are equal: numbers up to rounding, objects in all fields of `old`.
 fn same(old: &Value, new: &Value) -> bool {
     match (old, new) {
         (Value::Number(old), Value::Number(new)) => {
@@ -130,12 +132,12 @@ fn ids(warnings: &Value) -> Vec<&str> {
     ids
 }
 
-/// What makes a result the same question as another one.
+/// Fields that identify corresponding results.
 const IDENTITY: [&str; 4] = ["benchmark", "metric", "parameters", "tool"];
 const FIGURES: [&str; 9] =
     ["unit", "better", "n", "median", "ci_level", "min", "max", "mean", "host"];
-/// Doubts that follow from what the samples are worth, which another version of the statistics may
-/// estimate otherwise.
+/// Doubts that depend on the effective samples, which another version of the statistics may
+/// estimate differently.
 const ESTIMATED: [&str; 8] = [
     "warm-up-discarded",
     "no-interval",
@@ -164,7 +166,7 @@ fn check_result(old: &Value, new: &Value, place: &str) {
     check_estimated(old, new, place);
 }
 
-/// What the samples are worth may be estimated otherwise, within what they can be worth.
+/// Checks that the estimates, which may differ, are plausible.
 #[track_caller]
 fn check_estimated(old: &Value, new: &Value, place: &str) {
     let number = |value: &Value| value.as_f64().unwrap();
@@ -180,7 +182,7 @@ fn check_estimated(old: &Value, new: &Value, place: &str) {
     }
 }
 
-/// What this version of the statistics estimates of a result, in one line.
+/// Formats the version-dependent estimates of a result as one line.
 fn estimated(run: &str, result: &Value) -> String {
     let [case, metric] = ["case", "metric"].map(|name| result[name].as_str().unwrap_or("-"));
     let digits =
@@ -197,7 +199,7 @@ fn estimated(run: &str, result: &Value) -> String {
     )
 }
 
-/// Names of format 1 whose values have another form now, and where they are found.
+/// Names of format 1 whose values have another form now, with their new names.
 const REFORMED: [(&str, &str); 16] = [
     ("rpeak_factors", "rpeak"),
     ("engine_reason", "engine_reason"),
@@ -217,13 +219,13 @@ const REFORMED: [(&str, &str); 16] = [
     ("io", "io"),
 ];
 
-/// Everything that was said of a result is still said, if by another name.
+/// Returns whether a parameter of an old result still exists, possibly under another name.
 fn is_said(name: &str, old: &Value, new: &Value) -> bool {
     let reformed = REFORMED.iter().find(|(beginning, _)| name.starts_with(beginning));
     same(old, &new[name]) || reformed.is_some_and(|(_, now)| !new[now].is_null())
 }
 
-/// The results that answer the same question as `old`; several may, over the steps of one case.
+/// Returns the results that correspond to `old`; there may be several, over the steps of one case.
 fn answers<'a>(old: &Value, new: &'a [Value]) -> Vec<&'a Value> {
     let said = |new: &Value| {
         let mut all = old["parameters"].as_object().unwrap().iter();
@@ -270,7 +272,7 @@ fn old_runs_show_the_same_results() {
     expect_file!["../fixtures/format-1/estimated.txt"].assert_eq(&pinned);
 }
 
-/// The numbers of a page above its warnings, as they are printed, but for the intervals.
+/// Returns the printed numbers of a page above its warnings, without the intervals.
 fn numbers(page: &str) -> BTreeSet<&str> {
     let results = page.split("\nWarnings\n").next().unwrap();
     let is_number = |word: &&str| {
@@ -279,9 +281,9 @@ fn numbers(page: &str) -> BTreeSet<&str> {
     results.split([' ', '\n', ',']).filter(is_number).collect()
 }
 
-/// A page without the column of Little's law, which could not fail and is claimed no longer.
+/// Returns a page without the column of Little's law: that check could not fail and was removed.
 fn without_littles_law(page: &str) -> String {
-    // Where the heading is too wide, its last word is on another line.
+    // A heading that is too wide has its last word on another line.
     const HEADINGS: [&str; 2] = ["Little's law within", "Little's law"];
     let mut column = None;
     let mut kept = String::new();
@@ -298,8 +300,8 @@ fn without_littles_law(page: &str) -> String {
     kept
 }
 
-/// Whether both are the same value where one of them has fewer digits. Without an interval the new one has two,
-/// which may be those of a whole number: 200 for 198.2.
+/// Returns whether both are the same value with different digits. Without an interval the new one
+/// has two, which may be those of a whole number: 200 for 198.2.
 fn is_rounded(old: &str, new: &str) -> bool {
     let decimals = |number: &str| number.split('.').nth(1).map_or(0, str::len);
     let unit = 0.1_f64.powi(decimals(old).min(decimals(new)) as i32);
@@ -310,8 +312,9 @@ fn is_rounded(old: &str, new: &str) -> bool {
     old == new || (number(old) - number(new)).abs() <= unit * 0.500_001
 }
 
-/// The same where the new one has the prefix of its column, as it must then be printed: 11.01 ms is 11010 µs beside
-/// 8 µs. It has the digits of the old one or, without an interval, the first two of a value that was rounded to it.
+/// Returns whether the new number is the old one with the prefix of its column: 11.01 ms is 11010
+/// µs in a column with 8 µs. It has the digits of the old one or, without an interval, the first
+/// two of a value that was rounded to it.
 fn is_in_another_prefix(old: &str, new: &str) -> bool {
     let value: f64 = old.parse().unwrap_or(f64::NAN);
     let digits = old.trim_start_matches(['0', '.']).replace('.', "").len();
@@ -367,7 +370,7 @@ fn old_runs_print_the_same_numbers() {
     }
 }
 
-/// The rows of a table, each as its fields by the name of the column.
+/// Returns the rows of a table, each as pairs of column name and field.
 fn table(csv: &str) -> Vec<Vec<(String, String)>> {
     let mut lines = csv.lines().map(fields);
     let header = lines.next().unwrap();
@@ -379,7 +382,7 @@ fn table(csv: &str) -> Vec<Vec<(String, String)>> {
         .collect()
 }
 
-/// The fields of a line; what stands between quotation marks may hold commas.
+/// Splits a line into its fields; a quoted field may contain commas.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -398,7 +401,7 @@ fn cell<'a>(row: &'a [(String, String)], column: &str) -> &'a str {
     &found.unwrap_or_else(|| panic!("no column {column}")).1
 }
 
-/// A cell as a number where it is one.
+/// Returns a cell as a number where it is one.
 fn value(cell: &str) -> Value {
     cell.parse::<f64>().map_or_else(|_| Value::from(cell), Value::from)
 }
@@ -431,15 +434,15 @@ fn old_runs_write_the_same_tables() {
 fn old_runs_are_listed_as_they_were() {
     let (old, mut new) =
         (expected_json("list.json"), world().json(&["list", "--all", "--json"]));
-    // Since then echoes have a value in the list, too.
+    // Newer versions also list a value for ping.
     for run in new["runs"].as_array_mut().unwrap() {
         run["headlines"].as_array_mut().unwrap().retain(|it| it["label"] != "ping");
     }
     assert!(same(&old["runs"], &new["runs"]), "{old}\n{new}");
 }
 
-/// The same questions find each other, with the same ratio between single runs. Verdicts are other ones:
-/// then, samples were the units, now runs are, and two of each cannot tell.
+/// The same results are paired, with the same ratio between single runs. Verdicts differ: the old
+/// version used samples as units, the current one uses runs, and two of each cannot tell.
 #[test]
 fn old_runs_are_compared_as_they_were() {
     let world = world();
@@ -490,7 +493,7 @@ fn every_old_result_finds_itself() {
     let world = world();
     for run in runs() {
         let results = array(&expected_json(&format!("{run}.json"))["results"]).len();
-        // A run is not compared with itself, but with one that is like it.
+        // A run cannot be compared with itself, but with a copy under another name.
         let like = format!("{}ffff", &run[..run.len() - 4]);
         let folder = |name: &str| world.path("assay").join("runs").join(name);
         fs::create_dir(folder(&like)).unwrap();

@@ -1,4 +1,4 @@
-//! Pages as users get them: how large they are, in which languages, and what cannot become one.
+//! Report pages: their size, their languages, their files, and inputs that are rejected.
 
 use std::fs::{self, File};
 
@@ -11,7 +11,7 @@ fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
     let words =
         ["run", "storage-volume", "--target", ".", "--size", "16MiB", "--budget", "12s"];
     let done = world.assay(&[&words[..], &["--target-on-root", "--quiet"]].concat());
-    // On a busy machine some cases have no time for one I/O; the page says so.
+    // On a busy machine some cases have no time for one I/O, and the page reports them as failed.
     assert!([0, 4].contains(&done.code), "{done:?}");
     world
         .assay(&[
@@ -27,7 +27,7 @@ fn the_page_of_the_largest_suite_is_small_and_has_all_languages() {
         .succeeded();
     let page = fs::read_to_string(world.path("page.html")).unwrap();
     assert!(page.len() <= 200_000, "{} bytes", page.len());
-    // What stands in it is checked where it is made, and in Chromium.
+    // The contents are checked by the tests of the report and in Chromium.
     assert!(page.contains("id=\"assay-texts\""));
     assert!(page.contains("href=\"page.json\"") && world.path("page.json").is_file());
 }
@@ -47,7 +47,7 @@ fn an_unknown_language_is_refused_with_the_nearest() {
     }
 }
 
-/// A file that would fill memory is refused by its size, before it is read.
+/// A file that would fill the memory is rejected by its size, before it is read.
 #[test]
 fn what_is_enormous_is_refused_unread() {
     let world = World::new();
@@ -64,8 +64,8 @@ fn what_is_enormous_is_refused_unread() {
 const STREAM: &str =
     include_str!("../../../assay-adapters/tests/golden/stream/5.10-two-threads.out");
 
-/// What a page brings along replaces what the page before brought along, and no file of anybody's; it is said what was
-/// written.
+/// The data file of a page replaces only that of the same page, and no other file; the program
+/// reports each file written.
 #[test]
 fn a_page_replaces_no_file_that_nobody_named() {
     let world = World::new();
@@ -81,7 +81,7 @@ fn a_page_replaces_no_file_that_nobody_named() {
     let said = page("other.html").succeeded().err;
     assert!(said.contains("also written: other.json"), "{said}");
     page("other.html").succeeded();
-    // The document of another run is somebody's, too.
+    // The document of another run is a foreign file, too.
     world.assay(&["show", "latest", "--json", "-o", "mine.json"]).succeeded();
     page("mine.html").failed_with(2);
     for (words, file, begins) in [
@@ -99,7 +99,7 @@ fn a_page_replaces_no_file_that_nobody_named() {
     assert!(world.path("p.data.json").is_file());
 }
 
-/// Nobody wants text in a file that is named like something else.
+/// Text in a file with another format's ending is never intended.
 #[test]
 fn an_ending_that_no_format_has_is_refused() {
     let world = World::new();
@@ -131,7 +131,7 @@ fn an_ending_that_no_format_has_is_refused() {
     assert!(fs::read_to_string(world.path("page.sarif")).unwrap().contains("sarif-2.1.0"));
 }
 
-/// As `compare` takes it: a label stands for its runs.
+/// A label stands for its runs, as in `compare`.
 #[test]
 fn a_label_names_runs_of_a_report() {
     let world = World::new();
@@ -141,7 +141,7 @@ fn a_label_names_runs_of_a_report() {
     }
     let words = ["report", "off", "on", "--format", "learn"];
     let page = world.assay(&words).succeeded().out;
-    // As it was typed, once for each run.
+    // The command as typed, once for each run.
     assert!(page.contains("assay import --label off stream.txt\n"), "{page}");
     assert!(page.contains("assay import --label on stream.txt\n"), "{page}");
     let refused = world.assay(&["report", "neither"]).failed_with(2).err;

@@ -1,5 +1,5 @@
-//! Pairs of hosts: throughput and round trips from one host to another, both of which are agents. Hosts are network
-//! namespaces on one bridge.
+//! Pairs of hosts: throughput and round trips from one host to another, both of which are agents.
+//! Hosts are network namespaces on one bridge.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -15,9 +15,9 @@ use crate::program::{World, results};
 
 mod copied;
 
-/// Namespaces on one bridge; gone when dropped.
+/// Namespaces on one bridge; deleted on drop.
 struct Namespaces {
-    /// What all their names begin with.
+    /// Common prefix of their names.
     id: String,
     count: usize,
 }
@@ -31,8 +31,8 @@ impl Drop for Namespaces {
 }
 
 impl Namespaces {
-    /// Hosts `n1` to `n…`, the way to them being [`Namespaces::via`]. `None`, with the reason said, where they cannot
-    /// be made.
+    /// Creates hosts `n1` to `n…`, reached by [`Namespaces::via`]. Prints the reason and returns
+    /// `None` where they cannot be created.
     fn new(test: &str, count: usize) -> Option<Self> {
         let id = format!("assay-{}-{test}-", std::process::id());
         if !run(&format!("ip netns add {id}n0")) {
@@ -68,7 +68,8 @@ impl Namespaces {
         format!("ip netns exec {}{{host}}", self.id)
     }
 
-    /// A way to them on which each has a name of its own too, and UCX leaves the memory alone that all of them share.
+    /// Returns a transport that gives each host its own host name and keeps UCX from using the
+    /// memory they all share.
     fn via_names(&self, world: &World) -> String {
         let named = world.write("named", "hostname \"$1\" && shift && exec \"$@\"\n");
         let (via, named) = (self.via(), named.display());
@@ -76,7 +77,7 @@ impl Namespaces {
     }
 }
 
-/// One question about throughput and one about round trips, a second each.
+/// Suite with one case of throughput and one of round trips, a second each.
 const SHORT: &str = "name = \"short\"\nbudget = \"2s\"\n\
     [[measure]]\nbenchmark = \"network.tcp\"\nmeasures = \"throughput\"\nseconds = 1\n\
     [[measure]]\nbenchmark = \"network.tcp\"\nmeasures = \"latency\"\nseconds = 1\n";
@@ -115,7 +116,7 @@ fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
             assert!(result["parameters"].get("to").is_none());
         }
     }
-    // A bucket lets no more through than it is told, whatever the machine does beside; its burst is of the first moment.
+    // A token bucket keeps its rate on a loaded machine; only the first moment has the burst.
     let slow = results(&document, "network.tcp", "goodput")[2]["median"].as_f64().unwrap();
     assert!(slow < 22e6, "{slow}");
     let page = world.assay(&["report", "--format", "html"]).succeeded().out;
@@ -127,12 +128,12 @@ fn every_pair_of_a_ring_has_its_row_and_a_bucket_shows() {
     }
     let shown = world.assay(&["report"]).succeeded().out;
     assert!(shown.contains("n2 → n3"), "{shown}");
-    // Each pair is held against itself.
+    // Each pair is compared with itself.
     world.json(&[&words[..], &["--json"]].concat());
     let again = world.assay(&["compare", "latest~1", "latest"]).failed_with(6);
     assert!(again.out.contains("n4 → n1"), "{again:?}");
     world.assay(&["verify"]).succeeded();
-    // Nobody but the sender of a pair has its case.
+    // Only the sender of a pair has its case.
     let planned = world.json(&[&words[..], &["--dry-run", "--json"]].concat());
     let cases = planned["cases"].as_array().unwrap().iter();
     let cases: Vec<String> = cases
@@ -178,7 +179,7 @@ fn a_pair_whose_link_goes_down_is_named_and_the_others_count() {
     assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n3:n4"]);
 }
 
-/// Both ends are asked what they can: a sender that is lost has its pairs listed with its reason, and so has a receiver.
+/// Both ends are examined: pairs of a lost sender or receiver are listed with the reason.
 #[test]
 fn pairs_of_lost_hosts_are_listed_with_the_reason() {
     let Some(hosts) = Namespaces::new("lost", 2) else { return };
@@ -207,13 +208,13 @@ fn pairs_of_lost_hosts_are_listed_with_the_reason() {
     assert_eq!(found.iter().map(|it| pair_of(it)).collect::<Vec<_>>(), ["n1:n2"]);
     world.assay(&["verify"]).succeeded();
 
-    // Nobody knows what would have been asked.
+    // Without senders, the cases are unknown.
     let all = world.assay(&[&words[..], &["--pairs", "n3:n1"]].concat()).failed_with(4);
     assert!(all.err.contains("the hosts that begin the pairs are missing"), "{all:?}");
     assert!(all.err.contains("n3: the connection ended: Cannot open"), "{all:?}");
 }
 
-/// What a pair cannot reach is waited for once.
+/// An unreachable pair is tried once.
 #[test]
 fn a_pair_without_a_way_is_tried_once() {
     let Some(hosts) = Namespaces::new("noway", 3) else { return };
@@ -271,11 +272,11 @@ fn a_tool_measures_pairs_beside_us() {
     let found = results(&document, "network.tcp", "goodput");
     let rows: Vec<(String, &str)> =
         found.iter().map(|it| (pair_of(it), it["tool"]["name"].as_str().unwrap())).collect();
-    // Both measure a pair before the next one has its turn.
+    // Both measurers complete a pair before the next pair.
     let pairs =
         ["n1:n2", "n2:n1"].map(|pair| ["assay", "iperf3"].map(|tool| (pair.to_owned(), tool)));
     assert_eq!(rows, pairs.concat(), "{document:#}");
-    // Both crossed the link, and the other end of the tool was the agent there.
+    // Both crossed the link, and the far end of the tool was the agent there.
     for result in found {
         assert_eq!(result["parameters"]["path"], "network", "{result:#}");
         assert_eq!(result["parameters"]["far_end"], "assay", "{result:#}");
@@ -313,7 +314,7 @@ fn nodes_that_are_qualified_together_measure_the_way_to_their_neighbours() {
     let (alone, said) = plan("a", "hpc-node");
     assert!(alone.iter().all(|it| !it.starts_with("network.")), "{alone:?}");
     assert!(said.contains("no second host is named"), "{said}");
-    // What asks for a way on every host still gets it.
+    // Suites that ask for a path on every host still get it.
     let (own, _) = plan("a,b", "network");
     assert!(own.iter().all(|it| it.ends_with("[\"a\",\"b\"]")), "{own:?}");
 }
@@ -343,7 +344,7 @@ fn what_is_no_pair_is_refused_before_anything_is_started() {
     assert!(!world.path("started").exists());
 }
 
-/// Bytes that a host has sent.
+/// Returns the bytes that a host has sent.
 fn sent(hosts: &Namespaces, host: usize) -> u64 {
     let name = format!("{}n{host}", hosts.id);
     let file = "/sys/class/net/eth0/statistics/tx_bytes";
@@ -352,7 +353,7 @@ fn sent(hosts: &Namespaces, host: usize) -> u64 {
     String::from_utf8_lossy(&output.stdout).trim().parse().unwrap()
 }
 
-/// Latency and bandwidth between ranks, a size or two each.
+/// Suite with latency and bandwidth between ranks, a size or two each.
 const RANKS: &str = "name = \"ranks\"\nbudget = \"4s\"\n\
     [[measure]]\nbenchmark = \"mpi.latency\"\nfrom = \"8B\"\nto = \"16B\"\n\
     [[measure]]\nbenchmark = \"mpi.bw\"\nfrom = \"64KiB\"\nto = \"64KiB\"\n";
@@ -386,7 +387,7 @@ fn ranks_of_mpi_run_on_both_hosts_of_a_pair() {
     assert!(page.contains("n3 → n1"), "{page}");
 }
 
-/// Each launcher reaches the other host in its own way, and each library has its own idea of what is one host.
+/// Launchers reach the other host in different ways, and libraries define one host differently.
 #[test]
 fn ranks_of_every_mpi_talk_over_the_network() {
     let mpis = real_mpis("pairs::ranks_of_every_mpi_talk_over_the_network");
@@ -408,7 +409,7 @@ fn ranks_of_every_mpi_talk_over_the_network() {
             let latency = results(&document, "mpi.latency", "latency");
             assert!(latency.iter().any(|it| it["parameters"]["mpi"] == mpi), "{mpi}");
         }
-        // Through shared memory only the launchers talk over the link.
+        // With shared memory, only the launchers' messages would cross the link.
         let sent = sent(&hosts, 1) - before;
         assert!(
             !found.is_empty() && sent > found.len() as u64 * (8 << 20),
@@ -417,7 +418,7 @@ fn ranks_of_every_mpi_talk_over_the_network() {
     }
 }
 
-/// Ranks on one machine talk through its memory, which says nothing of a way between hosts.
+/// Ranks on one machine communicate through its memory, which measures no path between hosts.
 #[test]
 fn two_names_of_one_machine_are_no_pair_of_mpi() {
     let mpis = real_mpis("pairs::two_names_of_one_machine_are_no_pair_of_mpi");

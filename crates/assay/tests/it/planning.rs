@@ -1,4 +1,4 @@
-//! `assay plan`: arithmetic whose results are known.
+//! `assay plan`: calculations with known results.
 
 use crate::program::World;
 

@@ -1,16 +1,16 @@
-//! Runs the program in its own world: its own store, no configuration of the user.
+//! Runs the program in an isolated environment: its own store, without the user's configuration.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// A folder for one test, with a store in it.
+/// Temporary folder of one test: working directory and store of the program.
 pub(crate) struct World {
     folder: tempfile::TempDir,
 }
 
-/// What came out.
+/// Exit code and output of the program.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) code: i32,
@@ -23,8 +23,8 @@ impl World {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    /// In memory, if the system has such a folder: what is measured for a moment there does not wait for a disk
-    /// that others keep busy.
+    /// Creates the folder in memory, if the system has such a file system: short measurements there
+    /// do not wait for a busy disk.
     pub(crate) fn in_memory() -> Self {
         match tempfile::tempdir_in("/dev/shm") {
             Ok(folder) => Self { folder },
@@ -42,8 +42,9 @@ impl World {
         path
     }
 
-    /// A copy of the program. Another process writes it: while a file is written here, whatever another thread starts
-    /// inherits it for a moment, and nothing can be executed that anybody writes (`ETXTBSY`, execve(2)).
+    /// Copies the program by another process. While this process writes a file, children of other
+    /// threads inherit it for a moment. A file that is open for writing cannot be executed
+    /// (`ETXTBSY`, execve(2)).
     pub(crate) fn copy_of_program(&self) -> PathBuf {
         let copy = self.path("other-assay");
         let status =
@@ -52,7 +53,7 @@ impl World {
         copy
     }
 
-    /// The program, not yet started.
+    /// Returns the program's command, not yet started.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_assay"));
         command
@@ -64,7 +65,6 @@ impl World {
         command
     }
 
-    /// Runs the program to its end.
     pub(crate) fn assay(&self, arguments: &[&str]) -> Outcome {
         let output = self.command(arguments).output().unwrap();
         Outcome {
@@ -74,7 +74,7 @@ impl World {
         }
     }
 
-    /// Runs the program and reads the JSON it prints.
+    /// Runs the program and parses the JSON it prints.
     pub(crate) fn json(&self, arguments: &[&str]) -> Value {
         let outcome = self.assay(arguments);
         assert_eq!(outcome.code, 0, "{arguments:?}: {outcome:?}");
@@ -97,7 +97,7 @@ impl Outcome {
     }
 }
 
-/// The results of one benchmark and metric.
+/// Returns the results of one benchmark and metric.
 pub(crate) fn results<'a>(
     document: &'a Value,
     benchmark: &str,
@@ -107,7 +107,7 @@ pub(crate) fn results<'a>(
     all.iter().filter(|r| r["benchmark"] == benchmark && r["metric"] == metric).collect()
 }
 
-/// The files below a folder.
+/// Returns the files below a folder.
 pub(crate) fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

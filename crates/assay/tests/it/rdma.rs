@@ -1,11 +1,11 @@
-//! RDMA where there is none, and what is refused. Measurements are in the laboratory
+//! RDMA on machines without a device, and rejected options. Measurements are in the laboratory
 //! (`cargo xtask lab rdma`), because no other machine is sure to have a device.
 
 use std::fs;
 
 use crate::program::World;
 
-/// Whether the kernel lists a device, which is said.
+/// Returns whether the kernel lists a device; if so, prints that the test is skipped.
 fn has_device(test: &str) -> bool {
     let has =
         fs::read_dir("/sys/class/infiniband").is_ok_and(|mut found| found.next().is_some());
@@ -83,7 +83,7 @@ fn the_doctor_names_what_it_cannot_see() {
     assert!(shown.contains("`assay doctor memory --all`"), "{shown}");
     let shown = world.assay(&["doctor", "rdma", "--all"]).succeeded().out;
     assert!(shown.contains("rdma.link") && shown.contains("an RDMA device"), "{shown}");
-    // Without memory that may be locked there is no RDMA either.
+    // RDMA also needs memory that may be locked.
     assert!(
         shown.contains("limits.locked-memory") && !shown.contains("limits.stack"),
         "{shown}"
@@ -220,8 +220,8 @@ fn what_a_test_cannot_do_is_refused_with_the_reason() {
     }
 }
 
-/// perftest's own table: its figures stand under its labels in reports, and one that cannot be read is refused at its
-/// line, with nothing stored.
+/// Reports show the figures of perftest's table under its own labels. A malformed table is rejected
+/// with the line, and nothing is stored.
 #[test]
 fn tables_of_perftest_keep_their_labels_and_are_refused_where_they_cannot_be_read() {
     let world = World::new();
@@ -242,7 +242,8 @@ fn tables_of_perftest_keep_their_labels_and_are_refused_where_they_cannot_be_rea
     let row =
         "| 2 | 1000 | 15.07 | 16838.93 | 28.82 | 636.95 | 1987.32 | 11892.80 | 16838.93 |";
     assert!(shown.replace('\u{a0}', " ").contains(row), "{shown}");
-    // A row that contradicts itself is read and named; a table of rates that does is refused at its line.
+    // An inconsistent row of latencies is imported with a warning; an inconsistent table of rates
+    // is rejected at its line.
     world.write("edited.txt", &table.replace("636.95", "10.95 "));
     let imported = world.assay(&["import", "edited.txt"]).succeeded().out;
     let law = "edited.txt:22: min ≤ mean does not hold";

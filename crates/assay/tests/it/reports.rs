@@ -1,4 +1,4 @@
-//! Every format of a report, of a run that was really measured.
+//! Every report format, for a run that was really measured.
 
 use crate::program::{World, files_below};
 
@@ -22,7 +22,7 @@ fn every_format_holds_the_result() {
         assert_eq!(world.assay(&args).succeeded().out, "");
         let written = std::fs::read_to_string(&file).unwrap();
         if format == "html" {
-            // A page in a file has its data beside it.
+            // A page in a file has its data in a separate file.
             assert!(
                 written.contains("href=\"report.json\"") && !printed.contains("report.json")
             );
@@ -33,7 +33,7 @@ fn every_format_holds_the_result() {
     }
 }
 
-/// What commands say on a terminal is in the language of the environment; what programs read is not.
+/// Output for people is in the language of the environment; output for programs is not.
 #[test]
 fn a_terminal_speaks_the_language_of_its_environment() {
     let world = World::new();
@@ -50,7 +50,7 @@ fn a_terminal_speaks_the_language_of_its_environment() {
     assert_eq!(spoken(&["show", "--json"]), world.assay(&["show", "--json"]).succeeded().out);
 }
 
-/// What is lost of a run is named with its line, the rest is shown, and nobody takes it for whole.
+/// Lost lines of a run are named, the rest is shown, and the run is marked as damaged.
 #[test]
 fn a_damaged_run_says_what_it_lost() {
     let world = World::new();
@@ -147,7 +147,7 @@ fn the_doctor_tells_its_outcomes_apart() {
     }
     let text = world.assay(&["doctor", "--all"]).succeeded().out;
     assert!(text.contains("clock"), "{text}");
-    // A topic is asked for alone; what deviates decides the exit code only where it is to.
+    // A topic is checked alone; deviations decide the exit code only with `--strict`.
     let limits = world.json(&["doctor", "limits", "--json"]);
     let limits = limits["findings"].as_array().unwrap();
     assert!(!limits.is_empty());
@@ -204,11 +204,11 @@ fn runs_have_notes_and_can_be_removed() {
     assert!(world.assay(&["rm", id]).failed_with(2).err.contains("there are no runs yet"));
 }
 
-/// Why, and what to do: nothing else is known of one measurement that failed.
+/// A failed single measurement prints the error, the reason and the remedy.
 #[test]
 fn a_single_measurement_that_fails_is_three_lines_and_no_result() {
     let world = World::new();
-    // Nobody listens on port 9 of a machine that has not been asked to.
+    // No server listens on port 9 by default.
     let outcome = world.assay(&["net", "throughput", "127.0.0.1", "-p", "9", "--for", "1s"]);
     let outcome = outcome.failed_with(4);
     assert_eq!((outcome.out.as_str(), outcome.err.lines().count()), ("", 3), "{}", outcome.err);

@@ -1,4 +1,4 @@
-//! Suites that measure what is there, and several of them in one run.
+//! Suites that omit what the machine lacks, and several suites in one run.
 
 use std::fs;
 
@@ -20,7 +20,7 @@ fn what_is_not_named_is_left_out_and_said() {
         text.contains("Left out: storage, because no file, folder or device is named"),
         "{text}"
     );
-    // A target that all cases have is named once, so that the table stays one.
+    // A target common to all cases is named once, so that the plan stays one table.
     let planned = ["run", "all", "--dry-run", "--target", ".", "--target-on-root"];
     let text = world.assay(&planned).succeeded().out;
     let is_once = text.matches("assay-storage.data").count() == 1;
@@ -53,7 +53,7 @@ fn the_report_lists_what_a_run_did_without() {
         (&"storage".into(), &"target".into())
     );
     assert_eq!(omitted["text"], "no file, folder or device is named");
-    // The whole budget is for what is measured.
+    // The measured cases share the whole budget.
     let plan = world.json(&["run", "./mine.toml", "--dry-run", "--json"]);
     assert_eq!(plan["cases"][0]["stopping"]["budget_s"], 1.0);
 }
@@ -69,7 +69,8 @@ fn several_suites_keep_their_time() {
     let budget_s: f64 = of_network.map(|it| it["stopping"]["budget_s"].as_f64().unwrap()).sum();
     assert!((budget_s - 180.0).abs() < 1e-6, "{budget_s}");
     world.assay(&["run", "quick", "qick"]).failed_with(2);
-    // What two suites ask alike is measured once, and what is named twice has the time of both.
+    // A case common to two suites is measured once; a suite that is named twice has the time of
+    // both.
     for (suites, budget_s) in [(&["quick", "quick"][..], 70.0), (&["quick", "memory"], 20.0)] {
         let options = ["--budget", "20s", "--dry-run", "--json"];
         let options = if budget_s < 70.0 { &options[..] } else { &options[2..] };
@@ -81,7 +82,7 @@ fn several_suites_keep_their_time() {
     }
 }
 
-/// A plan does not promise what its own cases cannot keep; and who asked for quiet is told beforehand, too.
+/// A plan warns when its cases cannot keep the budget, also with `--quiet`.
 #[test]
 fn a_budget_that_cannot_be_kept_is_said_before() {
     let world = World::new();
@@ -95,7 +96,7 @@ fn a_budget_that_cannot_be_kept_is_said_before() {
     let plan = world.assay(&solve).succeeded().out;
     assert!(plan.contains("2 cases with a time budget of 1 ms"), "{plan}");
     assert!(plan.contains("instead of the 1.0 ms of its budget"), "{plan}");
-    // Cases take a tenth of a second each, however little time they have: 29 sizes are beyond the two seconds.
+    // Each case takes at least a tenth of a second, so that 29 sizes exceed two seconds.
     let ladder = "name = \"ladder\"\nbudget = \"1ms\"\n[[measure]]\n\
                   benchmark = \"memory.latency\"\nto = \"64MiB\"\n";
     world.write("ladder.toml", ladder);
@@ -113,7 +114,7 @@ fn a_budget_that_cannot_be_kept_is_said_before() {
         assert_eq!(document["outlook"]["is_beyond_budget"], true, "{more:?}");
         let said = document["outlook"]["said"][0].as_str().unwrap();
         assert!(said.contains(beyond), "{said}");
-        // Nobody is told the time of hosts that were not asked as if they had been.
+        // The estimate states that the hosts were not examined.
         let all = document["outlook"]["said"].to_string();
         assert_eq!(all.contains("no host was asked"), !more.is_empty(), "{all}");
         world.assay(&[&words[..], &["-o", "plan.json"]].concat()).succeeded();
@@ -141,6 +142,6 @@ fn options_that_a_suite_cannot_use_are_refused() {
         let outcome = world.assay(&words.collect::<Vec<_>>()).failed_with(2);
         assert!(outcome.err.contains(said), "{line}: {}", outcome.err);
     }
-    // What belongs to one of several suites is for that one.
+    // An option that concerns one of several suites applies to that one.
     world.assay(&["run", "quick", "network", "--to", "localhost", "--dry-run"]).succeeded();
 }

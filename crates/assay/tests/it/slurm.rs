@@ -1,5 +1,6 @@
-//! A real Slurm of one node: its daemons are started here with files and ports of their own, and ended with
-//! the test. Nothing outside a temporary folder is changed, and a Slurm of the machine is not touched.
+//! Tests under a real Slurm: its daemons are started here with their own files and ports, and ended
+//! with the test. Nothing outside a temporary folder changes, and an installed Slurm is not
+//! touched.
 
 use std::io::Write as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -16,18 +17,18 @@ use crate::program::{Outcome, World, results};
 const MUNGED: &str = "/usr/sbin/munged";
 const CONTROLLER: &str = "/usr/sbin/slurmctld";
 const NODE: &str = "/usr/sbin/slurmd";
-/// Daemons that are not ready by then never will be.
+/// Timeout for the daemons to become ready.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The daemons, ended when the test ends, whatever becomes of it.
+/// Daemons of a cluster, ended when the test ends.
 struct Slurm {
     world: World,
     daemons: Vec<Child>,
 }
 
 impl Slurm {
-    /// A cluster of this machine; `None`, and the reason said, where there cannot be one. With several nodes each is
-    /// a daemon of its own on it.
+    /// Starts a cluster on this machine; prints the reason and returns `None` where that is not
+    /// possible. Each of several nodes is a separate daemon.
     fn start(test: &str, nodes: usize) -> Option<Self> {
         let skip = |reason: &str| {
             eprintln!("SKIPPED {test}: {reason}");
@@ -58,7 +59,7 @@ impl Slurm {
         Some(slurm)
     }
 
-    /// The configuration, and the key by which the daemons trust each other.
+    /// Writes the configuration, and the key that authenticates the daemons.
     fn configure(&self, node: &str, nodes: usize) {
         let folder = self.world.path(".");
         let folder = folder.display();
@@ -90,10 +91,11 @@ impl Slurm {
         self.world.write("slurm.conf", &text);
         std::fs::create_dir(self.world.path("state")).unwrap();
         let key = self.world.path("munge.key");
-        // It need not be secret: the daemons live as long as the test and listen on loopback alone.
+        // The key need not be secret: the daemons live as long as the test and listen on loopback
+        // only.
         std::fs::File::create(&key).unwrap().write_all(&[7; 1024]).unwrap();
         std::fs::set_permissions(&key, std::fs::Permissions::from_mode(0o600)).unwrap();
-        // Munge insists that everybody can reach its socket.
+        // Munge requires that all users can reach its socket.
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(self.world.path("."), open).unwrap();
     }
@@ -119,7 +121,7 @@ impl Slurm {
         }
     }
 
-    /// A program of Slurm's, or one that shall talk to this Slurm.
+    /// Returns the command of a Slurm program, or of one that uses this Slurm.
     fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command
@@ -131,7 +133,7 @@ impl Slurm {
         command
     }
 
-    /// `assay` as `launcher` starts it, to its end.
+    /// Runs `assay` under `launcher` to its end.
     fn assay(&self, launcher: &[&str], arguments: &[&str]) -> Outcome {
         let mut command = self.command(launcher[0], &launcher[1..]);
         command.arg(env!("CARGO_BIN_EXE_assay")).args(arguments);
@@ -146,11 +148,11 @@ impl Slurm {
 
 impl Drop for Slurm {
     fn drop(&mut self) {
-        // Asked to, controller and node end their own helpers, too.
+        // On this request, controller and node also end their own helpers.
         drop(self.command("scontrol", &["shutdown"]).output());
         let deadline = Instant::now() + Duration::from_secs(5);
         let runs = |it: &mut Child| matches!(it.try_wait(), Ok(None));
-        // The first is munge, which nobody asked.
+        // The first is munge, which gets no such request.
         while self.daemons.iter_mut().skip(1).any(runs) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -161,7 +163,7 @@ impl Drop for Slurm {
     }
 }
 
-/// What this node is, in the words of Slurm's configuration; `None` where two ranks do not fit.
+/// Returns this node's line for Slurm's configuration; `None` where two ranks do not fit.
 fn node() -> Option<String> {
     let reported = Command::new(NODE).arg("-C").output().unwrap();
     let reported = String::from_utf8_lossy(&reported.stdout).into_owned();
@@ -174,7 +176,7 @@ fn munge_options(world: &World) -> Vec<String> {
     let file = |option: &str, name: &str| format!("--{option}={}", world.path(name).display());
     vec![
         "--foreground".to_owned(),
-        // Folders for temporary files may be written by everybody, which munge dislikes.
+        // Munge rejects world-writable folders, such as those for temporary files.
         "--force".to_owned(),
         file("key-file", "munge.key"),
         file("socket", "munge.socket"),
@@ -191,7 +193,7 @@ fn document(outcome: Outcome) -> Value {
 
 const LATENCY: [&str; 8] = ["mpi", "latency", "-m", "8:8", "-i", "20", "--budget", "200ms"];
 
-/// One cluster for all of it, because starting one takes seconds.
+/// All checks share a cluster, because starting one takes seconds.
 #[test]
 fn slurm_starts_ranks_that_find_each_other() {
     let test = "slurm::slurm_starts_ranks_that_find_each_other";
@@ -221,7 +223,7 @@ fn ranks_that_are_not_served_are_found_out(slurm: &Slurm) {
         assert_eq!(outcome.err.matches(reported).count(), 1, "{outcome:?}");
         assert!(outcome.err.contains("`srun --mpi=pmi2` serves MPICH"), "{outcome:?}");
     }
-    // Open MPI ends the process itself, so the remedy has to come before.
+    // Open MPI ends the process itself, so the remedy has to be printed before.
     let asked = [&LATENCY[..], &["--mpi-library", "libmpi.so.40"]].concat();
     let outcome = slurm.assay(&["srun", "--mpi=none", "-Q", "-n", "2"], &asked);
     assert_ne!(outcome.code, 0, "{outcome:?}");
@@ -252,12 +254,12 @@ fn every_mpi_is_started_by_srun_when_asked(slurm: &Slurm) {
     }
 }
 
-/// Hydra has its helpers started by srun, whose variables the ranks then see.
+/// Hydra starts its helpers by srun, whose variables the ranks then see.
 fn another_launcher_inside_a_job_is_told_from_srun(slurm: &Slurm) {
     let hydra = ["salloc", "-Q", "-n", "2", "mpiexec.mpich", "-n", "2"];
     let outcome = slurm.assay(&hydra, &LATENCY).succeeded();
     assert!(outcome.out.contains("# 2 ranks by hydra: "), "{outcome:?}");
-    // A batch script has a rank of Slurm's and is none.
+    // A batch script has the variables of a Slurm rank without being one.
     let script = slurm.world.write(
         "job.sh",
         &format!("#!/bin/sh\nexec {} mpi latency\n", env!("CARGO_BIN_EXE_assay")),
@@ -309,7 +311,7 @@ fn nodes_that_slurm_is_asked_for_are_given_back_for_whatever_end() {
 
 fn has_no_job_after_a_while(slurm: &Slurm) {
     slurm.wait_for("the end of every job", |slurm| {
-        // Those that end still have their nodes.
+        // Jobs that are completing still hold their nodes.
         slurm.command("squeue", &["-h"]).output().unwrap().stdout.is_empty()
     });
 }

@@ -1,4 +1,4 @@
-//! Storage: one number, kept and removed files, what is refused, and what a crash leaves behind.
+//! Storage commands: results, kept and removed files, rejected targets, and files left by a crash.
 //!
 //! Files are small and go through the page cache, because a folder for tests may be in memory.
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::program::{Outcome, World, results};
 
-/// A tenth of a second on a file of a megabyte.
+/// 300 ms on a file of one mebibyte.
 const SHORT: &[&str] = &["--size", "1MiB", "--for", "300ms", "--buffered", "--depth", "4"];
 
 fn storage(world: &World, verb: &str, arguments: &[&str]) -> Outcome {
@@ -59,12 +59,12 @@ fn an_open_loop_tells_both_latencies_and_a_rate_that_was_missed() {
     let due = results(&document, "storage", "latency_from_intended");
     assert_eq!(due.len(), 1);
     assert_eq!(due[0]["parameters"]["requested_rate"], 500.0);
-    // No storage does a thousand million I/O per second, one at a time.
+    // No storage completes 10⁹ I/O per second, one at a time.
     let impossible = ["storage", "read", "file", "--rate", "1G", "--depth", "1", "--json"];
     let arguments = [&impossible[..], &SHORT[..SHORT.len() - 2]].concat();
     let document = world.json(&arguments);
     assert!(is_missed(&document), "{document}");
-    // The first thousand arrivals of this schedule come 3 % late, which is chance.
+    // By chance, the first thousand arrivals of this schedule come 3 % late.
     let easy =
         ["storage", "read", "--engine", "null", "--random", "--rate", "1k", "--seed", "2026"];
     let document = world.json(&[&easy[..], &["--for", "1s", "--json"]].concat());
@@ -90,7 +90,7 @@ fn kept_files_are_used_again_and_cleaned_on_request() {
     let world = World::in_memory();
     storage(&world, "read", &["file", "--keep"]).succeeded();
     assert_eq!(std::fs::metadata(world.path("file")).unwrap().len(), 1 << 20);
-    // Assay made it, so it needs no further word.
+    // assay created the file, so no permission is needed.
     storage(&world, "write", &["file"]).succeeded();
     assert!(
         world.path("file").exists(),
@@ -161,7 +161,7 @@ fn what_the_file_system_will_refuse_is_refused_before_the_file_is_laid_out() {
     let world = World::in_memory();
     let arguments = ["storage", "read", "file", "--bs", "3", "--size", "1MiB", "--for", "1s"];
     let outcome = world.assay(&arguments).failed_with(4);
-    // Some file systems do not go past the page cache at all.
+    // Not all file systems support direct I/O.
     let says = ["that direct I/O asks for; give a multiple", "cannot be opened with O_DIRECT"];
     assert!(says.iter().any(|says| outcome.err.contains(says)), "{outcome:?}");
     assert!(!outcome.err.contains("is written in full first"), "{outcome:?}");
@@ -264,7 +264,7 @@ fn a_rate_that_keeps_a_latency_is_found() {
     assert!((1..=16).contains(&tries), "{document}");
     let page = world.assay(&["show"]).succeeded().out;
     assert!(page.contains("is met at") && page.contains("Search steps of"), "{page}");
-    // No storage answers within a nanosecond.
+    // No storage completes an I/O within a nanosecond.
     let goal = ["storage", "read", "file", "--find-rate", "p50<=1ns"];
     let failed = world.assay(&[&goal[..], SHORT].concat()).failed_with(4);
     assert!(failed.err.contains("no rate was shown to meet p50 <= 1.000 ns"), "{failed:?}");
@@ -292,7 +292,7 @@ fn rounds_end_when_they_are_steady_or_too_many() {
     assert!(parameters["steady"] == true || rounds == 25, "{document}");
     let page = world.assay(&["show"]).succeeded().out;
     assert!(page.contains("steady state") && page.contains("  round  "), "{page}");
-    // It writes, also before a test that only reads.
+    // Preconditioning writes, also before a test that only reads.
     std::fs::write(world.path("foreign"), vec![7; 1 << 20]).unwrap();
     let arguments = ["storage", "read", "foreign", "--precondition", "--for", "100ms"];
     assert!(world.assay(&arguments).failed_with(2).err.contains("--destroy-data="));
@@ -312,9 +312,10 @@ fn no_round_goes_to_the_blocks_of_another() {
     let rate = |step: &Value| step["median"].as_f64().unwrap();
     let rates: f64 =
         document["steps"].as_array().unwrap().iter().filter(is_rate).map(rate).sum();
-    // The first round warms up for a tenth of its time.
+    // A tenth of the first round is warm-up.
     let written = rates * 0.3 + 150.0;
-    // What is written of a file that was a hole is what it takes of the storage: n (1 − e^−k/n) blocks.
+    // Writing into a sparse file allocates blocks: k random writes allocate n (1 − e^−k/n) of n
+    // blocks.
     let n = BLOCKS as f64;
     let expected = n * (1.0 - (-written / n).exp());
     let distinct = file.metadata().unwrap().blocks() as f64 * 512.0 / 4096.0;
@@ -349,7 +350,7 @@ fn a_round_is_as_long_as_snia_s() {
         plan["cases"][0]["workload"]["workload"]["timing"]["duration_s"].as_f64()
     };
     assert_eq!((length(&[]), length(&["--for", "5s"])), (Some(60.0), Some(5.0)));
-    // A budget is that of all 25 rounds, each with a tenth for warming up.
+    // The budget covers all 25 rounds, each with a tenth for warming up.
     let of_budget = length(&["--budget", "55s"]).unwrap();
     assert!((of_budget - 2.0).abs() < 1e-9, "{of_budget}");
 }
@@ -364,7 +365,7 @@ fn a_suite_file_that_makes_no_sense_is_exit_code_3() {
     world.assay(&["run", "bad.toml", "--target", "."]).failed_with(3);
 }
 
-/// A run that is in the middle of its work.
+/// Starts a run and waits until its file is laid out.
 fn started(world: &World) -> Child {
     let arguments = ["storage", "read", "file", "--size", "1MiB", "--for", "60s", "--buffered"];
     let mut command = world.command(&arguments);
@@ -388,7 +389,7 @@ fn a_kill_leaves_a_file_that_clean_finds() {
     let world = World::in_memory();
     let child = started(&world);
     let file: PathBuf = world.path("file");
-    // Somebody else may not pull it away while it is used.
+    // `clean` does not remove a file that a run uses.
     assert!(world.assay(&["storage", "clean"]).succeeded().out.contains("uses it"));
     assert!(file.exists());
     end(child, "KILL");
@@ -405,17 +406,18 @@ fn an_interrupted_run_cleans_up_itself() {
     assert_eq!(records(&world), 0);
 }
 
-/// A block device over a file, detached with the test.
+/// Loop device over a file, detached on drop.
 pub(crate) struct Loop(pub(crate) String);
 
 impl Loop {
-    /// `None` where this user or this machine cannot have one; the test is skipped then.
+    /// Creates a file with a loop device over it; prints that the test is skipped and returns
+    /// `None` where that is not possible.
     pub(crate) fn over(path: &std::path::Path, test: &str) -> Option<Self> {
         std::fs::File::create(path).unwrap().set_len(8 << 20).unwrap();
         Self::of(path, test)
     }
 
-    /// The same over what is there.
+    /// Creates a loop device over an existing file or device; `None` like [`Self::over_new_file`].
     pub(crate) fn of(path: &std::path::Path, test: &str) -> Option<Self> {
         let made = Command::new("losetup").args(["-f", "--show"]).arg(path).output();
         let made = made.ok().filter(|made| made.status.success());

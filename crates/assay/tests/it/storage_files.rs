@@ -1,4 +1,4 @@
-//! File trees as a benchmark: what is created is there, what is removed is gone, and nothing stays.
+//! File tree benchmarks: created files exist, removed files are gone, and nothing is left behind.
 
 use serde_json::Value;
 
@@ -33,12 +33,13 @@ fn every_operation_of_mdtest_has_its_rate_and_latency_and_leaves_nothing() {
             let found = result(&document, metric, operation)
                 .unwrap_or_else(|| panic!("{operation} {metric}: {document}"));
             assert!(found["median"].as_f64().unwrap() > 0.0, "{operation} {metric}");
-            // 3 × 3 directories with 7 files each; directories are as many, side by side.
+            // 3 × 3 directories with 7 files each; directory operations have the same count, in one
+            // folder.
             assert_eq!(found["parameters"]["files"], 63, "{operation}");
         }
         let moves = matches!(operation, "create" | "read");
         assert_eq!(result(&document, "bandwidth", operation).is_some(), moves, "{operation}");
-        // Every operation of every pass is in the histogram: whole passes, no more and no less.
+        // The histogram has every operation of every pass: whole passes only.
         let latency = result(&document, "latency", operation).unwrap();
         let passes = result(&document, "rate", operation).unwrap()["n"].as_u64().unwrap();
         let discarded = latency["parameters"]["discarded"].as_u64().unwrap_or(0);
@@ -106,7 +107,7 @@ fn foreign_files_are_not_touched_and_impossible_trees_are_refused() {
     let failed = world.assay(&run).failed_with(2);
     assert!(failed.err.contains("make the folder above it"), "{failed:?}");
     assert!(!world.path("missing").exists());
-    // Nothing was begun.
+    // No run was started.
     assert!(!world.assay(&["list"]).out.contains("files"), "{failed:?}");
 }
 

@@ -1,6 +1,6 @@
-//! What keeps the data of others safe: volumes that are not mounted, devices and files that change hands.
+//! Data safety: unmounted volumes, and devices and files that change between check and use.
 //!
-//! Tricks that need a kernel's help are skipped by name where it is refused.
+//! Tests that need the kernel's help are skipped by name where it is refused.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::program::{Outcome, World, files_below, results};
 use crate::storage::Loop;
 
-/// A name that nobody has, below a folder for volumes.
+/// Returns an unused name below a folder for volumes.
 fn unmounted() -> &'static str {
     "/srv/assay-nobody-mounts-this"
 }
@@ -55,7 +55,8 @@ fn every_door_misses_a_volume_that_is_not_mounted() {
     world.assay(&plan).succeeded();
 }
 
-/// A file right in `/` is rather a volume that nobody mounted: what, why and what to do, a line each.
+/// A new file directly in `/` is probably an unmounted volume. The error has three lines: error,
+/// reason and remedy.
 #[test]
 fn a_new_name_right_at_the_root_is_no_file() {
     let target = "/assay-nobody-mounts-this";
@@ -105,7 +106,7 @@ fn clean(world: &World) -> Outcome {
 fn what_was_copied_over_a_kept_file_is_neither_overwritten_nor_removed() {
     let world = World::new();
     keep(&world, "file");
-    // As `cp` does: the same inode, birth and attributes, and here even the same length.
+    // Overwrites as `cp` does: same inode, birth time and attributes, and here even the same length.
     let precious = vec![7; 1 << 20];
     std::fs::write(world.path("file"), &precious).unwrap();
     let refused = world.assay(&[&["storage", "write", "file"], SHORT].concat()).failed_with(2);
@@ -135,7 +136,7 @@ fn clean_believes_no_record_that_assay_did_not_write() {
     assert!(world.path("file").exists());
 }
 
-/// Two runs of Vdbench that write, with a command between them.
+/// Runs Vdbench with two writing runs and a command between them.
 fn two_runs(world: &World, lun: &str, command: &str) -> Outcome {
     let flags = if lun.starts_with("/dev/") { ",openflags=o_direct" } else { "" };
     let text = format!(
@@ -168,7 +169,8 @@ fn a_device_cannot_be_mounted_while_it_is_written() {
     }
     let folder = world.path("mounted");
     std::fs::create_dir(&folder).unwrap();
-    // A new file system on the file behind, as the first run has written over the old one.
+    // Creates a new file system on the file behind the device, as the first run has overwritten the
+    // old one.
     let disk = world.path("disk");
     let make =
         format!("mkfs.ext4 -qF {} 4M; mount {} {}", disk.display(), device.0, folder.display());
@@ -196,7 +198,7 @@ fn what_lies_behind_a_loop_device_is_in_use() {
     assert!(refused.err.contains(&format!("it lies behind {}", upper.0)), "{refused:?}");
 }
 
-/// A file system is destroyed through any device that leads to its sectors.
+/// Any device over the same sectors could destroy a file system.
 #[test]
 fn what_lies_below_a_loop_device_is_not_written_while_it_is_used() {
     let test = "what_lies_below_a_loop_device_is_not_written_while_it_is_used";
@@ -253,7 +255,7 @@ fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
     assert!(file("copy").exists() && file("tree").is_symlink());
 }
 
-/// Logs and pages replace those of an earlier run, and nothing else that has their name.
+/// Logs and pages replace those of an earlier run, but no other file of the same name.
 #[test]
 fn what_is_no_log_and_no_page_is_not_replaced_by_one() {
     let world = World::new();

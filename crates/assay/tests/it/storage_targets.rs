@@ -1,4 +1,4 @@
-//! Targets of storage: each once, what they are on, and how their I/O is issued.
+//! Storage targets: duplicates, the devices below them, and the engine that issues the I/O.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -52,13 +52,13 @@ fn a_target_that_is_named_twice_is_refused() {
     );
 }
 
-/// What lies on a partition lies on its disk.
+/// A partition's data are on its disk.
 #[test]
 fn a_device_and_its_partition_are_not_two_targets() {
     let test = "a_device_and_its_partition_are_not_two_targets";
     let world = World::in_memory();
     let Some(device) = Loop::over(&world.path("disk"), test) else { return };
-    // `addpart` makes a partition of a device that has no table.
+    // `addpart` creates a partition on a device without a partition table.
     let added = Command::new("addpart").args([&device.0, "1", "2048", "4096"]).status();
     let partition = format!("{}p1", device.0);
     if !added.is_ok_and(|it| it.success()) || !std::path::Path::new(&partition).exists() {
@@ -73,7 +73,7 @@ fn a_device_and_its_partition_are_not_two_targets() {
     assert!(Command::new("delpart").args([&device.0, "1"]).status().unwrap().success());
 }
 
-/// What is written to a loop device is written to the file or the device behind it.
+/// Writes to a loop device go to the file or device behind it.
 #[test]
 fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
     let test = "a_loop_device_and_what_lies_behind_it_are_not_two_targets";
@@ -96,7 +96,8 @@ fn a_loop_device_and_what_lies_behind_it_are_not_two_targets() {
     world.assay(&["storage", "read", &device.0, "another", "--dry-run"]).succeeded();
 }
 
-/// Where only a contest decides, as in memory and on NFS, there is one of it, and its outcome is said once.
+/// The engine is chosen by a contest in memory and on NFS: one contest for all cases, reported
+/// once.
 #[test]
 fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
     let test = "an_engine_is_chosen_once_for_the_targets_of_a_run";
@@ -137,7 +138,8 @@ fn an_engine_is_chosen_once_for_the_targets_of_a_run() {
     assert_eq!(page.matches("Engine: ").count(), 1, "{page}");
 }
 
-/// What direct I/O or the safety of data refuses is refused by a plan as well, at the line that asks for it.
+/// Plans also reject targets that direct I/O or the safety of data forbids, and name the line of
+/// the file.
 #[test]
 fn languages_show_the_line_that_is_refused() {
     let world = World::new();
@@ -180,7 +182,7 @@ fn languages_show_the_line_that_is_refused() {
     world.write("rate.fio", &job("rw=randread\nsize=1m\nbs=4k\nrate_iops=10000000000\n"));
     let refused = world.assay(&["fio", "rate.fio", "--dry-run"]).failed_with(4);
     assert!(refused.err.contains("rate.fio:7") && refused.err.contains("1e10"), "{refused:?}");
-    // The job that can be done is done, and the other one fails when it is its turn.
+    // The possible job runs; the other one fails at its turn.
     let refused = world.assay(&["fio", "global.fio", "--dry-run"]).failed_with(4);
     assert!(refused.err.contains("global.fio:13"), "{refused:?}");
     trees_show_the_anchor(&world);
@@ -222,7 +224,7 @@ fn trees_show_the_anchor(world: &World) {
              rd=rd1,fwd=fwd1,fwdrate=9,format=yes,elapsed=2,interval=1\n"
         );
         world.write("trees.vdb", &text);
-        // Simulated first: what is not refused would fill the disk.
+        // Simulation first: a tree that is not rejected would fill the disk.
         for more in [&["-s"][..], &[]] {
             let refused = world.assay(&[&["vdbench", "-f", "trees.vdb"], more].concat());
             let refused = refused.failed_with(code);
@@ -236,7 +238,7 @@ fn trees_show_the_anchor(world: &World) {
     }
 }
 
-/// IOR reads what is there in full, or not at all.
+/// IOR reads a complete file or none.
 #[test]
 fn ior_reads_no_file_that_is_short() {
     let world = World::new();
@@ -251,13 +253,13 @@ fn ior_reads_no_file_that_is_short() {
             assert!(refused.err.contains(says), "{words:?}: {refused:?}");
         }
     }
-    // What an earlier test of a script leaves is there by then.
+    // The file that an earlier test of the script leaves exists by then.
     world.write("script", "IOR START\ntestFile=made\nblockSize=64k\ntransferSize=64k\nwriteFile=1\nreadFile=0\nkeepFile=1\nRUN\nwriteFile=0\nreadFile=1\nRUN\nIOR STOP\n");
     world.assay(&["ior", "-f", "script", "--dryRun"]).succeeded();
     world.assay(&["ior", "-f", "script"]).succeeded();
 }
 
-/// A folder in memory is no storage: who measures there is told so, in reports and by every language.
+/// A folder in memory is not storage: reports and tools warn about it.
 #[test]
 fn what_is_in_memory_is_no_storage() {
     let test = "what_is_in_memory_is_no_storage";
@@ -291,7 +293,7 @@ fn a_file_is_no_place_for_a_tree() {
     }
 }
 
-/// Memory has no queues that could be polled, and what is refused is refused before anything is written.
+/// Memory has no queues that could be polled; the error comes before anything is written.
 #[test]
 fn only_devices_with_queues_for_it_are_polled() {
     let test = "only_devices_with_queues_for_it_are_polled";

@@ -1,7 +1,9 @@
-//! What three users see on a terminal of 80 × 24: real runs in a pseudo-terminal, for `docs/transcript.md`.
+//! Example sessions of three users on a terminal of 80 × 24: real runs in a pseudo-terminal, for
+//! `docs/transcript.md`.
 //!
-//! `script` of util-linux gives the terminal. Values differ from run to run; what the program decides is checked:
-//! nothing is wider than the terminal, an answer fits one screen, and a line shows that something goes on.
+//! `script` of util-linux provides the terminal. Values differ from run to run; the layout is
+//! checked: no line is wider than the terminal, a result fits one screen, and a status line shows
+//! progress.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,11 +14,11 @@ use crate::program::World;
 const COLUMNS: usize = 80;
 const ROWS: usize = 24;
 
-/// One command of a user.
+/// Command of a session.
 struct Step {
     words: &'static str,
     code: i32,
-    /// Whether all of it must fit the screen.
+    /// Whether the whole output must fit the screen.
     is_one_screen: bool,
 }
 
@@ -24,7 +26,7 @@ const fn step(words: &'static str, code: i32, is_one_screen: bool) -> Step {
     Step { words, code, is_one_screen }
 }
 
-/// Who walks which way.
+/// Users with the commands of their sessions.
 const WAYS: [(&str, &[Step]); 3] = [
     (
         "An HPC engineer: is this node good?",
@@ -66,7 +68,7 @@ const WAYS: [(&str, &[Step]); 3] = [
     ),
 ];
 
-/// What a terminal shows after all of a program's output.
+/// Contents of a terminal after all of a program's output.
 #[derive(Default)]
 struct Screen {
     lines: Vec<Vec<char>>,
@@ -130,7 +132,7 @@ impl Screen {
     }
 }
 
-/// All that the words wrote to a terminal, and their exit code.
+/// Runs a command on a terminal and returns its output and exit code.
 fn on_a_terminal(world: &World, words: &str) -> (String, i32) {
     on_a_terminal_of(COLUMNS, world, words)
 }
@@ -157,23 +159,23 @@ fn has_script() -> bool {
     Command::new("script").arg("--version").output().is_ok_and(|it| it.status.success())
 }
 
-/// The part of the page about one command; what is particular to this machine's names is left out.
+/// Returns the page's section about one command, without the names of this machine.
 fn section(world: &World, step: &Step) -> String {
     let (output, code) = on_a_terminal(world, step.words);
     let shown = Screen::of(&output).text();
     assert_eq!(code, step.code, "{}\n{shown}", step.words);
     for line in shown.lines() {
-        // What holds a path of this test may be longer than a line.
+        // Lines with a path of this test may be wider.
         let is_too_wide = line.chars().count() > COLUMNS && !line.contains("/tmp");
         assert!(!is_too_wide, "{}: {line}", step.words);
     }
     let rows = shown.lines().count();
     assert!(!step.is_one_screen || rows <= ROWS, "{}: {rows} rows\n{shown}", step.words);
     if step.words.starts_with("assay run --budget") {
-        // The shell asks for the next command on the last line of the screen.
+        // The last line of the screen is the shell's prompt.
         let answer = shown.lines().skip_while(|line| !line.starts_with("Suite ")).count();
         assert!((1..ROWS).contains(&answer), "{}: {answer} rows\n{shown}", step.words);
-        // What was found out at the end stands in it alone; that there is company is also said while there is time to stop.
+        // Findings at the end of the run appear only in the result.
         let (before, _) = shown.split_once("Suite ").unwrap();
         assert!(
             !before.contains("was waiting for a CPU") && !before.contains("stolen"),
@@ -205,7 +207,7 @@ fn the_ways_of_three_users_on_a_terminal() {
         }
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/transcript.md");
-    // LINPACK of the development build is three times as slow.
+    // LINPACK of the debug build is three times as slow.
     if std::env::var_os("UPDATE_EXPECT").is_some() && !cfg!(debug_assertions) {
         std::fs::write(path, &page).unwrap();
     }
@@ -221,7 +223,7 @@ fn the_ways_of_three_users_on_a_terminal() {
     );
 }
 
-/// A line that moves is drawn from the first moment on, and seconds are told: nothing stands still.
+/// The status line is drawn from the first moment, and it counts seconds.
 #[test]
 fn something_moves_while_a_terminal_waits() {
     if !has_script() {
@@ -244,7 +246,7 @@ fn something_moves_while_a_terminal_waits() {
     assert!(lines > 0 && !dumb.contains('⠋'), "a line every other second: {dumb}");
 }
 
-/// What is said on a terminal of 60 columns: results, lists, helps and errors.
+/// Commands for a terminal of 60 columns: results, lists, help and errors.
 const NARROW: [(&str, i32); 39] = [
     ("assay run --budget 6s", 0),
     ("assay net throughput --for 2s", 0),
@@ -287,7 +289,7 @@ const NARROW: [(&str, i32); 39] = [
     ("assay show nothing", 2),
 ];
 
-/// A terminal breaks what is longer than it is wide wherever its end is: within words and within cells.
+/// A terminal breaks longer lines anywhere: within words and within cells.
 #[test]
 fn sixty_columns_are_enough() {
     const NARROW_COLUMNS: usize = 60;
@@ -301,7 +303,7 @@ fn sixty_columns_are_enough() {
         let shown = Screen::of(&output).text();
         assert_eq!(code, expected, "{words}\n{shown}");
         let of_words = |line: &&str| {
-            // A word has no place to be broken at; paths of this test are as long as they are.
+            // A single word cannot be broken, and paths of this test have any length.
             let is_word = line.trim().split(' ').count() == 1;
             line.chars().count() > NARROW_COLUMNS && !is_word && !line.contains("/tmp")
         };

@@ -1,7 +1,9 @@
-//! Known truths: links and devices of known speed, each measured once and beside the real tool.
+//! Known truths: links and devices of known speed, each measured once by assay and once by the real
+//! tool.
 //!
-//! They need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask truth` makes every
-//! try alone, repeats it until a sequential test has decided, and reads what [`reported`] prints.
+//! They need a quiet machine and skip themselves unless `ASSAY_TRUTH` is set. `cargo xtask truth`
+//! runs every try alone, repeats it until a sequential test has decided, and parses the output of
+//! [`print_try`].
 
 #![expect(clippy::print_stdout, reason = "cargo xtask truth reads it")]
 
@@ -16,7 +18,8 @@ use crate::program::World;
 mod fleet;
 mod rounds;
 
-/// Whether this try is requested and its peer is there; if not, says which test is skipped.
+/// Returns whether this try is requested and its peer is installed; otherwise prints that the test
+/// is skipped.
 fn is_asked_for(test: &str) -> bool {
     let asked = std::env::var_os("ASSAY_TRUTH").is_some();
     if !asked {
@@ -27,7 +30,7 @@ fn is_asked_for(test: &str) -> bool {
     asked && installed("iperf3", test)
 }
 
-/// Reports what was measured and what the real tool measured, for the truth with this relative tolerance.
+/// Prints assay's value and the real tool's value, for a truth with this relative tolerance.
 fn reported(
     unit: &str,
     (truth, tolerance): (f64, f64),
@@ -38,15 +41,15 @@ fn reported(
     println!("TRY {unit} {truth} {tolerance} {measured} {name} {value}");
 }
 
-/// What assay measures, and then iperf3.
+/// Measures with assay, and then with iperf3.
 fn beside_iperf3(measure: impl Fn(Who) -> f64) -> (f64, (&'static str, Option<f64>)) {
     (measure(Who::Assay), ("iperf3", Some(measure(Who::Iperf3))))
 }
 
-/// 1448 bytes of payload in every 1514 of the link (MTU 1500, time stamps, Ethernet's head).
+/// 1448 bytes of payload in every 1514 of the link (MTU 1500, TCP timestamps, Ethernet header).
 const TCP_GOODPUT_BIT_PER_S: f64 = 1e9 * 1448.0 / 1514.0;
 
-/// A gigabit bucket yields its payload.
+/// Measures the goodput through a token bucket of one gigabit per second.
 fn gigabit(test: &str, mode: &str) {
     if !is_asked_for(test) {
         return;
@@ -91,9 +94,9 @@ fn half_of_the_datagrams_fall_out_of_a_bucket_of_half_the_rate() {
     }
     let Some(link) = Link::new("udp", "100mbit", SHORT_QUEUE) else { return };
     let world = World::new();
-    // The link counts 42 bytes of heads: 100 Mbit/s of it carry 1400/1442 of payload.
+    // The link counts 42 bytes of headers: 100 Mbit/s of it carry 1400/1442 of payload.
     let lost = |who| {
-        // iperf3 3.12 adds what was lost in the time that does not count.
+        // iperf3 3.12 also counts losses of the omitted time.
         let start = if matches!(who, Who::Assay) { "-t 2 -O 1" } else { "-t 3" };
         let mode = format!("-u -b 194.17M -l 1400 {start}");
         let end = link.iperf3(&world, who, &mode);
@@ -151,9 +154,8 @@ fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
     }
     let Some(link) = Link::new("switched", "400mbit", LONG_QUEUE) else { return };
     let world = World::new();
-    // The program runs within the namespace, and its commands with it. What a full bucket lets through at once and
-    // what its queue holds are halved as well: with the same burst for both rates, half of them is 0.503 of the
-    // whole within a second.
+    // The program and its commands run within the namespace. The burst and the queue are halved as
+    // well: with the same burst for both rates, the ratio would be 0.503 within a second.
     let [whole, half] =
         ["rate 400mbit burst 256kb limit 8mb", "rate 200mbit burst 128kb limit 4mb"]
             .map(|bucket| format!("tc qdisc change dev veth0 root tbf {bucket}"));
@@ -166,7 +168,7 @@ fn a_switched_bucket_of_half_the_rate_is_half_as_good() {
     reported("ratio", (0.5, 0.01), ratio, ("iperf3", Some(of_half / of_whole)));
 }
 
-/// What assay finds when it switches by itself: the ratio of both conditions.
+/// Measures the ratio of two conditions between which assay itself switches.
 fn switched(link: &Link, world: &World, whole: &str, half: &str) -> f64 {
     let suite = world.write("switched.toml", SWITCHED);
     let server = ["iperf3", "-s", "-B", FAR, "--idle-timeout", "10", "-i", "0"];

@@ -1,4 +1,4 @@
-//! `assay vdbench`: parameter files as people have them, on files of this machine.
+//! `assay vdbench`: typical parameter files, on files of this machine.
 //!
 //! The files go through the page cache, because a folder for tests may be in memory.
 
@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use crate::program::{Outcome, World};
 
-/// A page's files for two hosts that are both this one, of two volumes each, at a small scale.
+/// Writes a set of parameter files for two hosts with two volumes each, both on this machine, at a
+/// small scale.
 fn page(world: &World) {
     let mut hosts = String::from("hd=default,jvms=1,shell=ssh\n");
     let mut storage = String::from("sd=default,size=4m\n");
@@ -294,7 +295,7 @@ fn trees_that_were_made_are_cleaned_up() {
     assert!(!tree.exists(), "{}", outcome.out);
 }
 
-/// The pages of a folder without times of day and without its name.
+/// Returns the pages of a folder without times of day and without the folder's name.
 fn pages(world: &World, folder: &str) -> BTreeMap<String, String> {
     let path = world.path(folder);
     let files = std::fs::read_dir(&path).unwrap().map(|file| file.unwrap().path());
@@ -305,7 +306,7 @@ fn pages(world: &World, folder: &str) -> BTreeMap<String, String> {
     files.map(page).collect()
 }
 
-/// The text with `12:34:56` and what is behind its point left out.
+/// Returns the text with every `12:34:56`, including its fraction, replaced.
 fn timeless(text: &str) -> String {
     let bytes = text.as_bytes();
     let digits =
@@ -328,12 +329,12 @@ fn timeless(text: &str) -> String {
     String::from_utf8(left).unwrap()
 }
 
-/// Runs `text`, removes `gone`, and compares the folder that the stored run gives with the live one, which
-/// comes back.
+/// Runs `text`, removes `gone`, and compares the folder rendered from the stored run with the live
+/// one, which it returns.
 fn reported_again(world: &World, text: &str, gone: &[&str]) -> BTreeMap<String, String> {
     write(&world.path("file"), text);
     let live = vdbench(world, &["-f", "file", "--label", "first"]).succeeded();
-    // Neither the files nor what they name need to be there any more.
+    // Neither the parameter files nor the files named in them are needed any more.
     for gone in gone {
         let path = world.path(gone);
         let removed = if path.is_dir() {
@@ -376,8 +377,8 @@ fn the_folder_is_written_again_from_the_events() {
     assert!(summary.to_string().contains("threads=2"), "{summary}");
 }
 
-/// Trees of files with a format, a mix, directories made and removed, a curve, a rate, an early end and a
-/// command.
+/// File trees with a format, a mix, created and removed directories, a curve, a rate, an early end
+/// and a command.
 const TREES: &str = "endcmd=\"echo ended\"\n\
      fsd=fsd1,anchor=tree,depth=2,width=2,files=5,size=16k\nfsd=fsd2,anchor=other,depth=1,width=1,files=3,size=8k\n\
      fwd=mix,fsd=fsd1,operation=read,rdpct=60,xfersize=4k,fileio=random,fileselect=random,threads=2\n\
@@ -432,12 +433,12 @@ fn a_run_on_trees_is_a_run_like_any_other() {
     assert!(parts.iter().all(|part| *part > 0.0 && *part < all), "{all} {parts:?}");
     assert!(of("rd1", "latency", None) > 0.0 && of("rd1", "bandwidth", None) > 0.0);
     assert_eq!(summary["failures"].as_array().unwrap().len(), 0, "{summary}");
-    // A format that had nothing to do is none.
+    // A format that had nothing to do has no results.
     assert!(
         results.iter().all(|it| it["parameters"]["phase"] != "format_for_rd2"),
         "{summary}"
     );
-    // Two runs this short may tell nothing, which is an exit code of its own.
+    // Two runs this short may give no verdict, which has its own exit code.
     let items = world.assay(&["compare", "one", "two"]).out;
     for phase in ["format_for_rd1", "rd1", "rd2_(50%)", "rd3"] {
         assert!(items.contains(phase), "{phase}: {items}");
@@ -461,7 +462,7 @@ fn every_pass_is_a_run_of_the_store_and_none_without_one() {
     write(&world.path("file"), &format!("loop=2\n{text}"));
     vdbench(&world, &["-f", "file"]).succeeded();
     assert_eq!(runs(&world), 2);
-    // What must not be done is no run.
+    // A rejected file is not stored as a run.
     write(&world.path("file"), &text.replace("lun=f", "lun=/mnt/vdb1/f"));
     vdbench(&world, &["-f", "file"]).failed_with(2);
     assert_eq!(runs(&world), 2);

@@ -1,5 +1,5 @@
-//! `assay vdbench` on parameter files whose hosts are other machines: namespaces with a real ssh server each, and
-//! other commands that give a pipe.
+//! `assay vdbench` on parameter files whose hosts are other machines: namespaces with a real ssh
+//! server each, and other transports.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -18,9 +18,9 @@ mod trees;
 #[path = "../../../assay-dialects/src/vdbench/tests/generated.rs"]
 mod generated;
 
-/// Namespaces on one bridge, each with an ssh server of its own; gone when dropped.
+/// Namespaces on one bridge, each with its own ssh server; deleted on drop.
 pub(crate) struct Servers {
-    /// Where the bridge is, and who asks.
+    /// Namespace of the bridge, where the coordinator runs.
     master: String,
     hosts: Vec<String>,
     sshd: Vec<Child>,
@@ -38,13 +38,13 @@ impl Drop for Servers {
     }
 }
 
-/// An address of the range for benchmarks (RFC 2544).
+/// Returns an address of the range for benchmarks (RFC 2544).
 fn address(host: usize) -> String {
     format!("198.18.79.{host}")
 }
 
 impl Servers {
-    /// `None`, with the reason said, where they cannot be made.
+    /// Creates the hosts; prints the reason and returns `None` where that is not possible.
     pub(crate) fn new(test: &str, world: &World, count: usize) -> Option<Self> {
         for program in ["/usr/sbin/sshd", "/usr/bin/ssh", "/usr/bin/ssh-keygen"] {
             if !Path::new(program).exists() {
@@ -52,7 +52,7 @@ impl Servers {
                 return None;
             }
         }
-        // Tests of one process run beside each other.
+        // Tests of one process run concurrently.
         static MADE: AtomicU32 = AtomicU32::new(0);
         let id = format!("{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         let master = format!("assay-{id}-vm0");
@@ -103,7 +103,7 @@ impl Servers {
         }
     }
 
-    /// A server with what a host has of its own: its address, its name, and its user's folders.
+    /// Starts a host's ssh server with its own address, host name and user folders.
     fn serve(&self, world: &World, host: usize) -> Child {
         let path = |name: &str| world.path(name).display().to_string();
         let text = format!(
@@ -132,7 +132,8 @@ impl Servers {
         sshd.arg(configuration).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    /// The user's own configuration of ssh resolves the names of the page.
+    /// Writes an ssh configuration that resolves the page's host names, and waits until every login
+    /// works.
     fn login(&self, world: &World) {
         let path = |name: &str| world.path(name).display().to_string();
         let key = fs::read_to_string(world.path("host.pub")).unwrap();
@@ -164,7 +165,8 @@ impl Servers {
         }
     }
 
-    /// A command of the user's; whether it went well, and what it printed.
+    /// Runs a command at the coordinator and returns whether it succeeded, its output and its
+    /// errors.
     pub(crate) fn within(
         &self,
         world: &World,
@@ -176,7 +178,7 @@ impl Servers {
         (output.status.success(), text(output.stdout), text(output.stderr))
     }
 
-    /// Processes of a host in whose command line these words are.
+    /// Returns the number of a host's processes whose command line contains these words.
     fn running(&self, host: usize, words: &str) -> usize {
         let pids = Command::new("ip").args(["netns", "pids", &self.hosts[host - 1]]).output();
         let pids = String::from_utf8(pids.unwrap().stdout).unwrap();
@@ -203,7 +205,7 @@ impl Servers {
 
 const VOLUMES: u32 = 6;
 
-/// The page's files with nothing changed but the size and the mount folder.
+/// Writes the page's parameter files, changing only the size and the mount folder.
 fn page(world: &World, hosts: usize) {
     let folder = format!("lun={}/", world.path("mnt").display());
     for (name, bytes) in generated::generated(u32::try_from(hosts).unwrap(), VOLUMES) {
@@ -216,7 +218,7 @@ fn page(world: &World, hosts: usize) {
     }
 }
 
-/// The lines of a page that hold averages, as label and I/O rate.
+/// Returns the average lines of a page, as label and I/O rate.
 fn averages(world: &World, page: &str) -> Vec<(String, f64)> {
     let text = fs::read_to_string(world.path("output").join(page)).unwrap();
     let words = text.lines().map(|line| line.split_whitespace().skip(1).collect::<Vec<_>>());
@@ -227,8 +229,8 @@ fn averages(world: &World, page: &str) -> Vec<(String, f64)> {
         .collect()
 }
 
-/// One file of the page on all hosts: one summary, a page for each host and storage definition, and a total that is
-/// the sum of the hosts.
+/// Runs one parameter file on all hosts and checks its pages: one summary, a page for each host and
+/// storage definition, and totals that equal the sums of the hosts.
 fn check(world: &World, servers: &Servers, file: &str, times: &[&str], runs: &[&str]) {
     let workload = format!("vnet1-{file}-workload");
     let words = [&["vdbench", "-f", &workload], times].concat();
@@ -267,7 +269,7 @@ fn check(world: &World, servers: &Servers, file: &str, times: &[&str], runs: &[&
     assert_eq!(links.matches("Host report:").count(), hosts);
 }
 
-/// All files of the page that are asked for, with the time that each may take.
+/// Runs these parameter files, each with the given times.
 fn page_runs(test: &str, hosts: usize, files: &[(&str, &[&str])], times: &[&str]) {
     let world = World::new();
     let Some(servers) = Servers::new(test, &world, hosts) else { return };
@@ -275,7 +277,7 @@ fn page_runs(test: &str, hosts: usize, files: &[(&str, &[&str])], times: &[&str]
     for (file, runs) in files {
         check(&world, &servers, file, times, runs);
     }
-    // The files stay, as Vdbench's do; what runs there does not.
+    // The data files stay, as with Vdbench.
     let last = format!("mnt/vdb{VOLUMES}/file-{hosts}-{VOLUMES}");
     assert_eq!(world.path(&last).metadata().unwrap().len(), 4 << 20);
     let (_, shown, err) = servers.within(
@@ -303,7 +305,7 @@ fn the_files_of_a_page_run_on_their_hosts() {
     );
 }
 
-/// The page as it is, but for its times: it says of the machine only that it can.
+/// The original page except for its times: it checks only that all 24 hosts work.
 #[test]
 fn the_page_runs_on_its_24_hosts() {
     let one: &[&str] = &["avg_2-5"];
@@ -319,7 +321,7 @@ fn the_page_runs_on_its_24_hosts() {
     page_runs("the_page_runs_on_its_24_hosts", 24, &files, &["-e", "4", "-w", "1", "-i", "1"]);
 }
 
-/// Two hosts behind a script that says what becomes of each.
+/// Runs Vdbench on two hosts, whose transport is this script.
 fn behind(world: &World, script: &str, words: &[&str]) -> Outcome {
     world.write("via.sh", script);
     let storage = |host: u32| {
@@ -348,7 +350,7 @@ fn a_host_that_is_lost_ends_the_run_and_what_was_done_is_kept() {
     assert!(outcome.err.contains("Could not resolve hostname"), "{}", outcome.err);
     assert!(outcome.err.contains("/etc/hosts"), "{}", outcome.err);
     assert!(!world.path("file1").exists(), "nothing is begun");
-    // The second dies when the run has had two lines.
+    // The second host dies after two lines of the run.
     let dies = "host=$1; shift\n[ $host = one ] && exec \"$@\"\n\
                 (until grep -q ' 2  ' output/summary.html 2>/dev/null; do sleep 0.1; done; kill $$) &\n\
                 exec \"$@\"\n";
@@ -414,7 +416,8 @@ fn a_host_whose_link_is_down_is_named_and_what_others_measured_counts() {
     let found = results(&document, "memory.stream", "triad");
     let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
     assert_eq!(hosts, ["vdbench-vnet1-1"]);
-    // Its ssh server still holds the pipe: TCP gives up after a quarter of an hour, and until then nothing closes.
+    // The ssh server keeps the pipe open: TCP gives up after a quarter of an hour, and until then
+    // nothing closes it.
     let end = Instant::now() + Duration::from_secs(120);
     while servers.running(2, "agent --patience") > 0 {
         assert!(Instant::now() < end, "an agent is left");

@@ -1,30 +1,30 @@
-//! The jobs that both run, in fio's words.
+//! fio jobs that both tools run.
 
-/// What is compared of a job.
+/// Metric that is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     /// I/O per second, of all jobs of the file together.
     Rate,
-    /// Mean completion latency: where a rate is set, the rate says nothing.
+    /// Mean completion latency, for jobs with a fixed rate.
     Latency,
     /// 99th percentile of `fsync` and `fdatasync`.
     SyncP99,
 }
 
-/// What a job finds where its files should be.
+/// State of the job's files at its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The files that the same tool left there the time before.
+    /// Files that the same tool created before.
     Files,
-    /// Nothing.
+    /// No files.
     Nothing,
 }
 
-/// One job file and what is compared of it.
+/// One job file and the metrics that are compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub name: &'static str,
-    /// Its lines, separated by blanks; options before the first section are global.
+    /// Lines of the file, separated by blanks; options before the first section are global.
     pub lines: &'static str,
     pub found: Found,
     pub compared: &'static [What],
@@ -36,7 +36,7 @@ const fn timed(name: &'static str, lines: &'static str) -> Question {
     Question { name, lines, found: Found::Files, compared: RATE }
 }
 
-/// Ends when its work is done.
+/// Test that creates its files and ends when its work is done.
 const fn anew(name: &'static str, lines: &'static str) -> Question {
     Question { name, lines, found: Found::Nothing, compared: RATE }
 }
@@ -46,7 +46,7 @@ const fn paced(name: &'static str, lines: &'static str) -> Question {
 }
 
 pub(super) const QUESTIONS: &[Question] = &[
-    // Caches
+    // Page cache
     timed("buffered random read", "rw=randread bs=4k ioengine=psync"),
     timed(
         "buffered random read, cache kept",
@@ -55,7 +55,7 @@ pub(super) const QUESTIONS: &[Question] = &[
     timed("buffered sequential read", "rw=read bs=128k ioengine=psync size=256m"),
     timed("buffered sequential read, no hints", "rw=read bs=16k ioengine=sync fadvise_hint=0"),
     timed("buffered random write", "rw=randwrite bs=4k ioengine=psync"),
-    // Layouts
+    // File layouts
     anew("new file, fsync at the end", "rw=write bs=128k ioengine=psync end_fsync=1 size=128m"),
     anew(
         "new file, not allocated",
@@ -71,7 +71,7 @@ pub(super) const QUESTIONS: &[Question] = &[
         "strided zones",
         "rw=read bs=16k ioengine=psync direct=1 zonemode=strided zonesize=256k zoneskip=768k time_based=0 size=256m",
     ),
-    // Synchronising
+    // Synchronization
     Question {
         name: "etcd's line",
         lines: "rw=write bs=2300 ioengine=sync fdatasync=1 size=1m",
@@ -110,6 +110,6 @@ pub(super) const QUESTIONS: &[Question] = &[
         "hot spots",
         "rw=randread random_distribution=zipf:1.1 bs=4k ioengine=psync direct=1",
     ),
-    // Checking
+    // Verification
     anew("verify", "rw=write bs=16k ioengine=psync direct=1 verify=crc32c size=32m"),
 ];

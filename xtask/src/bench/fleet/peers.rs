@@ -1,4 +1,4 @@
-//! The same for others: starting something on 24 hosts, and a test of storage on six.
+//! The same with other tools: starting a command on 24 hosts, and a storage test on six.
 
 use std::fs;
 use std::path::Path;
@@ -10,15 +10,15 @@ use anyhow::{Context, Result};
 use super::super::workplace::Workplace;
 use super::is_here;
 
-/// Seconds of the test of storage.
+/// Length of the storage test in seconds.
 const LENGTH_S: f64 = 3.0;
-/// Tries of each, of which the middle one counts.
+/// Tries of each command; the median counts.
 const TRIES: usize = 3;
 
-/// What others need.
+/// Costs of the other tools.
 pub(super) struct Peers {
     pub(super) rows: Vec<Vec<String>>,
-    /// Who could not be asked, and why.
+    /// Tools that are left out, with the reason.
     pub(super) left_out: Vec<String>,
 }
 
@@ -82,7 +82,8 @@ impl Peers {
     }
 }
 
-/// How long it takes, and the CPU time of it alone: what it starts and waits for has times of its own.
+/// Returns the elapsed time of a command and the CPU time of its process, without the processes
+/// that it starts and waits for.
 fn timed(workplace: &Workplace, program: &Path, words: &[String]) -> Result<(f64, f64)> {
     let begun = Instant::now();
     let mut child = workplace
@@ -94,14 +95,14 @@ fn timed(workplace: &Workplace, program: &Path, words: &[String]) -> Result<(f64
         .with_context(|| format!("{} did not start", program.display()))?;
     let mut cpu_s = 0.0;
     while child.try_wait()?.is_none() {
-        // A process that has ended and was not waited for has the times of its children added to none.
+        // A process that has ended is not readable any more: the last value before that counts.
         cpu_s = super::cpu_s(&child).unwrap_or(cpu_s);
         std::thread::sleep(Duration::from_millis(5));
     }
     Ok((begun.elapsed().as_secs_f64(), cpu_s))
 }
 
-/// Servers of fio, ended with the comparison.
+/// fio servers, which end with the comparison.
 struct Servers(Vec<Child>);
 
 impl Drop for Servers {
@@ -113,7 +114,7 @@ impl Drop for Servers {
     }
 }
 
-/// Six hosts that read a file each for a few seconds.
+/// Measures six hosts that each read a file for a few seconds.
 fn storage(
     workplace: &Workplace,
     program: &Path,

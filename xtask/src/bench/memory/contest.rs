@@ -1,4 +1,4 @@
-//! Everybody who takes part in the comparison of memory bandwidth, and the turns they take.
+//! Contenders of the comparison of memory bandwidth, and their turns.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,27 +15,27 @@ use crate::command;
 
 use super::OPERATIONS;
 
-/// Passes over the arrays in one run of a peer: enough that starting the threads does not count.
+/// Passes over the arrays in one run of a peer, enough to make the start of the threads negligible.
 const PASSES: u64 = 20;
-/// Passes of each variant in one run of the sweep, which has eight of them; fewer where they take long.
+/// Maximum passes of each of the sweep's eight variants in one run; slow variants stop earlier,
+/// after a fixed time.
 const SWEEP_PASSES: u64 = 7;
-/// Kernels of each family that take part, after all of them were tried.
+/// Kernels of each family that take part, after a trial of all.
 const FINALISTS: usize = 2;
-/// How often each kernel is tried for that.
+/// Tries of each kernel in the trial.
 const TRIES: usize = 3;
-/// Passes of such a try where arrays are large, as for a last-level cache of hundreds of MiB.
+/// Minimum passes of a try with large arrays, as for a last-level cache of hundreds of MiB.
 const FEWEST_PASSES: u64 = 4;
-/// Time of assay's run in one turn, for all operations together.
+/// Budget of assay's run in one turn, for all operations together.
 const BUDGET: &str = "10s";
-/// Minimum size of one array, where caches are small or unknown.
+/// Minimum size of one array, if caches are small or unknown.
 const MINIMUM_ARRAY_BYTES: u64 = 256 << 20;
 
-/// A kernel of likwid.
+/// likwid kernel.
 #[derive(Debug, Clone)]
 pub(crate) struct Kernel {
-    /// Its name.
     pub name: String,
-    /// What it does.
+    /// Arrays that it reads and writes.
     pub family: &'static Family,
 }
 
@@ -43,35 +43,35 @@ pub(crate) struct Kernel {
 #[derive(Debug)]
 pub(crate) struct Contest<'a> {
     workplace: &'a Workplace,
-    /// The program under comparison.
+    /// assay.
     pub assay: PathBuf,
     plain: PathBuf,
-    /// The sweep in C, where this architecture has one.
+    /// Sweep in C, on architectures that have one.
     sweep: Option<PathBuf>,
     /// Size of one array.
     pub array_bytes: u64,
-    /// The kernels that take turns.
+    /// Kernels that take turns.
     pub kernels: Vec<Kernel>,
-    /// Best bandwidth of every kernel that was tried, in bytes per second.
+    /// Best bandwidth of every kernel of the trial, in bytes per second.
     pub tried: Vec<(Kernel, f64)>,
 }
 
 /// Bytes per second, one value per turn.
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
-    /// assay, by operation.
+    /// assay's, by operation.
     pub ours: BTreeMap<String, Vec<f64>>,
-    /// The plain loop, by operation.
+    /// The plain loop's, by operation.
     pub plain: BTreeMap<String, Vec<f64>>,
-    /// The best variant of the sweep, by operation; empty without a sweep.
+    /// The best variant's of the sweep, by operation; empty without a sweep.
     pub sweep: BTreeMap<String, Vec<f64>>,
     /// That variant in the last turn, by operation.
     pub sweep_variants: BTreeMap<String, String>,
-    /// likwid, by kernel.
+    /// likwid's, by kernel.
     pub likwid: BTreeMap<String, Vec<f64>>,
-    /// The kernel assay chose last, by operation.
+    /// Kernel that assay chose last, by operation.
     pub our_kernels: BTreeMap<String, String>,
-    /// Samples behind each of assay's values.
+    /// Number of samples of each of assay's values.
     pub our_samples: Vec<usize>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Contest<'a> {
         Ok(contest)
     }
 
-    /// Every kernel of a family with the best of a few tries.
+    /// Returns every kernel of a family with its best bandwidth of a few tries.
     fn try_all(&self, listing: &str, family: &'static Family) -> Vec<(Kernel, f64)> {
         let fewer = PASSES * MINIMUM_ARRAY_BYTES / self.array_bytes;
         let passes = fewer.clamp(FEWEST_PASSES, PASSES);
@@ -115,7 +115,7 @@ impl<'a> Contest<'a> {
                 (0..TRIES).map(|_| self.run_kernel(&kernel, passes)).collect();
             match tries {
                 Ok(figures) => tried.push((kernel, figures.into_iter().fold(0.0, f64::max))),
-                // Instructions that this CPU does not have end the program.
+                // A kernel with instructions that this CPU lacks crashes.
                 Err(error) => println!("{} takes no part: {error:#}", kernel.name),
             }
         }
@@ -127,7 +127,7 @@ impl<'a> Contest<'a> {
         likwid::run(self.workplace, name, family, self.array_bytes, passes)
     }
 
-    /// All turns.
+    /// Measures all turns.
     pub(crate) fn measure(&self, options: &Options) -> Result<Figures> {
         let mut figures = Figures::default();
         for turn in 0..options.turns {
@@ -198,7 +198,7 @@ impl<'a> Contest<'a> {
         Some(stream_loop::command(self.workplace, program, self.array_bytes, SWEEP_PASSES))
     }
 
-    /// What everybody was started with.
+    /// Returns the commands of all contenders.
     pub(crate) fn commands(&self) -> Vec<String> {
         let flags = stream_loop::FLAGS.join(" ");
         let mut commands = vec![
@@ -222,7 +222,7 @@ impl<'a> Contest<'a> {
 }
 
 impl Figures {
-    /// The finalist of this family with the largest median, and its values.
+    /// Returns the finalist of this family with the largest median, and its values.
     pub(crate) fn best_of_likwid(
         &self,
         kernels: &[Kernel],

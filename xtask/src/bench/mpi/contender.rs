@@ -1,5 +1,5 @@
-//! The MPIs of the comparison: Debian's two and those of the wheels, each with its launcher, its library and
-//! its `mpicc`. Starts nothing but compilers.
+//! MPI installations of the comparison: Debian's two and those of the wheels, each with its
+//! launcher, its library and its `mpicc`. Starts only compilers.
 
 use std::path::{Path, PathBuf};
 
@@ -9,24 +9,24 @@ use crate::bench::workplace::Workplace;
 use crate::command;
 use crate::wheels::{self, Wheel};
 
-/// An MPI of the comparison.
+/// MPI installation of the comparison.
 #[derive(Debug)]
 pub(super) struct Mpi {
     pub(super) name: String,
     pub(super) launcher: PathBuf,
     compiler: PathBuf,
-    /// The library that `compiler` links programs to: its file, or its name for the loader.
+    /// Library that `compiler` links programs to: a path, or a name for the loader.
     pub(super) library: PathBuf,
-    /// Its prefix, where the loader does not know its folder.
+    /// Installation prefix, if the loader does not search its folder.
     pub(super) prefix: Option<PathBuf>,
-    /// Options that keep the launcher from placing the ranks: everybody is placed by `taskset`.
+    /// Options that keep the launcher from binding the ranks: all ranks are pinned by `taskset`.
     pub(super) unbound: &'static [&'static str],
 }
 
 const HYDRA: &[&str] = &["-bind-to", "none"];
 const OPEN_MPI: &[&str] = &["--bind-to", "none"];
 
-/// Those that are there; the others are named and left out.
+/// Returns the MPIs that are installed; prints and skips the others.
 pub(super) fn all(root: &Path) -> Vec<Mpi> {
     let [mpich, open_mpi, intel] = &wheels::MPI;
     let all = vec![
@@ -76,19 +76,19 @@ fn wheel(
     }
 }
 
-/// The same MPI by the interface of the MPI 5 standard.
+/// Returns the same MPI with the standard ABI of MPI 5.
 fn standard(mpi: Mpi) -> Mpi {
     let compiler = mpi.compiler.with_file_name("mpicc_abi");
     Mpi { name: format!("{}, standard ABI", mpi.name), compiler, ..mpi }
 }
 
 impl Mpi {
-    /// The compiled loops for this MPI: a shared object.
+    /// Compiles the loops for this MPI into a shared object.
     pub(super) fn compile(&self, workplace: &Workplace) -> Result<PathBuf> {
         let name: String = self.name.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
         let object = workplace.folder.join(format!("mpi_loop-{name}.so"));
         let mut compiler = workplace.command(&self.compiler);
-        // MPICH's header makes gcc warn of a constant that is an address.
+        // gcc warns about MPICH's header: a constant is an address.
         compiler.args(["-O3", "-w", "-shared", "-fPIC", "xtask/peers/mpi_loop.c", "-o"]);
         if let Some(prefix) = &self.prefix {
             compiler.env("I_MPI_ROOT", prefix);

@@ -1,4 +1,4 @@
-//! Who is asked, by which pair of client and server, and how their figures are read.
+//! Contenders of the comparison: their commands, and the parsers of their output.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -13,36 +13,36 @@ pub(super) const BARE_PORT: &str = "45204";
 pub(super) const COPY_PORT: &str = "45205";
 pub(super) const ASSAY_ECHO_PORT: &str = "45206";
 
-/// The programs of a comparison that are built from here.
+/// Programs of the comparison that are built here.
 pub(super) struct Programs {
     pub(super) assay: String,
-    /// A bare ping-pong.
+    /// Ping-pong in plain C.
     pub(super) ping_pong: String,
-    /// A bare transfer.
+    /// Bulk transfer in plain C.
     pub(super) copy_loop: String,
-    /// Keeps both ends of a ping-pong on one CPU.
+    /// `taskset` command that keeps both ends of a ping-pong on one CPU.
     pub(super) on_one_cpu: String,
 }
 
-/// One way to ask, by one pair of client and server.
+/// Client of one tool with one set of options.
 pub(super) struct Contender {
     pub(super) name: &'static str,
     pub(super) command: Vec<String>,
-    /// What one turn printed, as figures under their names.
+    /// Parses the output of one turn.
     pub(super) read: fn(&str) -> Result<Vec<Figure>>,
 }
 
-/// What one turn gives.
+/// Value of one metric in one turn.
 pub(super) struct Figure {
     pub(super) kind: Kind,
-    /// bit/s, or seconds.
+    /// bit/s, seconds per GB, or seconds.
     pub(super) value: f64,
 }
 
-/// What a figure is.
+/// Metric of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// bit/s that the receiver took.
+    /// Rate at the receiver in bit/s.
     Goodput,
     /// CPU-seconds of both processes per GB.
     CpuPerGb,
@@ -81,7 +81,7 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
         program.iter().copied().chain(rest.split(' ')).map(str::to_owned).collect()
     };
     let theirs = |streams: u32| format!("-c {at} -p {IPERF3_PORT} -t 2 -J -P {streams}");
-    // What a run takes by default: more per write by a stream that has a CPU to itself.
+    // assay's defaults: larger writes for a stream with a CPU of its own.
     let ours = |streams: u32| {
         let length = if streams == 1 { "1M" } else { "256K" };
         format!("-c {at} -p {ASSAY_PORT} -t 2 -J --no-store -l {length} -P {streams}")
@@ -103,7 +103,7 @@ pub(super) fn all(programs: &Programs, place: &Place) -> Vec<Contender> {
         read: bare_goodput,
     };
     let own = [assay, "iperf3"];
-    // Both lend their pages to the kernel and copy at the receiver.
+    // Both splice their pages into the kernel and copy at the receiver.
     let no_copy = " -Z";
     let on_one_cpu = |name, program: &str, rest: String, read| Contender {
         name,
@@ -168,7 +168,7 @@ fn bare_goodput(output: &str) -> Result<Vec<Figure>> {
     ])
 }
 
-/// qperf prints `latency = 29.3 us` with a unit of its choice.
+/// Parses qperf's `latency = 29.3 us`, whose unit varies.
 fn qperf_latency(output: &str) -> Result<Vec<Figure>> {
     let line = output.lines().find(|line| line.contains("latency")).context("no latency")?;
     let (_, value) = line.split_once('=').context("no value")?;

@@ -1,4 +1,4 @@
-//! Where the traffic goes: over loopback, or over a veth pair between two network namespaces.
+//! Network path of the traffic: loopback, or a veth pair between two network namespaces.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,10 +11,10 @@ use crate::command;
 const NEAR: &str = "198.18.78.1";
 const FAR: &str = "198.18.78.2";
 
-/// One path between client and server.
+/// Path between client and server.
 pub(super) struct Place {
     pub(super) name: &'static str,
-    /// The server's address.
+    /// Address of the server.
     pub(super) address: &'static str,
     /// Namespaces of the client and of the server.
     namespaces: Option<[String; 2]>,
@@ -25,11 +25,11 @@ impl Place {
         Self { name: "loopback", address: "127.0.0.1", namespaces: None }
     }
 
-    /// Two namespaces with a pair of devices between them; an error where they cannot be made.
+    /// Creates two namespaces with a veth pair between them.
     pub(super) fn veth(root: &Path) -> Result<Self> {
         let id = std::process::id();
         let [near, far] = ["n", "f"].map(|end| format!("assay-bench-{id}-{end}"));
-        let place =
+        let link =
             Self { name: "veth", address: FAR, namespaces: Some([near.clone(), far.clone()]) };
         let pair = format!("-n {near} link add veth0 type veth peer name veth0 netns {far}");
         let mut commands = vec![format!("netns add {near}"), format!("netns add {far}"), pair];
@@ -41,10 +41,10 @@ impl Place {
         for words in commands {
             command::output(command::at_root(root, "ip").args(words.split(' ')))?;
         }
-        Ok(place)
+        Ok(link)
     }
 
-    /// A program at the client's end, or at the server's.
+    /// Returns the command of a program at the client's or the server's end.
     pub(super) fn command(&self, is_server: bool, program: &str) -> Command {
         match &self.namespaces {
             None => Command::new(program),
@@ -61,7 +61,7 @@ impl Place {
 impl Drop for Place {
     fn drop(&mut self) {
         for name in self.namespaces.iter().flatten() {
-            // The devices go with their namespaces.
+            // The devices are deleted with their namespaces.
             drop(Command::new("ip").args(["netns", "del", name]).status());
         }
     }

@@ -1,6 +1,6 @@
-//! Parameter files at their largest: 100,000 lines read, and 24 hosts with six volumes each in one process.
+//! Large Vdbench parameter files: 100,000 lines, and 24 hosts with six volumes each in one process.
 //!
-//! There is no peer here: Vdbench is not ours to install.
+//! There is no peer: the licence of Vdbench forbids installing it here.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -18,15 +18,15 @@ use super::super::workplace::Workplace;
 
 /// Lines of the long file.
 const LINES: usize = 100_000;
-/// Seconds in which they are to be read.
+/// Maximum seconds to read them.
 const SECONDS: f64 = 1.0;
-/// Hosts and volumes of the wide file, as a published test of a volume has them.
+/// Hosts and volumes of the wide file, as in a published test of a volume.
 const HOSTS: usize = 24;
 const VOLUMES: usize = 6;
 /// Threads per volume.
 const THREADS: usize = 25;
 
-/// Measures both and adds them to the page.
+/// Measures both files and adds the results to the page.
 pub(super) fn compare(
     page: &mut Page,
     workplace: &Workplace,
@@ -116,7 +116,8 @@ fn wide_file(folder: &Path) -> String {
     text
 }
 
-/// IO/s and response time in ms of one execution, from the page that people's scripts read.
+/// Runs the wide file; returns IO/s and response time in ms from `totals.html`, which users'
+/// scripts read.
 fn run(
     workplace: &Workplace,
     assay: &Path,

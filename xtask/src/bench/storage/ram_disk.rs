@@ -1,6 +1,6 @@
-//! A block device in memory, made for a comparison and removed after it.
+//! RAM disk (zram) that is created for a comparison and removed after it.
 //!
-//! Never touches a device that was there before.
+//! Existing devices are never touched.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,16 +14,16 @@ use crate::command;
 use super::super::workplace::Workplace;
 use super::SIZE;
 
-/// Our own zram device.
+/// zram device.
 #[derive(Debug)]
 pub(super) struct RamDisk {
     id: u32,
-    /// Where it is.
+    /// Device node.
     pub(super) path: PathBuf,
 }
 
 impl RamDisk {
-    /// Makes it and fills it: blocks that were never written cost the device nothing to read.
+    /// Creates the device and fills it: reads of blocks that were never written cost nothing.
     pub(super) fn new(workplace: &Workplace) -> Result<Self> {
         let id = fs::read_to_string("/sys/class/zram-control/hot_add")
             .context("no RAM disk: this kernel has no zram, or the user is not root")?;
@@ -41,7 +41,8 @@ impl RamDisk {
 
 impl Drop for RamDisk {
     fn drop(&mut self) {
-        // Whoever looks at new devices may hold it for a moment. What cannot be removed stays.
+        // udev and others may hold the device open for a moment. A device that cannot be removed
+        // stays.
         for _ in 0..20 {
             if fs::write(self.sys("reset"), "1").is_ok()
                 && fs::write("/sys/class/zram-control/hot_remove", self.id.to_string()).is_ok()

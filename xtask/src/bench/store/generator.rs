@@ -1,4 +1,4 @@
-//! Makes runs and files of results that nobody measured, as many as a store of years has.
+//! Generates synthetic runs and result files, as many as a store holds after years.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,24 +13,25 @@ use assay_model::facts::{HostFacts, HostState};
 use assay_model::plan::{Case, Plan, Stopping};
 use assay_model::workload::{Domain, StreamWorkload, Workload};
 
-/// What each case measures.
+/// Metrics of each case.
 pub(super) const METRICS: [&str; 4] = ["copy", "scale", "add", "triad"];
-/// Samples of each result: the fewest with an interval.
+/// Samples of each result: the minimum for an interval.
 const SAMPLES: u32 = 6;
-/// Runs differ as far as this many do: what is said of a run does not depend on all others.
+/// Number of different sets of values, which the runs repeat: the commands do not depend on all
+/// runs being different.
 const KINDS: usize = 16;
-/// What fio printed once; only the name of the job differs between files.
+/// Output of fio; only the name of the job differs between files.
 const FIO: &str =
     include_str!("../../../../crates/assay-adapters/tests/golden/fio/3.33-mix.out");
 
-/// `20200101-000017-0003`.
+/// Returns a run identifier, `20200101-000017-0003`.
 pub(super) fn id(day: &str, number: usize) -> String {
     let second = number % 60;
     let minute = number / 60 % 60;
     format!("{day}-{:02}{minute:02}{second:02}-{:04x}", number / 3600, number % 0x1_0000)
 }
 
-/// This many runs of this many cases in a store that is there.
+/// Writes `count` runs of `cases` cases to an existing store.
 pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> Result<()> {
     let rest: Vec<Vec<RunEvent>> =
         (0..KINDS.min(count)).map(|kind| after_the_first(cases, kind)).collect();
@@ -60,7 +61,7 @@ pub(super) fn runs(store: &Path, (day, count, cases): (&str, usize, usize)) -> R
     Ok(())
 }
 
-/// Files as fio writes them.
+/// Writes result files in fio's format.
 pub(super) fn files(folder: &Path, count: usize) -> Result<()> {
     fs::create_dir_all(folder).context("cannot make the folder of files")?;
     for number in 0..count {
@@ -96,7 +97,7 @@ fn plan(cases: usize) -> Plan {
     }
 }
 
-/// Everything but the event that names the run.
+/// Returns all events but the first, which contains the run's name.
 fn after_the_first(cases: usize, kind: usize) -> Vec<RunEvent> {
     let facts = HostFacts { name: "node".to_owned(), ..HostFacts::default() };
     let mut events = vec![RunEvent::HostJoined(Box::new(HostJoined {
@@ -147,7 +148,7 @@ fn after_the_first(cases: usize, kind: usize) -> Vec<RunEvent> {
     events
 }
 
-/// Events as the store writes them (`assay-store/src/line.rs`), numbered from `first` on.
+/// Formats events as the store does (`assay-store/src/line.rs`), numbered from `first` on.
 fn lines(first: u64, events: &[RunEvent]) -> Result<String> {
     let mut text = String::new();
     for (event, number) in events.iter().zip(first..) {

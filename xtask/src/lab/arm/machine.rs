@@ -1,7 +1,9 @@
-//! The machine that qemu's user emulation shows: it hands the files of this one through, which describe another processor.
+//! Files of the machine that a program under qemu's user emulation sees: this machine's, except
+//! those that describe the processor.
 //!
-//! `-L` has qemu look up every path below a folder before it takes the machine's own (qemu's manual, "Command line
-//! options" of user mode). That folder holds links to what is there, and files of its own for what differs.
+//! With `-L`, qemu looks up every path in a folder before it takes the machine's own (qemu's
+//! manual, "Command line options" of user mode). That folder contains links to existing files, and
+//! own files where they differ.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -10,13 +12,14 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 const CPUS: &str = "sys/devices/system/cpu";
-/// As large as last-level caches may be; an array has four times that.
+/// Maximum size of a last-level cache; an array is four times as large.
 const MOST_KIB: u64 = 1024;
-/// What Linux says of such a processor (arch/arm64/kernel/cpuinfo.c), and that it is emulated: qemu's own name for that.
+/// Linux's description of such a processor (arch/arm64/kernel/cpuinfo.c), with qemu's own name for
+/// its emulation.
 const CPUINFO: &str = "processor\t: 0\nmodel name\t: QEMU TCG, aarch64\nBogoMIPS\t: 100.00\n\
     Features\t: fp asimd\nCPU implementer\t: 0x00\nCPU architecture: 8\n";
 
-/// Fills the folder: the far root's files, and the processor's description.
+/// Fills the folder with links to the aarch64 root and the description of the processor.
 pub(super) fn describe(folder: &Path, far_root: &Path) -> Result<()> {
     links(far_root, folder)?;
     own_folder(folder, "proc")?;
@@ -42,12 +45,12 @@ pub(super) fn describe(folder: &Path, far_root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// `491520K`, as sysfs writes it.
+/// Parses `491520K`, the format of sysfs.
 fn kib(size: &str) -> Option<u64> {
     size.trim().strip_suffix('K')?.parse().ok()
 }
 
-/// A folder of the machine with links to what is in it, in place of a link to itself.
+/// Replaces a link to a folder by a folder with links to its contents.
 fn own_folder(folder: &Path, path: &str) -> Result<()> {
     let own = folder.join(path);
     if own.is_symlink() {

@@ -1,5 +1,5 @@
-//! What reads of a device with a set completion time took: as assay says, as the kernel saw the same reads, and what
-//! another program adds.
+//! Latency of a device with a fixed completion time: assay's values, the kernel's for the same
+//! reads, and the time that ioping adds to the kernel's.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -7,24 +7,24 @@ use serde_json::Value;
 use super::super::{Figure, document};
 use super::near;
 
-/// A device with a set latency.
+/// Device with a fixed latency.
 #[derive(Clone, Copy)]
 pub(super) struct Delayed {
     pub(super) name: &'static str,
     pub(super) depth: f64,
-    /// No read takes less.
+    /// Minimum latency of a read.
     pub(super) least_ms: f64,
-    /// What the kernel's own mean is below in a guest that nobody disturbs.
+    /// Maximum of the kernel's mean in an undisturbed guest.
     pub(super) quiet_ms: f64,
 }
 
-/// How far assay may be above what another program would have said of the same reads (issue: 20 ms ± 0.5 ms, but for
-/// what the emulated kernel adds).
+/// Maximum of assay's latency above the kernel's plus the time that ioping adds (issue: 20 ms ± 0.5
+/// ms, without the overhead of the emulated kernel).
 const NEAR_MS: f64 = 0.5;
-/// The histogram has three digits.
+/// Relative error of the histogram, which has three digits.
 const HISTOGRAM: f64 = 0.995;
 
-/// What a section says of assay's reads.
+/// assay's results for reads.
 pub(super) struct Read {
     pub(super) median_ms: f64,
     mean_ms: f64,
@@ -44,19 +44,19 @@ impl Read {
     }
 }
 
-/// What reads took, ascending.
+/// Durations of reads, ascending.
 struct Times(Vec<f64>);
 
 type Of = fn(&Times) -> f64;
 
 impl Times {
-    /// Of all lines that begin so; each is one stretch.
+    /// Parses all lines with this prefix, each of which is one stretch.
     fn all(text: &str, start: &str) -> Result<Vec<Self>> {
         let lines = text.lines().filter_map(|line| line.strip_prefix(start));
         let times = |line: &str| -> Result<Self> {
-            let of = |ns: &str| Ok::<_, std::num::ParseFloatError>(ns.parse::<f64>()? * 1e-6);
+            let parse_ms = |ns: &str| Ok::<_, std::num::ParseFloatError>(ns.parse::<f64>()? * 1e-6);
             let mut times: Vec<f64> =
-                line.split_whitespace().map(of).collect::<Result<_, _>>()?;
+                line.split_whitespace().map(parse_ms).collect::<Result<_, _>>()?;
             times.sort_by(f64::total_cmp);
             ensure!(!times.is_empty(), "`{start}` has no reads");
             Ok(Self(times))
@@ -73,11 +73,11 @@ impl Times {
     }
 }
 
-/// A section: assay's reads, and ioping's before and after.
+/// Results of one device: assay's reads, and ioping's before and after.
 struct Section {
     read: Read,
     by_kernel: Times,
-    /// ioping's own, and the kernel's of the same reads.
+    /// ioping's times, and the kernel's for the same reads.
     beside: [(Times, Times); 2],
 }
 
@@ -92,14 +92,15 @@ impl Section {
         Ok(Self { read: Read::of(text)?, by_kernel: of_assay.remove(0), beside })
     }
 
-    /// What ioping says beyond the kernel: the less and the more of both.
+    /// Returns the time that ioping adds to the kernel's: the minimum and the maximum of both
+    /// stretches.
     fn added_ms(&self, figure: Of) -> (f64, f64) {
         let [before, after] =
             self.beside.each_ref().map(|(own, kernel)| figure(own) - figure(kernel));
         (before.min(after), before.max(after))
     }
 
-    /// Whether nothing has changed meanwhile.
+    /// Returns whether the added time is the same before and after.
     fn is_steady(&self) -> bool {
         let (less, more) = self.added_ms(Times::median_ms);
         more - less <= NEAR_MS
@@ -107,7 +108,7 @@ impl Section {
 }
 
 impl Delayed {
-    /// Whether the kernel's own mean shows that the guest was left alone.
+    /// Returns whether the guest was undisturbed, by the kernel's mean.
     pub(super) fn is_quiet(self, text: &str) -> Result<bool> {
         Ok(self.leaves_alone(&Section::of(text)?))
     }
@@ -116,7 +117,8 @@ impl Delayed {
         section.by_kernel.mean_ms() <= self.quiet_ms
     }
 
-    /// Too little is always wrong; too much only where the guest was left alone.
+    /// Checks the latencies and the rate. Too low a latency is always wrong, too high a one only in
+    /// an undisturbed guest.
     pub(super) fn judged(self, text: &str) -> Result<[Figure; 3]> {
         let section = Section::of(text)?;
         let Self { name, depth, least_ms, .. } = self;
@@ -146,7 +148,7 @@ impl Delayed {
         Ok([
             judged("median", Times::median_ms, read.median_ms),
             judged("mean", Times::mean_ms, read.mean_ms),
-            // A stall across the beginning is part of a latency and not of the time.
+            // A stall at the start counts towards a latency but not towards the measured time.
             Figure { holds: rate.holds.filter(|_| is_quiet), ..rate },
         ])
     }
@@ -159,7 +161,8 @@ mod tests {
     const DEVICE: Delayed =
         Delayed { name: "null_blk", depth: 1.0, least_ms: 20.0, quiet_ms: 21.0 };
 
-    /// The kernel's median is 20.1 ms and its mean 20.2 ms; ioping adds 0.2 and 0.3 ms to both.
+    /// Output with the kernel's median of 20.1 ms and mean of 20.2 ms; ioping adds 0.2 and 0.3 ms
+    /// to both.
     fn reported(median_ns: u64, mean_ns: u64, iops: f64) -> String {
         format!(
             r#"ioping 20200000 20300000 20400000
@@ -176,11 +179,11 @@ kernel of ioping 20000000 20100000 20200000
     fn latency_and_rate_are_held_against_the_kernel_and_another_program() {
         for (median_ns, mean_ns, iops, expected) in [
             (20_200_000, 20_300_000, 49.3, [true, true, true]),
-            // 0.5 ms above what the kernel and ioping together make, 20.4 and 20.5 ms.
+            // 0.5 ms above the sum of the kernel's and ioping's times, 20.4 and 20.5 ms.
             (20_880_000, 20_980_000, 47.7, [true, true, true]),
             (20_920_000, 20_300_000, 49.3, [false, true, true]),
             (20_200_000, 21_020_000, 47.6, [true, false, true]),
-            // Less than the kernel saw of the same reads.
+            // Below the kernel's time of the same reads.
             (19_950_000, 20_300_000, 49.3, [false, true, true]),
             (20_200_000, 20_050_000, 49.9, [true, false, true]),
             (20_200_000, 20_300_000, 50.2, [true, true, false]),
@@ -200,7 +203,7 @@ kernel of ioping 20000000 20100000 20200000
 
     #[test]
     fn nothing_that_is_reported_loosens_a_bound() {
-        // What took 22 ms is beyond, whatever part of it is called submission.
+        // 22 ms is too high, regardless of how much of it is reported as submission.
         let text = reported(22_000_000, 22_000_000, 45.4)
             .replace(r#""lat_ns""#, r#""slat_ns":{"mean":1900000},"lat_ns""#);
         let figures = DEVICE.judged(&text).unwrap();

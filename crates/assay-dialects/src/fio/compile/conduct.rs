@@ -1,4 +1,5 @@
-//! What a clone does besides reading and writing: its own time, pauses, skew, CPUs, turns of its files.
+//! Stream properties of a clone other than its accesses: run time, pauses, skew, CPUs, file
+//! rotation.
 
 use assay_model::workload::storage::{Conduct, Pauses, Skew, Turns, Zone};
 
@@ -7,26 +8,27 @@ use super::super::worker::{Check, Distribution, Worker, ZoneShare, ZoneSize};
 use super::files::Used;
 use super::{Placed, Places, combine, differ};
 
-/// When a job begins and how long it lasts, where jobs that run together differ in that.
+/// Start and duration of a job, where jobs that run together differ in them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Times {
     start_after_s: f64,
     duration_s: Option<f64>,
 }
 
-/// Seconds that all jobs wait for.
+/// Returns the start delay that all jobs have in common, in seconds.
 pub(super) fn common_delay_s(members: &[Placed]) -> f64 {
     members.iter().map(|(job, _)| job.delay_s).fold(f64::INFINITY, f64::min)
 }
 
-/// Seconds that count of jobs that run together; `None` = until the last has done its work.
+/// Returns the common duration of jobs that run together; `None` = until the last one has done its
+/// work.
 pub(super) fn duration_s(members: &[Placed]) -> Option<f64> {
     let common_s = common_delay_s(members);
     let each = members.iter().map(|(job, _)| Some(job.delay_s - common_s + job.runtime_s?));
     each.collect::<Option<Vec<f64>>>().map(|all| all.into_iter().fold(0.0, f64::max))
 }
 
-/// What of it one of them has for itself.
+/// Returns the start and duration of one job relative to its phase.
 pub(super) fn times(members: &[Placed], job: &Worker) -> Times {
     let start_after_s = job.delay_s - common_delay_s(members);
     let (first, _) = &members[0];
@@ -94,11 +96,11 @@ fn cpus(placed: &Placed, clone: u32, places: &Places<'_>) -> Result<Vec<usize>, 
     let (job, _) = placed;
     let mut cpus = job.manner.cpus.clone();
     for node in &job.manner.nodes {
-        let of_node = (places.cpus_of_node)(*node).ok_or_else(|| {
+        let node_cpus = (places.cpus_of_node)(*node).ok_or_else(|| {
             let why = format!("this machine has no NUMA node {node}");
             combine(placed, why, "`assay doctor` and `lscpu` show the nodes")
         })?;
-        cpus.extend(of_node);
+        cpus.extend(node_cpus);
     }
     match (job.manner.splits_cpus, cpus.len()) {
         (true, 1..) => Ok(vec![cpus[clone as usize % cpus.len()]]),
@@ -131,7 +133,8 @@ fn skew(placed: &Placed, used: &Used) -> Result<Option<Skew>, Fault> {
     })
 }
 
-/// Zones one behind the other; those without a size share the rest. `None` when they do not fit.
+/// Lays out zones one after another; zones without a size share the rest. Returns `None` when they
+/// do not fit.
 fn zones(list: &[ZoneShare], region_bytes: u64) -> Option<Vec<Zone>> {
     let reported = |zone: &ZoneShare| match zone.size {
         ZoneSize::Percent(percent) => Some(percent / 100.0),

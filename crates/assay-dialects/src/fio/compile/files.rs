@@ -1,4 +1,4 @@
-//! Which files a clone of a job uses, and which part of each.
+//! Files that a clone of a job uses, and the region of each.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -10,22 +10,22 @@ use super::super::value::Size;
 use super::super::worker::{Hint, Worker};
 use super::{Placed, Places, combine, path};
 
-/// Each is opened, and more would be a mistake.
+/// Maximum number of files of a job: each is opened, and more are probably a mistake.
 const MOST_FILES: u64 = 100_000;
 
-/// The targets of a phase; the same part of the same file is listed once.
+/// Targets of a phase; the same region of the same file is listed once.
 #[derive(Debug, Default)]
 pub(super) struct Targets {
     pub(super) list: Vec<StorageTarget>,
     known: HashMap<(PathBuf, Option<(u64, u64)>), usize>,
 }
 
-/// What a clone uses.
+/// Targets that a clone uses.
 #[derive(Debug)]
 pub(super) struct Used {
     /// Indices of its targets.
     pub(super) targets: Vec<usize>,
-    /// Bytes of all its parts together.
+    /// Total bytes of its regions.
     pub(super) region_bytes: u64,
 }
 
@@ -66,8 +66,8 @@ pub(super) fn of_clone(
         let exists = if job.engine == "null" { None } else { (places.size_of)(&path) };
         let offset = at_block(job, offset(placed, clone, exists)?);
         let whole = region(placed, count, exists, offset)?;
-        // The file has the bytes of a last block that is not whole; nobody works on them, as in fio
-        // (setup_files of filesetup.c).
+        // The file includes an incomplete last block, but no I/O uses it, as in fio (`setup_files`
+        // in filesetup.c).
         let region = whole - whole % smallest_io(job).max(1);
         let minimum = largest_io(job);
         if region < minimum {
@@ -96,9 +96,9 @@ pub(super) fn of_clone(
     Ok(used)
 }
 
-/// What fio does with a file before the first I/O: `td_io_open_file` of ioengines.c drops its cache and tells
-/// the kernel the order; `extend_file` of filesetup.c writes a new file only for jobs that read it or
-/// overwrite it, and otherwise allocates it.
+/// Returns fio's steps before the first I/O: `td_io_open_file` (ioengines.c) drops the cache and
+/// advises the kernel of the access order. `extend_file` (filesetup.c) writes a new file only for
+/// jobs that read or overwrite it, and otherwise allocates it.
 fn opening(job: &Worker) -> Opening {
     if job.engine == "null" {
         return Opening::default();
@@ -118,7 +118,7 @@ fn opening(job: &Worker) -> Opening {
     }
 }
 
-/// fio's names: those that are given, or `job.clone.file`.
+/// Returns the file paths: the given names, or fio's `job.clone.file`.
 fn paths(job: &Worker, clone: u32) -> Vec<PathBuf> {
     let folders = &job.directories;
     let folder = folders.get(clone as usize % folders.len().max(1));
@@ -129,7 +129,7 @@ fn paths(job: &Worker, clone: u32) -> Vec<PathBuf> {
         "" => "$jobname.$jobnum.$filenum",
         format => format,
     };
-    // A job may be called anything, and a slash would be a folder.
+    // A job name may contain a slash, which would otherwise create a folder.
     let safe = job.name.replace('/', "_");
     let name = |file: u64| {
         let name = format.replace("$jobname", &safe).replace("$jobnum", &clone.to_string());
@@ -148,13 +148,13 @@ fn offset(placed: &Placed, clone: u32, exists: Option<u64>) -> Result<u64, Fault
     Ok(bytes(job.offset)?.saturating_add(step))
 }
 
-/// Where the part begins: at a multiple of the size of an I/O.
+/// Rounds the offset down to a multiple of the I/O size.
 fn at_block(job: &Worker, offset: u64) -> u64 {
     let block = job.align_bytes.unwrap_or_else(|| smallest_io(job)).max(1);
     offset / block * block
 }
 
-/// Bytes of the part of one of `count` files.
+/// Returns the size of the region in one of `count` files.
 fn region(placed: &Placed, count: u64, exists: Option<u64>, offset: u64) -> Result<u64, Fault> {
     let (job, _) = placed;
     let rest = exists.map(|size| size.saturating_sub(offset));

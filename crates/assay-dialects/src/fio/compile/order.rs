@@ -1,13 +1,15 @@
-//! Which jobs run at the same time: those between two stonewalls, unless they wait for one another.
+//! Grouping of jobs into phases: jobs between two stonewalls run together, unless they wait for one
+//! another.
 //!
-//! A phase begins when the one before it is over, so only jobs that all others wait for can be waited for.
+//! A phase begins when the previous one ends. A job can therefore be awaited only if all other
+//! concurrent jobs wait for it.
 
 use std::ops::Range;
 
 use super::super::fault::Fault;
 use super::{Placed, combine};
 
-/// The jobs of each phase.
+/// Splits the jobs into phases.
 pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
     let mut phases: Vec<Range<usize>> = vec![];
     let (mut wall, mut steps) = (0, vec![0; jobs.len()]);
@@ -16,7 +18,7 @@ pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
             wall = at;
         }
         let awaited = awaited(jobs, at)?;
-        // What is before the stonewall is over.
+        // Jobs before the stonewall have already ended.
         steps[at] = awaited.filter(|other| *other >= wall).map_or(0, |other| steps[other] + 1);
         let begins = at == wall || steps[at] > steps[at - 1];
         let is_crowded = at > wall && begins && phases.last().is_some_and(|it| it.len() > 1);
@@ -34,7 +36,7 @@ pub(super) fn phases(jobs: &[Placed]) -> Result<Vec<Range<usize>>, Fault> {
     Ok(phases)
 }
 
-/// The job that this one waits for.
+/// Returns the job that this one waits for.
 fn awaited(jobs: &[Placed], at: usize) -> Result<Option<usize>, Fault> {
     let Some(name) = &jobs[at].0.manner.waits_for else { return Ok(None) };
     let mut called =

@@ -1,4 +1,4 @@
-//! From a clone of a job to a stream: pattern, depth, rate and end.
+//! Compilation of a clone to a stream: pattern, depth, rate and end.
 
 use assay_model::workload::storage::{
     AccessPattern, AtEnd, Conduct, Cursor, EngineChoice, Load, SizeShare, StorageStream,
@@ -11,7 +11,7 @@ use super::super::worker::{Distribution, Worker};
 use super::files::Used;
 use super::{ENGINES, Placed, arrivals, combine};
 
-/// The engine of a job, and what the user should know about it.
+/// Returns the engine of a job and an optional note for the user.
 pub(super) fn engine(placed: &Placed) -> Result<(EngineChoice, Option<String>), Fault> {
     let (job, _) = placed;
     let Some((name, choice, blocks, note)) =
@@ -65,12 +65,12 @@ pub(super) fn stream(placed: &Placed, clone: u32, used: &Used) -> Result<Storage
         own_rate_per_s,
         sync_every: if job.way.writes { job.sync_every } else { 0 },
         stop_after_bytes: work(placed, sizes, used)?,
-        // Filled in by whoever knows the other jobs.
+        // Filled in by the caller, which has the other jobs.
         conduct: Conduct::default(),
     })
 }
 
-/// Reads everything of the stream's targets once, in order.
+/// Turns a stream into one that reads its targets once, in order.
 pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     let region = |index: &usize| targets[*index].range_bytes.map_or(0, |(from, to)| to - from);
     let (turns, cpus) = (stream.conduct.turns, std::mem::take(&mut stream.conduct.cpus));
@@ -84,8 +84,8 @@ pub(super) fn read_back(stream: &mut StorageStream, targets: &[StorageTarget]) {
     stream.stop_after_bytes = Some(stream.targets.iter().map(region).sum());
 }
 
-/// The load of jobs that run together. Where each has a rate, arrivals are scheduled; a job
-/// without one keeps its depth full, and where jobs have a flow, none of them gets ahead of the others.
+/// Returns the load of jobs that run together. If every job has a rate, arrivals are scheduled. A
+/// job without a rate keeps its depth full. With `flow`, no job gets ahead of the others.
 pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Result<Load, Fault> {
     if let Some(first) = members.iter().find(|(job, _)| job.manner.flow > 0) {
         flows(members, first, streams)?;
@@ -106,7 +106,7 @@ pub(super) fn load(members: &[Placed], streams: &mut [StorageStream]) -> Result<
     Ok(Load::Open { rate_per_s, arrivals: arrivals(poisson) })
 }
 
-/// Shares of jobs with a flow, each clone one of its own; jobs without one have none to hold.
+/// Sets the shares of jobs with `flow`, one per clone; jobs without it are not limited.
 fn flows(
     members: &[Placed],
     first: &Placed,
@@ -125,8 +125,8 @@ fn flows(
         return Err(combine(placed, why, hint));
     }
     let flow = |job: &Worker| job.manner.flow as f64;
-    let of_clones = members.iter().map(|(job, _)| flow(job) * f64::from(job.clones));
-    let sum: f64 = of_clones.sum();
+    let clone_flows = members.iter().map(|(job, _)| flow(job) * f64::from(job.clones));
+    let sum: f64 = clone_flows.sum();
     let each = members
         .iter()
         .flat_map(|(job, _)| std::iter::repeat_n(flow(job) / sum, job.clones as usize));
@@ -146,12 +146,12 @@ fn pattern(placed: &Placed, sizes: &[SizeShare]) -> Result<AccessPattern, Fault>
     if job.way.random && job.random_percent < 100.0 {
         return Ok(AccessPattern::Mixed { random_share: job.random_percent / 100.0 });
     }
-    // fio keeps no map where places are not equally likely.
+    // fio keeps no random map unless offsets are uniformly distributed.
     let maps = job.map && one_size && job.manner.distribution == Distribution::Even;
     Ok(match (job.way.random, maps) {
         (true, true) => AccessPattern::Permutation,
         (true, false) => AccessPattern::Random,
-        // How much is done is told in bytes, so that loops and io_size need no other end.
+        // The amount of work is a number of bytes, so `loops` and `io_size` need no other end.
         (false, _) => AccessPattern::Sequential {
             cursor: Cursor::Shared,
             at_end: AtEnd::Wrap,
@@ -160,7 +160,7 @@ fn pattern(placed: &Placed, sizes: &[SizeShare]) -> Result<AccessPattern, Fault>
     })
 }
 
-/// All of a zone, then the next, each once.
+/// Returns the pattern of `zonemode=strided`: each zone in full, once, one after another.
 fn strided(placed: &Placed) -> Result<AccessPattern, Fault> {
     let (job, _) = placed;
     let manner = &job.manner;
@@ -182,7 +182,7 @@ fn strided(placed: &Placed) -> Result<AccessPattern, Fault> {
     })
 }
 
-/// Bytes after which the clone is done; `None` when time alone ends it.
+/// Returns the bytes after which the clone ends; `None` if only time ends it.
 fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>, Fault> {
     let (job, _) = placed;
     if job.time_based {
@@ -202,8 +202,8 @@ fn work(placed: &Placed, sizes: &[SizeShare], used: &Used) -> Result<Option<u64>
     }
 }
 
-/// IO/s of the clone, and its share of reads. Reads and writes each have their own rate, and
-/// where both have one, the rates decide the mix.
+/// Returns the clone's rate in IO/s and its share of reads. Reads and writes each have their own
+/// rate; if both have one, the rates determine the mix.
 fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
     let (job, _) = placed;
     let minimum = |per_s: Option<f64>, bytes_per_s: Option<f64>, sizes: &[SizeShare]| {
@@ -229,7 +229,7 @@ fn rate(placed: &Placed) -> Result<(Option<f64>, f64), Fault> {
     }
 }
 
-/// Of reads and writes together.
+/// Returns the mean I/O size over reads and writes.
 fn mean_of_all(job: &Worker, sizes: &[SizeShare]) -> f64 {
     match job.sizes_of_io().1 {
         [] => mean_bytes(sizes),

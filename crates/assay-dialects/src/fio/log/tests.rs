@@ -1,10 +1,10 @@
-//! Lines and names of logs, of outcomes that are known.
+//! Tests of log lines and log names for known outcomes.
 
 use super::*;
 
 #[test]
 fn times_fall_into_fios_classes() {
-    // Bounds of a log that fio 3.33 wrote: 64 classes for every power of two from 64 on.
+    // Bounds from a log of fio 3.33: 64 classes for every power of two from 64 on.
     for (ns, expected) in [
         (0, 0),
         (1, 1),

@@ -1,5 +1,5 @@
-//! The rows. Names and aliases as in fio 3.33 (`fio --cmdhelp=all`) and its engines; what becomes of each
-//! is decided here and nowhere else.
+//! Table of all options. Names and aliases are those of fio 3.33 (`fio --cmdhelp=all`) and its
+//! engines; only this table decides their treatment.
 
 use super::{Row, Standing};
 
@@ -207,7 +207,7 @@ const NOTED: &[Row] = &[
     noted("verifysort_nr", "", "fio does not use it any more"),
 ];
 
-/// Why latency steers nothing.
+/// Reason for rejecting options that control the depth by latency.
 const LATENCY: &str = "latency does not steer the depth; `assay run storage-volume` finds the \
                        rate that a latency allows";
 

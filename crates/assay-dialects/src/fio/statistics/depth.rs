@@ -1,13 +1,13 @@
-//! How many I/O were in flight, from the mean of every interval.
+//! Distribution of the queue depth, estimated from the mean depth of every interval.
 
 use assay_model::storage_outcome::{IntervalTally, StorageOutcome};
 
 use super::super::compile::ReportRow;
 
-/// Percent of an entry's I/O done while 1, 2, 3–4, 5–8, 9–16, 17–32 and more were in flight.
+/// Returns the percent of an entry's I/O done with 1, 2, 3–4, 5–8, 9–16, 17–32 and more in flight.
 ///
-/// The mean in flight of an interval is divided among streams by the I/O each did in it, which
-/// holds where they wait for the same storage.
+/// The mean depth of an interval is divided among streams in proportion to their I/O in it. This
+/// holds if they wait for the same storage.
 pub(super) fn levels(row: &ReportRow, outcomes: &[StorageOutcome]) -> [f64; 7] {
     let mut levels = [0.0; 7];
     let mut total = 0.0;

@@ -1,22 +1,22 @@
-//! Minimum, maximum, mean and deviation of a series.
+//! Minimum, maximum, mean and deviation of a series of samples.
 
 use assay_model::storage_outcome::{IntervalTally, Operation, StorageOutcome};
 
 use super::super::compile::ReportRow;
 use super::super::worker::Worker;
 
-/// What a series of samples amounts to.
+/// Summary of a series of samples.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Samples {
-    /// The minimum.
+    /// Minimum.
     pub minimum: f64,
-    /// The largest.
+    /// Maximum.
     pub maximum: f64,
-    /// The mean.
+    /// Mean.
     pub mean: f64,
-    /// The standard deviation.
+    /// Standard deviation.
     pub deviation: f64,
-    /// How many.
+    /// Number of samples.
     pub count: u64,
 }
 
@@ -38,11 +38,11 @@ impl Samples {
     }
 }
 
-/// What is shorter than this share of a sample holds too little to be one.
+/// Share of the requested length from which a sample counts.
 const WHOLE: f64 = 0.9;
 
-/// KiB/s and IO/s of an entry over samples of the length that the job asks for. The series may be finer,
-/// for the logs; a run that is shorter is one sample.
+/// Summarizes an entry's KiB/s and IO/s over samples of the job's requested length. The series may
+/// be finer, for logs; a shorter run is one sample.
 pub(super) fn series(
     worker: &Worker,
     row: &ReportRow,

@@ -1,18 +1,18 @@
-//! Shares of I/O in fio's classes of latency.
+//! Shares of I/O in fio's latency classes.
 
 use hdrhistogram::Histogram;
 
-/// Upper bounds within a unit; a class ends below its bound.
+/// Exclusive upper bounds of the classes within a unit.
 const BOUNDS: [u64; 10] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000];
 
-/// Percent of all I/O below 1 µs, below 1 ms, and from 1 ms on.
-pub(super) fn classes(of: [&Histogram<u64>; 3]) -> ([f64; 10], [f64; 10], [f64; 12]) {
+/// Returns the percent of all I/O per class: below 1 µs, below 1 ms, and from 1 ms.
+pub(super) fn classes(parts: [&Histogram<u64>; 3]) -> ([f64; 10], [f64; 10], [f64; 12]) {
     let (mut nano, mut micro, mut milli) = ([0.0; 10], [0.0; 10], [0.0; 12]);
-    let total: f64 = of.iter().map(|histogram| histogram.len() as f64).sum();
+    let total: f64 = parts.iter().map(|histogram| histogram.len() as f64).sum();
     if total <= 0.0 {
         return (nano, micro, milli);
     }
-    for recorded in of.iter().flat_map(|histogram| histogram.iter_recorded()) {
+    for recorded in parts.iter().flat_map(|histogram| histogram.iter_recorded()) {
         let ns = recorded.value_iterated_to();
         let percent = 100.0 * recorded.count_at_value() as f64 / total;
         let class = |value: u64| BOUNDS.iter().position(|bound| value < *bound);
@@ -22,7 +22,7 @@ pub(super) fn classes(of: [&Histogram<u64>; 3]) -> ([f64; 10], [f64; 10], [f64; 
             (_, ms) => milli[class(ms).unwrap_or(if ms < 2000 { 10 } else { 11 })] += percent,
         }
     }
-    // What is there shall be seen, as in fio.
+    // Keeps nonzero shares visible after rounding, as fio does.
     let seen = |share: &mut f64| {
         if *share > 0.0 {
             *share = share.max(0.01);

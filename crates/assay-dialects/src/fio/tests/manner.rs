@@ -1,4 +1,4 @@
-//! Other properties of a job: pauses, skew, zones, rotation of files, its own time, logs.
+//! Tests of further job options: pauses, skew, zones, file rotation, run times, logs.
 
 use super::*;
 
@@ -420,7 +420,7 @@ fn jobs_with_a_flow_hold_their_shares() {
     }
 }
 
-/// What happens to the file of a job before its first I/O, and how it is synced.
+/// Checks how a job creates, opens and syncs its file.
 fn check_opening(options: &str, expected: &str) {
     let plan = plan("job", &[("job", &format!("[a]\nsize=1m\n{options}"))]).unwrap();
     let work = &plan.plan.phases[0].workload;

@@ -1,4 +1,4 @@
-//! fio's three forms of output, of outcomes that are known.
+//! Tests of fio's three output formats for known outcomes.
 
 use assay_model::storage_outcome::{
     Ended, IntervalTally, IoFailure, JournalEntry, Operation, StorageOutcome, StreamCount,
@@ -25,7 +25,7 @@ fn tally(latencies_ns: &[u64], block_bytes: u64) -> Tally {
     }
 }
 
-/// One second, two halves: each stream reads three times 8 KiB in each.
+/// Outcome of one second in two halves, in each of which every stream reads 3 × 8 KiB.
 fn outcome(streams: usize) -> StorageOutcome {
     let latencies = [20_000, 30_000, 40_000, 100_000, 150_000, 2_000_000];
     let count = StreamCount {
@@ -46,7 +46,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         cpu_user: 0.1,
         cpu_system: 0.1,
     };
-    let of_stream = |stream| StreamTally {
+    let stream_tally = |stream| StreamTally {
         stream,
         target: 0,
         operation: Operation::Read,
@@ -56,7 +56,7 @@ fn outcome(streams: usize) -> StorageOutcome {
         open_s: 0.0,
         close_s: 0.0,
         elapsed_s: 1.0,
-        tallies: (0..streams).map(of_stream).collect(),
+        tallies: (0..streams).map(stream_tally).collect(),
         intervals: vec![interval(0.0), interval(0.5)],
         cpu_user_s: 0.1,
         cpu_system_s: 0.3,
@@ -138,8 +138,8 @@ fn lines_for_people_are_fios() {
     "#]].assert_eq(&terse::lines(&results, &circumstances(), 3));
 }
 
-/// Fields of version 3, 4 and 5 of fio 3.33's terse output without disk and description, counted
-/// on its own output and in its manual.
+/// Field counts of versions 3, 4 and 5 without disk and description, taken from the output and the
+/// manual of fio 3.33.
 #[test]
 fn terse_lines_have_fios_fields() {
     let request = request("job", &[("job", &JOB.replace("description=hello\n", ""))]).unwrap();
@@ -152,8 +152,8 @@ fn terse_lines_have_fios_fields() {
     }
 }
 
-/// The shape of a document: every path with the type of what is there. Options, disks and bins
-/// have names that no two documents share.
+/// Collects every path of a document with the type of its value. Options, disks and bins are
+/// skipped, because their names differ between documents.
 fn shape(value: &Value, path: &str, shape: &mut Vec<String>) {
     let free = ["global options", "job options", "bins", "percentile"];
     match value {
@@ -199,8 +199,8 @@ fn json_has_the_keys_and_types_of_the_real_one() {
     found.sort();
     assert_eq!(found, expected);
     let percentiles = |document: &Value| {
-        let of = document["jobs"][0]["read"]["clat_ns"]["percentile"].as_object().unwrap();
-        of.keys().cloned().collect::<Vec<_>>()
+        let entries = document["jobs"][0]["read"]["clat_ns"]["percentile"].as_object().unwrap();
+        entries.keys().cloned().collect::<Vec<_>>()
     };
     assert_eq!(percentiles(&ours), percentiles(&real));
 }
@@ -216,7 +216,7 @@ fn clat_begins_where_slat_ends() {
     let results = results(&plan, &[outcome], &circumstances());
     let written = json::document(&request, &plan, &results, &circumstances(), true);
     let document: Value = serde_json::from_str(&written).unwrap();
-    let mean = |of: &str| document["jobs"][0]["read"][of]["mean"].as_f64().unwrap();
+    let mean = |kind: &str| document["jobs"][0]["read"][kind]["mean"].as_f64().unwrap();
     let means = ["slat_ns", "clat_ns", "lat_ns"].map(mean).map(|ns| ns as u64);
     assert_eq!(means, [15_000, 45_000, 390_000]);
     assert_eq!(document["jobs"][0]["latency_us"]["50"], 100.0, "fio's classes are of clat");
@@ -268,7 +268,6 @@ fn a_failed_io_is_reported_with_its_number() {
     assert!(shown.contains("errors    : total=3"), "{shown}");
 }
 
-/// A job that is done before the others has its own time.
 #[test]
 fn a_job_that_ends_early_has_its_own_time() {
     let file = "[a]\nfilename=/there/x\nsize=1m\n[b]\nfilename=/there/x\nsize=2m\n";
@@ -284,7 +283,7 @@ fn a_job_that_ends_early_has_its_own_time() {
     assert_eq!((results[0].read.runtime_ms, results[1].read.runtime_ms), (1000, 2000));
 }
 
-/// The logs of a job, one after another, of the known outcome with two I/O in its journal.
+/// Concatenates a job's logs for the known outcome, with two I/O in its journal.
 fn logs(options: &str) -> String {
     let file =
         format!("[a]\nfilename=/there/x\nrw=randrw\nbs=8k\nruntime=1\ntime_based\n{options}");
@@ -356,14 +355,14 @@ fn logs_tell_windows_or_every_io() {
         expected.assert_eq(&logs(options));
     }
     let histogram = logs("write_hist_log=h\nlog_hist_msec=500\nlog_hist_coarseness=6\n");
-    // 29 groups of 64 classes; 20 µs are in group 9 and 30 µs in the same.
+    // 29 groups of 64 classes; both 20 µs and 30 µs are in group 9.
     let mut groups = vec!["0"; 29];
     groups[9] = "1";
     let line = |start: &str| format!("{start}, 8192, {}\n", groups.join(", "));
     assert_eq!(histogram, format!("h_clat_hist.1.log:\n{}{}", line("500, 0"), line("1000, 1")));
 }
 
-/// Seconds of 100 IO/s and more, and what a window makes of them.
+/// Feeds seconds of given IO/s to a window and checks the verdict.
 #[test]
 fn a_window_is_steady_when_its_criterion_says_so() {
     for (option, rates, expected) in [

@@ -1,4 +1,4 @@
-//! From one setting to the fields of a job.
+//! Application of one setting to the options of a job.
 
 use super::super::jobfile::Setting;
 use super::super::option::Standing;
@@ -9,13 +9,13 @@ use super::read::{
 };
 use super::{Check, Way, Worker};
 
-/// More would be a mistake: each clone is a thread.
+/// Maximum number of clones: each is a thread.
 const MOST_CLONES: u64 = 4096;
-/// More would be a mistake: the kernel's rings end there.
+/// Maximum depth: the limit of the kernel's rings.
 const DEEPEST: u64 = 32_768;
 
 impl Worker {
-    /// Applies one setting; an error says what its value should be.
+    /// Applies one setting; an error describes the expected value.
     pub(super) fn apply(&mut self, setting: &Setting) -> Result<(), String> {
         if let Standing::Noted(why) = setting.row.standing {
             if !self.noted.contains(&(setting.row.name, why)) {
@@ -51,13 +51,13 @@ impl Worker {
             "rate_process" => self.poisson = choice(text, &["linear", "poisson"])? == 1,
             "sync" => self.sync = sync(text)?,
             "verify" => self.verify(text)?,
-            // The base was read before everything else.
+            // `kb_base` was applied before all others.
             _ => {}
         }
         Ok(())
     }
 
-    /// Options that are on or off; whether it was one.
+    /// Applies an on/off option; returns whether `name` is one.
     fn flag(&mut self, name: &str, value: Option<&str>) -> Result<bool, String> {
         let place: &mut bool = match name {
             "direct" => &mut self.direct,
@@ -93,7 +93,7 @@ impl Worker {
         Ok(true)
     }
 
-    /// Options that are one number; whether it was one.
+    /// Applies a numeric option; returns whether `name` is one.
     fn amount(&mut self, name: &str, value: Option<&str>) -> Result<bool, String> {
         let text = value.unwrap_or_default();
         let base = self.base();

@@ -1,4 +1,4 @@
-//! Options about the logs that a job writes: which, where, how fine.
+//! Options for the logs of a job: kinds, file names, resolution.
 
 use super::super::value;
 use super::read::number;
@@ -6,7 +6,7 @@ use super::read::number;
 /// The logs of a job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logs {
-    /// `write_bw_log`: what its name begins with; empty = the job's name.
+    /// `write_bw_log`: file name prefix; empty = the job's name.
     pub bandwidth: Option<String>,
     /// `write_iops_log`.
     pub rate: Option<String>,
@@ -14,21 +14,21 @@ pub struct Logs {
     pub latency: Option<String>,
     /// `write_hist_log`.
     pub histogram: Option<String>,
-    /// `per_job_logs`: whether every clone has its own file.
+    /// `per_job_logs`: one file per clone.
     pub per_clone: bool,
-    /// `log_avg_msec`; 0 = every I/O is reported.
+    /// `log_avg_msec`; 0 = log every I/O.
     pub average_ms: u64,
     /// `log_hist_msec`.
     pub histogram_ms: u64,
     /// `log_hist_coarseness`, 0 to 6.
     pub coarseness: u32,
-    /// `log_max_value`: the maximum value of a time rather than the mean.
+    /// `log_max_value`: log maximum values rather than means.
     pub maximum: bool,
     /// `log_offset`.
     pub offset: bool,
     /// `log_unix_epoch`: times since 1970.
     pub unix_epoch: bool,
-    /// `disable_lat`, `disable_slat` and `disable_clat`: these files are not written.
+    /// `disable_lat`, `disable_slat` and `disable_clat`: omit these files.
     pub without: [bool; 3],
 }
 
@@ -52,12 +52,12 @@ impl Default for Logs {
 }
 
 impl Logs {
-    /// Reads one option; whether it was one of these.
+    /// Applies one option; returns whether `name` is a log option.
     pub(super) fn apply(&mut self, name: &str, text: Option<&str>) -> Result<bool, String> {
         let given = || text.unwrap_or_default();
         let flag = || value::flag(text).ok_or("it must be 0 or 1");
         let times = |most| number(given(), 0, most);
-        // Longer than a day is a mistake.
+        // Above a day, the value is a mistake.
         const DAY_MS: u64 = 86_400_000;
         match name {
             "write_bw_log" => self.bandwidth = Some(given().to_owned()),
@@ -79,7 +79,7 @@ impl Logs {
         Ok(true)
     }
 
-    /// Whether any is written.
+    /// Returns whether any log is written.
     #[must_use]
     pub const fn any(&self) -> bool {
         self.bandwidth.is_some()
@@ -88,7 +88,7 @@ impl Logs {
             || self.histogram.is_some()
     }
 
-    /// Whether every I/O must be kept to write them.
+    /// Returns whether the logs need a record of every I/O.
     #[must_use]
     pub const fn need_every_io(&self) -> bool {
         let each = self.bandwidth.is_some() || self.rate.is_some() || self.latency.is_some();

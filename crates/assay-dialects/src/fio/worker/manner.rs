@@ -1,11 +1,11 @@
-//! Options about how a job does its I/O besides what and where: pauses, skew, CPUs, zones, turns, ends.
+//! Options on the behaviour of a job: pauses, skew, CPUs, zones, file rotation, end conditions.
 
 use assay_model::workload::storage::{ExpectedOrder, NewFile, Turns};
 
 use super::super::value::{self, Base};
 use super::read::{number, percentage};
 
-/// How a job does its I/O; the default is fio's.
+/// Behaviour of a job's I/O; the defaults are fio's.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Manner {
     /// `random_distribution`.
@@ -16,7 +16,7 @@ pub struct Manner {
     pub think_after_ios: u32,
     /// `cpus_allowed` or `cpumask`.
     pub cpus: Vec<usize>,
-    /// `cpus_allowed_policy=split`: a CPU each for the clones.
+    /// `cpus_allowed_policy=split`: one CPU per clone.
     pub splits_cpus: bool,
     /// `numa_cpu_nodes`.
     pub nodes: Vec<usize>,
@@ -30,15 +30,15 @@ pub struct Manner {
     pub strided: bool,
     /// `zonesize` in bytes.
     pub zone_bytes: u64,
-    /// `zonerange` in bytes; 0 = as `zonesize`.
+    /// `zonerange` in bytes; 0 = same as `zonesize`.
     pub zone_range_bytes: u64,
     /// `zoneskip` in bytes.
     pub zone_skip_bytes: u64,
-    /// `flow`: its share of the I/O beside other jobs that have one; 0 = it has none.
+    /// `flow`: its share of the I/O among the jobs that have a flow; 0 = no flow.
     pub flow: u64,
-    /// `flow_id`: among which jobs.
+    /// `flow_id`: the flow that the job belongs to.
     pub flow_id: u64,
-    /// `wait_for`: the job that is over before it begins.
+    /// `wait_for`: name of the job that must end first.
     pub waits_for: Option<String>,
     /// `steadystate`.
     pub steady: Option<Steady>,
@@ -50,9 +50,9 @@ pub struct Manner {
     pub keeps_cache: bool,
     /// `fadvise_hint`.
     pub hint: Hint,
-    /// `fallocate`: what a file is made as that is only written.
+    /// `fallocate`: state of a new file that is only written.
     pub new_file: NewFile,
-    /// `overwrite`: it is laid out although it is only written.
+    /// `overwrite`: lay the file out even if it is only written.
     pub overwrites: bool,
     /// `mem=shmhuge` or `mmaphuge`.
     pub huge_pages: bool,
@@ -63,12 +63,12 @@ pub struct Manner {
 /// `fadvise_hint`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Hint {
-    /// By the order of the job's I/O.
+    /// Access order of the job.
     #[default]
     ByOrder,
-    /// This, whatever the order is.
+    /// Fixed access order.
     Always(ExpectedOrder),
-    /// None.
+    /// No advice.
     None,
 }
 
@@ -107,7 +107,7 @@ impl Default for Manner {
 /// `random_distribution`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Distribution {
-    /// All places are equally likely.
+    /// Uniform distribution.
     #[default]
     Even,
     /// `zipf:θ`.
@@ -116,16 +116,16 @@ pub enum Distribution {
     Pareto(f64),
     /// `normal:percent`.
     Normal(f64),
-    /// `zoned` or `zoned_abs`: for reads and for writes.
+    /// `zoned` or `zoned_abs`: zones for reads and for writes.
     Zoned([Vec<ZoneShare>; 2]),
 }
 
-/// One zone of `zoned` or `zoned_abs`.
+/// Zone of `zoned` or `zoned_abs`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZoneShare {
-    /// Percent of the I/O.
+    /// Percent of all I/O.
     pub io_percent: f64,
-    /// Its size.
+    /// Size of the zone.
     pub size: ZoneSize,
 }
 
@@ -136,30 +136,31 @@ pub enum ZoneSize {
     Percent(f64),
     /// Bytes.
     Bytes(u64),
-    /// What the others leave.
+    /// Remainder that the other zones leave.
     Rest,
 }
 
-/// `steadystate`: what must not move by more than a limit.
+/// `steadystate`: criterion and limit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Steady {
-    /// IO/s rather than bandwidth.
+    /// Whether the criterion is on IO/s rather than bandwidth.
     pub of_rate: bool,
-    /// The slope of a line through the samples rather than their largest distance from the mean.
+    /// Whether the criterion is the slope of a least-squares line rather than the largest deviation
+    /// from the mean.
     pub by_slope: bool,
-    /// The limit: a percentage of the mean, or IO/s or B/s.
+    /// Limit: a percentage of the mean, or IO/s or B/s.
     pub limit: f64,
-    /// Whether it is a percentage.
+    /// Whether the limit is a percentage.
     pub in_percent: bool,
 }
 
-/// fio's own limit.
+/// fio's maximum of `flow`.
 const MOST_FLOW: u64 = 1000;
-/// More CPUs no machine has.
+/// Maximum CPU number; no machine has more.
 const MOST_CPUS: usize = 8192;
 
 impl Manner {
-    /// Reads one option; whether it was one of these.
+    /// Applies one option; returns whether `name` belongs to this group.
     pub(super) fn apply(
         &mut self,
         name: &str,
@@ -194,7 +195,7 @@ impl Manner {
             "zonemode" => self.strided = zone_mode(needed()?)?,
             "zonesize" => {
                 self.zone_bytes = bytes()?;
-                // fio's manual: a size of zones alone means strided.
+                // According to fio's manual, `zonesize` alone implies strided mode.
                 self.strided |= self.zone_bytes > 0;
             }
             "zonerange" => self.zone_range_bytes = bytes()?,
@@ -207,7 +208,7 @@ impl Manner {
         Ok(true)
     }
 
-    /// Options about files and memory before the first I/O; whether it was one of these.
+    /// Applies options on files and memory before the first I/O; returns whether `name` is one.
     fn apply_to_files(&mut self, name: &str, text: Option<&str>) -> Result<bool, String> {
         let needed = || text.filter(|text| !text.is_empty()).ok_or("a value is missing");
         let flag = || value::flag(text).ok_or("it must be 0 or 1");
@@ -243,7 +244,7 @@ fn new_file(text: &str) -> Result<NewFile, String> {
     }
 }
 
-/// Whether it is huge pages; a file behind a colon is where they would be taken from.
+/// Returns whether `mem` selects huge pages; ignores the file after a colon.
 fn memory(text: &str) -> Result<bool, String> {
     match text.split(':').next().unwrap_or_default() {
         "malloc" | "shm" | "mmap" | "mmapshared" => Ok(false),
@@ -252,7 +253,7 @@ fn memory(text: &str) -> Result<bool, String> {
     }
 }
 
-/// A time whose bare number is in microseconds, in nanoseconds.
+/// Parses a time into nanoseconds; a bare number is in microseconds.
 fn microseconds(text: &str) -> Result<u64, String> {
     let seconds = match value::plain(text.trim()) {
         Some(bare) => Some(bare / 1e6),
@@ -264,7 +265,7 @@ fn microseconds(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "it must be a time like 500 (µs) or 10ms".to_owned())
 }
 
-/// `0-3,8`: numbers and ranges.
+/// Parses `0-3,8`: numbers and ranges.
 fn list(text: &str, most: usize) -> Result<Vec<usize>, String> {
     let failed = || format!("it must be numbers below {most} and ranges, like 0-3,8");
     let mut numbers = vec![];
@@ -318,28 +319,29 @@ fn zone_mode(text: &str) -> Result<bool, String> {
 
 fn distribution(text: &str, base: Base) -> Result<Distribution, String> {
     let (law, rest) = text.split_once(':').unwrap_or((text, ""));
-    let one = |usual: f64, inside: fn(f64) -> bool, is: &str| {
+    let parameter = |default: f64, is_valid: fn(f64) -> bool, expected: &str| {
         if rest.contains(':') {
             return Err("the popular places cannot be moved".to_owned());
         }
-        let value = if rest.is_empty() { Some(usual) } else { value::plain(rest) };
-        value.filter(|value| inside(*value)).ok_or_else(|| format!("{law} takes {is}"))
+        let value = if rest.is_empty() { Some(default) } else { value::plain(rest) };
+        value.filter(|value| is_valid(*value)).ok_or_else(|| format!("{law} takes {expected}"))
     };
     match law {
         "random" => Ok(Distribution::Even),
-        // fio's own default values.
-        "zipf" => one(1.1, |it| it > 0.0 && it <= 100.0, "an exponent like 1.2")
+        // Default values are fio's.
+        "zipf" => parameter(1.1, |it| it > 0.0 && it <= 100.0, "an exponent like 1.2")
             .map(Distribution::Zipf),
-        "pareto" => one(0.2, |it| it > 0.0 && it < 1.0, "a number between 0 and 1, like 0.2")
+        "pareto" => parameter(0.2, |it| it > 0.0 && it < 1.0, "a number between 0 and 1, like 0.2")
             .map(Distribution::Pareto),
-        "normal" => one(0.0, |it| (0.0..=100.0).contains(&it), "a percentage like 20")
+        "normal" => parameter(0.0, |it| (0.0..=100.0).contains(&it), "a percentage like 20")
             .map(Distribution::Normal),
         "zoned" | "zoned_abs" => zones(law == "zoned_abs", rest, base),
         _ => Err("it must be random, zipf, pareto, normal, zoned or zoned_abs".to_owned()),
     }
 }
 
-/// `50/5:30/15:20/`: percent of the I/O and size, for reads, behind a comma for writes.
+/// Parses `50/5:30/15:20/`: percent of the I/O and zone size, for reads, then after a comma for
+/// writes.
 fn zones(absolute: bool, text: &str, base: Base) -> Result<Distribution, String> {
     let mut ways = text.split(',').map(|way| one_way(absolute, way, base));
     let reads = ways.next().unwrap_or_else(|| Ok(vec![]))?;
@@ -375,7 +377,7 @@ fn one_way(absolute: bool, text: &str, base: Base) -> Result<Vec<ZoneShare>, Str
     Ok(zones)
 }
 
-/// `iops:0.5%`, `bw_slope:100`.
+/// Parses `iops:0.5%`, `bw_slope:100`.
 fn steady(text: &str, base: Base) -> Result<Steady, String> {
     let failed =
         || "it must be iops, iops_slope, bw or bw_slope with a limit, like iops:2%".to_owned();

@@ -1,13 +1,13 @@
-//! The values of job options that have their own grammar: lists, splits, ranges, rates.
+//! Parsers of job option values with their own grammar: lists, splits, ranges, rates.
 //!
-//! An error says what the value should be; the caller adds the option and the place.
+//! An error describes the expected value; the caller adds the option and its location.
 
 use assay_model::workload::storage::{SizeShare, WriteSync};
 
 use super::super::value::{self, Base};
 use super::PerWay;
 
-/// Splits at colons that no backslash protects, as fio does.
+/// Splits at colons that are not escaped by a backslash, as fio does.
 pub(super) fn at_colons(text: &str) -> Vec<String> {
     let mut parts = vec![];
     let mut part = String::new();
@@ -26,7 +26,7 @@ pub(super) fn at_colons(text: &str) -> Vec<String> {
     parts
 }
 
-/// `bs`, `bsrange` or `bssplit`: for reads, behind a comma for writes, behind the next for trims.
+/// Parses `bs`, `bsrange` or `bssplit`: sizes of reads, writes and trims, separated by commas.
 pub(super) fn sizes(
     name: &str,
     text: &str,
@@ -53,7 +53,7 @@ pub(super) fn sizes(
     Ok(PerWay { read, write })
 }
 
-/// `1k-4k`: multiples of the minimum, equally likely.
+/// Parses `1k-4k`: uniformly distributed multiples of the minimum.
 fn range(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
     let (minimum, most) = text.split_once('-').ok_or("it must be a range like 1k-4k")?;
     match (base.bytes(minimum), base.bytes(most)) {
@@ -64,7 +64,7 @@ fn range(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
     }
 }
 
-/// `4k/10:64k/50:32k/`: percentages; those that are left out share the rest.
+/// Parses `4k/10:64k/50:32k/`: sizes with percentages; sizes without one share the rest.
 fn split(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
     let entry = |part: &str| {
         let (size, percent) = part.split_once('/').unwrap_or((part, ""));
@@ -87,7 +87,7 @@ fn split(text: &str, base: Base) -> Result<Vec<SizeShare>, String> {
     Ok(entries.into_iter().map(sized).filter(|size| size.share > 0.0).collect())
 }
 
-/// A rate for reads and one for writes; what is left out stays as it was.
+/// Parses rates for reads and writes; an omitted rate keeps its value.
 pub(super) fn rates(
     text: &str,
     base: Base,
@@ -110,7 +110,7 @@ pub(super) fn rates(
     Ok(PerWay { read, write })
 }
 
-/// Numbers between colons, at most 20, in rising order.
+/// Parses numbers separated by colons, at most 20; returns them in ascending order.
 pub(super) fn percentiles(text: &str) -> Result<Vec<f64>, String> {
     let inside = |value: &f64| *value > 0.0 && *value <= 100.0;
     let list = text.split(':').map(|part| value::plain(part.trim()).filter(inside));
@@ -132,9 +132,9 @@ pub(super) fn sync(text: &str) -> Result<WriteSync, String> {
     }
 }
 
-pub(super) fn choice(text: &str, of: &[&str]) -> Result<usize, String> {
-    let place = of.iter().position(|word| *word == text);
-    place.ok_or_else(|| format!("it must be {}", of.join(" or ")))
+pub(super) fn choice(text: &str, words: &[&str]) -> Result<usize, String> {
+    let index = words.iter().position(|word| *word == text);
+    index.ok_or_else(|| format!("it must be {}", words.join(" or ")))
 }
 
 pub(super) fn percentage(text: &str) -> Result<f64, String> {
@@ -151,12 +151,12 @@ pub(super) fn number(text: &str, minimum: u64, most: u64) -> Result<u64, String>
     })
 }
 
-/// One size; of a list for reads, writes and trims, the first.
+/// Parses one size; of a list for reads, writes and trims, takes the first.
 pub(super) fn one_size(text: &str, base: Base) -> Result<u64, String> {
     base.bytes(first(text)).ok_or_else(|| "it must be one size like 4k or 1g".to_owned())
 }
 
-/// In milliseconds, and never shorter than the 10 ms below which a sample holds too little.
+/// Parses milliseconds into seconds; at least 10 ms, because shorter samples hold too few I/O.
 pub(super) fn milliseconds(text: &str) -> Result<f64, String> {
     number(text, 10, 3_600_000).map(|value| value as f64 / 1e3)
 }

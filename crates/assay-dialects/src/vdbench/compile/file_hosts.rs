@@ -1,8 +1,8 @@
-//! Which of several hosts works on which file trees, and on which part of those that hosts share.
+//! Assignment of file trees, and of parts of shared trees, to hosts.
 //!
-//! As Vdbench does (`createFwgListForOneRd` and `createFormatList` of `RD_entry`, `createFileList` of `FileAnchor`): a tree that
-//! several hosts work on has to be shared, each of them then has every so many files, and it is not removed and made
-//! in one run.
+//! The rules are Vdbench's (`createFwgListForOneRd` and `createFormatList` of `RD_entry`,
+//! `createFileList` of `FileAnchor`). A tree with several hosts must be shared; its files are then
+//! divided round robin among the hosts, and it is not removed and created in one run.
 
 use std::collections::BTreeSet;
 
@@ -13,18 +13,18 @@ use super::super::definitions::FileWork;
 use super::super::runs::{Format, Run};
 use super::Compiler;
 
-/// Workloads, each with the trees that it works on.
+/// Workloads, each with the indices of its trees.
 pub(super) type Works = Vec<(FileWork, Vec<usize>)>;
 
-/// Trees of a run, once for each host where hosts are apart.
+/// Trees of a run, once per host when hosts are distributed.
 pub(super) struct PlacedTrees {
     pub(super) list: Vec<FileTree>,
-    /// By tree: its host, where hosts are apart.
+    /// Host of each tree, when hosts are distributed.
     pub(super) hosts: Vec<usize>,
 }
 
 impl Compiler<'_, '_> {
-    /// The hosts that a workload names, or all.
+    /// Selects the hosts that a workload names, or all, and marks them as used.
     pub(super) fn note_file_hosts(&mut self, work: &FileWork) -> Option<Vec<usize>> {
         if self.hosts.is_empty() {
             return Some(Vec::new());
@@ -37,7 +37,7 @@ impl Compiler<'_, '_> {
         Some(chosen)
     }
 
-    /// No tree of a host may be within another one.
+    /// Reports trees that lie within another tree.
     pub(super) fn nested_anchors(&mut self, systems: Vec<usize>) {
         let systems = systems.into_iter().map(|system| &self.all.file_systems[system]);
         let mut anchors: Vec<_> = systems
@@ -58,7 +58,8 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Every tree once for each host that works on it, and the same of the trees of each workload.
+    /// Repeats each tree for every host that works on it, and updates the tree indices of each
+    /// workload.
     pub(super) fn spread(
         &mut self,
         run: &Run,
@@ -115,8 +116,8 @@ impl Compiler<'_, '_> {
         self.lines.found.push(error.help(help).vdbench("stops"));
     }
 
-    /// Refuses to remove and make a shared tree in one run: the first host that is done with one of them would disturb
-    /// the others at the other.
+    /// Rejects a run that removes and creates a shared tree: the first host to finish removing
+    /// would disturb the others while creating.
     pub(super) fn shared_in_steps(
         &mut self,
         run: &Run,
@@ -137,8 +138,9 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// A tree as it is made or removed. Whatever is worked on later, all of it is made; and what is removed is removed by
-/// whichever host comes first, so that none waits for another.
+/// Returns a tree as a format creates or removes it. Creation covers all files, not only those used
+/// later. For removal every host covers the whole tree, so that the first to reach a file removes
+/// it and none waits.
 pub(super) fn whole(tree: &FileTree, format: Format) -> FileTree {
     let all = TreePart { nth: 0, of: 1 };
     let part = tree.part.map(|part| if format.removes { all } else { part });

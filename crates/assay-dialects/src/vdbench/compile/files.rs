@@ -1,4 +1,4 @@
-//! File-system runs: the trees, what is made of them beforehand, and what is done to them.
+//! File-system runs: their trees, the format that prepares them, and their workloads.
 
 use std::collections::BTreeSet;
 
@@ -18,13 +18,13 @@ use super::file_hosts::{PlacedTrees, Works, whole};
 use super::phase::shares_of_sizes;
 use super::{Combination, Compiler, timing};
 
-/// Threads that make trees when the file does not say (`fwd=format`).
+/// Default number of threads that create trees (without `fwd=format`).
 const FORMAT_THREADS: u32 = 8;
-/// Bytes of one write while they are made.
+/// Bytes of one write while creating trees.
 const FORMAT_BYTES: u64 = 128 << 10;
 
 impl Compiler<'_, '_> {
-    /// One combination of a run's loops, at every rate.
+    /// Adds one combination of a run's loops at every rate.
     pub(super) fn file_combination(
         &mut self,
         run: &Run,
@@ -34,7 +34,7 @@ impl Compiler<'_, '_> {
         let (trees, works) = self.trees_and_works(run, values)?;
         let trees = &trees;
         let loops: Vec<(String, String)> =
-            values.iter().map(|(key, shown)| (runs::called(key), shown.text.clone())).collect();
+            values.iter().map(|(key, parsed)| (runs::called(key), parsed.text.clone())).collect();
         let wants = |first: bool| first || !run.format.once;
         if run.format.only || works.is_empty() {
             if wants(first) {
@@ -44,7 +44,7 @@ impl Compiler<'_, '_> {
         }
         let streams = self.file_streams(run, &works)?;
         for (nth, rate) in run.file_rates.iter().enumerate() {
-            // Several rates are a loop, and every turn of a loop begins with the trees.
+            // Several rates form a loop, and each iteration of a loop begins with the format.
             if wants(first && nth == 0) {
                 self.format(run, trees, run.format)?;
             }
@@ -159,7 +159,7 @@ impl Compiler<'_, '_> {
         self.execution.files.phases.push(FilePhase { name, pause_before_s, workload });
     }
 
-    /// Adds the run that removes and makes the trees.
+    /// Adds the run that removes and creates the trees.
     fn format(&mut self, run: &Run, trees: &PlacedTrees, format: Format) -> Option<()> {
         self.shared_in_steps(run, trees, format)?;
         let settings = self.all.format.clone().unwrap_or_else(|| FileWork {
@@ -214,7 +214,7 @@ impl Compiler<'_, '_> {
         Some(())
     }
 
-    /// The trees that a run uses, and its workloads, each with the trees it works on.
+    /// Returns the trees of a run, and its workloads with the indices of their trees.
     fn trees_and_works(
         &mut self,
         run: &Run,
@@ -246,8 +246,8 @@ impl Compiler<'_, '_> {
         let mut all = Vec::new();
         let mut hosts = Vec::new();
         for mut work in works {
-            for (key, shown) in values {
-                overwrite(&mut work, key, shown);
+            for (key, parsed) in values {
+                overwrite(&mut work, key, parsed);
             }
             hosts.push(self.note_file_hosts(&work)?);
             let systems = if work.file_systems.is_empty() {
@@ -285,8 +285,8 @@ impl Compiler<'_, '_> {
         index: usize,
     ) -> Option<FileTree> {
         let mut system = self.all.file_systems[index].clone();
-        for (key, shown) in values {
-            overwrite_system(&mut system, key, number_of(shown));
+        for (key, parsed) in values {
+            overwrite_system(&mut system, key, number_of(parsed));
         }
         let spot = system.name.spot;
         let Some(anchor) = &system.anchor else {
@@ -330,7 +330,7 @@ impl Compiler<'_, '_> {
         (tree.most_files, tree.used_files) =
             (system.total_bytes.map(files_in), system.used_bytes.map(files_in));
         if tree.file_count().zip(tree.directories()).is_none_or(|(files, folders)| {
-            /// More than any file system was ever asked for; the kernel module's own limit.
+            /// Maximum number of files or directories; the kernel module has the same limit.
             const MOST: u64 = 200_000_000;
             files > MOST || folders > MOST
         }) {
@@ -342,9 +342,9 @@ impl Compiler<'_, '_> {
         Some(tree)
     }
 
-    /// The names of the deepest files must fit into a path.
+    /// Checks that the paths of the deepest files are short enough.
     fn short_paths(&mut self, system: &FileSystem, tree: &FileTree) -> Option<()> {
-        /// What Linux takes for a path, with the zero at its end.
+        /// Maximum length of a path in Linux, with the terminating zero.
         const MOST_BYTES: usize = 4096;
         let folders = "/vdb.1_1.dir".len().saturating_mul(tree.depth as usize);
         let bytes = folders.saturating_add(system.anchor.as_ref()?.text.len());
@@ -360,7 +360,7 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// One stream per workload, tree, host and operation.
+    /// Returns one stream per workload, tree, host and operation.
     fn file_streams(
         &mut self,
         run: &Run,
@@ -378,7 +378,7 @@ impl Compiler<'_, '_> {
                         name: work.name.clone(),
                         tree,
                         operation,
-                        // Threads are divided, but every part has one.
+                        // Threads are divided among the parts, at least one each.
                         threads: (work.threads / parts as u32).max(1),
                         order: work.order,
                         access: work.access,
@@ -387,7 +387,7 @@ impl Compiler<'_, '_> {
                             .filter(|_| transfers)
                             .map(|percent| percent / 100.0),
                         sizes: shares_of_sizes(&work.sizes),
-                        // Only a format fills what it creates (OpCreate of Vdbench).
+                        // Only a format writes the files it creates (OpCreate of Vdbench).
                         stop_after: match operation {
                             FileOperation::Create => Some(StopAfter::Bytes(0)),
                             _ => work.stop_after,
@@ -440,22 +440,22 @@ fn share_of(phase: usize, percent: f64, run: &Run) -> FileLoad {
     FileLoad::ShareOf { phase, percent, rounding: RateRounding::Vdbench, arrivals }
 }
 
-fn number_of(shown: &Shown) -> f64 {
-    match shown.value {
+fn number_of(parsed: &Shown) -> f64 {
+    match parsed.value {
         Value::Number(number) => number.value,
         Value::Word(_) => 0.0,
     }
 }
 
-/// Gives a workload the value of a loop; the values were checked when they were read.
-fn overwrite(work: &mut FileWork, key: &str, shown: &Shown) {
-    let number = number_of(shown);
+/// Sets a workload's parameter to the value of a loop, which was checked when parsed.
+fn overwrite(work: &mut FileWork, key: &str, parsed: &Shown) {
+    let number = number_of(parsed);
     match key {
         "threads" => work.threads = number as u32,
         "xfersize" => work.sizes = Sizes::Shares(vec![(number as u64, 100.0)]),
         "rdpct" => work.read_percent = Some(number),
         "operations" => {
-            let lower = shown.text.to_ascii_lowercase();
+            let lower = parsed.text.to_ascii_lowercase();
             let found = FileOperation::ALL.into_iter().find(|it| it.name() == lower);
             work.operations = found.into_iter().collect();
         }

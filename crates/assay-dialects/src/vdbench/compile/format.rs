@@ -11,13 +11,13 @@ use super::super::{RateLabel, RunLabel, RunParameters, Used};
 use super::Compiler;
 use crate::vdbench::commands::{Commands, DataLimits};
 
-/// Threads per storage definition, as Vdbench has them.
+/// Threads per storage definition, as in Vdbench.
 const THREADS: u32 = 2;
 /// Seconds per line of the report.
 const INTERVAL_S: f64 = 1.0;
 
 impl Compiler<'_, '_> {
-    /// Puts the run that writes all storage before the others.
+    /// Adds a run before all others that writes all storage.
     pub(super) fn format_all(&mut self) {
         let (targets, hosts) = self.whole_targets();
         let bytes = self.all.general.format_bytes.max(512);
@@ -56,7 +56,8 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// Every file or device of all runs, each once and whole, and its host where hosts are apart.
+    /// Returns every file or device of all runs once and in full, with its host when hosts are
+    /// distributed.
     fn whole_targets(&self) -> (Vec<StorageTarget>, Vec<usize>) {
         let mut seen = BTreeSet::new();
         let all = self.execution.placed_targets();

@@ -1,5 +1,5 @@
-//! Storage joined into one (`concatenatesds=yes`): all files of a workload are one range of addresses, with
-//! one number of threads.
+//! Concatenated storage (`concatenatesds=yes`): all files of a workload form one range of addresses
+//! with one number of threads.
 
 use assay_model::workload::storage::{Turns, Verify};
 
@@ -8,8 +8,8 @@ use super::super::definitions::Workload;
 use super::super::runs::Run;
 use super::Compiler;
 
-/// How the files of a workload take turns as one range: sequential access finishes one before the next,
-/// random access meets each as often as its size says.
+/// Order in which a workload's I/O uses its files: sequential access finishes one before the next,
+/// random access weights them by size.
 pub(super) const fn turns(workload: &Workload) -> Turns {
     match workload.seek {
         Seek::Percent(percent) if percent >= 100.0 => Turns::BySize,
@@ -18,8 +18,8 @@ pub(super) const fn turns(workload: &Workload) -> Turns {
 }
 
 impl Compiler<'_, '_> {
-    /// Threads of a workload on joined storage, `Some(None)` where storage is not joined, and `None` when
-    /// something is wrong, which is reported.
+    /// Returns the threads of a workload on concatenated storage. `Some(None)` if storage is not
+    /// concatenated; `None` after a reported error.
     #[expect(
         clippy::option_option,
         reason = "a fault and storage of its own are different things"
@@ -61,7 +61,7 @@ impl Compiler<'_, '_> {
         Some(threads)
     }
 
-    /// What has no meaning, or none here, for joined storage, and what Vdbench does with it.
+    /// Finds an option that excludes concatenated storage, with Vdbench's behaviour for it.
     fn not_joined(
         &self,
         workload: &Workload,

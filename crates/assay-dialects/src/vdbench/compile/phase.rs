@@ -1,4 +1,4 @@
-//! One run: its targets and streams, with the values that its loops give it.
+//! Compiles one run of storage: its targets and streams, with the values of its loops.
 
 use std::collections::HashMap;
 
@@ -15,25 +15,25 @@ use super::super::{RunParameters, Used};
 use super::targets::{Placed, Targets};
 use super::{Combination, Compiler, joined, timing};
 
-/// What a run amounts to.
+/// Compiled run of storage.
 pub(super) struct Built {
     pub(super) workload: StorageWorkload,
     pub(super) parameters: RunParameters,
     pub(super) used: Used,
-    /// Whether the file says how workloads share the rate.
+    /// Whether the file defines the shares of the workloads.
     pub(super) shares_given: bool,
-    /// By target: its host, where hosts are apart.
+    /// Host of each target, when hosts are distributed.
     pub(super) hosts: Vec<usize>,
 }
 
 impl Built {
-    /// Whether the workloads hold their shares although there is no rate.
+    /// Whether the workloads keep their shares without a rate.
     pub(super) fn is_balanced(&self) -> bool {
         self.workload.load == Load::Balanced
     }
 }
 
-/// Values that loops give to all workloads and storage of a run.
+/// Values that loops set for all workloads and storage of a run.
 struct Given {
     threads: Option<u32>,
     hit_area_bytes: Option<u64>,
@@ -41,7 +41,7 @@ struct Given {
 }
 
 impl Compiler<'_, '_> {
-    /// Builds a run; `None` when something is wrong, which is reported.
+    /// Compiles a run; `None` after a reported error.
     pub(super) fn build(
         &mut self,
         run: &Run,
@@ -104,7 +104,7 @@ impl Compiler<'_, '_> {
         Some(Built { workload, parameters, used, shares_given, hosts: targets.hosts })
     }
 
-    /// The run's workloads with the values of its loops.
+    /// Returns the run's workloads with the values of its loops.
     fn workloads_of(
         &mut self,
         run: &Run,
@@ -121,19 +121,19 @@ impl Compiler<'_, '_> {
             hit_area_bytes: None,
             compression: self.all.general.compression,
         };
-        for (key, shown) in values {
-            let number = number_of(shown);
+        for (key, parsed) in values {
+            let number = number_of(parsed);
             match *key {
                 "threads" => given.threads = Some(number as u32),
                 "hitarea" => given.hit_area_bytes = Some(number as u64),
                 "compratio" => given.compression = number,
-                _ => workloads.iter_mut().for_each(|workload| overwrite(workload, key, shown)),
+                _ => workloads.iter_mut().for_each(|workload| overwrite(workload, key, parsed)),
             }
         }
         Some((workloads, given))
     }
 
-    /// Storage per workload; the run's own list replaces those of its workloads.
+    /// Selects the storage of each workload; the run's own list replaces those of its workloads.
     fn chosen(&mut self, run: &Run, workloads: &[Workload]) -> Option<Vec<Vec<usize>>> {
         let mut all = Vec::with_capacity(workloads.len());
         for workload in workloads {
@@ -153,7 +153,7 @@ impl Compiler<'_, '_> {
         Some(all)
     }
 
-    /// How the workloads share the rate.
+    /// Divides the rate among the workloads.
     fn shares(&mut self, run: &Run, workloads: &[Workload]) -> Option<Vec<Share>> {
         let given: f64 = workloads.iter().filter_map(|workload| workload.skew_percent).sum();
         let free = |workload: &&Workload| {
@@ -187,8 +187,9 @@ impl Compiler<'_, '_> {
         Some(workloads.iter().map(share).collect())
     }
 
-    /// Workloads with a rate come before the one without: they have threads of their own. A rank among
-    /// workloads without a rate would be a queue that is not here.
+    /// Checks priorities. Workloads with a rate have priority over the one without, because they
+    /// have their own threads. Priorities among workloads without a rate would need a queue, which
+    /// assay lacks.
     fn priorities(&mut self, run: &Run, workloads: &[Workload]) -> Option<()> {
         let Some((_, spot)) = workloads.iter().find_map(|workload| workload.priority) else {
             return Some(());
@@ -212,7 +213,8 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// Gaps belong to random access; Vdbench keeps the sequential share of a mixed one without gaps.
+    /// Checks strides. Gaps require random access; with mixed access Vdbench leaves none before the
+    /// sequential share.
     fn strides(&mut self, workloads: &[Workload]) -> Option<()> {
         let is_mixed = |workload: &&Workload| {
             let all = matches!(workload.seek, Seek::Percent(percent) if percent >= 100.0);
@@ -226,7 +228,7 @@ impl Compiler<'_, '_> {
         None
     }
 
-    /// The streams of one workload: one per number of threads and hit area of its storage.
+    /// Adds the streams of one workload: one per number of threads and hit area of its storage.
     fn streams(
         &self,
         workload: &Workload,
@@ -249,7 +251,7 @@ impl Compiler<'_, '_> {
             let most = u32::try_from(in_flight).unwrap_or(u32::MAX);
             let turns = self.all.general.joins.then(|| joined::turns(workload));
             let submitters = match (workload.streams, turns) {
-                // Targets take turns within one thread.
+                // A single thread alternates between the targets.
                 (_, Some(_)) => 1,
                 (Some(streams), None) => streams.min(threads),
                 (None, None) => self.input.submitters.clamp(1, most.max(1)),
@@ -309,41 +311,41 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// How much of the rate a workload gets.
+/// Share of the rate of one workload.
 struct Share {
     share: f64,
     rate_per_s: Option<f64>,
     given: bool,
 }
 
-/// A workload's part of threads that it shares with others.
+/// Returns a workload's part of threads that it shares with others.
 fn divided(threads: u32, share: &Share) -> u32 {
     ((f64::from(threads) * share.share).round() as u32).max(1)
 }
 
-/// The one value that all share.
+/// Returns the value that all have in common.
 fn same(mut values: impl Iterator<Item = Option<f64>>) -> Option<f64> {
     let first = values.next()??;
     values.all(|value| value == Some(first)).then_some(first)
 }
 
-fn number_of(shown: &Shown) -> f64 {
-    match shown.value {
+fn number_of(parsed: &Shown) -> f64 {
+    match parsed.value {
         Value::Number(number) => number.value,
         Value::Word(_) => 0.0,
     }
 }
 
-/// Gives a workload the value of a loop; the values were checked when they were read.
-fn overwrite(workload: &mut Workload, key: &str, shown: &Shown) {
-    let number = number_of(shown);
+/// Sets a workload's parameter to the value of a loop, which was checked when parsed.
+fn overwrite(workload: &mut Workload, key: &str, parsed: &Shown) {
+    let number = number_of(parsed);
     match key {
         "xfersize" => workload.sizes = Sizes::Shares(vec![(number as u64, 100.0)]),
         "rdpct" => workload.read_percent = number,
         "rhpct" => workload.hit_percents.0 = number,
         "whpct" => workload.hit_percents.1 = number,
         "seekpct" => {
-            workload.seek = match &shown.value {
+            workload.seek = match &parsed.value {
                 Value::Number(number) if number.value < 0.0 => Seek::Eof,
                 Value::Number(number) => Seek::Percent(number.value),
                 Value::Word(word) if word == "eof" => Seek::Eof,

@@ -1,4 +1,4 @@
-//! Names and patterns: which definitions a selector means.
+//! Selection of definitions by name or pattern.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::super::definitions::CLIENT;
 use super::super::lines::Lines;
 use super::super::tokens::Element;
 
-/// Names of one kind of definition, in the order of their definition.
+/// Index of one kind of definition by name, in the order of definition.
 pub(super) struct Index {
     names: Vec<String>,
     by_name: HashMap<String, usize>,
@@ -25,9 +25,10 @@ impl Index {
         self.names.is_empty()
     }
 
-    /// Positions of what the selectors mean, in the order of definition, each once.
+    /// Returns the positions that match any of the selectors, in the order of definition and
+    /// without duplicates.
     ///
-    /// `None` when one of them means nothing, which is reported.
+    /// `None` if a selector matches nothing, which is reported.
     pub(super) fn select(
         &self,
         lines: &mut Lines,
@@ -59,7 +60,7 @@ impl Index {
         complete.then_some(chosen)
     }
 
-    /// The clients of a host that has several.
+    /// Returns the clients of a host that has several.
     fn clients(&self, host: &str) -> impl Iterator<Item = usize> {
         let is_its = move |name: &str| {
             let number = name.strip_prefix(host).and_then(|rest| rest.strip_prefix(CLIENT));
@@ -76,7 +77,7 @@ impl Index {
             ("V131", format!("no {kind} is called `{}`", selector.text))
         };
         let mut error = lines.error(code, selector.spot, message).vdbench("stops");
-        // A hundred hints are enough, and each looks at every name.
+        // Each help searches all names, so their number is limited to about a hundred.
         if lines.found.len() > 100 {
             lines.found.push(error);
             return;

@@ -1,4 +1,4 @@
-//! Where the I/O of a run goes: files and devices, the parts of them that are used, and their hosts.
+//! Targets of a run: files and devices, their used ranges, and their hosts.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -13,21 +13,21 @@ use super::super::runs::Run;
 use super::super::tokens::Element;
 use super::Compiler;
 
-/// A target, with what a stream must know of its storage.
+/// Target with the parameters of its storage that a stream needs.
 pub(super) struct Placed {
     pub(super) target: usize,
     pub(super) threads: u32,
     pub(super) hit_area_bytes: u64,
 }
 
-/// Storage, which of its paths, its host where hosts are apart, and the part that is used.
+/// Index of the storage, index of its path, host when hosts are distributed, and used range.
 type TargetKey = (usize, usize, Option<usize>, Option<(u64, u64)>);
 
-/// Targets as they are collected; the same one is kept once.
+/// Targets without duplicates.
 #[derive(Default)]
 pub(super) struct Targets {
     pub(super) list: Vec<StorageTarget>,
-    /// By target: its host, where hosts are apart.
+    /// Host of each target, when hosts are distributed.
     pub(super) hosts: Vec<usize>,
     by_key: HashMap<TargetKey, usize>,
 }
@@ -43,7 +43,7 @@ impl Targets {
 }
 
 impl Compiler<'_, '_> {
-    /// The targets of one storage definition under one workload.
+    /// Adds the targets of one storage definition under one workload; returns their indices.
     pub(super) fn place(
         &mut self,
         run: &Run,
@@ -67,11 +67,11 @@ impl Compiler<'_, '_> {
         let mut placed = Vec::new();
         for (number, (lun, hosts)) in storage.luns.iter().enumerate() {
             let hosts = self.note_hosts(hosts, &workload.hosts)?;
-            let at: Vec<Option<usize>> = match self.input.is_apart {
+            let hosts: Vec<Option<usize>> = match self.input.is_apart {
                 true => hosts.into_iter().map(Some).collect(),
                 false => vec![None],
             };
-            for host in at {
+            for host in hosts {
                 let path = path_text::path(&lun.text);
                 let seen = host.map_or_else(
                     || path.clone(),
@@ -98,7 +98,7 @@ impl Compiler<'_, '_> {
         Some(placed)
     }
 
-    /// The hosts that do this, which the run needs.
+    /// Selects the hosts of a storage definition and a workload, and marks them as used.
     fn note_hosts(
         &mut self,
         of_storage: &[Element],
@@ -151,7 +151,8 @@ impl Compiler<'_, '_> {
         }
     }
 
-    /// The part of the target that is used: `None` for all of it.
+    /// Returns the used range of a target, `Some(None)` for all of it; `None` after a reported
+    /// error.
     #[expect(clippy::option_option, reason = "a wrong range and no range are different things")]
     fn range(
         &mut self,
@@ -169,7 +170,7 @@ impl Compiler<'_, '_> {
         let (mut low, mut high) = workload.range.or(storage.range).map_or((0, size), bounds);
         low = low.saturating_add(storage.offset_bytes);
         if is_device {
-            // The first block holds the label of a disk.
+            // The first block holds the disk label.
             low = low.max(largest);
         }
         if low != 0 {
@@ -190,7 +191,7 @@ impl Compiler<'_, '_> {
     }
 }
 
-/// A path at one of several hosts, as scp writes it.
+/// Formats a path on one of several hosts, `host:path` as in scp.
 #[must_use]
 pub fn at_host(host: &str, path: &Path) -> PathBuf {
     path_text::path(&format!("{host}:{}", path_text::text(path.as_os_str())))

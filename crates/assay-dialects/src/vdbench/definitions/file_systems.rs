@@ -1,4 +1,4 @@
-//! File trees and what is done to them, as they were defined.
+//! Definitions of file trees (fsd) and of file-system workloads (fwd).
 
 use assay_model::workload::file_set::{FileAccess, FileOperation, FileOrder, StopAfter};
 use assay_model::workload::storage::SizeShare;
@@ -83,13 +83,14 @@ impl Default for FileWork {
     }
 }
 
-/// File systems that one definition stands for; `defaults` changes when it is the default.
+/// Returns the file trees that one definition creates; a default definition changes `defaults`
+/// instead.
 pub(in crate::vdbench) fn file_systems(
     lines: &mut Lines,
     statement: &Statement,
     defaults: &mut FileSystem,
 ) -> Vec<FileSystem> {
-    /// More copies than this were not meant.
+    /// Maximum number of copies; a larger number is taken for a mistake.
     const MOST: u32 = 10_000;
     let mut one = FileSystem { name: statement.name.clone(), ..defaults.clone() };
     let mut copies = None;
@@ -154,7 +155,7 @@ impl FileSystem {
 }
 
 impl FileWork {
-    /// With the parameters of a definition.
+    /// Applies one parameter of a definition.
     pub(in crate::vdbench) fn apply(&mut self, lines: &mut Lines, parameter: &Parameter) {
         match parameter.keyword.name {
             "fsd" => self.file_systems = values::names(lines, parameter),
@@ -214,7 +215,7 @@ impl FileWork {
     }
 }
 
-/// Sizes of files: one, with percentages, or `(n,0)` for about n.
+/// Parses file sizes: one size, sizes with percentages, or `(n,0)` for sizes around n.
 fn file_sizes(
     lines: &mut Lines,
     parameter: &Parameter,
@@ -249,7 +250,7 @@ fn file_sizes(
     Some(sizes)
 }
 
-/// Sizes around `mean`: from half of it to half as much again.
+/// Returns sizes around `mean`, from half to one and a half of it.
 fn about_size(mean: u64) -> SizeShare {
     let step_bytes = if mean.is_multiple_of(1024) { 512 } else { 2 };
     let half = mean / 2 / step_bytes * step_bytes;
@@ -287,7 +288,7 @@ fn stop_after(lines: &mut Lines, parameter: &Parameter) -> Option<StopAfter> {
     }
 }
 
-/// Which file is next; `once` is above the order, which then is that of the files.
+/// Parses the order of files; `once` overrides any other order.
 fn file_order(lines: &mut Lines, parameter: &Parameter) -> Option<FileOrder> {
     let mut order = None;
     for element in &parameter.elements {

@@ -1,4 +1,4 @@
-//! General parameters, which are before all definitions.
+//! General parameters, which precede all definitions.
 
 use assay_model::workload::storage::Verify;
 
@@ -11,23 +11,23 @@ use super::super::values::{self, Value};
 /// General parameters.
 #[derive(Debug, Clone)]
 pub(in crate::vdbench) struct General {
-    /// How far a compressor gets: n to 1.
+    /// Compression ratio of written data, n to 1.
     pub(in crate::vdbench) compression: f64,
-    /// I/O errors that end the execution.
+    /// Number of I/O errors that ends the execution.
     pub(in crate::vdbench) data_errors: u64,
-    /// Whether missing folders above a tree are made.
+    /// Whether missing parent folders of a tree are created.
     pub(in crate::vdbench) create_anchors: bool,
-    /// Whether every file is written again before the first run, and with which size of I/O.
+    /// Whether a format writes all files before the first run; `format_bytes` is its I/O size.
     pub(in crate::vdbench) formats: bool,
     pub(in crate::vdbench) format_bytes: u64,
     pub(in crate::vdbench) commands: Commands,
-    /// A file whose contents end a run.
+    /// File whose contents end a run.
     pub(in crate::vdbench) monitor: Option<String>,
-    /// Whether data is checked, unless the command line says so.
+    /// Verification mode, unless the command line overrides it.
     pub(in crate::vdbench) verify: Verify,
-    /// Whether all storage of a workload is one range of addresses.
+    /// Whether all storage of a workload forms one range of addresses.
     pub(in crate::vdbench) joins: bool,
-    /// How often all runs are done.
+    /// Repetition of all runs.
     pub(in crate::vdbench) repetition: Option<Repetition>,
 }
 
@@ -93,7 +93,7 @@ impl General {
     }
 }
 
-/// `formatsds=`: whether every file is written again.
+/// Parses `formatsds=`: whether to write all files first.
 fn always(lines: &mut Lines, parameter: &Parameter) -> bool {
     let yes = values::yes_no(lines, parameter);
     if yes == Some(false) {

@@ -1,33 +1,34 @@
-//! Which intervals of a run its average is made of, and what it is called.
+//! Average of a run: its intervals and its label.
 
 use super::{average_label, first_counted};
 use crate::vdbench::RunLabel;
 
-/// From this share of its length on, an interval counts as whole: a busy machine looks at its clock a
-/// little late, which makes the next interval a little shorter.
+/// Share of its nominal length from which an interval counts as full. A busy machine reads its
+/// clock a little late, which makes the next interval a little shorter.
 const FULL: f64 = 0.5;
 
-/// The average of a run; `M` adds its intervals up.
+/// Average of a run; `M` holds sums of intervals.
 #[derive(Debug, Clone)]
 pub struct Average<M> {
-    /// What was measured.
+    /// Sum of the intervals.
     pub measured: M,
-    /// `avg_2-10`.
+    /// Label, like `avg_2-10`.
     pub label: String,
-    /// Intervals of full length.
+    /// Number of intervals of full length.
     pub full: usize,
-    /// Whether it is made of what counts; otherwise of all there is, the warm-up included.
+    /// Whether the average excludes the warm-up; otherwise it includes all intervals.
     pub counts: bool,
 }
 
-/// Whether an interval is of full length.
+/// Whether an interval has its full length.
 #[must_use]
 pub fn is_whole(label: &RunLabel, length_s: f64) -> bool {
     length_s >= FULL * label.interval_s
 }
 
-/// The average over the intervals behind the warm-up that were not cut short: of one that was, a rate can
-/// be reported, but no average is made of it. `M` adds intervals up and says how much was done.
+/// Computes the average over the full intervals after the warm-up. Intervals that were cut short
+/// are excluded; if nothing remains, all intervals are included. `add` sums intervals, `done`
+/// returns the number of operations in a sum.
 pub fn average<M: Default, I>(
     label: &RunLabel,
     intervals: &[I],

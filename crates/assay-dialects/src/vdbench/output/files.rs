@@ -1,4 +1,4 @@
-//! The same reports for file-system workloads: a rate and a response time per operation.
+//! Vdbench's reports for file-system workloads: a rate and a response time per operation.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use assay_model::workload::file_set::{FileOperation, FilePlan};
 use super::{Moment, TimeOfDay, flat_file};
 use crate::vdbench::{RateLabel, RunLabel};
 
-/// Operations that always have columns of their own, behind reads and writes.
+/// Operations that always have their own columns, after reads and writes.
 const ALWAYS: [FileOperation; 6] = [
     FileOperation::Mkdir,
     FileOperation::Rmdir,
@@ -17,10 +17,11 @@ const ALWAYS: [FileOperation; 6] = [
     FileOperation::Close,
     FileOperation::Delete,
 ];
-/// Operations that have columns in the table where a workload asks for them; in the flat file always.
+/// Operations that have columns in the table only if a workload uses them, but always in the flat
+/// file.
 const SELDOM: [FileOperation; 3] =
     [FileOperation::Getattr, FileOperation::Setattr, FileOperation::Access];
-/// Columns of the flat file behind `Interval`.
+/// Columns of the flat file after `Interval`.
 const FIRST: [&str; 11] = [
     "reqrate",
     "rate",
@@ -34,26 +35,26 @@ const FIRST: [&str; 11] = [
     "MB_write",
     "Xfersize",
 ];
-/// Columns of operations that no workload asks for here.
+/// Columns of operations that are not supported.
 const NEVER: [&str; 4] = ["Copy_rate", "Copy_resp", "Move_rate", "Move_resp"];
-/// Columns of the flat file behind the operations.
+/// Columns of the flat file after the operations.
 const LAST: [&str; 7] =
     ["compratio", "dedupratio", "cpu_used", "cpu_user", "cpu_kernel", "cpu_wait", "cpu_idle"];
-/// Bytes of a MiB, which Vdbench calls MB.
+/// Bytes of a MiB, for which Vdbench prints MB.
 const MEBIBYTE: f64 = 1_048_576.0;
 
-/// What was measured over one interval or several.
+/// Sums over one interval or several.
 #[derive(Debug, Clone, Default)]
 pub struct FileMeasured {
-    /// What was done.
+    /// Counts and times of the operations.
     pub tally: FileTally,
     seconds: f64,
-    /// Share of the CPUs × seconds, user and kernel.
+    /// CPU use × seconds, user and kernel, as a share of all CPUs.
     cpu_s: (f64, f64),
 }
 
 impl FileMeasured {
-    /// One interval more.
+    /// Adds an interval.
     fn add(&mut self, interval: &FileInterval) {
         self.tally.join(&interval.tally);
         self.seconds += interval.length_s;
@@ -61,8 +62,8 @@ impl FileMeasured {
         self.cpu_s.1 += interval.cpu_system * interval.length_s;
     }
 
-    /// One interval more of the run called `label`. What Vdbench calls the rate of a format is that of its
-    /// writes, whatever it makes or removes besides (`getTotalRate` of `FwdStats`).
+    /// Adds an interval of the run `label`. Vdbench defines the rate of a format as that of its
+    /// writes, and ignores its other operations (`getTotalRate` of `FwdStats`).
     pub fn add_of(&mut self, label: &RunLabel, interval: &FileInterval) {
         self.add(interval);
         if label.is_format() {
@@ -70,7 +71,7 @@ impl FileMeasured {
         }
     }
 
-    /// Seconds it took.
+    /// Total length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds
@@ -82,7 +83,8 @@ impl FileMeasured {
         self.per_s(self.tally.requested.count as f64)
     }
 
-    /// Mean and 99th percentile from the intended start in ms; `None` in a closed loop.
+    /// Mean and 99th percentile of the latency from the intended start, in ms; `None` in a closed
+    /// loop.
     #[must_use]
     pub fn from_intended_ms(&self) -> Option<(f64, f64)> {
         let histogram = self.tally.from_intended_ns.as_ref().filter(|it| !it.is_empty())?;
@@ -93,7 +95,7 @@ impl FileMeasured {
         if self.seconds > 0.0 { amount / self.seconds } else { 0.0 }
     }
 
-    /// Percent of the CPUs: all, user, kernel.
+    /// CPU use in percent of all CPUs: total, user, kernel.
     #[must_use]
     pub fn cpu_percent(&self) -> (f64, f64, f64) {
         let (user, system) =
@@ -101,7 +103,7 @@ impl FileMeasured {
         (user + system, user, system)
     }
 
-    /// Percent of reads and writes that are reads.
+    /// Share of reads among reads and writes, in percent.
     fn read_percent(&self) -> f64 {
         let reads = self.tally.of(FileOperation::Read).count as f64;
         let both = reads + self.tally.of(FileOperation::Write).count as f64;
@@ -117,13 +119,13 @@ impl FileMeasured {
     }
 }
 
-/// `Starting RD=…` without the time of day.
+/// Formats `Starting RD=…` without the time of day.
 #[must_use]
 pub fn starting(label: &RunLabel, per_s: Option<f64>) -> String {
     format!("Starting {}", described(label, per_s))
 }
 
-/// `Simulating RD=…`, as `-s` says it.
+/// Formats `Simulating RD=…`, as for `-s`.
 #[must_use]
 pub fn simulating(label: &RunLabel) -> String {
     format!("Simulating {}", described(label, None))
@@ -150,7 +152,7 @@ fn described(label: &RunLabel, per_s: Option<f64>) -> String {
     text
 }
 
-/// Operations with columns of their own in the tables of these phases.
+/// Returns the operations with their own columns in the table of a plan.
 #[must_use]
 pub fn shown(plan: &FilePlan) -> Vec<FileOperation> {
     let streams = || plan.phases.iter().flat_map(|phase| &phase.workload.streams);
@@ -159,7 +161,7 @@ pub fn shown(plan: &FilePlan) -> Vec<FileOperation> {
     ALWAYS.into_iter().chain(seldom).collect()
 }
 
-/// The two lines above the table; `date` like `Nov 21, 2026`.
+/// Formats the two lines above the table; `date` is like `Nov 21, 2026`.
 #[must_use]
 pub fn heading(date: &str, shown: &[FileOperation]) -> String {
     let groups = [
@@ -188,7 +190,7 @@ pub fn heading(date: &str, shown: &[FileOperation]) -> String {
     format!("{above}\n{below}")
 }
 
-/// One line of the table.
+/// Formats one line of the table.
 #[must_use]
 pub fn line(
     tod: TimeOfDay<'_>,
@@ -222,7 +224,7 @@ pub fn line(
     text
 }
 
-/// What is above the rows of the flat file.
+/// Formats the heading of the flat file.
 #[must_use]
 pub fn flat_heading() -> String {
     let operations = ALWAYS.iter().chain(&SELDOM).flat_map(|operation| {
@@ -240,7 +242,7 @@ pub fn flat_heading() -> String {
     flat_file::preface(columns.iter().map(String::as_str))
 }
 
-/// One row of the flat file.
+/// Formats one row of the flat file.
 #[must_use]
 pub fn flat_row(
     moment: Moment<'_>,
@@ -277,7 +279,7 @@ pub fn flat_row(
         text.push_str(&flat_file::cell(Some(0.0)));
     }
     let (cpu, user, system) = measured.cpu_percent();
-    // Every block is written unique; waiting is not distinguished from idling.
+    // Every block is written unique, and waiting is not distinguished from idling.
     let last = [label.parameters.compression, None, Some(cpu), Some(user), Some(system), None];
     for value in last.into_iter().chain([Some((100.0 - cpu).max(0.0))]) {
         text.push_str(&flat_file::cell(value));

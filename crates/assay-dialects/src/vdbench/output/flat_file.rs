@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{Measured, Moment};
 use crate::vdbench::{RateLabel, RunLabel};
 
-/// Columns behind `tod`, `Run` and `Interval`, in their order.
+/// Columns after `tod`, `timestamp`, `Run` and `Interval`.
 const COLUMNS: [&str; 26] = [
     "reqrate",
     "rate",
@@ -35,20 +35,20 @@ const COLUMNS: [&str; 26] = [
     "cpu_idle",
 ];
 
-/// What Vdbench writes as the requested rate of a run without one.
+/// Vdbench's value of `reqrate` for a run without a rate.
 const MAX_RATE: f64 = 9_999_988.0;
-/// The same for the first run of a curve.
+/// Vdbench's value of `reqrate` for the first run of a curve.
 const CURVE_RATE: f64 = 9_999_977.0;
 /// Bytes of the gigabytes in `lunsize`.
 const GIBIBYTE: f64 = 1_073_741_824.0;
 
-/// What is above the rows: a few words, then the line of column names.
+/// Formats the heading: a few comment lines, then the column names.
 #[must_use]
 pub fn heading() -> String {
     preface(COLUMNS.into_iter())
 }
 
-/// The same for any columns behind `Interval`.
+/// Formats the heading for other columns after `Interval`.
 pub(super) fn preface<'c>(columns: impl Iterator<Item = &'c str>) -> String {
     let mut text = String::from(
         "*
@@ -68,12 +68,12 @@ pub(super) fn preface<'c>(columns: impl Iterator<Item = &'c str>) -> String {
     text
 }
 
-/// The first cells of a row.
+/// Formats the first cells of a row.
 pub(super) fn begun(moment: Moment<'_>, label: &RunLabel, interval: &str) -> String {
     format!("{:>12} {:>23} {:>10} {interval:>10}", moment.tod, moment.timestamp, label.name)
 }
 
-/// The rate that was requested, in the numbers that stand for none.
+/// Returns the requested rate, or Vdbench's number for none.
 pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64> {
     match (label.rate, rate_per_s) {
         (RateLabel::UncontrolledMax | RateLabel::ControlledMax, _) => Some(MAX_RATE),
@@ -83,7 +83,7 @@ pub(super) fn requested(label: &RunLabel, rate_per_s: Option<f64>) -> Option<f64
     }
 }
 
-/// One row; `rate_per_s` is the rate that was requested, where there is one.
+/// Formats one row; `rate_per_s` is the requested rate, if any.
 #[must_use]
 pub fn row(
     moment: Moment<'_>,
@@ -92,7 +92,7 @@ pub fn row(
     rate_per_s: Option<f64>,
     measured: &Measured,
 ) -> String {
-    let of = &label.parameters;
+    let parameters = &label.parameters;
     let mut text = begun(moment, label, interval);
     text.push_str(&cell(requested(label, rate_per_s)));
     text.push_str(&cell(Some(measured.rate_per_s())));
@@ -108,20 +108,20 @@ pub fn row(
     ] {
         text.push_str(&cell(Some(value)));
     }
-    text.push_str(&whole(of.xfer_bytes));
+    text.push_str(&whole(parameters.xfer_bytes));
     for value in [
-        of.threads,
-        of.read_percent,
-        of.read_hit_percent,
-        of.write_hit_percent,
-        of.seek_percent,
-        Some(of.storage_bytes as f64 / GIBIBYTE),
+        parameters.threads,
+        parameters.read_percent,
+        parameters.read_hit_percent,
+        parameters.write_hit_percent,
+        parameters.seek_percent,
+        Some(parameters.storage_bytes as f64 / GIBIBYTE),
     ] {
         text.push_str(&cell(value));
     }
     let _ = write!(text, " {:>10}", concat!("assay", env!("CARGO_PKG_VERSION")));
     for value in [
-        of.compression,
+        parameters.compression,
         // Every block is written unique.
         None,
         Some(measured.queue_depth()),
@@ -144,7 +144,7 @@ pub(super) fn cell(value: Option<f64>) -> String {
     }
 }
 
-/// Bytes of an I/O stand without decimals.
+/// Formats bytes of an I/O without decimals.
 pub(super) fn whole(value: Option<f64>) -> String {
     match value {
         Some(value) => format!(" {value:>10.0}"),

@@ -1,4 +1,4 @@
-//! `histogram.html`: how many response times are in which range.
+//! `histogram.html`: counts of response times by range.
 
 use std::fmt::Write as _;
 
@@ -12,10 +12,10 @@ const LIMITS_US: [u64; 26] = [
     40_000, 60_000, 80_000, 100_000, 200_000, 400_000, 600_000, 800_000, 1_000_000, 2_000_000,
 ];
 
-/// Percent of a character in a bar.
+/// Percent per character of a bar.
 const PERCENT_PER_MARK: f64 = 2.0;
 
-/// The sections of one run.
+/// Formats the sections of one run.
 #[must_use]
 pub fn sections(measured: &Measured) -> String {
     let ends_ns = LIMITS_US.map(|us| us * 1000);
@@ -28,7 +28,7 @@ pub fn sections(measured: &Measured) -> String {
     none_if_empty(text)
 }
 
-/// The section of requested file operations.
+/// Formats the section of requested file operations.
 #[must_use]
 pub fn of_operations(service_ns: Option<&Histogram<u64>>) -> String {
     let ends_ns = LIMITS_US.map(|us| us * 1000);
@@ -81,7 +81,7 @@ fn bar(mark: char, percent: f64) -> String {
     std::iter::repeat_n(mark, (percent / PERCENT_PER_MARK) as usize).collect()
 }
 
-/// A count with its thousands apart: `1,541`.
+/// Formats a count with thousands separators: `1,541`.
 fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();

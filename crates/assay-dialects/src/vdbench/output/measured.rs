@@ -1,8 +1,8 @@
-//! Intervals added up to the figures that Vdbench prints.
+//! Sums of intervals, and the figures that Vdbench prints.
 
 use assay_model::storage_outcome::{IntervalTally, Operation, StreamTally, Tally};
 
-/// What was measured over one interval or several.
+/// Sums over one interval or several.
 #[derive(Debug, Clone, Default)]
 pub struct Measured {
     seconds: f64,
@@ -10,18 +10,18 @@ pub struct Measured {
     writes: Kind,
     /// I/O in flight × seconds.
     in_flight_s: f64,
-    /// Share of the CPUs × seconds, user and kernel.
+    /// CPU use × seconds, user and kernel, as a share of all CPUs.
     cpu_s: (f64, f64),
 }
 
-/// Reads or writes.
+/// Tally of reads or of writes.
 #[derive(Debug, Clone, Default)]
 struct Kind {
     tally: Option<Tally>,
 }
 
 impl Measured {
-    /// One interval.
+    /// Creates the sums of one interval.
     #[must_use]
     pub fn of(interval: &IntervalTally) -> Self {
         let mut measured = Self::default();
@@ -29,7 +29,7 @@ impl Measured {
         measured
     }
 
-    /// One interval more.
+    /// Adds an interval.
     pub fn add(&mut self, interval: &IntervalTally) {
         self.seconds += interval.length_s;
         self.reads.add(&interval.reads);
@@ -39,9 +39,10 @@ impl Measured {
         self.cpu_s.1 += interval.cpu_system * interval.length_s;
     }
 
-    /// What tallies of `seconds` amount to, on CPUs that were busy like `whole`'s.
+    /// Sums tallies over `seconds`, with the CPU use of `whole`.
     ///
-    /// I/O in flight follow from the sum of the service times: each was in flight for its own.
+    /// I/O in flight follows from the sum of the service times, because each I/O was in flight for
+    /// its own.
     pub(super) fn of_tallies<'t>(
         tallies: impl Iterator<Item = &'t StreamTally>,
         seconds: f64,
@@ -60,31 +61,31 @@ impl Measured {
         measured
     }
 
-    /// I/O done.
+    /// I/O completed.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.reads.count() + self.writes.count()
     }
 
-    /// Bytes moved.
+    /// Bytes transferred.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.reads.bytes() + self.writes.bytes()
     }
 
-    /// Seconds it took.
+    /// Total length in seconds.
     #[must_use]
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// IO/s.
+    /// Rate in IO/s.
     #[must_use]
     pub fn rate_per_s(&self) -> f64 {
         ratio(self.count() as f64, self.seconds)
     }
 
-    /// MiB/s, which Vdbench calls MB/sec.
+    /// Throughput in MiB/s, for which Vdbench prints MB/sec.
     #[must_use]
     pub fn mebibytes_per_s(&self) -> f64 {
         ratio(self.bytes() as f64 / 1_048_576.0, self.seconds)
@@ -96,7 +97,7 @@ impl Measured {
         ratio(self.bytes() as f64, self.count() as f64)
     }
 
-    /// Percent of I/O that are reads.
+    /// Share of reads in percent.
     #[must_use]
     pub fn read_percent(&self) -> f64 {
         100.0 * ratio(self.reads.count() as f64, self.count() as f64)
@@ -144,25 +145,26 @@ impl Measured {
         ratio(self.in_flight_s, self.seconds)
     }
 
-    /// Busy percent of the CPUs.
+    /// CPU use in percent.
     #[must_use]
     pub fn cpu_percent(&self) -> f64 {
         self.cpu_user_percent() + self.cpu_system_percent()
     }
 
-    /// Busy percent of the CPUs in user mode.
+    /// CPU use in user mode, in percent.
     #[must_use]
     pub fn cpu_user_percent(&self) -> f64 {
         100.0 * ratio(self.cpu_s.0, self.seconds)
     }
 
-    /// Busy percent of the CPUs in the kernel.
+    /// CPU use in the kernel, in percent.
     #[must_use]
     pub fn cpu_system_percent(&self) -> f64 {
         100.0 * ratio(self.cpu_s.1, self.seconds)
     }
 
-    /// Mean and 99th percentile from the intended start in ms; `None` in a closed loop.
+    /// Mean and 99th percentile of the latency from the intended start, in ms; `None` in a closed
+    /// loop.
     #[must_use]
     pub fn from_intended_ms(&self) -> Option<(f64, f64)> {
         let mut tallies = [&self.reads.tally, &self.writes.tally].into_iter().flatten();
@@ -174,8 +176,8 @@ impl Measured {
             .then(|| (both.mean() / 1e6, both.value_at_quantile(0.99) as f64 / 1e6))
     }
 
-    /// How many service times in ns are in each of the given ranges up to and with their ends in ns;
-    /// the last counts all that are longer.
+    /// Counts service times per range. Each range includes its end, given in ns; the last count is
+    /// that of all longer times.
     #[must_use]
     pub fn counts_up_to(&self, ends_ns: &[u64], reads: bool, writes: bool) -> Vec<u64> {
         let mut counts = vec![0; ends_ns.len() + 1];

@@ -1,6 +1,6 @@
-//! What the pages have in common: links between them, anchors of runs, warnings in a box.
+//! Elements that the pages share: links between them, anchors of runs, warnings in a box.
 //!
-//! Browsers follow the links; scripts look for the same words behind them.
+//! Browsers follow the links; scripts search for the same words behind them.
 
 use std::fmt::Write as _;
 
@@ -10,14 +10,15 @@ use assay_model::plain::within_page;
 use super::loops;
 use crate::vdbench::RunLabel;
 
-/// A line with a link: `Run totals:   <A HREF="totals.html">totals</A>`.
+/// Formats a line with a link: `Run totals: <A HREF="totals.html">totals</A>`.
 #[must_use]
 pub fn link(words: &str, name: &str) -> String {
     let name = within_page(name).replace('"', "&quot;");
     format!("{words:<32} <A HREF=\"{name}.html\">{name}</A>")
 }
 
-/// Links to all runs of a page; a run that differs from the one before by its loops alone is named once.
+/// Formats links to all runs of a page. A run that differs from the previous one only by its loops
+/// omits the name.
 #[must_use]
 pub fn contents(runs: &[RunLabel]) -> String {
     let mut text = String::from("\n");
@@ -37,14 +38,14 @@ pub fn contents(runs: &[RunLabel]) -> String {
     text
 }
 
-/// The line that begins a run on a page, where links find it.
+/// Formats the line that begins a run on a page, with the anchor of its link.
 #[must_use]
 pub fn anchor(number: usize, line: &str) -> String {
     let line = within_page(line);
     format!("\n<a name=\"_{number}\"></a><i><b>{line}</b></i>\n")
 }
 
-/// The warning that the machine itself was busy, line by line; `None` when it was not.
+/// Formats the warning that the CPUs were busy, line by line; `None` below the threshold.
 #[must_use]
 pub fn busy(host: &str, cpu_percent: f64) -> Option<Vec<String>> {
     if cpu_percent < 100.0 * BUSY {

@@ -1,6 +1,6 @@
-//! `skew.html` and the pages of single storage and workload definitions: who did how much of a run.
+//! `skew.html` and the pages of single storage and workload definitions: their shares of a run.
 //!
-//! Figures are those of all time that counted: single intervals are not kept per definition.
+//! The figures cover all measured time; intervals are not stored per definition.
 
 use std::fmt::Write as _;
 
@@ -10,23 +10,23 @@ use assay_model::workload::storage::StorageWorkload;
 use super::{Measured, TimeOfDay};
 use crate::vdbench::{RateLabel, RunLabel};
 
-/// Differences of shares below this many percent points are not worth a number.
+/// Smallest printed difference of shares, in percent points.
 const WORTH_TELLING: f64 = 0.1;
-/// Names are at least so wide.
+/// Minimum width of names.
 const NARROWEST: usize = 13;
 
-/// What one definition did.
+/// Totals of one definition.
 #[derive(Debug)]
 pub struct Part {
-    /// The definition.
+    /// Name of the definition.
     pub name: String,
-    /// What it did.
+    /// Figures of the definition.
     pub measured: Measured,
-    /// Percent of the rate it was to have; `None` for storage and for its own rate.
+    /// Requested percent of the rate; `None` for storage, and for a workload with its own rate.
     pub requested_percent: Option<f64>,
 }
 
-/// What each storage definition did, in the order of the run's targets.
+/// Returns the totals of each storage definition, in the order of the run's targets.
 #[must_use]
 pub fn of_storage(
     workload: &StorageWorkload,
@@ -37,7 +37,7 @@ pub fn of_storage(
     parts(names, outcome, whole, |tally, name| workload.targets[tally.target].name == name)
 }
 
-/// What each workload definition did, in the order of the run's streams.
+/// Returns the totals of each workload definition, in the order of the run's streams.
 #[must_use]
 pub fn of_workloads(
     workload: &StorageWorkload,
@@ -71,7 +71,7 @@ fn parts<'n>(
     names.filter(|name| seen.insert(*name)).map(part).collect()
 }
 
-/// The report of one run.
+/// Formats the report of one run.
 #[must_use]
 pub fn report(
     tod: TimeOfDay<'_>,
@@ -118,7 +118,7 @@ fn table(
     }
 }
 
-/// Percent requested and observed, and what they differ by.
+/// Formats the requested and the observed percentage, and their difference.
 fn shares(part: &Part, count: u64) -> String {
     let observed = 100.0 * part.measured.count() as f64 / (count as f64).max(1.0);
     let Some(requested) = part.requested_percent else {

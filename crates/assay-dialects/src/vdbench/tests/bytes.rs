@@ -1,4 +1,4 @@
-//! No bytes make the reader panic, and long files are read whole.
+//! Tests that no input panics, and that long files are parsed in full.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Pieces that files are made of, so that random files get beyond the first line.
+/// Fragments of random files, so that parsing gets past the first line.
 const PIECES: [&str; 76] = [
     "anchor=",
     "depth=",
@@ -117,7 +117,7 @@ proptest! {
 
 #[test]
 fn a_long_line_of_faults_costs_no_more_than_its_length() {
-    // With a copy of the line in each finding this were 10 GB.
+    // A copy of the line in each diagnostic would take 10 GB.
     for fault in ["xx=x,", "1,", "rdpct=x,", "é=(,", "size=$x,"] {
         let line = fault.repeat(60_000);
         let found = one(&format!("sd=sd1,lun=/a,size=1g\nwd=wd1,{line}sd=sd1\n")).unwrap_err();

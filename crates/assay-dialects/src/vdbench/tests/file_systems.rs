@@ -1,4 +1,4 @@
-//! File-system runs: what is made beforehand, what is done, and who does it.
+//! Tests of file-system runs: format, workloads and hosts.
 
 use assay_model::file_outcome::{FileInterval, FileTally};
 use assay_model::workload::file_set::{
@@ -236,7 +236,7 @@ fn hosts_that_share_a_tree_divide_its_files_and_the_threads() {
         let trees = &execution.files.phases[run].workload.trees;
         trees.iter().map(|tree| (tree.name.as_str(), tree.part)).collect::<Vec<_>>()
     };
-    // Whoever comes first removes a file; each makes and reads its own.
+    // Any host may remove a file; each creates and reads its own.
     let all = ("fsd1", part(0, 1));
     assert_eq!(parts(0), [all, all, all, ("fsd2", None)]);
     for run in [1, 2] {
@@ -269,7 +269,7 @@ fn what_hosts_cannot_do_together_is_refused() {
         (shared, "fwd=fwd1,fsd=fsd1\n", "yes", "V174 6:4"),
         (shared, "fwd=fwd1,fsd=fsd1\n", "restart", ""),
         (shared, "fwd=fwd1,fsd=fsd1\n", "clean", ""),
-        // The same path on two hosts is two folders, on one host it is one.
+        // A path is two folders on two hosts, but one folder on one host.
         (twice, each, "yes", ""),
         (twice, "fwd=fwd1,fsd=fsd*,host=vm1\n", "no", "V158 5:5"),
     ];

@@ -1,9 +1,9 @@
-//! The files that the script of a published page generates, by the facts of that script.
+//! Parameter files that the script of a published page generates.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// The files, for `hosts` machines of `volumes` volumes each.
+/// Generates the files for `hosts` machines of `volumes` volumes each.
 pub(crate) fn generated(hosts: u32, volumes: u32) -> HashMap<PathBuf, Vec<u8>> {
     let mut files: HashMap<PathBuf, Vec<u8>> = HashMap::new();
     let mut add = |name: String, line: String| {

@@ -1,5 +1,5 @@
-//! Pages against those that Vdbench 5.04.06 itself wrote (`tests/golden/vdbench`): same words at the same
-//! places.
+//! Compares pages with those that Vdbench 5.04.06 wrote (`tests/golden/vdbench`): same words at the
+//! same positions.
 
 use assay_model::storage_outcome::{Ended, Operation, StorageOutcome, StreamTally, Tally};
 use assay_model::workload::file_set::{FileOperation, FilePlan};
@@ -17,7 +17,7 @@ const FLAT_FILE_OF_FILES: &str =
 const HISTOGRAM: &str = include_str!("../../../tests/golden/vdbench/histogram.txt");
 const SKEW: &str = include_str!("../../../tests/golden/vdbench/skew.txt");
 
-/// Parameter files, and what `-s` of Vdbench makes of them.
+/// Parameter files, and the output of Vdbench's `-s` for them.
 const EXPANSIONS: [(&str, &str); 2] = [
     (
         include_str!("../../../tests/golden/vdbench/expansion_raw.parm"),
@@ -29,7 +29,7 @@ const EXPANSIONS: [(&str, &str); 2] = [
     ),
 ];
 
-/// Where words end, which is what scripts that cut columns go by.
+/// Returns the positions of word ends, which scripts that cut columns rely on.
 fn ends(line: &str) -> Vec<usize> {
     let bytes = line.as_bytes();
     let is_end =
@@ -72,8 +72,8 @@ fn tables() {
     assert_eq!(ends(&line), ends(golden[2]), "\n{line}\n{}", golden[2]);
 }
 
-/// A run without its rate: `-s` of Vdbench takes 10,000 as the maximum rate of a curve and says the first
-/// of several rates for all of them.
+/// Removes the rate from the line of a run: Vdbench's `-s` takes 10,000 as the maximum rate of a
+/// curve, and prints the first of several rates for all of them.
 fn without_rate(line: &str) -> String {
     let parts = line.split("; ").filter(|part| !part.starts_with("I/O rate: "));
     let parts = parts.map(|part| match part.split_once("For loops: ") {
@@ -89,11 +89,11 @@ fn files_expand_to_the_same_runs() {
     for (text, expected) in EXPANSIONS {
         let execution = fine(text);
         let is_raw = execution.files.phases.is_empty();
-        let said = |run| {
+        let line = |run| {
             if is_raw { output::simulating(run) } else { files::simulating(run) }
         };
         let ours: Vec<String> =
-            execution.runs.iter().map(said).map(|line| without_rate(&line)).collect();
+            execution.runs.iter().map(line).map(|line| without_rate(&line)).collect();
         let theirs: Vec<String> = expected.lines().map(without_rate).collect();
         assert_eq!(ours, theirs);
     }
@@ -116,7 +116,7 @@ fn flat_files() {
 
 #[test]
 fn a_histogram_of_the_same_counts_is_the_same_to_the_letter() {
-    // A time within each range of the page, in nanoseconds, as often as the page says.
+    // A time within each range of the page, in nanoseconds, with the count of the page.
     let section = |title: &str| -> Vec<(u64, u64)> {
         let lines = HISTOGRAM.lines().skip_while(|line| *line != title).skip(3);
         let rows = lines.take_while(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! Storage joined into one range of addresses.
+//! Tests of concatenated storage.
 
 use assay_model::workload::storage::Turns;
 
@@ -54,15 +54,15 @@ fn what_joined_storage_cannot_do_is_refused() {
     ];
     for (workloads, run, expected) in table {
         let found = one(&file(workloads, run)).unwrap_err();
-        let place = found.iter().find(|it| it.severity == Severity::Error).unwrap();
-        let at = place.place.as_ref().unwrap();
+        let error = found.iter().find(|it| it.severity == Severity::Error).unwrap();
+        let place = error.place.as_ref().unwrap();
         assert_eq!(
-            format!("{} {}:{}", place.code, at.line, at.column),
+            format!("{} {}:{}", error.code, place.line, place.column),
             expected,
             "{workloads}"
         );
     }
-    let alone = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=*,threads=2\n\
+    let separate = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=*,threads=2\n\
                  rd=rd1,wd=*,iorate=max,elapsed=10,interval=1";
-    assert_eq!(one(alone).unwrap_err()[0].code, "V166", "threads belong to storage otherwise");
+    assert_eq!(one(separate).unwrap_err()[0].code, "V166", "threads belong to storage otherwise");
 }

@@ -1,4 +1,4 @@
-//! The nine files that the script of a published page generates, and what they mean.
+//! Tests with the nine files that the script of a published page generates.
 
 use super::generated::generated;
 use super::*;

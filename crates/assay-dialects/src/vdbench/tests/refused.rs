@@ -1,11 +1,11 @@
-//! Every diagnostic, with its place.
+//! Tests of every diagnostic with its location.
 
 use super::*;
 
 const USUAL: &str = "sd=sd1,lun=/a,size=1g\nwd=wd1,sd=sd1\n";
 const RUN: &str = "rd=rd1,wd=wd1,iorate=max,elapsed=10,interval=1\n";
 
-/// `code line:column` of everything that is found, errors or not.
+/// Returns `code line:column` of all diagnostics, errors or not.
 fn codes(text: &str) -> Vec<String> {
     let found = match one(text) {
         Ok(execution) => execution.notes,
@@ -102,7 +102,7 @@ fn a_missing_value_or_file_is_reported_once_and_as_it_was_written() {
 
 #[test]
 fn what_vdbench_itself_would_do_was_seen() {
-    // Each was run with 5.04.06.
+    // Each behaviour was observed with 5.04.06.
     let table = [
         ("xfersize=(4k,big)", "leaves it out of the list"),
         ("xfersize=4q", "stops"),

@@ -1,4 +1,4 @@
-//! Output against a line of a published result.
+//! Compares the output with a line of a published result.
 
 use assay_model::storage_outcome::{IntervalTally, Tally};
 use hdrhistogram::Histogram;
@@ -9,7 +9,8 @@ use crate::vdbench::output::{Measured, Moment, flat_file, histogram};
 pub(super) const MOMENT: Moment<'_> =
     Moment { tod: "15:28:54.017", timestamp: "05/03/2016-15:28:54-UTC" };
 
-/// A second with `reads` reads of 1 ms and `writes` writes of 3 ms, 8 KiB each.
+/// Returns an interval of one second with `reads` reads of 1 ms and `writes` writes of 3 ms, 8 KiB
+/// each.
 pub(super) fn interval(reads: u64, writes: u64) -> IntervalTally {
     let tally = |count: u64, ns: u64| {
         let mut service_ns = Histogram::new(2).unwrap();
@@ -60,7 +61,7 @@ fn headers_of_runs() {
 
 #[test]
 fn the_table_has_the_columns_that_scripts_cut() {
-    // Of a published output of 5.04.03: the columns begin and end at the same places.
+    // From a published output of 5.04.03: columns begin and end at the same positions.
     let published = "15:28:54.017 avg_16-75     916.12     7.16    8192  69.76   34.922   49.906    \
                      0.348  545.142   50.451  32.0   4.0   1.8";
     let mut measured = Measured::of(&interval(3, 1));

@@ -1,30 +1,30 @@
-//! The client's side of the control connection.
+//! Client side of iperf3's control connection.
 
 use super::{
     Buffer, Cookie, Parameters, ProtocolError, RESULTS_LIMIT, Results, State, WAITING_LIMIT,
     framed, unframed,
 };
 
-/// What the client has to do next.
+/// Next action of the client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientEvent {
-    /// Send [`Client::parameters`].
+    /// Send [`Iperf3Client::parameters_message`].
     SendParameters,
-    /// Open every stream.
+    /// Open all streams.
     OpenStreams,
-    /// Set clocks and counters to zero.
+    /// Reset clocks and counters.
     Start,
-    /// Let the data flow; later send [`Client::end`].
+    /// Transfer data; at its end send [`Iperf3Client::end_message`].
     Run,
-    /// Send [`Client::results`].
+    /// Send [`Iperf3Client::results_message`].
     SendResults,
-    /// The server's results.
+    /// Server's results.
     Results(Box<Results>),
-    /// Everything was exchanged: send [`Client::done`] and close.
+    /// The exchange is complete: send [`Iperf3Client::done_message`] and close.
     Finished,
 }
 
-/// Where the conversation stands: what the server's next bytes must be.
+/// Message that is expected next from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Parameters,
@@ -52,7 +52,8 @@ impl Phase {
     }
 }
 
-/// The machine: bytes in by [`Client::receive`], events out by [`Client::next_event`].
+/// State machine of the client: [`Iperf3Client::receive`] takes bytes, [`Iperf3Client::next_event`]
+/// returns events.
 #[derive(Debug)]
 pub struct Client {
     cookie: Cookie,
@@ -61,63 +62,63 @@ pub struct Client {
 }
 
 impl Client {
-    /// A conversation that has not begun.
+    /// Creates a client before its first message.
     #[must_use]
     pub fn new(cookie: Cookie) -> Self {
         Self { cookie, phase: Phase::Parameters, buffer: Buffer::new(WAITING_LIMIT) }
     }
 
-    /// What to send first, on the control connection and on every TCP stream.
+    /// Returns the cookie, which is sent first on the control connection and on every TCP stream.
     #[must_use]
     pub const fn cookie(&self) -> &Cookie {
         &self.cookie
     }
 
-    /// The answer to [`ClientEvent::SendParameters`].
+    /// Message for [`Iperf3ClientEvent::SendParameters`].
     #[must_use]
     pub fn parameters(parameters: &Parameters) -> Vec<u8> {
         framed(&parameters.to_json())
     }
 
-    /// Ends the test.
+    /// Message that ends the test.
     #[must_use]
     pub fn end() -> Vec<u8> {
         vec![State::TestEnd.byte()]
     }
 
-    /// The answer to [`ClientEvent::SendResults`].
+    /// Message for [`Iperf3ClientEvent::SendResults`].
     #[must_use]
     pub fn results(results: &Results) -> Vec<u8> {
         framed(&results.to_json())
     }
 
-    /// The last word.
+    /// Message that closes the test.
     #[must_use]
     pub fn done() -> Vec<u8> {
         vec![State::Done.byte()]
     }
 
-    /// Gives up the test.
+    /// Message that aborts the test.
     #[must_use]
     pub fn terminate() -> Vec<u8> {
         vec![State::ClientTerminate.byte()]
     }
 
-    /// What is due from the server, in words.
+    /// Describes the message that is expected next from the server.
     #[must_use]
     pub const fn expected(&self) -> &'static str {
         self.phase.expected()
     }
 
-    /// Takes what the server sent, in pieces of any size.
+    /// Takes received bytes, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.buffer.push(bytes);
     }
 
-    /// What to do next; `None` until more has arrived.
+    /// Returns the next action; `None` until more bytes are received.
     ///
     /// # Errors
-    /// When the server breaks the protocol, refuses or gives up. The conversation is over then.
+    /// If the server violates the protocol, denies access or aborts. The client is finished then.
     pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
             return Err(ProtocolError::Flood { limit });
@@ -153,14 +154,14 @@ impl Client {
         Ok(Some(event))
     }
 
-    /// Whether the parameters are sent and not answered yet.
+    /// Whether the parameters are sent and the server has not replied yet.
     #[must_use]
     pub fn is_asking(&self) -> bool {
         self.phase == Phase::Streams
     }
 
-    /// Why a server has closed that sent only the first of its two numbers, as iperf3 3.12 does when it
-    /// does not admit a user.
+    /// Returns the error of a server that closed after only the first of its two error numbers, as
+    /// iperf3 3.12 does for an unauthorized user.
     #[must_use]
     pub fn closed(&self) -> Option<ProtocolError> {
         let (first, number) = self.buffer.peek().split_first_chunk::<1>()?;

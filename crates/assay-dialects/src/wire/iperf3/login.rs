@@ -1,21 +1,21 @@
-//! What a client of iperf3 says of its user, before it is encrypted, and what a server knows of its users
-//! (`iperf_auth.c` of esnet/iperf). Knows no key and opens no file.
+//! Login of an iperf3 client as plain text, and a server's list of authorized users (`iperf_auth.c`
+//! of esnet/iperf). This module holds no key and opens no file.
 
 use std::fmt;
 
-/// iperf3 itself reads no longer user or password.
+/// Maximum length of user and password, as in iperf3.
 pub const LONGEST_WORD: usize = 255;
-/// Bytes of a SHA-256.
+/// Bytes of a SHA-256 hash.
 const HASH_BYTES: usize = 32;
 
-/// Who asks, and when. Its password is shown nowhere.
+/// User, password and time of a login. Its debug output omits the password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Login {
     /// The user's name.
     pub user: String,
     /// The password.
     pub password: String,
-    /// Seconds since 1970, by the client's clock.
+    /// Time in seconds since 1970, by the client's clock.
     pub at_s: i64,
 }
 
@@ -26,20 +26,20 @@ impl fmt::Debug for Login {
 }
 
 impl Login {
-    /// Whether this can be a user or a password: iperf3 reads up to white space.
+    /// Whether iperf3 can parse this user or password, which ends at white space.
     #[must_use]
     pub fn is_word(text: &str) -> bool {
         (1..=LONGEST_WORD).contains(&text.len())
             && !text.contains(|c: char| c.is_ascii_whitespace() || c == '\0')
     }
 
-    /// As it is encrypted.
+    /// Formats the text that is encrypted.
     #[must_use]
     pub fn text(&self) -> String {
         format!("user: {}\npwd:  {}\nts:   {}", self.user, self.password, self.at_s)
     }
 
-    /// What was decrypted; `None` when it is no login.
+    /// Parses a decrypted login; `None` if it is malformed.
     #[must_use]
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.trim_end_matches('\0');
@@ -52,14 +52,15 @@ impl Login {
         Some(Self { user, password, at_s: word("ts:")?.parse().ok()? })
     }
 
-    /// What the hash of a password is made of; its user is the salt.
+    /// Returns the input of the password hash, with the user as salt.
     #[must_use]
     pub fn salted(&self) -> String {
         format!("{{{}}}{}", self.user, self.password)
     }
 }
 
-/// The hashes that a file of users has for one of them: lines of `user,SHA-256`, `#` begins a comment.
+/// Returns the password hashes of one user from a list with lines of `user,SHA-256`; `#` begins a
+/// comment.
 pub fn hashes<'a>(
     users: &'a str,
     user: &'a str,
@@ -116,10 +117,10 @@ mod tests {
         );
         assert_eq!(hashes(&users, "mario").count(), 1);
         assert_eq!(hashes(&users, "mario").next().map(|it| it[31]), Some(10));
-        for nobody in ["luigi", "#mario", "", "no comma"] {
-            assert_eq!(hashes(&users, nobody).count(), 0, "{nobody}");
+        for unknown in ["luigi", "#mario", "", "no comma"] {
+            assert_eq!(hashes(&users, unknown).count(), 0, "{unknown}");
         }
-        // Two bytes of UTF-8 are no two digits.
+        // A two-byte UTF-8 character is not two digits.
         assert_eq!(hashes(&format!("u,{}", "é".repeat(32)), "u").count(), 0);
     }
 

@@ -1,98 +1,98 @@
-//! What the client asks for: the JSON object of the parameter exchange.
+//! Parameters of an iperf3 test: the JSON object that the client sends.
 //!
-//! Read leniently, as versions differ (booleans as numbers, keys missing or unknown), within the
-//! limits that iperf3 itself sets; written strictly, as servers since 3.18 demand.
+//! The parser is lenient, because versions differ (booleans as numbers, missing or unknown keys),
+//! within iperf3's own limits. The output is strict, as servers since 3.18 require.
 
 use serde_json::{Map, Value, json};
 
 use super::ProtocolError;
 
-/// What carries the data.
+/// Transport protocol of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Protocol {
-    /// A byte stream.
+    /// TCP.
     Tcp,
-    /// Datagrams.
+    /// UDP.
     Udp,
 }
 
-/// Which end sends.
+/// Direction of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// The client.
+    /// Client to server.
     Forward,
-    /// The server (`-R`).
+    /// Server to client (`-R`).
     Reverse,
-    /// Both (`--bidir`).
+    /// Both directions (`--bidir`).
     Both,
 }
 
-/// When the client ends the test.
+/// Limit that ends the test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
-    /// After so many seconds (`-t`).
+    /// Duration in seconds (`-t`).
     Seconds(u32),
-    /// After this many bytes (`-n`).
+    /// Bytes (`-n`).
     Bytes(u64),
-    /// After so many blocks (`-k`).
+    /// Blocks (`-k`).
     Blocks(u64),
 }
 
-/// Everything a test is made of. Two ends with the same parameters run the same test.
+/// Full definition of a test: two ends with the same parameters run the same test.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameters {
-    /// What carries the data.
+    /// Transport protocol.
     pub protocol: Protocol,
-    /// Which end sends.
+    /// Direction of the data.
     pub direction: Direction,
-    /// When it ends.
+    /// Limit that ends the test.
     pub length: Length,
-    /// Seconds at the start that do not count (`-O`).
+    /// Seconds omitted at the start (`-O`).
     pub omit_s: u32,
     /// Streams per direction (`-P`).
     pub streams: u32,
     /// Bytes per write, or per datagram (`-l`).
     pub block_bytes: u32,
-    /// Bit/s of each stream (`-b`); `None` = as fast as it goes.
+    /// Rate in bit/s of each stream (`-b`); `None` = unlimited.
     pub rate_bit_per_s: Option<u64>,
-    /// Blocks sent in one go at a limited rate (`-b RATE/BURST`).
+    /// Blocks sent back to back at a limited rate (`-b RATE/BURST`).
     pub burst: u32,
-    /// Microseconds between two looks at a limited rate.
+    /// Interval of the pacing timer in microseconds, for a limited rate.
     pub pacing_timer_us: u32,
-    /// Bit/s that the kernel paces each stream to (`--fq-rate`).
+    /// Rate in bit/s to which the kernel paces each stream (`--fq-rate`).
     pub kernel_rate_bit_per_s: Option<u64>,
-    /// No delay for small segments (`-N`).
+    /// Whether to set `TCP_NODELAY` (`-N`).
     pub no_delay: bool,
     /// Socket buffers in bytes (`-w`).
     pub window_bytes: Option<u32>,
-    /// Largest segment (`-M`).
+    /// Maximum segment size in bytes (`-M`).
     pub segment_bytes: Option<u32>,
-    /// Congestion control (`-C`).
+    /// Congestion control algorithm (`-C`).
     pub congestion: Option<String>,
     /// Type of service (`-S`).
     pub type_of_service: u32,
-    /// Send without copying (`-Z`).
+    /// Whether to send without copying (`-Z`).
     pub zero_copy: bool,
-    /// Receive without copying (`--skip-rx-copy`).
+    /// Whether to receive without copying (`--skip-rx-copy`).
     pub skip_receive_copy: bool,
-    /// 64-bit datagram numbers.
+    /// Whether datagram numbers have 64 bits.
     pub wide_counters: bool,
-    /// The client wants to print the server's output too (`--get-server-output`).
+    /// Whether the client prints the server's output too (`--get-server-output`).
     pub get_server_output: bool,
-    /// Printed before everything (`-T`).
+    /// Title printed before the output (`-T`).
     pub title: Option<String>,
-    /// Put into the JSON output (`--extra-data`).
+    /// Extra data for the JSON output (`--extra-data`).
     pub extra_data: Option<String>,
-    /// User, password and time under the server's key, in base64 (`--username`).
+    /// User, password and time, encrypted with the server's key, in base64 (`--username`).
     pub token: Option<String>,
     /// The client's version.
     pub client_version: String,
-    /// The version of assay, when the client is one.
+    /// Version of assay, if the client is assay.
     pub assay: Option<String>,
 }
 
 impl Default for Parameters {
-    /// What iperf3 does without options: one TCP stream for ten seconds.
+    /// iperf3's defaults: one TCP stream for ten seconds.
     fn default() -> Self {
         Self {
             protocol: Protocol::Tcp,
@@ -123,31 +123,32 @@ impl Default for Parameters {
     }
 }
 
-/// iperf3's default block for TCP.
+/// iperf3's default block size for TCP.
 pub const TCP_BLOCK_BYTES: u32 = 128 * 1024;
-/// The version of the protocol that assay speaks, as clients announce it.
+/// Protocol version that assay supports and announces as a client.
 pub const CLIENT_VERSION: &str = "3.12";
-/// iperf3's default for the time between two looks at a limited rate.
+/// iperf3's default interval of the pacing timer.
 pub const PACING_TIMER_US: u32 = 1000;
 
-/// The limits of iperf3 3.21, so that whoever is told them there is told them here.
+/// Maximum number of streams. This and the following limits are those of iperf3 3.21, so that both
+/// reject the same tests.
 pub const STREAMS_LIMIT: u32 = 128;
-/// A write of TCP, at most.
+/// Maximum size of a TCP write.
 pub const TCP_BLOCK_LIMIT: u32 = 1024 * 1024;
-/// A datagram, at least: the head with the wide counter.
+/// Minimum size of a datagram: the header with the 64-bit counter.
 pub const UDP_BLOCK_MINIMUM: u32 = 16;
-/// A datagram, at most: what fits an IP packet.
+/// Maximum size of a datagram that fits an IP packet.
 pub const UDP_BLOCK_LIMIT: u32 = 65507;
-/// A day.
+/// Maximum duration: one day.
 pub const TIME_LIMIT_S: u32 = 86400;
-/// Ten minutes.
+/// Maximum omitted time: ten minutes.
 pub const OMIT_LIMIT_S: u32 = 600;
 const SEGMENT_LIMIT: u32 = 32767;
 const WINDOW_LIMIT: u32 = 512 * 1024 * 1024;
 const BURST_LIMIT: u32 = 1000;
 
 impl Parameters {
-    /// The message, without its length.
+    /// Builds the message without its length prefix.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut map = Map::new();
@@ -202,10 +203,10 @@ impl Parameters {
         Value::Object(map).to_string().into_bytes()
     }
 
-    /// Reads the message.
+    /// Parses the message.
     ///
     /// # Errors
-    /// When it is no JSON object, or asks for more than iperf3's limits allow.
+    /// If it is not a JSON object, or exceeds iperf3's limits.
     pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
@@ -272,11 +273,11 @@ fn within(key: &str, value: u64, (minimum, most): (u32, u32)) -> Result<u32, Pro
     }
 }
 
-/// The object's keys by kind.
+/// Typed access to the keys of the JSON object.
 struct Keys<'a>(&'a Map<String, Value>);
 
 impl Keys<'_> {
-    /// Whether a flag is set: `true`, or any number but 0 as old versions write it.
+    /// Whether a flag is set: `true`, or any number but 0, as old versions write it.
     fn set(&self, key: &str) -> bool {
         match self.0.get(key) {
             Some(Value::Bool(set)) => *set,

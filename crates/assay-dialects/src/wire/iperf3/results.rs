@@ -1,72 +1,72 @@
-//! What each end saw: the JSON object of the exchange of results.
+//! Results of an iperf3 test: the JSON object that both ends exchange.
 
 use assay_model::cpu_account::CpuAccount;
 use serde_json::{Map, Value, json};
 
 use super::ProtocolError;
 
-/// CPU time of the process over wall time, in percent of one CPU, as iperf3 has it: softirq work
-/// that the kernel books elsewhere is not in it.
+/// CPU time of the process over wall time, in percent of one CPU, as iperf3 defines it. It omits
+/// softirq time that the kernel attributes elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct CpuPercent {
-    /// Both together.
+    /// User and system together.
     pub total: f64,
-    /// In the program.
+    /// User mode.
     pub user: f64,
-    /// In the kernel on the program's behalf.
+    /// Kernel mode on the program's behalf.
     pub system: f64,
 }
 
-/// What one end saw of one stream.
+/// Measurement of a stream by one end.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct StreamResult {
-    /// See [`super::stream_id`].
+    /// Stream number; see [`super::stream_id`].
     pub id: u64,
-    /// Sent or received, without what was omitted.
+    /// Bytes sent or received after the omitted time.
     pub bytes: u64,
     /// Segments retransmitted; `None` from a receiver, and where the kernel does not report it.
     pub retransmits: Option<u64>,
-    /// Receiver of UDP: RFC 1889's jitter, in seconds.
+    /// UDP receiver: jitter of RFC 1889, in seconds.
     pub jitter_s: f64,
-    /// Receiver of UDP: datagrams that never came; below 0 when some came twice.
+    /// UDP receiver: lost datagrams; negative when some arrived twice.
     pub errors: i64,
-    /// Those of them in the omitted time; 3.14 and later.
+    /// Lost datagrams of the omitted time; 3.14 and later.
     pub omitted_errors: i64,
-    /// Datagrams sent, or the highest number seen.
+    /// Datagrams sent, or the highest number received.
     pub packets: i64,
-    /// Those of them in the omitted time; 3.14 and later.
+    /// Datagrams of the omitted time; 3.14 and later.
     pub omitted_packets: i64,
-    /// Receiver of UDP: datagrams that came late, without those of the omitted time; from another assay alone.
+    /// UDP receiver: datagrams out of order after the omitted time; only from another assay.
     pub out_of_order: Option<u64>,
-    /// Start of what counts, in seconds by the end's own clock.
+    /// End of the omitted time, in seconds by the end's own clock.
     pub start_s: f64,
-    /// End of what counts.
+    /// End of the measurement, by the same clock.
     pub end_s: f64,
 }
 
-/// What one end saw.
+/// Measurements of a test by one end.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Results {
-    /// CPU of the process.
+    /// CPU use of the process.
     pub cpu: CpuPercent,
     /// Whether the sender counts retransmits: 1, 0, or −1 from an end that sends nothing.
     pub sender_has_retransmits: i64,
-    /// Congestion control of the streams.
+    /// Congestion control algorithm of the streams.
     pub congestion: Option<String>,
-    /// The server's output as text, when it was requested.
+    /// Server's output as text, if requested.
     pub server_output_text: Option<String>,
-    /// The server's output as JSON, when it was requested.
+    /// Server's output as JSON, if requested.
     pub server_output_json: Option<Value>,
-    /// Per stream.
+    /// Entries per stream.
     pub streams: Vec<StreamResult>,
-    /// The full account of CPU time, from another assay.
+    /// Full account of CPU time, from another assay.
     pub account: Option<CpuAccount>,
-    /// Whether the message reports omitted datagrams; all-or-nothing per message.
+    /// Whether the message reports omitted datagrams, for all streams or none.
     pub has_omitted: bool,
 }
 
 impl Results {
-    /// The message, without its length.
+    /// Builds the message without its length prefix.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut map = Map::new();
@@ -104,10 +104,11 @@ impl Results {
         value
     }
 
-    /// Reads the message.
+    /// Parses the message.
     ///
     /// # Errors
-    /// When it is no JSON object, or its streams lack number or bytes or claim more than there can be.
+    /// If it is not a JSON object, or a stream lacks its number or bytes or exceeds the limit of
+    /// counts.
     pub fn from_json(message: &[u8]) -> Result<Self, ProtocolError> {
         let value: Value =
             serde_json::from_slice(message).map_err(|error| malformed(&error.to_string()))?;
@@ -174,22 +175,23 @@ fn stream(value: &Value) -> Result<StreamResult, ProtocolError> {
     })
 }
 
-/// What a double counts exactly, as JSON's numbers are: 9 PB in one test. Whoever claims more lies, and
-/// sums of it would leave 64 bits.
+/// Maximum count, 2⁵³: a double, as in JSON, is exact up to here (9 PB in one test). Larger counts
+/// are invalid, and their sums would overflow 64 bits.
 const MOST: u64 = 1 << 53;
 
 fn number(value: &Value, key: &str) -> f64 {
     value.get(key).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
-/// A signed number. 3.12 prints −1 as 2⁶⁴ − 1, so the upper half of 64 bits means below zero.
+/// Parses a signed number. 3.12 prints −1 as 2⁶⁴ − 1, so the upper half of the 64-bit range is
+/// negative.
 fn signed(value: &Value, key: &str) -> i64 {
     match value.get(key) {
         Some(Value::Number(number)) => match (number.as_i64(), number.as_u64()) {
             (Some(signed), _) => signed,
             (None, Some(unsigned)) => unsigned.cast_signed(),
             (None, None) => {
-                /// 2⁶³: above it a float stands for a wrapped negative number too.
+                /// 2⁶³: a float at or above it is a wrapped negative number too.
                 const WRAPPED: f64 = 9_223_372_036_854_775_808.0;
                 number.as_f64().map_or(0, |it| if it >= WRAPPED { -1 } else { it as i64 })
             }

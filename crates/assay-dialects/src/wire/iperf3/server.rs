@@ -1,23 +1,24 @@
-//! The server's side of the control connection.
+//! Server side of iperf3's control connection.
 
 use super::{
     Buffer, COOKIE_ALPHABET, COOKIE_BYTES, Cookie, PARAMETERS_LIMIT, Parameters, ProtocolError,
     RESULTS_LIMIT, Results, State, WAITING_LIMIT, framed, unframed,
 };
 
-/// What the client said.
+/// Message received from the client.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerEvent {
-    /// It introduced itself: answer with [`Server::ask_parameters`], or [`Server::deny`] and close.
+    /// Cookie: reply with [`Iperf3Server::parameters_request`], or [`Iperf3Server::denial_message`]
+    /// and close.
     Cookie(Cookie),
-    /// What it wants: answer with [`Server::ask_streams`] and accept its streams, then send
-    /// [`Server::start`].
+    /// Parameters: reply with [`Iperf3Server::streams_request`] and accept the streams, then send
+    /// [`Iperf3Server::start_message`].
     Parameters(Box<Parameters>),
-    /// The test is over: answer with [`Server::ask_results`].
+    /// End of the test: reply with [`Iperf3Server::results_request`].
     Ended,
-    /// Its results: answer with [`Server::results`].
+    /// Client's results: reply with [`Iperf3Server::results_message`].
     Results(Box<Results>),
-    /// Its last word.
+    /// Client's close of the test.
     Done,
 }
 
@@ -31,7 +32,8 @@ enum Phase {
     Finished,
 }
 
-/// The machine: bytes in by [`Server::receive`], events out by [`Server::next_event`].
+/// State machine of the server: [`Iperf3Server::receive`] takes bytes, [`Iperf3Server::next_event`]
+/// returns events.
 #[derive(Debug)]
 pub struct Server {
     phase: Phase,
@@ -45,37 +47,37 @@ impl Default for Server {
 }
 
 impl Server {
-    /// The answer to a cookie.
+    /// Reply to a cookie.
     #[must_use]
     pub fn ask_parameters() -> Vec<u8> {
         vec![State::ParamExchange.byte()]
     }
 
-    /// The answer to a client that cannot be served now.
+    /// Reply to a client that cannot be served now.
     #[must_use]
     pub fn deny() -> Vec<u8> {
         vec![State::AccessDenied.byte()]
     }
 
-    /// The answer to parameters.
+    /// Reply to parameters.
     #[must_use]
     pub fn ask_streams() -> Vec<u8> {
         vec![State::CreateStreams.byte()]
     }
 
-    /// All streams are there: both begin to keep time, and data flows.
+    /// Message once all streams are open: both ends start their clocks, and data flows.
     #[must_use]
     pub fn start() -> Vec<u8> {
         vec![State::TestStart.byte(), State::TestRunning.byte()]
     }
 
-    /// The answer to the end of the test.
+    /// Reply to the end of the test.
     #[must_use]
     pub fn ask_results() -> Vec<u8> {
         vec![State::ExchangeResults.byte()]
     }
 
-    /// The answer to the client's results; with it everything is exchanged.
+    /// Reply to the client's results, which completes the exchange.
     #[must_use]
     pub fn results(results: &Results) -> Vec<u8> {
         let mut bytes = framed(&results.to_json());
@@ -83,13 +85,13 @@ impl Server {
         bytes
     }
 
-    /// Gives up the test.
+    /// Message that aborts the test.
     #[must_use]
     pub fn terminate() -> Vec<u8> {
         vec![State::ServerTerminate.byte()]
     }
 
-    /// Refuses parameters, by iperf3's own error number and the system's.
+    /// Reply that rejects parameters, with iperf3's error number and the system's.
     #[must_use]
     pub fn refuse(iperf3: i32, system: i32) -> Vec<u8> {
         let mut bytes = vec![State::ServerError.byte()];
@@ -98,15 +100,15 @@ impl Server {
         bytes
     }
 
-    /// Takes what the client sent, in pieces of any size.
+    /// Takes received bytes, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.buffer.push(bytes);
     }
 
-    /// What the client said; `None` until more has arrived.
+    /// Returns the next message of the client; `None` until more bytes are received.
     ///
     /// # Errors
-    /// When the client breaks the protocol or gives up. The conversation is over then.
+    /// If the client violates the protocol or aborts. The server is finished then.
     pub fn next_event(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
             return Err(ProtocolError::Flood { limit });

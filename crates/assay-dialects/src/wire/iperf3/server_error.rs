@@ -1,7 +1,6 @@
-//! The error numbers of an iperf3 server.
+//! Descriptions of an iperf3 server's error numbers.
 
-/// The numbers that a client can bring about, or that tell it what is wrong at the other end
-/// (`iperf_api.h`).
+/// Errors that a client can cause, or that explain a failure at the server (`iperf_api.h`).
 const WORDS: [(i32, &str); 29] = [
     (5, "the test is longer than it allows"),
     (6, "there are more streams than it allows"),
@@ -37,7 +36,7 @@ const WORDS: [(i32, &str); 29] = [
     (144, "no message came for too long"),
 ];
 
-/// The two numbers in words: iperf3's own, then the system's where there is one.
+/// Describes a server's error by iperf3's number, and by the system's if there is one.
 pub(super) fn words(iperf3: i32, system: i32) -> String {
     let known = WORDS.iter().find(|(number, _)| *number == iperf3);
     let known = known.map_or("for a reason that is not known here", |(_, words)| words);

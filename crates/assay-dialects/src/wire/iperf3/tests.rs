@@ -1,4 +1,4 @@
-//! The protocol against bytes captured from iperf3 3.12, against itself, and against anything.
+//! Tests of the protocol against captures of iperf3 3.12, against itself, and with arbitrary bytes.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::parameters::{Direction, Length};
 use super::*;
 
 const COOKIE: &[u8; 37] = b"yfeymxvrgkrymballveqfvh7dcda6tymyluv\0";
-/// `iperf3 -c … -t 1 -P 2 -b 10M`, both directions of its control connection.
+/// Capture of `iperf3 -c … -t 1 -P 2 -b 10M`, both directions of its control connection.
 const PARAMETERS: &str = r#"{"tcp":true,"omit":0,"time":1,"num":0,"blockcount":0,"parallel":2,"len":131072,"bandwidth":10000000,"pacing_timer":1000,"client_version":"3.12"}"#;
 const CLIENT_RESULTS: &str = r#"{"cpu_util_total":6.4636331668209182,"cpu_util_user":1.3188270286774728,"cpu_util_system":5.1442339246256825,"sender_has_retransmits":1,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":0,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000159},{"id":3,"bytes":1310720,"retransmits":0,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.000175}]}"#;
 const SERVER_RESULTS: &str = r#"{"cpu_util_total":0.13979863937107151,"cpu_util_user":0,"cpu_util_system":0.13999320950241609,"sender_has_retransmits":18446744073709551615,"congestion_used":"bbr","streams":[{"id":1,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027854},{"id":3,"bytes":1310720,"retransmits":18446744073709551615,"jitter":0,"errors":0,"packets":0,"start_time":0,"end_time":1.027867}]}"#;
@@ -23,7 +23,7 @@ fn server_side() -> Vec<u8> {
     [&[9, 10, 1, 2, 13][..], &message(SERVER_RESULTS), &[14]].concat()
 }
 
-/// Everything the server machine makes of `bytes`, fed in pieces of `piece` bytes.
+/// Returns all events of a server that receives `bytes` in pieces of `piece` bytes.
 fn serve(bytes: &[u8], piece: usize) -> (Vec<ServerEvent>, Option<ProtocolError>) {
     let (mut server, mut events) = (Server::default(), Vec::new());
     for part in bytes.chunks(piece) {
@@ -289,7 +289,7 @@ fn what_comes_out_of_turn_is_not_kept() {
     let mut server = Server::default();
     server.receive(&client_side());
     while server.next_event().unwrap().is_some() {}
-    // The conversation is over, and the peer goes on.
+    // The exchange is complete, and the peer continues to send.
     server.receive(&vec![4; WAITING_LIMIT + 1]);
     assert_eq!(server.next_event(), Err(ProtocolError::Flood { limit: WAITING_LIMIT }));
 }

@@ -1,20 +1,20 @@
-//! The client's side of one test.
+//! Client side of one qperf test.
 
 use super::{
     AFTER, BEFORE, Buffer, Configuration, ProtocolError, Request, Statistics, Test,
     WAITING_LIMIT,
 };
 
-/// What the client has to do next.
+/// Next action of the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ClientEvent {
-    /// The answer to `conf`; nothing follows.
+    /// Configuration of the server, the reply to `conf`; nothing follows.
     Configuration(Configuration),
-    /// Connect the data socket to this port, then send [`BEFORE`].
+    /// Connect the data socket to this port, then send [`SYNC_BEFORE`].
     Connect(u16),
-    /// Run the test for its time; then go on receiving.
+    /// Run the test for its duration, then continue to receive.
     Run,
-    /// What the server saw: send [`AFTER`] and close.
+    /// Server's statistics: send [`SYNC_AFTER`] and close.
     Statistics(Box<Statistics>),
 }
 
@@ -26,7 +26,8 @@ enum Phase {
     Finished,
 }
 
-/// The machine: bytes in by [`Client::receive`], events out by [`Client::next_event`].
+/// State machine of the client: [`QperfClient::receive`] takes bytes, [`QperfClient::next_event`]
+/// returns events.
 #[derive(Debug)]
 pub struct Client {
     request: Request,
@@ -35,39 +36,39 @@ pub struct Client {
 }
 
 impl Client {
-    /// A test that has not begun.
+    /// Creates a client before its first message.
     #[must_use]
     pub const fn new(request: Request) -> Self {
         Self { request, phase: Phase::Answer, buffer: Buffer::new(WAITING_LIMIT) }
     }
 
-    /// What to send first.
+    /// Returns the request, which is sent first.
     #[must_use]
     pub fn hello(&self) -> Vec<u8> {
         self.request.to_bytes().to_vec()
     }
 
-    /// What to send once the data socket is connected.
+    /// Returns the message that follows the connection of the data socket.
     #[must_use]
     pub fn ready() -> Vec<u8> {
         BEFORE.to_vec()
     }
 
-    /// The last words.
+    /// Returns the closing message.
     #[must_use]
     pub fn goodbye() -> Vec<u8> {
         AFTER.to_vec()
     }
 
-    /// Takes what the server sent, in pieces of any size.
+    /// Takes received bytes, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.buffer.push(bytes);
     }
 
-    /// What to do next; `None` until more has arrived.
+    /// Returns the next action; `None` until more bytes are received.
     ///
     /// # Errors
-    /// When the server breaks the protocol or refuses. The test is over then.
+    /// If the server violates the protocol or rejects the test. The test is over then.
     pub fn next_event(&mut self) -> Result<Option<ClientEvent>, ProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
             return Err(ProtocolError::Flood { limit });
@@ -91,7 +92,7 @@ impl Client {
         }
     }
 
-    /// The failure that the server's out-of-band `?` announces; its text has come in band.
+    /// Returns the error announced by the server's out-of-band `?`, with the text received in band.
     #[must_use]
     pub fn refused(&self) -> ProtocolError {
         let text = String::from_utf8_lossy(self.buffer.peek());

@@ -1,13 +1,13 @@
-//! The fixed messages: request, configuration, statistics.
+//! Messages of fixed length: request, configuration, statistics.
 
 use super::ProtocolError;
 
-/// The tests that need nothing but sockets.
+/// Tests that need only sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Test {
-    /// What the server is.
+    /// Report of the server's configuration.
     Configuration,
-    /// Ask the server to end.
+    /// Request to the server to exit.
     Quit,
     /// Bandwidth of a TCP stream from client to server.
     TcpBandwidth,
@@ -34,43 +34,43 @@ impl Test {
         *Self::ALL.iter().find(|row| row.0 == self).expect("every test has its row")
     }
 
-    /// The test with qperf's name for it.
+    /// Returns the test of this qperf name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|row| row.1 == name).map(|row| row.0)
     }
 
-    /// qperf's name.
+    /// Returns qperf's name of the test.
     #[must_use]
     pub fn name(self) -> &'static str {
         self.row().1
     }
 
-    /// The size of a message that qperf takes by default, in bytes.
+    /// Returns qperf's default message size in bytes.
     #[must_use]
     pub fn default_message_bytes(self) -> u32 {
         self.row().3
     }
 
-    /// Whether one message goes back and forth.
+    /// Whether the test is a ping-pong of one message.
     #[must_use]
     pub const fn is_latency(self) -> bool {
         matches!(self, Self::TcpLatency | Self::UdpLatency)
     }
 
-    /// Whether datagrams carry it.
+    /// Whether the test uses datagrams.
     #[must_use]
     pub const fn is_udp(self) -> bool {
         matches!(self, Self::UdpBandwidth | Self::UdpLatency)
     }
 }
 
-/// The largest message that is served, and the largest socket buffer: 64 MiB.
+/// Maximum message size and socket buffer: 64 MiB.
 const MESSAGE_LIMIT: u32 = 1 << 26;
 const DATAGRAM_LIMIT: u32 = 65507;
 const TIME_LIMIT_S: u32 = 86400;
 const VERSION: [u16; 3] = [0, 4, 11];
-/// Where the sixteen numbers of a request lie.
+/// Offset of the sixteen numbers of a request.
 const FIELDS_AT: usize = 8;
 const MESSAGE_SIZE: usize = 4;
 const SOCKET_BUFFER: usize = 11;
@@ -78,28 +78,28 @@ const TIME: usize = 13;
 const TIMEOUT: usize = 14;
 const MESSAGES: usize = 6;
 
-/// What the client asks for.
+/// Request for one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which test.
+    /// Requested test.
     pub test: Test,
     /// Size of a message in bytes.
     pub message_bytes: u32,
-    /// Stop after so many messages; 0 = by time.
+    /// Number of messages after which to stop; 0 = by time.
     pub messages: u32,
-    /// Socket buffers in bytes; 0 = the system's.
+    /// Socket buffers in bytes; 0 = the system's default.
     pub socket_buffer_bytes: u32,
-    /// Length in seconds.
+    /// Duration in seconds.
     pub time_s: u32,
-    /// How long a peer may take to answer, in seconds.
+    /// Timeout of the peer's reply, in seconds.
     pub timeout_s: u32,
 }
 
 impl Request {
-    /// Length on the wire.
+    /// Encoded length.
     pub const BYTES: usize = 200;
 
-    /// qperf's defaults for a test: two seconds.
+    /// Creates a request with qperf's defaults, among them a duration of two seconds.
     #[must_use]
     pub fn new(test: Test) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Request {
         }
     }
 
-    /// As it travels.
+    /// Encodes the request.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -132,10 +132,10 @@ impl Request {
         bytes
     }
 
-    /// Reads what travelled.
+    /// Decodes a request.
     ///
     /// # Errors
-    /// Another version, a test that is not served, or numbers beyond all sense.
+    /// If the version differs, the test is not supported, or a number exceeds its limit.
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, ProtocolError> {
         let word = |at: usize| u16::from_le_bytes([bytes[2 * at], bytes[2 * at + 1]]);
         if [word(0), word(1)] != VERSION[..2] {
@@ -172,25 +172,25 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// What a machine is: four texts of at most 63 bytes.
+/// Description of a machine: four texts of at most 63 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Configuration {
     /// Host name.
     pub node: String,
     /// CPUs.
     pub cpu: String,
-    /// System.
+    /// Operating system.
     pub os: String,
     /// Version of qperf, or of assay.
     pub qperf: String,
 }
 
 impl Configuration {
-    /// Length on the wire.
+    /// Encoded length.
     pub const BYTES: usize = 256;
     const TEXT_BYTES: usize = 64;
 
-    /// As it travels; longer texts are cut.
+    /// Encodes the configuration; longer texts are truncated.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -202,7 +202,7 @@ impl Configuration {
         bytes
     }
 
-    /// Reads what travelled.
+    /// Decodes a configuration.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let text = |index: usize| {
@@ -214,7 +214,7 @@ impl Configuration {
     }
 }
 
-/// The machine's clock and CPU times in ticks, since any moment.
+/// Wall clock and CPU times of the machine in ticks, since an arbitrary moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Times {
     /// Wall clock.
@@ -223,7 +223,7 @@ pub struct Times {
     pub cpu: [u64; 8],
 }
 
-/// Messages one way, as one end counted them.
+/// Counts of messages in one direction, by one end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Bytes.
@@ -234,31 +234,31 @@ pub struct Counts {
     pub errors: u64,
 }
 
-/// What the server saw.
+/// Server's measurements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// Number of CPUs.
     pub cpus: u32,
-    /// Ticks per second of the times.
+    /// Clock ticks per second.
     pub ticks_per_s: u32,
-    /// At the start.
+    /// Times at the start.
     pub start: Times,
-    /// At the end.
+    /// Times at the end.
     pub end: Times,
-    /// Sent by the server.
+    /// Messages sent by the server.
     pub sent: Counts,
-    /// Received by the server.
+    /// Messages received by the server.
     pub received: Counts,
 }
 
 impl Statistics {
-    /// Length on the wire.
+    /// Encoded length.
     pub const BYTES: usize = 256;
     const START_AT: usize = 12;
     const TIMES_BYTES: usize = 72;
     const COUNTS_AT: usize = Self::START_AT + 2 * Self::TIMES_BYTES;
 
-    /// As it travels.
+    /// Encodes the statistics.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut words: Vec<u64> = Vec::new();
@@ -278,7 +278,7 @@ impl Statistics {
         bytes
     }
 
-    /// Reads what travelled; any bytes are some statistics.
+    /// Decodes statistics; any bytes are valid.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
         let times = |at: usize| Times {

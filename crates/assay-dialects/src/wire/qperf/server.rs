@@ -1,18 +1,18 @@
-//! The server's side of one test.
+//! Server side of one qperf test.
 
 use super::{
     AFTER, BEFORE, Buffer, Configuration, ProtocolError, Request, Statistics, WAITING_LIMIT,
 };
 
-/// What the client said.
+/// Message received from the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerEvent {
-    /// What it wants: answer with [`Server::configuration`] or [`Server::port`].
+    /// Request: reply with [`QperfServer::configuration_message`] or [`QperfServer::port_message`].
     Request(Request),
-    /// Its data socket is connected: answer with [`Server::ready`], run the test for its time, then
-    /// send [`Server::statistics`].
+    /// Connected data socket: reply with [`QperfServer::sync_message`], run the test for its
+    /// duration, then send [`QperfServer::statistics_message`].
     Run,
-    /// Its last words.
+    /// Client's closing message.
     Goodbye,
 }
 
@@ -24,7 +24,8 @@ enum Phase {
     Finished,
 }
 
-/// The machine: bytes in by [`Server::receive`], events out by [`Server::next_event`].
+/// State machine of the server: [`QperfServer::receive`] takes bytes, [`QperfServer::next_event`]
+/// returns events.
 #[derive(Debug)]
 pub struct Server {
     phase: Phase,
@@ -38,39 +39,39 @@ impl Default for Server {
 }
 
 impl Server {
-    /// The answer to `conf`.
+    /// Reply to `conf`.
     #[must_use]
     pub fn configuration(configuration: &Configuration) -> Vec<u8> {
         configuration.to_bytes().to_vec()
     }
 
-    /// The answer to a test: where its data socket waits.
+    /// Reply to a test request, with the port of the data socket.
     #[must_use]
     pub fn port(port: u16) -> Vec<u8> {
         u32::from(port).to_le_bytes().to_vec()
     }
 
-    /// The answer to a connected data socket.
+    /// Reply to a connected data socket.
     #[must_use]
     pub fn ready() -> Vec<u8> {
         BEFORE.to_vec()
     }
 
-    /// What the server saw.
+    /// Message with the server's measurements.
     #[must_use]
     pub fn statistics(statistics: &Statistics) -> Vec<u8> {
         statistics.to_bytes().to_vec()
     }
 
-    /// Takes what the client sent, in pieces of any size.
+    /// Takes received bytes, in pieces of any size.
     pub fn receive(&mut self, bytes: &[u8]) {
         self.buffer.push(bytes);
     }
 
-    /// What the client said; `None` until more has arrived.
+    /// Returns the next message of the client; `None` until more bytes are received.
     ///
     /// # Errors
-    /// When the client breaks the protocol or asks for what is not served. The test is over then.
+    /// If the client violates the protocol or requests an unsupported test. The test is over then.
     pub fn next_event(&mut self) -> Result<Option<ServerEvent>, ProtocolError> {
         if let Some(limit) = self.buffer.exceeded() {
             return Err(ProtocolError::Flood { limit });

@@ -1,10 +1,11 @@
-//! The protocol against what qperf 0.4.11 really sent, against itself, and against anything.
+//! Tests of the protocol against captures of qperf 0.4.11, against itself, and with arbitrary
+//! bytes.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// The statistics of a captured `tcp_lat` of one second, up to the last number that is not zero.
+/// Captured statistics of a `tcp_lat` of one second, up to the last number that is not zero.
 const STATISTICS: &str = "\
 02000000640000000000000 07f4e696600000000f5a50100000000000000000000000000412c000000000000b0de0400\
 00000000150400000000000000000000000000008300000000000000720000000000 0000e34e6966000000003ca60100\
@@ -36,7 +37,7 @@ fn a_request_is_what_qperf_sends() {
     let bytes = Request { time_s: 1, ..Request::new(Test::TcpLatency) }.to_bytes();
     let set: Vec<(usize, u8)> =
         bytes.iter().copied().enumerate().filter(|(_, byte)| *byte != 0).collect();
-    // Version 0.4.11, test 9, message size 1 at 24, time 1 at 60, timeout 5 at 64: from a capture.
+    // From a capture: version 0.4.11, test 9, message size 1 at 24, time 1 at 60, timeout 5 at 64.
     assert_eq!(set, [(2, 4), (4, 11), (6, 9), (24, 1), (60, 1), (64, 5)]);
 }
 

@@ -1,4 +1,4 @@
-//! Which spellings of the tools are understood, and how others are refused.
+//! Tests of accepted and rejected spellings of the tools' options.
 
 use super::*;
 

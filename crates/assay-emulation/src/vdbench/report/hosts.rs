@@ -1,4 +1,5 @@
-//! A page for each host where several do the I/O: its intervals and its average, which add up to those of the summary.
+//! Pages of the hosts of a distributed execution: intervals and averages, which add up to those of
+//! the summary.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,26 +13,26 @@ use assay_model::storage_outcome::IntervalTally;
 
 use super::{Current, Report};
 
-/// The pages of all hosts, in their order.
+/// Pages of all hosts, in their order.
 pub(super) struct HostPages {
     names: Vec<String>,
-    /// What the run that goes on has so far.
+    /// Intervals of the current run by host.
     parts: BTreeMap<String, Part<Measured>>,
-    /// The same of a run on trees of files.
+    /// Intervals of the current run on file trees by host.
     of_trees: BTreeMap<String, Part<FileMeasured>>,
 }
 
-/// One host in the run that goes on.
+/// Part of one host in the current run.
 #[derive(Default)]
 struct Part<M> {
     lines: String,
-    /// What counts, and all there is.
+    /// Sum without the warm-up, and sum of all intervals.
     counted: M,
     whole: M,
 }
 
 impl<M> Part<M> {
-    /// Adds an interval: its line, and its figures to the sums that it is in.
+    /// Adds an interval: its line, and its figures to the sums.
     fn take(&mut self, line: &str, counts: bool, add: impl Fn(&mut M)) {
         // Writing to memory does not fail.
         let _ = writeln!(self.lines, "{line}");
@@ -41,7 +42,7 @@ impl<M> Part<M> {
         }
     }
 
-    /// What the average of the run is over.
+    /// Returns the sum for the average of the run.
     const fn averaged(&self, counts: bool) -> &M {
         if counts { &self.counted } else { &self.whole }
     }
@@ -75,7 +76,7 @@ impl Report<'_> {
         part.take(&line, counts, |sum| sum.add(tally));
     }
 
-    /// Gives back how busy the CPUs of each were, in percent.
+    /// Writes the page of each host and returns its CPU utilization in percent.
     pub(super) fn pages_of_hosts(
         &mut self,
         tod: &str,
@@ -123,7 +124,8 @@ impl Report<'_> {
         part.take(&line, counts, |sum| sum.add_of(&label, interval));
     }
 
-    /// The same of a run on trees of files.
+    /// Writes the page of each host for a run on file trees and returns its CPU utilization in
+    /// percent.
     pub(super) fn trees_pages_of_hosts(
         &mut self,
         tod: &str,

@@ -1,4 +1,4 @@
-//! The same of runs on file trees.
+//! Vdbench's console output and pages of runs on file trees.
 
 use assay_dialects::vdbench::RunLabel;
 use assay_dialects::vdbench::output::files::{self as output, FileMeasured};
@@ -44,8 +44,8 @@ impl Report<'_> {
         self.folder.flat_file.line(&row);
     }
 
-    /// The average, what Vdbench does not report, and what failed. Of a run that the user stopped it is never
-    /// said that it is done.
+    /// Writes the average, values that Vdbench does not report, and failures. A run that the user
+    /// stopped is never reported as done.
     pub(super) fn trees_done(
         &mut self,
         outcome: &FileOutcome,
@@ -100,7 +100,7 @@ impl Report<'_> {
         }
     }
 
-    /// The heading of the table with today's date, behind an empty line.
+    /// Returns the table heading with the date, after an empty line.
     pub(super) fn trees_heading(&self) -> String {
         format!("\n{}", output::heading(&self.today(), &self.shown))
     }

@@ -1,8 +1,8 @@
-//! Opening libraries, real and wrong ones.
+//! Opening BLAS libraries, and rejection of other files.
 
 use super::*;
 
-/// A library that every Linux system with this program has, and that is no BLAS.
+/// Library that every Linux system with this program has, and that is no BLAS.
 const NO_BLAS: &str = "libc.so.6";
 
 #[test]
@@ -52,7 +52,7 @@ fn openblas_is_recognised() {
     assert!(matches!(blas.integer_bits(), Some(32 | 64)), "{blas:?}");
 }
 
-/// A `daxpy` as libraries with integers of each width see its length.
+/// Simulates `daxpy` of libraries with 32-bit and with 64-bit integers.
 #[test]
 fn the_width_of_integers_shows_in_behaviour() {
     unsafe extern "C" fn narrow(

@@ -1,4 +1,4 @@
-//! The members who work on something together: all of the team, or the first few of it.
+//! Groups of threads that work on one task: the whole team, or its first few members.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use std::thread;
 
 use crate::barrier::Barrier;
 
-/// One member's view of those it works with.
+/// Group of members that work together, from the view of one of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Crew<'a> {
-    /// This member, counted from 0.
+    /// Index of this member, from 0.
     pub(super) member: usize,
     /// Number of members.
     pub(super) size: usize,
@@ -18,34 +18,35 @@ pub(super) struct Crew<'a> {
 }
 
 impl Crew<'_> {
-    /// Waits for all members; what any of them wrote before is seen by all after.
+    /// Waits for all workers of the group; writes before the call are visible to all after it.
     pub(super) fn meet(&self) {
         if self.size > 1 {
             self.barrier.wait();
         }
     }
 
-    /// This member's part of `count` things, contiguous and within one of equal.
+    /// Returns this member's range of `count` items: contiguous, with sizes that differ by at most
+    /// one.
     pub(super) fn share(&self, count: usize) -> Range<usize> {
         count * self.member / self.size..count * (self.member + 1) / self.size
     }
 
-    /// Whether this member is the one who does what only one may do.
+    /// Whether this member does the tasks that only one may do.
     pub(super) fn leads(&self) -> bool {
         self.member == 0
     }
 }
 
-/// The barriers of all crews a team can form, by their size.
+/// Barriers for all group sizes of a team.
 #[derive(Debug)]
 pub(super) struct Crews {
-    /// Entry `i` is for a crew of `i + 1`.
+    /// Barrier for a group of `i + 1` workers at index `i`.
     barriers: Vec<Barrier>,
     abandoned: Arc<AtomicBool>,
 }
 
 impl Crews {
-    /// For a team of `members`.
+    /// Creates the barriers for a team of `members`.
     pub(super) fn new(members: usize) -> Self {
         let abandoned = Arc::<AtomicBool>::default();
         let barriers =
@@ -53,24 +54,24 @@ impl Crews {
         Self { barriers, abandoned }
     }
 
-    /// The crew of the first `size` members, as `member` (less than `size`) sees it.
+    /// Returns the group of the first `size` members; `member` must be less than `size`.
     pub(super) fn first(&self, size: usize, member: usize) -> Crew<'_> {
         Crew { member, size, barrier: &self.barriers[size - 1] }
     }
 
-    /// All members.
+    /// Returns the group of all members.
     pub(super) fn everyone(&self, member: usize) -> Crew<'_> {
         self.first(self.barriers.len(), member)
     }
 
-    /// To be held by every member while it works: when it panics, those who wait for it panic too
-    /// instead of waiting for ever.
+    /// Returns a guard that every member holds while it works: when the member panics, the threads
+    /// that wait for it panic too instead of waiting for ever.
     pub(super) fn alarm(&self) -> Alarm<'_> {
         Alarm(&self.abandoned)
     }
 }
 
-/// See [`Crews::alarm`].
+/// Guard of [`WorkerBarriers::panic_guard`].
 #[derive(Debug)]
 pub(super) struct Alarm<'a>(&'a AtomicBool);
 

@@ -1,14 +1,14 @@
-//! The scalar product of back substitution, written once for all vector types.
+//! Scalar product for back substitution, generic over the vector types.
 
 use crate::compute::linpack::vector::Vector;
 
 /// Accumulators of a scalar product: 8 chains cover 4 cycles of latency on two pipes.
 const CHAINS: usize = 8;
 
-/// The scalar product of two slices; the longer one's rest is left out.
+/// Returns the scalar product of two slices, over the length of the shorter one.
 ///
 /// # Safety
-/// The instruction set of `V`.
+/// The CPU must have the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn dot<V: Vector>(a: &[f64], b: &[f64]) -> f64 {
     let len = a.len().min(b.len());

@@ -1,10 +1,11 @@
-//! The factorisation of the whole matrix by all members, with look-ahead.
+//! Factorisation of the whole matrix by all members, with look-ahead.
 //!
-//! In each step a few members, the crew, first bring the columns of the next panel up to date and factor
-//! it, while the others already take strips of the remaining columns from a queue; then the crew joins
-//! them. So the panel, which parallelises badly, hides behind the trailing update. The crew is as large
-//! as the panel's part of the work demands; near the end that is everyone. L is dropped once it has been
-//! used, because the right-hand side is carried along as a column, as HPL does.
+//! In each step a few members, the panel workers, first bring the columns of the next panel up to
+//! date and factor it. Meanwhile the others take strips of the remaining columns from a queue; then
+//! the panel workers join them. So the panel, which parallelises badly, is hidden behind the
+//! trailing update. The number of panel workers follows the panel's part of the work; near the end
+//! it is the whole team. L is dropped after its last use, because the right-hand side is updated
+//! along as a column, as in HPL.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -24,7 +25,7 @@ pub(super) struct Scratch {
     pub(super) part: usize,
 }
 
-// SAFETY: an address; every access says why nobody else writes.
+// SAFETY: only an address; every access states why no other thread writes.
 unsafe impl Send for Scratch {}
 // SAFETY: as above.
 unsafe impl Sync for Scratch {}
@@ -39,11 +40,11 @@ impl Scratch {
     }
 }
 
-/// Slivers of a strip between two looks at the flag: 2048 rows, which are a gigaflop of the widest strip. A library packs
-/// U, of 240 rows, once for each: a tenth of a per cent of the work.
+/// Slivers of a strip between two checks of the cancel flag: 2048 rows, which are a gigaflop of the
+/// widest strip. A library packs U, of 240 rows, once per check: a tenth of a per cent of the work.
 const SLIVERS_PER_LOOK: usize = 256;
 
-/// What all members share during one factorisation.
+/// Data that all members share during one factorisation.
 pub(super) struct Factorisation<'a> {
     pub(super) steps: &'a [Step],
     pub(super) engine: Engine<'a>,
@@ -58,15 +59,15 @@ pub(super) struct Factorisation<'a> {
     pub(super) progress: &'a (dyn Fn(f64) + Sync),
 }
 
-/// How a factorisation ends early: everyone leaves after the same step.
+/// Early end of a factorisation: all members leave after the same step.
 #[derive(Debug)]
 pub(super) struct Halt<'a> {
     pub(super) cancel: &'a AtomicBool,
-    /// Someone has seen `cancel` set; it stays seen.
+    /// Whether any member has seen `cancel` set; never reset.
     pub(super) cancelled: AtomicBool,
-    /// The step after which everyone leaves.
+    /// Step after which all members leave.
     pub(super) last_step: AtomicUsize,
-    /// The panel ahead is not wanted any more, as its crew agreed.
+    /// Whether the panel workers agreed to leave the panel ahead unfactored.
     pub(super) skips_panel: AtomicBool,
 }
 
@@ -81,14 +82,15 @@ impl<'a> Halt<'a> {
         }
     }
 
-    /// The crew meets; whether it then leaves the panel as it is. A panel has barriers for each of its columns,
-    /// which take seconds where others use the CPUs: all of the crew go on, or none does. Its leader decides
-    /// before the meeting, and cannot decide again before all have met once more, and so have read this.
-    pub(super) fn skips_after(&self, crew: Crew<'_>) -> bool {
-        if crew.leads() && self.is_cancelled() {
+    /// Waits for all workers; returns whether they then leave the panel as it is. A panel has
+    /// barriers for each of its columns, which take seconds if other threads use the CPUs, so
+    /// either all workers go on or none does. The leader decides before the barrier. It cannot
+    /// decide again before the next barrier, when all have read this decision.
+    pub(super) fn skips_after(&self, workers: Crew<'_>) -> bool {
+        if workers.leads() && self.is_cancelled() {
             self.skips_panel.store(true, Ordering::Relaxed);
         }
-        crew.meet();
+        workers.meet();
         self.skips_panel.load(Ordering::Relaxed)
     }
 
@@ -101,21 +103,21 @@ impl<'a> Halt<'a> {
 }
 
 impl Factorisation<'_> {
-    /// One member's part. True when the factorisation is complete.
+    /// Runs one member's part. Returns true when the factorisation is complete.
     ///
     /// # Safety
-    /// All members must call this, and nobody else may use matrix or scratch meanwhile.
+    /// All members must call this. No other thread may use matrix or scratch during the call.
     pub(super) unsafe fn run(&self, member: usize) -> bool {
-        let everyone = self.crews.everyone(member);
-        // SAFETY: all members form the crew of the first panel.
-        unsafe { self.factor_panel(&self.steps[0], everyone, |_| ()) };
+        let team = self.crews.everyone(member);
+        // SAFETY: all members are workers of the first panel.
+        unsafe { self.factor_panel(&self.steps[0], team, |_| ()) };
         for (index, step) in self.steps.iter().enumerate() {
             if member < step.crew
                 && let Some(next) = self.steps.get(index + 1)
             {
-                let crew = self.crews.first(step.crew, member);
-                // SAFETY: the crew's columns are not in the queue.
-                unsafe { self.look_ahead(step, next, crew) };
+                let workers = self.crews.first(step.crew, member);
+                // SAFETY: the columns of the panel workers are not in the queue.
+                unsafe { self.look_ahead(step, next, workers) };
             }
             while !self.halt.is_cancelled()
                 && let Some(columns) = step.take(self.members, self.strip_columns)
@@ -127,17 +129,17 @@ impl Factorisation<'_> {
                     self.subtract(&strip, step.panel.width / SLIVER..step.panel.slivers());
                 }
             }
-            if everyone.leads() {
+            if team.leads() {
                 self.end_step(index, step);
             }
-            everyone.meet();
+            team.meet();
             if self.halt.last_step.load(Ordering::Relaxed) <= index {
                 return false;
             }
         }
-        // SAFETY: nobody uses the panels any more, and each sliver is one member's.
-        unsafe { self.restore_diagonal(everyone) };
-        everyone.meet();
+        // SAFETY: the panels are no longer in use, and each sliver is one member's.
+        unsafe { self.restore_diagonal(team) };
+        team.meet();
         true
     }
 
@@ -147,7 +149,7 @@ impl Factorisation<'_> {
         }
         let order = step.panel.grid.shape.padded as f64;
         let left = order - (step.panel.first + step.panel.width) as f64;
-        // Of 2/3 N³ operations, 2/3 m³ are left when m rows are.
+        // Out of 2/3 N³ operations, 2/3 m³ remain when m rows remain.
         (self.progress)(1.0 - (left / order).powi(3));
     }
 
@@ -160,10 +162,11 @@ impl Factorisation<'_> {
         Strip { engine: self.engine, panel: &step.panel, pivots: &step.pivots, columns, packed }
     }
 
-    /// Subtracts L·U in some slivers of a strip, or in fewer if cancelled: no call of a library ends before its time.
+    /// Subtracts L·U in some slivers of a strip, or in fewer if cancelled: a library call cannot be
+    /// interrupted.
     ///
     /// # Safety
-    /// As for [`Strip::subtract_product`].
+    /// The same as for [`Strip::subtract_product`].
     unsafe fn subtract(&self, strip: &Strip<'_>, slivers: Range<usize>) {
         for start in slivers.clone().step_by(SLIVERS_PER_LOOK) {
             if self.halt.is_cancelled() {
@@ -176,27 +179,27 @@ impl Factorisation<'_> {
     }
 
     /// Brings the next panel's columns up to date and factors it.
-    unsafe fn look_ahead(&self, step: &Step, next: &Step, crew: Crew) {
+    unsafe fn look_ahead(&self, step: &Step, next: &Step, workers: Crew) {
         let strip = self.strip(step, next.panel.first..step.ahead, self.scratch.ahead());
-        let mine = strip.units(crew.share(strip.columns.len() / UNIT));
-        // SAFETY: the units are divided among the crew.
+        let mine = strip.units(workers.share(strip.columns.len() / UNIT));
+        // SAFETY: the units are divided among the workers.
         unsafe { mine.solve() };
-        if self.halt.skips_after(crew) {
+        if self.halt.skips_after(workers) {
             return;
         }
         let above = step.panel.width / SLIVER;
         let update = |slivers: Range<usize>| {
-            // SAFETY: the slivers are divided among the crew.
+            // SAFETY: the slivers are divided among the workers.
             unsafe { self.subtract(&strip, above + slivers.start..above + slivers.end) };
         };
-        // SAFETY: the crew is alone with the next panel.
-        unsafe { self.factor_panel(next, crew, update) };
+        // SAFETY: only these workers use the next panel.
+        unsafe { self.factor_panel(next, workers, update) };
     }
 
     /// Interleaves and factors a panel; `update` is called first, for each group of own slivers.
-    unsafe fn factor_panel(&self, step: &Step, crew: Crew, update: impl Fn(Range<usize>)) {
+    unsafe fn factor_panel(&self, step: &Step, workers: Crew, update: impl Fn(Range<usize>)) {
         let panel = &step.panel;
-        let mine = crew.share(panel.slivers());
+        let mine = workers.share(panel.slivers());
         let mut scratch = vec![0.0; SLIVER * panel.width];
         if matches!(self.engine, Engine::Blas(_)) {
             update(mine.clone());
@@ -205,36 +208,37 @@ impl Factorisation<'_> {
             if matches!(self.engine, Engine::Builtin(_)) {
                 update(sliver..sliver + 1);
             }
-            // SAFETY: this member's sliver, plain until now.
+            // SAFETY: this member's sliver, not interleaved until now.
             unsafe { panel.interleave(sliver, &mut scratch) };
         }
-        crew.meet();
+        workers.meet();
         let factorisation = PanelFactorisation {
             panel,
             pivots: &step.pivots,
-            crew,
+            crew: workers,
             board: self.board,
             kernels: self.kernels,
             halt: &self.halt,
             upper: self.scratch.ahead(),
         };
-        // SAFETY: the whole crew calls this; the scratch of the strip ahead is no longer in use.
+        // SAFETY: all workers call this; the scratch of the strip ahead is no longer in use.
         unsafe { factorisation.run() };
         if matches!(self.engine, Engine::Blas(_)) {
             for sliver in mine {
-                // SAFETY: this member's sliver, interleaved above; the crew has met since.
+                // SAFETY: this member's sliver, interleaved above; all workers have passed a
+                // barrier since.
                 unsafe { panel.restore(sliver, &mut scratch) };
             }
-            crew.meet();
+            workers.meet();
         }
     }
 
-    /// Lays the diagonal blocks plain again, which back substitution reads.
-    unsafe fn restore_diagonal(&self, everyone: Crew) {
+    /// Undoes the interleaving of the diagonal blocks, which back substitution reads.
+    unsafe fn restore_diagonal(&self, team: Crew) {
         if matches!(self.engine, Engine::Blas(_)) {
             return;
         }
-        for step in &self.steps[everyone.share(self.steps.len())] {
+        for step in &self.steps[team.share(self.steps.len())] {
             let mut scratch = vec![0.0; SLIVER * step.panel.width];
             for sliver in 0..step.panel.width / SLIVER {
                 // SAFETY: the steps are divided among the members.

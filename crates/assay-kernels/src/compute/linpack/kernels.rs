@@ -1,7 +1,7 @@
-//! The kernels compiled once per instruction set, and the table that picks them at run time.
+//! LINPACK kernels compiled once per instruction set, and the table that picks them at run time.
 //!
-//! The kernels themselves are written once, over [`Vector`]; this is the only place that knows which
-//! instruction sets there are.
+//! The kernels themselves are written once, over [`Vector`]; only this file lists the instruction
+//! sets.
 
 use crate::compute::isa::Isa;
 use crate::compute::linpack::dot;
@@ -16,30 +16,30 @@ use crate::compute::linpack::vector::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::compute::linpack::vector::x86::{Avx2, Avx512};
 
-/// The kernels of one instruction set. Each is unsafe for the reasons given where it is written; that
-/// the CPU has the instruction set is seen to by [`Kernels::for_isa`].
+/// Kernels of one instruction set. The definition of each gives its safety conditions;
+/// [`Kernels::for_isa`] ensures that the CPU has the instruction set.
 #[derive(Debug)]
 pub(super) struct Kernels {
     pub(super) isa: Isa,
     /// Columns of a tile; a divisor of 24.
     pub(super) tile_columns: usize,
-    /// The trailing update of one tile.
+    /// Trailing update of one tile.
     pub(super) tile: unsafe fn(&Tile),
-    /// The triangular solve of one packed tile.
+    /// Triangular solve of one packed tile.
     pub(super) solve_lower: unsafe fn(&Panel, *mut f64),
-    /// The largest element of a column.
+    /// Search for the largest element of a column.
     pub(super) largest: unsafe fn(&Columns) -> Candidate,
-    /// The elimination of one column.
+    /// Elimination of one column.
     pub(super) eliminate: unsafe fn(&Columns, &Pivot) -> Candidate,
-    /// The product inside a panel.
+    /// Matrix product inside a panel.
     pub(super) panel_product: unsafe fn(&PanelProduct),
-    /// The scalar product of two slices of the same length.
+    /// Scalar product of two slices of the same length.
     pub(super) dot: unsafe fn(&[f64], &[f64]) -> f64,
 }
 
 impl Kernels {
-    /// The kernels of an instruction set, if this CPU has it. What has none of its own (SSE2) gets the
-    /// portable ones, which the compiler builds for it anyway.
+    /// Returns the kernels of an instruction set, if this CPU has it. SSE2 has none of its own and
+    /// gets the portable ones, which the compiler translates to SSE2 anyway.
     pub(super) fn for_isa(isa: Isa) -> Option<&'static Self> {
         if !isa.is_available() {
             return None;
@@ -56,8 +56,8 @@ impl Kernels {
     }
 }
 
-/// Compiles all kernels for one vector type: `$rows` rows of a tile and `$columns` columns of a panel
-/// fit into the registers beside what else is needed.
+/// Compiles all kernels for one vector type. `$rows` rows of a tile and `$columns` columns of a
+/// panel fit into the registers together with the operands.
 macro_rules! kernels {
     ($module:ident, $vector:ty, $isa:expr, $rows:literal, $columns:literal
      $(, #[$feature:meta])?) => {

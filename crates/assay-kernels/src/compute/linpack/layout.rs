@@ -1,14 +1,14 @@
-//! How a panel is in memory while it is factored and used: in the place it has in the matrix, but with
-//! the eight rows of each sliver interleaved.
+//! Memory layout of a panel while it is factored and used: at its place in the matrix, but with the
+//! eight rows of each sliver interleaved.
 //!
-//! A panel of width `w` (a multiple of 8) occupies, for each eight rows, eight pieces of `w` doubles, one
-//! per row of the matrix. Interleaved, piece `p` holds columns `p·w/8 … (p+1)·w/8`, each as eight
-//! consecutive doubles: the rows. So a column of a sliver is one cache line, the trailing update reads the
-//! panel as packed as it likes, and packing takes no memory beside the matrix.
+//! A panel of width `w` (a multiple of 8) occupies, for each eight rows, eight pieces of `w`
+//! doubles, one per row of the matrix. Interleaved, piece `p` holds columns `p·w/8 … (p+1)·w/8`,
+//! each as eight consecutive doubles: the rows. So a column of a sliver is one cache line, the
+//! trailing update reads the panel in packed form, and packing takes no additional memory.
 
 use crate::compute::linpack::matrix::{Grid, SLIVER};
 
-/// A panel: columns `first … first + width` of the matrix, from row `first` down.
+/// Panel: columns `first … first + width` of the matrix, from row `first` down.
 #[derive(Debug, Clone)]
 pub(super) struct Panel {
     pub(super) grid: Grid,
@@ -16,7 +16,7 @@ pub(super) struct Panel {
     pub(super) first: usize,
     /// Number of columns, a multiple of 8.
     pub(super) width: usize,
-    /// For each column, where it is in a sliver: doubles from the sliver's first.
+    /// Offset of each column within a sliver, in doubles.
     pub(super) offsets: Vec<usize>,
 }
 
@@ -29,22 +29,22 @@ impl Panel {
         Self { grid, first, width, offsets: (0..width).map(offset).collect() }
     }
 
-    /// Number of slivers from the panel's first row to the last row of the matrix.
+    /// Returns the number of slivers from the panel's first row to the last row of the matrix.
     pub(super) fn slivers(&self) -> usize {
         (self.grid.shape.padded - self.first) / SLIVER
     }
 
-    /// Columns per piece.
+    /// Returns the number of columns per piece.
     pub(super) fn piece(&self) -> usize {
         self.width / SLIVER
     }
 
-    /// Doubles from one sliver to the next.
+    /// Returns the distance between two slivers, in doubles.
     pub(super) fn sliver_stride(&self) -> usize {
         SLIVER * self.grid.shape.stride
     }
 
-    /// Address of a sliver, counted from the panel's first row.
+    /// Returns the address of a sliver, counted from the panel's first row.
     ///
     /// # Safety
     /// `sliver` must be less than [`Panel::slivers`].
@@ -54,7 +54,8 @@ impl Panel {
         unsafe { self.grid.at(self.first + sliver * SLIVER, self.first) }
     }
 
-    /// Address of an element of an interleaved panel; `row` counts from the panel's first.
+    /// Returns the address of an element of an interleaved panel; `row` counts from the panel's
+    /// first.
     ///
     /// # Safety
     /// The sliver of `row` must be less than [`Panel::slivers`] and `column` less than the width.
@@ -67,7 +68,8 @@ impl Panel {
     /// Interleaves one sliver. `scratch` needs room for 8 × width doubles.
     ///
     /// # Safety
-    /// The sliver must exist, lie plain in the matrix, and be used by nobody else meanwhile.
+    /// The sliver must exist and not be interleaved yet. No other thread may use it during the
+    /// call.
     pub(super) unsafe fn interleave(&self, sliver: usize, scratch: &mut [f64]) {
         // SAFETY: the caller vouches for the sliver.
         let start = unsafe { self.sliver(sliver) };
@@ -89,7 +91,7 @@ impl Panel {
     /// Undoes [`Panel::interleave`].
     ///
     /// # Safety
-    /// The sliver must exist, lie interleaved, and be used by nobody else meanwhile.
+    /// The sliver must exist and be interleaved. No other thread may use it during the call.
     pub(super) unsafe fn restore(&self, sliver: usize, scratch: &mut [f64]) {
         // SAFETY: the caller vouches for the sliver.
         let start = unsafe { self.sliver(sliver) };

@@ -1,30 +1,30 @@
-//! The matrix in memory: row by row, with the right-hand side as one more column.
+//! LINPACK matrix in memory: row by row, with the right-hand side as an additional column.
 //!
-//! Rows lie one after the other because partial pivoting swaps rows: a swap then moves whole cache lines
-//! instead of eight bytes out of each. The order is padded to a multiple of 8 with the identity, so that
-//! no kernel has an edge to care for; the padding never changes the answer. Never reads a clock.
+//! Rows are contiguous because partial pivoting swaps rows: a swap then moves whole cache lines
+//! instead of eight bytes out of each. The order is padded to a multiple of 8 with the identity, so
+//! that no kernel needs edge cases; the padding never changes the solution. Never reads a clock.
 
 use crate::mapping::{MapError, Mapping, PageAdvice};
 
-/// Rows that the kernels take at once: the doubles of one cache line.
+/// Rows that the kernels process together: the doubles of one cache line.
 pub(super) const SLIVER: usize = 8;
-/// Columns behind the right-hand side's first: its own and zeros, so that the widest tile fits.
+/// Columns from the right-hand side on: its own and zeros, so that the widest tile fits.
 const RIGHT_COLUMNS: usize = 24;
 
-/// The sizes that follow from the order.
+/// Sizes that follow from the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     /// Number of unknowns.
     pub(super) order: usize,
     /// `order` rounded up to whole slivers; also the column of the right-hand side.
     pub(super) padded: usize,
-    /// Doubles from one row to the next: an odd number of cache lines, so that the rows of a tile fall
-    /// into different sets of every cache.
+    /// Doubles from one row to the next: an odd number of cache lines, so that the rows of a tile
+    /// fall into different sets of every cache.
     pub(super) stride: usize,
 }
 
 impl Shape {
-    /// `None` when the bytes cannot be counted in a `usize`.
+    /// Returns `None` when the number of bytes overflows a `usize`.
     pub(super) fn new(order: usize) -> Option<Self> {
         let padded = order.checked_next_multiple_of(SLIVER)?;
         let lines = padded.checked_add(RIGHT_COLUMNS)?.div_ceil(SLIVER) | 1;
@@ -33,13 +33,13 @@ impl Shape {
         Some(shape)
     }
 
-    /// Bytes of the matrix with its right-hand side.
+    /// Returns the bytes of the matrix with its right-hand side.
     pub(super) fn bytes(self) -> usize {
         self.padded * self.stride * size_of::<f64>()
     }
 }
 
-/// An owned matrix with its right-hand side.
+/// Owned matrix with its right-hand side.
 #[derive(Debug)]
 pub(super) struct Matrix {
     memory: Mapping,
@@ -47,36 +47,37 @@ pub(super) struct Matrix {
 }
 
 impl Matrix {
-    /// Maps the memory, untouched and in huge pages where the system gives them.
+    /// Maps the memory, untouched and in huge pages if the system provides them.
     pub(super) fn new(shape: Shape) -> Result<Self, MapError> {
         Ok(Self { memory: Mapping::new(shape.bytes(), PageAdvice::Huge)?, shape })
     }
 
-    /// Bytes that are in huge pages now, or `None` where the system does not say.
+    /// Returns the bytes in huge pages now, or `None` if the system does not report them.
     pub(super) fn huge_bytes(&self) -> Option<usize> {
         self.memory.huge_bytes().ok()
     }
 
-    /// The memory for threads that divide it among themselves.
+    /// Returns a view for threads that divide the memory among themselves.
     pub(super) fn grid(&mut self) -> Grid {
         Grid { start: self.memory.as_ptr().cast(), shape: self.shape }
     }
 }
 
-/// A matrix as several threads see it that have agreed who writes what and when.
+/// View of a matrix for several threads, which coordinate their writes themselves.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grid {
     start: *mut f64,
     pub(super) shape: Shape,
 }
 
-// SAFETY: a grid is an address; every access through it is `unsafe` and says why nobody else writes.
+// SAFETY: only an address; every access through it is `unsafe` and states why no other thread
+// writes.
 unsafe impl Send for Grid {}
 // SAFETY: as above.
 unsafe impl Sync for Grid {}
 
 impl Grid {
-    /// The address of an element.
+    /// Returns the address of an element.
     ///
     /// # Safety
     /// `row` and `column` must be in the matrix (`padded` rows, `stride` columns).

@@ -1,10 +1,11 @@
-//! The factorisation of a panel, P·A = L·U with partial pivoting, by one member or several.
+//! Factorisation of a panel, P·A = L·U with partial pivoting, by one member or several.
 //!
-//! Blocks of eight columns are factored column by column; after each, as many columns to the right are
-//! brought up to date as the last binary carry of the block count says. That is the recursive
-//! factorisation (halve the panel, factor the left, update the right, factor the right) written as a
-//! loop, so most of the work is a matrix product. Every member owns a range of slivers and touches no
-//! other's rows except for swaps, which the crew takes in turns.
+//! Blocks of eight columns are factored column by column. After each block, columns to the right
+//! are brought up to date; their number follows from the lowest set bit of the block count. That is
+//! the recursive factorisation (halve the panel, factor the left, update the right, factor the
+//! right) written as a loop, so most of the work is a matrix product. Every member owns a range of
+//! slivers. Members touch each other's rows only for swaps, which they divide by columns or leave
+//! to the leader.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -21,19 +22,19 @@ pub(super) mod update;
 use sweep::{Candidate, Columns, Pivot};
 use update::PanelProduct;
 
-/// No column has been found singular.
+/// Value of [`PanelShared::singular`] while no column has been found singular.
 const REGULAR: usize = usize::MAX;
 
-/// What the members of a crew share while they factor a panel.
+/// Data that the workers share while they factor a panel.
 #[derive(Debug)]
 pub(super) struct Board {
-    /// Each member's best pivot.
+    /// Best pivot of each member.
     candidates: Vec<OwnLines<Posted>>,
-    /// First column in which no pivot was found, or [`REGULAR`].
+    /// First column in which no pivot was found, or [`NOT_SINGULAR`].
     singular: AtomicUsize,
 }
 
-/// A candidate as one member shows it to the others.
+/// Candidate that one member publishes to the others.
 #[derive(Debug, Default)]
 struct Posted {
     size_bits: AtomicU64,
@@ -46,12 +47,12 @@ impl Board {
         Self { candidates, singular: AtomicUsize::new(REGULAR) }
     }
 
-    /// Forgets what earlier factorisations found.
+    /// Clears the findings of earlier factorisations.
     pub(super) fn clear(&self) {
         self.singular.store(REGULAR, Ordering::Relaxed);
     }
 
-    /// The first column of the matrix, if any, that had no pivot.
+    /// Returns the first column of the matrix, if any, that had no pivot.
     pub(super) fn singular_column(&self) -> Option<usize> {
         Some(self.singular.load(Ordering::Relaxed)).filter(|&column| column != REGULAR)
     }
@@ -71,29 +72,31 @@ impl Board {
     }
 }
 
-/// One member's part in the factorisation of one panel.
+/// Part of one member in the factorisation of one panel.
 #[derive(Debug)]
 pub(super) struct PanelFactorisation<'a> {
     pub(super) panel: &'a Panel,
-    /// For each column, the row that is swapped with its diagonal row, from the panel's first row.
+    /// Row that is swapped with the diagonal row of each column, counted from the panel's first
+    /// row.
     pub(super) pivots: &'a [AtomicUsize],
     pub(super) crew: Crew<'a>,
     pub(super) board: &'a Board,
     pub(super) kernels: &'a Kernels,
     pub(super) halt: &'a Halt<'a>,
-    /// Room for width² doubles, the same for all members: the packed block of U.
+    /// Room for width² doubles, shared by all members: the packed block of U.
     pub(super) upper: *mut f64,
 }
 
 impl PanelFactorisation<'_> {
-    /// Factors the interleaved panel in place. A column without a pivot is noted on the board and left
-    /// as it is.
+    /// Factors the interleaved panel in place. A column without a pivot is recorded in
+    /// [`PanelShared`] and left unchanged.
     ///
     /// # Safety
-    /// All members of the crew must call this, and nobody else may use panel or scratch meanwhile.
+    /// All workers of the panel must call this. No other thread may use panel or scratch during the
+    /// call.
     pub(super) unsafe fn run(&self) {
         for block in 0..self.panel.width / SLIVER {
-            // SAFETY: the crew is alone with the panel, and the functions below divide it.
+            // SAFETY: only these workers use the panel, and the functions below divide it.
             unsafe {
                 self.factor_block(block);
                 self.swap_other_columns(block);
@@ -120,10 +123,10 @@ impl PanelFactorisation<'_> {
         };
         let below =
             Columns { slivers: mine.start.max(block + 1)..mine.end.max(block + 1), ..columns };
-        // SAFETY: own slivers, which nobody else writes before the crew meets.
+        // SAFETY: own slivers, which no other thread writes before the next barrier.
         let mut candidate = unsafe { (self.kernels.largest)(&columns) };
         for column in 0..SLIVER {
-            // SAFETY: the crew has finished the previous column, see `take_pivot`.
+            // SAFETY: all workers have finished the previous column, see `take_pivot`.
             let pivot = unsafe { self.take_pivot(block, column, candidate) };
             // SAFETY: own slivers below the diagonal block.
             candidate = unsafe { (self.kernels.eliminate)(&below, &pivot) };
@@ -142,7 +145,7 @@ impl PanelFactorisation<'_> {
         self.crew.meet();
         let diagonal = block * SLIVER + column;
         let best = self.board.best(self.crew.size);
-        // The reciprocal of a subnormal number can overflow, so such a pivot is as good as none.
+        // The reciprocal of a subnormal number can overflow, so such a pivot counts as none.
         let regular = best.size >= f64::MIN_POSITIVE && best.size.is_finite();
         let row = if regular { best.row } else { diagonal };
         if self.crew.leads() {
@@ -151,14 +154,14 @@ impl PanelFactorisation<'_> {
             }
             self.pivots[diagonal].store(row, Ordering::Relaxed);
             for other in block * SLIVER..(block + 1) * SLIVER {
-                // SAFETY: between the two meetings the leader alone touches the block.
+                // SAFETY: between the two barriers only the leader touches the block.
                 unsafe { self.swap(diagonal, row, other) };
             }
         }
         self.crew.meet();
         let mut pivot = Pivot { column, row: [0.0; SLIVER], reciprocal: 0.0 };
         for (other, value) in pivot.row.iter_mut().enumerate() {
-            // SAFETY: nobody writes the diagonal's row before the next meeting.
+            // SAFETY: no thread writes the diagonal's row before the next barrier.
             *value = unsafe { *self.panel.at(diagonal, block * SLIVER + other) };
         }
         if regular {
@@ -208,8 +211,8 @@ impl PanelFactorisation<'_> {
         unsafe { std::ptr::swap(self.panel.at(a, column), self.panel.at(b, column)) };
     }
 
-    /// After `done` blocks: updates as many blocks to the right as the lowest set bit of `done` says,
-    /// with as many to the left.
+    /// Updates blocks to the right after `done` factored blocks. The lowest set bit of `done` is
+    /// the number of blocks to update, and of blocks to the left to use.
     unsafe fn update_right_of(&self, done: usize) {
         let depth = done & done.wrapping_neg();
         let end = (done + depth).min(self.panel.width / SLIVER);
@@ -226,7 +229,7 @@ impl PanelFactorisation<'_> {
         }
         self.crew.meet();
         let mine = self.crew.share(self.panel.slivers());
-        // SAFETY: own slivers below what is solved; U is complete and only read.
+        // SAFETY: own slivers below the solved rows; U is complete and only read.
         unsafe {
             (self.kernels.panel_product)(&PanelProduct {
                 start: self.panel.sliver(0),
@@ -268,8 +271,9 @@ impl PanelFactorisation<'_> {
     }
 }
 
-/// Solves one 8 × 8 corner: the unit lower triangle in the columns `left` of a sliver, and the right
-/// sides in the columns `right`, which are replaced by the solution; `rows` receives it row by row.
+/// Solves one 8 × 8 corner: the unit lower triangle in the columns `left` of a sliver, and the
+/// right sides in the columns `right`, which are replaced by the solution. `rows` receives it row
+/// by row.
 unsafe fn solve_corner(
     sliver: *mut f64,
     left: &[usize],

@@ -1,7 +1,8 @@
-//! The problem: a dense system with entries drawn uniformly from [−0.5, 0.5), as HPL draws them.
+//! LINPACK problem: a dense system with entries drawn uniformly from [−0.5, 0.5), as in HPL.
 //!
-//! Every entry is a function of the seed and its place alone, so the system can be made by any number of
-//! threads, and made again for the residual without having been kept.
+//! Every entry is a function of the seed and its position only. So any number of threads can
+//! generate the system, and the residual can be computed from a regenerated system instead of a
+//! stored copy.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +10,7 @@ use assay_model::seed;
 
 use crate::compute::linpack::matrix::{Grid, SLIVER};
 
-/// A system of a given order, as a function of the seed.
+/// System of a given order, as a function of the seed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Problem {
     order: usize,
@@ -21,23 +22,24 @@ impl Problem {
         Self { order, seed: seed::mix(seed) }
     }
 
-    /// The entries of one row of the matrix, in the order of the columns.
+    /// Returns the entries of one row of the matrix, in the order of the columns.
     pub(super) fn row(self, row: usize) -> impl Iterator<Item = f64> {
         let first = (row as u64).wrapping_mul(self.order as u64 + 1);
         (0..self.order as u64).map(move |column| self.draw(first.wrapping_add(column)))
     }
 
-    /// The right-hand side's entry in one row.
+    /// Returns the right-hand side's entry of one row.
     pub(super) fn right_side(self, row: usize) -> f64 {
         let first = (row as u64).wrapping_mul(self.order as u64 + 1);
         self.draw(first.wrapping_add(self.order as u64))
     }
 
-    /// Writes this member's share of the system, or part of it if cancelled: every `members`-th block of
-    /// rows, so that the pages are spread over the memory of all members.
+    /// Writes this member's share of the system, or part of it if cancelled: every `members`-th
+    /// block of rows, so that the pages are spread over the memory of all members.
     ///
     /// # Safety
-    /// Nobody else may use the same rows of `grid` meanwhile; distinct members have distinct rows.
+    /// No other thread may use the same rows of `grid` during the call; distinct members have
+    /// distinct rows.
     pub(super) unsafe fn write(
         self,
         grid: Grid,
@@ -51,7 +53,8 @@ impl Problem {
                 return;
             }
             for row in block * SLIVER..(block + 1) * SLIVER {
-                // SAFETY: a row is `stride` doubles long and in the mapping; it is this member's alone.
+                // SAFETY: a row is `stride` doubles long and in the mapping; only this member uses
+                // it.
                 let values = unsafe {
                     std::slice::from_raw_parts_mut(grid.at(row, 0), grid.shape.stride)
                 };
@@ -108,7 +111,7 @@ mod tests {
                     Problem::new(9, 4).write(grid, member, members, &AtomicBool::new(false));
                 };
             }
-            // SAFETY: inside the matrix, and nobody writes.
+            // SAFETY: inside the matrix, and no thread writes.
             let at = |row, column| unsafe { *grid.at(row, column) };
             assert_eq!((0..9).map(|column| at(3, column)).collect::<Vec<_>>(), row(4));
             assert_eq!(at(3, 16).to_bits(), Problem::new(9, 4).right_side(3).to_bits());

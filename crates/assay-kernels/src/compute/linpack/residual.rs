@@ -1,15 +1,16 @@
-//! HPL's scaled residual of a solution, from the system made again out of its seed.
+//! HPL's scaled residual of a solution, computed from the system regenerated from its seed.
 //!
-//! r = ‖A·x − b‖∞ / (ε · (‖A‖∞ · ‖x‖∞ + ‖b‖∞) · N), with ε = 2⁻⁵³, the relative machine precision as
-//! HPL takes it (`HPL_pdlamch`, printed as 1.110223e-16). A solution passes when r < 16.0. Of a backward
-//! stable solver r stays around 10⁻² or less; it has no unit. Reference: HPL 2.3, `HPL_pdtest.c`.
+//! r = ‖A·x − b‖∞ / (ε · (‖A‖∞ · ‖x‖∞ + ‖b‖∞) · N), with ε = 2⁻⁵³, the relative machine precision
+//! as HPL takes it (`HPL_pdlamch`, printed as 1.110223e-16). A solution passes when r < 16.0. For a
+//! backward stable solver r is around 10⁻² or less; it has no unit. Reference: HPL 2.3,
+//! `HPL_pdtest.c`.
 
 use crate::compute::linpack::problem::Problem;
 
-/// HPL's ε.
+/// Relative machine precision ε of HPL.
 const EPSILON: f64 = f64::EPSILON / 2.0;
 
-/// The norms over some of the rows.
+/// Norms over some of the rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Norms {
     /// ‖A·x − b‖∞.
@@ -21,12 +22,12 @@ pub(super) struct Norms {
 }
 
 impl Norms {
-    /// Of the given rows.
+    /// Computes the norms over the given rows.
     pub(super) fn of(problem: Problem, x: &[f64], rows: impl Iterator<Item = usize>) -> Self {
         rows.map(|row| Self::of_row(problem, x, row)).fold(Self::default(), Self::merge)
     }
 
-    /// Of both sets of rows.
+    /// Returns the norms over both sets of rows.
     pub(super) fn merge(self, other: Self) -> Self {
         let Self { error, matrix, right_side } = other;
         Self {
@@ -36,7 +37,7 @@ impl Norms {
         }
     }
 
-    /// The scaled residual of a solution of this many unknowns. Not a number if the solution is not.
+    /// Returns the scaled residual of the solution `x`; NaN if the solution contains NaN.
     pub(super) fn scaled(self, x: &[f64]) -> f64 {
         let solution = x.iter().map(|x| x.abs()).fold(0.0, larger);
         let scale = self.matrix * solution + self.right_side;
@@ -54,7 +55,7 @@ impl Norms {
     }
 }
 
-/// The larger of two; not a number if either is not, which [`f64::max`] would hide.
+/// Returns the larger of two numbers; NaN if either is NaN, which [`f64::max`] would hide.
 fn larger(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
@@ -74,7 +75,7 @@ mod tests {
         assert!(Norms::of(problem, &x, 0..3).scaled(&x).is_nan());
     }
 
-    /// For x = 0 the error is ‖b‖ itself, so r = 1 / (ε·N).
+    /// Checks the scale with x = 0: the error is ‖b‖ itself, so r = 1 / (ε·N).
     #[test]
     fn the_scale_is_hpls() {
         let (problem, x) = (Problem::new(10, 3), [0.0; 10]);

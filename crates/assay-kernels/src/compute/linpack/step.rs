@@ -1,4 +1,5 @@
-//! One step of the factorisation: its panel, and the queue from which members take the columns right of it.
+//! Step of the factorisation: its panel, and the queue from which members take the columns right of
+//! it.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -6,25 +7,25 @@ use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::Grid;
 use crate::compute::linpack::strip::{UNIT, end_of_columns};
 
-/// Time of an operation inside a panel against one of the trailing update, measured on Zen 4 (25 against
-/// 57 GFLOP/s). Only the division of labour depends on it.
+/// Time of an operation inside a panel relative to one of the trailing update, measured on Zen 4
+/// (25 against 57 GFLOP/s). Only the division of labour depends on it.
 const PANEL_COST: f64 = 2.5;
 
-/// One step: a panel and what is right of it.
+/// Step of the factorisation: a panel and the columns right of it.
 #[derive(Debug)]
 pub(super) struct Step {
     pub(super) panel: Panel,
     pub(super) pivots: Vec<AtomicUsize>,
-    /// Members who factor the next panel ahead.
+    /// Number of members that factor the next panel ahead.
     pub(super) crew: usize,
     /// End of the columns that those members bring up to date for it, in whole units.
     pub(super) ahead: usize,
-    /// The first column nobody has taken yet.
+    /// First column that is not taken yet.
     queue: AtomicUsize,
 }
 
 impl Step {
-    /// Steps for panels of these widths, which must add up to the padded order.
+    /// Creates the steps for panels of these widths, which must add up to the padded order.
     pub(super) fn plan(grid: Grid, widths: &[usize], members: usize) -> Vec<Self> {
         let mut first = 0;
         let next_widths = widths.iter().skip(1).chain([&0]);
@@ -43,13 +44,13 @@ impl Step {
         steps
     }
 
-    /// Makes the step ready to be taken again.
+    /// Resets the queue, for another solution.
     pub(super) fn reset(&self) {
         self.queue.store(self.ahead, Ordering::Relaxed);
     }
 
-    /// Takes columns from the queue: at most `limit`, fewer towards the end so that all members finish
-    /// at about the same time.
+    /// Takes columns from the queue: at most `limit`, fewer towards the end so that all members
+    /// finish at about the same time.
     pub(super) fn take(&self, members: usize, limit: usize) -> Option<std::ops::Range<usize>> {
         let end =
             end_of_columns(self.panel.grid, self.ahead.min(self.panel.grid.shape.padded + 1));
@@ -73,7 +74,8 @@ impl Step {
     }
 }
 
-/// Members for the next panel, so that they finish it no later than the others the rest of the update.
+/// Returns the number of members for the next panel, so that they finish it no later than the
+/// others finish the update.
 fn crew_size(members: usize, rows: usize, width: usize, next_width: usize) -> usize {
     let (rows, width, next) = (rows as f64, width as f64, next_width as f64);
     let panel = rows * next * (2.0 * width + PANEL_COST * next);

@@ -1,8 +1,9 @@
-//! The trailing update of a strip: some neighbouring columns right of a panel, over all rows.
+//! Trailing update of a strip: some neighbouring columns right of a panel, over all rows.
 //!
-//! Swap the rows as the panel did, solve for the strip's rows of U, then subtract L·U below. Strips
-//! share no columns, so threads need nothing from each other. With the built-in kernels the strip's U is
-//! packed once, stays in the second-level cache, and every sliver of L is streamed past it.
+//! Swaps the rows as the panel did, solves for the strip's rows of U, then subtracts L·U below.
+//! Strips share no columns, so threads need nothing from each other. With the built-in kernels the
+//! strip's U is packed once and stays in the second-level cache, while every sliver of L is
+//! streamed past it.
 
 use std::ops::Range;
 use std::ptr;
@@ -15,36 +16,37 @@ use crate::compute::linpack::matrix::{Grid, SLIVER};
 use crate::compute::linpack::tile::Tile;
 use crate::compute::linpack::vector::{LINE, prefetch};
 
-/// Columns per unit that strips are made of: a multiple of every instruction set's tile.
+/// Columns per unit of a strip: a multiple of every instruction set's tile.
 pub(super) const UNIT: usize = 24;
-/// Swaps that rows are fetched ahead.
+/// Prefetch distance of rows, in swaps.
 const SWAPS_AHEAD: usize = 2;
 
-/// Who computes the trailing update.
+/// Implementation of the trailing update.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Engine<'a> {
-    /// The kernels of this crate; panels stay interleaved.
+    /// Built-in kernels; panels stay interleaved.
     Builtin(&'a Kernels),
-    /// A library, one single-threaded call per strip; panels lie plain.
+    /// BLAS library, one single-threaded call per strip; panels are not interleaved.
     Blas(&'a Blas),
 }
 
-/// A strip and what it is updated with.
+/// Strip and the operands of its update.
 #[derive(Debug, Clone)]
 pub(super) struct Strip<'a> {
     pub(super) engine: Engine<'a>,
-    /// The factored panel to the left.
+    /// Factored panel to the left.
     pub(super) panel: &'a Panel,
-    /// The panel's pivots.
+    /// Pivots of the panel.
     pub(super) pivots: &'a [AtomicUsize],
-    /// The strip's columns in the matrix, a multiple of [`UNIT`].
+    /// Columns of the strip in the matrix, a multiple of [`UNIT_COLUMNS`].
     pub(super) columns: Range<usize>,
-    /// Room for the panel's width × the strip's columns, for the packed U.
+    /// Room for the packed U: the panel's width × the strip's columns.
     pub(super) packed: *mut f64,
 }
 
 impl Strip<'_> {
-    /// The same strip, narrowed to some of its units; its packed U is where the wide strip's does.
+    /// Returns the strip narrowed to some of its units; they keep their place in the packed U of
+    /// the wide strip.
     pub(super) fn units(&self, units: Range<usize>) -> Self {
         let first = self.columns.start;
         Self {
@@ -57,12 +59,13 @@ impl Strip<'_> {
     /// Swaps the strip's rows and solves for its rows of U.
     ///
     /// # Safety
-    /// The panel must be complete and the strip's columns and scratch used by nobody else meanwhile.
+    /// The panel must be complete. No other thread may use the strip's columns and scratch during
+    /// the call.
     pub(super) unsafe fn solve(&self) {
         if self.columns.is_empty() {
             return;
         }
-        // SAFETY: the strip is this thread's alone, the panel is only read.
+        // SAFETY: only this thread uses the strip, and the panel is only read.
         unsafe {
             self.swap_rows();
             match self.engine {
@@ -84,7 +87,7 @@ impl Strip<'_> {
     /// Subtracts L·U in some slivers, counted from the panel's first.
     ///
     /// # Safety
-    /// The strip must be solved, and these rows of its columns used by nobody else meanwhile.
+    /// The strip must be solved. No other thread may use these rows of its columns during the call.
     pub(super) unsafe fn subtract_product(&self, slivers: Range<usize>) {
         if slivers.is_empty() || self.columns.is_empty() {
             return;
@@ -95,7 +98,8 @@ impl Strip<'_> {
             Engine::Blas(blas) => {
                 let (grid, first) = (self.panel.grid, self.panel.first);
                 let row = first + slivers.start * SLIVER;
-                // SAFETY: L lies plain left of these rows, U above them; the rest is the caller's.
+                // SAFETY: L is left of these rows and not interleaved, U above them; the rest is
+                // the caller's.
                 unsafe {
                     blas.subtract_product(
                         [slivers.len() * SLIVER, self.columns.len(), self.panel.width],
@@ -134,7 +138,7 @@ impl Strip<'_> {
     }
 
     unsafe fn solve_packed(&self, kernels: &Kernels) {
-        // SAFETY: the strip's rows of U and its scratch, which are this thread's alone.
+        // SAFETY: the strip's rows of U and its scratch, which only this thread uses.
         unsafe {
             self.copy_upper(kernels.tile_columns, |row, packed, len| {
                 ptr::copy_nonoverlapping(row, packed, len);
@@ -149,8 +153,8 @@ impl Strip<'_> {
         }
     }
 
-    /// Goes through the strip's rows of U, each in pieces of a tile's width, with the place of each
-    /// piece in the matrix and in the packed tiles.
+    /// Calls `copy` for the strip's rows of U, each in pieces of a tile's width, with the address
+    /// of each piece in the matrix and in the packed tiles.
     unsafe fn copy_upper(&self, tile_columns: usize, copy: impl Fn(*mut f64, *mut f64, usize)) {
         for row in 0..self.panel.width {
             for tile in 0..self.columns.len() / tile_columns {
@@ -170,7 +174,7 @@ impl Strip<'_> {
         let tiles = self.columns.len() / kernels.tile_columns;
         let share = panel.piece().div_ceil(tiles);
         for sliver in slivers {
-            // SAFETY: the sliver's rows of this strip are this thread's alone; what is fetched ahead
+            // SAFETY: only this thread uses the sliver's rows of this strip; prefetched addresses
             // need not be valid.
             unsafe {
                 let a = panel.sliver(sliver);
@@ -198,7 +202,7 @@ impl Strip<'_> {
     }
 }
 
-/// The end of the whole units that begin at column `after` and hold the right-hand side with all before.
+/// Returns the end of the whole units that begin at column `after` and include the right-hand side.
 pub(super) fn end_of_columns(grid: Grid, after: usize) -> usize {
     after + (grid.shape.padded + 1 - after).next_multiple_of(UNIT)
 }

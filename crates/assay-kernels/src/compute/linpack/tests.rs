@@ -1,4 +1,5 @@
-//! The solver as a whole: right for every order, instruction set, team and engine, and damage is caught.
+//! LINPACK solver as a whole: every order, instruction set, team size and library, and detection of
+//! damage.
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicUsize;
@@ -19,7 +20,7 @@ fn solve(linpack: &mut Linpack) -> Result<Solved, LinpackError> {
     linpack.solve(&AtomicBool::new(false), &|_| ())
 }
 
-/// Writes a system of one's own choice and solves it.
+/// Writes a given system and solves it.
 fn solve_system(
     linpack: &mut Linpack,
     entry: impl Fn(usize, usize) -> f64,
@@ -27,7 +28,7 @@ fn solve_system(
 ) -> Result<Vec<f64>, LinpackError> {
     let (shape, grid) = (linpack.shape, linpack.matrix.grid());
     for row in 0..shape.padded {
-        // SAFETY: inside the matrix, and no thread is at work.
+        // SAFETY: inside the matrix, and no thread is working.
         let at = |column| unsafe { &mut *grid.at(row, column) };
         for column in 0..shape.stride {
             *at(column) = match (row < shape.order, column) {
@@ -69,8 +70,8 @@ fn orders_around_panels_are_right_for_every_team() {
     }
 }
 
-/// A permutation of the rows of a triangular matrix of small whole numbers needs pivoting in every
-/// column and has a solution of whole numbers, which comes out exactly or nearly so.
+/// Solves a permuted triangular matrix of small whole numbers. It needs pivoting in every column
+/// and has a solution of whole numbers, which comes out exactly or nearly so.
 #[test]
 fn a_known_solution_is_found() {
     for n in [1, 2, 5, 8, 64, 100, 300] {
@@ -102,13 +103,13 @@ fn repeated_solutions_are_the_same_and_seeds_count() {
     assert_ne!(first, other);
 }
 
-/// Substitutes back once more and judges the result.
+/// Repeats the back substitution and checks the result.
 fn substitute_again(linpack: &mut Linpack) -> Solved {
     let (grid, x, crews) = (linpack.matrix.grid(), linpack.unknowns(), Crews::new(1));
     let everyone = crews.everyone(0);
     let cancel = AtomicBool::new(false);
     let halt = Halt::new(&cancel);
-    // SAFETY: one member, and no thread is at work.
+    // SAFETY: one member, and no thread is working.
     unsafe {
         solve::back_substitute((grid, x), &linpack.steps, linpack.kernels, everyone, &halt);
     }
@@ -116,7 +117,7 @@ fn substitute_again(linpack: &mut Linpack) -> Solved {
     linpack.judge(problem, 1.0, &AtomicBool::new(false))
 }
 
-/// One element of U that is wrong by a thousandth must fail the verdict, whatever its place.
+/// Damages one element of U by a thousandth, which must fail the verdict at any position.
 #[test]
 fn damage_to_the_factorisation_fails_the_residual() {
     for (n, row, column) in [(10, 5, 5), (300, 20, 280), (300, 250, 299), (500, 499, 499)] {
@@ -124,7 +125,7 @@ fn damage_to_the_factorisation_fails_the_residual() {
         let first = solve(&mut linpack).unwrap();
         let again = substitute_again(&mut linpack);
         assert!(first.passed && again.passed, "{first:?} {again:?}");
-        // SAFETY: inside the matrix, and no thread is at work.
+        // SAFETY: inside the matrix, and no thread is working.
         unsafe { *linpack.matrix.grid().at(row, column) *= 1.001 };
         let damaged = substitute_again(&mut linpack);
         assert!(!damaged.passed && damaged.residual > THRESHOLD, "{damaged:?}");
@@ -155,7 +156,7 @@ fn what_is_not_finite_is_singular_and_not_a_hang() {
         let entry = |row: usize, column: usize| {
             if (row, column) == (30, 3) { bad } else { f64::from(u8::from(row == column)) }
         };
-        // Infinity is found at once, what is not a number at the latest by the verdict.
+        // Infinity is found at once, NaN at the latest by the verdict.
         match solve_system(&mut linpack, entry, |_| 1.0) {
             Ok(x) => assert!(x.iter().any(|x| x.is_nan())),
             Err(error) => assert!(matches!(error, LinpackError::Singular { .. }), "{error}"),
@@ -173,7 +174,7 @@ fn cancelling_ends_it_and_the_next_solution_is_right() {
     };
     let cancelled = linpack.solve(&cancel, &progress);
     assert!(matches!(cancelled, Err(LinpackError::Cancelled)), "{cancelled:?}");
-    // The flag is set after the first step was judged, so the second step is the last.
+    // The flag is set after the first step was checked, so the second step is the last.
     assert_eq!(calls.into_inner(), 2);
     assert!(solve(&mut linpack).unwrap().passed);
 }

@@ -1,10 +1,11 @@
-//! The inner kernels of the trailing update: a tile of eight rows by three vectors, held in registers.
+//! Inner kernels of the trailing update: a tile of eight rows by three vectors, held in registers.
 //!
-//! A is a sliver of the panel (eight rows of one column are eight consecutive doubles), B a packed strip
-//! tile (one row after the other), C is in the matrix. Each step takes one column of A and one row of B
-//! and does 8 × 3 vector multiply-adds on 24 accumulators with 3 loads and 8 broadcasts, so it is bound by
-//! the multiply-add pipes, provided that what it reads is already in the first-level cache. Therefore
-//! each tile fetches ahead: the rest of B, the next tile of C, and its share of the next sliver of A.
+//! A is a sliver of the panel (eight rows of one column are eight consecutive doubles), B a packed
+//! strip tile (one row after the other), C is in the matrix. Each step takes one column of A and
+//! one row of B and does 8 × 3 vector multiply-adds on 24 accumulators with 3 loads and 8
+//! broadcasts. So it is bound by the multiply-add pipes, provided that its operands are already in
+//! the first-level cache. Therefore each tile prefetches the rest of B, the next tile of C, and its
+//! share of the next sliver of A.
 
 use crate::compute::linpack::layout::Panel;
 use crate::compute::linpack::matrix::SLIVER;
@@ -12,24 +13,24 @@ use crate::compute::linpack::vector::{LINE, Vector, prefetch};
 
 /// Vectors per row of a tile.
 pub(super) const TILE_VECTORS: usize = 3;
-/// Steps that B is fetched ahead: 8 × 24 multiply-adds are at least 96 cycles, more than the latency of
-/// a second-level cache (14 to 20 cycles on Zen and Intel servers), less than L1 holds.
+/// Prefetch distance of B, in steps: 8 × 24 multiply-adds are at least 96 cycles, more than the
+/// latency of a second-level cache (14 to 20 cycles on Zen and Intel servers), less than L1 holds.
 const STEPS_AHEAD: usize = 8;
 
-/// One tile of the trailing update, C ← C − A·B, over the whole width of the panel.
+/// Operands of one tile of the trailing update, C ← C − A·B, over the whole width of the panel.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tile {
-    /// The sliver of the panel.
+    /// Sliver of the panel.
     pub(super) a: *const f64,
     /// Steps per piece of the sliver, an eighth of all steps.
     pub(super) piece: usize,
     /// Doubles between two pieces of the sliver, and between two rows of C.
     pub(super) stride: usize,
-    /// The packed tile of the strip.
+    /// Packed tile of the strip.
     pub(super) b: *const f64,
     /// First element of C.
     pub(super) c: *mut f64,
-    /// The C that comes next; need not be valid.
+    /// Next C, to prefetch; need not be valid.
     pub(super) next_c: *const f64,
     /// This tile's share of the first piece of the next sliver; need not be valid.
     pub(super) next_a: *const f64,
@@ -40,13 +41,14 @@ pub(super) struct Tile {
 /// Computes one tile, `ROWS` of its eight rows at a time (as many as the registers hold).
 ///
 /// # Safety
-/// The instruction set of `V`; a sliver of 8 pieces at `a`, 8·piece × 3·LANES doubles at `b`, and at `c`
-/// 8 rows of 3·LANES doubles that nobody else uses meanwhile.
+/// The CPU must have the instruction set of `V`. There must be a sliver of 8 pieces at `a`, 8·piece
+/// × 3·LANES doubles at `b`, and at `c` 8 rows of 3·LANES doubles that no other thread uses during
+/// the call.
 #[inline(always)]
 pub(super) unsafe fn subtract_product<V: Vector, const ROWS: usize>(tile: &Tile) {
     let columns = TILE_VECTORS * V::LANES;
     for first_row in (0..SLIVER).step_by(ROWS) {
-        // SAFETY: everything below stays inside what the caller vouches for; prefetches need not.
+        // SAFETY: all accesses stay inside the caller's ranges; prefetches need not.
         unsafe {
             let mut sums = [[V::splat(0.0); TILE_VECTORS]; ROWS];
             let mut b = tile.b;
@@ -73,12 +75,13 @@ pub(super) unsafe fn subtract_product<V: Vector, const ROWS: usize>(tile: &Tile)
     }
 }
 
-/// Solves L·X = B for one packed tile of the strip in place, L being the unit lower triangle at the top
-/// of the panel: slivers of eight rows, each first relieved of the rows above, then solved in registers.
+/// Solves L·X = B for one packed tile of the strip in place. L is the unit lower triangle at the
+/// top of the panel. For each sliver of eight rows, the product with the rows above is subtracted
+/// first; then the sliver is solved in registers.
 ///
 /// # Safety
-/// The instruction set of `V`; width × 3·LANES doubles at `b` that nobody else uses meanwhile, and an
-/// interleaved, factored panel that nobody changes.
+/// The CPU must have the instruction set of `V`. There must be width × 3·LANES doubles at `b` that
+/// no other thread uses during the call, and an interleaved, factored panel that no thread changes.
 #[inline(always)]
 pub(super) unsafe fn solve_lower<V: Vector, const ROWS: usize>(panel: &Panel, b: *mut f64) {
     let columns = TILE_VECTORS * V::LANES;
@@ -127,7 +130,7 @@ unsafe fn solve_corner<V: Vector>(sliver: *const f64, offsets: &[usize], rows: *
     }
 }
 
-/// One step: the outer product of `ROWS` elements of A and one row of B.
+/// Adds the outer product of `ROWS` elements of A and one row of B.
 #[inline(always)]
 unsafe fn step<V: Vector, const ROWS: usize>(
     sums: &mut [[V; TILE_VECTORS]; ROWS],
@@ -167,7 +170,7 @@ unsafe fn subtract<V: Vector, const ROWS: usize>(
     }
 }
 
-/// Fetches a row of a tile.
+/// Prefetches a row of a tile.
 #[inline(always)]
 fn prefetch_row<V: Vector>(row: *const f64) {
     for line in 0..(TILE_VECTORS * V::LANES).div_ceil(LINE) {

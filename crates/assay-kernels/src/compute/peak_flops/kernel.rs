@@ -1,8 +1,8 @@
-//! The chains themselves: one loop per instruction set and precision, in assembly so that the compiler
-//! can neither merge nor drop them. Never reads a clock.
+//! Kernels of the multiply-add peak: one loop per instruction set and precision, in assembly so
+//! that the compiler can neither merge nor drop the chains. Never reads a clock.
 //!
-//! Every lane of a vector starts at zero and gains its own number (1, 2, 3 …) in each iteration, so the
-//! sums are whole numbers known exactly, and a lane that does not work is seen.
+//! Every lane of a vector starts at zero and gains its own number (1, 2, 3 …) in each iteration, so
+//! the sums are whole numbers known exactly, and a lane that does not work is detected.
 
 use crate::compute::isa::Isa;
 use crate::compute::peak_flops::Precision;
@@ -10,24 +10,24 @@ use crate::compute::peak_flops::Precision;
 /// Iterations per turn. The largest lane sum, 16 × 2¹⁶ = 2²⁰, is exact in single precision (24 bits).
 pub(super) const ITERATIONS: u64 = 1 << 16;
 
-/// One loop and what it computes.
+/// Loop for one instruction set and precision, with the properties of its chains.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::compute) struct Kernel {
     isa: Isa,
     precision: Precision,
     /// Numbers per vector.
     lanes: u32,
-    /// Chains that add: the fused ones, or those of separate adds.
+    /// Number of chains that add: the fused ones, or those of separate adds.
     summing: u32,
-    /// Chains of separate multiplies by one; none where multiply and add are fused.
+    /// Number of chains of separate multiplies by one; 0 if multiply and add are fused.
     multiplying: u32,
     /// Runs one turn and returns the sum over all chains and lanes. Needs the instruction set.
     turn: unsafe fn() -> f64,
 }
 
-/// Chains: latency × pipes must be covered. Zen 4, Golden Cove: 4 × 2; Neoverse V1, Apple: 4 × 4.
-/// Separate adds and multiplies share the 16 registers of SSE2 with two operands: 7 + 7 (4 × 2 each on
-/// Skylake, where they share pipes; 3 × 2 each on Zen).
+/// Loops with their numbers of chains, which must cover latency × pipes. Zen 4, Golden Cove: 4 × 2;
+/// Neoverse V1, Apple: 4 × 4. Separate adds and multiplies share the 16 registers of SSE2 with two
+/// operands: 7 + 7 (4 × 2 each on Skylake, which shares the pipes; 3 × 2 each on Zen).
 const KERNELS: &[Kernel] = &[
     #[cfg(target_arch = "x86_64")]
     Kernel::fused(Isa::Avx512, Precision::Fp64, 8, 24, x86::avx512_fp64),
@@ -50,7 +50,7 @@ const KERNELS: &[Kernel] = &[
 ];
 
 impl Kernel {
-    /// The loop for an instruction set, if this CPU has it.
+    /// Returns the loop for an instruction set, if this CPU has it.
     pub(in crate::compute) fn find(isa: Isa, precision: Precision) -> Option<Self> {
         let fits = |kernel: &&Self| kernel.isa == isa && kernel.precision == precision;
         KERNELS.iter().find(fits).copied().filter(|kernel| kernel.isa.is_available())
@@ -58,19 +58,20 @@ impl Kernel {
 
     /// Runs one turn of [`ITERATIONS`] and returns the sum over all chains and lanes.
     pub(in crate::compute) fn run(&self) -> f64 {
-        // SAFETY: `find` gives out only what this CPU can run, and fields are private to this file.
+        // SAFETY: `find` returns only kernels that this CPU can run, and fields are private to this
+        // file.
         unsafe { (self.turn)() }
     }
 
-    /// The sum every turn must return: chains that add gain each lane's number once per iteration,
-    /// chains that multiply by one keep it.
+    /// Returns the sum every turn must return: chains that add gain each lane's number once per
+    /// iteration, chains that multiply by one keep it.
     pub(super) fn expected_sum(&self) -> f64 {
         let lanes_sum = f64::from(self.lanes * (self.lanes + 1) / 2);
         let gained = f64::from(self.summing) * ITERATIONS as f64;
         (gained + f64::from(self.multiplying)) * lanes_sum
     }
 
-    /// Floating-point operations of one iteration.
+    /// Returns the floating-point operations of one iteration.
     pub(super) fn flops_per_iteration(&self) -> f64 {
         let per_summing = if self.multiplying == 0 { 2 } else { 1 };
         f64::from(self.lanes * (self.summing * per_summing + self.multiplying))

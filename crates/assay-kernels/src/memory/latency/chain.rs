@@ -1,4 +1,4 @@
-//! A working set whose lines are linked into one random cycle.
+//! Working set whose lines are linked into one random cycle.
 //!
 //! Never reads the clock, and never follows a pointer that it has not written or checked.
 
@@ -10,28 +10,27 @@ use assay_model::seed;
 use super::LatencyError;
 use crate::mapping::{Mapping, PageAdvice};
 
-/// Loads written out one after the other per step of the loop, so that the loop itself takes no time
-/// beside them.
+/// Loads per step of the loop, unrolled so that the loop itself takes negligible time.
 pub(super) const LOADS_PER_STEP: usize = 16;
 
-/// Start of the random sequence: the same chain for the same number of lines, run after run.
+/// Seed of the random sequence: the same chain for the same number of lines, in every run.
 const SEED: u64 = 0x5EED_0F0C_4A15;
 
-/// Walks that check a chain at the same time: several times as many as requests to memory that a core can wait for, because
-/// they end one by one.
+/// Walks that check a chain at the same time: several times the outstanding memory requests of a
+/// core, because they end one by one.
 const WALKS: usize = 64;
 
-/// Lines between two looks at whether anybody still wants the chain: some milliseconds.
+/// Lines between two checks of the cancel flag: some milliseconds.
 const LINES_PER_LOOK: usize = 1 << 15;
 
 fn is_cancelled(line: usize, cancel: &AtomicBool) -> bool {
     line.is_multiple_of(LINES_PER_LOOK) && cancel.load(Ordering::Relaxed)
 }
 
-/// What each line begins with: the address of the next line's link.
+/// First word of each line: the address of the next line's link.
 type Link = *const u8;
 
-/// The lines and the place where the next repetition goes on.
+/// Lines of the working set, and the position of the next repetition.
 #[derive(Debug)]
 pub(super) struct Chain {
     mapping: Mapping,
@@ -41,7 +40,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Maps the set without touching it; [`Chain::link`] must come before anything else.
+    /// Maps the set without touching it; [`Chain::link`] must be called before anything else.
     pub(super) fn map(
         bytes: usize,
         line_bytes: usize,
@@ -69,9 +68,9 @@ impl Chain {
         self.mapping.huge_bytes()
     }
 
-    /// Links all lines into one cycle by Sattolo's algorithm: a uniformly random one of all cyclic
-    /// permutations, made in place. Reference: S. Sattolo, Information Processing Letters 22 (1986).
-    /// Sets of gigabytes take seconds; one that was cancelled is linked, but not into one cycle.
+    /// Links all lines into one cycle by Sattolo's algorithm, in place: uniformly random among all
+    /// cyclic permutations. Reference: S. Sattolo, Information Processing Letters 22 (1986). Sets
+    /// of gigabytes take seconds; after cancellation the set is linked, but not into one cycle.
     pub(super) fn link(&mut self, cancel: &AtomicBool) {
         for line in 0..self.lines {
             self.set_link(line, self.line(line));
@@ -91,7 +90,7 @@ impl Chain {
         }
     }
 
-    /// Follows `steps` times [`LOADS_PER_STEP`] links and remembers where it stopped.
+    /// Follows `steps` times [`LOADS_PER_STEP`] links and stores the final position.
     #[inline(never)]
     pub(super) fn follow(&self, steps: usize) {
         let mut at: Link = self.cursor.load(Ordering::Relaxed);
@@ -105,9 +104,9 @@ impl Chain {
         self.cursor.store(at.cast_mut(), Ordering::Relaxed);
     }
 
-    /// Lines visited from the first until it comes back: all of them, exactly when the links form one
-    /// cycle. An error, with the lines visited so far, when a link leads to no line or the first does
-    /// not come up again in as many steps as there are lines.
+    /// Returns the number of lines visited before the chain returns to the first: all of them if
+    /// and only if the links form one cycle. An error, with the lines visited so far, if a link
+    /// leads to no line or the first line is not reached again in as many steps as there are lines.
     pub(super) fn lines_before_return(&self, cancel: &AtomicBool) -> Result<usize, usize> {
         if self.is_one_cycle(cancel) {
             return Ok(self.lines);
@@ -125,9 +124,10 @@ impl Chain {
         Err(self.lines)
     }
 
-    /// Whether the links form one cycle of all lines. Several walks find out in a fraction of the time of one, since memory
-    /// answers many requests in the time of one: each leads from a mark to the next that it meets, and they are one cycle
-    /// when the marks are, and when the walks together have as many steps as there are lines. `false` also when cancelled.
+    /// Whether the links form one cycle of all lines. Several walks take a fraction of the time of
+    /// one, since memory serves many requests in parallel. Each walk leads from a mark to the next
+    /// mark that it meets. The lines are one cycle when the marks are, and when the walks together
+    /// have as many steps as there are lines. `false` also when cancelled.
     fn is_one_cycle(&self, cancel: &AtomicBool) -> bool {
         let between = self.lines.div_ceil(WALKS).next_power_of_two();
         let marks = self.lines.div_ceil(between);
@@ -135,7 +135,7 @@ impl Chain {
             (0..marks).map(|mark| (mark, mark * between)).collect();
         let mut next_marks = vec![0; marks];
         let mut steps = 0;
-        // Walks that meet no mark go round for ever.
+        // Walks that meet no mark never end.
         while !walks.is_empty() && steps <= self.lines {
             if is_cancelled(steps / WALKS, cancel) {
                 return false;
@@ -161,7 +161,7 @@ impl Chain {
         steps == self.lines && before_return == Some(marks)
     }
 
-    /// Where the link of a line leads; `None` to no line.
+    /// Returns the line that the link of `line` leads to; `None` if it leads to no line.
     fn next(&self, line: usize) -> Option<usize> {
         let offset = (self.link_of(line) as usize).wrapping_sub(self.line(0) as usize);
         let next = offset / self.line_bytes;
@@ -176,11 +176,11 @@ impl Chain {
 
     fn link_of(&self, line: usize) -> Link {
         // SAFETY: each line begins with an aligned link; all bit patterns are pointers that may be
-        // looked at, if not followed.
+        // read, if not followed.
         unsafe { *self.line(line).cast::<Link>() }
     }
 
-    /// Makes the first line point to itself, as a fault would.
+    /// Makes the first line point to itself, to simulate a fault.
     #[cfg(test)]
     pub(super) fn shorten(&mut self) {
         self.set_link(0, self.line(0));
@@ -192,7 +192,8 @@ impl Chain {
     }
 }
 
-/// A small, good enough random sequence. Reference: Steele, Lea and Flood, OOPSLA 2014.
+/// Random sequence of sufficient quality for the chain. Reference: Steele, Lea and Flood, OOPSLA
+/// 2014.
 struct SplitMix64(u64);
 
 impl SplitMix64 {
@@ -201,7 +202,7 @@ impl SplitMix64 {
         seed::mix(self.0)
     }
 
-    /// A number below `bound`; its bias of `bound`/2⁶⁴ is of no account here.
+    /// Returns a number below `bound`; its bias of `bound`/2⁶⁴ is negligible here.
     fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.next()) * bound as u128) >> 64) as usize
     }
@@ -242,7 +243,7 @@ mod tests {
             strides
                 .insert((chain.link_of(line) as usize).wrapping_sub(chain.line(line) as usize));
         }
-        // Two random lines differ in one of some 8000 ways, so few differences come up twice.
+        // Two random lines have one of some 8000 differences, so few differences occur twice.
         assert!(strides.len() > lines / 2, "{}", strides.len());
     }
 
@@ -255,12 +256,12 @@ mod tests {
             chain.follow(1);
             seen.insert(cursor());
         }
-        // 16 and 1000 have the common divisor 8, so every eighth place is a stop.
+        // 16 and 1000 have the common divisor 8, so the repetitions stop at every eighth line.
         assert_eq!(seen.len(), 125);
         assert_eq!(cursor(), chain.line(0) as usize);
     }
 
-    /// Each line is visited once all the same: two links that change places cut a cycle in two.
+    /// Cuts the cycle in two by exchanging two links; each line is still visited once.
     #[test]
     fn two_cycles_are_found() {
         for (lines, a, b) in [(2, 0, 1), (3, 1, 2), (65, 0, 64), (1000, 10, 700), (4097, 5, 6)]

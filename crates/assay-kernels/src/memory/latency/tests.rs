@@ -1,4 +1,4 @@
-//! Latency prepares what was requested, checks its chain, and refuses what cannot be.
+//! Preparation of latency measurements, verification of the chain, and rejected configurations.
 
 use super::*;
 use crate::pin;
@@ -48,7 +48,7 @@ fn what_cannot_be_had_is_an_error() {
     assert!(matches!(Latency::prepare(&nowhere, &NEVER), Err(LatencyError::StartThread(_))));
 }
 
-/// Sets of gigabytes take seconds to be linked and checked, which nobody waits for who wants to stop.
+/// Linking and checking sets of gigabytes takes seconds, so cancellation must end both early.
 #[test]
 fn what_nobody_wants_is_not_prepared() {
     let cancelled = Latency::prepare(&config(8 << 20, 64), &AtomicBool::new(true));

@@ -1,6 +1,6 @@
-//! The three arrays, where they lie, and how they are divided between the members of a team.
+//! Placement of the three STREAM arrays, and their division between the members of a team.
 //!
-//! Never writes an element: whoever owns a part touches it first.
+//! Never writes an element: the owner of a part touches it first.
 
 use std::io;
 use std::ops::Range;
@@ -13,14 +13,14 @@ pub(super) const LINE: usize = 8;
 /// Elements in a page of 4 KiB.
 pub(super) const PAGE: usize = 512;
 
-/// How much further into its pages each array starts than the one before: one page and 21 lines.
-/// Arrays whose equal elements share the low address bits fight for the same cache sets, way
-/// predictor entries and memory banks. Measured on Zen 4 (a guest of KVM), one core, arrays of 256 MiB
-/// in huge pages, Triad with plain walks: 25 GB/s without this, 28 with 33 lines, 29 with 43, 37 with
-/// 10, and 40 with this, the best of ten offsets tried.
+/// Additional offset of each array within its pages, relative to the one before: one page and 21
+/// lines. Arrays whose equal elements share the low address bits compete for the same cache sets,
+/// way predictor entries and memory banks. Measured on Zen 4 (a guest of KVM), one core, arrays of
+/// 256 MiB in huge pages, Triad with plain walks: 25 GB/s without this, 28 with 33 lines, 29 with
+/// 43, 37 with 10, and 40 with this, the best of ten offsets tried.
 const STAGGER: usize = PAGE + 21 * LINE;
 
-/// A member's share of an array is a whole number of pages once it has this many of them.
+/// Minimum number of pages in a member's share for it to be rounded to whole pages.
 const PAGES_TO_ROUND: usize = 64;
 
 /// Storage of the arrays a, b and c.
@@ -31,18 +31,18 @@ pub(super) struct Arrays {
     elements: usize,
 }
 
-/// One member's part of each array; the three are equally long and start at a cache line.
+/// Part of each array that one member owns; the three are equally long and start at a cache line.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub a: &'a mut [f64],
     pub b: &'a mut [f64],
     pub c: &'a mut [f64],
-    /// Index in the whole array of this part's first element.
+    /// Index of this part's first element in the whole array.
     pub first: usize,
 }
 
 impl Part<'_> {
-    /// The nth of `count` parts of itself, which are as long as those of [`divide`].
+    /// Returns window `nth` of `count` windows of this part, divided as by [`divide`].
     pub(super) fn window(self, nth: usize, count: usize) -> Self {
         let range = divide(self.a.len(), count).swap_remove(nth);
         Self {
@@ -76,7 +76,7 @@ impl Arrays {
         self.elements * size_of::<f64>()
     }
 
-    /// Elements that these members own of each array.
+    /// Returns the number of elements of each array that these members own.
     pub(super) fn elements_of(&self, members: Range<usize>) -> usize {
         self.ranges[members].iter().map(ExactSizeIterator::len).sum()
     }
@@ -85,7 +85,7 @@ impl Arrays {
         self.mappings.iter().map(Mapping::huge_bytes).sum()
     }
 
-    /// The parts of all members, in their order.
+    /// Returns the parts of all members, in their order.
     pub(super) fn parts(&mut self) -> Vec<Part<'_>> {
         let mut array = 0;
         let [mut a, mut b, mut c] = self.mappings.each_mut().map(|mapping| {
@@ -108,8 +108,8 @@ fn cut_front<'a>(rest: &mut &'a mut [f64], len: usize) -> &'a mut [f64] {
 }
 
 /// Divides `elements` into `members` consecutive ranges that start at whole cache lines (at whole
-/// pages when the ranges are long) and differ by at most one such unit. None is empty when there is a
-/// line for each; the last also takes what is left of an unfinished line.
+/// pages when the ranges are long) and differ by at most one such unit. None is empty when there is
+/// a line for each; the last includes an incomplete line.
 fn divide(elements: usize, members: usize) -> Vec<Range<usize>> {
     let long = elements / members >= PAGES_TO_ROUND * PAGE;
     let unit = if long { PAGE } else { LINE };

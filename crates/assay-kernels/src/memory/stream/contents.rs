@@ -1,32 +1,32 @@
-//! What the arrays must hold after any sequence of operations.
+//! Expected contents of the STREAM arrays after any sequence of operations.
 //!
-//! Every element starts as a small power of two `s(i)` chosen by a hash of its index (times 1 in `a`,
-//! 2 in `b`, 0 in `c`), so that a line copied to the wrong place is found, which equal elements would
-//! hide. All operations are linear and act on every index alike, so each array is at any time
-//! `x[i] = uniform + patterned·s(i)`, and two numbers per array follow STREAM's own scalar recurrence.
-//! Never looks at how a kernel works.
+//! Every element starts as a small power of two `s(i)` chosen by a hash of its index (times 1 in
+//! `a`, 2 in `b`, 0 in `c`). So a line copied to the wrong place is detected, which equal elements
+//! would hide. All operations are linear and act on every index alike, so each array is at any time
+//! `x[i] = uniform + patterned·s(i)`. The two numbers per array follow STREAM's own scalar
+//! recurrence. Independent of the implementation of the kernels.
 
 use super::arrays::Part;
 use super::error::StreamError;
 use super::operation::Operation;
 use super::pass::{SCALAR, WRITTEN};
 
-/// Beyond these the values are renewed before they overflow or fade: unusual orders of operations
-/// make them grow or shrink by a constant factor each time.
+/// Range of values. Values outside it are renewed before they overflow or underflow: unusual orders
+/// of operations make them grow or shrink by a constant factor each time.
 const EXTREMES: std::ops::Range<f64> = 1e-100..1e100;
 /// Half a unit in the last place of 1: the relative error of one rounding.
 const ROUNDING: f64 = f64::EPSILON / 2.0;
-/// Elements between two looks at whether all of them were right.
+/// Elements of a block whose checks are combined before the first branch.
 const CHECKED_TOGETHER: usize = 512;
 
-/// The two coefficients of an array.
+/// Coefficients of an array.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Coefficients {
     uniform: f64,
     patterned: f64,
 }
 
-/// The coefficients of all three arrays, and how many operations they have gone through.
+/// Coefficients of all three arrays, and the number of operations applied to them.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Expected {
     a: Coefficients,
@@ -35,7 +35,7 @@ pub(super) struct Expected {
     operations: u64,
 }
 
-/// What the sum over a part depends on beside the coefficients; the same for ever.
+/// Constants of a part that its sum depends on, in addition to the coefficients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct PatternSum {
     elements: usize,
@@ -49,7 +49,7 @@ impl Expected {
         Self { a: patterned(1.0), b: patterned(2.0), c: patterned(0.0), operations: 0 }
     }
 
-    /// Follows one operation.
+    /// Updates the expected contents for one operation.
     pub(super) fn apply(&mut self, operation: Operation) {
         let Self { a, b, c, .. } = *self;
         match operation {
@@ -63,7 +63,7 @@ impl Expected {
         self.operations += 1;
     }
 
-    /// Whether the values have come near the ends of what an `f64` can hold.
+    /// Whether values have come near the limits of an `f64`.
     pub(super) fn is_extreme(&self) -> bool {
         [self.a, self.b, self.c]
             .iter()
@@ -71,7 +71,7 @@ impl Expected {
             .any(|value| value != 0.0 && !EXTREMES.contains(&value))
     }
 
-    /// Writes the present values into a part.
+    /// Writes the current values into a part.
     pub(super) fn write(&self, part: &mut Part<'_>) -> PatternSum {
         let arrays = [(self.a, &mut *part.a), (self.b, &mut *part.b), (self.c, &mut *part.c)];
         for (coefficients, elements) in arrays {
@@ -85,7 +85,7 @@ impl Expected {
         PatternSum { elements, sum: indices.map(|index| 1 << pattern(index)).sum() }
     }
 
-    /// Compares a part with the present values; the first difference is the error.
+    /// Compares a part with the current values; the first difference is the error.
     pub(super) fn check_part(&self, part: &Part<'_>) -> Result<(), StreamError> {
         let arrays =
             [('a', self.a, &*part.a), ('b', self.b, &*part.b), ('c', self.c, &*part.c)];
@@ -99,12 +99,12 @@ impl Expected {
             for (first, block) in
                 (part.first..).step_by(CHECKED_TOGETHER).zip(elements.chunks(CHECKED_TOGETHER))
             {
-                // No branch for every element, so that the compiler may compare several at once.
-                let of_block = || (first..).zip(block);
-                if of_block().fold(true, |so_far, element| so_far & is_right(element)) {
+                // No branch for every element, so that the compiler may vectorise the comparison.
+                let elements_of_block = || (first..).zip(block);
+                if elements_of_block().fold(true, |so_far, element| so_far & is_right(element)) {
                     continue;
                 }
-                let (index, &found) = of_block()
+                let (index, &found) = elements_of_block()
                     .find(|element| !is_right(*element))
                     .expect("one of the block is wrong");
                 let expected = values[pattern(index)];
@@ -114,9 +114,9 @@ impl Expected {
         Ok(())
     }
 
-    /// Compares a member's sum over its part of `a` with `Σ (uniform + patterned·s(i))`. Any order of
-    /// summing n positive values errs by at most n roundings; that is still less than one cache line's
-    /// share of the sum for parts up to 10⁸ elements.
+    /// Compares a member's sum over its part of `a` with `Σ (uniform + patterned·s(i))`. Any order
+    /// of summing n positive values errs by at most n roundings; that is still less than one cache
+    /// line's share of the sum for parts up to 10⁸ elements.
     pub(super) fn check_sum(
         &self,
         thread: usize,
@@ -133,8 +133,9 @@ impl Expected {
         }
     }
 
-    /// Relative difference that rounding alone can explain. No operation subtracts, so relative errors
-    /// only add up: at most two roundings per operation on either side, and two to evaluate a value.
+    /// Returns the relative difference that rounding alone can explain. No operation subtracts, so
+    /// relative errors only add up: at most two roundings per operation on either side, and two to
+    /// evaluate a value.
     fn tolerance(&self) -> f64 {
         (4 * self.operations + 2) as f64 * ROUNDING
     }
@@ -148,20 +149,20 @@ impl Coefficients {
         }
     }
 
-    /// The values of elements whose pattern is 0, 1, 2 and 3.
+    /// Returns the values of elements whose pattern is 0, 1, 2 and 3.
     fn values(self) -> [f64; 4] {
         [1.0, 2.0, 4.0, 8.0].map(|scale| self.uniform + self.patterned * scale)
     }
 }
 
-/// Which of the powers of two 2⁰…2³ an element carries: the top bits of a multiplicative hash
-/// (Knuth's, with 2⁶⁴ over the golden ratio), which differ between neighbouring lines.
+/// Returns the exponent (0 to 3) of an element's power of two: the top bits of a multiplicative
+/// hash (Knuth's, with 2⁶⁴ over the golden ratio), which differ between neighbouring lines.
 #[inline]
 fn pattern(index: usize) -> usize {
     ((index as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 62) as usize
 }
 
-/// False also when either is not a number.
+/// Whether both differ by at most `bound`; false also when either is NaN.
 #[inline]
 fn agree(found: f64, expected: f64, bound: f64) -> bool {
     (found - expected).abs() <= bound

@@ -1,11 +1,11 @@
-//! What can go wrong with STREAM, each with the values that explain it.
+//! Errors of the STREAM benchmark, with the values that explain them.
 
 use std::io;
 
 use super::operation::Operation;
 use crate::mapping::MapError;
 
-/// A STREAM measurement could not be prepared, or its result is wrong.
+/// Error of preparing a STREAM measurement, or of its result.
 #[derive(Debug, thiserror::Error)]
 pub enum StreamError {
     /// The pinned threads could not be started.
@@ -14,7 +14,7 @@ pub enum StreamError {
     /// The memory of an array could not be mapped.
     #[error("cannot get the memory of an array")]
     MapArray(#[source] MapError),
-    /// The user wants to stop.
+    /// The caller cancelled the preparation or the kernel selection.
     #[error("the choice of a kernel was cancelled")]
     Cancelled,
     /// There is less than one cache line of each array per thread.
@@ -22,39 +22,39 @@ pub enum StreamError {
         "cannot divide an array of {bytes_per_array} B between {threads} threads: each needs 64 B"
     )]
     DivideArray {
-        /// Size requested.
+        /// Requested size.
         bytes_per_array: usize,
-        /// Threads that should share it.
+        /// Number of threads that share it.
         threads: usize,
     },
-    /// No kernel of this name serves this operation on this CPU.
+    /// No kernel of this name supports this operation on this CPU.
     #[error("no kernel `{name}` for {} runs on this CPU", operation.name())]
     FindKernel {
-        /// Name requested.
+        /// Requested name.
         name: String,
-        /// Operation it should do.
+        /// Requested operation.
         operation: Operation,
     },
-    /// An element does not hold what the operations must have left there.
+    /// An element differs from its expected value.
     #[error("wrong contents: {array}[{index}] is {found:e}, expected {expected:e}")]
     WrongContents {
         /// `a`, `b` or `c`.
         array: char,
         /// Element of the array, from 0.
         index: usize,
-        /// Value it must hold.
+        /// Expected value.
         expected: f64,
-        /// Value it holds.
+        /// Actual value.
         found: f64,
     },
-    /// A thread's read pass did not give the sum of what it must have read.
+    /// A thread's read pass returned a wrong sum.
     #[error("wrong sum: thread {thread} read {found:e}, expected {expected:e}")]
     WrongSum {
         /// Member of the team.
         thread: usize,
-        /// Sum of the values that must be there.
+        /// Expected sum.
         expected: f64,
-        /// Sum the kernel returned.
+        /// Sum that the kernel returned.
         found: f64,
     },
 }

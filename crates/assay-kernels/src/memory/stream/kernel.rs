@@ -1,12 +1,12 @@
-//! The table of kernels: one row per instruction set, kind of store, number of walks and prefetch, and
-//! which of them this CPU can run. Never runs one.
+//! Table of STREAM kernels: one row per instruction set, kind of store, number of walks and
+//! prefetch, with a check whether this CPU can run it. Never runs a kernel.
 
 use super::arrays::Part;
 use super::error::StreamError;
 use super::operation::Operation;
 use super::pass::{Style, pass};
 
-/// What is known about a kernel without running it.
+/// Properties of a kernel that are available without running it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KernelInfo {
     /// Unique name: the instruction set, `-nt` for non-temporal stores, `-2walks` to `-8walks` for
@@ -14,32 +14,33 @@ pub struct KernelInfo {
     pub name: &'static str,
     /// Instruction set: `avx512`, `avx2`, `sse2`, `neon` or `portable`.
     pub isa: &'static str,
-    /// Stores go past the caches, so no line is read before it is overwritten.
+    /// Whether stores bypass the caches, so that no line is read before it is overwritten.
     pub non_temporal: bool,
     /// Sections of a thread's part that are walked through in turns: 1, 2, 4 or 8.
     pub walks: usize,
-    /// Asks for lines before they are loaded.
+    /// Whether lines are prefetched before they are loaded.
     pub prefetch: bool,
 }
 
 impl KernelInfo {
-    /// Whether two kernels differ in the instruction set alone.
+    /// Whether two kernels differ at most in the instruction set.
     pub(super) fn has_style_of(&self, other: &Self) -> bool {
         let style = |info: &Self| (info.non_temporal, info.walks, info.prefetch);
         style(self) == style(other)
     }
 }
 
-/// A row: the description, the test whether this CPU has what it needs, and the code.
+/// Row of the table: the description, the check whether this CPU has the instruction set, and the
+/// code.
 pub(super) struct Kernel {
     pub info: KernelInfo,
     is_runnable: fn() -> bool,
-    /// Safe to call only when the CPU has the row's instruction set.
+    /// Code of a pass; safe to call only when the CPU has the row's instruction set.
     pub pass: unsafe fn(Operation, &mut Part<'_>) -> f64,
 }
 
-/// A function for each style, with the instruction set's feature: the pass that is inlined into it may
-/// use the feature then.
+/// Defines a function for each style, with the instruction set's feature, which the pass that is
+/// inlined into it may then use.
 macro_rules! featured_pass {
     ($function:ident, $vector:ty, $(#[$feature:meta])?) => {
         $(#[$feature])?
@@ -53,13 +54,13 @@ macro_rules! featured_pass {
         ) -> f64 {
             let style =
                 Style { non_temporal: NON_TEMPORAL, walks: WALKS, prefetch: PREFETCH };
-            // SAFETY: whoever calls this has made sure of the instruction set.
+            // SAFETY: the caller has ensured that the CPU has the instruction set.
             unsafe { pass::<$vector>(operation, part, style) }
         }
     };
 }
 
-/// One row.
+/// Defines one row.
 macro_rules! row {
     ($isa:literal, $function:ident, $is_runnable:expr,
      $suffix:literal, $non_temporal:literal, $walks:literal, $prefetch:literal) => {
@@ -77,7 +78,7 @@ macro_rules! row {
     };
 }
 
-/// All rows of one instruction set.
+/// Defines all rows of one instruction set.
 macro_rules! rows {
     ($isa:literal, $function:ident, $is_runnable:expr) => {
         &[
@@ -103,7 +104,7 @@ macro_rules! rows {
 
 featured_pass!(portable, f64,);
 
-/// All kernels of this architecture, the widest first.
+/// Kernels of this architecture, the widest first.
 static KERNELS: &[&[Kernel]] = &[
     #[cfg(target_arch = "x86_64")]
     x86_64::AVX512,
@@ -145,8 +146,8 @@ mod aarch64 {
         rows!("neon", neon, || std::arch::is_aarch64_feature_detected!("neon"));
 }
 
-/// The kernels for this operation that this CPU can run, the widest first. A read pass stores nothing,
-/// so the non-temporal rows would only repeat the others.
+/// Returns the kernels for this operation that this CPU can run, the widest first. A read pass
+/// stores nothing, so the non-temporal rows would only repeat the others.
 pub(super) fn runnable(operation: Operation) -> impl Iterator<Item = &'static Kernel> {
     KERNELS
         .iter()
@@ -156,7 +157,7 @@ pub(super) fn runnable(operation: Operation) -> impl Iterator<Item = &'static Ke
         .filter(|kernel| (kernel.is_runnable)())
 }
 
-/// The kernel of this name, if it serves the operation on this CPU.
+/// Returns the kernel of this name, if it supports the operation on this CPU.
 pub(super) fn find(operation: Operation, name: &str) -> Result<&'static Kernel, StreamError> {
     runnable(operation)
         .find(|kernel| kernel.info.name == name)

@@ -1,6 +1,6 @@
-//! The operations of STREAM and the two one-way ones beside them: names and counted arrays, no code.
+//! STREAM operations and two additional ones, read and write: names and counted arrays, no code.
 
-/// What a pass does with the arrays.
+/// Operation of a pass on the arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// `c = a`
@@ -11,7 +11,7 @@ pub enum Operation {
     Add,
     /// `a = b + q·c`
     Triad,
-    /// The sum of `a`, which is checked.
+    /// Sum of `a`, which is checked.
     Read,
     /// `a = constant`
     Write,
@@ -22,7 +22,7 @@ impl Operation {
     pub const ALL: [Self; 6] =
         [Self::Copy, Self::Scale, Self::Add, Self::Triad, Self::Read, Self::Write];
 
-    /// The name in lower case.
+    /// Returns the name in lower case.
     pub fn name(self) -> &'static str {
         match self {
             Self::Copy => "copy",
@@ -34,7 +34,7 @@ impl Operation {
         }
     }
 
-    /// Arrays that STREAM counts as moved.
+    /// Returns the number of arrays that STREAM counts as moved.
     pub(super) fn arrays_counted(self) -> u64 {
         match self {
             Self::Copy | Self::Scale => 2,

@@ -1,5 +1,5 @@
-//! One pass over a part, written once for all operations, vector types, kinds of store, prefetches and
-//! numbers of walks.
+//! STREAM pass over a part, written once for all operations, vector types, kinds of store,
+//! prefetches and numbers of walks.
 //!
 //! Everything here is inlined into the few functions of `kernel` that carry a CPU feature, and is
 //! specialised there. Never reads the clock.
@@ -8,38 +8,38 @@ use super::arrays::{LINE, PAGE, Part};
 use super::operation::Operation;
 use super::vector::Vector;
 
-/// The scalar `q` of Scale and Triad: √2 − 1 solves 2q + q² = 1, so STREAM's usual sequence of
-/// operations leaves the values where they were, however often it is repeated.
+/// Scalar `q` of Scale and Triad: √2 − 1 solves 2q + q² = 1, so STREAM's usual sequence of
+/// operations restores the values after any number of repetitions.
 pub(super) const SCALAR: f64 = std::f64::consts::SQRT_2 - 1.0;
-/// The value that [`Operation::Write`] writes.
+/// Value that [`StreamOperation::Write`] writes.
 pub(super) const WRITTEN: f64 = 3.0;
 
-/// Vectors handled together: all loads first, then all stores, so that reads and writes come in
+/// Vectors processed together: all loads first, then all stores, so that reads and writes come in
 /// groups.
 const BLOCK: usize = 4;
-/// How far ahead of the loads a kernel that prefetches asks for lines, in elements. With two walks,
-/// 256 bytes was best or close to it for all operations on Zen 4 (256 B to 2 KiB tried).
+/// Prefetch distance ahead of the loads, in elements. With two walks, 256 bytes was best or close
+/// to it for all operations on Zen 4 (256 B to 2 KiB tried).
 const AHEAD: usize = 4 * LINE;
-/// How many elements more than a whole number of pages are between two walks, for the same reason as
-/// `arrays::STAGGER`. On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
+/// Elements between two walks in addition to whole pages, for the same reason as `arrays::STAGGER`.
+/// On Zen 4, 5 KiB was at or near the best of 0 to 5 KiB; differences were small.
 const WALK_STAGGER: usize = 640;
-/// The most walks a kernel makes.
+/// Maximum number of walks of a kernel.
 const MAXIMUM_WALKS: usize = 8;
 
-/// How a kernel walks through a part and stores. Always a constant where a pass is inlined.
+/// Access pattern of a kernel: stores, prefetches and walks. Always a constant in an inlined pass.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Style {
-    /// Store past the caches.
+    /// Whether stores bypass the caches.
     pub non_temporal: bool,
-    /// Ask for lines before they are loaded.
+    /// Whether lines are prefetched before they are loaded.
     pub prefetch: bool,
-    /// Sections of the part that are walked through in turns, a block each: more pages and more banks
-    /// are at work at any time, and the hardware prefetchers follow more streams. At most
+    /// Sections of the part that are walked through in turns, a block each: more pages and more
+    /// banks are active at any time, and the hardware prefetchers follow more streams. At most
     /// [`MAXIMUM_WALKS`].
     pub walks: usize,
 }
 
-/// The arrays of one operation: `target = f(x, y)`.
+/// Arrays of one operation: `target = f(x, y)`.
 struct Streams {
     target: *mut f64,
     x: *const f64,
@@ -47,7 +47,7 @@ struct Streams {
     len: usize,
 }
 
-/// Performs `operation` on a part and returns the sum of what [`Operation::Read`] read, else 0.
+/// Performs `operation` on a part; returns the sum for [`StreamOperation::Read`], else 0.
 ///
 /// # Safety
 /// The CPU must have the instructions of `V`.
@@ -82,10 +82,11 @@ pub(super) unsafe fn pass<V: Vector>(
     0.0
 }
 
-/// `target[i] = f(x[i], y[i])` for all elements.
+/// Computes `target[i] = f(x[i], y[i])` for all elements.
 ///
 /// # Safety
-/// As for [`pass`]; all pointers valid for `len` elements and aligned to a cache line.
+/// The same as for [`pass`]; all pointers must be valid for `len` elements and aligned to a cache
+/// line.
 #[inline(always)]
 unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: Style) {
     let walks = Walks::new::<V>(streams.len, style);
@@ -100,8 +101,8 @@ unsafe fn store_all<V: Vector>(operation: Operation, streams: &Streams, style: S
                     prefetch_sources::<V>(operation, streams, at, style);
                     store_block(first, streams, at, style);
                 } else {
-                    // Loads of two walks, then their prefetches, then their stores: on Zen 4 Triad gains
-                    // 3 % by it. Four would need more registers than AVX2 has.
+                    // Loads of two walks, then their prefetches, then their stores: Triad gains 3 %
+                    // on Zen 4. Four would need more registers than AVX2 has.
                     let second_at = at + walks.distance;
                     let second = load_block::<V>(operation, streams, second_at);
                     prefetch_sources::<V>(operation, streams, at, style);
@@ -135,8 +136,8 @@ unsafe fn load_block<V: Vector>(
     at: usize,
 ) -> (V, V, V, V) {
     let Streams { x, y, .. } = *streams;
-    // SAFETY: the block is within the part. A tuple and no array, which the compiler would copy to
-    // and fro on the stack.
+    // SAFETY: the block is within the part. A tuple instead of an array, which the compiler would
+    // copy to the stack and back.
     unsafe {
         let load = |k: usize| (x.add(at + k * V::LANES), y.add(at + k * V::LANES));
         (
@@ -149,7 +150,7 @@ unsafe fn load_block<V: Vector>(
 }
 
 /// # Safety
-/// As for [`load_block`].
+/// The same as for [`load_block`].
 #[inline(always)]
 unsafe fn store_block<V: Vector>(
     (v0, v1, v2, v3): (V, V, V, V),
@@ -189,18 +190,18 @@ unsafe fn prefetch_sources<V: Vector>(
 }
 
 /// # Safety
-/// As for [`Vector::store`].
+/// The same as for [`Vector::store`].
 #[inline(always)]
 unsafe fn store<V: Vector>(value: V, to: *mut f64, style: Style) {
     // SAFETY: the caller vouches for pointer and CPU.
     unsafe { if style.non_temporal { value.stream(to) } else { value.store(to) } }
 }
 
-/// The sum of `x` over all elements, in several independent sums so that additions never wait for
-/// each other.
+/// Returns the sum of `x` over all elements, in several independent sums so that additions never
+/// wait for each other.
 ///
 /// # Safety
-/// As for [`store_all`].
+/// The same as for [`store_all`].
 #[inline(always)]
 unsafe fn sum_all<V: Vector>(streams: &Streams, style: Style) -> f64 {
     let x = streams.x;
@@ -237,7 +238,7 @@ unsafe fn add_block<V: Vector>(sums: &mut [V; BLOCK], x: *const f64, at: usize) 
     }
 }
 
-/// Asks for the lines that lie [`AHEAD`] of a block.
+/// Prefetches the lines [`PREFETCH_ELEMENTS`] ahead of a block.
 ///
 /// # Safety
 /// The CPU must have the instructions of `V`.
@@ -253,8 +254,8 @@ unsafe fn prefetch_block<V: Vector>(from: *const f64, at: usize) {
 /// The pointers must be valid for one vector and aligned to its size.
 #[inline(always)]
 unsafe fn vector_value<V: Vector>(operation: Operation, (x, y): (*const f64, *const f64)) -> V {
-    // SAFETY: the caller vouches for pointers and CPU. Loads that an operation has no use for are
-    // left out.
+    // SAFETY: the caller vouches for pointers and CPU. Loads that an operation does not need are
+    // omitted.
     unsafe {
         match operation {
             Operation::Copy | Operation::Read => V::load(x),
@@ -277,8 +278,8 @@ fn value(operation: Operation, x: f64, y: f64, q: f64) -> f64 {
     }
 }
 
-/// Where the walks go: each through `common` elements, a `distance` from the one before. What they
-/// leave is done after them, one element at a time.
+/// Ranges of the walks: each through `common` elements, a `distance` from the one before. The
+/// remaining elements are processed after them, one at a time.
 struct Walks {
     count: usize,
     distance: usize,
@@ -289,7 +290,7 @@ impl Walks {
     #[inline(always)]
     fn new<V: Vector>(len: usize, style: Style) -> Self {
         let count = style.walks.clamp(1, MAXIMUM_WALKS);
-        // The staggers are taken from the last walk; a part too short for them is left to `rest`.
+        // The last walk is shortened by the staggers; a part too short for them is left to `rest`.
         let staggers = (count - 1) * WALK_STAGGER;
         let distance = match count {
             1 => len,
@@ -300,7 +301,7 @@ impl Walks {
         Self { count, distance, common: distance.min(last) / block * block }
     }
 
-    /// The indices that no walk reaches.
+    /// Returns the indices that no walk reaches.
     #[inline(always)]
     fn rest(&self, len: usize) -> impl Iterator<Item = usize> {
         let Self { count, distance, common } = *self;

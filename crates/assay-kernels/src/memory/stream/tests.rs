@@ -1,4 +1,4 @@
-//! Every kernel does what it says on awkward sizes, and wrong contents never pass.
+//! STREAM kernels on awkward sizes, and detection of wrong contents.
 
 use std::sync::atomic::AtomicBool;
 
@@ -18,7 +18,8 @@ fn prepare(elements: usize, threads: usize) -> Stream {
     Stream::prepare(&config, &NEVER, &mut |_| {}).unwrap()
 }
 
-/// Sizes around every border: a line, a block, a page, two and eight walks, parts rounded to pages.
+/// Sizes around every boundary: a line, a block, a page, two and eight walks, parts rounded to
+/// pages.
 const SIZES: [(usize, usize); 11] = [
     (8, 1),
     (31, 1),
@@ -39,7 +40,7 @@ fn every_kernel_leaves_what_its_formula_says() {
         let mut stream = prepare(elements, threads);
         for operation in Operation::ALL {
             for info in Stream::kernels(operation) {
-                // Values that this kernel alone can bring about: the others ran before the refill.
+                // Values that only this kernel can produce: the others ran before the refill.
                 stream.fill();
                 for operation in [Operation::Copy, Operation::Add, operation, operation] {
                     let kernel = find_or_first(operation, info);
@@ -157,7 +158,7 @@ fn kernels_are_found_by_name_for_what_they_can_do() {
         assert!(names.contains(&"portable"));
         let best = stream.pick_best(operation, 0.01, &NEVER).unwrap();
         assert!(names.contains(&best.name));
-        // What choosing left is none of a measurement's contents.
+        // Kernel selection must not affect the contents of a measurement.
         stream.repetition(operation, best.name).unwrap();
         assert!(operation != Operation::Read || !best.non_temporal);
     }
@@ -191,7 +192,7 @@ fn what_cannot_be_had_is_an_error() {
     assert!(matches!(prepare(cpus, 1 << 60), Err(StreamError::MapArray(_))));
 }
 
-/// To touch arrays of gigabytes takes seconds, which nobody waits for who wants to stop.
+/// Touching arrays of gigabytes takes seconds, so cancellation must end it early.
 #[test]
 fn what_nobody_wants_is_not_prepared() {
     let config = StreamConfig {

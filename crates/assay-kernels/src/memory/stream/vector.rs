@@ -1,4 +1,4 @@
-//! What a pass needs of a vector of `f64`, for each instruction set.
+//! Vector operations of a STREAM pass on `f64`, for each instruction set.
 //!
 //! Every method must be inlined into a function that carries the instruction set's feature; the
 //! methods carry none themselves, because a trait cannot.
@@ -9,10 +9,10 @@ pub(super) mod portable;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod x86_64;
 
-/// A vector of [`Vector::LANES`] numbers.
+/// Vector of [`Vector::LANES`] numbers.
 ///
 /// # Safety
-/// All methods demand that the CPU has the instruction set; those with a pointer demand that it is
+/// All methods require a CPU with the instruction set; methods with a pointer require that it is
 /// valid for one vector and aligned to the vector's size.
 pub(super) trait Vector: Copy {
     /// Numbers in a vector.
@@ -24,12 +24,13 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// See the trait.
     unsafe fn load(from: *const f64) -> Self;
-    /// An ordinary store.
+    /// Writes the vector with an ordinary store.
     ///
     /// # Safety
     /// See the trait.
     unsafe fn store(self, to: *mut f64);
-    /// A non-temporal store: it writes past the caches and reads no line first.
+    /// Writes the vector with a non-temporal store, which bypasses the caches and reads no line
+    /// first.
     ///
     /// # Safety
     /// See the trait.
@@ -40,7 +41,7 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// See the trait.
     unsafe fn multiply(self, other: Self) -> Self;
-    /// Asks for the line of this address, without a place in the outer caches. Never faults.
+    /// Prefetches the line of this address without allocating it in the outer caches. Never faults.
     ///
     /// # Safety
     /// The CPU must have the instruction set; the address may be any.
@@ -51,7 +52,7 @@ pub(super) trait Vector: Copy {
     /// See the trait.
     unsafe fn wait_for_streams();
 
-    /// The sum of the lanes.
+    /// Returns the sum of the lanes.
     ///
     /// # Safety
     /// See the trait.
@@ -64,6 +65,6 @@ pub(super) trait Vector: Copy {
     }
 }
 
-/// Room for the largest vector, of 64 bytes.
+/// Buffer for the largest vector, of 64 bytes.
 #[repr(align(64))]
 struct Lanes([f64; 8]);

@@ -1,4 +1,4 @@
-//! Round trips over lines within this process.
+//! Round trips over sockets within this process.
 
 use std::net::TcpListener;
 use std::thread;
@@ -29,7 +29,7 @@ fn far_ns() -> u64 {
     clock::now_ns() + 20_000_000_000
 }
 
-/// Runs `near` against an echo of messages of this size; returns what both counted.
+/// Runs `near` against an echo of messages of this size; returns the counts of both ends.
 fn against_echo(
     (near_line, far_line): (Line, Line),
     message_bytes: usize,
@@ -71,7 +71,7 @@ fn a_fixed_rate_charges_from_the_due_time() {
     assert!(measured.total_ns >= 19_000_000, "the last message was due after 19 ms");
 }
 
-/// More is due than any peer answers. This one keeps its time, and then it has gone.
+/// Sends at a rate that no peer can reach, to a peer that ends at its deadline.
 #[test]
 fn a_rate_beyond_reach_ends_with_its_time() {
     for (near, far) in [tcp_lines(), udp_lines()] {
@@ -107,7 +107,7 @@ fn who_waits_for_a_message_that_is_due_much_later_can_be_stopped() {
             thread::sleep(LOOK_EVERY * 2);
             cancel.store(true, Ordering::Relaxed);
         });
-        // The second is due in a year.
+        // The second message is due in a year.
         ping_at_rate(&near, 1, 3e-8, until).unwrap()
     });
     assert_eq!((measured.times_ns.len(), measured.overdue), (1, 0));
@@ -118,8 +118,8 @@ fn what_a_slow_peer_leaves_unanswered_is_late() {
     let (near, far) = udp_lines();
     thread::scope(|scope| {
         scope.spawn(|| {
-            // It answers every message after 5 ms, five times as slowly as they are due, and stops with
-            // the time; else everything would be answered, however late.
+            // It replies to every message after 5 ms, five times slower than they are due, and
+            // stops at the deadline; otherwise every message would get its reply, however late.
             let mut message = [0; 8];
             far.set_timeout(Some(LOOK_EVERY)).unwrap();
             let over_ns = clock::now_ns() + 200_000_000;
@@ -134,7 +134,7 @@ fn what_a_slow_peer_leaves_unanswered_is_late() {
         let all = measured.times_ns.len() as u64;
         let answered = all - measured.overdue;
         assert!(all + 5 >= 5 * answered && all <= 200, "{answered} of {all}");
-        // What became due in the last 10 ms is younger.
+        // Messages that became due in the last 10 ms have waited for less.
         let late = measured.times_ns.iter().filter(|ns| **ns >= 10_000_000).count() as u64;
         assert!(late + 10 >= measured.overdue, "{late} of {}", measured.overdue);
     });
@@ -147,12 +147,12 @@ fn a_silent_peer_ends_by_the_deadline_and_a_stopped_echo_at_once() {
         let until = until(clock::now_ns() + 60_000_000, 10);
         let measured = ping(&near, 1, Waiting::Sleep, until).unwrap();
         assert_eq!((measured.times_ns.len(), measured.lost), (0, 0));
-        // The message of that ping is still answered.
+        // The message of that ping still gets its reply.
         assert_eq!(echo(&far, 1, far_ns(), &AtomicBool::new(true)).unwrap(), 1);
     }
 }
 
-/// Each of its first messages is answered; then somebody wants it to end.
+/// Cancels after a few messages with replies.
 #[test]
 fn a_ping_that_is_cancelled_ends_before_its_time() {
     for lines in [tcp_lines, udp_lines] {
@@ -174,7 +174,7 @@ fn a_ping_that_is_cancelled_ends_before_its_time() {
     }
 }
 
-/// The far end answers five messages and hangs, long before the time is over.
+/// Stalls the far end after five replies, long before the deadline.
 #[test]
 fn a_peer_that_stalls_until_the_deadline_is_no_good_measurement() {
     for (lines, expected) in [

@@ -1,11 +1,11 @@
-//! The thread of a ping-pong, and the end of a receive that would sleep for ever.
+//! Thread of a ping-pong, and a watcher that ends a receive without a timeout.
 //!
-//! Two things beside the messages would be seen in a round trip over loopback, 1 to 3 % each (Zen 4,
-//! Linux 6.18). A receive with its own timeout sets a timer for every message and takes it back;
-//! a stream is therefore received from without one, and closed for reading by a watcher when its time
-//! is over: a sleeping receive then returns. And a system call of a process with several threads counts
-//! the users of its descriptor, up and down; the messages therefore go from a thread whose table of
-//! descriptors is its own and holds the socket alone.
+//! Two costs unrelated to the messages would increase a round trip over loopback, by 1 to 3 % each
+//! (Zen 4, Linux 6.18). First, a receive with a timeout sets and cancels a timer for every message.
+//! So a stream is received from without a timeout, and a watcher shuts it down for reading at the
+//! end: a sleeping receive then returns. Second, a system call of a process with several threads
+//! counts the users of its descriptor, up and down. So the messages are sent from a thread that has
+//! its own table of descriptors with only the socket.
 
 use std::ffi::{c_int, c_uint};
 use std::io;
@@ -19,17 +19,17 @@ use std::time::Duration;
 use super::super::progress::LOOK_EVERY;
 use crate::clock;
 
-/// When a receive has slept enough.
+/// Limits of the wait of a receive.
 pub(super) struct Bounds<'a> {
-    /// Reading of the clock after which nobody has to answer any more.
+    /// Deadline by the clock, after which no reply is expected.
     pub(super) deadline_ns: u64,
-    /// The same, told from outside.
+    /// Flag of the caller that ends it.
     pub(super) stop: &'a AtomicBool,
-    /// Longest wait for one answer; `None` = until the deadline.
+    /// Longest wait for one reply; `None` = until the deadline.
     pub(super) answer_timeout: Option<Duration>,
 }
 
-/// What the watched thread waits for: another value for every message, 0 while for none.
+/// Message that the watched thread waits for: a different value for every message, 0 for none.
 #[derive(Debug, Default)]
 pub(super) struct Beat(AtomicU64);
 
@@ -39,8 +39,8 @@ impl Beat {
     }
 }
 
-/// Runs `work` in a thread that has no descriptor but `socket`. Its receives from `stream` may sleep
-/// without a timeout; with `None` they look after themselves.
+/// Runs `work` in a thread that has no descriptor but `socket`. Its receives from `stream` may
+/// sleep without a timeout; with `None` their ends are not watched.
 ///
 /// # Errors
 /// When the thread cannot be started.
@@ -50,7 +50,8 @@ pub(super) fn watched<T: Send>(
     beat: &Beat,
     work: impl FnOnce() -> T + Send,
 ) -> io::Result<T> {
-    /// A receive that was shut returns at once; who has not by then hangs in a send that nobody takes.
+    /// Time after shutdown for reading until shutdown for writing: a receive returns at once, so a
+    /// thread that still runs then hangs in a send to a peer that does not read.
     const ENOUGH: Duration = Duration::from_millis(500);
     let watcher = thread::current();
     let finished = thread::scope(|scope| {
@@ -63,7 +64,7 @@ pub(super) fn watched<T: Send>(
         if let Some(stream) = stream {
             watch(bounds, beat, || worker.is_finished());
             if !worker.is_finished() {
-                // A connection that has gone already needs no end.
+                // A connection that is already closed needs no shutdown.
                 drop(stream.shutdown(Shutdown::Read));
                 let shut_ns = clock::now_ns();
                 while !worker.is_finished() {
@@ -79,8 +80,8 @@ pub(super) fn watched<T: Send>(
     Ok(finished?.unwrap_or_else(|cause| panic::resume_unwind(cause)))
 }
 
-/// Gives the calling thread a table of descriptors of its own with `socket` alone in it: what other
-/// threads close meanwhile is not kept open by it. A kernel before 5.9 refuses, which costs time only.
+/// Gives the calling thread its own table of descriptors with only `socket`, so that it keeps open
+/// no descriptor that other threads close. Fails on kernels before 5.9, which only costs time.
 fn keep_only(socket: RawFd) {
     /// `CLOSE_RANGE_UNSHARE` of the kernel.
     const UNSHARE: c_int = 1 << 1;
@@ -109,8 +110,8 @@ fn watch(bounds: &Bounds<'_>, beat: &Beat, is_done: impl Fn() -> bool) {
     }
 }
 
-/// The same message has been waited for since one look ago at least, so nothing that is just under
-/// way is cut off.
+/// Whether the wait has exceeded the bounds. The thread has waited for the same message since the
+/// last check at least, so no message that has just been sent is cut off.
 fn is_over(bounds: &Bounds<'_>, since_ns: u64, now_ns: u64) -> bool {
     let waited_ns = u128::from(now_ns.saturating_sub(since_ns));
     bounds.stop.load(Ordering::Relaxed)

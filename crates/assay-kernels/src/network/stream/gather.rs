@@ -1,10 +1,10 @@
-//! How much a receiver lets arrive before it is woken.
+//! Low-water mark of a TCP receiver: bytes that must arrive before it is woken.
 //!
-//! Waking a thread on another CPU costs the sender's softirq several microseconds: with a wake-up per
-//! segment, a fifth of the time of a sender over loopback went there. As a network card gathers
-//! packets for one interrupt, a fast stream is gathered for one wake-up; a slow one never waits. Marks
-//! above 256 KiB were not faster (up to 1 MiB, one and six streams, Zen 4), and at 100 Gbit/s so much
-//! arrives in 20 µs.
+//! Waking a thread on another CPU costs the sender's softirq several microseconds. With a wake-up
+//! per segment, they took a fifth of the time of a sender over loopback. As a network card
+//! coalesces packets into one interrupt, a fast stream is coalesced into fewer wake-ups; a slow one
+//! never waits. Marks above 256 KiB were not faster (up to 1 MiB, one and six streams, Zen 4), and
+//! at 100 Gbit/s 256 KiB arrive in 20 µs.
 
 use std::io;
 use std::net::TcpStream;
@@ -13,16 +13,17 @@ use super::super::socket;
 use super::GATHERED_BYTES;
 use crate::clock;
 
-/// Longest time for which a stream gathers at its present rate: far below what an interval shows.
+/// Longest time to reach the mark at the stream's present rate: far below the resolution of an
+/// interval.
 const LONGEST_NS: u64 = 200_000;
 
-/// Less than this is what one segment brings anyway.
+/// Minimum mark: a single segment may bring as much anyway.
 const MINIMUM_BYTES: u32 = 16 << 10;
 
-/// The rate is looked at this often.
+/// Interval between two updates of the mark.
 const LOOK_EVERY_NS: u64 = 10_000_000;
 
-/// The mark of one stream, which follows its rate.
+/// Low-water mark of one stream, adapted to its rate.
 pub(super) struct Gather<'a> {
     stream: &'a TcpStream,
     low_water_bytes: u32,
@@ -35,7 +36,7 @@ impl<'a> Gather<'a> {
         Self { stream, low_water_bytes: 1, since_ns: clock::now_ns(), arrived_bytes: 0 }
     }
 
-    /// Counts what arrived, and moves the mark when it is time.
+    /// Records arrived bytes, and updates the mark when it is due.
     pub(super) fn count(&mut self, bytes: u64) -> io::Result<()> {
         self.arrived_bytes += bytes;
         let now_ns = clock::now_ns();
@@ -54,9 +55,10 @@ impl<'a> Gather<'a> {
     }
 }
 
-/// The mark for a stream that brought this many bytes in so much time: what arrives within
-/// [`LONGEST_NS`], in whole powers of two so that it seldom moves. At most an eighth of the buffer,
-/// which is a quarter of the window, so that no sender ever waits for a receiver that still gathers.
+/// Returns the mark for a stream that received this many bytes in this time: the bytes that arrive
+/// within [`LONGEST_NS`], rounded down to a power of two so that it seldom changes. At most an
+/// eighth of the buffer, which is a quarter of the window, so that no sender ever waits for a
+/// receiver below its mark.
 fn low_water_bytes(arrived_bytes: u64, elapsed_ns: u64, buffer_bytes: u32) -> u32 {
     let per_span =
         u128::from(arrived_bytes) * u128::from(LONGEST_NS) / u128::from(elapsed_ns.max(1));

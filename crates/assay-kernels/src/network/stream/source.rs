@@ -1,4 +1,4 @@
-//! Where a sender's bytes come from: memory that is copied, or pages that are lent.
+//! Data source of a TCP sender: memory that is copied, or pages passed by reference.
 
 use std::ffi::c_int;
 use std::io;
@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use super::Copying;
 use crate::mapping::{HUGE_PAGE_BYTES, Mapping, PageAdvice};
 
-/// The block that is sent again and again.
+/// Block that is sent repeatedly.
 pub(super) enum Source {
     Copied(Vec<u8>),
     Lent(Lent),
@@ -21,8 +21,8 @@ impl Source {
         }
     }
 
-    /// Sends some of the `bytes` from this place in the block; how many comes back. What a call did
-    /// not send has to be requested by the next one.
+    /// Sends some of the `bytes` from this offset in the block; returns their number. The caller
+    /// has to send the rest again.
     pub(super) fn send(
         &mut self,
         socket: c_int,
@@ -42,10 +42,10 @@ impl Source {
     }
 }
 
-/// Pages that go through a pipe into the socket by reference. `sendfile` does the same by way of a
-/// file's page cache, sixteen small pages at a time; this takes a whole pipe at once and, from a huge
-/// page, fragments of 32 KiB and more. On loopback it carries a quarter more over one stream and
-/// nearly twice as much over six (Zen 4, Linux 6.18).
+/// Pages that go through a pipe into the socket by reference. `sendfile` does the same through a
+/// file's page cache, sixteen small pages at a time; this takes a whole pipe at once and, from a
+/// huge page, fragments of 32 KiB and more. On loopback it is a quarter faster over one stream and
+/// nearly twice as fast over six (Zen 4, Linux 6.18).
 pub(super) struct Lent {
     block: Mapping,
     into_pipe: OwnedFd,
@@ -54,12 +54,12 @@ pub(super) struct Lent {
     waiting_bytes: usize,
 }
 
-/// What an unprivileged process may make a pipe hold by default (`/proc/sys/fs/pipe-max-size`).
+/// Default limit of a pipe's size for an unprivileged process (`/proc/sys/fs/pipe-max-size`).
 const PIPE_BYTES: c_int = 1 << 20;
 
 impl Lent {
     fn new(block_bytes: usize) -> io::Result<Self> {
-        // A huge page that a block leaves mostly empty would be memory for nothing.
+        // A huge page that is mostly empty would waste memory.
         let advice = match block_bytes >= HUGE_PAGE_BYTES / 2 {
             true => PageAdvice::Huge,
             false => PageAdvice::Default,
@@ -70,8 +70,8 @@ impl Lent {
             *byte = at as u8;
         }
         let (out_of_pipe, into_pipe) = pipe()?;
-        // SAFETY: the call takes plain numbers. A system that refuses leaves the pipe as it was,
-        // which costs speed only.
+        // SAFETY: the call takes plain numbers. If it fails, the pipe keeps its size, which only
+        // costs speed.
         unsafe { libc::fcntl(into_pipe.as_raw_fd(), libc::F_SETPIPE_SZ, PIPE_BYTES) };
         Ok(Self { block, into_pipe, out_of_pipe, waiting_bytes: 0 })
     }
@@ -95,13 +95,13 @@ impl Lent {
         Ok(sent)
     }
 
-    /// Lends as much as the pipe takes.
+    /// Passes pages into the pipe until it is full.
     fn fill(&self, from: usize, bytes: usize) -> io::Result<usize> {
         let part = &self.block.as_slice::<u8>()[from..from + bytes];
         let part =
             libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() };
         // SAFETY: `part` describes memory of `block`. The kernel reads it until the peer has it, by
-        // references of its own that outlive the mapping, and nobody writes to it any more.
+        // references of its own that outlive the mapping, and no code writes to it any more.
         counted(unsafe {
             libc::vmsplice(
                 self.into_pipe.as_raw_fd(),
@@ -113,14 +113,14 @@ impl Lent {
     }
 }
 
-/// A pipe's reading and writing end.
+/// Returns the reading and the writing end of a new pipe.
 fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` is a writable array of two descriptors, which is what the call fills.
     if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call above has just made these descriptors, and nobody else knows them.
+    // SAFETY: the call above has just created these descriptors, and no other code uses them.
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 

@@ -1,4 +1,4 @@
-//! Transfers over loopback: what is sent arrives, limits hold, an end is an end.
+//! Transfers over loopback: complete delivery, limits, and ends.
 
 use std::net::TcpListener;
 
@@ -71,7 +71,7 @@ fn what_a_stopped_sender_sent_without_a_limit_arrives_to_the_byte() {
         let sending = Transfer::start(vec![sender], None).unwrap();
         let is_sending = || sending.snapshots()[0].bytes > 0;
         assert!(wait_until(clock::now_ns() + ENOUGH_NS, is_sending));
-        // Long enough for the receiver to be woken for more than a byte.
+        // Long enough for the low-water mark to rise above one byte.
         wait_until(clock::now_ns() + 60_000_000, || false);
         let sent = sending.finish()[0].last.bytes;
         assert!(wait_until(clock::now_ns() + ENOUGH_NS, || receiving.is_over()));
@@ -132,13 +132,13 @@ fn a_cpu_that_cannot_be_had_is_a_failure_of_the_stream() {
     assert!(ends[0].error.as_ref().unwrap().to_string().contains("CPU"), "{ends:?}");
 }
 
-/// A receiver that takes whole blocks alone would wait for the rest of one: iperf3 below 3.16 does, for
-/// ten seconds, and does not hear of the end of the test meanwhile.
+/// A receiver that only takes whole blocks would wait for the rest of one: iperf3 below 3.16 does,
+/// for ten seconds, and misses the end of the test meanwhile.
 #[test]
 fn a_sender_stopped_within_a_block_tells_its_receiver() {
     for copying in [Copying::Copy, Copying::NoCopy] {
         let (one, mut other) = tcp_pair();
-        // More than both ends' buffers hold, so the first block is never whole.
+        // Larger than both ends' buffers, so the first block is never complete.
         let block_bytes = 64 << 20;
         let sender = Flow { block_bytes, ..flow(Socket::Tcp(one), true, copying) };
         let sending = Transfer::start(vec![sender], None).unwrap();
@@ -153,7 +153,7 @@ fn a_sender_stopped_within_a_block_tells_its_receiver() {
     }
 }
 
-/// The same receiver, whose reads need not begin where blocks do.
+/// Covers the same receiver; its reads need not begin at the start of a block.
 #[test]
 fn senders_that_are_done_can_tell_their_receivers() {
     let (one, mut other) = tcp_pair();

@@ -1,4 +1,4 @@
-//! Who may start when.
+//! Tests of the times at which slots may start.
 
 use assay_model::workload::storage::{
     AccessPattern, Arrivals, Opening, StorageStream, StorageTarget, WriteSync,
@@ -11,7 +11,7 @@ use super::super::places::Area;
 use super::super::random::Draws;
 use super::*;
 
-/// Lanes with one slot each.
+/// Creates lanes with one slot each.
 fn lanes(count: u32) -> Vec<Lane> {
     let stream = StorageStream::of(AccessPattern::Random, 512, 1.0);
     let target = StorageTarget {
@@ -57,7 +57,7 @@ fn a_full_lane_holds_up_no_other_and_keeps_its_intended_moments() {
         while let Some((slot, intended_ns)) = agenda.take(now_ns, &mut lanes) {
             agenda.issued(slot, 512);
             started.push((slot, intended_ns.unwrap()));
-            // The first target hangs; the second is done at once.
+            // The first target hangs; the second completes at once.
             if slot == 1 {
                 agenda.free(1, 1, &mut lanes);
             }
@@ -71,7 +71,7 @@ fn a_full_lane_holds_up_no_other_and_keeps_its_intended_moments() {
 
 #[test]
 fn a_cap_spaces_io_out_and_catches_up_on_little() {
-    // A byte per nanosecond.
+    // A rate of one byte per nanosecond.
     let mut agenda = Agenda::closed(4, Some(1e9), 0);
     let take = |agenda: &mut Agenda, now_ns| {
         let slot = agenda.take(now_ns, &mut [])?.0;

@@ -1,4 +1,4 @@
-//! The order in which engines are tried, and why one was taken.
+//! Tests of the order in which engines are tried, and of the reasons.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! What is shared out adds up.
+//! Tests that the parts of a divided workload add up.
 
 use assay_model::workload::storage::{AtEnd, EngineChoice, StorageData, StorageTiming, Verify};
 
@@ -38,7 +38,7 @@ fn workload(streams: Vec<StorageStream>, load: Load) -> StorageWorkload {
 
 const AREA: Area = Area { start: 0, end: 1 << 20 };
 
-/// Slots of each worker, by lane.
+/// Checks the slots of each worker, by lane.
 fn check(targets: usize, threads: u32, in_flight: u32, singly: bool, expected: &[&[u32]]) {
     let stream = stream(targets, threads, in_flight, AccessPattern::Random);
     let workload = workload(vec![stream], Load::Closed);
@@ -78,7 +78,7 @@ fn threads_divide_a_range_without_a_gap() {
     assert_eq!(areas, expected);
 }
 
-/// Arrivals of all lanes in a second.
+/// Counts the arrivals of all lanes in a second.
 fn arrivals(workload: &StorageWorkload, stream: usize, singly: bool) -> usize {
     let workers = divide(workload, &[AREA, AREA], singly);
     let mut sources: Vec<Source> = workers

@@ -1,25 +1,26 @@
-//! The kernel's older asynchronous interface by raw system calls: `io_submit` and `io_getevents`.
+//! Linux AIO, the kernel's older asynchronous interface, by raw system calls: `io_submit` and
+//! `io_getevents`.
 //!
-//! Asynchronous only with `O_DIRECT`; with the page cache a submission blocks until the data is there.
-//! No library is needed, and none is used.
+//! Asynchronous only with `O_DIRECT`; with the page cache a submission blocks until the data is
+//! there. Does not use the library libaio.
 
 use std::io;
 
 use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
 
-/// The engine of `io_submit`.
+/// Engine of `io_submit`.
 #[derive(Debug)]
 pub(crate) struct Libaio {
     context: libc::c_ulong,
     files: Vec<Files>,
-    /// One per slot, so that addresses stay.
+    /// Control blocks, one per slot, with stable addresses.
     blocks: Vec<Block>,
     queued: Vec<*mut Block>,
     events: Vec<Event>,
     in_flight: usize,
 }
 
-/// `struct iocb` of `linux/aio_abi.h`, for machines whose low byte comes first.
+/// `struct iocb` of `linux/aio_abi.h`, for little-endian machines.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default)]
 struct Block {
@@ -60,7 +61,7 @@ impl StorageEngine for Libaio {
     fn set_up(setup: Setup<'_>) -> io::Result<Self> {
         let slots = setup.slots as usize;
         let mut context: libc::c_ulong = 0;
-        // SAFETY: `context` is writable and zero, as the call asks for.
+        // SAFETY: `context` is writable and zero, as the call requires.
         let result =
             unsafe { libc::syscall(libc::SYS_io_setup, setup.slots, &raw mut context) };
         if result < 0 {
@@ -88,7 +89,8 @@ impl StorageEngine for Libaio {
             Action::Write => (WRITE, files.write),
             Action::Sync => (FSYNC, files.write),
             Action::SyncData => (FDSYNC, files.write),
-            // No workload with trims is accepted for this engine; the refusal would tell.
+            // Workloads with trims are rejected for this engine; the kernel's refusal would reveal
+            // one.
             Action::Trim => (NONE, files.write),
         };
         let transfers = matches!(request.action, Action::Read | Action::Write);
@@ -118,7 +120,7 @@ impl StorageEngine for Libaio {
         done: &mut Vec<Completion>,
     ) -> io::Result<usize> {
         self.hand_over(most, done)?;
-        // What was refused is done, and there may be nothing to wait for.
+        // Refused I/O is already complete, and there may be nothing to wait for.
         let wait = if done.is_empty() { wait } else { Wait::No };
         self.reap(wait, done)?;
         Ok(self.queued.len())
@@ -126,15 +128,15 @@ impl StorageEngine for Libaio {
 }
 
 impl Libaio {
-    /// Hands over as much as the kernel takes, and `most` at most. What it refuses outright is a
+    /// Submits as many as the kernel accepts, at most `most`. I/O that it refuses becomes a
     /// completion with the error.
     fn hand_over(&mut self, most: usize, done: &mut Vec<Completion>) -> io::Result<()> {
         let most = most.min(self.queued.len());
         let mut handed = 0;
         while handed < most {
             let rest = &mut self.queued[handed..most];
-            // SAFETY: every pointer names a block of `self.blocks`, which is never resized, filled by
-            // `queue`; the memory it names is the kernel's until its event.
+            // SAFETY: every pointer refers to a block of `self.blocks`, which is never resized,
+            // filled by `queue`; the memory in it belongs to the kernel until its event.
             let result = unsafe {
                 libc::syscall(libc::SYS_io_submit, self.context, rest.len(), rest.as_mut_ptr())
             };
@@ -150,8 +152,8 @@ impl Libaio {
             if error.raw_os_error() == Some(libc::EINTR) {
                 continue;
             }
-            // The first of the batch is at fault; the others get their turn.
-            // SAFETY: the pointer names a block of `self.blocks`, and no reference to it is alive.
+            // SAFETY: the pointer refers to a block of `self.blocks`, and no reference to it is
+            // alive. The first of the batch caused the error; the others are tried next.
             let slot = unsafe { (*rest[0]).data } as u32;
             let number = error.raw_os_error().unwrap_or(libc::EIO);
             done.push(Completion { slot, result: -number });
@@ -172,7 +174,8 @@ impl Libaio {
             tv_nsec: (ns % 1_000_000_000) as libc::c_long,
         });
         let limit = limit.as_mut().map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        // SAFETY: `events` has room for as many as are passed, and `limit` is null or a valid `timespec`.
+        // SAFETY: `events` has room for as many as the passed number, and `limit` is null or a
+        // valid `timespec`.
         let result = unsafe {
             libc::syscall(
                 libc::SYS_io_getevents,
@@ -199,7 +202,7 @@ impl Libaio {
 
 impl Drop for Libaio {
     fn drop(&mut self) {
-        // SAFETY: the context came from `io_setup`. The call waits for what is in flight, so that no
+        // SAFETY: the context came from `io_setup`. The call waits for I/O in flight, so that no
         // memory is written after it.
         unsafe { libc::syscall(libc::SYS_io_destroy, self.context) };
     }

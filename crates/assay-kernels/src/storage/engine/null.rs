@@ -1,13 +1,13 @@
-//! No I/O at all: every request is done at the moment it is handed over.
+//! Engine without I/O: every request completes when it is submitted.
 //!
-//! What a run takes on it is what the generator itself costs. It never touches the memory.
+//! Measures the cost of the load generator itself. It never touches the memory.
 
 use std::io;
 use std::time::Duration;
 
 use super::{Action, Completion, Request, Setup, StorageEngine, Wait};
 
-/// The engine that does nothing.
+/// Engine that does nothing.
 #[derive(Debug)]
 pub(crate) struct Null {
     queued: Vec<Completion>,
@@ -31,7 +31,7 @@ impl StorageEngine for Null {
         } else {
             request.bytes
         };
-        // Lengths are checked against 1 GiB when the workload is accepted.
+        // Validation limits lengths to 1 GiB.
         self.queued.push(Completion { slot: request.slot, result: bytes as i32 });
     }
 

@@ -1,4 +1,4 @@
-//! Every engine moves the same bytes, reports errors, and keeps to its waits.
+//! Tests that every engine moves the same bytes, reports errors, and respects its waits.
 
 use std::fs::File;
 use std::io::{Seek, Write};
@@ -18,7 +18,7 @@ fn file() -> File {
     let path = std::env::temp_dir().join(format!("assay-engine-{id}-{nth}"));
     let mut file =
         File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
-    // The descriptor is all that is needed.
+    // The open descriptor suffices.
     let _ = std::fs::remove_file(path);
     for block in 0..8_u8 {
         file.write_all(&[block; BLOCK]).unwrap();
@@ -69,7 +69,7 @@ fn check<E: StorageEngine>() {
     engine.exchange(4, Wait::AtMost { ns: 1_000_000 }, &mut none).unwrap();
     engine.exchange(4, Wait::No, &mut none).unwrap();
     assert_eq!(none, [], "{}", E::NAME);
-    // Slot 0 is written from what it holds, 1 and 2 are read, 3 is beyond the end.
+    // Slot 0 writes its current contents, 1 and 2 read, 3 reads beyond the end.
     engine.queue(request(0, Action::Write, 7));
     engine.queue(request(1, Action::Read, 1));
     engine.queue(request(2, Action::Read, 2));

@@ -1,4 +1,5 @@
-//! One blocking call at a time: `preadv2`, `pwritev2`, `fsync`. Depth comes from more threads.
+//! Engine of blocking calls, one at a time: `preadv2`, `pwritev2`, `fsync`. Depth comes from more
+//! threads.
 //!
 //! Never starts a thread: each worker of this engine has one slot and makes its call itself.
 
@@ -7,7 +8,7 @@ use std::time::Duration;
 
 use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait, trim};
 
-/// The engine that blocks.
+/// Blocking engine.
 #[derive(Debug)]
 pub(crate) struct Threads {
     files: Vec<Files>,
@@ -48,14 +49,16 @@ impl StorageEngine for Threads {
     }
 }
 
-/// Makes the call, again where a signal came first. Bytes, or the negative error.
+/// Makes the call, and repeats it if a signal interrupts it. Returns the bytes, or the negative
+/// error.
 fn call(files: Files, request: &Request) -> i32 {
     let part = libc::iovec { iov_base: request.memory.cast(), iov_len: request.bytes as usize };
     // Offsets are below 2⁶³: files cannot be longer.
     let offset = request.offset as libc::off_t;
     loop {
         let result = match request.action {
-            // SAFETY: `part` names memory of the slab that is the kernel's until this call is over.
+            // SAFETY: `part` refers to memory of the slab that belongs to the kernel until this
+            // call is over.
             Action::Read => unsafe { libc::preadv2(files.read, &raw const part, 1, offset, 0) },
             // SAFETY: as above; the memory is only read.
             Action::Write => unsafe {
@@ -68,7 +71,7 @@ fn call(files: Files, request: &Request) -> i32 {
             Action::Trim => return trim::trim(files.write, request.offset, request.bytes),
         };
         if result >= 0 {
-            // At most the length of the request.
+            // The result is at most the length of the request.
             return result as i32;
         }
         let error = io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);

@@ -1,7 +1,7 @@
-//! Submission and completion rings, one pair per worker, with everything the kernel grants.
+//! Engine of `io_uring`: one pair of rings per worker, with every feature that the kernel grants.
 //!
-//! Nothing here is needed for an I/O to be right: flags and registrations that an older kernel or a
-//! small memory limit refuses are left out one by one, and what is left is reported.
+//! All features are optional: flags and registrations that an older kernel or a small memory limit
+//! refuses are omitted one by one, and the granted ones are reported.
 
 use std::io;
 use std::mem::ManuallyDrop;
@@ -15,12 +15,13 @@ use super::{Action, Completion, Files, Request, Setup, StorageEngine, Wait};
 /// Largest size of one registered buffer (`io_uring_register(2)`).
 const MAXIMUM_REGISTERED_BYTES: usize = 1 << 30;
 
-/// The engine of `io_uring`, which sleeps until a device interrupts.
+/// Engine of `io_uring`, which sleeps until a device interrupts.
 pub(crate) type Uring = Ring<false>;
-/// The same for devices that never interrupt: each look at completions asks the device (`IORING_SETUP_IOPOLL`).
+/// Engine for polled devices without interrupts: each check for completions queries the device
+/// (`IORING_SETUP_IOPOLL`).
 pub(crate) type UringPolled = Ring<true>;
 
-/// Both of them.
+/// Engine of `io_uring`, with or without polling.
 pub(crate) struct Ring<const POLLED: bool> {
     /// The three parts borrow from `ring`, so they are dropped before it.
     parts: ManuallyDrop<Parts>,
@@ -37,11 +38,11 @@ struct Parts {
     completions: CompletionQueue<'static>,
 }
 
-/// A flag of the ring, and how it is requested.
+/// Name of a flag of the ring, and the function that requests it.
 type Flag = (&'static str, fn(&mut io_uring::Builder));
 
-/// Least important first: what a kernel does not know is dropped from the front. Since 6.6, 6.1, 6.0
-/// and 5.19; deferred task work needs the single issuer, and so goes before it.
+/// Flags, least important first: those unknown to a kernel are dropped from the front. Since 6.6,
+/// 6.1, 6.0 and 5.19; deferred task work requires the single issuer, and so comes before it.
 const FLAGS: [Flag; 4] = [
     ("no array", |builder| {
         builder.setup_no_sqarray();
@@ -68,17 +69,17 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         }
         let ring = Box::into_raw(Box::new(ring));
         // SAFETY: the box lives until `drop`, which drops the parts first and then takes it back.
-        // Nobody else uses the pointer.
+        // Nothing else uses the pointer.
         let (mut submitter, queue, completions) = unsafe { (*ring).split() };
         let fixed_files = register_files(&submitter, setup.files);
         let fixed_buffers = register_slab(&submitter, setup.slab);
-        // Without it every call looks the descriptor up, which costs a little more and nothing else.
+        // Without it every call looks the descriptor up, which costs a little time.
         let fixed_ring = submitter.register_ring_fd().is_ok();
         if setup.is_far {
-            // Where I/O cannot be started without blocking, the kernel uses threads, four per CPU at
-            // most. Threads that wait for another host need no CPU, so there may be one per slot;
-            // for a device in this machine more threads only get into each other's way. A kernel
-            // that cannot set it keeps its number.
+            // If I/O cannot be started without blocking, the kernel uses threads, at most four per
+            // CPU. Threads that wait for another host need no CPU, so there may be one per slot;
+            // for a device in this machine more threads only slow each other down. A kernel that
+            // cannot set the number keeps its default.
             let _ = submitter.register_iowq_max_workers(&mut [setup.slots, 0]);
         }
         for (name, is_granted) in [
@@ -107,7 +108,7 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
     fn queue(&mut self, request: Request) {
         let writes = request.action != Action::Read;
         let fd = if self.fixed_files {
-            // The order in which `register_files` puts them; there are fewer than 2³⁰.
+            // Order of `register_files`; there are fewer than 2³⁰.
             Fd((request.file * 2 + u32::from(writes)) as i32)
         } else {
             let files = self.files[request.file as usize];
@@ -129,12 +130,13 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
             }
             (Action::Sync, _) => opcode::Fsync::new(fd).build(),
             (Action::SyncData, _) => opcode::Fsync::new(fd).flags(FsyncFlags::DATASYNC).build(),
-            // No workload with trims is accepted for this engine; a short result would tell.
+            // Workloads with trims are rejected for this engine; a short result would reveal one.
             (Action::Trim, _) => opcode::Nop::new().build(),
         };
         let flags = if self.fixed_files { Flags::FIXED_FILE } else { Flags::empty() };
         let entry = entry.flags(flags).user_data(u64::from(request.slot));
-        // SAFETY: the memory is the kernel's until the completion, and descriptors outlive the engine.
+        // SAFETY: the memory belongs to the kernel until the completion, and descriptors outlive
+        // the engine.
         unsafe { self.parts.queue.push(&entry) }
             .expect("the queue has room for every slot, and a slot is queued once at most");
     }
@@ -148,19 +150,19 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
     ) -> io::Result<usize> {
         let Parts { submitter, queue, completions } = &mut *self.parts;
         queue.sync();
-        // As many as the ring has entries, which are 32-bit numbers.
+        // At most the number of the ring's entries, which is a 32-bit number.
         let handed = most.min(queue.len()) as u32;
         let flags = EnterFlags::GETEVENTS.bits();
         let result = match wait {
-            // The call for a limited wait hands over all there is, and whoever holds I/O back does not
+            // The call with a time limit submits the whole queue; callers that limit `most` do not
             // wait.
             Wait::AtMost { ns } if !POLLED => {
                 let limit = Timespec::from(std::time::Duration::from_nanos(ns));
                 submitter.submit_with_args(1, &SubmitArgs::new().timespec(&limit))
             }
-            // A device is polled until something has completed, whatever the limit (`io_iopoll_check`): there it
-            // is asked once, and the worker asks again.
-            // SAFETY: no argument is passed; entries in the queue were checked in `queue`.
+            // SAFETY: no argument is passed; entries in the queue were checked in `queue`. A poll
+            // of the device lasts until a completion, regardless of a limit (`io_iopoll_check`), so
+            // the device is polled once, and the worker calls again.
             Wait::No | Wait::Done | Wait::AtMost { .. } => unsafe {
                 let minimum = u32::from(wait == Wait::Done);
                 submitter.enter::<libc::sigset_t>(handed, minimum, flags, None)
@@ -171,7 +173,8 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
         {
             return Err(error);
         }
-        // The kernel has taken entries; without this the queue would seem full for ever.
+        // Publishes that the kernel has taken entries; otherwise the queue would appear full for
+        // ever.
         queue.sync();
         completions.sync();
         done.extend(completions.map(|entry| Completion {
@@ -183,7 +186,7 @@ impl<const POLLED: bool> StorageEngine for Ring<POLLED> {
     }
 }
 
-/// A ring with all flags that the kernel takes, and their names.
+/// Builds a ring with all flags that the kernel accepts; returns it with their names.
 fn ring(slots: u32, polled: bool) -> io::Result<(IoUring, Vec<&'static str>)> {
     let entries = slots.next_power_of_two();
     let mut flags = &FLAGS[..];
@@ -214,17 +217,18 @@ fn register_files(submitter: &Submitter<'_>, files: &[Files]) -> bool {
 
 fn register_slab(submitter: &Submitter<'_>, (start, bytes): (*mut u8, usize)) -> bool {
     let slab = libc::iovec { iov_base: start.cast(), iov_len: bytes };
-    // SAFETY: the setup promises that its memory outlives the engine.
+    // SAFETY: the setup guarantees that its memory outlives the engine.
     bytes <= MAXIMUM_REGISTERED_BYTES && unsafe { submitter.register_buffers(&[slab]) }.is_ok()
 }
 
 impl<const POLLED: bool> Drop for Ring<POLLED> {
     fn drop(&mut self) {
-        // A registered ring keeps itself alive until its thread ends. A refusal means it never was.
+        // A registered ring stays alive until its thread ends. An error means that it was not
+        // registered.
         let _ = self.parts.submitter.unregister_ring_fd();
-        // SAFETY: nobody uses the parts after this.
+        // SAFETY: the parts are not used after this.
         unsafe { ManuallyDrop::drop(&mut self.parts) };
-        // SAFETY: the pointer came from a box in `set_up`, and what borrowed from it is gone.
+        // SAFETY: the pointer came from a box in `set_up`, and all its borrowers are dropped.
         drop(unsafe { Box::from_raw(self.ring) });
     }
 }

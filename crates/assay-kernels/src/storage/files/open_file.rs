@@ -1,4 +1,4 @@
-//! One open file, and where in it the next read or write goes.
+//! Open file, with the offset of the next read or write.
 
 use std::fs::File;
 use std::io;
@@ -10,29 +10,29 @@ use assay_model::workload::storage::SizeShare;
 use super::tree::{Presence, TreeState};
 use crate::storage::random::Draws;
 
-/// A file that a thread works on.
+/// File that a thread works on.
 #[derive(Debug)]
 pub(super) struct OpenFile {
     pub(super) number: u64,
     file: File,
     bytes: u64,
     position: u64,
-    /// What it was when it was opened; where it was there in part, how much of it is there is found out.
+    /// Presence when the file was opened; for a partial file it is determined again at the end.
     was: Presence,
-    /// Reads and writes that are still to be done.
+    /// Remaining reads and writes.
     operations_left: u64,
-    /// Bytes that are still to be moved.
+    /// Remaining bytes.
     bytes_left: u64,
 }
 
-/// Where one read or write goes.
+/// Offset and length of one read or write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) offset: u64,
     pub(super) bytes: u64,
 }
 
-/// Opens a file of a tree, with its flags; links are not followed.
+/// Opens a file of a tree, with its flags; does not follow links.
 pub(super) fn open(
     state: &TreeState<'_>,
     number: u64,
@@ -55,14 +55,14 @@ pub(super) fn open(
 }
 
 impl OpenFile {
-    /// A file that was just opened.
+    /// Creates the state of a newly opened file.
     pub(super) fn new(
         file: File,
         (number, was): (u64, Presence),
         bytes: u64,
         stream: &FileStream,
     ) -> Self {
-        // Without a limit a file is left when as much was moved as it holds.
+        // Without a limit, the file is closed after as many bytes as it contains.
         let (operations_left, bytes_left) = match stream.stop_after {
             None => (u64::MAX, bytes),
             Some(StopAfter::Operations(operations)) => (operations, u64::MAX),
@@ -72,7 +72,7 @@ impl OpenFile {
         Self { number, file, bytes, position: 0, was, operations_left, bytes_left }
     }
 
-    /// The next read or write; `None` when the file is to be closed.
+    /// Returns the next read or write; `None` when the file is to be closed.
     pub(super) fn next(&mut self, stream: &FileStream, draws: &mut Draws) -> Option<Piece> {
         if self.operations_left == 0 || self.bytes_left == 0 || self.bytes == 0 {
             return None;
@@ -97,17 +97,17 @@ impl OpenFile {
         Some(piece)
     }
 
-    /// Reads a piece whole.
+    /// Reads a piece in full.
     pub(super) fn read(&self, buffer: &mut [u8], piece: Piece) -> io::Result<()> {
         self.file.read_exact_at(&mut buffer[..piece.bytes as usize], piece.offset)
     }
 
-    /// Writes a piece whole.
+    /// Writes a piece in full.
     pub(super) fn write(&self, buffer: &[u8], piece: Piece) -> io::Result<()> {
         self.file.write_all_at(&buffer[..piece.bytes as usize], piece.offset)
     }
 
-    /// What it is now.
+    /// Returns the current presence.
     pub(super) fn presence(&self) -> Presence {
         match (self.was, self.file.metadata()) {
             (Presence::Part, Ok(found)) => Presence::of_size(found.len(), self.bytes),
@@ -115,13 +115,13 @@ impl OpenFile {
         }
     }
 
-    /// Closes it, after its data is on stable storage if that is wanted.
+    /// Closes the file, with `sync` after its data is on stable storage.
     pub(super) fn close(self, sync: bool) -> io::Result<()> {
         if sync { self.file.sync_all() } else { Ok(()) }
     }
 }
 
-/// A size of one read or write.
+/// Draws the size of one read or write.
 fn size(sizes: &[SizeShare], draws: &mut Draws) -> u64 {
     let mut draw = if sizes.len() > 1 { draws.unit() } else { 0.0 };
     let last = sizes.len().saturating_sub(1);

@@ -1,4 +1,4 @@
-//! Trees that are made, used and removed again, on this machine's temporary file system.
+//! Tests that create, use and remove trees on this machine's temporary file system.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use assay_model::workload::storage::{Arrivals, SizeShare, StorageTiming};
 
 use super::*;
 
-/// A folder that is gone afterwards.
+/// Folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -151,8 +151,8 @@ fn each_operation_is_counted_as_what_it_is() {
     }
 }
 
-/// Counts of the real Vdbench 5.04.06 on such a tree with `format=directories`: creates, opens and closes
-/// are as many as the files, which are empty; attributes are asked for, nothing is read.
+/// Counts of the real Vdbench 5.04.06 on such a tree with `format=directories`: each file is
+/// created, opened and closed once and stays empty; attributes are queried, nothing is read.
 #[test]
 fn what_is_created_by_itself_stays_empty_until_it_is_written() {
     let folder = Folder::new("empty");
@@ -233,12 +233,12 @@ fn a_rate_is_kept_and_told_from_the_intended_start() {
     workload.load = FileLoad::Open { per_s: 200.0, arrivals: Arrivals::Constant };
     let outcome = carried_out(&workload);
     assert_eq!(outcome.ended, Ended::Time);
-    // One per thread may be due at once; how many fewer are done is a matter of the machine.
+    // Each thread may have one due at once; a slow machine completes fewer.
     let due = 200.0 * outcome.elapsed_s + 3.0;
     let done = outcome.total.requested.count;
     assert!(done >= 1 && done as f64 <= due, "{done} of {due}");
     let from_intended = outcome.total.from_intended_ns.unwrap();
-    // What was due and not started when the time was up is not forgotten.
+    // Operations due and not started at the end count as well.
     assert!(from_intended.len() >= 200, "{}", from_intended.len());
     assert!(from_intended.len() as f64 <= due && from_intended.len() >= done);
     assert!(from_intended.max() > 2, "a histogram that does not grow holds 2 ns at most");

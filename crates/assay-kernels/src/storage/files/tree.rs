@@ -1,4 +1,4 @@
-//! Which directories and files of a tree are there, and which of them a thread works on.
+//! State of a tree's directories and files: which exist, and which a thread works on.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -9,17 +9,17 @@ use crate::storage::beneath::Anchor;
 use crate::storage::error::StorageError;
 use crate::storage::random::Draws;
 
-/// More directories or files than this would need gigabytes to keep track of.
+/// Maximum number of directories or files: more would need gigabytes to keep track of.
 const MOST: u64 = 200_000_000;
-/// Draws before a random search goes through the list.
+/// Random draws before a search goes through the list.
 const TRIES: u32 = 32;
 
-/// Whether something is there.
+/// State of a directory or file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Presence {
     Missing,
-    /// A file that is there and has not all of its bytes: it can be opened and removed, and not read.
+    /// The file exists without all of its bytes: it can be opened and removed, but not read.
     Part,
     Present,
     /// A thread works on it.
@@ -27,53 +27,53 @@ pub(super) enum Presence {
 }
 
 impl Presence {
-    /// A file or directory that is there whole.
+    /// Exists in full.
     pub(super) const WHOLE: &'static [Self] = &[Self::Present];
-    /// One that is there.
+    /// Exists.
     pub(super) const THERE: &'static [Self] = &[Self::Present, Self::Part];
-    /// One that is not there.
+    /// Does not exist.
     pub(super) const ABSENT: &'static [Self] = &[Self::Missing];
-    /// One that is not there whole.
+    /// Does not exist in full.
     pub(super) const NOT_WHOLE: &'static [Self] = &[Self::Missing, Self::Part];
-    /// Any that nobody works on.
+    /// Any state but busy.
     pub(super) const ANY: &'static [Self] = &[Self::Present, Self::Part, Self::Missing];
 
-    /// What a file of so many bytes is.
+    /// Returns the state of a file of `bytes` bytes.
     pub(super) const fn of_size(bytes: u64, expected: u64) -> Self {
         if bytes == expected { Self::Present } else { Self::Part }
     }
 }
 
-/// A tree and what is there of it.
+/// Tree with the state of its entries.
 #[derive(Debug)]
 pub(super) struct TreeState<'w> {
     pub(super) tree: &'w FileTree,
-    /// Its folder, from which its files are opened.
+    /// Folder of the tree, from which its files are opened.
     pub(super) anchor: Anchor,
     pub(super) directories: Slots,
     pub(super) files: Slots,
 }
 
-/// Directories or files by their number.
+/// States of directories or files, by number.
 #[derive(Debug)]
 pub(super) struct Slots {
     states: Vec<AtomicU8>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pick {
-    /// This one, which is now busy, and what it was.
+    /// Number of the claimed entry, which is now busy, and its previous state.
     One(u64, Presence),
-    /// All that could be are busy.
+    /// All suitable entries are busy.
     Later,
-    /// There is none, and none will come of itself.
+    /// No entry is suitable, nor will become so by the end of running operations.
     Never,
 }
 
 impl<'w> TreeState<'w> {
-    /// Looks at every directory and file; a file of the wrong size is one in part. A link in the place of
-    /// one is an error: what it leads to is not of the tree.
+    /// Reads the state of every directory and file; a file of the wrong size is partial. A link in
+    /// place of one is an error: its target is not part of the tree.
     pub(super) fn look(tree: &'w FileTree) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
             count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
@@ -126,7 +126,8 @@ impl Slots {
         self.states[number as usize].load(Ordering::Acquire) == Presence::Present as u8
     }
 
-    /// Makes one of the first `limit` busy that is one of `wanted` now; `backwards` from the last.
+    /// Claims one of the first `limit` entries that is in a `wanted` state; with `backwards` from
+    /// the last.
     pub(super) fn take(
         &self,
         wanted: &[Presence],
@@ -192,7 +193,7 @@ impl Slots {
     }
 }
 
-/// A number below `limit`, all equally likely or skewed.
+/// Draws a number below `limit`, uniformly distributed or skewed.
 fn drawn(order: FileOrder, limit: u64, draws: &mut Draws) -> u64 {
     match order {
         // −ln u of a uniform u above 0 is exponential with mean 1.
@@ -217,8 +218,9 @@ mod tests {
             assert!(counted.iter().all(|number| *number < limit));
             counted.iter().filter(|number| **number < limit / 10).count()
         };
-        // The share below x of an exponential law with mean m that goes on from the start is
-        // (1 − e^(−x/m)) / (1 − e^(−1/m)); five standard deviations of a binomial with n = 10,000.
+        // The share below x of an exponential distribution with mean m, wrapped around at the end,
+        // is (1 − e^(−x/m)) / (1 − e^(−1/m)); five standard deviations of a binomial with n =
+        // 10,000.
         assert!(below(0.1, &mut draws).abs_diff(6321) < 242);
         assert!(below(1.0 / 3.0, &mut draws).abs_diff(2728) < 223);
     }

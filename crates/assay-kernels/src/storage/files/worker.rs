@@ -1,4 +1,4 @@
-//! One thread: takes what is due, does it, counts it.
+//! Thread of a file workload: takes the next operation, performs it, counts it.
 
 use std::fs;
 use std::io;
@@ -19,36 +19,37 @@ use crate::storage::content;
 use crate::storage::error::StorageError;
 use crate::storage::random::Draws;
 
-/// How long a thread waits for another one before it looks again.
+/// Pause before a thread retries when it waits for another.
 const PAUSE: Duration = Duration::from_micros(200);
-/// How often a directory is tried whose children other threads are about to remove.
+/// Maximum number of attempts to remove a directory whose children other threads are removing, or
+/// to create one whose parent is missing.
 const PATIENCE: u32 = 50_000;
 /// Digits of a latency, as in every other series: 1 %.
 const DIGITS: u8 = 2;
 
-/// One thread of a stream.
+/// Thread of a stream, with its open file and buffers.
 pub(super) struct Worker<'s, 'w> {
     shared: &'s Shared<'w>,
     stream: &'s StreamState<'w>,
     index: usize,
     draws: Draws,
-    /// Read into, and written from.
+    /// Buffers for reads and for writes.
     reads: Mapping,
     writes: Mapping,
     open: Option<OpenFile>,
-    /// Counts up with every write, so that no two blocks are the same.
+    /// Number of the last write, so that no two blocks are equal.
     serial: u64,
 }
 
-/// What became of a step.
+/// Result of a step.
 enum Step {
-    /// An operation that the workload asks for was done now.
+    /// A requested operation was performed.
     Requested(Instant),
-    /// Something that comes along with it: the step is tried again.
+    /// An auxiliary operation was performed, or one failed: the worker takes the next step.
     Aside,
-    /// Others must finish first.
+    /// Other threads must finish first.
     Later,
-    /// Nothing is left to do.
+    /// No work is left.
     Never,
 }
 
@@ -82,7 +83,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         })
     }
 
-    /// Works until the phase is over or nothing is left.
+    /// Works until the phase is over or no work is left.
     pub(super) fn work(mut self, tally: &Mutex<FileTally>) {
         if self.wait_for_turn() {
             self.work_off(tally);
@@ -97,7 +98,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         self.shared.active.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// `false` when the phase is over before.
+    /// Waits until the stream is active. Returns `false` if the phase ends before.
     fn wait_for_turn(&self) -> bool {
         while self.shared.in_turn && self.shared.turn.load(Ordering::Acquire) != self.index {
             if self.shared.is_over() {
@@ -131,7 +132,8 @@ impl<'s, 'w> Worker<'s, 'w> {
         self.leave_the_rest(due_ns, tally);
     }
 
-    /// What was due and not started when the phase ended counts with the time it had waited.
+    /// Records the operations due and not started at the end of the phase, with the time that they
+    /// have waited.
     fn leave_the_rest(&self, due_ns: Option<u64>, tally: &Mutex<FileTally>) {
         let (Some(first_ns), Some(schedule)) = (due_ns, &self.stream.schedule) else { return };
         let now_ns = self.shared.elapsed_ns();
@@ -149,9 +151,9 @@ impl<'s, 'w> Worker<'s, 'w> {
         self.stream.schedule.as_ref().map(|schedule| locked(schedule).next_ns())
     }
 
-    /// `false` when the phase is over before.
+    /// Waits until the operation is due. Returns `false` if the phase ends before.
     fn wait_until(&self, due_ns: Option<u64>) -> bool {
-        /// Long enough to sleep well, short enough to end in time.
+        /// Maximum sleep, so that the end of the phase is noticed in time.
         const SLICE_NS: u64 = 20_000_000;
         let Some(due_ns) = due_ns else { return true };
         loop {
@@ -192,7 +194,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         }
     }
 
-    /// Takes a file that is one of `wanted`.
+    /// Claims a file in a `wanted` state.
     fn take_file(&mut self, wanted: &[Presence]) -> Pick {
         let tree = self.stream.tree;
         let limit = tree.tree.used_file_count().unwrap_or(u64::MAX);
@@ -200,7 +202,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         tree.files.take(wanted, (limit, false), order, &mut self.draws)
     }
 
-    /// One call on one file that is there; afterwards it is `then`, or what it was.
+    /// Makes one call on one existing file. Its state afterwards is `then`, or unchanged.
     fn on_file(
         &mut self,
         tally: &Mutex<FileTally>,
@@ -233,7 +235,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         }
     }
 
-    /// Whether another host that shares the tree has made or removed this before.
+    /// Returns whether another host that shares the tree has created or removed this before.
     fn was_done_elsewhere(&self, operation: FileOperation, error: &io::Error) -> bool {
         let done = match operation {
             FileOperation::Mkdir => io::ErrorKind::AlreadyExists,
@@ -273,7 +275,7 @@ impl<'s, 'w> Worker<'s, 'w> {
     fn open_and_close(&mut self, tally: &Mutex<FileTally>) -> Step {
         let operation = self.stream.stream.operation;
         let mut closing = None;
-        // As Vdbench does: what is opened is opened for reading, what is closed for writing.
+        // Like Vdbench: open operations open for reading, close operations for writing.
         let writes = operation == FileOperation::Close;
         let step = self.on_file(tally, None, |worker, number| {
             let file = open(worker.stream.tree, number, writes, false)?;
@@ -291,7 +293,8 @@ impl<'s, 'w> Worker<'s, 'w> {
         step
     }
 
-    /// Makes a file and writes all of it, or leaves it empty; opening, writing and closing come along with it.
+    /// Creates a file and writes all of it, or leaves it empty; includes opening, writing and
+    /// closing.
     fn create(&mut self, tally: &Mutex<FileTally>) -> Step {
         let fills = self.stream.stream.stop_after.is_none();
         let wanted = if fills { Presence::NOT_WHOLE } else { Presence::ABSENT };
@@ -317,7 +320,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         }
     }
 
-    /// Makes a file and, unless it stays empty, writes all of it, in order.
+    /// Creates a file and, unless it stays empty, writes all of it, in order.
     fn write_whole(
         &mut self,
         number: u64,
@@ -355,7 +358,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         content::distinguish(memory, offset, self.serial);
     }
 
-    /// One read or write; opening and closing come along with it.
+    /// Performs one read or write; includes opening and closing.
     fn transfer(&mut self, tally: &Mutex<FileTally>) -> Step {
         let Some(mut open) = self.open.take() else { return self.open_next(tally) };
         let Some(piece) = open.next(self.stream.stream, &mut self.draws) else {
@@ -400,7 +403,8 @@ impl<'s, 'w> Worker<'s, 'w> {
         };
         let in_order =
             matches!(stream.access, FileAccess::Sequential | FileAccess::SequentialAnew);
-        // A file that is written in order may be a new one; what is read, or written anywhere, must be whole.
+        // A file written in order may be a new one; a file that is read, or written at random, must
+        // be complete.
         let makes = in_order && stream.read_share.is_none() && writes;
         let wanted = if makes { Presence::ANY } else { Presence::WHOLE };
         let (number, was) = match self.take_file(wanted) {
@@ -455,7 +459,7 @@ impl<'s, 'w> Worker<'s, 'w> {
         }
     }
 
-    /// Makes or removes a directory.
+    /// Creates or removes a directory.
     fn directory(&mut self, tally: &Mutex<FileTally>) -> Step {
         let (state, operation) = (self.stream.tree, self.stream.stream.operation);
         let makes = operation == FileOperation::Mkdir;
@@ -485,7 +489,7 @@ impl<'s, 'w> Worker<'s, 'w> {
                     state.directories.set(number, then);
                     return Step::Aside;
                 }
-                // A parent that is not yet made, or a child that is not yet removed.
+                // The parent is not created yet, or a child is not removed yet.
                 Err(error) if is_early(&error) && self.may_wait() => thread::sleep(PAUSE),
                 Err(error) if is_early(&error) => {
                     state.directories.set(number, wanted);
@@ -505,7 +509,8 @@ impl<'s, 'w> Worker<'s, 'w> {
         Step::Aside
     }
 
-    /// Whether this directory must be waited for because its turn does not come again.
+    /// Returns whether the worker must wait for this directory because its turn does not come
+    /// again.
     fn may_wait(&self) -> bool {
         self.stream.stream.order == FileOrder::Once && !self.shared.is_over()
     }

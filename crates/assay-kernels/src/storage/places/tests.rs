@@ -1,4 +1,4 @@
-//! Patterns visit what they say they visit.
+//! Tests that patterns visit the expected offsets.
 
 use std::collections::BTreeSet;
 

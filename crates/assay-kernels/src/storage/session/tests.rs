@@ -1,4 +1,4 @@
-//! Which workers stay on one CPU.
+//! Tests of the pinning of workers.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -7,7 +7,7 @@ use assay_model::workload::storage::{Opening, WriteSync};
 
 use super::*;
 
-/// So many workers with so many I/O in flight each; whether they are pinned, each to a CPU of its own.
+/// Checks whether `workers` workers with `in_flight` I/O each are pinned, each to its own CPU.
 fn check(
     (workers, in_flight): (usize, u32),
     engine: Engine,

@@ -1,4 +1,4 @@
-//! What waits within the generator is part of what an I/O takes.
+//! Tests that waiting within the load generator is part of an I/O's latency.
 
 use std::sync::mpsc;
 
@@ -15,7 +15,7 @@ use super::super::timeline::Timeline;
 use super::super::{crew, tally};
 use super::*;
 
-/// A target that takes one I/O at a time, and a millisecond for it.
+/// Engine that performs one I/O at a time, in a millisecond each.
 struct OneAtATime {
     queued: Vec<u32>,
 }
@@ -82,7 +82,7 @@ fn workload(depth: u32, ios: u64) -> StorageWorkload {
     }
 }
 
-/// What one worker counted, and the parts of its series.
+/// Runs one worker; returns its records and the frames of its series.
 fn worked(workload: &StorageWorkload) -> (Ledger, Vec<Frame>) {
     let opened = [Opened::without_file(&workload.targets[0]).unwrap()];
     let phase = Phase::new(workload, &opened, 0);
@@ -126,18 +126,18 @@ fn an_io_that_waits_for_its_piece_takes_longer() {
     let total = ledger.totals[0][0].as_ref().unwrap();
     let in_flight_ns = frames.iter().map(|frame| frame.in_flight_ns).sum::<u64>();
     assert_eq!(total.count, ios);
-    // The first ones wait for those before them, the others for as many as are in flight.
+    // The first ones wait for those before them, the others for all that are in flight.
     let depth = u64::from(depth);
     let minimum_ns = (depth * (depth + 1) / 2 + (ios - depth) * depth) * EACH_NS;
     assert!(total.service_sum_ns >= minimum_ns, "{} of {minimum_ns}", total.service_sum_ns);
-    // Little's law: what was in flight over time is what all I/O took together.
+    // Little's law: the integral of I/O in flight is the sum of all latencies.
     assert!(total.service_sum_ns.abs_diff(in_flight_ns) <= in_flight_ns / 50);
 }
 
 #[test]
 fn what_a_slow_target_leaves_undone_is_late() {
-    // Twice what it can do, for a fifth of a second: of 400 that are due it does 200 at most, and those
-    // that are left at the end had waited for up to half of the time.
+    // Twice the rate that the engine can do, for a fifth of a second. Of 400 due I/O it completes
+    // at most 200; the others had waited for up to half of the time.
     let mut workload = workload(4, 0);
     workload.load = Load::Open { rate_per_s: 2000.0, arrivals: Arrivals::Constant };
     workload.timing.stop_after_bytes = None;
@@ -148,12 +148,12 @@ fn what_a_slow_target_leaves_undone_is_late() {
     assert!(total.count <= 200, "{}", total.count);
     assert_eq!(total.service_ns.len(), total.count);
     assert_eq!(total.from_intended_ns.len(), 400);
-    // Those that were in flight are waited for, and were not done in time.
+    // I/O in flight at the end is completed, but late.
     let in_flight = 400 - ledger.not_started - total.count;
     assert!(in_flight <= 4, "{in_flight}");
     let late = 400 - total.from_intended_ns.count_between(0, 10_000_000);
     assert!(late >= 300, "{late}");
-    // The last entry of the series has all of it.
+    // The series contains all I/O.
     let in_series = frames.iter().map(|frame| frame.tallies[0].from_intended_ns.len());
     assert_eq!(in_series.collect::<Vec<_>>().iter().take(2).sum::<u64>(), 400);
 }

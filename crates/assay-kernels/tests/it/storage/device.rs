@@ -1,4 +1,4 @@
-//! Devices and file systems that a test makes, and takes away again.
+//! Devices and file systems that tests create and remove.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,11 +7,11 @@ use std::process::Command;
 use super::Folder;
 use super::failures::succeeds;
 
-/// A file system in memory of a given size.
+/// File system in memory of a given size.
 pub(crate) struct Tmpfs(Folder);
 
 impl Tmpfs {
-    /// `None`, with the reason said, where it cannot be mounted.
+    /// Mounts it; prints the reason and returns `None` if that is not possible.
     pub(crate) fn mount(test: &str, bytes: u64) -> Option<Self> {
         let folder = Folder::new();
         let path = folder.0.display().to_string();
@@ -34,11 +34,11 @@ impl Drop for Tmpfs {
     }
 }
 
-/// A block device over a file.
+/// Loop device backed by a file.
 pub(crate) struct Loop(pub(crate) PathBuf);
 
 impl Loop {
-    /// `None`, with the reason said, where it cannot be made.
+    /// Attaches it; prints the reason and returns `None` if that is not possible.
     pub(crate) fn attach(test: &str, file: &Path) -> Option<Self> {
         let output = Command::new("losetup").args(["--find", "--show"]).arg(file).output();
         match output {
@@ -60,14 +60,14 @@ impl Drop for Loop {
     }
 }
 
-/// A block device in memory, fast enough to be limited by whatever limits it.
+/// Block device in memory, fast enough to be limited only by a throttle.
 pub(crate) struct RamDisk {
     id: u32,
     pub(crate) path: PathBuf,
 }
 
 impl RamDisk {
-    /// `None`, with the reason said, where the kernel makes none.
+    /// Creates it; prints the reason and returns `None` if that is not possible.
     pub(crate) fn new(test: &str, size: &str) -> Option<Self> {
         let made = fs::read_to_string("/sys/class/zram-control/hot_add")
             .ok()
@@ -86,7 +86,7 @@ impl RamDisk {
         format!("/sys/block/zram{}/{name}", self.id)
     }
 
-    /// Its number as cgroups name it: `252:1`.
+    /// Returns its number in the form of cgroups: `252:1`.
     pub(crate) fn number(&self) -> String {
         fs::read_to_string(self.sys("dev")).unwrap().trim().to_owned()
     }

@@ -1,4 +1,4 @@
-//! Phases end when they should, and what they counted adds up.
+//! Tests of the end of phases, and of the consistency of their counts.
 
 use std::os::fd::AsRawFd;
 
@@ -139,8 +139,8 @@ fn what_is_in_flight_is_rate_times_latency() {
             let product = entry.reads.service_sum_ns as f64 * 1e-9 / entry.length_s;
             (entry.in_flight / product - 1.0).abs()
         };
-        // What is in flight at the end of the interval is in one side only, and where the generator then waits
-        // for a CPU that is much. A wrong count is off every time.
+        // I/O in flight at the end of the interval is missing on one side, which is much if the
+        // generator then waits for a CPU. A wrong count fails every time.
         let closest = (0..10).map(|_| off()).find(|off| *off < 0.02);
         assert!(closest.is_some(), "{depth}");
     }
@@ -194,7 +194,7 @@ fn a_phase_begins_at_the_moment_of_others() {
     let phase = null(stream(AccessPattern::Random, 4096, 1.0), Some(0.05));
     let (stop, held) = (AtomicBool::new(false), Held::default());
     let begun_ns = clock::now_ns();
-    // A moment that has passed is no reason to wait, nor to count what was not.
+    // A common start in the past neither delays the phase nor shortens it.
     for moment_ns in [begun_ns + LATER_NS, begun_ns] {
         let (mut asked, mut firsts_ns) = (0, Vec::new());
         let mut on_ready = || {
@@ -251,7 +251,7 @@ fn submission_and_completion_are_the_two_parts_of_latency() {
         let submission = of_stream.submissions[of as usize].as_ref().unwrap();
         let completion = of_stream.completions[of as usize].as_ref().unwrap();
         assert_eq!(completion.count, all.tally.count);
-        // What was in flight at the end has been submitted, and counts no more.
+        // I/O in flight at the end has been submitted, but does not count as completed.
         assert!(submission.count >= completion.count);
         assert!(completion.service_sum_ns < all.tally.service_sum_ns);
         let sum_ns = submission.service_sum_ns + completion.service_sum_ns;

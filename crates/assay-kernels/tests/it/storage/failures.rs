@@ -1,4 +1,4 @@
-//! What fails is reported with its place, and the rest goes on.
+//! Tests that failed I/O is reported with its offset, and that the rest goes on.
 
 use std::fs::File;
 use std::process::Command;
@@ -8,7 +8,7 @@ use assay_model::storage_outcome::{Ended, Operation};
 use super::device::{Loop, Tmpfs};
 use super::*;
 
-/// A stream over two targets.
+/// Creates a workload of one stream over two targets.
 fn both(first: StorageTarget, second: StorageTarget, read_share: f64) -> StorageWorkload {
     let mut stream = stream(sequential(AtEnd::Stop), 4096, read_share);
     stream.targets = vec![0, 1];
@@ -185,7 +185,7 @@ fn direct_io_off_its_granule_is_refused() {
     }
 }
 
-/// Whether a command ran well.
+/// Returns whether a command succeeded.
 pub(crate) fn succeeds(program: &str, arguments: &[&str]) -> bool {
     Command::new(program).args(arguments).output().is_ok_and(|it| it.status.success())
 }

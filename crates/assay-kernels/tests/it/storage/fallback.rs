@@ -1,4 +1,5 @@
-//! What a container's seccomp filter refuses: the next engine takes over and says why.
+//! Tests of the fallback to the next engine, with its reason, when a seccomp filter refuses calls,
+//! as in containers.
 
 use assay_model::engine_choice::EngineReason;
 
@@ -22,7 +23,7 @@ fn refuse(calls: &[libc::c_long], error: i32) {
     let filter = libc::sock_fprog { len: program.len() as u16, filter: program.as_mut_ptr() };
     // SAFETY: the call takes numbers only.
     assert_eq!(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) }, 0);
-    // SAFETY: `filter` names `program`, which the call copies.
+    // SAFETY: `filter` refers to `program`, which the call copies.
     let result = unsafe {
         libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const filter)
     };
@@ -99,7 +100,7 @@ fn an_engine_asked_for_is_not_replaced() {
     assert_eq!(error.to_string(), "the engine io_uring cannot be set up");
 }
 
-/// Flags and registrations are left out one by one, and the ring works without them.
+/// Flags and registrations are omitted one by one, and the ring works without them.
 #[test]
 fn a_ring_without_registrations_does_the_same() {
     let folder = Folder::new();

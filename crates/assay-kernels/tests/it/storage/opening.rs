@@ -1,4 +1,4 @@
-//! What happens to a file before its first I/O: its cache, and what it is made as.
+//! Tests of the preparation of files before the first I/O: page cache and allocation.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -11,14 +11,14 @@ use assay_model::workload::storage::{
 
 use super::{Folder, MIB, run, sequential, stream, target, workload};
 
-/// Bytes that this process has made the storage deliver. Other tests of it can only add some.
+/// Returns the bytes that this process has read from storage. Concurrent tests can only add to it.
 fn delivered() -> u64 {
     let text = fs::read_to_string("/proc/self/io").unwrap();
     let line = text.lines().find_map(|line| line.strip_prefix("read_bytes: "));
     line.unwrap().parse().unwrap()
 }
 
-/// Two passes over files of 8 MiB together that the page cache holds; what the storage delivered.
+/// Reads cached files of 8 MiB in total twice. Returns the bytes read from storage.
 fn read_twice(paths: &[&Path], opening: Opening) -> u64 {
     let mut twice = stream(sequential(AtEnd::Wrap), 64 << 10, 1.0);
     twice.in_flight_per_target = 1;
@@ -75,7 +75,7 @@ fn a_file_is_made_as_it_is_asked_for() {
         storage::make_unwritten(&file, &storage::Held::default()).unwrap();
         let found = path.metadata().unwrap();
         assert_eq!((found.len(), found.blocks() >= MIB / 512), (bytes, has_blocks), "{file:?}");
-        // All of it can be written, whatever it was made as.
+        // All of it can be written, independent of its allocation.
         let mut once = stream(sequential(AtEnd::Stop), 4096, 0.0);
         once.sync_every = 100;
         once.conduct.syncs_data_only = true;

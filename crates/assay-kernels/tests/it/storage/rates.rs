@@ -1,5 +1,5 @@
-//! Rates that a load does not exceed, however busy the machine, and what it makes of I/O that it cannot do in
-//! time; that it reaches its rate is a known truth.
+//! Tests that a load never exceeds its rate, on a busy machine as well, and counts I/O that is
+//! late. Whether it reaches its rate is tested in `truth`.
 
 use assay_model::workload::storage::Arrivals;
 
@@ -24,10 +24,10 @@ fn a_rate_is_never_exceeded() {
             Err(StorageError::Engine { .. }) => continue,
             other => other.unwrap(),
         };
-        // A busy machine leaves arrivals undone.
+        // A busy machine leaves some arrivals unfinished.
         let found = count(&outcome);
         assert!((1..=2001).contains(&found), "{engine:?}: {found}");
-        // All of it was due, done or not.
+        // All arrivals count, completed or not.
         let tally = &outcome.tallies[0].tally;
         assert_eq!(tally.from_intended_ns.len(), 2000, "{engine:?}");
         assert!(outcome.not_started <= 2000 - found, "{engine:?}: {}", outcome.not_started);

@@ -1,4 +1,4 @@
-//! What the steps of one case have in common: nothing that is drawn.
+//! Test that the steps of one case draw independent offsets.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ const BLOCK: u64 = 4096;
 const BLOCKS: u64 = 10_000;
 const PER_STEP: u64 = 2000;
 
-/// The blocks that a step goes to.
+/// Returns the blocks that a step accesses.
 fn places(workload: &StorageWorkload) -> Vec<u64> {
     let outcome = run(workload).unwrap();
     let journal = outcome.streams.into_iter().flat_map(|record| record.journal);
@@ -32,8 +32,8 @@ fn steps_go_to_other_blocks_and_a_seed_repeats_them() {
         assert_eq!(here, places(&workload.of_step(step)), "the seed repeats step {step}");
         all.extend(here);
     }
-    // k draws from n blocks leave n (1 − (1 − 1/n)^k) distinct ones on average; their standard deviation is
-    // below √(n e^−k/n), here 61.
+    // k draws from n blocks hit n (1 − (1 − 1/n)^k) distinct ones on average; their standard
+    // deviation is below √(n e^−k/n), here 61.
     let (n, k) = (BLOCKS as f64, (steps * PER_STEP) as f64);
     let expected = n * (1.0 - (1.0 - 1.0 / n).powf(k));
     let distinct = all.iter().collect::<BTreeSet<_>>().len() as f64;

@@ -1,4 +1,4 @@
-//! Damage is found wherever it is, and sound data is never called damaged.
+//! Tests that verification finds all damage, and reports none in valid data.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,7 +9,7 @@ use super::*;
 const SECTOR: u64 = 512;
 
 fn damage(file: &File, nth: u64) -> u64 {
-    // Primes keep the places apart and off the beginnings of blocks.
+    // Primes keep the offsets apart and off the beginnings of blocks.
     let offset = (nth * 157 + 3) * SECTOR;
     let mut sector = [0; SECTOR as usize];
     file.read_exact_at(&mut sector, offset).unwrap();
@@ -59,7 +59,7 @@ fn what_two_threads_write_and_read_at_once_is_sound() {
         (Verify::AfterWrite, EngineChoice::Threads, AccessPattern::Random),
         (Verify::OnRead, EngineChoice::Auto, sequential(AtEnd::Wrap)),
     ] {
-        // Few blocks and many I/O: the same block is wanted several times at once.
+        // Few blocks and many I/O: the same block is drawn several times at once.
         let target = target(&folder.file("busy"), 64 * 4096);
         let mut stream = stream(pattern, 4096, 0.5);
         (stream.threads, stream.in_flight_per_target) = (2, 16);
@@ -92,13 +92,13 @@ fn a_write_that_was_lost_is_found() {
     lay_out(&target, Verify::OnRead);
     let before = fs::read(&path).unwrap();
     let mut mixed = stream(sequential(AtEnd::Wrap), 4096, 0.0);
-    // One I/O at a time, so that the moment of the loss is not in the middle of one.
+    // A single I/O at a time, so that the loss does not occur in the middle of it.
     mixed.in_flight_per_target = 1;
     let mut phase = workload(vec![target], mixed, Some(0.5));
     phase.data.verify = Verify::AfterWrite;
     let stop = AtomicBool::new(false);
     let file = File::options().write(true).open(&path).unwrap();
-    // The old contents come back again and again, each sound in itself.
+    // The old contents, each valid in itself, are restored repeatedly.
     let outcome = std::thread::scope(|scope| {
         let forgetting = scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! Finds the domains of a host that a placement means, from the host's own topology.
+//! Resolution of placements to domains, from the topology of the host.
 
 use super::PlanError;
 use crate::facts::{Cache, HostFacts};
@@ -11,7 +11,8 @@ pub(super) struct Group {
     pub(super) domains: Vec<Domain>,
 }
 
-/// One core per thread, or whatever runs there, spread evenly over the last-level caches.
+/// Returns the domain of the whole node: one core per thread or rank, spread evenly over the
+/// last-level caches.
 pub(super) fn node(
     host: &HostFacts,
     count: Option<u32>,
@@ -21,12 +22,12 @@ pub(super) fn node(
     take(host, domain("node", cores), count, what)
 }
 
-/// The lowest-numbered usable CPU.
+/// Returns the lowest-numbered usable CPU.
 pub(super) fn first_core(host: &HostFacts) -> u32 {
     host.topology.cpus.first().map_or(0, |cpu| cpu.id)
 }
 
-/// Every group that `placements` mean, in the order given.
+/// Resolves all groups of `placements`, in the given order.
 pub(super) fn resolve(
     host: &HostFacts,
     placements: &[Placement],
@@ -66,7 +67,8 @@ fn alone(domain: Domain) -> Group {
     Group { name: domain.placement.clone(), domains: vec![domain] }
 }
 
-/// One domain, or each alone and then, if there are several, all at once.
+/// Returns one last-level-cache domain, or each separately and then, if there are several, all
+/// together.
 fn last_level(
     host: &HostFacts,
     number: Option<u32>,
@@ -87,7 +89,7 @@ fn numa_domains(host: &HostFacts) -> Vec<Domain> {
     host.topology.numa.iter().map(|node| domain(name(node.id), cores(&node.cpus))).collect()
 }
 
-/// Numbered in the order of their lowest CPU.
+/// Returns the last-level-cache domains, numbered in the order of their lowest CPU.
 fn last_level_domains(host: &HostFacts) -> Vec<Domain> {
     let mut caches: Vec<&Cache> = host.topology.last_level().collect();
     caches.sort_by_key(|cache| cache.cpus.first().copied());
@@ -129,8 +131,8 @@ fn core(
     take(host, domain(format!("core:{id}"), vec![id]), threads, "threads")
 }
 
-/// 1, 2, 3, 4, 6, 8, 12 … all cores: every doubling and the step between, so that a machine with
-/// hundreds of cores is drawn in some twenty steps.
+/// Returns groups of 1, 2, 3, 4, 6, 8, 12 … all cores: every power of two and the step between, so
+/// that hundreds of cores take about twenty steps.
 fn scaling(host: &HostFacts) -> Vec<Group> {
     let cores = compact(host);
     let mut counts: Vec<usize> = (0..usize::BITS - 1)
@@ -144,7 +146,7 @@ fn scaling(host: &HostFacts) -> Vec<Group> {
     counts.into_iter().filter(|count| *count > 0).map(group).collect()
 }
 
-/// All cores, one last-level-cache domain after the other.
+/// Returns all cores, one last-level cache after the other.
 fn compact(host: &HostFacts) -> Vec<u32> {
     let grouped: Vec<u32> = last_level_domains(host).into_iter().flat_map(|d| d.cpus).collect();
     if grouped.is_empty() {
@@ -154,7 +156,8 @@ fn compact(host: &HostFacts) -> Vec<u32> {
     }
 }
 
-/// Takes as many CPUs of a domain, spread evenly over the last-level caches in it, as there are threads, or ranks.
+/// Takes `count` CPUs of a domain, one per thread or rank, spread evenly over its last-level
+/// caches.
 fn take(
     host: &HostFacts,
     domain: Domain,
@@ -175,7 +178,7 @@ fn take(
     Ok(Domain { placement: domain.placement, cpus })
 }
 
-/// The same CPUs, round robin over the last-level caches.
+/// Orders CPUs round robin over the last-level caches.
 fn spread(host: &HostFacts, cpus: &[u32]) -> Vec<u32> {
     let inside = |d: Domain| d.cpus.into_iter().filter(|cpu| cpus.contains(cpu)).collect();
     let groups: Vec<Vec<u32>> = last_level_domains(host).into_iter().map(inside).collect();

@@ -1,4 +1,4 @@
-//! Expands file-tree measures: one case per operation, each with the state that it needs.
+//! Expansion of file-tree measures: one case per operation, with the tree state that it needs.
 
 use std::path::Path;
 
@@ -13,43 +13,43 @@ use crate::workload::file_set::{
 };
 use crate::workload::storage::{Arrivals, MOST_RATE_PER_S, SizeShare, StorageTiming};
 
-/// A whole file is read and written with one call up to this size.
+/// Maximum file size that is read and written with a single call.
 const WHOLE_BYTES: u64 = 1 << 20;
-/// More files than this are no test of a few minutes anywhere.
+/// Maximum number of files: more take longer than a few minutes on any system.
 const MOST_FILES: u64 = 100_000_000;
-/// More threads than this only wait for each other on every machine there is.
+/// Maximum number of threads: on any machine, more would only wait for each other.
 const MOST_THREADS: u32 = 65_536;
-/// Length of an entry of the series of a pass, in seconds.
+/// Length of an interval of a pass, in seconds.
 const INTERVAL_S: f64 = 0.5;
-/// The two trees of a test, below its folder.
+/// Folders of the two trees of a test, below its target folder.
 const FILES: &str = "assay-files";
 const DIRECTORIES: &str = "assay-directories";
 
-/// Every case of the request, in `budget_s` all together.
-pub(super) fn resolve(asked: &FilesRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
-    let folder = asked.folder.as_deref().ok_or(PlanError::NoTarget)?;
-    let count = check(asked)?;
-    let budget_s = budget_s / asked.steps.len().max(1) as f64;
-    Ok(asked.steps.iter().map(|step| case(asked, *step, folder, count, budget_s)).collect())
+/// Returns all cases of the request, within `budget_s` in total.
+pub(super) fn resolve(request: &FilesRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
+    let folder = request.folder.as_deref().ok_or(PlanError::NoTarget)?;
+    let count = check(request)?;
+    let budget_s = budget_s / request.steps.len().max(1) as f64;
+    Ok(request.steps.iter().map(|step| case(request, *step, folder, count, budget_s)).collect())
 }
 
 fn case(
-    asked: &FilesRequest,
+    request: &FilesRequest,
     step: FileStep,
     folder: &Path,
     count: u64,
     budget_s: f64,
 ) -> Named {
-    let threads = match asked.threads {
+    let threads = match request.threads {
         1 => String::new(),
         more => format!("-{more}-threads"),
     };
     let what = match step.of_directories {
         true => count.to_string(),
-        false => format!("{count}x{}", asked.size.to_string().replace(' ', "")),
+        false => format!("{count}x{}", request.size.to_string().replace(' ', "")),
     };
-    let tree = tree(asked, step, folder, count);
-    let stream = |operation| stream(asked, operation, FileOrder::Once);
+    let tree = tree(request, step, folder, count);
+    let stream = |operation| stream(request, operation, FileOrder::Once);
     let before: &[FileOperation] = match (step.needs, step.of_directories) {
         (Needs::Nothing, _) => &[FileOperation::Delete, FileOperation::Rmdir],
         (Needs::Directories, true) => &[FileOperation::Mkdir],
@@ -67,19 +67,19 @@ fn case(
             compressible: 0.0,
             seed: SEED,
         }),
-        workload: measured(asked, step, tree, budget_s),
+        workload: measured(request, step, tree, budget_s),
     };
     (format!("{}-{what}{threads}", step.name), Workload::Files(Box::new(test)))
 }
 
 fn measured(
-    asked: &FilesRequest,
+    request: &FilesRequest,
     step: FileStep,
     tree: FileTree,
     budget_s: f64,
 ) -> FileWorkload {
-    let lasts = step.can_last() && (asked.length_s.is_some() || asked.random);
-    let order = match (lasts, asked.random) {
+    let lasts = step.can_last() && (request.length_s.is_some() || request.random);
+    let order = match (lasts, request.random) {
         (false, _) => FileOrder::Once,
         (true, false) => FileOrder::Sequential,
         (true, true) => FileOrder::Random,
@@ -88,23 +88,23 @@ fn measured(
     let stream = FileStream {
         name: step.name.to_owned(),
         of_directories,
-        ..stream(asked, step.operation, order)
+        ..stream(request, step.operation, order)
     };
     FileWorkload {
         trees: vec![tree],
         streams: vec![stream],
         in_turn: false,
-        load: match asked.rate_per_s {
+        load: match request.rate_per_s {
             Some(per_s) => FileLoad::Open { per_s, arrivals: Arrivals::Exponential },
             None => FileLoad::Closed,
         },
-        timing: if lasts { timing_of(asked.length_s, None, budget_s) } else { PASS },
+        timing: if lasts { timing_of(request.length_s, None, budget_s) } else { PASS },
         compressible: 0.0,
         seed: SEED,
     }
 }
 
-/// Until everything was done once.
+/// Timing of a pass: ends after each operation was done once.
 const PASS: StorageTiming = StorageTiming {
     warmup_s: 0.0,
     duration_s: None,
@@ -112,11 +112,12 @@ const PASS: StorageTiming = StorageTiming {
     stop_after_bytes: None,
 };
 
-/// As many directories as there are files, side by side, have their own folder.
-fn tree(asked: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> FileTree {
+/// Returns the tree of a step. Directory operations have a tree of their own, with as many
+/// directories as there are files, all on one level.
+fn tree(request: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> FileTree {
     let (name, depth, width, files) = match step.of_directories {
         true => (DIRECTORIES, 1, count, 0),
-        false => (FILES, asked.levels, asked.width, asked.files),
+        false => (FILES, request.levels, request.width, request.files),
     };
     FileTree {
         name: name.to_owned(),
@@ -125,24 +126,24 @@ fn tree(asked: &FilesRequest, step: FileStep, folder: &Path, count: u64) -> File
         width,
         files,
         files_on_all_levels: false,
-        sizes: vec![SizeShare::all(asked.size.0)],
+        sizes: vec![SizeShare::all(request.size.0)],
         most_files: None,
         used_files: None,
         direct: false,
         sync: false,
-        sync_at_close: asked.sync,
+        sync_at_close: request.sync,
         part: None,
     }
 }
 
-fn stream(asked: &FilesRequest, operation: FileOperation, order: FileOrder) -> FileStream {
-    let bytes = asked.bytes.unwrap_or(asked.size).0;
-    let bytes = if asked.bytes.is_none() { bytes.clamp(1, WHOLE_BYTES) } else { bytes };
+fn stream(request: &FilesRequest, operation: FileOperation, order: FileOrder) -> FileStream {
+    let bytes = request.bytes.unwrap_or(request.size).0;
+    let bytes = if request.bytes.is_none() { bytes.clamp(1, WHOLE_BYTES) } else { bytes };
     FileStream {
         name: operation.name().to_owned(),
         tree: 0,
         operation,
-        threads: asked.threads,
+        threads: request.threads,
         order,
         access: FileAccess::Sequential,
         read_share: None,
@@ -153,41 +154,41 @@ fn stream(asked: &FilesRequest, operation: FileOperation, order: FileOrder) -> F
     }
 }
 
-/// The number of files, where everything asked for is possible.
-fn check(asked: &FilesRequest) -> Result<u64, PlanError> {
+/// Validates the request and returns the number of files.
+fn check(request: &FilesRequest) -> Result<u64, PlanError> {
     let beyond =
         |what: &str, given, most| PlanError::Beyond { what: what.to_owned(), given, most };
     let zeros = [
-        (asked.bytes.is_some_and(|bytes| bytes.0 == 0), "the size of a read or write"),
-        (asked.width == 0, "the number of directories in each (the width)"),
-        (asked.files == 0, "the number of files"),
-        (asked.threads == 0, "the number of threads"),
+        (request.bytes.is_some_and(|bytes| bytes.0 == 0), "the size of a read or write"),
+        (request.width == 0, "the number of directories in each (the width)"),
+        (request.files == 0, "the number of files"),
+        (request.threads == 0, "the number of threads"),
     ];
     if let Some((_, what)) = zeros.into_iter().find(|(is_zero, _)| *is_zero) {
         return Err(PlanError::Zero { what });
     }
-    if let Some(given) = asked.rate_per_s.filter(|rate| *rate > MOST_RATE_PER_S) {
+    if let Some(given) = request.rate_per_s.filter(|rate| *rate > MOST_RATE_PER_S) {
         return Err(PlanError::RateBeyond { given, most: MOST_RATE_PER_S });
     }
-    if let Some(given) = asked.bytes.filter(|bytes| bytes.0 > BLOCK_LIMIT_BYTES) {
+    if let Some(given) = request.bytes.filter(|bytes| bytes.0 > BLOCK_LIMIT_BYTES) {
         let most = Bytes(BLOCK_LIMIT_BYTES);
         return Err(PlanError::SizeBeyond { what: "one read or write", given, most });
     }
     let moves =
         |step: &FileStep| matches!(step.operation, FileOperation::Read | FileOperation::Write);
-    if asked.size.0 == 0 && asked.steps.iter().any(moves) {
+    if request.size.0 == 0 && request.steps.iter().any(moves) {
         return Err(PlanError::TooSmall {
             what: "a file that is read or written",
-            given: asked.size.to_string(),
+            given: request.size.to_string(),
             minimum: "1 B".to_owned(),
         });
     }
-    if asked.threads > MOST_THREADS {
-        let (given, most) = (u64::from(asked.threads), u64::from(MOST_THREADS));
+    if request.threads > MOST_THREADS {
+        let (given, most) = (u64::from(request.threads), u64::from(MOST_THREADS));
         return Err(beyond("the number of threads", given, most));
     }
-    let count = asked.width.checked_pow(asked.levels);
-    let count = count.and_then(|holders| holders.checked_mul(asked.files));
+    let count = request.width.checked_pow(request.levels);
+    let count = count.and_then(|holders| holders.checked_mul(request.files));
     match count {
         Some(count) if count <= MOST_FILES => Ok(count),
         other => Err(beyond("the number of files", other.unwrap_or(u64::MAX), MOST_FILES)),

@@ -1,27 +1,27 @@
-//! Who measures: assay itself and the tools that were found. Starts none of them.
+//! Selection of measurers: assay itself and the tools that were found. Runs none of them.
 
 use super::Choices;
 use crate::suite::Measure;
 use crate::workload::Workload;
 
-/// Someone who can measure: assay itself or an official tool that was found.
+/// Measurer: assay itself or an official tool that was found.
 #[derive(Debug, Clone, Copy)]
 pub struct Measurer {
     /// `assay`, `hpcc` …
     pub name: &'static str,
-    /// Whether it can measure this workload.
+    /// Predicate whether it can measure a workload.
     pub takes: fn(&Workload) -> bool,
 }
 
-/// Who measures, by a word for all that are found.
+/// Keyword for all available measurers.
 const EVERYONE: &str = "all";
 
-/// Who is to measure; `all` means everyone who is there.
+/// Returns the requested measurers of a measure; `all` = all available.
 fn asked<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> &'a [String] {
     if measure.by.is_empty() { &choices.by } else { &measure.by }
 }
 
-/// The measurers requested, as far as they are there.
+/// Returns the requested measurers that are available.
 pub(super) fn present(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer> {
     let asked = asked(measure, choices);
     if asked.iter().any(|name| name == EVERYONE) {
@@ -31,7 +31,7 @@ pub(super) fn present(measure: &Measure, choices: &Choices<'_>) -> Vec<Measurer>
     asked.iter().filter_map(|name| find(name.as_str())).collect()
 }
 
-/// The others.
+/// Returns the requested measurers that are not available.
 pub(super) fn absent<'a>(measure: &'a Measure, choices: &'a Choices<'_>) -> Vec<&'a str> {
     let is_here =
         |name: &&str| *name == EVERYONE || choices.measurers.iter().any(|it| it.name == *name);

@@ -1,4 +1,4 @@
-//! Expands MPI measures: every installation, every place of the ranks, the sizes.
+//! Expansion of MPI measures: all installations, placements of the ranks, and sizes.
 
 use super::{MpiChoices, Named, PlanError, domains};
 use crate::benchmark::{MpiPattern, MpiTest};
@@ -7,16 +7,16 @@ use crate::quantity::Bytes;
 use crate::suite::{MpiPlacement, MpiRequest};
 use crate::workload::{Domain, MpiWorkload, Workload};
 
-/// OSU's largest message between pairs, and of collectives.
+/// Largest message in OSU's benchmarks, between pairs and in collectives.
 const LARGEST_PAIR_BYTES: u64 = 4 << 20;
 const LARGEST_COLLECTIVE_BYTES: u64 = 1 << 20;
-/// More ranks than anybody starts, so that a slip of the finger does not start them.
+/// Maximum number of ranks, as protection against typing errors.
 const RANKS_LIMIT: u64 = 1 << 20;
-/// MPI counts elements of a message in an `int`.
+/// Maximum message size: MPI counts the elements of a message in an `int`.
 const MESSAGE_LIMIT_BYTES: u64 = 1 << 30;
 
-/// The benchmark at every place under every installation; installations vary fastest, so that what is
-/// compared is measured one after the other.
+/// Returns the benchmark for every placement and installation. Installations vary fastest, so that
+/// values to be compared are measured one after the other.
 pub(super) fn resolve(
     asked: &MpiRequest,
     host: &HostFacts,
@@ -43,7 +43,7 @@ pub(super) fn resolve(
     Ok(named)
 }
 
-/// What the command line says, else the suite, else OSU.
+/// Returns the range of sizes: from the command line, else from the suite, else OSU's.
 fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanError> {
     if !asked.test.has_sizes() {
         return Ok((0, 0));
@@ -52,7 +52,7 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
         (MpiTest::Latency | MpiTest::MultiLatency, _) => (0, LARGEST_PAIR_BYTES),
         (_, MpiPattern::Pair | MpiPattern::Pairs) => (1, LARGEST_PAIR_BYTES),
         (MpiTest::Reduce | MpiTest::Allreduce | MpiTest::Ireduce | MpiTest::Iallreduce, _) => {
-            // A sum is over numbers of four bytes.
+            // Sums are computed over four-byte numbers.
             (4, LARGEST_COLLECTIVE_BYTES)
         }
         (_, MpiPattern::All) => (1, LARGEST_COLLECTIVE_BYTES),
@@ -75,7 +75,8 @@ fn sizes(asked: &MpiRequest, choices: &MpiChoices) -> Result<(u64, u64), PlanErr
     Ok((from, to))
 }
 
-/// Send and receive buffers of all ranks must fit; of a collective, one rank holds a part of every rank.
+/// Returns an error if the send and receive buffers of all ranks do not fit; in a collective, each
+/// rank holds a part for every rank.
 fn refuse_beyond_memory(
     test: MpiTest,
     to_bytes: u64,
@@ -87,7 +88,7 @@ fn refuse_beyond_memory(
     let parts = if test.pattern() == MpiPattern::All { ranks } else { 1 };
     let needed = to_bytes.saturating_mul(2).saturating_mul(parts).saturating_mul(ranks);
     let usable = host.usable_bytes();
-    // Of other hosts nothing is known here.
+    // The memory of other hosts is unknown here.
     if choices.hosts.is_here() && usable > 0 && needed > usable {
         let text = |bytes: u64| format!("{bytes} B");
         return Err(PlanError::TooLarge {
@@ -99,7 +100,7 @@ fn refuse_beyond_memory(
     Ok(())
 }
 
-/// Where the ranks run, and how many.
+/// Returns the placements of the ranks, with their number.
 fn places(
     asked: &MpiRequest,
     host: &HostFacts,
@@ -125,8 +126,8 @@ fn places(
     Ok(found)
 }
 
-/// The launcher spreads the ranks. A pair, one rank on each host, is bound near the network where it is
-/// known which CPUs are.
+/// Returns the placement of ranks on other hosts, where the launcher distributes them. A pair, one
+/// rank on each host, is bound near the network if its NUMA node is known.
 fn over_hosts(
     test: MpiTest,
     ranks: Option<u32>,
@@ -150,7 +151,7 @@ fn domains_of(
 ) -> Result<Vec<(Domain, u32)>, PlanError> {
     match placement {
         MpiPlacement::Node if test.pattern() == MpiPattern::Pair => {
-            // Two ranks on a whole node are a pair somewhere, and where decides the result.
+            // Two ranks on a whole node are a pair at some distance, which decides the result.
             domains_of(MpiPlacement::Pairs, test, ranks, host)
         }
         MpiPlacement::Node => Ok(vec![node(test, ranks, host)?]),
@@ -163,7 +164,7 @@ fn domains_of(
     }
 }
 
-/// One rank per core; of an odd number of cores one is left out where ranks work in pairs.
+/// Returns one rank per core; if ranks work in pairs, an odd core is left out.
 fn node(
     test: MpiTest,
     ranks: Option<u32>,
@@ -183,7 +184,7 @@ fn node(
     Ok((domain, count))
 }
 
-/// The first two CPUs that lie to each other as asked.
+/// Returns the first two CPUs with the requested pair distance.
 fn pair(which: MpiPlacement, host: &HostFacts) -> Option<(Domain, u32)> {
     let cpus = &host.topology.cpus;
     let pairs =
@@ -206,7 +207,7 @@ fn lie(which: MpiPlacement, a: &Cpu, b: &Cpu, host: &HostFacts) -> bool {
     }
 }
 
-/// How two CPUs of a host can be to each other, the nearest first.
+/// Returns the pair distances that exist on a host, the nearest first.
 #[must_use]
 pub fn pairs_of(host: &HostFacts) -> Vec<MpiPlacement> {
     MpiPlacement::EVERY_PAIR.into_iter().filter(|which| pair(*which, host).is_some()).collect()

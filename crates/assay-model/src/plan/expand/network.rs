@@ -1,4 +1,4 @@
-//! Expands network measures: their targets, and whether they are possible.
+//! Expansion of network measures: targets, repetition length, and validation.
 
 use super::{Named, PlanError};
 use crate::plan::outlook::FEWEST_REPETITIONS;
@@ -6,32 +6,33 @@ use crate::quantity::Bytes;
 use crate::suite::{NetworkRequest, Protocol};
 use crate::workload::{NetworkQuestion, NetworkWorkload, Workload};
 
-/// iperf3's servers refuse more.
+/// Maximum number of streams that iperf3 servers accept.
 const STREAMS_LIMIT: u32 = 128;
-/// What fits into one datagram.
+/// Maximum payload of one datagram.
 const DATAGRAM_LIMIT_BYTES: u64 = 65_507;
-/// What the servers of ping-pongs accept.
+/// Maximum message size that ping-pong servers accept.
 const MESSAGE_LIMIT_BYTES: u64 = 64 << 20;
 
-/// What a repetition takes beyond the time it measures: connections are made, and both ends tell what they saw.
+/// Factor from the measured time to the duration of a repetition, which includes connecting and
+/// exchanging results.
 const AROUND: f64 = 1.1;
 
-/// Every question as a case; those that name no host go to `to`.
+/// Returns a case for each test; tests without a host use `to`.
 pub(super) fn resolve(
-    asked: &NetworkRequest,
+    request: &NetworkRequest,
     to: Option<&str>,
     budget_s: f64,
 ) -> Result<Vec<Named>, PlanError> {
-    let each_s = budget_s / asked.questions.len().max(1) as f64;
-    let resolved = asked.questions.iter().map(|question| {
+    let each_s = budget_s / request.questions.len().max(1) as f64;
+    let resolved = request.questions.iter().map(|question| {
         let mut question = question.clone();
         if let NetworkQuestion::Throughput(it) = &mut question.question
-            && !asked.is_length_told
+            && !request.is_length_told
         {
             let fitting_s = each_s / (f64::from(FEWEST_REPETITIONS) * AROUND);
             it.seconds = it.seconds.min(fitting_s as u32).max(1);
         }
-        resolve_one(asked.protocol, question, to)
+        resolve_one(request.protocol, question, to)
     });
     resolved.collect()
 }
@@ -101,8 +102,8 @@ mod tests {
             [(60.0, false, 2), (7.3, false, 1), (0.5, false, 1), (7.3, true, 2)]
         {
             let questions = vec![work.clone(), work.clone()];
-            let asked = NetworkRequest { protocol: Protocol::Tcp, questions, is_length_told };
-            let resolved = resolve(&asked, None, budget_s).unwrap();
+            let request = NetworkRequest { protocol: Protocol::Tcp, questions, is_length_told };
+            let resolved = resolve(&request, None, budget_s).unwrap();
             let Workload::NetworkTcp(NetworkWorkload {
                 question: NetworkQuestion::Throughput(it),
                 ..

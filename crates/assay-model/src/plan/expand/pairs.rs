@@ -1,4 +1,4 @@
-//! Which questions go to pairs of hosts, and in which pairs a host begins.
+//! Assignment of network, RDMA and MPI measures to pairs of hosts, and the order of their cases.
 
 use std::collections::BTreeMap;
 
@@ -8,59 +8,59 @@ use super::Case;
 use crate::suite::Request;
 use crate::workload::{RdmaDevice, Workload};
 
-/// The pairs in which a host begins, in a run of several hosts.
+/// Pairs that a host starts, in a run of several hosts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairChoices {
-    /// Rounds of the whole run, which share its time.
+    /// Number of rounds of the whole run, which share its time.
     pub rounds: u32,
-    /// Those of this host, in order.
+    /// Pairs of this host, in order.
     pub turns: Vec<PairTurn>,
-    /// Whether it is only the other end of pairs, and measures nothing by itself.
+    /// Whether the host is only the other end of pairs and measures nothing itself.
     pub is_far_end: bool,
-    /// Whether ranks of MPI run on both ends, instead of on each host by itself.
+    /// Whether MPI ranks run on both ends, instead of on each host separately.
     #[serde(default)]
     pub of_mpi: bool,
 }
 
 impl PairChoices {
-    /// Whether it is asked between two hosts.
+    /// Whether a request is measured between two hosts.
     #[must_use]
     pub const fn take(&self, request: &Request) -> bool {
         goes_out(request) || (self.of_mpi && matches!(request, Request::Mpi(_)))
     }
 }
 
-/// One pair of a host.
+/// Pair that a host starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PairTurn {
-    /// The host at the other end, as this run calls it.
+    /// Name of the host at the other end.
     pub peer: String,
-    /// Where data goes, if that is known beforehand.
+    /// Address for data, if known in advance.
     pub address: Option<String>,
-    /// What identifiers of cases call the round: `a:b`.
+    /// Name of the pair in case identifiers: `a:b`.
     pub name: String,
-    /// Its number.
+    /// Number of its round.
     pub round: u32,
-    /// Pairs of the round.
+    /// Number of pairs in the round.
     pub together: u32,
-    /// The RDMA device of this host, where the fleet file names one.
+    /// RDMA device of this host, if the fleet file names one.
     #[serde(default)]
     pub own: RdmaDevice,
-    /// That of the peer, likewise.
+    /// RDMA device of the peer, if the fleet file names one.
     #[serde(default)]
     pub far: RdmaDevice,
 }
 
-/// Whether it is asked between two hosts wherever there are two.
+/// Whether a request is always measured between two hosts if there are two.
 #[must_use]
 pub const fn goes_out(request: &Request) -> bool {
     matches!(request, Request::Network(_) | Request::Rdma(_))
 }
 
-/// Numbers what pairs are asked, and puts it in that order. Whoever measures the same answers the same question, so that
-/// they are neighbours; every host counts the same ones, because all expand one suite.
+/// Numbers the workloads of pairs and sorts the cases. Equal workloads get the same number, so that
+/// they are adjacent. All hosts use the same numbers, because all expand the same suite.
 pub(super) fn in_order(cases: &mut [Case]) {
-    // By round, what was asked last.
+    // Last workload by round.
     let mut asked: BTreeMap<u32, (u32, Workload)> = BTreeMap::new();
     for case in cases.iter_mut() {
         let Some(pair) = &mut case.pair else { continue };

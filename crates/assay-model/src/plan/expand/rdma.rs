@@ -1,4 +1,4 @@
-//! RDMA questions: which messages, over which device.
+//! Expansion of RDMA measures: message sizes and device.
 
 use super::{Named, PlanError};
 use crate::quantity::Bytes;
@@ -7,29 +7,29 @@ use crate::workload::{
     DATAGRAM_BYTES, DATAGRAM_BYTES_ANYWHERE, RdmaConnection, RdmaWorkload, Workload,
 };
 
-/// One test with its messages.
+/// Returns the case of one test.
 pub(super) fn resolve(
-    asked: &RdmaRequest,
+    request: &RdmaRequest,
     to: Option<String>,
 ) -> Result<Vec<Named>, PlanError> {
-    /// What the far end takes at most.
+    /// Maximum size that the far end accepts.
     const MOST: Bytes = Bytes(1 << 30);
-    let mut work = RdmaWorkload::usual(asked.test, to);
-    work.connection = asked.connection;
-    work.iterations = asked.iterations.unwrap_or(work.iterations);
-    work.depth = asked.depth.unwrap_or(work.depth);
-    (work.queue_pairs, work.both) = (asked.queue_pairs, asked.both);
-    work.device = asked.device.clone();
-    let is_datagram = asked.connection == RdmaConnection::Ud;
-    let mtu = asked.device.mtu_bytes;
-    if is_datagram && asked.test.is_bandwidth() {
+    let mut work = RdmaWorkload::usual(request.test, to);
+    work.connection = request.connection;
+    work.iterations = request.iterations.unwrap_or(work.iterations);
+    work.depth = request.depth.unwrap_or(work.depth);
+    (work.queue_pairs, work.both) = (request.queue_pairs, request.both);
+    work.device = request.device.clone();
+    let is_datagram = request.connection == RdmaConnection::Ud;
+    let mtu = request.device.mtu_bytes;
+    if is_datagram && request.test.is_bandwidth() {
         work.sizes = vec![u64::from(mtu.unwrap_or(DATAGRAM_BYTES_ANYWHERE))];
     }
     let (what, most) = match is_datagram {
         true => ("a datagram", Bytes(u64::from(mtu.unwrap_or(DATAGRAM_BYTES)))),
         false => ("a message", MOST),
     };
-    if let Some((from, to)) = asked.sizes {
+    if let Some((from, to)) = request.sizes {
         if to > most {
             return Err(PlanError::SizeBeyond { what, given: to, most });
         }

@@ -1,30 +1,31 @@
-//! Chooses and checks sizes: STREAM's arrays, the latency ladder, LINPACK's equations.
+//! Selection and validation of sizes: STREAM arrays, latency ladder, LINPACK equations.
 
 use super::PlanError;
 use crate::facts::HostFacts;
 use crate::quantity::Bytes;
 use crate::suite::{LinpackSize, MOST_MEMORY};
 
-/// STREAM's own rule: each array at least four times the last-level caches.
+/// Minimum ratio of an array to the last-level caches, by STREAM's rule.
 const CACHE_FACTOR: u64 = 4;
 const ARRAYS: u64 = 3;
-/// Nobody should run a machine into its last byte of memory.
+/// Maximum share of the usable memory, so that the system keeps a reserve.
 const MEMORY_SHARE: f64 = 0.8;
-/// Below this a pass is shorter than the clock can time well.
+/// Minimum array size; passes over smaller arrays are too short for the clock.
 const SMALLEST_ARRAY: u64 = 64 * 1024;
-/// Where no cache is visible, larger than any cache of today.
+/// Array size without a visible cache: larger than any current cache.
 const ARRAY_WITHOUT_CACHE: u64 = 1 << 30;
-/// The smallest working set of the ladder: 64 lines, so that the chain has a length at all.
+/// Minimum working set of the ladder: 64 cache lines, for a chain of sufficient length.
 const SMALLEST_SET: u64 = 4096;
 
-/// As people read it: two decimals, or two significant digits of what is less.
+/// Rounds for display: to two decimals, or to two significant digits below 0.1.
 pub(super) fn rounded(multiple: f64) -> f64 {
     let decimals = (1.0 - multiple.log10().floor()).clamp(2.0, 9.0);
     let scale = 10f64.powf(decimals);
     (multiple * scale).round() / scale
 }
 
-/// Bytes per array of each of `domains` domains that share `caches` bytes of last-level cache.
+/// Returns the bytes per array for each of `domains` domains that share `caches` bytes of
+/// last-level cache.
 pub(super) fn array_bytes(
     host: &HostFacts,
     asked: Option<Bytes>,
@@ -53,14 +54,15 @@ pub(super) fn array_bytes(
     }
 }
 
-/// Working sets from `from` to `to` bytes: every power of two and the step half-way between.
+/// Returns working sets from `from` to `to` bytes: every power of two and the step half-way
+/// between.
 #[must_use]
 pub fn ladder_bytes(from: u64, to: u64) -> Vec<u64> {
     let steps = (0..u64::BITS - 2).flat_map(|e| [1u64 << e, (1u64 << e) + (1u64 << e) / 2]);
     steps.filter(|bytes| (from..=to).contains(bytes)).collect()
 }
 
-/// The ladder of a host: by default from 4 KiB to four times the last-level cache.
+/// Returns the ladder of a host: by default from 4 KiB to four times the last-level cache.
 pub(super) fn ladder(
     host: &HostFacts,
     from: Bytes,
@@ -95,7 +97,7 @@ pub(super) fn ladder(
     Ok(sizes)
 }
 
-/// Number of equations.
+/// Returns the number of equations.
 pub(super) fn equations(
     size: LinpackSize,
     host: &HostFacts,
@@ -115,25 +117,28 @@ pub(super) fn equations(
         LinpackSize::Memory(share) => Ok(block_multiple(most(share))),
         LinpackSize::Budget => {
             let rate = presumed_flops(host, cpus.len());
-            // Six solves, below which a median has no interval, and the making of as many matrices must fit the budget.
+            // The budget must fit six solves, the minimum for an interval of the median, and
+            // creating as many matrices.
             let n = (1.5 * rate * budget_s / 9.0).cbrt() as u64;
             Ok(block_multiple(n.min(most(MEMORY_SHARE))))
         }
     }
 }
 
-/// Sizes that blocks divide evenly are what people use, and spare a ragged edge.
+/// Rounds down to a multiple of 64: common block sizes then divide N evenly.
 fn block_multiple(n: u64) -> u64 {
     (n / 64 * 64).max(64)
 }
 
-/// A rough idea of the speed of so many cores in FLOP/s, to choose a duration and nothing else: a third of their peak.
+/// Estimates the speed of `cores` cores in FLOP/s, only to choose a duration: a third of their
+/// peak.
 fn presumed_flops(host: &HostFacts, cores: usize) -> f64 {
     let cores = if host.is_emulated() { cores.min(CORES_BENEATH) } else { cores };
     presumed_peak(host) / 3.0 * cores as f64
 }
 
-/// Of one core, in FLOP/s: two pipes of the widest vectors at the nominal clock. An emulated one has none of that.
+/// Estimates the peak of one core in FLOP/s: two pipes of the widest vectors at the nominal clock.
+/// Emulated cores are far slower.
 pub(in crate::plan) fn presumed_peak(host: &HostFacts) -> f64 {
     if host.is_emulated() {
         return 3.0 * EMULATED_FLOPS;
@@ -147,14 +152,16 @@ pub(in crate::plan) fn presumed_peak(host: &HostFacts) -> f64 {
     flop_per_cycle * host.cpu.nominal_hz.unwrap_or(2e9)
 }
 
-/// Emulation calculates floating-point numbers bit by bit: N = 480 on one emulated core took 5.1 s, that is 14 MFLOP/s
-/// (`qemu-system-x86_64` 7.2 with AVX2, on a Xeon at 2.6 GHz). A margin is for others beside the guest.
+/// Speed of an emulated core. Emulation calculates floating-point numbers bit by bit: N = 480 on
+/// one core took 5.1 s, that is 14 MFLOP/s (`qemu-system-x86_64` 7.2 with AVX2, on a Xeon at 2.6
+/// GHz). The margin is for other load.
 const EMULATED_FLOPS: f64 = 5e6;
-/// Emulated cores are threads that share real ones, and nothing in the guest says how many: 16 of them on two solved
-/// the same in 3.8 s, 20 MFLOP/s in all. Where there are more, a solve is shorter than it could be.
+/// Assumed number of real cores below an emulated machine, which the guest cannot see: 16 emulated
+/// cores on two real ones solved the same system in 3.8 s, 20 MFLOP/s in total. With more real
+/// cores, a solve is shorter than possible.
 const CORES_BENEATH: usize = 2;
 
-/// A size to three digits: `18.9 GiB` says more in a message than a number of bytes.
+/// Formats a size with three digits, which is more readable in a message than the number of bytes.
 fn approximate(bytes: u64) -> String {
     format!("{:.3}", Bytes(bytes).quantity())
 }
@@ -163,7 +170,7 @@ fn approximate(bytes: u64) -> String {
 mod tests {
     use super::*;
 
-    /// A share that is not zero is not said to be.
+    /// Small shares must not be rounded to zero.
     #[test]
     fn a_multiple_of_the_caches_keeps_two_digits() {
         for (multiple, expected) in

@@ -1,4 +1,4 @@
-//! Expands storage measures: every block size, every depth, every point of a curve.
+//! Expansion of storage measures: all block sizes, depths and points of a curve.
 
 use super::{Named, PlanError};
 use crate::quantity::Bytes;
@@ -11,67 +11,67 @@ use crate::workload::storage::{
     StorageTiming, StorageWorkload, Verify, WriteSync,
 };
 
-/// Every case is given one of its own when it has its name.
+/// Placeholder; every case gets a seed of its own when its name is known.
 pub(super) const SEED: u64 = 0;
-/// Share of a case's time that counts, and that warms up; the rest is for opening and closing.
+/// Shares of a case's time for measuring and for the warm-up; the rest is for opening and closing.
 const COUNTING: f64 = 0.8;
 const WARMING: f64 = 0.1;
-/// Lengths an interval of the series may have, in seconds, and how many of them a test has at least if it
-/// may: the first that is long enough is taken.
+/// Possible lengths of an interval in seconds, and the target number of intervals in a test. The
+/// first length that gives at most this number is taken.
 const INTERVALS_S: [f64; 4] = [0.1, 0.2, 0.5, 1.0];
 const INTERVALS: f64 = 60.0;
-/// The sum of what is known to be too much for any kernel or memory.
+/// Maximum I/O in flight over all targets; more exceed any kernel or memory.
 const IN_FLIGHT_LIMIT: u64 = 65_536;
 pub(super) const BLOCK_LIMIT_BYTES: u64 = 1 << 30;
 
-/// Every case of the request, in `budget_s` all together.
-pub(super) fn resolve(asked: &StorageRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
-    check(asked)?;
-    let bends = if asked.curve.is_empty() { 0 } else { asked.bend_points as usize };
-    // A case takes its share of the budget even if it needs all of its rounds or steps.
-    let maximum = asked.course.most_measurements() as usize + asked.curve.len() + bends;
-    let measurements = asked.bytes.len() * asked.depths.len() * maximum;
+/// Returns all cases of the request, within `budget_s` in total.
+pub(super) fn resolve(request: &StorageRequest, budget_s: f64) -> Result<Vec<Named>, PlanError> {
+    check(request)?;
+    let bends = if request.curve.is_empty() { 0 } else { request.bend_points as usize };
+    // A case keeps to its share of the budget even if it needs all of its rounds or steps.
+    let maximum = request.course.most_measurements() as usize + request.curve.len() + bends;
+    let measurements = request.bytes.len() * request.depths.len() * maximum;
     if measurements > super::MOST_CASES {
         let (what, given) = ("a number of cases".to_owned(), measurements as u64);
         return Err(PlanError::Beyond { what, given, most: super::MOST_CASES as u64 });
     }
-    let timing = timing(asked, budget_s / measurements as f64);
+    let timing = timing(request, budget_s / measurements as f64);
     let mut named = Vec::new();
-    for bytes in &asked.bytes {
-        for depth in &asked.depths {
-            named.extend(points_of(asked, *bytes, *depth, timing));
+    for bytes in &request.bytes {
+        for depth in &request.depths {
+            named.extend(points_of(request, *bytes, *depth, timing));
         }
     }
-    // The targets are then as they must be for all cases.
+    // Only the first case preconditions the targets, which all cases share.
     if let Some((_, Workload::Storage(first))) = named.first_mut() {
-        first.precondition_passes = asked.precondition_passes;
+        first.precondition_passes = request.precondition_passes;
     }
     Ok(named)
 }
 
 fn points_of(
-    asked: &StorageRequest,
+    request: &StorageRequest,
     bytes: Bytes,
     depth: u32,
     timing: StorageTiming,
 ) -> Vec<Named> {
-    let name = name(asked, bytes, depth);
-    let load = match asked.rate {
+    let name = name(request, bytes, depth);
+    let load = match request.rate {
         Some((rate_per_s, arrivals)) => Load::Open { rate_per_s, arrivals },
         None => Load::Closed,
     };
     let test = |point: Option<CurvePoint>, load: Load| StorageTest {
         name: name.clone(),
         course: match point {
-            None | Some(CurvePoint::Maximum) => asked.course,
+            None | Some(CurvePoint::Maximum) => request.course,
             Some(CurvePoint::Share { .. } | CurvePoint::Bend { .. }) => Course::Once,
         },
         point,
-        provisioned_bytes_per_s: asked.provisioned_bytes_per_s,
+        provisioned_bytes_per_s: request.provisioned_bytes_per_s,
         precondition_passes: 0,
-        workload: workload(asked, bytes, depth, load, timing),
+        workload: workload(request, bytes, depth, load, timing),
     };
-    if asked.curve.is_empty() {
+    if request.curve.is_empty() {
         return vec![(name.clone(), Workload::Storage(Box::new(test(None, load))))];
     }
     let maximum = test(Some(CurvePoint::Maximum), load);
@@ -87,38 +87,38 @@ fn points_of(
         (format!("{name}/{percent}%"), Workload::Storage(Box::new(test)))
     };
     let bend = |nth: u32| {
-        // Which share it is, is known when the points before it are measured.
+        // The actual share is known only after the points before it are measured.
         let test = test(Some(CurvePoint::Bend { nth }), load(100.0));
         (format!("{name}/bend-{nth}"), Workload::Storage(Box::new(test)))
     };
     std::iter::once(maximum)
-        .chain(asked.curve.iter().map(share))
-        .chain((1..=asked.bend_points).map(bend))
+        .chain(request.curve.iter().map(share))
+        .chain((1..=request.bend_points).map(bend))
         .collect()
 }
 
-/// `random-read-8KiB`, and the depth where there are several.
-fn name(asked: &StorageRequest, bytes: Bytes, depth: u32) -> String {
-    let order = match asked.order {
+/// Returns the name of a test: `random-read-8KiB`, with the depth if there are several.
+fn name(request: &StorageRequest, bytes: Bytes, depth: u32) -> String {
+    let order = match request.order {
         Order::Random => "random",
         Order::Sequential => "sequential",
         Order::Parts => "parts",
     };
-    let operation = operation(asked.read_share);
+    let operation = operation(request.read_share);
     let size = bytes.to_string().replace(' ', "");
-    let mut name = match &asked.name {
-        Some(name) if asked.bytes.len() > 1 => format!("{name}-{size}"),
+    let mut name = match &request.name {
+        Some(name) if request.bytes.len() > 1 => format!("{name}-{size}"),
         Some(name) => name.clone(),
         None => format!("{order}-{operation}-{size}"),
     };
-    if asked.depths.len() > 1 {
+    if request.depths.len() > 1 {
         name.push_str("-depth-");
         name.push_str(&depth.to_string());
     }
     name
 }
 
-/// `read`, `write` or `mix`.
+/// Returns the name of the operation: `read`, `write` or `mix`.
 fn operation(read_share: f64) -> &'static str {
     match read_share {
         share if share >= 1.0 => "read",
@@ -127,13 +127,13 @@ fn operation(read_share: f64) -> &'static str {
     }
 }
 
-fn timing(asked: &StorageRequest, budget_s: f64) -> StorageTiming {
-    // A round is as long as its standard says, whatever the budget is.
-    let usual_s = matches!(asked.course, Course::Rounds(_)).then_some(SteadyRule::ROUND_S);
-    timing_of(asked.length_s.or(usual_s), asked.warmup_s, budget_s)
+fn timing(request: &StorageRequest, budget_s: f64) -> StorageTiming {
+    // The length of a round follows the SNIA standard, not the budget.
+    let usual_s = matches!(request.course, Course::Rounds(_)).then_some(SteadyRule::ROUND_S);
+    timing_of(request.length_s.or(usual_s), request.warmup_s, budget_s)
 }
 
-/// What counts and what warms up within a budget, where the length or the warm-up is not given.
+/// Divides a budget into measured time and warm-up, if they are not given.
 pub(super) fn timing_of(
     length_s: Option<f64>,
     warmup_s: Option<f64>,
@@ -152,13 +152,13 @@ pub(super) fn timing_of(
 }
 
 fn workload(
-    asked: &StorageRequest,
+    request: &StorageRequest,
     bytes: Bytes,
     depth: u32,
     load: Load,
     timing: StorageTiming,
 ) -> StorageWorkload {
-    let targets: Vec<StorageTarget> = asked
+    let targets: Vec<StorageTarget> = request
         .targets
         .iter()
         .map(|target| StorageTarget {
@@ -167,45 +167,45 @@ fn workload(
             size_bytes: target.bytes,
             range_bytes: None,
             align_bytes: None,
-            direct: !asked.buffered,
+            direct: !request.buffered,
             sync: WriteSync::None,
-            sync_at_end: asked.sync_at_end && asked.read_share < 1.0,
+            sync_at_end: request.sync_at_end && request.read_share < 1.0,
             opening: Opening::default(),
         })
         .collect();
     let sequential =
         |cursor| AccessPattern::Sequential { cursor, at_end: AtEnd::Wrap, gap_bytes: 0 };
-    let pattern = match asked.order {
+    let pattern = match request.order {
         Order::Random => AccessPattern::Random,
         Order::Sequential => sequential(Cursor::Shared),
         Order::Parts => sequential(Cursor::Divided),
     };
     let stream = StorageStream {
-        name: operation(asked.read_share).to_owned(),
+        name: operation(request.read_share).to_owned(),
         targets: (0..targets.len()).collect(),
-        threads: asked.threads,
+        threads: request.threads,
         in_flight_per_target: depth,
-        ..StorageStream::of(pattern, bytes.0, asked.read_share)
+        ..StorageStream::of(pattern, bytes.0, request.read_share)
     };
     StorageWorkload {
         targets,
         streams: vec![stream],
         load,
         timing,
-        engine: asked.engine,
+        engine: request.engine,
         data: StorageData { compressible: 0.0, verify: Verify::Off },
         seed: SEED,
     }
 }
 
-fn check(asked: &StorageRequest) -> Result<(), PlanError> {
-    if asked.targets.is_empty() {
+fn check(request: &StorageRequest) -> Result<(), PlanError> {
+    if request.targets.is_empty() {
         return Err(PlanError::NoTarget);
     }
     let zero = |what| Err(PlanError::Zero { what });
     let beyond =
         |what: &str, given, most| Err(PlanError::Beyond { what: what.to_owned(), given, most });
-    for bytes in &asked.bytes {
+    for bytes in &request.bytes {
         match bytes.0 {
             0 => return zero("the size of a block"),
             it if it > BLOCK_LIMIT_BYTES => {
@@ -214,7 +214,7 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
             }
             it => {
                 let small = |size: &u64| *size < it;
-                if let Some(size) = asked.targets.iter().filter_map(|t| t.bytes).find(small) {
+                if let Some(size) = request.targets.iter().filter_map(|t| t.bytes).find(small) {
                     return Err(PlanError::TooSmall {
                         what: "the target",
                         given: Bytes(size).to_string(),
@@ -224,18 +224,18 @@ fn check(asked: &StorageRequest) -> Result<(), PlanError> {
             }
         }
     }
-    if let Some((given, _)) = asked.rate.filter(|(rate, _)| *rate > MOST_RATE_PER_S) {
+    if let Some((given, _)) = request.rate.filter(|(rate, _)| *rate > MOST_RATE_PER_S) {
         return Err(PlanError::RateBeyond { given, most: MOST_RATE_PER_S });
     }
-    if asked.threads == 0 {
+    if request.threads == 0 {
         return zero("the number of threads");
     }
-    for depth in &asked.depths {
-        let all = u64::from(*depth) * asked.targets.len() as u64;
-        match (*depth, asked.engine) {
+    for depth in &request.depths {
+        let all = u64::from(*depth) * request.targets.len() as u64;
+        match (*depth, request.engine) {
             (0, _) => return zero("the depth"),
-            (depth, _) if depth < asked.threads => {
-                return Err(PlanError::DepthBelowThreads { depth, threads: asked.threads });
+            (depth, _) if depth < request.threads => {
+                return Err(PlanError::DepthBelowThreads { depth, threads: request.threads });
             }
             (_, EngineChoice::Null) => {}
             _ if all > IN_FLIGHT_LIMIT => return beyond("the depth", all, IN_FLIGHT_LIMIT),

@@ -1,4 +1,4 @@
-//! Hosts and requests, and the cases they expand to.
+//! Tests of the expansion: requests, hosts and the resulting cases.
 
 use expect_test::{Expect, expect};
 
@@ -89,11 +89,11 @@ fn choices(by: &str) -> Choices<'static> {
 }
 
 fn check(by: &str, request: Request, expected: &Expect) {
-    let shown = match plan(by, request) {
+    let text = match plan(by, request) {
         Err(error) => error.to_string(),
         Ok(plan) => plan.cases.iter().map(line).collect(),
     };
-    expected.assert_eq(&shown);
+    expected.assert_eq(&text);
 }
 
 fn line(case: &Case) -> String {
@@ -223,7 +223,7 @@ fn several_measurers_stand_side_by_side() {
     );
 }
 
-/// What is named twice is measured once, with the time of both: nothing of a budget is thrown away.
+/// A duplicate request is measured once, with the time of both, so that the whole budget is used.
 #[test]
 fn what_is_asked_twice_has_all_of_its_time() {
     for (placements, expected) in [
@@ -265,7 +265,7 @@ fn suites_that_ask_the_same_ask_it_once() {
     }
 }
 
-/// Of several measurers those are left out that are not there; who asks for more threads than cores is told that.
+/// Measurers that are missing are omitted. More threads than cores are reported as such.
 #[test]
 fn what_can_be_done_without_is_left_out_for_its_own_reason() {
     let suite = |keys: &str| {
@@ -288,7 +288,7 @@ fn what_can_be_done_without_is_left_out_for_its_own_reason() {
         let [Omitted { benchmark, reason, .. }] = plan.omitted.as_slice() else {
             panic!("{keys}: {:?}", plan.omitted)
         };
-        // What is left out leaves its time to the others.
+        // Omitted measures leave their time to the others.
         let last_s = plan.cases.last().unwrap().stopping.budget_s;
         assert_eq!((benchmark.as_str(), *reason, last_s), expected, "{keys}");
     }
@@ -404,7 +404,7 @@ fn linpack_fits_memory_and_budget() {
         let plan = plan("assay", Request::Linpack { size, threads: None, blas: None }).unwrap();
         assert_eq!(plan.cases[0].id, format!("compute.linpack/n={expected}"));
     }
-    // Emulated, the same CPUs would take hours for those of the budget.
+    // On emulated CPUs, the usual size for this budget would take hours.
     for layers in ["qemu", "qemu, docker"] {
         let mut host = host();
         host.system.virtualization = Some(layers.to_owned());
@@ -601,7 +601,7 @@ fn rdma_has_one_size_or_every_doubling_of_the_first() {
     assert_eq!(sizes(one), Ok(("rdma.send_lat/loopback/rc".to_owned(), vec![2])));
     let (id, all) = sizes(request(2, 8 << 20)).unwrap();
     assert_eq!(id, "rdma.send_lat/loopback/rc/2-8388608B");
-    // perftest's `-a`.
+    // The sizes of perftest's `-a`.
     assert_eq!((all.len(), all[0], all[22]), (23, 2, 8 << 20));
     assert_eq!(sizes(request(3, 13)).unwrap().1, [3, 6, 12]);
     assert_eq!(sizes(request(0, 1)).unwrap().1, [1]);

@@ -1,4 +1,4 @@
-//! Everything that is known of a phase goes into the record and comes back from it.
+//! Tests of the round trip from an outcome to its record and back.
 
 use super::*;
 use crate::engine_choice::EngineReason;
@@ -97,9 +97,9 @@ fn outcomes_come_back_from_the_record() {
         let record = recorded_for_tests(outcome.entries());
         let raw: BTreeMap<String, Vec<u8>> = outcome.journals().into_iter().collect();
         let back = StorageOutcome::of_record(&record, &|name| raw.get(name).cloned()).unwrap();
-        let (shown, expected) = (format!("{back:?}"), format!("{outcome:?}"));
-        // Both are long: histograms print all of their counts.
-        assert!(back == outcome, "{}", first_difference(&shown, &expected));
+        let (found, expected) = (format!("{back:?}"), format!("{outcome:?}"));
+        // The texts are long, because histograms print all of their counts.
+        assert!(back == outcome, "{}", first_difference(&found, &expected));
     }
 }
 

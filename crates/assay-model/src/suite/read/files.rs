@@ -1,4 +1,4 @@
-//! Reads the file-tree measures of a suite.
+//! Parser of the file-tree measures of a suite.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ pub(super) fn request(table: &Table<'_>) -> Read<Request> {
     }))
 }
 
-/// In the order in which they are done, whatever the order of the list.
+/// Parses a list of operations and returns them in the order of execution.
 fn steps(value: &Value<'_>) -> Read<Vec<FileStep>> {
     let known = FileStep::ALL.map(|step| step.name);
     let asked = list_of(|value: &Value<'_>| {

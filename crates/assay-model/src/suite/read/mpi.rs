@@ -1,10 +1,10 @@
-//! Reads the MPI measures of a suite.
+//! Parser of the MPI measures of a suite.
 
 use super::super::{MpiPlacement, MpiRequest, Request};
 use super::{Read, Table, count, list_of, parsed, size, wrong};
 use crate::benchmark::{MpiPattern, MpiTest};
 
-/// One benchmark at its places.
+/// Parses the settings of one MPI test.
 pub(super) fn request(test: MpiTest, table: &Table<'_>) -> Read<Request> {
     let usual = match test.pattern() {
         MpiPattern::Pair => MpiPlacement::Pairs,

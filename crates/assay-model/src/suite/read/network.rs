@@ -1,4 +1,4 @@
-//! Reads the network measures of a suite.
+//! Parser of the network measures of a suite.
 
 use super::super::{NetworkRequest, Protocol, Request};
 use super::storage::flag;
@@ -8,14 +8,14 @@ use super::{
 use crate::quantity::{Bytes, Quantity, Unit};
 use crate::workload::{Direction, Latency, NetworkQuestion, NetworkWorkload, Throughput};
 
-/// Length of a repetition in seconds where there is time for it, unless a suite says otherwise.
+/// Default length of a repetition in seconds, if the time suffices.
 const SECONDS: u32 = 2;
-/// Bit/s of a UDP stream, unless a suite says otherwise: a rate that any link of today carries.
+/// Default rate of a UDP stream in bit/s, which any current link can carry.
 const UDP_RATE_BIT_PER_S: u64 = 100_000_000;
-/// What `ping` sends.
+/// Default payload of `ping`.
 const ECHO_BYTES: u64 = 56;
 
-/// The questions of one measure: throughput for every number of streams and every direction, or
+/// Parses the tests of one measure: throughput for every number of streams and direction, or
 /// latency for every size.
 pub(super) fn request(protocol: Protocol, table: &Table<'_>) -> Read<Request> {
     let measures = table.optional("measures", text_value)?;
@@ -37,10 +37,10 @@ pub(super) fn request(protocol: Protocol, table: &Table<'_>) -> Read<Request> {
     Ok(Request::Network(NetworkRequest { protocol, questions, is_length_told }))
 }
 
-/// The time of `busy-poll`, like `50us`, in whole microseconds.
+/// Parses the time of `busy-poll`, like `50us`, to whole microseconds.
 ///
 /// # Errors
-/// When it is no time from 1 µs to 1 s, in words.
+/// A message if it is not a time from 1 µs to 1 s.
 pub fn busy_poll_us(text: &str) -> Result<u32, String> {
     let seconds = Quantity::parse(text, Unit::Second).map_err(|error| error.to_string())?.value;
     let us = (seconds * 1e6).round();

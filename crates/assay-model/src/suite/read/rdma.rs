@@ -1,4 +1,4 @@
-//! RDMA measures.
+//! Parser of the RDMA measures of a suite.
 
 use std::ops::RangeInclusive;
 
@@ -23,8 +23,9 @@ pub(super) const KEYS: &[&str] = &[
     "path-mtu",
 ];
 
-/// Without sizes one, as perftest does; with either bound what its `-a` has beyond the other,
-/// of datagrams what every link carries, or the path MTU that is given.
+/// Parses one test. Without bounds it has one size, as in perftest. A missing bound is that of
+/// perftest's `-a`; for datagrams, the upper bound is the size that every link carries, or the
+/// given path MTU.
 pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, SuiteError> {
     if !test.is_bandwidth() {
         let many = ["in-flight", "queue-pairs", "both-directions"];
@@ -62,9 +63,9 @@ pub(super) fn request(test: RdmaTest, table: &Table<'_>) -> Result<Request, Suit
     }))
 }
 
-/// What names a device, and how it is used.
+/// Parses the device and its settings.
 fn device(table: &Table<'_>) -> Result<RdmaDevice, SuiteError> {
-    // Eight bits (`ibv_qp_attr.port_num`), as the index of a GID has (`ibv_global_route.sgid_index`).
+    // Eight bits (`ibv_qp_attr.port_num`), like the index of a GID (`ibv_global_route.sgid_index`).
     let port = |value: &Value<'_>| between(1..=255)(value).map(|it| it as u8);
     Ok(RdmaDevice {
         name: table.optional("device", name)?,
@@ -75,7 +76,7 @@ fn device(table: &Table<'_>) -> Result<RdmaDevice, SuiteError> {
     })
 }
 
-/// As a folder below `/sys/class/infiniband` is called.
+/// Parses the name of a folder below `/sys/class/infiniband`.
 fn name(value: &Value<'_>) -> Read<String> {
     let name = text_value(value)?;
     if RdmaDevice::is_name(&name) {
@@ -85,7 +86,7 @@ fn name(value: &Value<'_>) -> Read<String> {
     Err(wrong(value, "this is no name of an RDMA device", help))
 }
 
-/// From 0, which [`between`] does not know.
+/// Parses a number from 0, which [`in_range`] does not accept.
 fn index(value: &Value<'_>) -> Read<u32> {
     let found = number(value).filter(|it| (0.0..256.0).contains(it) && it.fract() <= 0.0);
     let wanted = || wrong(value, "a number from 0 to 255 is wanted here", None);

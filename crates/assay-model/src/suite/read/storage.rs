@@ -1,4 +1,4 @@
-//! Reads the storage measures of a suite.
+//! Parser of the storage measures of a suite.
 
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ const ENGINES: &[(&str, EngineChoice)] = &[
     ("threads", EngineChoice::Threads),
     ("null", EngineChoice::Null),
 ];
-/// What the NetApp page of Azure calls a small block, and any database.
+/// Default block size: the small block of Azure's NetApp page and of common databases.
 const BLOCK: Bytes = Bytes::kib(8);
 const DEPTH: u32 = 32;
 
@@ -107,7 +107,8 @@ fn read_share(table: &Table<'_>) -> Read<f64> {
     ))
 }
 
-/// Ascending and each once, because a later point may not be colder than an earlier one.
+/// Parses the points in ascending order without duplicates: a later point may not be colder than an
+/// earlier one.
 fn curve(table: &Table<'_>) -> Read<Vec<f64>> {
     let mut points = table.optional("curve", list_of(point))?.unwrap_or_default();
     if !points.is_empty() && table.get("rate").is_some() {
@@ -126,7 +127,7 @@ fn point(value: &Value<'_>) -> Read<f64> {
 }
 
 fn bend_points(table: &Table<'_>) -> Read<u32> {
-    /// A curve of a hundred points is drawn as smoothly as one of a thousand.
+    /// Maximum number of points: a hundred draw a curve as smoothly as a thousand.
     const MOST: u32 = 100;
     let points = table.optional("bend-points", count)?.unwrap_or(0);
     if points > 0 && table.get("curve").is_none() {
@@ -140,7 +141,7 @@ fn bend_points(table: &Table<'_>) -> Read<u32> {
     Ok(points)
 }
 
-/// Once over all of the target as a number, or `2x`.
+/// Parses passes over the whole target: a number, or text like `2x`.
 fn passes(value: &Value<'_>) -> Read<u32> {
     match value.get_ref().as_str() {
         Some(text) => {

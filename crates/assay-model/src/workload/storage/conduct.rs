@@ -1,86 +1,86 @@
-//! What a stream of I/O does besides what every stream does: pauses, skew, sizes of its own for writes,
-//! its own time, CPUs. The default is none of it.
+//! Optional behaviour of a stream of I/O: pauses, skew, separate sizes of writes, own duration,
+//! CPUs. The default is none.
 //!
-//! Never says what an I/O is for; the job languages do.
+//! The purpose of an option is left to the job languages.
 
 use serde::{Deserialize, Serialize};
 
 use super::SizeShare;
 
-/// What a stream does besides.
+/// Optional behaviour of a stream.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Conduct {
-    /// Sizes of writes where they differ from those of reads; empty = the same.
+    /// Sizes of writes if they differ from those of reads; empty = the same.
     pub write_sizes: Vec<SizeShare>,
-    /// What would be written is given back to the device or file system instead.
+    /// Whether it discards blocks (trim) instead of writing them.
     pub trims: bool,
-    /// Random places that are not equally likely.
+    /// Non-uniform distribution of random offsets.
     pub skew: Option<Skew>,
     /// Pauses of each thread, in a closed loop.
     pub pauses: Option<Pauses>,
-    /// Whether the targets take turns within one depth: `in_flight_per_target` is then that of all
-    /// targets together.
+    /// Rotation of the targets within one depth: `in_flight_per_target` then applies to all targets
+    /// together.
     pub turns: Option<Turns>,
     /// CPUs that its threads may run on; empty = all.
     pub cpus: Vec<usize>,
     /// Seconds from the start of the phase to its first I/O.
     pub start_after_s: f64,
-    /// Seconds for which it lasts, warm-up included; `None` = until the phase ends.
+    /// Seconds of its duration, warm-up included; `None` = until the phase ends.
     pub duration_s: Option<f64>,
-    /// Whether the phase ends when it ends.
+    /// Whether the end of the stream ends the phase.
     pub ends_phase: bool,
-    /// An I/O that takes longer, in nanoseconds, is an error that ends the stream.
+    /// Maximum latency in nanoseconds; a slower I/O is an error that ends the stream.
     pub most_latency_ns: Option<u64>,
-    /// Whether every I/O that counts is kept, to be reported one by one.
+    /// Whether it keeps a journal of all measured I/O.
     pub keeps_journal: bool,
-    /// Whether the call that submits is timed by itself, where the engine has one.
+    /// Whether submission is timed separately, if the engine has a call for it.
     pub times_submission: bool,
-    /// Whether buffers are ordinary pages; otherwise large ones are huge pages.
+    /// Whether buffers use ordinary pages; otherwise large buffers use huge pages.
     #[serde(default)]
     pub plain_pages: bool,
-    /// Whether `sync_every` is `fdatasync`: only the metadata that reading needs goes with the data.
+    /// Whether `sync_every` calls `fdatasync`, which writes only the metadata required for reading.
     #[serde(default)]
     pub syncs_data_only: bool,
 }
 
 impl Conduct {
-    /// Whether it does nothing besides.
+    /// Whether it is the default.
     #[must_use]
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A law of places over the used range.
+/// Distribution of random offsets over the used range.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Skew {
-    /// The k-th of all places has a probability proportional to k^−θ.
+    /// Zipf distribution: block k has a probability proportional to k^−θ.
     Zipf {
         /// θ, above 0.
         theta: f64,
     },
-    /// The share `area` of all places gets 1 − `area` of the I/O, and so on within it.
+    /// Self-similar: the share `area` of all blocks gets 1 − `area` of the I/O, recursively.
     SelfSimilar {
-        /// 0 … 1 without both.
+        /// Between 0 and 1, exclusive.
         area: f64,
     },
-    /// A bell around the middle: the mean of twelve equally likely places, moved by up to half of
-    /// `spread_share` of the range to each side.
+    /// Bell-shaped around the middle: the mean of twelve uniformly distributed offsets, moved by up
+    /// to half of `spread_share` of the range in each direction.
     Bell {
         /// 0 … 1.
         spread_share: f64,
     },
-    /// The nearer to the start the likelier: exponential, and beyond the end on from the start.
+    /// Exponential distribution from the start of the range; wraps around.
     Exponential {
         /// Mean distance from the start, as a share of the range.
         mean_share: f64,
     },
-    /// Zones with a share of the I/O each.
+    /// Zones, each with its share of the I/O.
     Zones {
-        /// For reads.
+        /// Zones of reads.
         reads: Vec<Zone>,
-        /// For writes.
+        /// Zones of writes.
         writes: Vec<Zone>,
     },
 }
@@ -90,13 +90,13 @@ pub enum Skew {
 pub struct Zone {
     /// Share of the I/O, 0 … 1.
     pub io_share: f64,
-    /// Where it begins, as a share of the range.
+    /// Its start, as a share of the range.
     pub from_share: f64,
-    /// Where it ends.
+    /// Its end, as a share of the range.
     pub to_share: f64,
 }
 
-/// Pauses between I/O: what is in flight is waited for, then the time passes.
+/// Pauses between I/O: the thread waits for all I/O in flight, then for this time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pauses {
     /// I/O between two pauses, at least 1.
@@ -105,21 +105,22 @@ pub struct Pauses {
     pub length_ns: u64,
 }
 
-/// How targets of one depth take turns.
+/// Rotation of targets within one depth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// One I/O each, round and round.
+    /// Round robin, one I/O each.
     Round,
-    /// Equally likely.
+    /// Random, uniformly distributed over the targets.
     Random,
-    /// As likely as they are large: every byte of all of them is as likely as any other.
+    /// Random, in proportion to size: uniformly distributed over the bytes of all targets.
     BySize,
-    /// One is finished before the next begins.
+    /// In order, each target to its end.
     InOrder,
 }
 
 impl Turns {
-    /// With more targets than this what each of them did is not distinguished: their totals take memory.
+    /// Maximum number of targets with separate totals, which take memory; with more targets, totals
+    /// are combined.
     pub const MOST_TOLD_APART: usize = 256;
 }

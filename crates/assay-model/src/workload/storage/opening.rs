@@ -1,20 +1,21 @@
-//! What happens to a target before its first I/O, as other tools do it. The default is what assay does: a new
-//! file is written in full, and the page cache is left as it is.
+//! Preparation of a target before its first I/O, for compatibility with other tools. The default is
+//! assay's behaviour: a new file is written in full, and the page cache is left unchanged.
 
 use serde::{Deserialize, Serialize};
 
-/// How a target is opened.
+/// Preparation of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Opening {
-    /// Whether the page cache drops the used part: when it is opened, and whenever a stream begins it anew.
+    /// Whether the used part is dropped from the page cache: when the target is opened, and
+    /// whenever a stream starts it again.
     pub drops_cache: bool,
-    /// The order that the kernel is told to expect.
+    /// Access order announced to the kernel.
     pub expects: Option<ExpectedOrder>,
-    /// What a file is made as that is missing or too short.
+    /// Contents of a file that is missing or too short.
     pub new_file: NewFile,
 }
 
-/// What the kernel reads ahead for, by `posix_fadvise`.
+/// Access order announced to the kernel for read-ahead, by `posix_fadvise`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExpectedOrder {
@@ -24,25 +25,25 @@ pub enum ExpectedOrder {
     Sequential,
 }
 
-/// What is in a new file.
+/// Contents of a new file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NewFile {
-    /// Every block, written.
+    /// All blocks written.
     #[default]
     Written,
-    /// Blocks that are allocated and were never written: the first write of each also changes metadata.
+    /// All blocks allocated but not written: the first write of each also changes metadata.
     Allocated,
-    /// The same, and the file has no size until it is written.
+    /// All blocks allocated, but with a file size of 0 until written.
     AllocatedPastEnd,
-    /// Its size, and no block.
+    /// The full file size without any block.
     Hole,
-    /// Nothing.
+    /// Empty.
     Empty,
 }
 
 impl Opening {
-    /// Whether it is what assay does.
+    /// Whether it is assay's behaviour.
     #[must_use]
     pub fn is_usual(&self) -> bool {
         *self == Self::default()

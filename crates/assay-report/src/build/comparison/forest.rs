@@ -1,4 +1,4 @@
-//! The ratios of a comparison as a picture: each with its interval, beside the margin that makes no difference.
+//! Forest plot of a comparison: each ratio with its interval, and the equivalence margin.
 
 use assay_model::comparison::{Comparison, Pair, Verdict};
 
@@ -7,16 +7,16 @@ use crate::document::{Forest, Ratio};
 use crate::locale::comma;
 use crate::precision;
 
-/// More rows than this are left to the table: those that decide come first.
+/// Maximum number of rows; the table contains all. Rows with a difference take precedence.
 const MOST: usize = 40;
 
-/// `None` where nothing has a ratio.
+/// Builds the plot; `None` if no pair has a ratio.
 pub(super) fn forest(comparison: &Comparison) -> Option<Forest> {
     let has_ratio = |it: &&Pair| it.ratio.is_some_and(|ratio| ratio.is_finite() && ratio > 0.0);
     let mut pairs: Vec<&Pair> = comparison.deciding().filter(has_ratio).collect();
     let all = pairs.len();
     if all > MOST {
-        // What is not as it was is looked for; the sort keeps the order otherwise.
+        // Readers look for differences. The sort is stable.
         pairs.sort_by_key(|pair| pair.verdict == Verdict::Equivalent);
         pairs.truncate(MOST);
     }

@@ -1,4 +1,5 @@
-//! What distinguishes the cases of one metric, in few words: what `compare` matches by.
+//! Short labels of the attributes that distinguish the cases of one metric and by which `compare`
+//! matches them.
 
 use assay_model::attribute::{Attribute, Attributes, Value, identity};
 
@@ -7,7 +8,7 @@ use crate::locale::{comma, word};
 use crate::words::dimension;
 use crate::{precision, units};
 
-/// `node, 8 threads`; empty where nothing needs telling apart.
+/// Returns a label such as `node, 8 threads`; empty if no attribute distinguishes cases.
 pub(in crate::build) fn words(attributes: &Attributes) -> String {
     let shared = identity(attributes);
     let reported = attributes

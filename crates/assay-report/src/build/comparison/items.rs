@@ -1,7 +1,7 @@
-//! The network under two conditions: one row per item with goodput and CPU load of both ends, or with
-//! round trips.
+//! Network comparison: one row per item, with goodput and CPU load of both ends, or with round
+//! trips.
 //!
-//! A summary of the list that follows; it contains nothing else.
+//! A summary of the list that follows; it contains no other figures.
 
 use assay_model::comparison::{Comparison, Pair, Verdict};
 use assay_model::summary::Estimate;
@@ -12,11 +12,12 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{detailed, word};
 use crate::{precision, words as catalogue};
 
-/// Beside each condition; its meaning follows the table.
+/// Heading of the CPU column after each condition; a note below the table explains it.
 const CPU: &str = "CPU";
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
-/// Nothing where nobody reported CPU time: the list says as much then.
+/// Adds the tables; does nothing if no CPU time was reported, since the list then contains the
+/// same.
 pub(super) fn add(document: &mut Document, comparison: &Comparison) {
     let reports = |pair: &Pair| network::is_about(&pair.a) && pair.a.metric == "cpu_load";
     if !comparison.pairs.iter().any(reports) {
@@ -66,7 +67,8 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
         (word("column-verdict"), Align::Left),
         (word("column-by"), Align::Left),
     ];
-    let several = comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
+    let has_tools =
+        comparison.pairs.windows(2).any(|it| it[0].a.tool.name != it[1].a.tool.name);
     let decides = runs_needed(comparison).is_none();
     let mut table = Table::new(title, &columns);
     for pair in pairs {
@@ -76,7 +78,7 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
             }
             false => Cell::default(),
         };
-        let by = if several { pair.a.tool.name.clone() } else { String::new() };
+        let by = if has_tools { pair.a.tool.name.clone() } else { String::new() };
         let mut row: Vec<Cell> = vec![
             item(pair).into(),
             precision::value(&pair.a).into(),
@@ -94,14 +96,14 @@ fn table(title: &str, comparison: &Comparison, pairs: &[&Pair], with_cpu: bool) 
 
 fn item(pair: &Pair) -> String {
     match (pair.a.metric.as_str(), network::pairs::name(&pair.a)) {
-        // What arrived is the table's own subject.
+        // Goodput is the subject of the table.
         ("goodput", None) => network::item(&pair.a),
         ("goodput", Some(hosts)) => detailed(&hosts, &network::item(&pair.a)),
         _ => detailed(&what(&pair.a), &case(pair)),
     }
 }
 
-/// The word alone; how many samples would tell is in the list.
+/// Returns the verdict only; the list has the number of samples that it would need.
 fn verdict(verdict: Verdict) -> Cell {
     Cell {
         text: catalogue::verdict(verdict).to_owned(),

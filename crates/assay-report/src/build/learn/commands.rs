@@ -1,4 +1,4 @@
-//! The commands that repeat the runs of a page: as they were typed, or else as much of them as a run tells.
+//! Commands that repeat the runs of a page: as typed, or reconstructed as far as a run allows.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -9,14 +9,15 @@ use assay_model::summary::Summary;
 
 use super::{number, text};
 
-/// What `assay import` calls the suite of its runs.
+/// Suite name of runs that `assay import` stored.
 const IMPORTED: &str = "import";
-/// What single commands that may be said without options call theirs.
+/// Suite names of single commands that work without options.
 const ALONE: [&str; 2] = ["stream", "linpack"];
-/// What single commands call theirs of which nothing but what was typed tells the options.
+/// Suite names of single commands whose options are only known from the typed command.
 const WITH_OPTIONS: [&str; 2] = ["storage", "net"];
 
-/// Of all runs of a page, each once; tools that assay started have theirs beside.
+/// Returns the commands of all runs of a page, each once, including those of tools that assay
+/// started.
 pub(super) fn of(summaries: &[&Summary], runs: &[Run]) -> Vec<String> {
     let mut commands: Vec<String> = Vec::new();
     for summary in summaries {
@@ -27,8 +28,8 @@ pub(super) fn of(summaries: &[&Summary], runs: &[Run]) -> Vec<String> {
             }
         });
         let run = runs.iter().find(|run| run.started.run == summary.run.id);
-        let typed = run.and_then(|run| typed(run, summary));
-        let own = typed.map_or_else(|| rebuilt(summary), |it| vec![it]);
+        let command = run.and_then(|run| typed(run, summary));
+        let own = command.map_or_else(|| rebuilt(summary), |it| vec![it]);
         for command in own.into_iter().chain(reported.flatten()) {
             if !commands.contains(&command) {
                 commands.push(command);
@@ -38,19 +39,20 @@ pub(super) fn of(summaries: &[&Summary], runs: &[Run]) -> Vec<String> {
     commands
 }
 
-/// As it was typed, for a shell: to assay itself, or in a tool's language.
+/// Returns the command as typed, quoted for a shell: an assay command or one in the language of a
+/// tool.
 fn typed(run: &Run, summary: &Summary) -> Option<String> {
     let started = &run.started;
     if !started.command.is_empty() {
         return Some(line(&["assay"], &started.command));
     }
-    let asked = started.asked.as_ref()?;
-    if asked.language != "osu" {
-        return Some(line(&["assay", &asked.language], &asked.words));
+    let request = started.asked.as_ref()?;
+    if request.language != "osu" {
+        return Some(line(&["assay", &request.language], &request.words));
     }
     let ranks = summary.results.iter().find_map(|it| number(it, Attribute::Ranks));
     let ranks = ranks.unwrap_or(2.0).to_string();
-    Some(line(&["mpirun", "-n", &ranks, "assay", "mpi"], &asked.words))
+    Some(line(&["mpirun", "-n", &ranks, "assay", "mpi"], &request.words))
 }
 
 fn line(first: &[&str], rest: &[String]) -> String {
@@ -58,7 +60,7 @@ fn line(first: &[&str], rest: &[String]) -> String {
     words.map(shell_word).collect::<Vec<_>>().join(" ")
 }
 
-/// As a shell takes it for one word (POSIX.1-2024, Shell Command Language, 2.2).
+/// Quotes a text as one shell word (POSIX.1-2024, Shell Command Language, 2.2).
 fn shell_word(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,@%+=".contains(c);
     match text.chars().all(is_plain) && !text.is_empty() {
@@ -67,8 +69,8 @@ fn shell_word(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Of a run that does not say what was typed: the file that was imported, or the suite once for each host that it
-/// measured the way to, and once for all folders that it measured.
+/// Reconstructs the commands of a run without a stored command. Imports have one for each file;
+/// suites have one for each remote host, and one for all measured folders.
 fn rebuilt(summary: &Summary) -> Vec<String> {
     let suite = summary.run.suite.as_str();
     if suite == IMPORTED {
@@ -84,7 +86,7 @@ fn rebuilt(summary: &Summary) -> Vec<String> {
     let hosts = named(summary, Attribute::To).into_iter().filter(|it| it != "loopback");
     let hosts = hosts.map(|it| vec!["--to".to_owned(), it]);
     let mut folders: Vec<String> = Vec::new();
-    // Several targets of a test are one text; what others measured may be called anything.
+    // Several targets of a test are one text. Targets of imported results may have any name.
     let targets = named(summary, Attribute::Target);
     let targets = targets.iter().flat_map(|it| it.split(", ")).filter(|it| it.starts_with('/'));
     for folder in targets.map(folder) {
@@ -99,7 +101,7 @@ fn rebuilt(summary: &Summary) -> Vec<String> {
     if commands.is_empty() { vec![line(&["assay", "run", suite], &[])] } else { commands }
 }
 
-/// A device is named itself; of a folder the file in it was made by the run.
+/// Returns a device itself, otherwise the parent folder: the run created the file.
 fn folder(path: &str) -> String {
     match Path::new(path).parent().and_then(Path::to_str) {
         Some(folder) if !path.starts_with("/dev/") => folder.to_owned(),
@@ -107,7 +109,7 @@ fn folder(path: &str) -> String {
     }
 }
 
-/// What results have under a name, in order of appearance.
+/// Returns the values of an attribute in order of appearance, each once.
 fn named(summary: &Summary, name: Attribute) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for it in summary.results.iter().filter_map(|it| text(it, name)) {

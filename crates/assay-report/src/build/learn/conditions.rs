@@ -1,4 +1,4 @@
-//! The network on a page for publication: what was reached on each way, and conditions beside each other.
+//! Network section of a page for publication: results of each route, and conditions side by side.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
@@ -12,19 +12,19 @@ use crate::document::{Align, Cell, Table};
 use crate::locale::{detailed, details, word};
 use crate::{precision, units};
 
-/// Whose goodput, load and times are on such a page.
+/// Benchmarks whose goodput, CPU load and times the page contains.
 const BENCHMARKS: [Benchmark; 2] = [Benchmark::NetworkTcp, Benchmark::NetworkUdp];
 
 fn is_network(estimate: &Estimate) -> bool {
     BENCHMARKS.iter().any(|it| it.id() == estimate.benchmark)
 }
 
-/// The way: the pair of hosts, or the other end.
+/// Returns the route: the pair of hosts, or the remote end.
 fn way(estimate: &Estimate) -> String {
     pairs::name(estimate).or_else(|| text(estimate, Attribute::To)).unwrap_or_default()
 }
 
-/// The way and the case on it, with the protocol where there are several.
+/// Returns the route and its case, with the protocol if there are several.
 fn item(estimate: &Estimate, has_protocols: bool) -> String {
     let case = Some(network::case(estimate)).filter(|it| !it.is_empty());
     let protocol = has_protocols.then(|| network::protocol(estimate));
@@ -32,7 +32,7 @@ fn item(estimate: &Estimate, has_protocols: bool) -> String {
     details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// On every way the highest goodput and the shortest time, under each condition.
+/// Returns the highest goodput and the shortest time of each route, under each condition.
 pub(super) fn headline(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for metric in ["goodput", "half_round_trip"] {
@@ -42,12 +42,12 @@ pub(super) fn headline(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
                 .iter()
                 .filter(|it| it.metric == metric && it.benchmark == Benchmark::NetworkTcp.id());
             let all: Vec<&Estimate> = all.filter(|it| it.median.is_finite()).collect();
-            let mut ways: Vec<String> = Vec::new();
+            let mut routes: Vec<String> = Vec::new();
             for it in &all {
-                ways.extend(Some(way(it)).filter(|way| !ways.contains(way)));
+                routes.extend(Some(way(it)).filter(|route| !routes.contains(route)));
             }
-            for of_way in ways {
-                let here = all.iter().filter(|it| way(it) == of_way);
+            for route in routes {
+                let here = all.iter().filter(|it| way(it) == route);
                 let found = match metric {
                     "goodput" => here.max_by(|a, b| a.median.total_cmp(&b.median)),
                     _ => here.min_by(|a, b| a.median.total_cmp(&b.median)),
@@ -55,7 +55,7 @@ pub(super) fn headline(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
                 let Some(it) = found else { continue };
                 let case = Some(network::case(it)).filter(|it| !it.is_empty());
                 let parts =
-                    [Some(network::what(it)), Some(of_way), case, summary.run.label.clone()];
+                    [Some(network::what(it)), Some(route), case, summary.run.label.clone()];
                 let name = details(&parts.into_iter().flatten().collect::<Vec<_>>());
                 rows.push(row(name, value(it), &[it]));
             }
@@ -64,7 +64,7 @@ pub(super) fn headline(summaries: &[&Summary]) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// One column of a condition: a metric, of one end or of the whole way.
+/// Column of a condition: a metric of one end or of the whole route.
 struct Column {
     metric: &'static str,
     end: Option<&'static str>,
@@ -92,13 +92,14 @@ impl Column {
         estimate.metric == self.metric && text(estimate, Attribute::End).as_deref() == self.end
     }
 
-    /// What a CPU was used for varies; an interval is of what was asked.
+    /// CPU load varies with other activity; only the measured metrics have intervals.
     fn has_interval(&self) -> bool {
         self.metric != "cpu_load"
     }
 }
 
-/// The network under each condition: goodput, CPU usage of each end and one-way time of every case.
+/// Returns the network results under each condition: goodput, CPU usage of each end and one-way
+/// time of every case.
 pub(super) fn side_by_side(summaries: &[&Summary]) -> Table {
     let labelled: Vec<(&str, &Summary)> =
         summaries.iter().filter_map(|it| Some((it.run.label.as_deref()?, *it))).collect();
@@ -121,7 +122,7 @@ pub(super) fn side_by_side(summaries: &[&Summary]) -> Table {
     let interval = words::interval(all().next().map(|(_, it)| it.ci_level));
     let mut titles = vec![(word("column-item").to_owned(), Align::Left)];
     for label in &labels {
-        let is_named = all().any(|(of, it)| of == *label && it.metric == "goodput");
+        let is_named = all().any(|(name, it)| name == *label && it.metric == "goodput");
         for column in &COLUMNS {
             let title = column.title(label);
             let title = if is_named { title } else { detailed(&title, label) };
@@ -135,8 +136,8 @@ pub(super) fn side_by_side(summaries: &[&Summary]) -> Table {
         let mut cells: Vec<Cell> = vec![name.as_str().into()];
         for label in &labels {
             for column in &COLUMNS {
-                let found = all().filter(|(of, it)| {
-                    of == label && column.has(it) && item(it, has_protocols) == name
+                let found = all().filter(|(condition, it)| {
+                    condition == label && column.has(it) && item(it, has_protocols) == name
                 });
                 let found = best(&found.map(|(_, it)| it).collect::<Vec<_>>());
                 cells.push(found.map(shown_share).unwrap_or_default().into());
@@ -149,7 +150,7 @@ pub(super) fn side_by_side(summaries: &[&Summary]) -> Table {
     if labels.len() < 2 { Table::new("", &[]) } else { table }
 }
 
-/// A share is a percentage here.
+/// Formats a value; ratios as percentages.
 fn shown_share(estimate: &Estimate) -> String {
     match estimate.unit {
         Unit::Ratio if estimate.ci.is_none() => units::in_percent(&units::quantity(

@@ -1,6 +1,6 @@
-//! Messages of MPI on a page for publication: message size × MPI, as the OSU benchmarks print it.
+//! MPI messages on a page for publication: message size × MPI, as the OSU benchmarks print it.
 //!
-//! Pairs of ranks at several distances, or by several measurers, have columns of their own.
+//! Pairs of ranks at several distances, or of several measurers, have separate columns.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -13,26 +13,27 @@ use crate::document::{Align, Cell, Table};
 use crate::locale::{decimal, details, symbol, word};
 use crate::{precision, units};
 
-/// Pairs of hosts beyond this many make no table; the section of the run has their map.
+/// Maximum number of host pairs with columns; beyond it the section of the run has a map.
 const MOST_PAIRS: usize = 4;
 
-/// The results of one column, and what its heading calls them.
+/// Results of one column, with its heading.
 struct Series<'a> {
     name: String,
     found: Vec<&'a Estimate>,
 }
 
-/// Every MPI in order of appearance, apart by what else tells its results apart.
+/// Returns one series for each MPI in order of appearance, split by measurer, placement and pair of
+/// hosts where these differ.
 fn series<'a>(all: &[&'a Estimate], test: MpiTest, metric: &str) -> Vec<Series<'a>> {
     let found = of(all, Benchmark::Mpi(test), metric);
     let mpi = |it: &Estimate| text(it, Attribute::Mpi).unwrap_or_else(|| it.tool.name.clone());
-    let several = |of: &dyn Fn(&Estimate) -> Option<String>| {
-        found.iter().any(|it| of(it) != of(found[0]))
+    let differs = |key: &dyn Fn(&Estimate) -> Option<String>| {
+        found.iter().any(|it| key(it) != key(found[0]))
     };
     let place = |it: &Estimate| text(it, Attribute::Placement);
     let tool = |it: &Estimate| Some(it.tool.name.clone());
-    let has_places = several(&place);
-    let has_tools = several(&|it| text(it, Attribute::Mpi).and(tool(it)));
+    let has_places = differs(&place);
+    let has_tools = differs(&|it| text(it, Attribute::Mpi).and(tool(it)));
     let mut known: Vec<Option<String>> = found.iter().map(|it| pairs::name(it)).collect();
     known.sort_unstable();
     known.dedup();
@@ -54,7 +55,7 @@ fn series<'a>(all: &[&'a Estimate], test: MpiTest, metric: &str) -> Vec<Series<'
     series
 }
 
-/// Message size × MPI.
+/// Returns the table of latency: message size × MPI.
 pub(super) fn latency(all: &[&Estimate]) -> Table {
     let series = series(all, MpiTest::Latency, "latency");
     let title =
@@ -62,7 +63,7 @@ pub(super) fn latency(all: &[&Estimate]) -> Table {
     table(&series, &[("µs", MICROSECOND)], title)
 }
 
-/// MB/s beside Gbit/s, for every MPI.
+/// Returns the table of bandwidth in MB/s and Gbit/s, for each MPI.
 pub(super) fn bandwidth(all: &[&Estimate]) -> Table {
     let series = series(all, MpiTest::Bandwidth, "bandwidth");
     let is_one = series.len() == 1;
@@ -74,7 +75,8 @@ pub(super) fn bandwidth(all: &[&Estimate]) -> Table {
     table(&series, &[("MB/s", 1e6), ("Gbit/s", 1e9 / 8.0)], title)
 }
 
-/// The value of each series in each unit, then its interval in the first of them and its share of the limit.
+/// Returns the table of some series: the value in each unit, the interval in the first unit, and
+/// the share of the limit.
 fn table(
     series: &[Series<'_>],
     in_units: &[(&str, f64)],
@@ -110,7 +112,7 @@ fn table(
     table
 }
 
-/// Without groups, as everything in a tool's table.
+/// Removes digit grouping, as in tables of tools.
 fn plain(number: &str) -> String {
     let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     number.parse().map_or_else(|_| number.to_owned(), |value| decimal(value, decimals))

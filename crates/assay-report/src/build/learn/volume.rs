@@ -1,4 +1,5 @@
-//! Storage on a page for publication: what a target reached in each test, and which quota that takes.
+//! Storage section of a page for publication: results of each target and test, and the quota that
+//! they require.
 
 use std::cmp::Ordering;
 
@@ -13,14 +14,15 @@ use crate::document::{Align, Cell, Table};
 use crate::locale::{Argument, detailed, grouped, in_percent, size, symbol, word};
 use crate::{precision, units};
 
-/// The page of a volume whose service level sells throughput by quota.
+/// Suite for volumes whose service level sells throughput by quota.
 const SOLD_BY_QUOTA: &str = "anf";
 const MIB: f64 = 1_048_576.0;
 const TIB: f64 = 1_099_511_627_776.0;
 
-/// One row for each kind of I/O at each target, or by each group of hosts: of its cases the one with the highest rate.
+/// Returns one row for each kind of I/O at each target or by each group of hosts: the case with the
+/// highest rate.
 pub(super) fn tests(all: &[&Estimate]) -> Table {
-    // fio, IOR and Vdbench all count throughput in this unit, whatever they call it.
+    // fio, IOR and Vdbench all count throughput in this unit, under different names.
     let throughput = say!("learn-throughput-in", unit = symbol("MiB/s"));
     let columns = [
         (word("learn-workload"), Align::Left),
@@ -44,23 +46,23 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
         kinds.extend(Some(kind(it)).filter(|kind| !kinds.contains(kind)));
     }
     for of_kind in kinds {
-        let most = |found: &[&Estimate]| {
+        let highest = |found: &[&Estimate]| {
             let here = found.iter().copied().filter(|it| kind(it) == of_kind);
             let order = |it: &Estimate| it.median.is_finite().then_some(it.median);
             here.max_by(|a, b| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal))
                 .cloned()
         };
-        let (rate, throughput) = (most(&rates), most(&rates_of_bytes));
+        let (rate, throughput) = (highest(&rates), highest(&rates_of_bytes));
         let Some(best) = rate.as_ref().or(throughput.as_ref()) else { continue };
-        let beside = |found: &[&Estimate]| {
+        let same_case = |found: &[&Estimate]| {
             let same = |it: &&&Estimate| it.case == best.case && kind(it) == of_kind;
             found.iter().find(same).copied().cloned()
         };
-        let (throughput, latency) = (beside(&rates_of_bytes), beside(&latencies));
+        let (throughput, latency) = (same_case(&rates_of_bytes), same_case(&latencies));
         let shares =
             [&throughput, &rate].into_iter().flatten().filter_map(|it| it.percent_of_limit);
         let share = shares.max_by(f64::total_cmp);
-        // In the unit of the column that it is about.
+        // The interval uses the unit of its column.
         let of_rate = rate.as_ref().map(|it| (it, 1.0, "IOPS"));
         let known = of_rate.or(throughput.as_ref().map(|it| (it, MIB, "MiB/s")));
         let interval = known.and_then(|(it, unit, symbol)| {
@@ -86,8 +88,7 @@ pub(super) fn tests(all: &[&Estimate]) -> Table {
     table
 }
 
-/// Of several hosts a page has what they did together, all of them and each group: a test that has such a total is
-/// shown without its hosts.
+/// Drops results of single hosts if a total of all hosts or of their group exists for the test.
 pub(super) fn without_parts(mut found: Vec<&Estimate>) -> Vec<&Estimate> {
     let totals: Vec<&Estimate> = found.iter().copied().filter(|it| it.is_of_hosts()).collect();
     let test = |it: &Estimate| (text(it, Attribute::Test), it.tool.name.clone());
@@ -99,13 +100,13 @@ pub(super) fn without_parts(mut found: Vec<&Estimate>) -> Vec<&Estimate> {
     found
 }
 
-/// What is done, where, and by whom.
+/// Returns workload, place and tool, which identify a row.
 fn kind(estimate: &Estimate) -> (String, String, String) {
-    let of = |name: Attribute| text(estimate, name).unwrap_or_default();
+    let value = |name: Attribute| text(estimate, name).unwrap_or_default();
     let bytes =
         number(estimate, Attribute::Bytes).map(|it| size(it as u64)).unwrap_or_default();
-    let random = of(Attribute::Pattern) == "random";
-    let one = |share: f64, reads: bool| {
+    let random = value(Attribute::Pattern) == "random";
+    let part = |share: f64, reads: bool| {
         let what = match (random, reads) {
             (true, true) => word("learn-random-reads"),
             (true, false) => word("learn-random-writes"),
@@ -116,22 +117,22 @@ fn kind(estimate: &Estimate) -> (String, String, String) {
         format!("{share} {what}")
     };
     let reads = number(estimate, Attribute::ReadShare).unwrap_or(0.5);
-    let what = match of(Attribute::Operation).as_str() {
-        "read" => one(1.0, true),
-        "write" => one(1.0, false),
-        _ => detailed(&one(reads, true), &one(1.0 - reads, false)),
+    let what = match value(Attribute::Operation).as_str() {
+        "read" => part(1.0, true),
+        "write" => part(1.0, false),
+        _ => detailed(&part(reads, true), &part(1.0 - reads, false)),
     };
     let what = say!("learn-test", what = what, size = bytes);
     (what, place(estimate).unwrap_or_default(), estimate.tool.name.clone())
 }
 
-/// The group of hosts, or the path.
+/// Returns the group of hosts, or the path of the target.
 pub(super) fn place(estimate: &Estimate) -> Option<String> {
     let group = || Some(estimate.host.clone());
     if estimate.is_of_hosts() { group() } else { text(estimate, Attribute::Target) }
 }
 
-/// In the unit of its column, without its symbol.
+/// Formats a value in the unit of its column, without symbol.
 fn counted(estimate: &Estimate, unit: f64) -> String {
     if !estimate.median.is_finite() {
         return word("no-value").to_owned();
@@ -144,8 +145,10 @@ fn counted(estimate: &Estimate, unit: f64) -> String {
     qualified(estimate, grouped(&value.to_string()))
 }
 
-/// Throughput that was reached, and the quota of each service level that gives it: of as few volumes as can, since hosts
-/// together may reach what one volume never gives.
+/// Returns the quota of each service level that provides the highest throughput reached.
+///
+/// It is spread over as few volumes as possible: several hosts may exceed the maximum of one
+/// volume.
 pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
     let reached =
         of(all, Benchmark::Storage, "bandwidth").into_iter().filter(|it| it.median.is_finite());
@@ -187,7 +190,7 @@ pub(super) fn quota(suites: &[&str], all: &[&Estimate]) -> Table {
     table
 }
 
-/// I/O that must be in flight for the highest rate at the latency beside it.
+/// Returns the mean number of I/O in flight at the highest rate, by Little's law.
 pub(super) fn littles_law(all: &[&Estimate]) -> Option<String> {
     let rates = of(all, Benchmark::Storage, "rate").into_iter();
     let rate =

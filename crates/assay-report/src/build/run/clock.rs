@@ -1,4 +1,4 @@
-//! The method of a run: statistics, clock, null kernel, steal time and throttling.
+//! Method section of a run: statistics, clock, null kernel, steal time and throttling.
 
 use assay_model::facts::HostState;
 use assay_model::quantity::Unit;
@@ -20,7 +20,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     let Some(host) = run.first_host() else { return };
     let clock = &host.clock;
     if clock.name.is_empty() {
-        // Another tool measured, on a machine that nothing is known of.
+        // Imported: another tool measured on an unknown machine.
         let files = run.raw.keys().map(String::as_str).collect::<Vec<_>>().join(comma());
         document.paragraph(Tone::Quiet, words::imported(&files));
         return;
@@ -41,10 +41,10 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
 }
 
 fn disturbance(before: &HostState, after: &HostState) -> String {
-    let grown = |of: fn(&HostState) -> Option<f64>| Some(of(after)? - of(before)?);
-    let steal = grown(|state| state.steal_s);
+    let increase = |value: fn(&HostState) -> Option<f64>| Some(value(after)? - value(before)?);
+    let steal = increase(|state| state.steal_s);
     let share = steal
-        .zip(grown(|state| state.cpu_time_s))
+        .zip(increase(|state| state.cpu_time_s))
         .filter(|(_, time)| *time > 0.0)
         .map(|(steal, time)| words::steal(&percent(100.0 * steal / time)));
     let throttled = after

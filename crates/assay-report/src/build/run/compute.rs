@@ -1,4 +1,4 @@
-//! Multiply-add peak, LINPACK, and Rpeak with its factors.
+//! Compute section: multiply-add peak, LINPACK, and Rpeak with its factors.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Section;
@@ -60,7 +60,8 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     table.without_empty_columns()
 }
 
-/// Rmax over the highest multiply-add peak measured in the same run on as many threads.
+/// Returns Rmax as a percentage of the highest multiply-add peak of the same run on as many
+/// threads.
 fn share_of_peak(estimate: &Estimate, all: &[&Estimate]) -> Option<f64> {
     if !is_solve(estimate) {
         return None;
@@ -81,7 +82,7 @@ fn share_of_rpeak(estimate: &Estimate) -> Option<f64> {
     given.or_else(computed).or(estimate.percent_of_limit)
 }
 
-/// `node, avx512`, or `N = 8000`.
+/// Returns a label such as `node, avx512` or `N = 8000`.
 fn case(context: &Context<'_>, estimate: &Estimate) -> String {
     let parts = [
         equations(estimate),
@@ -91,12 +92,12 @@ fn case(context: &Context<'_>, estimate: &Estimate) -> String {
     details(&parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>())
 }
 
-/// Whether it is a linear system that was solved.
+/// Whether the result comes from solving a linear system.
 fn is_solve(estimate: &Estimate) -> bool {
     estimate.metric == "rmax"
 }
 
-/// `N = 8000`; empty for what is no system of equations.
+/// Returns the size of the linear system, `N = 8000`; empty for other results.
 fn equations(estimate: &Estimate) -> String {
     let n = text(estimate, Attribute::N).filter(|_| is_solve(estimate));
     n.map(|n| units::joined(&format!("N = {n}"))).unwrap_or_default()
@@ -114,7 +115,7 @@ fn solve(estimate: &Estimate) -> String {
     words::linpack(&subject, &threads.unwrap_or_default(), &blas, &residual)
 }
 
-/// Each distinct Rpeak with its factors.
+/// Returns each distinct Rpeak with its factors.
 fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String)> {
     let mut facts: Vec<(String, String)> = Vec::new();
     for estimate in estimates {
@@ -132,7 +133,7 @@ fn rpeaks(context: &Context<'_>, estimates: &[&Estimate]) -> Vec<(String, String
     facts
 }
 
-/// Value and factors, as learned while measuring or else from the limit.
+/// Returns value and factors, as found while measuring, otherwise from the limit.
 fn rpeak(estimate: &Estimate) -> Option<(String, String)> {
     let factors = || {
         Some(Rpeak {
@@ -141,8 +142,8 @@ fn rpeak(estimate: &Estimate) -> Option<(String, String)> {
             clock_hz: number(estimate, Attribute::RpeakClock)?,
         })
     };
-    let learned = text(estimate, Attribute::Rpeak).zip(factors().map(catalogue::factors));
-    learned.or_else(|| {
+    let measured = text(estimate, Attribute::Rpeak).zip(factors().map(catalogue::factors));
+    measured.or_else(|| {
         let limit = estimate.limit.as_ref()?;
         Some((units::quantity(limit.value, estimate.unit, 4), catalogue::basis(&limit.basis)))
     })

@@ -10,21 +10,21 @@ use super::notes::Notes;
 use crate::locale::{details, word};
 use crate::units;
 
-/// The results of a run and what is needed to name them.
+/// Results of a run, with the lookups that label them.
 pub(super) struct Context<'a> {
     pub(super) summary: &'a Summary,
-    /// The samples, where they are at hand.
+    /// Run with its samples, if available.
     pub(super) run: Option<&'a Run>,
     pub(super) notes: Notes,
-    /// Results come from more than one measurer, so each must say from which.
+    /// Whether results come from several measurers, so that each row names its own.
     pub(super) several_measurers: bool,
     pub(super) several_hosts: bool,
 }
 
 impl<'a> Context<'a> {
     pub(super) fn new(summary: &'a Summary, run: Option<&'a Run>) -> Self {
-        let differ = |of: fn(&Estimate) -> &str| {
-            summary.results.windows(2).any(|pair| of(&pair[0]) != of(&pair[1]))
+        let differ = |key: fn(&Estimate) -> &str| {
+            summary.results.windows(2).any(|pair| key(&pair[0]) != key(&pair[1]))
         };
         Self {
             summary,
@@ -35,19 +35,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The results of all benchmarks this version knows, in the order of their table.
+    /// Returns the results of all benchmarks that this version supports, in the order of the table
+    /// of benchmarks.
     pub(super) fn known(&self) -> Vec<&'a Estimate> {
         Benchmark::ALL.into_iter().flat_map(|benchmark| self.results(benchmark)).collect()
     }
 
-    /// The results that a section prints.
+    /// Returns the results that a section prints.
     pub(super) fn section(&self, section: Section) -> Vec<&'a Estimate> {
         let here = Benchmark::ALL.into_iter().filter(|it| it.definition().section == section);
         here.flat_map(|benchmark| self.results(benchmark)).collect()
     }
 
-    /// The results of one benchmark: by the placement they have, in order of appearance, and
-    /// within it by metric, in the order of the benchmark's definition.
+    /// Returns the results of one benchmark by placement, in order of appearance. Within a
+    /// placement, metrics follow the order of the benchmark's definition.
     fn results(&self, benchmark: Benchmark) -> Vec<&'a Estimate> {
         let mut found: Vec<&Estimate> =
             self.summary.results.iter().filter(|e| e.benchmark == benchmark.id()).collect();
@@ -64,7 +65,7 @@ impl<'a> Context<'a> {
         found
     }
 
-    /// Where it was measured: `node`, `l3:0, all at once`, `numa:0 → numa:1`.
+    /// Returns where a result was measured: `node`, `l3:0, all at once`, `numa:0 → numa:1`.
     pub(super) fn place(&self, estimate: &Estimate) -> String {
         let mut parts = Vec::new();
         if self.several_hosts {
@@ -77,13 +78,13 @@ impl<'a> Context<'a> {
         details(&parts)
     }
 
-    /// The facts of the host it was measured on.
+    /// Returns the facts of the host of a result.
     pub(super) fn host(&self, estimate: &Estimate) -> Option<&'a HostFacts> {
         self.summary.hosts.iter().find(|host| host.name == estimate.host)
     }
 }
 
-/// The metric as people write it.
+/// Returns the display name of a metric.
 pub(in crate::build) fn metric_name(estimate: &Estimate) -> String {
     let known = match estimate.metric.as_str() {
         "copy" => "Copy",
@@ -96,14 +97,14 @@ pub(in crate::build) fn metric_name(estimate: &Estimate) -> String {
         "rmax" => "Rmax",
         "cpu_load" => "CPU load",
         "cpu_per_io" => "CPU time per I/O",
-        // As long as that it may be broken where a table is narrow.
+        // Long enough to wrap in narrow tables.
         "cpu_per_byte" => return "CPU time per\u{a0}byte".to_owned(),
         other => return units::joined(&other.replace('_', " ")),
     };
     units::joined(known)
 }
 
-/// The domain it was measured in, after the one that data came from.
+/// Returns the domain of a result, after the source of its data if it has one.
 pub(in crate::build) fn domains(estimate: &Estimate) -> Option<String> {
     let placement = text(estimate, Attribute::Placement)?;
     Some(match text(estimate, Attribute::Source) {
@@ -112,12 +113,12 @@ pub(in crate::build) fn domains(estimate: &Estimate) -> Option<String> {
     })
 }
 
-/// An attribute as text for people.
+/// Returns an attribute as display text.
 pub(in crate::build) fn text(estimate: &Estimate, name: Attribute) -> Option<String> {
     estimate.parameters.get(&name).map(|value| units::display(name, value))
 }
 
-/// What format 1 kept under its own name, as a number.
+/// Returns a number that format 1 stored under a tool's own name.
 pub(super) fn reported(estimate: &Estimate, name: &str) -> Option<f64> {
     match estimate.parameters.get(&Attribute::Reported) {
         Some(Value::Pairs(reported)) => reported.get(name)?.parse().ok(),
@@ -125,12 +126,12 @@ pub(super) fn reported(estimate: &Estimate, name: &str) -> Option<f64> {
     }
 }
 
-/// An attribute as a number.
+/// Returns an attribute as a number.
 pub(in crate::build) fn number(estimate: &Estimate, name: Attribute) -> Option<f64> {
     estimate.parameters.get(&name).and_then(Value::number)
 }
 
-/// The section that prints a result; `None` of a benchmark this version does not know.
+/// Returns the section that prints a result; `None` for benchmarks unknown to this version.
 pub(in crate::build) fn section_of(estimate: &Estimate) -> Option<Section> {
     Benchmark::from_id(&estimate.benchmark).map(|it| it.definition().section)
 }

@@ -34,7 +34,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-/// The results of each host and measurer, in order of appearance.
+/// Groups the results by host and measurer, in order of appearance.
 fn apart<'a>(all: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
     let key = |it: &Estimate| (it.host.clone(), it.tool.clone(), it.metric.clone());
     let mut groups: Vec<Vec<&Estimate>> = Vec::new();
@@ -47,17 +47,17 @@ fn apart<'a>(all: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
     groups
 }
 
-/// What was measured of all pairs of some domains.
+/// Results of all pairs of some domains.
 struct Matrix<'a> {
     estimates: &'a [&'a Estimate],
-    /// From where, in order of appearance.
+    /// Source domains, in order of appearance.
     sources: Vec<String>,
-    /// To where.
+    /// Destination domains, in order of appearance.
     domains: Vec<String>,
 }
 
 impl<'a> Matrix<'a> {
-    /// Where there are at least two domains.
+    /// Returns `None` for fewer than two domains.
     fn of(estimates: &'a [&'a Estimate]) -> Option<Self> {
         let [sources, domains] = [Attribute::Source, Attribute::Placement].map(|name| {
             let mut names: Vec<String> = Vec::new();
@@ -86,7 +86,7 @@ impl<'a> Matrix<'a> {
         table
     }
 
-    /// Empty where the pair has no result.
+    /// Returns the median of a pair; empty if the pair has no result.
     fn cell(&self, context: &Context<'_>, source: &str, domain: &str) -> Cell {
         let is = |it: &Estimate, name, value| text(it, name).as_deref() == Some(value);
         let found = self.estimates.iter().find(|it| {
@@ -105,7 +105,7 @@ impl<'a> Matrix<'a> {
     }
 }
 
-/// One row per pair, with its interval.
+/// Returns a table with one row per pair, with its interval.
 fn pairs(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [

@@ -1,4 +1,4 @@
-//! File trees: one row per operation, as mdtest prints them, with its rate and latency.
+//! File trees: one row per operation, as mdtest prints it, with its rate and latency.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Section;
@@ -14,7 +14,7 @@ use crate::precision::Prefixes;
 use crate::units;
 use crate::words::dimension;
 
-/// The figures of one operation.
+/// Results of one operation.
 struct Row<'a> {
     rate: &'a Estimate,
     bandwidth: Option<&'a Estimate>,
@@ -30,12 +30,12 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-/// Results of file trees that have no place in this table.
+/// Returns the results of file trees that the table does not contain.
 pub(super) fn without_a_place<'a>(context: &Context<'a>) -> Vec<&'a Estimate> {
     rows(context).1
 }
 
-/// The operations in order of appearance, and everything else.
+/// Returns the operations in order of appearance, and all other results.
 fn rows<'a>(context: &Context<'a>) -> (Vec<Row<'a>>, Vec<&'a Estimate>) {
     let all = context.section(Section::Files);
     let (rates, mut rest): (Vec<&Estimate>, Vec<&Estimate>) =
@@ -56,12 +56,12 @@ fn rows<'a>(context: &Context<'a>) -> (Vec<Row<'a>>, Vec<&'a Estimate>) {
     (rows, rest)
 }
 
-/// Whether two figures are of the same operation of the same case.
+/// Whether two results belong to the same operation of the same case.
 fn is_same(a: &Estimate, b: &Estimate) -> bool {
-    let of = |it: &Estimate, name| it.parameters.get(&name).cloned();
+    let value = |it: &Estimate, name| it.parameters.get(&name).cloned();
     let names = [Attribute::Operation, Attribute::Phase, Attribute::Loops];
     (&a.case, &a.host, &a.tool) == (&b.case, &b.host, &b.tool)
-        && names.into_iter().all(|name| of(a, name) == of(b, name))
+        && names.into_iter().all(|name| value(a, name) == value(b, name))
 }
 
 fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
@@ -113,7 +113,7 @@ fn table(context: &Context<'_>, rows: &[Row<'_>]) -> Table {
 }
 
 impl Row<'_> {
-    /// Every note of every figure, each once.
+    /// Returns the notes of all results of the row, each once.
     fn notes(&self, context: &Context<'_>) -> Cell {
         let all = [Some(self.rate), self.bandwidth, self.latency, self.from_due];
         let marks = all.into_iter().flatten().flat_map(|it| context.notes.marks(it));

@@ -1,4 +1,4 @@
-//! Title, machine and status of the run.
+//! Head of the report of a run: title, machines and status.
 
 use assay_model::event::Status;
 use assay_model::facts::HostFacts;
@@ -11,7 +11,7 @@ use crate::document::{Document, Tone};
 use crate::locale::{comma, listed, word};
 use crate::{units, words as catalogue};
 
-/// Places of parts that a line can spare.
+/// Indices of the parts that are dropped from a line that is too long.
 const PRODUCT: usize = 5;
 const KERNEL: usize = 6;
 
@@ -20,14 +20,15 @@ pub(in crate::build) fn title(summary: &Summary) -> String {
     words::title(&summary.run.suite, &catalogue::hosts(&hosts))
 }
 
-/// One line for each kind of machine; where it has more than `room` columns, without what most readers can spare.
+/// Adds one line for each kind of machine; lines longer than `room` columns lose kernel and
+/// product.
 pub(in crate::build) fn machines(
     document: &mut Document,
     tone: Tone,
     summary: &Summary,
     room: usize,
 ) {
-    // Hosts that are the same machine in this line share it.
+    // Hosts with the same description share a line.
     let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
     for host in &summary.hosts {
         let line = host_line(host, room);
@@ -50,7 +51,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     machines(document, Tone::Plain, summary, usize::MAX);
     let head = &summary.run;
     document.paragraph(Tone::Quiet, times(head));
-    // The user's own words, in the user's own language.
+    // The user's note, unchanged.
     document.paragraph(Tone::Plain, head.note.clone().unwrap_or_default());
     let (tone, text) = fate(summary, run);
     document.paragraph(tone, text);
@@ -59,7 +60,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary, run: Option<&Run>)
     }
 }
 
-/// Nothing to say about a run that went well.
+/// Returns the status of the run; empty if it completed.
 pub(in crate::build) fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, String) {
     let reached = run.map(|run| [run.finished_cases().count(), run.started.plan.cases.len()]);
     match summary.run.status {
@@ -74,25 +75,26 @@ pub(in crate::build) fn fate(summary: &Summary, run: Option<&Run>) -> (Tone, Str
     }
 }
 
-/// Which run, and from when to when; the date once if it is the same.
+/// Returns the run's identifier with start and end; the end has a date only if it differs.
 fn times(head: &RunHead) -> String {
     let start = date_and_time(&head.started);
     let end = head.finished.as_deref().map(date_and_time);
-    let write = |(date, time): (&str, &str)| units::joined(format!("{date} {time}").trim());
+    let format = |(date, time): (&str, &str)| units::joined(format!("{date} {time}").trim());
     let end = end.map(|(date, time)| {
-        if date == start.0 && !date.is_empty() { time.to_owned() } else { write((date, time)) }
+        if date == start.0 && !date.is_empty() { time.to_owned() } else { format((date, time)) }
     });
-    words::times(&head.id, &write(start), end, head.seed)
+    words::times(&head.id, &format(start), end, head.seed)
 }
 
-/// Date, and time to the second, of a time in UTC; one in an unfamiliar form is shown as it is.
+/// Splits a UTC time into date and time to the second; returns other formats unchanged, without
+/// date.
 fn date_and_time(rfc3339: &str) -> (&str, &str) {
     let start = rfc3339.get(..19).filter(|_| rfc3339.ends_with('Z'));
     start.and_then(|start| start.split_once('T')).unwrap_or(("", rfc3339))
 }
 
-/// The machine in one line: processor, cores, caches, memory, kernel, product, hypervisor. The kernel and the product go
-/// where there is no room for all.
+/// Describes the machine in one line: processor, cores, caches, memory, hypervisor, product,
+/// kernel. Drops the kernel, then the product, if the line is longer than `room`.
 fn host_line(host: &HostFacts, room: usize) -> String {
     let system = &host.system;
     let memory = (host.memory.total_bytes > 0).then(|| {
@@ -106,7 +108,7 @@ fn host_line(host: &HostFacts, room: usize) -> String {
         Some(cores(host)),
         last_level(host),
         memory,
-        system.virtualization.as_deref().map(|by| say!("host-guest", hypervisor = listed(by))),
+        system.virtualization.as_deref().map(|it| say!("host-guest", hypervisor = listed(it))),
         system.product.clone(),
         kernel.map(|it| say!("host-kernel", kernel = it)),
     ];
@@ -114,9 +116,9 @@ fn host_line(host: &HostFacts, room: usize) -> String {
         let known = parts.iter().flatten().filter(|part| !part.is_empty());
         known.map(String::as_str).collect::<Vec<_>>().join(comma())
     };
-    for spare in [KERNEL, PRODUCT] {
+    for optional in [KERNEL, PRODUCT] {
         if line(&parts).chars().count() > room {
-            parts[spare] = None;
+            parts[optional] = None;
         }
     }
     line(&parts)

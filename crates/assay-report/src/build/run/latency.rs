@@ -1,4 +1,4 @@
-//! The latency ladder: a curve over working sets, and the latency of each cache level.
+//! Latency ladder: a curve over working sets, and the latency of each cache level.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     document.paragraph(Tone::Quiet, huge_pages(&all));
 }
 
-/// Level and size of each cache that the measuring CPU uses, ascending.
+/// Returns level and size of each cache that the measuring CPU uses, in ascending order.
 fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
     let cpu = number(estimate, Attribute::Cpu).map(|cpu| cpu as u32);
     let uses = |cpus: &[u32]| cpu.is_none_or(|cpu| cpus.contains(&cpu));
@@ -40,7 +40,7 @@ fn levels(host: &HostFacts, estimate: &Estimate) -> Vec<(u8, u64)> {
         *size = cache.bytes.max(*size);
     }
     let mut levels: Vec<(u8, u64)> = sizes.into_iter().collect();
-    // A cache no larger than the one before it draws no step of its own.
+    // A cache no larger than the level below causes no step in the curve.
     levels.dedup_by(|next, before| next.1 <= before.1);
     levels
 }
@@ -77,7 +77,7 @@ fn plot(estimates: &[&Estimate], levels: &[(u8, u64)]) -> Option<Plot> {
     Some(Plot { bands, ..Plot::new(word("ladder-title"), description, axes, series) })
 }
 
-/// CPU, host and measurer, as far as they differ.
+/// Returns host, CPU and measurer, as far as they differ.
 fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
     let parts = |estimate: &Estimate| {
         let cpu = text(estimate, Attribute::Cpu).map(|cpu| format!("CPU {cpu}"));
@@ -106,7 +106,8 @@ fn bands(levels: &[(u8, u64)]) -> Vec<Band> {
     bands
 }
 
-/// One row per cache and one for memory, each with the measurement that stands for it.
+/// Returns a table with one row per cache and one for memory, each with a representative
+/// measurement.
 fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]) -> Table {
     let interval = rows::interval_title(estimates);
     let columns = [
@@ -139,9 +140,12 @@ fn plateaus(context: &Context<'_>, estimates: &[&Estimate], levels: &[(u8, u64)]
     table.without_empty_columns()
 }
 
-/// For each cache the largest working set that fills at most half of it and does not fit the one
-/// before; for memory the largest of all, if it is at least twice the last cache. Near a boundary
-/// a set is served by both levels and stands for neither. Without known caches: every working set.
+/// Selects the measurement that represents each level.
+///
+/// A cache is represented by the largest working set that fills at most half of it and exceeds the
+/// level below. Memory is represented by the largest of all, if it is at least twice the last
+/// cache. Near a boundary two levels serve a working set, so it represents neither. Without known
+/// caches, all working sets are returned.
 fn representatives<'a>(
     estimates: &[&'a Estimate],
     levels: &[(u8, u64)],

@@ -1,4 +1,4 @@
-//! All facts about the hosts, for the reader who wants to know whether runs can be compared.
+//! All facts about the hosts, for checking whether runs are comparable.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,8 @@ pub(super) fn add(document: &mut Document, summary: &Summary) {
 type Named = Vec<(String, String)>;
 type Facet<'f> = &'f dyn Fn(&HostFacts) -> Named;
 
-/// Part by part; hosts of which the same is true share a block, since hundreds of nodes are of a few kinds.
+/// Returns the facts by topic. Hosts with equal facts share a block, since hundreds of nodes are of
+/// a few kinds.
 fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
     let named = |map: &BTreeMap<String, String>| -> Named {
         map.iter().map(|(name, value)| (name.clone(), value.clone())).collect()
@@ -53,7 +54,7 @@ fn hosts(hosts: &[HostFacts]) -> Vec<Block> {
     blocks
 }
 
-/// Facts that are known; what is not visible is left out.
+/// Drops facts that are not visible.
 fn known<const N: usize>(facts: [(&str, Option<String>); N]) -> Vec<(String, String)> {
     let filled = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     filled

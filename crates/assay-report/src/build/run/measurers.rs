@@ -1,4 +1,5 @@
-//! The same thing measured by several measurers, side by side, with the ratio of their medians.
+//! Comparison of measurers within a run: results of the same case side by side, with the ratio of
+//! their medians.
 
 use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::Section;
@@ -10,7 +11,7 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::{detailed, word};
 use crate::{precision, units};
 
-/// Attributes of storage that assay sets for every measurer: absent is a value, too.
+/// Storage attributes that assay sets for every measurer: their absence distinguishes cases, too.
 const TEST: [Attribute; 3] = [Attribute::Test, Attribute::Point, Attribute::PercentOfMax];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -38,10 +39,10 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     document.paragraph(Tone::Quiet, word("measurers-ratios"));
 }
 
-/// Results about the same thing by more than one measurer.
+/// Returns results of the same case by more than one measurer.
 fn groups<'a>(context: &Context<'a>) -> Vec<Vec<&'a Estimate>> {
     let mut groups: Vec<Vec<&Estimate>> = Vec::new();
-    // The tables of MPI have a column for each measurer already.
+    // The tables of MPI already have a column for each measurer.
     let here = |it: &&Estimate| section_of(it).is_some_and(|section| section != Section::Mpi);
     for estimate in context.known().into_iter().filter(here) {
         match groups.iter_mut().find(|group| same(group[0], estimate)) {
@@ -63,18 +64,18 @@ fn same(a: &Estimate, b: &Estimate) -> bool {
         && Attribute::ALL.iter().filter(|it| is_identity(**it)).all(|name| {
             match (a.parameters.get(name), b.parameters.get(name)) {
                 (Some(a), Some(b)) => a == b,
-                // A tool need not report everything; what it does must agree.
+                // A tool need not report all attributes; those that it reports must agree.
                 _ => true,
             }
         })
 }
 
-/// Whether it makes two results results about the same thing.
+/// Whether results must agree in this attribute to be compared.
 fn is_identity(name: Attribute) -> bool {
     name.row().role == Role::Identity || name == Attribute::Cpu
 }
 
-/// Everyone who measured something here, assay first.
+/// Returns the measurers, assay first.
 fn tools(groups: &[Vec<&Estimate>]) -> Vec<String> {
     let mut tools: Vec<String> = Vec::new();
     for estimate in groups.iter().flatten() {
@@ -114,7 +115,7 @@ fn row(
     row
 }
 
-/// The test of storage, and which point of its curve.
+/// Returns the storage test, with the point of its response curve.
 fn test(estimate: &Estimate) -> Option<String> {
     let test = text(estimate, Attribute::Test).or_else(|| text(estimate, Attribute::Phase))?;
     let point =

@@ -1,4 +1,5 @@
-//! MPI: for each benchmark and place one row per message size and one column per MPI, then the curves.
+//! MPI section: for each benchmark and place one row per message size and one column per MPI, then
+//! the curves.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, Better, Section};
@@ -22,16 +23,16 @@ mod places;
 pub(super) use labels::Labels;
 
 const HEADING: &str = "MPI";
-/// The width of an interval that does not exist.
+/// Placeholder for the width of a missing interval.
 const UNKNOWN_WIDTH: &str = "±?";
-/// The best of a row.
+/// Mark of the best value of a row.
 const BEST: &str = "◀";
-/// Before a ratio of two values whose intervals overlap.
+/// Prefix of a ratio of two values with overlapping intervals.
 const OVERLAP: &str = "≈";
-/// Metrics of the tables that are shown at once; all others are for those who ask.
+/// Metrics whose tables are always visible; the others are collapsed.
 const SHOWN: [&str; 4] = ["latency", "bandwidth", "message_rate", "overlap"];
 
-/// What one table is about: results that differ in size and MPI alone.
+/// Results of one table, which differ only in size and MPI.
 struct Group<'a> {
     labels: &'a Labels,
     benchmark: Benchmark,
@@ -48,9 +49,9 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         return;
     }
     document.heading(HEADING);
-    let who = who(&groups);
-    if !who.rows.is_empty() {
-        document.blocks.push(Block::Table(who));
+    let libraries = who(&groups);
+    if !libraries.rows.is_empty() {
+        document.blocks.push(Block::Table(libraries));
     }
     let tables: Vec<_> = groups.iter().map(|group| (group, table(context, group))).collect();
     document.paragraph(Tone::Quiet, legend(&tables));
@@ -75,7 +76,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-/// What the marks mean that some table has, and what its figures are.
+/// Explains the marks that occur in the tables, and the figures.
 fn legend(tables: &[(&Group<'_>, Table)]) -> String {
     let cells = || tables.iter().flat_map(|(_, table)| table.rows.iter().flatten());
     let has = |mark: &str| cells().any(|cell| cell.text.contains(mark));
@@ -87,22 +88,24 @@ fn legend(tables: &[(&Group<'_>, Table)]) -> String {
     .into_iter()
     .flatten()
     .collect();
-    let of = |ids: &[&str]| tables.iter().any(|(group, _)| ids.contains(&group.benchmark.id()));
+    let has_benchmark =
+        |ids: &[&str]| tables.iter().any(|(group, _)| ids.contains(&group.benchmark.id()));
     let has_transport = tables
         .iter()
         .flat_map(|(group, _)| &group.estimates)
         .any(|it| text(it, Attribute::Transport).is_some());
-    let said = [
+    let rules = [
         (!marks.is_empty()).then(|| marks.join(semicolon()) + word("full-stop")),
-        of(&["mpi.latency", "mpi.multi_lat"]).then(|| word("mpi-rule-latency").to_owned()),
+        has_benchmark(&["mpi.latency", "mpi.multi_lat"])
+            .then(|| word("mpi-rule-latency").to_owned()),
         has_transport.then(|| word("mpi-rule-transport").to_owned()),
     ];
-    sentences(&said.into_iter().flatten().collect::<Vec<_>>())
+    sentences(&rules.into_iter().flatten().collect::<Vec<_>>())
 }
 
 fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
-    // What single messages took holds a reading of the clock each, which batches do not.
+    // Times of single messages include reading the clock each time, times of batches do not.
     let is_batch = |it: &&Estimate| text(it, Attribute::Timed).is_none_or(|it| it != "single");
     for estimate in context.section(Section::Mpi).into_iter().filter(is_batch) {
         let Some(benchmark) = Benchmark::from_id(&estimate.benchmark) else { continue };
@@ -129,7 +132,7 @@ fn groups<'a>(context: &Context<'a>, labels: &'a Labels) -> Vec<Group<'a>> {
     groups
 }
 
-/// What each host of pairs gets through to each other one.
+/// Returns heat maps of the pairs of hosts.
 fn maps(groups: &[Group<'_>]) -> Vec<HeatMap> {
     let all: Vec<&Estimate> =
         groups.iter().flat_map(|group| group.estimates.iter().copied()).collect();
@@ -147,7 +150,7 @@ fn maps(groups: &[Group<'_>]) -> Vec<HeatMap> {
 }
 
 impl<'a> Group<'a> {
-    /// The columns, in order of appearance.
+    /// Returns the columns in order of appearance.
     fn columns(&self) -> Vec<String> {
         let mut columns: Vec<String> = Vec::new();
         for estimate in &self.estimates {
@@ -159,7 +162,7 @@ impl<'a> Group<'a> {
         columns
     }
 
-    /// The MPI, and who measured if that is not assay.
+    /// Returns the MPI, with the measurer unless it is assay.
     fn column(&self, estimate: &Estimate) -> String {
         let mpi = self.name(estimate);
         if by_assay(&estimate) {
@@ -173,7 +176,7 @@ impl<'a> Group<'a> {
         self.labels.label(estimate).unwrap_or_else(|| estimate.tool.name.clone())
     }
 
-    /// The heading of a column: the MPI and the transport it chose.
+    /// Returns the heading of a column: the MPI and the transport that it chose.
     fn heading(&self, column: &str) -> String {
         let here = |it: &&&Estimate| self.column(it) == column;
         let transport =
@@ -185,7 +188,7 @@ impl<'a> Group<'a> {
             .join(comma())
     }
 
-    /// Sizes, ascending; one without a number where messages have none.
+    /// Returns the sizes in ascending order; `None` for messages without a size.
     fn sizes(&self) -> Vec<Option<u64>> {
         let mut sizes: Vec<Option<u64>> = self.estimates.iter().map(|it| size(it)).collect();
         sizes.sort_unstable();
@@ -207,8 +210,11 @@ impl<'a> Group<'a> {
         })
     }
 
-    /// `Latency of MPI messages between two ranks (mpi.latency), same-cache, 2 ranks`. What a benchmark does is told in
-    /// English alone; other languages have words for the two that every page has, and of the rest the names.
+    /// Returns a title such as `Latency of MPI messages between two ranks (mpi.latency),
+    /// same-cache, 2 ranks`.
+    ///
+    /// Titles of benchmarks exist in English only. Other languages translate the two headings of
+    /// published pages and use the identifiers of the others.
     fn title(&self) -> String {
         let metric = self.estimates.first().map(|it| metric_name(it)).unwrap_or_default();
         let id = self.benchmark.id();
@@ -231,7 +237,7 @@ impl<'a> Group<'a> {
             }
             _ => detailed(id, &metric),
         };
-        // Files of other tools do not say everything.
+        // Imported files may lack place and ranks.
         if !self.place.is_empty() {
             title = detailed(&title, &self.place);
         }
@@ -254,13 +260,14 @@ fn shown_size(bytes: Option<u64>) -> Cell {
     bytes.map(units::size).unwrap_or_default().into()
 }
 
-/// The units of the OSU benchmarks and of pages, for every size: 4 MiB in µs as 8 B.
+/// Returns the units of the OSU benchmarks and of published pages, for every size: 4 MiB in µs like
+/// 8 B.
 fn prefixes() -> Prefixes {
     Prefixes::of([(Unit::Second, 1e-6), (Unit::BytePerSecond, 1e6)])
 }
 
-/// One row per size, one column per MPI; of bandwidths one more in bits, as networks count; of what has a limit,
-/// the share of it.
+/// Returns a table with one row per size and one column per MPI. Bandwidths have another column in
+/// bits, results with a limit a column with their share of it.
 fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     let names = group.columns();
     let is_bandwidth = group.estimates.iter().all(|it| it.unit == Unit::BytePerSecond);
@@ -293,7 +300,7 @@ fn table(context: &Context<'_>, group: &Group<'_>) -> Table {
     table.without_empty_columns()
 }
 
-/// Value, interval, and how far it is from the best of its row.
+/// Returns value, interval, and ratio to the best value of the row.
 fn cell(estimate: &Estimate, best: Option<&Estimate>, columns: usize) -> Cell {
     let value = prefixes().value(estimate);
     let interval = precision::relative(estimate).unwrap_or_else(|| UNKNOWN_WIDTH.to_owned());
@@ -326,7 +333,7 @@ fn standing(estimate: &Estimate, best: &Estimate) -> String {
     format!("{}×{}", if overlap { OVERLAP } else { "" }, fixed(ratio, 2))
 }
 
-/// The same bandwidth as networks count it; the unit is in the heading.
+/// Returns the bandwidth in bits; the heading contains the unit.
 fn in_bits(estimate: &Estimate) -> Cell {
     let digits = precision::digits_of(estimate);
     let bits = precision::rounded(estimate.median * 8.0, digits);
@@ -337,7 +344,7 @@ fn in_bits(estimate: &Estimate) -> Cell {
         .unwrap_or_default()
 }
 
-/// One row per MPI: what it was, and where its ranks ran.
+/// Returns a table with one row per MPI: its library, and the placement of its ranks.
 fn who(groups: &[Group<'_>]) -> Table {
     let columns = [
         ("MPI", Align::Left),
@@ -350,23 +357,23 @@ fn who(groups: &[Group<'_>]) -> Table {
     for group in groups {
         for estimate in group.estimates.iter().copied().filter(by_assay) {
             let reported = |name: Attribute| text(estimate, name).unwrap_or_default();
-            let who = [
+            let library = [
                 group.name(estimate),
                 reported(Attribute::Transport),
                 reported(Attribute::Abi),
                 reported(Attribute::Library),
             ];
             let place = fact(&group.place, &units::joined(&reported(Attribute::Cpus)));
-            match found.iter_mut().find(|(known, _)| *known == who) {
+            match found.iter_mut().find(|(known, _)| *known == library) {
                 Some((_, places)) if places.contains(&place) => {}
                 Some((_, places)) => places.push(place),
-                None => found.push((who, vec![place])),
+                None => found.push((library, vec![place])),
             }
         }
     }
     let mut table = Table::new(word("table-mpi-libraries"), &columns);
-    for (who, places) in found {
-        let mut row: Vec<Cell> = who.into_iter().map(Cell::from).collect();
+    for (library, places) in found {
+        let mut row: Vec<Cell> = library.into_iter().map(Cell::from).collect();
         row.push(places.join(comma()).into());
         table.rows.push(row);
     }

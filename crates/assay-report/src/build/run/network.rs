@@ -1,4 +1,4 @@
-//! The network: throughput with what it cost both ends, and round trips.
+//! Network section: throughput with its CPU cost at both ends, and round trips.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::benchmark::Section;
@@ -16,10 +16,10 @@ use crate::units;
 
 mod pictures;
 
-/// Of a load that varies from moment to moment more digits are not worth their place.
+/// Significant digits of CPU load and cost, which vary too much for more.
 const END_DIGITS: usize = 2;
 
-/// Metrics of the second table; all others belong to the first.
+/// Metrics of the second table; the first one has all others.
 const TIMES: [&str; 2] = ["round_trip", "half_round_trip"];
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -35,7 +35,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     if amounts.iter().any(|it| it.metric == "goodput") {
         document.blocks.push(Block::Table(items(context, &amounts)));
         document.paragraph(Tone::Quiet, word("network-items-say"));
-        // What is sent by UDP is not sent again.
+        // UDP does not retransmit.
         if amounts.iter().any(|it| it.metric == "retransmits") {
             document.paragraph(Tone::Quiet, word("network-retransmits-say"));
         }
@@ -48,8 +48,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         }
     }
     if let Some(run) = context.run {
-        let courses = ["goodput", "cpu_load"].map(|it| pictures::course(run, &amounts, it));
-        let plots = courses.into_iter().chain([pictures::distribution(run, &times)]);
+        let over_time = ["goodput", "cpu_load"].map(|it| pictures::course(run, &amounts, it));
+        let plots = over_time.into_iter().chain([pictures::distribution(run, &times)]);
         document.blocks.extend(plots.flatten().map(Block::Plot));
     }
     if all.iter().all(|estimate| text(estimate, Attribute::Path).as_deref() == Some("loopback"))
@@ -58,7 +58,8 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-/// One row for each case of streams, as people lay it out; the list that follows has all of it.
+/// Returns a table with one row for each throughput case; the list that follows contains all
+/// metrics.
 fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
     let columns = [
         (word("column-item"), Align::Left),
@@ -74,7 +75,7 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
     let prefixes = Prefixes::of_medians(amounts.iter().copied());
     for goodput in amounts.iter().copied().filter(|it| it.metric == "goodput") {
         let all = || amounts.iter().copied();
-        let again = all().find(|it| it.metric == "retransmits" && is_beside(it, goodput));
+        let retransmits = all().find(|it| it.metric == "retransmits" && is_beside(it, goodput));
         table.rows.push(vec![
             item(goodput).into(),
             place(goodput).into(),
@@ -82,19 +83,19 @@ fn items(context: &Context<'_>, amounts: &[&Estimate]) -> Table {
             rows::percent(goodput.percent_of_limit),
             load_of_both_ends(goodput, all()).into(),
             cost_of_both_ends(goodput, all()).into(),
-            again.map(precision::value).unwrap_or_default().into(),
+            retransmits.map(precision::value).unwrap_or_default().into(),
             rows::host_and_measurer(context, goodput),
         ]);
     }
     table.without_empty_columns()
 }
 
-/// `TCP, 6 streams, send`.
+/// Returns `TCP, 6 streams, send`.
 pub(in crate::build) fn item(estimate: &Estimate) -> String {
     detailed(&protocol(estimate), &case(estimate))
 }
 
-/// How busy the CPUs of the local and the remote end were while this arrived: `34 / 29 %`.
+/// Returns the CPU load of the local and the remote end during the transfer: `34 / 29 %`.
 pub(in crate::build) fn load_of_both_ends<'e>(
     goodput: &Estimate,
     all: impl Iterator<Item = &'e Estimate>,
@@ -103,7 +104,7 @@ pub(in crate::build) fn load_of_both_ends<'e>(
     of_both_ends(goodput, "cpu_load", all, percent, units::in_percent)
 }
 
-/// What this much cost at both ends: `0.40 / 0.52 s/GB`.
+/// Returns the CPU time per byte at both ends: `0.40 / 0.52 s/GB`.
 fn cost_of_both_ends<'e>(
     goodput: &Estimate,
     all: impl Iterator<Item = &'e Estimate>,
@@ -118,15 +119,15 @@ fn of_both_ends<'e>(
     goodput: &Estimate,
     metric: &str,
     all: impl Iterator<Item = &'e Estimate>,
-    write: impl Fn(&Estimate) -> String,
+    format: impl Fn(&Estimate) -> String,
     with_unit: impl Fn(&str) -> String,
 ) -> String {
     let (mut local, mut remote) = (None, None);
     let unknown = word("unknown");
     for estimate in all.filter(|it| it.metric == metric && is_beside(it, goodput)) {
         match text(estimate, Attribute::End).as_deref() {
-            Some("local") => local = Some(write(estimate)),
-            Some("remote") => remote = Some(write(estimate)),
+            Some("local") => local = Some(format(estimate)),
+            Some("remote") => remote = Some(format(estimate)),
             _ => {}
         }
     }
@@ -139,7 +140,7 @@ fn of_both_ends<'e>(
     units::joined(&reported)
 }
 
-/// Whether both are about the same case by the same measurer.
+/// Whether both results belong to the same case and measurer.
 fn is_beside(estimate: &Estimate, goodput: &Estimate) -> bool {
     estimate.benchmark == goodput.benchmark
         && estimate.tool.name == goodput.tool.name
@@ -184,17 +185,17 @@ fn table(title: &str, context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     table.without_empty_columns()
 }
 
-/// `TCP goodput`, `UDP loss`.
+/// Returns `TCP goodput`, `UDP loss`.
 pub(in crate::build) fn what(estimate: &Estimate) -> String {
     format!("{} {}", protocol(estimate), metric_name(estimate))
 }
 
-/// Whether an estimate belongs here.
+/// Whether a result belongs to the network section.
 pub(in crate::build) fn is_about(estimate: &Estimate) -> bool {
     section_of(estimate) == Some(Section::Network)
 }
 
-/// The pair of hosts, the case, and the end where the figure is about one alone.
+/// Returns the pair of hosts and the case, with the end for metrics of one end.
 pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
     let end = text(estimate, Attribute::End).map(|end| words::end(&end));
     let case = Some(case(estimate)).filter(|case| !case.is_empty());
@@ -202,7 +203,7 @@ pub(in crate::build) fn case_and_end(estimate: &Estimate) -> String {
     details(&parts.into_iter().flatten().collect::<Vec<_>>())
 }
 
-/// The path and the end, because a figure of one end says nothing about the other.
+/// Returns the path, and the end for metrics of one end.
 fn place(estimate: &Estimate) -> String {
     let to = place_of(estimate);
     let path = match text(estimate, Attribute::Path).as_deref() {
@@ -215,12 +216,13 @@ fn place(estimate: &Estimate) -> String {
     }
 }
 
-/// The pair of hosts, or the other end.
+/// Returns the pair of hosts, or the remote end.
 fn place_of(estimate: &Estimate) -> String {
     pairs::name(estimate).or_else(|| text(estimate, Attribute::To)).unwrap_or_default()
 }
 
-/// What distinguishes the cases of one metric: streams, direction, sizes, rates, load.
+/// Returns the parameters that distinguish the cases of one metric: streams, direction, sizes,
+/// rates, load.
 pub(in crate::build) fn case(estimate: &Estimate) -> String {
     let is_off = |name: Attribute| estimate.parameters.get(&name) == Some(&Value::Flag(false));
     let streams =
@@ -244,7 +246,7 @@ pub(in crate::build) fn case(estimate: &Estimate) -> String {
 
 fn p99(estimate: &Estimate, prefixes: &Prefixes) -> String {
     let p99 = estimate.percentiles.as_ref().and_then(|all| all.get("p99").copied());
-    // Format 1 had no distributions and kept the tail of all round trips beside the samples.
+    // Format 1 had no distributions; it stored the percentile of all round trips separately.
     let p99 = reported(estimate, "all_p99_s").or(p99);
     p99.filter(|_| estimate.metric == "round_trip")
         .map(|value| prefixes.of_none(value, estimate.unit))

@@ -1,4 +1,4 @@
-//! Every warning once, with the results it concerns, and every failure.
+//! Notes section: every warning once, with the results that it concerns, and every failure.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::document::{Block, Document, Note, Tone};
 use crate::locale::{comma, detailed, details, fact, semicolon, word};
 use crate::words::{self as catalogue, Said};
 
-/// Results named with one text, and texts named under one note.
+/// Maximum number of results per text, and of texts per note.
 const SHOWN: usize = 4;
 
-/// All warnings, grouped by what they are and what to do about them.
+/// All warnings, grouped by identifier and advice.
 pub(super) struct Notes {
     groups: Vec<Group>,
 }
@@ -29,19 +29,19 @@ struct Group {
     texts: Vec<Text>,
 }
 
-/// What is doubtful.
+/// Text of a warning, with its hosts or results.
 struct Text {
     said: String,
-    /// Those of several hosts that it is about, where it is about no result.
+    /// Hosts concerned, for a warning that concerns hosts and no result.
     hosts: Vec<String>,
-    /// The results it is about; none when it is about the whole run.
+    /// Results concerned; empty if the warning concerns the whole run.
     subjects: Vec<Subject>,
 }
 
 /// Metrics of one case.
 struct Subject {
     metrics: Vec<String>,
-    /// What distinguishes the case from its neighbours; may be empty.
+    /// Label that distinguishes the case from the others; may be empty.
     case: String,
 }
 
@@ -60,7 +60,7 @@ impl Notes {
         notes
     }
 
-    /// The numbers of the notes about a result, ascending.
+    /// Returns the numbers of the notes about a result, in ascending order.
     pub(super) fn marks(&self, estimate: &Estimate) -> Vec<usize> {
         let belongs = |group: &Group| {
             let same =
@@ -97,11 +97,11 @@ impl Notes {
         });
         let group = &mut self.groups[index];
         let is_it = |text: &Text| text.said == said && text.hosts.is_empty() == host.is_none();
-        let at = group.texts.iter().position(is_it).unwrap_or_else(|| {
+        let index = group.texts.iter().position(is_it).unwrap_or_else(|| {
             group.texts.push(Text { said, hosts: vec![], subjects: vec![] });
             group.texts.len() - 1
         });
-        let text = &mut group.texts[at];
+        let text = &mut group.texts[index];
         text.hosts.extend(host.map(str::to_owned));
         if let Some(subject) = subject {
             concern(&mut text.subjects, subject);
@@ -130,7 +130,7 @@ impl Group {
 
 impl Text {
     fn line(&self) -> String {
-        // They came as they were done.
+        // Hosts were added in order of completion.
         let mut hosts: Vec<&str> = self.hosts.iter().map(String::as_str).collect();
         host_names::sort(&mut hosts, |host| host);
         match (hosts.as_slice(), self.subjects.as_slice()) {
@@ -141,8 +141,8 @@ impl Text {
     }
 }
 
-/// The failed cases with reason and advice, those that failed in the same way together; what was skipped because of one is
-/// below it.
+/// Adds the failed cases with reason and advice, grouped by equal failures. Each lists the cases
+/// that were skipped because of it.
 pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary) {
     if summary.failures.is_empty() {
         return;
@@ -150,21 +150,22 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
     document.heading(word("heading-failures"));
     let is_known = |case: &String| summary.failures.iter().any(|it| it.case == *case);
     let own = |it: &&CaseFailure| !it.because.as_ref().is_some_and(is_known);
-    let mut alike: Vec<(Said, Vec<&CaseFailure>)> = Vec::new();
+    let mut groups: Vec<(Said, Vec<&CaseFailure>)> = Vec::new();
     for failure in summary.failures.iter().filter(own) {
-        let said = catalogue::failure(&failure.failure);
-        let same =
-            alike.iter_mut().find(|it| it.0.text == said.text && it.1[0].host == failure.host);
+        let words = catalogue::failure(&failure.failure);
+        let same = groups
+            .iter_mut()
+            .find(|it| it.0.text == words.text && it.1[0].host == failure.host);
         match same {
             Some((_, failures)) => failures.push(failure),
-            None => alike.push((said, vec![failure])),
+            None => groups.push((words, vec![failure])),
         }
     }
     let mut known = BTreeSet::new();
-    let note = |(mut said, failures): (Said, Vec<&CaseFailure>)| {
-        // What to do about the first of them is to be done about all.
-        if !known.insert(said.advice.clone()) {
-            said.advice.clear();
+    let note = |(mut words, failures): (Said, Vec<&CaseFailure>)| {
+        // The same advice is printed once.
+        if !known.insert(words.advice.clone()) {
+            words.advice.clear();
         }
         let first = failures[0];
         let others: Vec<&str> = failures[1..].iter().map(|it| it.case.as_str()).collect();
@@ -178,23 +179,23 @@ pub(in crate::build) fn add_failures(document: &mut Document, summary: &Summary)
                 _ => format!("{} ({})", first.case, first.host),
             },
             tone: Tone::Bad,
-            lines: std::iter::once(said.text).chain(likewise).chain(skipped).collect(),
-            advice: said.advice,
+            lines: std::iter::once(words.text).chain(likewise).chain(skipped).collect(),
+            advice: words.advice,
         }
     };
-    document.blocks.push(Block::Notes(alike.into_iter().map(note).collect()));
+    document.blocks.push(Block::Notes(groups.into_iter().map(note).collect()));
 }
 
-/// What the suite asks for and this run could do without.
+/// Adds the optional benchmarks of the suite that this run omitted.
 pub(super) fn add_omitted(document: &mut Document, summary: &Summary) {
     if summary.omitted.is_empty() {
         return;
     }
     document.heading(word("heading-omitted"));
     let note = |omitted: &Omitted| {
-        let said = catalogue::omitted(omitted);
+        let words = catalogue::omitted(omitted);
         let (mark, name) = (None, omitted.benchmark.clone());
-        Note { mark, name, tone: Tone::Doubt, lines: vec![said.text], advice: said.advice }
+        Note { mark, name, tone: Tone::Doubt, lines: vec![words.text], advice: words.advice }
     };
     document.blocks.push(Block::Notes(summary.omitted.iter().map(note).collect()));
 }
@@ -206,7 +207,7 @@ fn skipped_because_of(case: &str, summary: &Summary) -> Option<String> {
     (!names.is_empty()).then(|| words::skipped(names.len(), &names.join(semicolon())))
 }
 
-/// Adds a result to those that a text is about, the metrics of one case together.
+/// Adds a subject, merging the metrics of one case.
 fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
     match subjects.iter_mut().find(|subject| subject.case == new.case) {
         Some(subject) => {
@@ -217,7 +218,7 @@ fn concern(subjects: &mut Vec<Subject>, mut new: Subject) {
     }
 }
 
-/// What distinguishes a case from its neighbours, in few words: `node`, `RndRead at 10 %`.
+/// Returns a short label that distinguishes a case from the others: `node`, `RndRead at 10 %`.
 fn case(estimate: &Estimate, labels: &Labels) -> String {
     if network::is_about(estimate) {
         return network::case_and_end(estimate);
@@ -230,7 +231,7 @@ fn case(estimate: &Estimate, labels: &Labels) -> String {
     });
     let bytes = text(estimate, Attribute::Bytes).filter(|_| test.is_none());
     let label = labels.label(estimate);
-    // Ranks of MPI are on several hosts, and their label says so.
+    // MPI ranks may run on several hosts; their label names them.
     let host = text(estimate, Attribute::Host).filter(|_| label.is_none());
     let parts = [host, label, domains(estimate), bytes, equations, test];
     details(&parts.into_iter().flatten().collect::<Vec<_>>())
@@ -245,7 +246,7 @@ impl Subject {
         Self { metrics: vec![metric], case: case(estimate, labels) }
     }
 
-    /// `Triad, node`; the case alone where most of its metrics are meant.
+    /// Returns `Triad, node`; only the case if three or more of its metrics are concerned.
     fn name(&self) -> String {
         let metrics = match self.metrics.as_slice() {
             [one] => one.clone(),

@@ -1,4 +1,4 @@
-//! The general section: results that no other section prints, so that none is ever left out.
+//! General section: results that no other section prints, so that every result is reported.
 
 use assay_model::attribute::{Attribute, Role};
 use assay_model::benchmark::Section;
@@ -60,7 +60,7 @@ fn table(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     table.without_empty_columns()
 }
 
-/// The dimensions in which these results differ, in the order of the table of attributes.
+/// Returns the dimensions in which these results differ, in the order of the table of attributes.
 pub(in crate::build) fn differing(estimates: &[&Estimate]) -> Vec<Attribute> {
     let differs = |name: &Attribute| {
         let value = |estimate: &Estimate| estimate.parameters.get(name).cloned();

@@ -1,6 +1,8 @@
-//! The roofline: what code can reach at most, by its operations per byte, from what was measured of memory and cores.
+//! Roofline plot: the attainable compute rate over arithmetic intensity, from measured memory
+//! bandwidth and peak.
 //!
-//! S. Williams, A. Waterman, D. Patterson: Roofline, CACM 52 (2009): min(peak, bandwidth × operations per byte).
+//! S. Williams, A. Waterman, D. Patterson: Roofline, CACM 52 (2009): min(peak, bandwidth ×
+//! operations per byte).
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::Benchmark;
@@ -17,11 +19,11 @@ use crate::units;
 /// Operations and bytes per element of STREAM's kernels, as STREAM counts them.
 const KERNELS: [(&str, f64, f64); 3] =
     [("add", 1.0, 24.0), ("scale", 1.0, 16.0), ("triad", 2.0, 24.0)];
-/// Where the picture begins: below the least that STREAM does.
+/// Lowest intensity of the plot, below that of all STREAM kernels.
 const LEAST: f64 = 0.02;
-/// How far beyond the ridge it goes.
+/// Factor by which the plot extends beyond the ridge.
 const BEYOND: f64 = 8.0;
-/// More hosts than this have no picture each.
+/// Maximum number of hosts with a plot each; with more hosts there is none.
 const MOST_HOSTS: usize = 4;
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
@@ -37,7 +39,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-/// What stands for the host: its highest figure of a metric by this program or by a tool.
+/// Returns the result of a metric that represents the host, from assay or a tool.
 fn best<'a>(
     context: &Context<'a>,
     host: &str,
@@ -56,7 +58,7 @@ fn best<'a>(
 fn plot(context: &Context<'_>, host: &str) -> Option<Plot> {
     let memory = best(context, host, (Benchmark::MemoryStream, "triad"))?;
     let compute = best(context, host, (Benchmark::PeakFlops, "fp64"))?;
-    // A roof over one core and a floor of all would be of no machine.
+    // A roof must not combine the bandwidth of one core with the peak of all.
     if text(memory, Attribute::Placement) != text(compute, Attribute::Placement) {
         return None;
     }
@@ -96,7 +98,7 @@ fn plot(context: &Context<'_>, host: &str) -> Option<Plot> {
         peak = units::quantity(compute.median, Unit::FlopPerSecond, 3),
     );
     let axes = [
-        // How many operations a byte is read for is a number, and no share of anything.
+        // Operations per byte are a number, not a ratio to be printed in percent.
         Axis::new(word("axis-operations-per-byte"), Unit::Count, Scale::Log10),
         Axis::new(word("axis-compute-rate"), Unit::FlopPerSecond, Scale::Log10),
     ];

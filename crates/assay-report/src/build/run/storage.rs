@@ -1,4 +1,5 @@
-//! Storage: rates, bandwidth and latency of single tests, how they were done, and response curves.
+//! Storage section: rates, bandwidth and latency of single tests, their parameters, and response
+//! curves.
 
 mod course;
 mod curve;
@@ -18,7 +19,7 @@ use crate::locale::{comma, detailed, fixed, word};
 use crate::precision::{self, Prefixes};
 use crate::{units, words as catalogue};
 
-/// The metrics of one case.
+/// Results of one test, by metric.
 #[derive(Default)]
 struct Test<'a> {
     rate: Option<&'a Estimate>,
@@ -32,18 +33,18 @@ struct Test<'a> {
     busy_system: Option<&'a Estimate>,
     reads: Side<'a>,
     writes: Side<'a>,
-    /// What led to it, in order: rounds, or rates that were tried.
+    /// Steps in order: rounds until steady state, or rates of a search.
     steps: Vec<&'a Estimate>,
 }
 
-/// The level of the intervals of storage.
+/// Confidence level of the intervals of storage results.
 const LEVEL: f64 = 0.95;
-/// What is done where reads and writes are.
+/// Operation of tests with both reads and writes.
 const MIX: &str = "mix";
-/// Of a share of a limit more digits are not worth their place.
+/// Significant digits of a share of a limit.
 const SHARE_DIGITS: usize = 2;
 
-/// The reads or the writes of a mix.
+/// Results of the reads or the writes of a mix.
 #[derive(Default)]
 struct Side<'a> {
     rate: Option<&'a Estimate>,
@@ -53,12 +54,12 @@ struct Side<'a> {
 
 pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     let (tests, _) = tests(context);
-    let unmet = course::without_result(context);
-    if tests.is_empty() && unmet.is_empty() {
+    let unmet_searches = course::without_result(context);
+    if tests.is_empty() && unmet_searches.is_empty() {
         return;
     }
     document.heading(word("heading-storage"));
-    course::add(document, &unmet);
+    course::add(document, &unmet_searches);
     if tests.is_empty() {
         return;
     }
@@ -80,7 +81,7 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
         curve::add(document, context, points, curve::has_picture(points, &curves_of_each));
     }
     document.blocks.extend(sides(&curves).map(Block::Table));
-    // All points of a curve share what its first one says.
+    // All points of a curve share the parameters of the first one.
     let shown: Vec<&Test<'_>> =
         tests.iter().filter(|test| test.number(Attribute::PercentOfMax).is_none()).collect();
     document.blocks.push(Block::Table(circumstances(context, &shown)));
@@ -98,12 +99,12 @@ pub(super) fn add(document: &mut Document, context: &Context<'_>) {
     }
 }
 
-/// Results of storage that have no place in this section's tables.
+/// Returns the storage results that the tables of this section do not contain.
 pub(super) fn without_a_place<'a>(context: &Context<'a>) -> Vec<&'a Estimate> {
     tests(context).1
 }
 
-/// The estimates, those of one case together, in order of appearance; and those without a place.
+/// Groups the results by test, in order of appearance; returns them and the results without a slot.
 fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
     let here = |estimate: &&Estimate| section_of(estimate) == Some(Section::Storage);
     let all: Vec<&Estimate> = context.summary.results.iter().filter(here).collect();
@@ -136,7 +137,7 @@ fn tests<'a>(context: &Context<'a>) -> (Vec<Test<'a>>, Vec<&'a Estimate>) {
     (tests, rest)
 }
 
-/// What distinguishes a test from others; the reads of a mix share it with the whole.
+/// Returns a key of the test of a result; reads and writes of a mix share it with the whole.
 fn key(estimate: &Estimate) -> String {
     let names = [
         Attribute::Test,
@@ -154,13 +155,13 @@ fn key(estimate: &Estimate) -> String {
 }
 
 impl<'a> Test<'a> {
-    /// Whether a table or a curve shows latency from when I/O was due.
+    /// Whether a table or a curve shows latency from the time at which I/O was due.
     fn has_latency_from_due(&self) -> bool {
         let sides = [&self.reads, &self.writes];
         self.from_due.is_some() || sides.iter().any(|side| side.from_due.is_some())
     }
 
-    /// Where the figure of this metric belongs, of the whole or of one side of a mix.
+    /// Returns the slot of a metric, in the whole test or in one side of a mix.
     fn place(&mut self, metric: &str, side: Option<&str>) -> Option<&mut Option<&'a Estimate>> {
         let side = match side {
             Some("read") => Some(&mut self.reads),
@@ -185,15 +186,15 @@ impl<'a> Test<'a> {
         })
     }
 
-    /// Its results, those that say most about it first.
+    /// Returns the results, the most informative first.
     fn all(&self) -> impl Iterator<Item = &'a Estimate> {
         let figures = [self.rate, self.bandwidth, self.latency, self.from_due, self.cpu];
-        let besides = [self.in_flight, self.late, self.busy_user, self.busy_system];
+        let others = [self.in_flight, self.late, self.busy_user, self.busy_system];
         let sides = [&self.reads, &self.writes].map(|it| [it.rate, it.latency, it.from_due]);
-        figures.into_iter().chain(besides).chain(sides.into_iter().flatten()).flatten()
+        figures.into_iter().chain(others).chain(sides.into_iter().flatten()).flatten()
     }
 
-    /// Any of its results: the attributes of the case are the same in all, and in its steps where it has no result.
+    /// Returns any result, or a step if there is none: all share the attributes of the case.
     fn any(&self) -> Option<&'a Estimate> {
         self.all().next().or_else(|| self.steps.first().copied())
     }
@@ -210,11 +211,11 @@ impl<'a> Test<'a> {
         self.text(Attribute::Point).is_some() || self.number(Attribute::PercentOfMax).is_some()
     }
 
-    /// What it is called; the points of a curve share it.
+    /// Returns the label of the test; the points of a curve share it.
     fn label(&self) -> String {
         let test = self.text(Attribute::Test).or_else(|| self.text(Attribute::Phase));
         let test = test.or_else(|| Some(self.any()?.case.clone())).unwrap_or_default();
-        // It is among the parameters of runs with several hosts.
+        // Only runs with several hosts have it as a parameter.
         match self.text(Attribute::Host) {
             Some(host) => detailed(&host, &test),
             None => test,
@@ -231,13 +232,13 @@ impl<'a> Test<'a> {
         }
     }
 
-    /// Of what the volume is provisioned for, or of what its data sheet says.
+    /// Returns the percentage of the provisioned limit, or of the limit in the data sheet.
     fn share_of_limit(&self) -> Option<f64> {
-        let of = |figure: Option<&Estimate>| figure?.percent_of_limit;
-        of(self.bandwidth).or_else(|| of(self.rate))
+        let percent = |figure: Option<&Estimate>| figure?.percent_of_limit;
+        percent(self.bandwidth).or_else(|| percent(self.rate))
     }
 
-    /// Every note of every metric, each once.
+    /// Returns the notes of all results, each once.
     fn notes(&self, context: &Context<'_>) -> Cell {
         let mut marks: Vec<usize> = self.all().flat_map(|it| context.notes.marks(it)).collect();
         marks.sort_unstable();
@@ -250,7 +251,7 @@ impl<'a> Test<'a> {
     }
 }
 
-/// What the shares of limits are of.
+/// Returns the heading of the column with shares of limits.
 fn share_title(tests: &[&Test<'_>]) -> &'static str {
     let amounts = tests.iter().flat_map(|test| [test.bandwidth, test.rate]).flatten();
     let mut limits = amounts.filter_map(|it| it.limit.as_ref());
@@ -289,9 +290,10 @@ fn measured(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     table.without_empty_columns()
 }
 
-/// One row per kind of I/O that was both read and written: bandwidth of large blocks, rate of small ones.
+/// Returns a table with one row for each kind of I/O that was both read and written: bandwidth of
+/// large blocks, rate of small ones.
 fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
-    /// From this size on people ask for bandwidth.
+    /// Block size from which bandwidth is reported instead of the rate.
     const LARGE_BYTES: f64 = 65_536.0;
     let columns = [
         (word("column-what"), Align::Left),
@@ -302,16 +304,16 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
     ];
     let mut table = Table::new(word("table-storage-pairs"), &columns);
     let kind = |test: &Test<'_>| {
-        let of = |name| test.text(name);
-        let by = test.any()?;
-        let place = (of(Attribute::Target), by.tool.name.clone(), by.host.clone());
-        // Who asks for a rate asks for something else.
+        let text = |name| test.text(name);
+        let result = test.any()?;
+        let place = (text(Attribute::Target), result.tool.name.clone(), result.host.clone());
+        // A test with a requested rate does not measure the maximum.
         let is_closed = test.number(Attribute::RequestedRate).is_none();
         let what = say!(
             "storage-kind",
-            pattern = words::pattern(&of(Attribute::Pattern)?),
-            size = of(Attribute::Bytes)?,
-            depth = of(Attribute::Depth)?,
+            pattern = words::pattern(&text(Attribute::Pattern)?),
+            size = text(Attribute::Bytes)?,
+            depth = text(Attribute::Depth)?,
         );
         is_closed.then_some((what, place))
     };
@@ -348,7 +350,7 @@ fn pairs(context: &Context<'_>, tests: &[&Test<'_>]) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
-/// Latency as a user sees it, of the tests that have a rate.
+/// Returns the latency from the due time, of the tests with a requested rate.
 fn due(tests: &[&Test<'_>]) -> Option<Table> {
     let columns = [
         (word("column-test"), Align::Left),
@@ -363,9 +365,9 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
     let prefixes = Prefixes::of_medians(tests.iter().filter_map(|test| test.rate));
     let times = Times::of(tests.iter().filter_map(|test| test.from_due));
     for test in tests.iter().filter(|test| test.from_due.is_some()) {
-        let asked = test.text(Attribute::RequestedRate).unwrap_or_default();
+        let requested = test.text(Attribute::RequestedRate).unwrap_or_default();
         let reached = test.rate.map(|it| prefixes.value(it)).unwrap_or_default();
-        let mut row: Vec<Cell> = vec![test.name().into(), asked.into(), reached.into()];
+        let mut row: Vec<Cell> = vec![test.name().into(), requested.into(), reached.into()];
         row.push(rows::percent(test.share_of_limit()));
         row.extend(times.cells(test.from_due));
         table.rows.push(row);
@@ -373,7 +375,7 @@ fn due(tests: &[&Test<'_>]) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
-/// Reads and writes apart, of the tests that do both.
+/// Returns reads and writes separately, of the tests with both.
 fn sides(tests: &[&Test<'_>]) -> Option<Table> {
     let columns = [
         (word("column-test"), Align::Left),
@@ -416,23 +418,23 @@ fn sides(tests: &[&Test<'_>]) -> Option<Table> {
     (!table.rows.is_empty()).then(|| table.without_empty_columns())
 }
 
-/// A percentile of one side as runs of format 1 kept it, which had no distributions.
+/// Returns a percentile of one side from format 1, which had no distributions.
 fn reported(test: &Test<'_>, side: &str, percentile: &str) -> Cell {
     let name = format!("{side}_{percentile}_s");
     let found = test.rate.and_then(|estimate| context::reported(estimate, &name));
     found.map(|it| precision::of_none(it, Unit::Second)).unwrap_or_default().into()
 }
 
-/// The bandwidth, and its share of the limit.
+/// Returns the bandwidth, and its share of the limit.
 fn bandwidth(test: &Test<'_>, prefixes: &Prefixes) -> [Cell; 2] {
     let value = test.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default();
     [value.into(), rows::percent(test.share_of_limit())]
 }
 
-/// The percentiles that tables of latency have, beside the median.
+/// Percentile columns of latency tables, in addition to the median.
 const PERCENTILES: [&str; 2] = ["p99", "p99.9"];
 
-/// The columns of a latency, each with a unit of its own: of the median and of the percentiles.
+/// Columns of a latency: median and percentiles, each with its own unit.
 pub(super) struct Times([Prefixes; 3]);
 
 impl Times {
@@ -445,7 +447,7 @@ impl Times {
         Self([Prefixes::of_medians(all), p99, p999])
     }
 
-    /// Median, p99 and p99.9, as far as there is enough I/O for them.
+    /// Returns median, p99 and p99.9, as far as there are enough samples.
     pub(super) fn cells(&self, estimate: Option<&Estimate>) -> [Cell; 3] {
         let Some(estimate) = estimate else { return Default::default() };
         let [of_median, of_p99, of_p999] = &self.0;
@@ -453,7 +455,7 @@ impl Times {
             let value = percentile(estimate, name);
             value.map(|it| prefixes.of_none(it, estimate.unit)).unwrap_or_default().into()
         };
-        // Some tools report no more than a mean.
+        // Some tools report only a mean.
         let is_mean =
             text(estimate, Attribute::Statistic).is_some_and(|it| it.starts_with("mean"));
         let median = of_median.value(estimate);
@@ -509,21 +511,22 @@ fn circumstances(context: &Context<'_>, tests: &[&Test<'_>]) -> Table {
     table.without_empty_columns()
 }
 
-/// `12.3 ×`, `4567 ×`.
+/// Formats a factor: `12.3 ×`, `4567 ×`.
 fn times(factor: f64) -> String {
     let digits = if factor < 10.0 { 2 } else { 3 };
     format!("{}\u{a0}×", units::quantity(factor, Unit::Ratio, digits))
 }
 
-/// Of hundreds of hosts each may have a place of its own; all of them are in the JSON.
+/// Maximum number of sentences: hundreds of hosts may each have a different target. The JSON output
+/// contains all.
 const MOST_SENTENCES: usize = 12;
 
-/// Where it went and how, each sentence once with the tests it is about where they differ: with the host alone where it is
-/// about all tests of it.
-fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
+/// Returns each distinct sentence once, with the tests that it concerns if there are several
+/// sentences. Replaces all tests of a host by its name.
+fn sentences(tests: &[Test<'_>], sentence: fn(&Test<'_>) -> Option<String>) -> Vec<String> {
     let mut reported: Vec<(String, Vec<&Test<'_>>)> = Vec::new();
     for test in tests {
-        let Some(sentence) = of(test) else { continue };
+        let Some(sentence) = sentence(test) else { continue };
         match reported.iter_mut().find(|(known, _)| *known == sentence) {
             Some((_, about)) => about.push(test),
             None => reported.push((sentence, vec![test])),
@@ -543,7 +546,7 @@ fn sentences(tests: &[Test<'_>], of: fn(&Test<'_>) -> Option<String>) -> Vec<Str
     lines.chain(more).collect()
 }
 
-/// What a sentence about these of all tests is about, each once; many hosts as ranges.
+/// Names the tests that a sentence concerns, each once. Complete hosts are named as ranges.
 fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
     let (here, everywhere) = (by_host(about.iter().copied()), by_host(all.iter()));
     let (mut hosts, mut names) = (Vec::new(), Vec::new());
@@ -563,7 +566,7 @@ fn names(about: &[&Test<'_>], all: &[Test<'_>]) -> Vec<String> {
     names
 }
 
-/// How many tests are of each host.
+/// Returns the number of tests of each host.
 fn by_host<'t>(tests: impl Iterator<Item = &'t Test<'t>>) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for host in tests.filter_map(|test| test.text(Attribute::Host)) {
@@ -577,7 +580,7 @@ fn target(test: &Test<'_>) -> Option<String> {
 }
 
 fn engine(test: &Test<'_>) -> Option<String> {
-    // A tool does not report which of its engines it took, or why.
+    // Tools do not report their engine and the reason for it.
     let (engine, reason) = (test.text(Attribute::Engine)?, test.text(Attribute::EngineReason)?);
     Some(say!("storage-engine", engine = engine, reason = reason))
 }

@@ -1,4 +1,5 @@
-//! Memory bandwidth: every placement, many like domains condensed, and the curve over cores.
+//! Memory bandwidth: every placement, a condensed table of many similar domains, and the curve over
+//! cores.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ use crate::{units, words as catalogue};
 
 mod scaling;
 
-/// More domains of one kind than this are condensed into their lowest and highest.
+/// Maximum number of domains of one class with rows each; more are condensed into their extremes.
 const MANY: usize = 4;
 const SCALING: &str = "cores";
 
@@ -87,13 +88,13 @@ fn table(context: &Context<'_>, caption: &str, estimates: &[&Estimate]) -> Table
     table.without_empty_columns()
 }
 
-/// The kind of domain: `l3` of `l3:4`.
+/// Returns the class of the domain: `l3` for `l3:4`.
 fn class(estimate: &Estimate) -> String {
     let placement = text(estimate, Attribute::Placement).unwrap_or_default();
     placement.split(':').next().unwrap_or_default().to_owned()
 }
 
-/// The kinds of domain of which there are many.
+/// Returns the classes with many domains.
 fn classes_with_many(estimates: &[&Estimate]) -> BTreeSet<String> {
     let count = |wanted: &String| {
         let members = estimates.iter().filter(|estimate| class(estimate) == *wanted);
@@ -104,7 +105,8 @@ fn classes_with_many(estimates: &[&Estimate]) -> BTreeSet<String> {
     classes.into_iter().filter(|class| count(class) > MANY).collect()
 }
 
-/// Per metric, measurer and kind of domain: the lowest, the middle and the highest of the medians.
+/// Returns the lowest, the middle and the highest median for each metric, measurer and class of
+/// domain.
 fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     let columns = [
         (word("column-what"), Align::Left),
@@ -147,8 +149,8 @@ fn extremes(context: &Context<'_>, estimates: &[&Estimate]) -> Table {
     table.without_empty_columns()
 }
 
-/// Groups what differs in the domain alone, in order of appearance, domains alone before domains
-/// together.
+/// Groups results that differ only in their domain, in order of appearance, single domains before
+/// concurrent ones.
 fn alike<'a>(estimates: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
     let key = |estimate: &Estimate| {
         (
@@ -170,19 +172,19 @@ fn alike<'a>(estimates: &[&'a Estimate]) -> Vec<Vec<&'a Estimate>> {
     groups
 }
 
-/// Threads and sizes, once for all placements that share them.
+/// Describes threads and sizes, once for all placements that share them.
 fn conditions(context: &Context<'_>, estimates: &[&Estimate]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for estimate in estimates {
         let threads = number(estimate, Attribute::Threads)
             .map(|threads| words::threads(threads as usize));
         let arrays = text(estimate, Attribute::BytesPerArray).map(|size| words::arrays(&size));
-        let how = details(&[threads, arrays].into_iter().flatten().collect::<Vec<_>>());
+        let parameters = details(&[threads, arrays].into_iter().flatten().collect::<Vec<_>>());
         let place = context.place(estimate);
-        match groups.iter_mut().find(|(known, _)| *known == how) {
+        match groups.iter_mut().find(|(known, _)| *known == parameters) {
             Some((_, places)) if places.contains(&place) => {}
             Some((_, places)) => places.push(place),
-            None => groups.push((how, vec![place])),
+            None => groups.push((parameters, vec![place])),
         }
     }
     let line = |(how, places): (String, Vec<String>)| match places.as_slice() {
@@ -206,7 +208,7 @@ fn add_limits(document: &mut Document, context: &Context<'_>, estimates: &[&Esti
     }
     if reported.is_empty()
         && let Some(host) = estimates.first().and_then(|estimate| context.host(estimate))
-        // Of a machine that was only read about there is nothing to say.
+        // Imported runs lack the facts of the machine.
         && !host.topology.cpus.is_empty()
     {
         let guest = host.system.virtualization.as_deref().map(listed);

@@ -1,4 +1,5 @@
-//! Several hosts at work: who was done first and last, and whose CPUs or network may be what was measured.
+//! Usage of several hosts: which finished first and last, and whose CPUs or network may have been
+//! the limit.
 
 use std::collections::BTreeMap;
 
@@ -15,14 +16,14 @@ use crate::locale::{comma, fixed, in_percent, word};
 use crate::units::quantity;
 use crate::words::resource;
 
-/// Hosts whose ends of a case lie closer together than this are done together: what starting and ending a process
-/// take, and the interval in which streams look at the clock.
+/// Largest difference between hosts that end at the same time: it covers start and end of a
+/// process, and the interval in which streams read the clock.
 const TOGETHER_S: f64 = 0.1;
 
-/// Hosts that a sentence names.
+/// Maximum number of hosts in a sentence.
 const SHOWN: usize = 4;
 
-/// What each host was busy with, case by case.
+/// Adds the usage of each host, case by case.
 pub(super) fn add(document: &mut Document, summary: &Summary) {
     let columns = [
         (word("column-case"), Align::Left),
@@ -57,7 +58,7 @@ pub(super) fn add(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// Of each host the case in which its CPUs or its network were used most.
+/// Returns for each host the case with the highest usage of its CPUs or its network.
 pub(in crate::build) fn busiest(summary: &Summary) -> Table {
     let columns = [
         (word("column-host"), Align::Left),
@@ -95,7 +96,8 @@ pub(in crate::build) fn busiest(summary: &Summary) -> Table {
     table
 }
 
-/// One result of each host that measured a case with others, by case in the order of the plan.
+/// Returns one result of each host that measured a case with others, by case in the order of the
+/// plan.
 fn cases(summary: &Summary) -> Vec<(&str, Vec<&Estimate>)> {
     let mut cases: Vec<(&str, Vec<&Estimate>)> = Vec::new();
     let is_watched = |it: &&Estimate| {
@@ -112,7 +114,7 @@ fn cases(summary: &Summary) -> Vec<(&str, Vec<&Estimate>)> {
     cases
 }
 
-/// Of the case whose hosts ended farthest apart who was done first and who last.
+/// Names the hosts that finished first and last, in the case with the largest difference.
 pub(in crate::build) fn finishers(summary: &Summary) -> Option<String> {
     let done_s = |it: &&Estimate| number(it, Attribute::HostDoneAfter);
     let ends = |(case, hosts): (&'_ str, Vec<&'_ Estimate>)| {
@@ -120,8 +122,8 @@ pub(in crate::build) fn finishers(summary: &Summary) -> Option<String> {
             done_s(a).unwrap_or(0.0).total_cmp(&done_s(b).unwrap_or(0.0))
         };
         let (first, last) = (*hosts.iter().min_by(by_end)?, *hosts.iter().max_by(by_end)?);
-        let apart_s = done_s(&last)? - done_s(&first)?;
-        (apart_s > TOGETHER_S).then(|| (apart_s, case.to_owned(), first.clone(), last.clone()))
+        let gap_s = done_s(&last)? - done_s(&first)?;
+        (gap_s > TOGETHER_S).then(|| (gap_s, case.to_owned(), first.clone(), last.clone()))
     };
     let all = cases(summary).into_iter().filter_map(ends);
     let (_, case, first, last) = all.max_by(|a, b| a.0.total_cmp(&b.0))?;
@@ -136,25 +138,25 @@ pub(in crate::build) fn finishers(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// What of which hosts was used up, the most first.
+/// Names the saturated hosts with the resource, the highest usage first.
 pub(in crate::build) fn saturated(summary: &Summary) -> Option<String> {
     let mut hosts: BTreeMap<&str, (f64, String)> = BTreeMap::new();
     for doubt in summary.results.iter().flat_map(|estimate| &estimate.warnings) {
-        if let Doubt::HostSaturated { host, resource: of, share } = doubt
+        if let Doubt::HostSaturated { host, resource: used, share } = doubt
             && hosts.get(host.as_str()).is_none_or(|known| known.0 < *share)
         {
-            let share_said = in_percent(&fixed(100.0 * share, 0));
+            let percent = in_percent(&fixed(100.0 * share, 0));
             hosts.insert(
                 host,
-                (*share, format!("{host} ({} {share_said})", word(resource(*of)))),
+                (*share, format!("{host} ({} {percent})", word(resource(*used)))),
             );
         }
     }
-    let mut said: Vec<(f64, String)> = hosts.into_values().collect();
-    said.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let more = said.len().saturating_sub(SHOWN);
+    let mut sorted: Vec<(f64, String)> = hosts.into_values().collect();
+    sorted.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let more = sorted.len().saturating_sub(SHOWN);
     let more = (more > 0).then(|| say!("and-more", n = more));
-    let said: Vec<String> =
-        said.into_iter().take(SHOWN).map(|(_, said)| said).chain(more).collect();
-    (!said.is_empty()).then(|| say!("answer-saturated", hosts = said.join(comma())))
+    let texts: Vec<String> =
+        sorted.into_iter().take(SHOWN).map(|(_, text)| text).chain(more).collect();
+    (!texts.is_empty()).then(|| say!("answer-saturated", hosts = texts.join(comma())))
 }

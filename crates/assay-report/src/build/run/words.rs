@@ -1,4 +1,4 @@
-//! The sentences of the report of a run that depend on values. What comes in is written already.
+//! Sentences of the report of a run that contain values. Arguments are already formatted.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use assay_model::summary::CaseFailure;
 use crate::locale::{comma, detailed, details, fixed, sentences, word};
 use crate::{units, words as catalogue};
 
-/// Fewer samples than this give no interval: 2⁻⁵ is more than 5 %.
+/// Fewest samples with an interval: 2⁻⁵ for five samples exceeds 5 %.
 const SAMPLES_FOR_INTERVAL: u32 = 6;
 
 pub(super) fn byte_counting() -> String {
@@ -62,7 +62,7 @@ pub(super) fn cores(n: usize) -> String {
     say!("cores", n = n)
 }
 
-/// `local end`, of a stored name.
+/// Returns the display name of a stored end: `local end`.
 pub(in crate::build) fn end(end: &str) -> String {
     match end {
         "local" => word("end-local").to_owned(),
@@ -71,7 +71,7 @@ pub(in crate::build) fn end(end: &str) -> String {
     }
 }
 
-/// A stored direction of streams.
+/// Returns the display name of a stored direction of streams.
 pub(in crate::build) fn direction(direction: &str) -> String {
     match direction {
         "send" => word("direction-send").to_owned(),
@@ -81,7 +81,7 @@ pub(in crate::build) fn direction(direction: &str) -> String {
     }
 }
 
-/// A stored pattern of access.
+/// Returns the display name of a stored access pattern.
 pub(super) fn pattern(pattern: &str) -> String {
     match pattern {
         "random" => word("pattern-random").to_owned(),
@@ -90,7 +90,7 @@ pub(super) fn pattern(pattern: &str) -> String {
     }
 }
 
-/// A stored operation.
+/// Returns the display name of a stored operation.
 pub(super) fn operation(operation: &str) -> String {
     match operation {
         "read" => word("operation-read").to_owned(),
@@ -99,7 +99,7 @@ pub(super) fn operation(operation: &str) -> String {
     }
 }
 
-/// `p99 from due`.
+/// Returns `p99 from due`.
 pub(super) fn from_due(percentile: &str) -> String {
     say!("from-due", what = percentile)
 }
@@ -149,7 +149,7 @@ pub(super) fn huge_pages(granted: &[String], all: usize) -> String {
 }
 
 pub(super) fn linpack(n: &str, threads: &str, blas: &str, residual: &str) -> String {
-    /// HPL's own bound of its scaled residual.
+    /// HPL's own bound of the scaled residual.
     const BOUND: u32 = 16;
     let filled = |text: &str| !text.is_empty();
     let parts = [
@@ -176,7 +176,7 @@ pub(super) fn status_failed(failed: usize, skipped: usize) -> String {
     say!("status-failed", reported = reported, heading = word("heading-failures"))
 }
 
-/// The cases that were skipped because of a failure.
+/// Lists further cases with the same failure.
 pub(super) fn failed_likewise(n: usize, cases: &str) -> String {
     say!("failed-likewise", n = n, cases = cases)
 }
@@ -185,11 +185,11 @@ pub(super) fn skipped(n: usize, cases: &str) -> String {
     say!("skipped-because", n = n, cases = cases)
 }
 
-/// Hosts are missing altogether, or from some of the cases.
+/// Reports that hosts are missing from all or some of the cases.
 pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
     let hosts: BTreeSet<&str> = failures.iter().map(|it| it.host.as_str()).collect();
     let hosts: Vec<&str> = hosts.into_iter().collect();
-    // Where none is named there may be several.
+    // Without names, there may be several.
     let n = if hosts.len() == 1 { 1_usize } else { 2 };
     let hosts = match hosts.len() {
         0 => String::new(),
@@ -198,7 +198,7 @@ pub(super) fn status_partial(failures: &[CaseFailure]) -> String {
     say!("status-partial", n = n, hosts = hosts)
 }
 
-/// How far a run came that is not complete: `interrupted` or `unfinished`.
+/// Reports the progress of a run that is not complete: `interrupted` or `unfinished`.
 pub(super) fn status(end: &str, reached: Option<[usize; 2]>) -> String {
     match (end, reached) {
         ("interrupted", Some([0, _])) => return word("status-interrupted-at-once").to_owned(),

@@ -1,6 +1,6 @@
-//! The texts of a page in every language, so that a reader can change it without a network: each text between two
-//! tags once for each form that it takes, and none that has one form; packed (DEFLATE, base64), because nine languages
-//! say the same in the same words over and over.
+//! Texts of a page in every language, so that readers can switch the language offline. Each text
+//! node has its distinct forms, and none if all languages agree. The table is packed (DEFLATE,
+//! base64), because the languages of a page repeat the same words.
 
 use std::collections::HashMap;
 
@@ -10,23 +10,24 @@ use miniz_oxide::deflate;
 
 use crate::locale::{Language, Locale};
 
-/// More than this would make the page a burden for one language's readers: it then has no choice.
+/// Maximum size of a page with all languages; a larger page has only its own language.
 const MOST_BYTES_OF_PAGE: usize = 300_000;
-/// Digits that a form is counted by.
+/// Digits of form numbers.
 const DIGITS: &[u8; 36] = b"0123456789abcdefghijklmnopqrstuvwxyz";
-/// The best that miniz does: once per page, in milliseconds.
+/// Best compression level of miniz; it takes milliseconds per page.
 const EFFORT: u8 = 9;
 
-/// The table that the page's script unpacks, or nothing where the pages differ in more than their texts.
+/// Returns the packed table for the page's script, or nothing if the page would become too large.
 pub(super) fn of_all(make: &dyn Fn() -> String, own: &str) -> String {
     let room = MOST_BYTES_OF_PAGE.saturating_sub(own.len());
-    // Base64 cannot end the element that holds it.
+    // Base64 cannot contain the end tag of the element around it.
     let packed = STANDARD.encode(deflate::compress_to_vec(table(make, own).as_bytes(), EFFORT));
     if packed.len() <= room { packed } else { String::new() }
 }
 
-/// `variants`: language and kind of units. `slots`: for each text of the page its place in `texts`, from 1. `texts`: which
-/// variant has which of the forms that follow, a digit each.
+/// Builds the table as JSON. `variants`: language and kind of units. `slots`: for each text of the
+/// page its index in `texts`, from 1. `texts`: form number of each variant, one digit each,
+/// followed by the forms.
 fn table(make: &dyn Fn() -> String, own: &str) -> String {
     let own = of_page(own);
     let mut variants: Vec<(&str, &str, Vec<String>)> = Vec::new();
@@ -57,10 +58,10 @@ fn table(make: &dyn Fn() -> String, own: &str) -> String {
     serde_json::json!({ "variants": named, "slots": slots, "texts": texts }).to_string()
 }
 
-/// The number of a text that is the same in every language; of others it is that of its forms, from 1.
+/// Slot of a text that is the same in every language; other slots count from 1.
 const UNCHANGED: usize = 0;
 
-/// Things that occur often, each once.
+/// Distinct values, each stored once and referred to by number.
 #[derive(Debug)]
 struct Numbered<T> {
     all: Vec<T>,
@@ -84,17 +85,17 @@ impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
     }
 }
 
-/// What stands between the tags of the body, as a browser's text nodes: without those that are blank.
+/// Returns the text nodes of the body as a browser creates them, without blank ones.
 fn of_page(page: &str) -> Vec<String> {
     let body = page.split_once("<body>").map_or("", |(_, body)| body);
     let body = body.split("<script").next().unwrap_or_default();
     let mut texts = Vec::new();
     for piece in body.split('<') {
         let Some((tag, text)) = piece.split_once('>') else { continue };
-        // A browser drops the line break that a preformatted text begins with.
+        // Browsers drop a line break at the start of preformatted text.
         let text = if tag == "pre" { text.strip_prefix('\n').unwrap_or(text) } else { text };
         let text = unescaped(text);
-        // A cell that holds a blank alone is no text for the script either.
+        // The script also ignores cells with blanks only.
         if !text.trim().is_empty() {
             texts.push(text);
         }
@@ -124,7 +125,7 @@ fn unescaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What the script makes of the table is the page in every language.
+    /// The script can restore the page in every language from the table.
     #[test]
     fn every_language_is_in_the_table() {
         let make = || {
@@ -143,9 +144,9 @@ mod tests {
             let texts = language.write(|| of_page(&make()));
             for (slot, text) in [(0, &texts[0]), (1, &texts[2])] {
                 let forms = &table["texts"][slot];
-                let which = &forms[0].as_str().unwrap()[2 * at..=2 * at];
-                let which = usize::from_str_radix(which, 36).unwrap();
-                assert_eq!(forms[which + 1], **text, "{}", locale.tag());
+                let form = &forms[0].as_str().unwrap()[2 * at..=2 * at];
+                let form = usize::from_str_radix(form, 36).unwrap();
+                assert_eq!(forms[form + 1], **text, "{}", locale.tag());
             }
         }
     }

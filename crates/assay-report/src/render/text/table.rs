@@ -1,4 +1,5 @@
-//! Tables: columns side by side where they fit, else in parts below each other, else in records.
+//! Table layout: columns side by side if they fit, otherwise parts below each other, otherwise
+//! records.
 
 use std::borrow::Cow;
 
@@ -6,13 +7,13 @@ use super::wrap::{columns, padded, widest_word, wrap};
 use crate::document::{Align, Cell, Table};
 
 const GAP: usize = 2;
-/// Lines of a row, on average, of which the eye still finds its way back to the first column.
+/// Maximum average number of lines per row at which rows remain readable.
 const HIGHEST: usize = 2;
 
-/// Puts a cell's tone on its padded text.
+/// Applies the tone of a cell to its padded text.
 type Tint<'a> = &'a dyn Fn(&Cell, &str) -> String;
 
-/// Which form of its cells a table shows.
+/// Form of the cells of a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
     Full,
@@ -28,7 +29,7 @@ pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> 
         let table = if form == Form::Short { &*brief } else { table };
         if let Some(widths) = widths(table, form, width) {
             let lines = side_by_side(table, form, &widths, tint);
-            // Text that can be said in short is not read in columns of a word.
+            // The short form is easier to read than columns of one word each.
             let is_tall = lines.len() > HIGHEST * table.rows.len() + 2;
             if !(is_tall && matches!(brief, Cow::Owned(_))) {
                 return lines;
@@ -50,7 +51,7 @@ pub(super) fn lines(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> 
     }
 }
 
-/// The same table without the columns of which nothing is left in short.
+/// Returns the table without columns whose short form is empty in every row.
 fn without_spare_columns(table: &Table) -> Cow<'_, Table> {
     let is_spare = |i: &usize| {
         let mut cells = table.rows.iter().filter_map(|row| row.get(*i)).peekable();
@@ -66,8 +67,8 @@ fn without_spare_columns(table: &Table) -> Cow<'_, Table> {
     }
 }
 
-/// Tables that fit, each with the columns that name a row and some of the others; `None` where even
-/// one of the others does not fit beside the names, or where there is nothing else.
+/// Splits a table into parts that fit, each with the columns that name a row and some others.
+/// Returns `None` if a single other column does not fit next to the names, or if there is none.
 fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
     let names = table.columns.iter().take_while(|it| it.align == Align::Left).count().max(1);
     let mut parts: Vec<(Table, Vec<usize>)> = Vec::new();
@@ -93,7 +94,8 @@ fn parts(table: &Table, width: usize) -> Option<Vec<(Table, Vec<usize>)>> {
     (!parts.is_empty()).then_some(parts)
 }
 
-/// `[5–8]`, for each of them would have a line of its own in a narrow table; two are no range.
+/// Formats three or more neighbouring marks as a range, `[5–8]`: in a narrow table each would have
+/// its own line.
 fn ranged(neighbours: &[usize]) -> Vec<String> {
     match neighbours {
         [first, _, .., last] => vec![format!("[{first}–{last}]")],
@@ -101,7 +103,7 @@ fn ranged(neighbours: &[usize]) -> Vec<String> {
     }
 }
 
-/// What a cell says, with the marks of its notes.
+/// Returns the text of a cell with the marks of its notes.
 fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
     let short = cell.short.as_ref().filter(|_| form == Form::Short);
     let text = short.unwrap_or(&cell.text);
@@ -113,8 +115,9 @@ fn text(cell: &Cell, form: Form) -> Cow<'_, str> {
     Cow::Owned(text.into_iter().chain(marks).collect::<Vec<_>>().join(" "))
 }
 
-/// Width of each column; `None` when even the narrowest do not fit. Numbers are wrapped in one form only, between
-/// their parts; titles are wrapped first, then columns of text, the widest giving way first.
+/// Returns the width of each column, or `None` if even the narrowest do not fit. Titles wrap first,
+/// then text columns, the widest first. Only the form [`CellForm::Wrapped`] wraps numbers, between
+/// their parts.
 fn widths(table: &Table, form: Form, width: usize) -> Option<Vec<usize>> {
     let gaps = GAP * table.columns.len().saturating_sub(1);
     let cells = |i: usize| {
@@ -160,7 +163,7 @@ fn side_by_side(table: &Table, form: Form, widths: &[usize], tint: Tint<'_>) -> 
     lines
 }
 
-/// One row, as many lines high as its highest cell.
+/// Renders a row, as many lines high as its highest cell.
 fn row(
     table: &Table,
     form: Form,
@@ -193,7 +196,7 @@ fn aligned(text: &str, width: usize, align: Align) -> String {
     }
 }
 
-/// One line per cell, with the column's title before it, and an empty line between rows.
+/// Renders one line per cell, with the column's title before it, and an empty line between rows.
 fn records(table: &Table, width: usize, tint: Tint<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, cells) in table.rows.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Breaks text into lines by the columns it takes on a terminal.
+//! Breaks text into lines by its width in terminal columns.
 
 use crate::locale::SPACES;
 use std::borrow::Cow;
@@ -8,15 +8,15 @@ use textwrap::core::Word;
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 use unicode_width::UnicodeWidthStr;
 
-/// Columns that a text takes, with everything that it hides shown.
+/// Returns the width of a text in columns, with hidden characters made visible.
 pub(super) fn columns(text: &str) -> usize {
     of_plain(text).unwrap_or_else(|| in_columns(text).width())
 }
 
-/// Columns of a text that needs no table of Unicode, because each letter of Latin-1 that is shown has one: most cells
-/// of large tables.
+/// Returns the width of a text of visible Latin-1 characters, or `None` for other text. It needs no
+/// Unicode table, and applies to most cells of large tables.
 fn of_plain(text: &str) -> Option<usize> {
-    // Most are of ASCII, where a byte is a column.
+    // Fast path for ASCII, where a byte is a column.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
         return Some(text.len());
     }
@@ -24,18 +24,18 @@ fn of_plain(text: &str) -> Option<usize> {
     text.chars().try_fold(0, |count, c| is_plain(c).then_some(count + 1))
 }
 
-/// No-break spaces have done their work once lines are broken.
+/// Replaces no-break spaces, which are not needed after wrapping.
 pub(super) fn plain(text: &str) -> String {
     text.replace(SPACES, " ")
 }
 
-/// `text` with spaces up to `width` columns.
+/// Pads `text` with spaces to `width` columns.
 pub(super) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
-/// Lines of at most `width` columns, broken at spaces. A word that is wider than a line has one to itself, and
-/// what others wrote cannot begin one. There is always a line.
+/// Wraps text at spaces into lines of at most `width` columns. A wider word has its own line, and
+/// foreign line breaks cannot begin one. Returns at least one line.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let is_one_line = !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ");
     if is_one_line && of_plain(text).is_some_and(|it| it <= width) {
@@ -50,8 +50,9 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     textwrap::wrap(&text, &options).into_iter().map(Cow::into_owned).collect()
 }
 
-/// What a line may be broken between: words, and within Chinese and Japanese, which have no spaces, characters. None
-/// of those that end something begins a line, and none that begin something end one (JIS X 4051).
+/// Splits a line into breakable pieces: words, and characters in Chinese and Japanese, which have
+/// no spaces. Closing characters never begin a line and opening characters never end one (JIS X
+/// 4051).
 fn pieces(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     let mut from = 0;
     let pairs = line.char_indices().zip(line.char_indices().skip(1));
@@ -61,7 +62,7 @@ fn pieces(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
 }
 
 fn may_break(a: char, b: char) -> bool {
-    /// Ideographs, kana and full-width marks; Korean has spaces.
+    /// Whether a character is an ideograph, kana or full-width mark; Korean uses spaces.
     const fn is_spaceless(c: char) -> bool {
         matches!(c, '\u{2e80}'..='\u{312f}' | '\u{3190}'..='\u{a4cf}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}')
     }
@@ -72,19 +73,19 @@ fn may_break(a: char, b: char) -> bool {
     if a == ' ' || is_space(b) || SPACES.contains(&a) {
         return a == ' ' && b != ' ';
     }
-    // Katakana are words of other languages: parts of them are read as other words.
+    // Katakana write foreign words, whose parts would be misread as other words.
     let is_katakana = |c: char| ('\u{30a0}'..='\u{30ff}').contains(&c);
     let is_word = is_katakana(a) && is_katakana(b);
     (is_spaceless(a) || is_spaceless(b)) && !is_word && !ENDS.contains(b) && !BEGINS.contains(a)
 }
 
-/// All words on one line, however long.
+/// Joins all words on one line, however long.
 pub(super) fn one_line(text: &str) -> String {
     let is_break = |c: char| c == '\n';
     text.split(is_break).flat_map(words).collect::<Vec<_>>().join(" ")
 }
 
-/// The widest word of a text.
+/// Returns the width of the widest word.
 pub(super) fn widest_word(text: &str) -> usize {
     if of_plain(text).is_some() {
         return text.split(' ').map(|word| word.chars().count()).max().unwrap_or(0);
@@ -94,7 +95,7 @@ pub(super) fn widest_word(text: &str) -> usize {
     words.filter_map(widest).max().unwrap_or(0)
 }
 
-/// A no-break space belongs to its word.
+/// Splits text into words; no-break spaces are part of a word.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let is_break = |c: char| c.is_whitespace() && !SPACES.contains(&c);
     text.split(is_break)

@@ -30,18 +30,18 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
             more = quantity(*more, *unit, 4),
         ),
         Doubt::AboveLimit { median, limit, unit } => {
-            let said = reported!(
+            let explanation = reported!(
                 "doubt-above-limit",
                 share = in_percent(median / limit.value, 1),
                 limit = quantity(limit.value, *unit, 4),
                 basis = basis(&limit.basis),
             );
             match limit.basis {
-                // Both sides were timed on the same CPUs, and no cache helps.
+                // Peak and result were timed on the same CPUs, and no cache helps.
                 Basis::Rpeak(_) | Basis::MeasuredPeak { .. } => {
-                    said.advise(word("advice-limit-contended"))
+                    explanation.advise(word("advice-limit-contended"))
                 }
-                _ => said,
+                _ => explanation,
             }
         }
         Doubt::NoRpeak { flop_per_cycle } => {
@@ -60,7 +60,8 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
     })
 }
 
-/// Names of statistics are the same in every language; the ends of an interval are words.
+/// Returns the violated order. Names of statistics are the same in every language; ends of an
+/// interval are translated.
 fn order(law: Order) -> &'static str {
     match law {
         Order::MinMedian => "min ≤ median",

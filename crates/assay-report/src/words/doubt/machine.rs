@@ -35,10 +35,10 @@ pub(super) fn said(doubt: &Doubt) -> Option<Said> {
         Doubt::OtherLoad { load } => reported!("doubt-other-load", load = fixed(load, 2)),
         Doubt::AnotherAssay => reported!("doubt-another-assay"),
         Doubt::EmulatedCpu => reported!("doubt-emulated-cpu"),
-        Doubt::Paused { times, seconds: stood, suspended_s } => {
-            match suspended_s > 0.5 * stood {
+        Doubt::Paused { times, seconds: paused_s, suspended_s } => {
+            match suspended_s > 0.5 * paused_s {
                 true => reported!("doubt-suspended", time = seconds(suspended_s, 1)),
-                false => reported!("doubt-paused", time = seconds(stood, 1), n = times),
+                false => reported!("doubt-paused", time = seconds(paused_s, 1), n = times),
             }
         }
         Doubt::CpusTaken { ref cpus } => {

@@ -7,7 +7,8 @@ use crate::locale::{fixed, word};
 use crate::locale::{in_percent as percent_of, quantity};
 use crate::words::{Said, in_percent, reported};
 
-/// Ends the search for words, so this match names every doubt: a new one does not compile without.
+/// Explains the remaining doubts. The match is exhaustive, so that a new doubt without a text does
+/// not compile.
 pub(super) fn said(doubt: &Doubt) -> Said {
     match doubt {
         Doubt::RoundedOutput { .. }
@@ -29,7 +30,7 @@ pub(super) fn said(doubt: &Doubt) -> Said {
             share = in_percent(*share, 0),
         ),
         Doubt::Reported { text, advice, .. } => Said::new(text, advice),
-        // These have words elsewhere.
+        // Other modules explain these.
         Doubt::NoInterval { .. }
         | Doubt::WideInterval { .. }
         | Doubt::OnePreparation { .. }

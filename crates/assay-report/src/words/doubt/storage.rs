@@ -1,4 +1,5 @@
-//! Doubts about storage: steady states, holes, rates, and the generator itself; rates of messages beside them.
+//! Doubts about storage: steady states, holes, rates, and the load generator itself; also message
+//! rates.
 
 use assay_model::doubt::{Doubt, SteadyWindow};
 use assay_model::failure::refusal;

@@ -1,10 +1,10 @@
-//! What to do about an error, by the part of the program it came from.
+//! Advice on an error, by the part of the program that reported it.
 
 use assay_model::failure::{Area, refusal};
 
 use crate::locale::word;
 
-/// What to do about an error of this part.
+/// Returns the advice on an error of a part of the program.
 pub(super) fn advice(area: Area, causes: &[String]) -> String {
     let id = match area {
         Area::Stream => "area-stream",

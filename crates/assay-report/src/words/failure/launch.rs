@@ -1,4 +1,4 @@
-//! Launches of ranks that gave no result.
+//! Failures of launches of ranks.
 
 use assay_model::failure::Failure;
 

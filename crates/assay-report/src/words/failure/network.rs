@@ -1,19 +1,19 @@
-//! Why a test between two hosts gave nothing.
+//! Failures of tests between two hosts.
 
 use assay_model::failure::{Failure, Unreached};
 
 use crate::locale::{colon, comma, word};
 use crate::words::{Said, reported};
 
-/// More interfaces than these nobody reads through.
+/// Maximum number of listed interfaces.
 const NAMED: usize = 8;
 
-/// The words of one of them.
+/// Explains a failure of a network test.
 pub(super) fn said(failure: &Failure) -> Said {
-    let caused = |said: Said, causes: &[String]| match causes {
-        [] => said,
+    let caused = |it: Said, causes: &[String]| match causes {
+        [] => it,
         causes => {
-            Said::new(format!("{}{}{}", said.text, colon(), causes.join(colon())), said.advice)
+            Said::new(format!("{}{}{}", it.text, colon(), causes.join(colon())), it.advice)
         }
     };
     match failure {
@@ -46,7 +46,7 @@ pub(super) fn said(failure: &Failure) -> Said {
     }
 }
 
-/// The address with each interface that may be meant, or with a usual one where there is none.
+/// Lists the address with each possible interface, or with a common name if there is none.
 fn with_interfaces(host: &str, interfaces: &[String]) -> String {
     let address = host.split('%').next().unwrap_or_default();
     let named: Vec<String> =

@@ -1,4 +1,4 @@
-//! Which failures are remembered, and which cases they skip.
+//! Tests: which failures are remembered, and which cases they skip.
 
 use assay_model::event::Stopped;
 use assay_model::plan::Stopping;
@@ -28,7 +28,8 @@ fn lacking(what: Lack) -> Result<Stopped, CaseError> {
     Err(CaseError::from(Failure::NoEcho).for_lack_of(what))
 }
 
-/// What a later case to `host` is told when it needs `what`, after these outcomes of streams to `a`.
+/// Checks the skip reason of a later case to `host` that needs `what`, after these outcomes of
+/// streams to `a`.
 fn check(outcomes: &[Result<Stopped, CaseError>], host: &str, what: Lack, expected: &str) {
     let mut known = Known::default();
     for (index, outcome) in outcomes.iter().enumerate() {
@@ -54,6 +55,6 @@ fn what_a_host_lacks_spares_the_cases_that_need_it() {
     check(&[lacking(port)], "a", Lack::Port(19765), "");
     check(&[lacking(Lack::Echo)], "a", Lack::Echo, "a Echo (case 0)");
     check(&[Err(Failure::NoEcho.into())], "a", port, "");
-    // Between two tests iperf3 does not listen for a moment.
+    // iperf3 briefly does not listen between two tests.
     check(&[Ok(Stopped::Precise), lacking(port)], "a", port, "");
 }

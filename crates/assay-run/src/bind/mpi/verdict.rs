@@ -1,4 +1,4 @@
-//! Whether one launch succeeded, and if not, the most informative reason.
+//! Checks whether a launch succeeded, and finds the most informative reason if not.
 
 use assay_fleet::process::{Completed, Status};
 use assay_model::failure::{Area, Failure};
@@ -7,9 +7,9 @@ use assay_model::workload::MpiWorkload;
 
 use crate::recorder::CaseError;
 
-/// The outcome of a launch that did all it was asked, or why there is none.
+/// Returns the outcome of a complete launch, or the reason for its failure.
 ///
-/// `command` is what a person would type to see for himself.
+/// `command` is a command line that reproduces the launch by hand.
 pub(super) fn sound(
     outcome: Option<MpiOutcome>,
     completed: &Completed,
@@ -51,9 +51,9 @@ pub(super) fn sound(
     Ok(outcome)
 }
 
-/// How a rank was ended by a signal, as its launcher reports it: `Killed (signal 9)`.
+/// Extracts the signal that killed a rank, as its launcher reports it: `Killed (signal 9)`.
 fn death(completed: &Completed) -> Option<String> {
-    /// MPICH's Hydra, Intel MPI's, and Open MPI.
+    /// Markers of MPICH's Hydra, Intel MPI's Hydra, and Open MPI.
     const MARKS: [&str; 3] = ["WITH THE EXIT STRING:", "KILLED BY SIGNAL:", "exited on signal"];
     let output = &completed.output;
     [&output.stdout, &output.stderr].into_iter().find_map(|bytes| {
@@ -66,7 +66,7 @@ fn death(completed: &Completed) -> Option<String> {
     })
 }
 
-/// How the launcher ended, and the last thing that was said.
+/// Failure with the exit code of the launcher and the most informative line of its output.
 fn ended_badly(completed: &Completed, by_hand: String) -> Failure {
     let code = match completed.status {
         Status::Exited(code) => Some(code),
@@ -77,10 +77,10 @@ fn ended_badly(completed: &Completed, by_hand: String) -> Failure {
     Failure::LaunchFailed { code, last_words: last_words.unwrap_or_default(), by_hand }
 }
 
-/// What says most: the first box that Open MPI draws around its explanations, else the first line that
-/// speaks of an error, else the last line.
+/// Extracts the most informative text: the first box that Open MPI draws around its explanations,
+/// else the first line that mentions an error, else the last line.
 fn last_words(bytes: &[u8]) -> Option<String> {
-    /// Longer than any sentence about one thing.
+    /// Maximum length in characters; longer than any sentence about one thing.
     const LONGEST: usize = 300;
     let text = String::from_utf8_lossy(bytes);
     let is_rule = |line: &str| line.len() >= 20 && line.chars().all(|c| "-=*#".contains(c));
@@ -97,13 +97,13 @@ fn last_words(bytes: &[u8]) -> Option<String> {
     let reported =
         |line: &&str| !line.is_empty() && !is_rule(line) && !line.contains("mca: base:");
     let lines: Vec<&str> = text.lines().map(str::trim).filter(reported).collect();
-    let speaks = |line: &&&str| {
+    let mentions_error = |line: &&&str| {
         let line = line.to_lowercase();
         ["error", "fatal", "cannot", "not found", "refus"]
             .iter()
             .any(|word| line.contains(word))
     };
-    Some(shorten(lines.iter().find(speaks).or_else(|| lines.last())?))
+    Some(shorten(lines.iter().find(mentions_error).or_else(|| lines.last())?))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Who is at the other end: a host of the user's, the other host of a pair, or our own server for the time of one
-//! case.
+//! Far end of a network case: a host of the user's, the other host of a pair, or an own server for
+//! the duration of the case.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::network::iperf3_server::{self, Iperf3Service};
 use crate::network::target::Target;
 use crate::recorder::Recorder;
 
-/// The other end of a case.
+/// Far end of a case, with the server or pair that keeps it alive.
 pub(super) struct FarEnd {
     pub(super) host: String,
     port: Option<u16>,
@@ -26,7 +26,8 @@ pub(super) struct FarEnd {
 }
 
 impl FarEnd {
-    /// Has the other host of a pair serve, and starts a server over loopback when the workload names no host.
+    /// Makes the other host of a pair serve, or starts a server over loopback if the workload names
+    /// no host.
     pub(super) fn of(
         work: &NetworkWorkload,
         recorder: &mut Recorder<'_, '_>,
@@ -47,23 +48,25 @@ impl FarEnd {
         }
     }
 
-    /// The same for a tool, which is told host and port by the workload.
+    /// Writes host and port into the workload, for a tool.
     pub(super) fn report(&self, work: &mut NetworkWorkload) {
         work.to = Some(self.host.clone());
         work.port = self.port;
     }
 
-    /// Where throughput is asked.
+    /// Target of throughput tests.
     pub(super) fn for_streams(&self) -> Target {
         Target::new(&self.host, self.port.unwrap_or(iperf3::DEFAULT_PORT))
     }
 
-    /// Whether somebody who listens there may be an iperf3, for all the user has said.
+    /// Whether the server on this target may be iperf3: the user gave no port, and it is iperf3's
+    /// default.
     pub(super) fn serves_streams_at(&self, target: &Target) -> bool {
         self.port.is_none() && target.port == iperf3::DEFAULT_PORT
     }
 
-    /// Where ping-pongs may be asked, in order: an assay serves them beside its streams.
+    /// Targets of ping-pongs in order of preference; an assay server accepts them on the port of
+    /// its streams.
     pub(super) fn for_ping_pong(&self) -> Vec<Target> {
         let ports = match self.port {
             Some(port) => vec![port],
@@ -73,10 +76,10 @@ impl FarEnd {
     }
 }
 
-/// How long nothing may move at an own server: longer than its client waits, which tells more.
+/// Idle timeout of an own server: longer than that of its client, whose error is more informative.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A server within this process that ends with its case.
+/// Server within this process that ends with its case.
 struct OwnServer {
     address: SocketAddr,
     stop: Arc<AtomicBool>,
@@ -104,7 +107,7 @@ impl OwnServer {
         let thread = std::thread::Builder::new()
             .name("far-end".to_owned())
             .spawn(move || {
-                // What goes wrong here shows at the client's end, which reports it.
+                // The client reports errors of this server.
                 drop(iperf3_server::serve_on(&listener, &service, &reported, &mut drop));
             })
             .map_err(|source| NetworkError::Start { source })?;
@@ -116,7 +119,7 @@ impl Drop for OwnServer {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // The thread's only outcome is its end.
+            // The thread returns no value.
             drop(thread.join());
         }
     }

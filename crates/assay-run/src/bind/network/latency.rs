@@ -24,9 +24,10 @@ use crate::network::qperf_record;
 use crate::network::target::Target;
 use crate::recorder::{CaseError, Recorder};
 
-/// What streams need to fill the link before the first message goes out.
+/// Time that streams need to fill the link before the first message is sent.
 const FILLING: Duration = Duration::from_millis(500);
-/// Echoes per repetition, and the pause between two: as ping's flood is bounded for unprivileged users.
+/// Echoes per repetition, and the pause between two: ping's limit for a flood by unprivileged
+/// users.
 const ECHOES: u16 = 100;
 const ECHO_PAUSE: Duration = Duration::from_millis(2);
 const ECHO_TIMEOUT: Duration = Duration::from_secs(1);
@@ -38,7 +39,8 @@ pub(super) fn turns(
     protocol: Protocol,
 ) -> Turns<'_> {
     let mut conversation = Conversation { asked, far_end, targets, protocol, repetition: 0 };
-    // What one connection shares, its path and its queues among it, another one does not.
+    // Every repetition opens a new connection: path and queue assignment are shared within one
+    // connection.
     Box::new(move |recorder| {
         measuring::once(&mut |recorder| conversation.repetition(recorder), recorder)
     })
@@ -48,7 +50,7 @@ struct Conversation<'a> {
     asked: &'a Latency,
     far_end: FarEnd,
     protocol: Protocol,
-    /// Who may answer, in order; the one that has answered, once one has.
+    /// Candidate servers in order of preference; only the one that has answered, once one has.
     targets: Vec<Target>,
     repetition: u32,
 }
@@ -72,7 +74,7 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// One ping-pong with the first server that speaks.
+    /// Runs one ping-pong with the first server that supports it.
     fn exchange(&mut self, cancel: &AtomicBool) -> Result<qperf_client::Latency, NetworkError> {
         let mut last = NetworkError::Known(Failure::NoData);
         for target in self.targets.clone() {
@@ -82,9 +84,9 @@ impl Conversation<'_> {
                     return Ok(latency);
                 }
                 Ok(_) => return Err(NetworkError::Known(Failure::NoData)),
-                // Only a port that nobody serves is worth trying the next one.
+                // Only a port without a server is a reason to try the next target.
                 Err(error @ NetworkError::Known(Failure::NotConnected { .. })) => last = error,
-                // iperf3 hangs up on what is no cookie of its own.
+                // iperf3 closes connections that do not begin with its cookie.
                 Err(NetworkError::Broken { .. } | NetworkError::Closed { .. })
                     if self.far_end.serves_streams_at(&target) && self.repetition == 0 =>
                 {
@@ -113,13 +115,13 @@ impl Conversation<'_> {
         }
     }
 
-    /// The same while streams fill the link; they are cut off when it is done.
+    /// Runs the ping-pong while streams fill the link; stops the streams afterwards.
     fn exchange_under_load(
         &mut self,
         streams: u32,
         cancel: &AtomicBool,
     ) -> Result<qperf_client::Latency, NetworkError> {
-        /// What the streams may last longer than the ping-pong, in seconds: all its timeouts.
+        /// Seconds that the streams may outlast the ping-pong: the sum of its timeouts.
         const MARGIN_S: u32 = 30;
         let load = throughput::loading(streams, self.asked.seconds + MARGIN_S, &self.far_end);
         let enough = AtomicBool::new(false);
@@ -128,12 +130,12 @@ impl Conversation<'_> {
             let loading = scope.spawn(|| {
                 iperf3_client::run(&load, &enough, &mut |observed| {
                     if matches!(observed, Observed::Start(_)) {
-                        // Nobody listens any more once the ping-pong has failed.
+                        // The receiver is gone if the ping-pong has failed.
                         let _ = started.send(());
                     }
                 })
             });
-            // A load that cannot start is reported below, as its own failure.
+            // A load that cannot start is reported below as a failure of its own.
             wait_for(&is_started, cancel);
             let is_running = !loading.is_finished();
             let measured = self.exchange(cancel);
@@ -148,7 +150,8 @@ impl Conversation<'_> {
     }
 }
 
-/// Until streams have started and filled the link, or will not, or nobody wants to know any more.
+/// Waits until streams have started and filled the link, have failed to start, or the run is
+/// cancelled.
 fn wait_for(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
     const LONGEST: Duration = Duration::from_secs(10);
     const GLANCE: Duration = Duration::from_millis(50);
@@ -166,7 +169,7 @@ fn wait_for(started: &mpsc::Receiver<()>, cancel: &AtomicBool) {
     }
 }
 
-/// ICMP echoes, of the other host of a pair where there is one.
+/// Returns turns of ICMP echoes to the other host of a pair, the workload's host, or loopback.
 pub(super) fn icmp(
     work: &NetworkWorkload,
     peer: Option<String>,
@@ -222,7 +225,7 @@ fn echoes(
             }
             None => lost += 1,
         }
-        // A host that ignores echoes is not waited for a hundred times.
+        // Gives up early on a host that ignores echoes.
         if lost >= 5 && u32::from(sequence) == lost {
             return Err(Failure::NoEcho.into());
         }

@@ -22,22 +22,24 @@ use crate::network::iperf3_client::{
 use crate::network::iperf3_record::Tested;
 use crate::recorder::{CaseError, Recorder};
 
-/// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send buffer wakes
-/// the sender less often and starts the kernel's pacing timer for fewer segments: over loopback one
-/// stream with bbr carried 30, 37 and 43 Gbit/s with 256 KiB, 512 KiB and this much (Zen 4, Linux 6.18).
-/// iperf3 refuses more.
+/// Bytes per write over TCP by a stream that has a CPU to itself. A write that fills the send
+/// buffer wakes the sender less often and starts the kernel's pacing timer for fewer segments: over
+/// loopback one stream with bbr carried 30, 37 and 43 Gbit/s with 256 KiB, 512 KiB and 1 MiB (Zen
+/// 4, Linux 6.18). iperf3 rejects larger values.
 const BLOCK_BYTES: u32 = 1024 * 1024;
-/// The same by streams that share CPUs: their blocks stay in the second-level cache together, and one
-/// waits while others run. Six streams on two CPUs carried 62, 53 and 51 Gbit/s with these three sizes.
+/// Bytes per write by streams that share CPUs: their blocks fit into the second-level cache
+/// together, and one stream waits while others run. Six streams on two CPUs carried 62, 53 and 51
+/// Gbit/s with the same three sizes.
 const SHARED_BLOCK_BYTES: u32 = 256 * 1024;
-/// The same at a given rate, as iperf3: what is sent is then within 1 % after a second of 100 Mbit/s.
+/// Bytes per write at a given rate, as in iperf3: at 100 Mbit/s the rate is then within 1 % after
+/// one second.
 const PACED_BLOCK_BYTES: u32 = 128 * 1024;
-/// Seconds between two looks at the connections, kept with the run.
+/// Seconds between two interval reports of the connections, which are stored with the run.
 const INTERVAL_S: f64 = 0.5;
-/// How long nothing may move.
+/// Longest time without any progress.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is known before the first repetition and after each.
+/// State across the repetitions of a case.
 #[derive(Default)]
 struct Progress {
     repetition: u32,
@@ -48,10 +50,10 @@ pub(super) fn turns(asked: &Throughput, far_end: FarEnd, protocol: Protocol) -> 
     let test = test(asked, &far_end, protocol);
     let mut progress = Progress::default();
     Box::new(move |recorder| {
-        // It serves until the last turn is over.
+        // Keeps the far end alive until the last turn is over.
         let _: &FarEnd = &far_end;
         let mut measurement = Measurement {
-            // Every repetition makes its connections again; there is nothing to prepare.
+            // Every repetition opens new connections; there is nothing to prepare.
             prepare: &mut |_: &mut Recorder<'_, '_>| Ok(()),
             repetition: &mut |(), recorder: &mut Recorder<'_, '_>| {
                 repetition(&test, &mut progress, recorder)
@@ -62,7 +64,7 @@ pub(super) fn turns(asked: &Throughput, far_end: FarEnd, protocol: Protocol) -> 
     })
 }
 
-/// The test that loads the link, for as long as `seconds` unless it is cancelled.
+/// Test that loads the link for at most `seconds`, until it is cancelled.
 pub(super) fn loading(streams: u32, seconds: u32, far_end: &FarEnd) -> Iperf3Test {
     let asked = Throughput {
         streams,
@@ -107,7 +109,7 @@ fn test(asked: &Throughput, far_end: &FarEnd, protocol: Protocol) -> Iperf3Test 
     }
 }
 
-/// A rate is kept to the block, so small ones keep it better.
+/// Selects the block size; the rate is paced per block, so that small blocks keep it more exactly.
 fn block_bytes(asked: &Throughput) -> u32 {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     match asked.rate_bit_per_s {
@@ -122,8 +124,8 @@ fn repetition(
     progress: &mut Progress,
     recorder: &mut Recorder<'_, '_>,
 ) -> Result<(), CaseError> {
-    // Those who are in the same repetition. A server waits for its streams for a few seconds, and another host may be
-    // in another case for longer.
+    // Aligns hosts that are in the same repetition. A server waits only a few seconds for its
+    // streams, and another host may be in another case for longer.
     recorder.gate()?;
     let before = virtual_function::Carried::by_all();
     let mut reported = Reported::default();
@@ -141,7 +143,7 @@ fn repetition(
     Ok(())
 }
 
-/// The test, and all that it told until it ended or failed.
+/// Runs the test and collects all its reports until it ended or failed.
 fn run(
     test: &Iperf3Test,
     reported: &mut Reported,
@@ -149,16 +151,16 @@ fn run(
 ) -> Result<Outcome, NetworkError> {
     let mut busy = state::cpu_times(&Root::machine());
     let outcome = iperf3_client::run(test, recorder.cancel(), &mut |observed| match observed {
-        // What hosts share carries more of each while another one connects: all of them send in the same moments. What
-        // ends the wait otherwise than with a start also ends the test.
+        // Aligns the starts: while one pair still connects, the others would get more of a shared
+        // link. Any other end of the wait also ends the test.
         Observed::Agreed => drop(recorder.gate()),
         Observed::Start(it) => reported.start = Some(it.clone()),
         Observed::Interval(it) => {
             reported.intervals.push(it.clone());
-            // Every second, of whole seconds of looking at the connections.
+            // Reports once per second; a second is a whole number of intervals.
             if reported.intervals.len().is_multiple_of((1.0 / INTERVAL_S) as usize) {
                 let now = state::cpu_times(&Root::machine());
-                say(it, &busy.account(&now, 1.0, 0.0), recorder);
+                report_second(it, &busy.account(&now, 1.0, 0.0), recorder);
                 busy = now;
             }
         }
@@ -170,8 +172,8 @@ fn run(
     outcome
 }
 
-/// What went on lately, for who looks on.
-fn say(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
+/// Reports the rate, round-trip time and CPU load of the last second as progress.
+fn report_second(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
     let per_s = interval.streams.iter().map(Stretch::bit_per_s).sum();
     let rate = Quantity::new(per_s, Unit::BitPerSecond);
     let trips = interval.streams.iter().filter_map(|it| Some(it.tcp?.rtt_us));
@@ -179,7 +181,7 @@ fn say(interval: &Interval, cpu: &CpuAccount, recorder: &mut Recorder<'_, '_>) {
     recorder.second(1.0, &[rate], latency_s, Some(cpu.load()));
 }
 
-/// Keeps everything with the run; what a failed test brought until then stays, with the reason.
+/// Stores the document of a test; a failed test keeps its partial document, with the reason.
 fn keep(
     reported: &Reported,
     progress: &mut Progress,

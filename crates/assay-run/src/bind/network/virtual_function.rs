@@ -1,5 +1,5 @@
-//! Whether the virtual function under a synthetic device carried the traffic: its counters before and
-//! after say so, a setting in a portal does not.
+//! Detects whether the virtual function below a synthetic device carried the traffic, by its
+//! counters before and after; a setting in a cloud portal does not prove it.
 
 use std::net::IpAddr;
 
@@ -11,11 +11,11 @@ use assay_model::doubt::Doubt;
 
 use crate::recorder::Recorder;
 
-/// Below this share of a device's bytes its function did not carry the test: the rest of the traffic
-/// of a host under test is small.
+/// Smallest share of a device's bytes that the function carries if it is in use; other traffic of a
+/// host under test is small.
 const CARRIES: f64 = 0.5;
 
-/// What every device with a virtual function under it had carried at one moment.
+/// Byte counters of every device with a virtual function, read at one moment.
 pub(super) struct Carried(Vec<Function>);
 
 struct Function {
@@ -32,7 +32,8 @@ impl Carried {
         Self(devices.filter_map(|device| Function::of(&root, device)).collect())
     }
 
-    /// What happened since on the device that has this address; nothing where it has no function.
+    /// Records the change since then of the device with this address; does nothing if it has no
+    /// function.
     pub(super) fn learn(&self, local: IpAddr, recorder: &mut Recorder<'_, '_>) {
         let device = device::name_of(local);
         let Some(before) = self.0.iter().find(|it| Some(&it.device) == device.as_ref()) else {
@@ -57,7 +58,8 @@ impl Function {
         Some(Self { device, name, device_bytes, bytes })
     }
 
-    /// Share of the device's bytes since then that the function carried; `None` when nothing moved.
+    /// Share of the device's bytes since then that the function carried; `None` if nothing was
+    /// transferred.
     fn share_until(&self, after: &Self) -> Option<f64> {
         let all = after.device_bytes.checked_sub(self.device_bytes).filter(|all| *all > 0)?;
         let own = after.bytes.checked_sub(self.bytes)?;

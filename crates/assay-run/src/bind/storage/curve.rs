@@ -1,4 +1,5 @@
-//! Which share of a curve's maximum rate is measured next, from the points that are known.
+//! Selects the next share of a response curve's maximum rate to measure, from the points measured
+//! so far.
 
 use assay_model::attribute::Attribute;
 use assay_model::plan::Case;
@@ -8,7 +9,7 @@ use assay_stats::curve::{self, CurvePoint};
 
 use crate::recorder::Recorder;
 
-/// In percent; `None` where the place of the knee is known closely enough.
+/// Returns the share in percent; `None` if the knee is located closely enough.
 pub(super) fn next_share(
     case: &Case,
     test: &StorageTest,
@@ -42,7 +43,7 @@ fn percent(id: &str, place: Place, recorder: &Recorder<'_, '_>) -> Option<f64> {
     }
 }
 
-/// What was measured there; `None` while nothing was.
+/// Returns the point that a case measured, if it has.
 fn known(id: &str, recorder: &Recorder<'_, '_>) -> Option<CurvePoint> {
     Some(CurvePoint {
         rate_per_s: recorder.median_of(id, "rate")?,

@@ -14,16 +14,16 @@ use assay_model::workload::storage::{EngineChoice, Load, StorageWorkload};
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::{series, volume};
 
-/// Seconds that the generator runs alone.
+/// Seconds that the generator runs without I/O.
 const ALONE_S: f64 = 0.25;
-/// A generator that could not do twice as much may be what was measured.
+/// A generator that cannot reach this multiple of the measured rate may be the bottleneck.
 const HEADROOM: f64 = 2.0;
-/// A file with less than this share of its size on the storage has holes.
+/// A file with less than this share of its size allocated has holes.
 const WHOLE: f64 = 0.95;
-/// The range of addresses where a device is not opened: any large one does.
+/// Address range for a device that is not opened; any large value serves.
 const ADDRESSES_BYTES: u64 = 1 << 40;
 
-/// What the outcome amounts to: all of its I/O, its stretches as samples, and what is doubtful.
+/// Records all of the outcome: its I/O, its stretches as samples, and doubts.
 pub(super) fn record(
     outcome: &StorageOutcome,
     workload: &StorageWorkload,
@@ -48,7 +48,8 @@ pub(super) fn record(
     Ok(())
 }
 
-/// What is in memory never reaches a storage, nor does reading the holes of a file that was there already.
+/// Adds doubts about targets in memory, which never reach a storage device, and about existing
+/// files with holes.
 pub(super) fn doubt_targets(workload: &StorageWorkload, recorder: &mut Recorder<'_, '_>) {
     if workload.engine == EngineChoice::Null {
         return;
@@ -56,7 +57,7 @@ pub(super) fn doubt_targets(workload: &StorageWorkload, recorder: &mut Recorder<
     recorder.record_all(volume::in_memory(workload.targets.iter().map(|it| it.path.as_path())));
     for target in &workload.targets {
         let Ok(found) = std::fs::metadata(&target.path) else { continue };
-        // Blocks are counted in 512 bytes, whatever the file system uses.
+        // `blocks` counts units of 512 bytes, independent of the file system.
         let stored_bytes = found.blocks() * 512;
         if found.is_file() && (stored_bytes as f64) < WHOLE * found.len() as f64 {
             let (path, bytes) = (target.path.clone(), found.len());
@@ -65,7 +66,7 @@ pub(super) fn doubt_targets(workload: &StorageWorkload, recorder: &mut Recorder<
     }
 }
 
-/// The same workload without any I/O.
+/// Runs the same workload without I/O and records the rate of the generator.
 pub(super) fn learn_headroom(
     outcome: &StorageOutcome,
     workload: &StorageWorkload,

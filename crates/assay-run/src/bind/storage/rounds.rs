@@ -15,7 +15,8 @@ use super::Measurer;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series;
 
-/// The last rounds of the window together. What is known of all rounds is kept with the result.
+/// Measures rounds and joins the last ones of the window. The rates of all rounds are stored with
+/// the result.
 pub(super) fn measure(
     measurer: &mut Measurer<'_, '_, '_>,
     workload: &StorageWorkload,
@@ -26,11 +27,11 @@ pub(super) fn measure(
     loop {
         let mut round = workload.of_step(rates.len() as u64);
         if !rates.is_empty() {
-            // A round goes on where the one before it ended.
+            // A round continues the previous one without a warm-up.
             round.timing.warmup_s = 0.0;
         }
         let outcome = match measurer.once(&round) {
-            // The rounds that ended are a result, of a state that is not known to be steady.
+            // The completed rounds are a result, though not of a proven steady state.
             Err(CaseError::Interrupted) if !rounds.is_empty() => break,
             outcome => outcome?,
         };
@@ -48,7 +49,7 @@ pub(super) fn measure(
     series::joined(&rounds).ok_or_else(|| Failure::NoIo.into())
 }
 
-/// `round 6: 412.3 kIO/s; the last differ by 3.2 % and change by -1.0 %`.
+/// Formats the progress: `round 6: 412.3 kIO/s; the last differ by 3.2 % and change by -1.0 %`.
 fn line(rates: &[f64], window: Option<Window>) -> Phrase {
     let rate = Quantity::new(rates.last().copied().unwrap_or(0.0), Unit::IoPerSecond);
     let round = phrase!(
@@ -68,7 +69,7 @@ fn line(rates: &[f64], window: Option<Window>) -> Phrase {
     Phrase::list("; ", std::iter::once(round).chain(steady))
 }
 
-/// Every round is a step; whether they are steady follows from them.
+/// Records a round as a step; the steady state is derived from the steps.
 fn record_round(round: usize, rate_per_s: f64, recorder: &mut Recorder<'_, '_>) {
     recorder.sample_of(Key::with("rate", [(Attribute::Step, round.into())]), rate_per_s);
 }

@@ -1,6 +1,6 @@
-//! Rate search: one workload at one rate after another, to find the maximum that meets a latency goal.
+//! Rate search: finds the maximum rate of a workload that meets a latency goal.
 //!
-//! Every try is a step of the record; what the search amounts to follows from the steps.
+//! Every try is recorded as a step; the result of the search is derived from the steps.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::entry::{Entry, Key, Seen, Span};
@@ -18,12 +18,13 @@ use super::Measurer;
 use crate::recorder::{CaseError, Recorder};
 use crate::storage::series::{self, Stretch};
 
-/// Stretches that a try is cut into: as many as the verdict needs, and some that may hold no I/O.
+/// Number of stretches of a try: as many as the verdict needs, with a reserve for stretches without
+/// I/O.
 const STRETCHES: f64 = 70.0;
-/// Parts that its latency is stored in: as many as percentiles are held against each other in.
+/// Number of parts for stored latencies: as many as the comparison of percentiles uses.
 const PARTS: f64 = 16.0;
 
-/// The workload at the maximum rate that keeps the goal, and what it did.
+/// Returns the workload at the maximum rate that meets the goal, and its outcome.
 pub(super) fn measure(
     measurer: &mut Measurer<'_, '_, '_>,
     workload: &StorageWorkload,
@@ -45,7 +46,7 @@ pub(super) fn measure(
         let stretch_s = timing.duration_s.map_or(timing.interval_s, |it| it / STRETCHES);
         timing.interval_s = timing.interval_s.min(stretch_s);
         let outcome = match measurer.once(&open) {
-            // A rate that met the goal is a result, though a higher one may.
+            // A rate that met the goal is a result, though a higher one may exist.
             Err(CaseError::Interrupted) if search.keeps > 0.0 => break,
             outcome => outcome?,
         };
@@ -64,7 +65,7 @@ pub(super) fn measure(
     })
 }
 
-/// What was measured at the rates that keep the goal, the last of which is the search's own.
+/// Outcomes at the rates that met the goal; the last one is the result of the search.
 struct Kept<T>(Vec<(f64, T)>);
 
 impl<T> Default for Kept<T> {
@@ -74,8 +75,8 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// After a try, which measured something where it kept the goal. A rate that kept it once and
-    /// misses it when it is tried again takes with it what was measured there.
+    /// Adds the outcome of a try that met the goal. A rate that met it once and misses it when
+    /// tried again loses its outcomes.
     fn note(&mut self, search: &Search, measured: Option<T>) {
         self.0.extend(measured.map(|it| (search.keeps, it)));
         self.0.retain(|(rate, _)| *rate <= search.keeps);
@@ -114,7 +115,8 @@ fn failed(tried: &Try, shown: Verdict) -> TriedRate {
     }
 }
 
-/// `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late: met`.
+/// Formats the progress: `412.3 kIO/s requested, 411.9 kIO/s reached, 0.3 % of the I/O too late:
+/// met`.
 fn line(tried: &Try, shown: Verdict) -> Phrase {
     let rate = |value| Phrase::Measured(Quantity::new(value, Unit::IoPerSecond), 4);
     let verdict = match shown {
@@ -132,9 +134,10 @@ fn line(tried: &Try, shown: Verdict) -> Phrase {
     )
 }
 
-/// One try: its rates, its latency, and in every stretch the I/O that were late among all. The closed loop before all
-/// tries has no rate that was requested, and nothing is late in it. It is stored at once: a search that finds no rate,
-/// or is ended before it has, leaves its tries.
+/// Records one try: its rates, its latency, and the late I/O among all in every stretch.
+///
+/// The closed loop before all tries has no requested rate and no late I/O. Each try is stored at
+/// once, so that a search without a result, or one that is interrupted, leaves its tries.
 fn record_step(
     step: u32,
     asked_per_s: Option<f64>,
@@ -175,7 +178,8 @@ mod tests {
 
     const GOAL: LatencyGoal = LatencyGoal { percent: 99.0, most_s: 1e-3 };
 
-    /// The rate whose measurement is left after tries of which some miss, and the search's own.
+    /// Returns the rate whose outcome remains after tries of which some miss, and the rate of the
+    /// search.
     fn left(misses: &[bool]) -> (Option<f64>, f64) {
         let (mut search, mut kept) = (Search::below(1000.0), Kept::default());
         for late in misses.iter().map(|it| if *it { 500 } else { 0 }) {

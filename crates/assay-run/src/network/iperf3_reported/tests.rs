@@ -1,4 +1,4 @@
-//! What a test reported comes back from its record as it was.
+//! Tests: reports are restored from their record without loss.
 
 use assay_dialects::iperf3::{TcpNumbers, UdpNumbers};
 use assay_model::event::Asked;
@@ -8,7 +8,7 @@ use super::*;
 use crate::recording::{Opening, Recording, plan};
 use crate::sink::Silent;
 
-/// Some nanoseconds as the meter gives them.
+/// Seconds of a number of nanoseconds, as the meter computes them.
 fn s(ns: u64) -> f64 {
     clock::seconds_between(0, ns)
 }
@@ -32,7 +32,7 @@ fn stretch(number: u32, sends: bool, (from_ns, to_ns): (u64, u64)) -> Stretch {
         sends,
         start_s: s(from_ns),
         end_s: s(to_ns),
-        // Odd, prime and large: nothing that rounding would hide.
+        // An odd, large number reveals rounding.
         bytes: 1_000_003 * (u64::from(number) + 1) + (to_ns - from_ns) * 11,
         tcp: sends.then(|| tcp(number.into())),
         ..Stretch::default()
@@ -63,7 +63,8 @@ fn asked() -> Start {
     Start { is_client: true, peer: "node2".to_owned(), port: 5201, ..Start::default() }
 }
 
-/// Streams in these directions, with a second that is omitted and intervals that end at no round moment.
+/// Reports of streams in these directions, with an omitted second and intervals that do not end at
+/// round times.
 fn reported(sends: &[bool]) -> Reported {
     let spans = [(0, 1_000_170_003), (0, 500_123_457), (500_123_457, 1_000_000_001)];
     let interval = |(at, span): (usize, (u64, u64))| {
@@ -76,7 +77,7 @@ fn reported(sends: &[bool]) -> Reported {
     let whole = |(number, sends): (u32, &bool)| {
         let own = stretch(number, *sends, (0, 1_000_000_317));
         let retransmits = TcpNumbers { retransmits: 7, ..TcpNumbers::default() };
-        // A peer's time is any number.
+        // The peer's time is arbitrary.
         let theirs = Stretch {
             end_s: 1.000_003_9,
             bytes: own.bytes - 131_072,
@@ -108,7 +109,7 @@ fn reported(sends: &[bool]) -> Reported {
     }
 }
 
-/// The same of datagrams, of which one of an earlier interval came late.
+/// Reports of UDP streams, with a late datagram of an earlier interval.
 fn datagrams(reported: Reported) -> Reported {
     let lost = |it: Stretch, lost: i64| Stretch {
         tcp: None,

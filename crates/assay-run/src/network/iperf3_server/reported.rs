@@ -1,16 +1,16 @@
-//! What a server tells a client that asks for its output: the lines that it would print itself.
+//! Server output on request of a client: the lines that iperf3's server would print.
 
 use assay_dialects::iperf3::text::{self, Style};
 use assay_dialects::iperf3::{End, Interval, Start};
 
-/// The lines so far.
+/// Lines so far.
 pub(super) struct Reported {
     style: Style,
     text: String,
 }
 
-/// An hour of intervals of 128 streams is longer than what a client accepts as results; the rest is
-/// left out.
+/// Maximum length: an hour of intervals of 128 streams would exceed the results that clients
+/// accept. The rest is omitted.
 const LIMIT_BYTES: usize = 1 << 20;
 
 impl Reported {
@@ -24,7 +24,7 @@ impl Reported {
         self.add(&text::interval(interval, self.style));
     }
 
-    /// All of it, with the end.
+    /// Adds the end report and returns all lines.
     pub(super) fn end(mut self, end: &End) -> String {
         self.add(&text::end(end, self.style));
         self.text

@@ -1,4 +1,4 @@
-//! One test, from its parameters to the exchange of results.
+//! One test of the server, from its parameters to the exchange of results.
 
 use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
 use std::sync::mpsc;
@@ -23,14 +23,13 @@ use super::super::meter::{Cut, Lane, LaneEnd, Measured, Meter};
 use super::reported::Reported;
 use super::{Desk, Served, broke, lock};
 
-/// How long the streams of a test may take to come.
+/// Timeout of the streams of a test.
 const STREAMS_TIMEOUT: Duration = Duration::from_secs(10);
-/// What a server allows beyond the length of a test, as iperf3 does.
+/// Time that a server permits beyond the length of a test, as iperf3 does.
 const GRACE: Duration = Duration::from_secs(40);
-/// iperf3's own number for parameters that it cannot take.
+/// Error number of iperf3 for parameters that the server cannot accept.
 const IPERF3_CANNOT_RECEIVE_PARAMETERS: i32 = 114;
 
-/// One test.
 pub(super) struct Test<'a> {
     pub(super) desk: &'a Desk<'a>,
     pub(super) control: Control,
@@ -61,7 +60,7 @@ impl Test<'_> {
         if let Some(active) = &mut *lock(&self.desk.active) {
             active.is_ending = true;
         }
-        // iperf3 below 3.16 drains its streams in whole blocks before it listens again.
+        // iperf3 before 3.16 drains its streams in whole blocks before it listens again.
         measured.close_sending();
         self.control.send(&Server::ask_results())?;
         match self.next(ANSWER_TIMEOUT, "the client's results")? {
@@ -73,7 +72,7 @@ impl Test<'_> {
         results.server_output_text = reported.map(|reported| reported.end(&end));
         self.control.send(&Server::results(&results))?;
         self.desk.report(Served::End(Box::new(end)));
-        // A client that closes without its last word has said everything that matters.
+        // A client that closes without its last message has sent all results.
         drop(self.next(Duration::from_secs(2), "the client's last word"));
         measured.join()
     }
@@ -91,19 +90,19 @@ impl Test<'_> {
         }
     }
 
-    /// Where users are asked for, nothing is opened for anybody else.
+    /// Authenticates the client, before any stream is opened.
     fn admit(&mut self, parameters: &Parameters) -> Result<(), NetworkError> {
         let Some(gate) = &self.desk.service.gate else { return Ok(()) };
         let since = Instant::now();
         gate.admit(parameters.token.as_deref()).map_err(|source| {
             std::thread::sleep(Refusal::AFTER.saturating_sub(since.elapsed()));
-            // A client that has gone needs no answer.
+            // A failure to send means that the client is gone.
             drop(self.control.send(&Server::refuse(NOT_AUTHORIZED, 0)));
             NetworkError::NotAdmitted { peer: self.control.peer.clone(), source }
         })
     }
 
-    /// Tells the client that its parameters cannot be had.
+    /// Reports to the client that its parameters are not accepted.
     fn refuse(&mut self, error: NetworkError) -> NetworkError {
         let system = match &error {
             NetworkError::OpenStream { source, .. } => source.raw_os_error().unwrap_or(0),
@@ -147,7 +146,7 @@ impl Test<'_> {
                 Err(_) => self.check_waiting(&step)?,
             }
         }
-        // Their numbers go by their arrival, whichever thread was first to look at them.
+        // Numbers the streams by arrival, independent of the order of their threads.
         numbered.sort_unstable_by_key(|(number, _)| *number);
         let options = iperf3_flows::options(parameters);
         let adopt = |(_, stream): (u64, TcpStream)| {
@@ -169,7 +168,7 @@ impl Test<'_> {
         let client = self.control.stream().peer_addr();
         let client = client.map_err(|source| self.not_opened(source))?.ip().to_canonical();
         let options = iperf3_flows::options(parameters);
-        // The socket that hears the next hello exists before the client may send it.
+        // Binds the socket for the next hello before the client may send it.
         let mut next = socket::bind_udp(address).map_err(|source| self.not_opened(source))?;
         self.control.send(&Server::ask_streams())?;
         let step = Step::of(STREAMS_TIMEOUT);
@@ -194,7 +193,7 @@ impl Test<'_> {
         Ok(sockets.into_iter().map(|socket| Socket::Udp { socket, wide }).collect())
     }
 
-    /// While streams are awaited, the client may give up or vanish.
+    /// Checks whether the client gave up or disconnected while its streams are awaited.
     fn check_waiting(&mut self, step: &Step) -> Result<(), NetworkError> {
         if self.desk.is_closing() {
             return Err(NetworkError::Interrupted);
@@ -249,12 +248,13 @@ impl Test<'_> {
             desk.report(Served::Interval(interval.clone()));
         };
         let watched = self.watch(&mut meter, parameters, &mut report);
-        // What an unfinished interval brought is reported before a failure.
+        // Reports the unfinished interval before a failure.
         let measured = meter.end(*watched.as_ref().unwrap_or(&None), &mut report);
         watched.map(|_| measured)
     }
 
-    /// Waits until the client ends the test; when that was, where nothing was left to take.
+    /// Waits until the client ends the test; returns the time of the end unless received data
+    /// remained to be read.
     fn watch(
         &mut self,
         meter: &mut Meter,
@@ -263,7 +263,7 @@ impl Test<'_> {
     ) -> Result<Option<u64>, NetworkError> {
         let counted_s = match parameters.length {
             Length::Seconds(seconds) if seconds > 0 => seconds,
-            // Until the client has enough; nobody has the only place for longer than this.
+            // Bounds a test whose client determines the end: it occupies the server.
             Length::Seconds(_) | Length::Bytes(_) | Length::Blocks(_) => TIME_LIMIT_S,
         };
         let counted = Duration::from_secs(u64::from(counted_s + parameters.omit_s));
@@ -296,10 +296,10 @@ impl Test<'_> {
     }
 }
 
-/// Under a limit, what the client has sent may still be in the kernel when it ends the test; whether
-/// all of it came. What datagrams were lost is waited for in vain, and that wait is no part of the test.
+/// Reads the remaining data after the client has ended a limited test, and returns whether all
+/// arrived. Waiting for lost datagrams does not count as test time.
 fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
-    /// Data that is there is read at once; what takes longer was lost.
+    /// Longest wait: received data is read at once, so that later data was lost.
     const LONGEST: Duration = Duration::from_millis(200);
     let Some(limit_bytes) = iperf3_flows::limit_bytes(parameters) else { return false };
     let deadline = Instant::now() + LONGEST;
@@ -312,14 +312,15 @@ fn take_the_rest(meter: &Meter, parameters: &Parameters) -> bool {
     true
 }
 
-/// What came on the socket that waits for hellos.
+/// Outcome of a datagram on the socket for hellos.
 enum Hello {
     Foreign,
     Last,
     More(UdpSocket),
 }
 
-/// Takes one hello: the socket becomes the stream, and unless it was the last, another waits.
+/// Accepts one hello: its socket becomes the stream. Unless it was the last one, another socket is
+/// bound.
 fn welcome_udp(
     (waiting, client): (&UdpSocket, IpAddr),
     address: SocketAddr,
@@ -328,19 +329,19 @@ fn welcome_udp(
 ) -> std::io::Result<Hello> {
     let mut hello = [0; 64];
     let (bytes, peer) = waiting.recv_from(&mut hello)?;
-    // Nobody but the client whose test it is has a stream in it.
+    // Only the client of the test may open streams.
     if hello[..bytes] != datagram::HELLO || peer.ip().to_canonical() != client {
         return Ok(Hello::Foreign);
     }
     waiting.connect(peer)?;
     socket::adopt_udp(waiting, options)?;
-    // Before the answer, because the next hello may follow it at once.
+    // Binds before the reply, because the next hello may follow it immediately.
     let more = if is_last { None } else { Some(socket::bind_udp(address)?) };
     waiting.send(&datagram::HELLO_REPLY)?;
     Ok(more.map_or(Hello::Last, Hello::More))
 }
 
-/// A server knows its own view alone.
+/// End report with this end's view only.
 fn end(measured: &Measured) -> End {
     let stream = |lane: &LaneEnd| StreamEnd {
         socket: lane.lane.socket,

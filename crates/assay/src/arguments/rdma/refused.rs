@@ -1,6 +1,7 @@
-//! Options of perftest (those of 26.x) that `assay rdma` does not take, each with its reason and what to do instead.
+//! Options of perftest 26.x that `assay rdma` does not support, each with the reason and an
+//! alternative.
 
-/// Every spelling of an option, why it is not taken, what to do instead.
+/// All spellings of an option, reason, alternative.
 type Row = (&'static [&'static str], &'static str, &'static str);
 
 const LEAVE: &str = "leave it out";
@@ -228,7 +229,7 @@ const TABLE: &[Row] = &[
     ),
 ];
 
-/// Why this option is not taken and what to do instead, where perftest has it.
+/// Returns why this option of perftest is not supported, and an alternative.
 pub(crate) fn reason(option: &str) -> Option<(&'static str, &'static str)> {
     let name = option.split('=').next().unwrap_or(option);
     let row = TABLE.iter().find(|row| row.0.contains(&name))?;
@@ -244,7 +245,8 @@ mod tests {
     use super::super::RdmaArguments;
     use super::*;
 
-    /// `getopt_long`'s table of perftest 26.x, long names and letters (`perftest_parameters.c`, `parser`).
+    /// `getopt_long`'s table of perftest 26.x, long names and letters (`perftest_parameters.c`,
+    /// `parser`).
     const OF_PERFTEST: &str = "port ib-dev ib-port mtu size iters tx-depth qp-timeout sl gid-index all \
         CPU-freq connection qp events vector inline_size outs mcg comm_rdma_cm rdma_cm tos hop_limit help MGID \
         rx-depth bidirectional cq-mod noPeak version report-cycles report-histogrm report-unsorted atomic_type \

@@ -1,4 +1,5 @@
-//! Which of perftest's options go with which tests, and with each other. Never what the value of one may be.
+//! Rules for combining perftest's options with tests and with each other. Values are checked
+//! elsewhere.
 
 use assay_model::benchmark::RdmaTest;
 use assay_model::workload::RdmaConnection;
@@ -7,7 +8,7 @@ use clap::ValueEnum as _;
 
 use super::RdmaArguments;
 
-/// Of a test of latency.
+/// Maximum duration of a latency test.
 const LONGEST_LATENCY_S: u64 = 120;
 
 const ONE_BY_ONE: &str = "latency is measured one by one";
@@ -34,14 +35,14 @@ const EVERY_TIME: &str =
 const LONGEST: &str =
     "-D 120 is the longest with the tests of latency; a loop of the shell repeats it";
 
-/// An option that was given and does not fit: it, why, and what to do instead.
+/// Invalid option: its name, the reason, and an alternative.
 type Broken<'a> = (&'a str, &'a str, &'a str);
 
-/// Whether an option is given, whether it fits, and what is said where it does not.
+/// Whether an option is given, whether it is allowed, and the error if not.
 type Rule = (bool, bool, Broken<'static>);
 
 impl RdmaArguments {
-    /// Refuses what goes with some tests only, and what does not go together.
+    /// Rejects options that the test does not support, and invalid combinations.
     pub(super) fn check(&self, test: RdmaTest) -> Result<(), Failure> {
         if let Some((option, why, instead)) = self.of_other_tests(test) {
             let name = self.test.to_possible_value();
@@ -86,7 +87,7 @@ impl RdmaArguments {
         broken.map_or(Ok(()), |(_, other, rule)| Err(apart(rule, other)))
     }
 
-    /// What was given and would change nothing, or cannot be, in this test.
+    /// Returns an option that has no effect or is not possible in this test.
     fn of_other_tests(&self, test: RdmaTest) -> Option<Broken<'static>> {
         let mut rules =
             self.rules_of_operations(test).into_iter().chain(self.rules_of_measure(test));
@@ -94,7 +95,7 @@ impl RdmaArguments {
         broken.map(|(.., rule)| rule)
     }
 
-    /// What goes with some operations only.
+    /// Rules for options of particular operations.
     fn rules_of_operations(&self, test: RdmaTest) -> [Rule; 8] {
         use RdmaTest::{
             AtomicLatency, ReadBandwidth, ReadLatency, SendBandwidth, SendLatency,
@@ -137,7 +138,7 @@ impl RdmaArguments {
         ]
     }
 
-    /// What goes with latency or with bandwidth only.
+    /// Rules for options of latency or bandwidth tests.
     fn rules_of_measure(&self, test: RdmaTest) -> [Rule; 9] {
         let is_bandwidth = test.is_bandwidth();
         let is_long = self.duration.is_some_and(|seconds| seconds > LONGEST_LATENCY_S);

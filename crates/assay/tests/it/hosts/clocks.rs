@@ -1,4 +1,4 @@
-//! A clock of the day that is set while hosts measure: it is said whose, and nothing that was measured follows it.
+//! System clock steps while hosts measure: the host is named, and no measurement is affected.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::program::{World, results};
 
-/// Debian's libfaketime, which stands between a program and the clock of the day.
+/// Returns Debian's libfaketime, which intercepts a program's reads of the system clock.
 fn faketime(test: &str) -> Option<PathBuf> {
     let name =
         format!("/usr/lib/{}-linux-gnu/faketime/libfaketimeMT.so.1", std::env::consts::ARCH);
@@ -20,7 +20,8 @@ fn faketime(test: &str) -> Option<PathBuf> {
     Some(library)
 }
 
-/// What has a program go by the clock of that name, and leaves the clock alone that measurements go by.
+/// Returns the environment that fakes the system clock from a file, but not the monotonic clock of
+/// measurements.
 fn by_clock(world: &World, library: &Path, clock: &str) -> [String; 4] {
     [
         format!("LD_PRELOAD={}", library.display()),
@@ -30,18 +31,20 @@ fn by_clock(world: &World, library: &Path, clock: &str) -> [String; 4] {
     ]
 }
 
-/// Sets a clock by so many seconds against that of the machine. At one stroke: whoever reads it meanwhile sees either.
+/// Sets a clock's offset in seconds from the machine's clock. The rename is atomic for concurrent
+/// readers.
 fn set(world: &World, clock: &str, seconds: i32) {
     world.write("new", &format!("{seconds:+}\n"));
     std::fs::rename(world.path("new"), world.path(clock)).unwrap();
 }
 
-/// Ten reads a second, for eight seconds: long enough for a clock to be set meanwhile.
+/// Suite with ten reads a second for eight seconds: long enough to step a clock meanwhile.
 const SLOW: &str = "name = \"slow\"\nbudget = \"8s\"\n[[measure]]\nbenchmark = \"storage\"\n\
     operation = \"read\"\npattern = \"random\"\nbytes = [\"4KiB\"]\nsize = \"64KiB\"\ndepth = 1\n\
     buffered = true\nengine = \"threads\"\nrate = 10\narrivals = \"constant\"\nlength = \"8s\"\n";
 
-/// By how much each host is said to have set its clock; that of a result is about its host, where it names none.
+/// Returns the reported clock step of each host; a result's doubt without a host is about the
+/// result's host.
 fn steps(document: &Value) -> Vec<(String, f64)> {
     let list = |it: &Value| it.as_array().unwrap().clone();
     let of_results = list(&document["results"]).into_iter().flat_map(|result| {
@@ -106,7 +109,7 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
         steps.len() == 3 && steps.iter().zip(&expected).all(is_near),
         "{steps:?} {document:#}"
     );
-    // All of them measured to the end, began together, and the run ends after it began.
+    // All hosts measured to the end and began together, and the run ends after it began.
     let found = results(&document, "storage", "rate");
     let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
     assert_eq!(hosts, ["steady", "back", "ahead", "all"]);
@@ -117,7 +120,7 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
         |key: &str| document["run"][key].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     let took = time("finished").duration_since(time("started"));
     assert!((8..600).contains(&took.as_secs()), "{took:?}");
-    // What is measured next is the latest, though it begins two hours before it by the clock.
+    // The next run is the latest, though its clock time is two hours earlier.
     let words = ["stream", "--bytes", "1MiB", "--budget", "1s", "--label", "next", "--quiet"];
     let mut next = world.command(&words);
     assert!(next.envs(here).output().unwrap().status.success());
@@ -125,7 +128,7 @@ fn a_clock_that_is_set_meanwhile_is_named_and_moves_nothing() {
     assert_eq!([latest("latest"), latest("latest~1")], ["next", "set"]);
 }
 
-/// The second condition is measured after the first, and begins two hours before it by the clock.
+/// The second condition is measured after the first, but its clock time is two hours earlier.
 #[test]
 fn what_is_compared_comes_in_the_order_in_which_it_was_measured() {
     let test = "what_is_compared_comes_in_the_order_in_which_it_was_measured";

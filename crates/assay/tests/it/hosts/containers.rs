@@ -1,4 +1,4 @@
-//! Hosts that are containers of a real podman.
+//! Podman containers as hosts.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,14 +8,14 @@ use super::transports::{are_namespaces, configured, free_port};
 use super::{TWO, examined, served, ssh_is_here};
 use crate::program::World;
 
-/// Runtimes refuse a machine with control groups of both versions (crun: "hybrid mode"); they are given a view of it
-/// that has those of the first alone.
+/// Script that runs podman. Container runtimes reject a machine with control groups of both
+/// versions (crun: "hybrid mode"), so the script hides those of version 2.
 const PODMAN: &str = "if [ -d /sys/fs/cgroup/unified ]; then\n\
     exec unshare -m sh -c 'umount /sys/fs/cgroup/unified; exec podman \"$@\"' podman \"$@\"\n\
     fi\n\
     exec podman \"$@\"\n";
 
-/// Containers with the files of this machine as theirs, each on its own; removed when this is dropped.
+/// Containers with this machine's files, each with its own changes; removed on drop.
 struct Containers {
     script: PathBuf,
     names: Vec<String>,
@@ -29,7 +29,7 @@ impl Drop for Containers {
 }
 
 impl Containers {
-    /// What podman prints, or why it does nothing.
+    /// Returns podman's output, or the reason of its failure.
     fn podman(&self, words: &[&str]) -> Result<String, String> {
         let mut command = Command::new("sh");
         command.arg(&self.script).args(words).stdin(Stdio::null());
@@ -42,8 +42,9 @@ impl Containers {
     }
 
     fn start(&self) -> Result<(), String> {
-        // What runs in them is this machine's, copied on write and not kept: no image has to be had from anywhere. Their
-        // limits are below those of any machine, so that nobody has to be allowed to raise them.
+        // Their root is this machine's, copied on write and discarded, so that no image is needed.
+        // Their limits are below those of any machine, so that no privilege is needed to raise
+        // them.
         let alone = ["--network", "none", "--cgroups", "disabled"];
         let limits = ["--ulimit", "nofile=1024:1024", "--ulimit", "nproc=4096:4096"];
         let files = ["--rootfs", "/:O", "sleep", "600"];
@@ -53,8 +54,8 @@ impl Containers {
         })
     }
 
-    /// No file of a measurement and no agent is in them after a while: behind a pipe that leads further an agent may end
-    /// a moment after the run.
+    /// Waits until no measurement file and no agent is left: behind a nested transport, an agent
+    /// may end a moment after the run.
     fn are_left_alone(&self) {
         let deadline = Instant::now() + Duration::from_secs(30);
         for name in &self.names {
@@ -71,14 +72,14 @@ impl Containers {
     }
 }
 
-/// Containers of these names, where the machine lets podman run them; otherwise says why not.
+/// Starts containers of these names where the machine allows it; otherwise prints the reason.
 fn started(test: &str, world: &World, names: &[&str]) -> Option<Containers> {
     let skipped = |why: &str| eprintln!("SKIPPED {test}: {why}");
     if !Path::new("/usr/bin/podman").exists() {
         skipped("podman is not installed");
         return None;
     }
-    // Tests of one process run beside each other.
+    // Tests of one process run concurrently.
     let names = names.iter().map(|it| format!("assay-{}-{it}", std::process::id())).collect();
     let containers = Containers { script: world.write("podman.sh", PODMAN), names };
     if let Err(why) = containers.start() {
@@ -132,7 +133,8 @@ fn a_container_of_podman_is_a_relay() {
     let Some(containers) = started(test, &world, &["r"]) else { return };
     world.write("two.toml", TWO);
     let relay = &containers.names[0];
-    // Others than the relay are reached within a container alone, which podman marks so.
+    // Hosts other than the relay are reached only from within a container, which podman marks with
+    // a file.
     let via = format!(
         "sh -c '[ {{host}} = {relay} ] && exec sh {} exec -i {{host}} \"$@\"; \
          [ -e /run/.containerenv ] && exec \"$@\"' sh",

@@ -1,4 +1,4 @@
-//! The page of a volume that several hosts share: `run anf` over a fleet with a near and a far group.
+//! Report of a volume shared by several hosts: `run anf` over a fleet with a near and a far group.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ const FLEET: &str = "via = \"env NAME={host}\"\nlabels = [\"near\", \"far\"]\n\
     [[host]]\nname = \"n[1-2]\"\nlabels = [\"near\"]\n\
     [[host]]\nname = \"f1\"\nlabels = [\"far\"]\n";
 
-/// Two of the page's tests by its name, with few points: a busy machine gets through them.
+/// Returns a suite with two of the report's tests and few points, so that a busy machine completes
+/// it.
 fn short() -> String {
     let test = |name: &str, operation: &str| {
         format!(
@@ -30,7 +31,7 @@ fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
     world.write("short.toml", &short());
     let target = world.path("data.{host}").display().to_string();
     let fleet = ["--hosts", "fleet.toml", "--target", &target, "--size", "1MiB", "--json"];
-    // The page itself, which takes its time.
+    // The full suite takes too long, so it is only planned.
     let planned = world.json(&[&["run", "anf"], &fleet[..], &["--dry-run"]].concat());
     let cases = planned["cases"].as_array().unwrap();
     assert_eq!((planned["suite"].as_str(), cases.len()), (Some("anf"), 6 * 11));
@@ -49,7 +50,7 @@ fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
                 |it: &&Value| it["parameters"]["hosts"].as_str().unwrap().split(',').count();
             assert!(rates.iter().all(|it| hosts(it) == members), "{rates:?}");
         }
-        // Every single I/O counts once in its group and once in all.
+        // Every I/O counts once in its group and once in the total.
         let done = |host: &str| {
             let found = of(host, "latency").into_iter();
             found.map(|it| it["parameters"]["io"].as_u64().unwrap()).sum::<u64>()
@@ -69,7 +70,7 @@ fn a_volume_has_curves_of_near_and_far_hosts_over_their_totals() {
     }
 }
 
-/// The tests of the page: what is done, and how it is called in English.
+/// Tests of the report: name and English description.
 const PAGE: [(&str, &str); 6] = [
     ("RndRead", "100 % random reads, 8 KiB"),
     ("RndWrite", "100 % random writes, 8 KiB"),
@@ -79,7 +80,8 @@ const PAGE: [(&str, &str); 6] = [
     ("RndMix", "50 % random reads, 50 % random writes, 8 KiB"),
 ];
 
-/// The suite of the page in memory, with two points of each curve besides its maximum: all of them take four times as long.
+/// Returns the suite of the report with buffered I/O and two points a curve besides the maximum;
+/// all points take four times as long.
 fn page() -> String {
     const SUITE: &str = include_str!("../../../../../suites/storage-volume.toml");
     let points = "curve = [10, 30, 50, 70, 85, 95]\nbend-points = 4";
@@ -88,8 +90,8 @@ fn page() -> String {
     name(&SUITE.replace(points, "buffered = true\ncurve = [30, 60]"))
 }
 
-/// Of the case whose hosts ended farthest apart who was done first and who last. How far they lie apart is chance; below a
-/// tenth of a second nobody is told.
+/// Checks that the report names the first and last host to finish in the case with the widest
+/// spread. The spread is random; below a tenth of a second nothing is reported.
 fn are_finishers_said(document: &Value, learn: &str) {
     let mut cases: BTreeMap<&str, BTreeMap<&str, f64>> = BTreeMap::new();
     for result in document["results"].as_array().unwrap() {
@@ -149,7 +151,7 @@ fn the_page_of_a_volume_is_one_command() {
     let curves =
         page.split("<figure").filter(|it| it.contains("near: ") && it.contains("far: "));
     assert!(curves.count() >= PAGE.len(), "a picture for each test");
-    // What each client had to do for it, and when it was done.
+    // Each client's load, and when it finished.
     let own = results(&document, "storage", "rate");
     for host in &hosts.0 {
         let figures = ["host_cpu", "host_busiest_cpu", "host_network", "host_done_after"];
@@ -162,7 +164,7 @@ fn the_page_of_a_volume_is_one_command() {
         assert!(learn.contains(&row), "{row}\n{learn}");
     }
     are_finishers_said(&document, &learn);
-    // A saturated one is named.
+    // A saturated host is named.
     let is_saturated = document.to_string().contains("host-saturated");
     assert_eq!(learn.contains("The limit may be a host's own"), is_saturated, "{learn}");
     for host in &hosts.0 {

@@ -1,12 +1,12 @@
-//! Hosts that are reached through relays, over real agents.
+//! Hosts reached through relays, with real agents.
 
 use std::process::Stdio;
 
 use super::{TWO, has_no_agent_after_a_while, wait_for_the_first_case};
 use crate::program::World;
 
-/// The suite and a way to hosts: who starts each is written down, which is the run itself or an agent of it, and `r2` is
-/// killed when the file of `dies` is made.
+/// Returns a world with the suite and a transport. The transport logs whether each host was started
+/// by the run itself or by one of its agents. It kills `r2` when the file of `dies` exists.
 fn world_with_relays() -> World {
     let world = World::in_memory();
     world.write("two.toml", TWO);
@@ -37,7 +37,7 @@ fn hosts_behind_relays_are_one_run_as_others_are() {
         let hosts: Vec<&str> = found.iter().map(|it| it["host"].as_str().unwrap()).collect();
         assert_eq!(&hosts[..3], ["a1", "a2", "a3"], "{metric}");
         for result in &found[..3] {
-            // Every host started by its own clock, which was asked through its relay.
+            // Every host started by its own clock, which was read through its relay.
             assert!(result["parameters"]["start_skew"].as_f64().is_some_and(|it| it >= 0.0));
         }
     }

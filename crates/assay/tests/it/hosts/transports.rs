@@ -1,4 +1,4 @@
-//! Ways to hosts that are not one plain login: another user's rights, a command within a command, a host in between.
+//! Transports beyond one plain login: sudo, a command within ssh, and a jump host.
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
@@ -11,13 +11,13 @@ use super::{examined, key, refused_by_the_first, served, ssh_is_here};
 use crate::network::link::run;
 use crate::program::World;
 
-/// Network namespaces as hosts; gone when dropped.
+/// Network namespaces as hosts; deleted on drop.
 pub(super) struct Namespaces(pub(super) Vec<String>);
 
 impl Namespaces {
-    /// `None`, with the reason said, where they cannot be made.
+    /// Creates the namespaces; prints the reason and returns `None` where that is not possible.
     pub(super) fn new(test: &str, hosts: &[&str]) -> Option<Self> {
-        // Tests of one process run beside each other.
+        // Tests of one process run concurrently.
         static MADE: AtomicU32 = AtomicU32::new(0);
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let mut made = Self(Vec::new());
@@ -41,7 +41,7 @@ impl Drop for Namespaces {
     }
 }
 
-/// Every host answered, and each from a namespace of its own: none has a device besides loopback.
+/// Checks that every host answered from its own namespace: none has a device besides loopback.
 pub(super) fn are_namespaces(document: &Value, names: &[String]) {
     let hosts = document["hosts"].as_array().unwrap();
     let found: Vec<&str> = hosts.iter().map(|it| it["name"].as_str().unwrap()).collect();
@@ -66,7 +66,7 @@ fn the_rights_of_another_user_lead_to_hosts() {
         examined(&world, &hosts.0.join(","), "sudo -n ip netns exec {host}");
     outcome.succeeded();
     are_namespaces(&document, &hosts.0);
-    // One who may not: whoever runs the tests is let through.
+    // A user without the right to use sudo; the user who runs the tests has it.
     let (outcome, document) =
         examined(&world, "x", "sudo -n -u nobody sudo -n env NAME={host}");
     outcome.failed_with(4);
@@ -79,7 +79,7 @@ fn the_rights_of_another_user_lead_to_hosts() {
     assert!(failure["advice"].as_str().unwrap().contains("NOPASSWD"), "{failure:#}");
 }
 
-/// The user's configuration of ssh for servers on this machine, each with its name and its port.
+/// Writes the user's ssh configuration for servers on this machine, each with its name and port.
 pub(super) fn configured(world: &World, hosts: &[(&str, u16)], more: &str) -> String {
     let path = |name: &str| world.path(name).display().to_string();
     let public = key(world, "host");
@@ -120,7 +120,7 @@ fn a_command_within_ssh_leads_to_hosts_behind_it() {
     let (outcome, document) = examined(&world, &hosts.0.join(","), &via);
     outcome.succeeded();
     are_namespaces(&document, &hosts.0);
-    // What the end of the chain says reaches the user as well as what its beginning says.
+    // Errors from the end of the chain reach the user as well as those from its beginning.
     let (outcome, document) = examined(&world, "no-such-namespace", &via);
     outcome.failed_with(4);
     let failure = &document["hosts"][0]["failure"];
@@ -137,7 +137,7 @@ fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
     let world = World::new();
     let [gate, inner] = [free_port(), free_port()];
     let log = world.path("gate.log").display().to_string();
-    // Nobody gets at the inner server but through the gate, which keeps a log of what it passes on.
+    // The inner server is reached only through the gate, which logs what it forwards.
     let jump = "Host inner\n ProxyJump gate\n";
     let configuration = configured(&world, &[("gate", gate), ("inner", inner)], jump);
     let _gate = super::serving(&world, gate, &["-E", &log, "-o", "LogLevel=DEBUG1"]);
@@ -157,7 +157,7 @@ fn a_host_in_between_leads_to_hosts_and_measures_nothing() {
 fn a_host_that_cannot_start_the_program_says_why() {
     let world = World::new();
     let copy = world.copy_of_program();
-    // A library that the program needs, and shells do not, is none there.
+    // A library that the program needs, but shells do not, is empty on the host.
     world.write("libm.so.6", "");
     world.write(
         "via.sh",

@@ -1,5 +1,5 @@
-//! Peers that want a server's memory, its places, its threads or its descriptors: it keeps its bounds and
-//! serves the next one.
+//! Peers that try to exhaust a server's memory, slots, threads or descriptors: it keeps its limits
+//! and serves the next client.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
@@ -11,7 +11,7 @@ use super::{Serving, free_port};
 use crate::program::World;
 
 pub(super) const COOKIE: &[u8; 37] = b"abcdefghijklmnopqrstuvwxyzabcdefghij\0";
-/// qperf's numbers of its tests, and the states of iperf3's protocol that are sent or awaited here.
+/// Test numbers of qperf, and the states of iperf3's protocol that are used here.
 const TCP_LATENCY: u8 = 9;
 const UDP_LATENCY: u8 = 11;
 const QUIT: u8 = 1;
@@ -26,7 +26,7 @@ fn connect(port: u16) -> TcpStream {
     stream
 }
 
-/// The next byte; `None` when the server has closed.
+/// Returns the next byte; `None` when the server has closed.
 fn next_byte(stream: &mut TcpStream) -> Option<u8> {
     let mut byte = [0];
     match stream.read(&mut byte) {
@@ -37,14 +37,14 @@ fn next_byte(stream: &mut TcpStream) -> Option<u8> {
     }
 }
 
-/// A client of iperf3 whose parameters were taken, and that is to open its streams.
+/// Opens an iperf3 client whose parameters were accepted and whose streams are due next.
 fn admitted(port: u16, parameters: &str) -> TcpStream {
     let (control, answer) = asking(port, COOKIE, parameters);
     assert_eq!(answer, Some(ASK_STREAMS));
     control
 }
 
-/// A client of iperf3 with the answer to its parameters.
+/// Opens an iperf3 client and returns the server's answer to its parameters.
 pub(super) fn asking(
     port: u16,
     cookie: &[u8; 37],
@@ -56,7 +56,7 @@ pub(super) fn asking(
         control.write_all(cookie).unwrap();
         match next_byte(&mut control) {
             Some(ASK_PARAMETERS) => break control,
-            // The server may not have noticed yet that the one before has gone.
+            // The server may not have noticed yet that the previous client has left.
             answer => assert!(answer == Some(DENIED) && Instant::now() < deadline),
         }
         thread::sleep(Duration::from_millis(20));
@@ -67,7 +67,7 @@ pub(super) fn asking(
     (control, answer)
 }
 
-/// A request of qperf as it travels.
+/// Encodes a request of qperf.
 fn request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
     let mut bytes = [0; 200];
     (bytes[2], bytes[4], bytes[6]) = (4, 11, test);
@@ -76,7 +76,7 @@ fn request(test: u8, message_bytes: u32, seconds: u32) -> [u8; 200] {
     bytes
 }
 
-/// A client of qperf whose test is running; `None` when the server refuses it.
+/// Opens a qperf client whose test is running; `None` when the server refuses it.
 fn testing(port: u16, test: u8, message_bytes: u32) -> Option<(TcpStream, Option<TcpStream>)> {
     let mut control = connect(port);
     control.write_all(&request(test, message_bytes, 3600)).ok()?;
@@ -95,7 +95,7 @@ fn qperf(world: &World, port: u16, more: &[&str]) -> Serving {
     Serving::start(world.command(&[&words[..], more].concat()), port)
 }
 
-/// Tries until it is so; a server may take a moment to notice.
+/// Waits until the condition holds, because a server may notice late.
 fn comes_true(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(30);
     while !is_so() {
@@ -128,7 +128,7 @@ fn control_data_after_an_early_end_is_not_kept() {
     let mut control = admitted(port, r#"{"tcp":true,"time":1,"parallel":1,"len":1000}"#);
     control.write_all(&[TEST_END]).unwrap();
     let flood = vec![0; 1 << 20];
-    // What the kernels of both ends hold is far below this.
+    // The kernels' buffers at both ends hold far less than this.
     let is_closed = (0..256).any(|_| control.write_all(&flood).is_err());
     assert!(is_closed, "256 MiB were taken");
     serves_iperf3(&world, port);
@@ -194,7 +194,7 @@ fn clients_of_qperf_that_left_free_the_server() {
         let _serving = qperf(&world, port, &[]);
         let clients: Vec<_> = (0..32).map(|_| testing(port, test, 1).unwrap()).collect();
         assert!(testing(port, test, 1).is_none(), "one host has more than its places");
-        // The data connections stay open: the control connection alone tells that they left.
+        // The data connections stay open: only the control connection shows that the clients left.
         let data: Vec<_> = clients.into_iter().map(|(_, data)| data).collect();
         comes_true("a place is free again", || testing(port, test, 1).is_some());
         drop(data);
@@ -226,7 +226,7 @@ fn a_server_ends_though_its_client_says_nothing_or_takes_nothing() {
     let serving = qperf(&world, port, &[]);
     let (_control, data) = testing(port, TCP_LATENCY, 32 << 20).unwrap();
     let mut data = data.unwrap();
-    // The answer to it is never read.
+    // The reply to it is never read.
     data.write_all(&vec![1; 32 << 20]).unwrap();
     thread::sleep(Duration::from_millis(300));
     ends_by("-TERM", serving);
@@ -236,7 +236,7 @@ fn a_server_ends_though_its_client_says_nothing_or_takes_nothing() {
 fn another_host_does_not_end_a_server_of_qperf() {
     let world = World::new();
     let from_far = |port: u16| {
-        // A route of the machine's own: what it reaches by another address than loopback.
+        // The machine reaches its own other address without loopback.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         socket.connect("192.0.2.1:9").ok()?;
         let own = socket.local_addr().unwrap().ip();
@@ -262,7 +262,7 @@ fn another_host_does_not_end_a_server_of_qperf() {
     assert!(serving.0.wait().unwrap().success());
 }
 
-/// A server's words reach the terminal, and no escape among them does.
+/// A server's text reaches the terminal with every escape sequence made harmless.
 #[test]
 fn what_a_peer_says_is_not_obeyed_by_the_terminal() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -284,7 +284,7 @@ fn what_a_peer_says_is_not_obeyed_by_the_terminal() {
     assert!(!outcome.out.contains(['\u{1b}', '\u{202e}', '\u{9b}']), "{outcome:?}");
 }
 
-/// A server of both protocols under a limit of the shell's.
+/// Starts a server of both protocols under a resource limit of the shell.
 fn limited(world: &World, limit: &str, port: u16) -> Child {
     let plain =
         world.command(&["iperf3", "-s", "-p", &port.to_string(), "--idle-timeout", "60"]);
@@ -300,7 +300,8 @@ fn limited(world: &World, limit: &str, port: u16) -> Child {
     command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// More silent peers than a limit allows, and afterwards an ordinary client; what the server said.
+/// Opens more silent connections than a limit allows, then runs an ordinary client. Returns the
+/// server's standard error and its CPU ticks.
 fn crowd(limit: &str) -> (String, u64) {
     let world = World::new();
     let port = free_port();
@@ -329,7 +330,7 @@ fn no_descriptor_is_left() {
     assert!(ticks < 100, "it asks again and again: {ticks} ticks in two seconds");
 }
 
-/// What a server takes of its address space before anybody asks it, in KiB.
+/// Returns a server's peak address space before any client connects, in KiB.
 fn size_at_rest() -> u32 {
     let (world, port) = (World::new(), free_port());
     let mut child = limited(&world, "-n 1024", port);
@@ -344,7 +345,8 @@ fn size_at_rest() -> u32 {
 #[test]
 fn no_thread_can_be_started() {
     let at_rest = size_at_rest();
-    // How little is left when a thread is refused depends on the limit; an allocation that fails is the end.
+    // The limit decides how little memory is left when a thread is refused; a failed allocation
+    // would abort.
     let check = |kibibytes: u32| {
         let (said, _) = crowd(&format!("-v {kibibytes}"));
         assert!(said.contains("cannot be served"), "{kibibytes}: {said}");
@@ -352,7 +354,7 @@ fn no_thread_can_be_started() {
         assert!(!ends.iter().any(|end| said.contains(end)), "{kibibytes}: {said}");
     };
     thread::scope(|scope| {
-        // 16 MiB are kept free, and glibc keeps up to 40 MiB of the stacks of threads that have ended.
+        // 16 MiB are kept free, and glibc caches up to 40 MiB of the stacks of ended threads.
         for room in [70_000, 100_000, 150_000, 180_000, 210_000] {
             scope.spawn(move || check(at_rest + room));
         }

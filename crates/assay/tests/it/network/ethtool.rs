@@ -1,4 +1,4 @@
-//! What assay reads of every device of this machine is what `ethtool` prints.
+//! Settings of every device of this machine, read by assay and by `ethtool`.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -8,8 +8,8 @@ use assay_model::network_setup::{Coalescing, DeviceSetup, Extent, KernelModule};
 
 use super::installed;
 
-/// The lines `name: value` that ethtool prints with this option, by section and name; empty where the
-/// driver does not answer.
+/// Returns the lines `name: value` that ethtool prints with this option, by section and name; empty
+/// where the driver does not support it.
 fn asked(option: &str, device: &str) -> BTreeMap<String, String> {
     let output = Command::new("ethtool").args([option, device]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -27,7 +27,8 @@ fn asked(option: &str, device: &str) -> BTreeMap<String, String> {
     if output.status.success() { found } else { BTreeMap::new() }
 }
 
-/// What is set and the most that can be, added over these rows; `None` where ethtool reports no most.
+/// Returns the current and the greatest setting, added over these rows; `None` where ethtool
+/// reports no maximum.
 fn extent(rows: &BTreeMap<String, String>, names: &[&str]) -> Option<Extent> {
     let sum = |section: &str| -> u32 {
         let values = names.iter().filter_map(|name| rows.get(&format!("{section}/{name}")));
@@ -88,7 +89,7 @@ fn every_device_is_read_as_ethtool_reads_it() {
     }
     let devices = std::fs::read_dir("/sys/class/net").unwrap();
     let names = devices.map(|it| it.unwrap().file_name().into_string().unwrap());
-    // Other tests make and remove devices meanwhile, in namespaces of their own.
+    // Other tests create and remove devices meanwhile, in their own namespaces.
     let mut checked = 0;
     for name in names {
         check(&name, &ethtool::read(&name).unwrap());

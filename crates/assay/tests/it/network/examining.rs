@@ -1,12 +1,13 @@
-//! What `assay doctor` sees of real devices and paths: a veth pair whose settings `ethtool` and `ip`
-//! switch, a router with a narrow side, and ends that disagree about the largest packet.
+//! `assay doctor` on real devices and paths: a veth pair whose settings `ethtool` and `ip` change,
+//! a router with a smaller MTU on one side, and ends that disagree about the largest packet.
 
 use serde_json::Value;
 
 use super::link::{FAR, Link, run};
 use crate::program::World;
 
-/// What the doctor finds at the near end: the outcome and what was observed, by check.
+/// Runs the doctor at the near end and returns a lookup from a check to its outcome and
+/// observation.
 fn findings(link: &Link, world: &World, options: &[&str]) -> impl Fn(&str) -> (String, String) {
     let asked = [&["doctor", "--json"], options].concat();
     let output = link.within(false, world, &asked).output().unwrap();
@@ -20,7 +21,7 @@ fn findings(link: &Link, world: &World, options: &[&str]) -> impl Fn(&str) -> (S
     }
 }
 
-/// Carries a command out at the near end.
+/// Runs a command at the near end.
 fn near(link: &Link, command: &str) {
     let command = format!("ip netns exec {} {command}", link.near);
     assert!(run(&command), "{command}");
@@ -60,7 +61,7 @@ fn settings_switched_by_ethtool_are_seen() {
     let (outcome, reported) = findings(&link, &world, &[])("network.driver");
     assert_eq!(outcome, "ok");
     assert!(reported.starts_with("veth0 veth"), "{reported}");
-    // veth has neither rings nor a time that interrupts wait.
+    // veth has neither rings nor interrupt coalescing.
     for id in ["network.rings", "network.coalescing"] {
         assert_eq!(findings(&link, &world, &[])(id).0, "not-visible", "{id}");
     }
@@ -76,8 +77,8 @@ fn a_path_is_looked_along_to_its_end() {
     let beginning = format!("{FAR} over veth0, round trip ");
     assert!(reported.starts_with(&beginning), "{reported}");
     check(&findings(&link, &world, &to)("network.path-mtu"), "ok", "1500 B gets through");
-    // An end that takes less swallows the rest: nothing tells the sender. A veth device lets four
-    // bytes of a tag pass beyond its own size.
+    // An end with a smaller MTU drops larger packets silently. A veth device accepts four bytes of
+    // a tag beyond its own size.
     near(&link, &format!("ip -n {} link set veth0 mtu 1400", link.far));
     let reported =
         "1404 B gets through, larger packets vanish without a word; 1500 B was assumed";
@@ -116,7 +117,7 @@ fn a_router_with_a_narrow_side_is_believed() {
 fn buffers_are_held_against_the_path() {
     let Some(link) = Link::plain("buffers") else { return };
     let world = World::new();
-    // A veth device claims 10 Gbit/s as well, but nothing of that kind is beneath it.
+    // A veth device also reports 10 Gbit/s, but has no such hardware.
     let path = ["--to", FAR, "--round-trip", "20ms"];
     let (_, reported) = findings(&link, &world, &path)("network.send-buffer");
     assert!(!reported.contains("Gbit/s"), "{reported}");
@@ -149,7 +150,7 @@ fn a_request_that_may_not_be_cut_tells_the_path_mtu() {
         let output = link.within(false, &world, &asked).output().unwrap();
         (output.status.code(), String::from_utf8(output.stdout).unwrap())
     };
-    // 20 bytes of IP and 8 of ICMP make 1500 of these.
+    // 1472 bytes plus 20 of IP and 8 of ICMP make 1500.
     let (code, reported) = ping("1472");
     assert_eq!(code, Some(0), "{reported}");
     let (code, reported) = ping("1473");

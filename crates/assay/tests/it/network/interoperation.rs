@@ -1,4 +1,4 @@
-//! assay with assay, assay with the real tools, and the real tools with assay.
+//! Interoperation: assay with assay, assay with the real tools, and the real tools with assay.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Serving, free_port, installed};
 use crate::program::World;
 
-/// Every mode; a rate where a share of lost data would otherwise depend on the machine.
+/// Every mode, with a rate where the loss would otherwise depend on the machine.
 const MODES: &[&str] = &[
     "-t 1 -b 50M",
     "-t 1 -P 6 -b 10M",
@@ -52,8 +52,8 @@ fn client(world: &World, who: Who, port: u16, mode: &str) -> Value {
     value
 }
 
-/// Datagrams that this machine's sockets had no room for: what a program that waits for a CPU loses on
-/// loopback, where nothing else is lost.
+/// Returns the datagrams dropped for lack of socket buffer, which is the only loss on loopback: the
+/// receiver waited for a CPU.
 fn overflowed() -> i64 {
     let table = std::fs::read_to_string("/proc/net/snmp").unwrap();
     let mut rows = table.lines().filter_map(|line| line.strip_prefix("Udp: "));
@@ -62,12 +62,12 @@ fn overflowed() -> i64 {
     values.split(' ').nth(at).unwrap().parse().unwrap()
 }
 
-/// What was sent arrived, in the direction of the sums with this ending, within one percent.
+/// Checks that the data arrived within one percent, in the direction of the sums with this ending.
 fn check_direction(mode: &str, end: &Value, ending: &str) {
     let bytes = |sum: &str| end[format!("{sum}{ending}")]["bytes"].as_f64().unwrap_or(0.0);
     let (sent, received) = (bytes("sum_sent"), bytes("sum_received"));
     assert!(sent > 0.0, "{mode}: nothing sent: {end}");
-    // One block may be under way when the test ends.
+    // A block may be in flight when the test ends.
     let allowed = 0.01 * sent + 4.0 * 131_072.0;
     assert!(
         (sent - received).abs() <= allowed,
@@ -142,14 +142,14 @@ fn the_text_has_the_columns_that_iperf3_prints() {
     }
 }
 
-/// Every line with its digits, and thus its values, made equal.
+/// Returns every line with its numbers replaced.
 fn columns(text: &str) -> Vec<String> {
     let plain = |c: char| if c.is_ascii_digit() || "KMG.".contains(c) { '#' } else { c };
     let line = |line: &str| {
         let mut words: Vec<String> = Vec::new();
         for word in line.split_whitespace() {
             let word: String = word.chars().map(plain).collect();
-            // Numbers are of any length.
+            // Numbers differ in length.
             words.push(if word.starts_with('#') { "#".to_owned() } else { word });
         }
         words.join(" ")
@@ -175,7 +175,7 @@ fn qperf_in_every_pairing() {
         assert!(value["tcp_bw"]["recv_bytes"].as_u64().unwrap() > 0, "{value}");
         assert!(value["udp_bw"]["recv_bytes"].as_u64().unwrap() > 0, "{value}");
         assert!(!value["conf"]["node"].as_str().unwrap().is_empty(), "{value}");
-        // Half of the mean round trip, within what the two clocks' ends may differ.
+        // Half of the mean round trip, within the difference between the two clocks' ends.
         let half_s = value["tcp_lat"]["round_trip_s"]["mean"].as_f64().unwrap() / 2.0;
         let qperf_s = value["tcp_lat"]["latency_s"].as_f64().unwrap();
         assert!((qperf_s / half_s - 1.0).abs() < 0.15, "{qperf_s} and {half_s}");
@@ -197,7 +197,7 @@ fn qperf_in_every_pairing() {
     }
 }
 
-/// Scripts take the second word of the first line.
+/// Scripts parse the second word of the first line.
 #[test]
 fn the_version_stands_where_scripts_look_for_it() {
     let world = World::new();

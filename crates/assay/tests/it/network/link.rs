@@ -8,40 +8,43 @@ use serde_json::Value;
 use super::installed;
 use crate::program::World;
 
-/// Two namespaces and what is between them; gone when dropped.
+/// Two namespaces and the link between them; deleted on drop.
 pub(crate) struct Link {
     pub(crate) near: String,
     pub(crate) far: String,
     _alone: MutexGuard<'static, ()>,
 }
 
-/// One link at a time: a token bucket that the machine keeps waiting is no longer the truth.
+/// Allows one link at a time: on a busy machine a token bucket would not keep its rate.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// Addresses of the near and the far end, from the range for benchmarks (RFC 2544).
 pub(crate) const NEAR: &str = "198.18.77.1";
 pub(crate) const FAR: &str = "198.18.77.2";
 
-/// Who serves and asks.
+/// Program that serves and measures.
 #[derive(Clone, Copy)]
 pub(crate) enum Who {
     Assay,
-    /// The tool of the field.
+    /// The real iperf3.
     Iperf3,
 }
 
-/// Keeps the link busy while a loaded machine runs something else.
+/// Queue long enough to keep the link busy while a loaded machine runs something else.
 pub(crate) const LONG_QUEUE: &str = "burst 256kb limit 8mb";
-/// Shorter than a socket's buffer, so that the bucket drops instead of holding the sender back.
+/// Queue shorter than a socket's buffer, so that the bucket drops instead of holding the sender
+/// back.
 pub(crate) const SHORT_QUEUE: &str = "burst 64kb limit 64kb";
 
 impl Link {
-    /// With a token bucket; `None`, with the reason said, where namespaces cannot be made.
+    /// Creates a link with a token bucket; prints the reason and returns `None` where namespaces
+    /// cannot be created.
     pub(crate) fn new(test: &str, rate: &str, queue: &str) -> Option<Self> {
         let link = Self::plain(test)?;
         for name in [&link.near, &link.far] {
             for command in [
-                // Segments of several packets would count as one against the bucket's headers.
+                // A segment of several packets would count as one against the bucket's per-packet
+                // headers.
                 format!("ip netns exec {name} ethtool -K veth0 tso off gso off gro off"),
                 format!("tc -n {name} qdisc add dev veth0 root tbf rate {rate} {queue}"),
                 format!(
@@ -57,7 +60,7 @@ impl Link {
         Some(link)
     }
 
-    /// As the system makes it, with four queues at each end; `None` like above.
+    /// Creates a link without a limit, with four queues at each end; `None` as above.
     pub(crate) fn plain(test: &str) -> Option<Self> {
         for program in ["ip", "tc", "ethtool"] {
             if !installed(program, test) {
@@ -68,7 +71,7 @@ impl Link {
         let link = Self {
             near: format!("assay-{test}-{id}-n"),
             far: format!("assay-{test}-{id}-f"),
-            // A test that failed leaves nothing behind that matters to the next.
+            // A failed test leaves nothing behind that affects the next.
             _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
         };
         let commands = [
@@ -95,7 +98,7 @@ impl Link {
         Some(link)
     }
 
-    /// The address of the far end that belongs to this link alone, as soon as both ends may use theirs.
+    /// Returns the link-local address of the far end, as soon as both ends have one.
     pub(crate) fn of_link(&self) -> String {
         let [_, far] = [&self.near, &self.far].map(|name| {
             for _ in 0..200 {
@@ -113,13 +116,13 @@ impl Link {
         far
     }
 
-    /// The program within a namespace, ahead of what else the machine does.
+    /// Returns the program's command in a namespace, at the highest priority.
     pub(crate) fn within(&self, far: bool, world: &World, arguments: &[&str]) -> Command {
         self.ahead(far, &world.command(arguments))
     }
 
-    /// The program at the near end, for which `veth0` has the entries of a device of 10 Gbit/s. `ip netns exec` gives it a
-    /// view of the file systems of its own.
+    /// Returns the program's command at the near end, where `veth0` appears as a device of 10
+    /// Gbit/s. `ip netns exec` gives it its own view of the file systems.
     pub(crate) fn within_on_a_device(&self, world: &World, arguments: &[&str]) -> Command {
         let shown = "mount -t tmpfs devices /sys/class/net && mkdir -p /sys/class/net/veth0/device \
                      && echo 10000 > /sys/class/net/veth0/speed && exec \"$0\" \"$@\"";
@@ -140,7 +143,7 @@ impl Link {
         command
     }
 
-    /// Runs one test between the ends, both by the same program; `end` of its document comes back.
+    /// Runs one test between the ends with the same program at both; returns `end` of its document.
     pub(crate) fn iperf3(&self, world: &World, who: Who, mode: &str) -> Value {
         let server = ["-s", "-B", FAR, "-1", "-i", "0"];
         let mut client = vec!["-c", FAR, "-J", "-i", "0"];
@@ -159,7 +162,7 @@ impl Link {
         for _ in 0..100 {
             let output = asking.output().unwrap();
             last = String::from_utf8(output.stdout).unwrap();
-            // iperf3 tells a failure in its document alone.
+            // iperf3 reports a failure only in its document.
             let document: Option<Value> = serde_json::from_str(&last).ok();
             let done = document.filter(|it| output.status.success() && it["error"].is_null());
             if let Some(document) = done {

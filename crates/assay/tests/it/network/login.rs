@@ -1,4 +1,4 @@
-//! iperf3's users: who may measure at a server with a key, beside the real iperf3 at either end.
+//! iperf3's authentication: users and keys, also against the real iperf3 at either end.
 
 use std::io::{Read, Write};
 use std::process::{Command, Output, Stdio};
@@ -10,7 +10,7 @@ use crate::program::{World, files_below};
 
 const PASSWORD: &str = "rossi-8hZ";
 
-/// A pair of keys and a file of users, made with OpenSSL as iperf3's manual says; `None` without it.
+/// Key pair and users file, made with OpenSSL as iperf3's manual describes.
 struct Keys {
     world: World,
 }
@@ -57,7 +57,7 @@ impl Keys {
         self.world.command(&[&words[..], &keys, more].concat())
     }
 
-    /// A client that logs in with this password.
+    /// Runs a client that logs in with this password.
     fn log_in(&self, mut command: Command, user: &str, password: &str) -> Output {
         let key = self.path("public.pem");
         command.args(["--username", user, "--rsa-public-key-path", &key]);
@@ -77,13 +77,15 @@ fn real_client(port: u16) -> Command {
     command
 }
 
-/// Whether this iperf3 pads as those before 3.17, which have no option for it.
+/// Returns whether the installed iperf3 is older than 3.17: it uses PKCS #1 padding and has no
+/// option for it.
 fn is_padded_as_before() -> bool {
     let output = Command::new("iperf3").arg("--help").output().unwrap();
     !String::from_utf8_lossy(&output.stdout).contains("use-pkcs1-padding")
 }
 
-/// What a server said of one client; its own output, as nothing else says why.
+/// Serves one client and returns the client's output and the server's standard error, which alone
+/// has the reason.
 fn refused(keys: &Keys, more: &[&str], ask: impl FnOnce(u16) -> Output) -> (Output, String) {
     let port = free_port();
     let mut serving = keys.serving(port, &[&["-1"], more].concat());
@@ -112,7 +114,7 @@ fn a_user_is_admitted_and_no_password_is_kept() {
     }
 }
 
-/// At a terminal, which `script` plays: the password is asked for, and not shown.
+/// At a terminal, which `script` emulates, the client asks for the password and does not show it.
 #[test]
 fn a_password_that_is_typed_is_not_shown() {
     const TEST: &str = "a_password_that_is_typed_is_not_shown";
@@ -135,7 +137,7 @@ fn a_password_that_is_typed_is_not_shown() {
     command.env("XDG_DATA_HOME", keys.world.path("data"));
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    // It is typed once nothing is shown any more, as somebody does who has read the question.
+    // Types only after the echo is off, as a user does who has read the prompt.
     let deadline = Instant::now() + Duration::from_secs(30);
     let is_hidden = || {
         let Ok(name) = std::fs::read_to_string(keys.world.path("terminal")) else {
@@ -185,7 +187,7 @@ fn a_real_iperf3_server_admits_a_user() {
     assert!(output.status.success(), "{output:?}");
     let output = keys.log_in(keys.client(port, padding), "mario", "wrong");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    // iperf3 3.12 says so, 3.21 closes.
+    // iperf3 3.12 reports the refusal; 3.21 closes the connection.
     assert!(said.contains("user and password") && said.contains("see --username"), "{said}");
 }
 
@@ -223,7 +225,7 @@ fn who_is_refused_is_reported_to_the_server_alone() {
     }
 }
 
-/// What a client sends that knows the key, with any time on its clock.
+/// Returns the encrypted login of a client that has the key, with any time on its clock.
 fn login_at(keys: &Keys, at_s: u64) -> String {
     let text = format!("user: mario\npwd:  {PASSWORD}\nts:   {at_s}");
     keys.world.write("login", &text);

@@ -1,4 +1,5 @@
-//! What is said of a link that is not loopback: its path, and who claims more than it carries.
+//! Reports about a link that is not loopback: its path, and tools that claim more than the link
+//! carries.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -26,7 +27,7 @@ fn the_network_suite_tells_the_path_it_took() {
     assert_eq!(parameters["far_end"], "assay", "{parameters}");
 }
 
-/// An address of one link names its device, for every connection of a test.
+/// A link-local address needs an interface, for every connection of a test.
 #[test]
 fn an_address_of_a_link_is_reached() {
     let Some(link) = Link::plain("scoped") else { return };
@@ -35,7 +36,7 @@ fn an_address_of_a_link_is_reached() {
     let server = ["iperf3", "-s", "-B", "::", "--idle-timeout", "60"];
     let mut serving =
         link.within(true, &world, &server).stdout(Stdio::piped()).spawn().unwrap();
-    // It listens before it says so.
+    // The server listens before it prints this line.
     let mut said = BufReader::new(serving.stdout.take().unwrap());
     said.read_line(&mut String::new()).unwrap();
     let scoped = format!("{address}%veth0");
@@ -66,7 +67,7 @@ fn an_address_of_a_link_is_reached() {
     serving.wait().unwrap();
 }
 
-/// What a tool says that claims more than the link: 12.8 Gbit/s over a device that reports 10.
+/// Output of a tool that claims more than the link: 12.8 Gbit/s over a device that reports 10.
 const BOASTING: &str =
     include_str!("../../../../assay-adapters/tests/golden/iperf3/3.12-tcp-2.out");
 

@@ -1,4 +1,4 @@
-//! Peers that refuse, say nothing, die in the middle, or speak something else.
+//! Peers that refuse, stay silent, die during a test, or use another protocol.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use super::storing::is_what_was_measured_until_then;
 use super::{Serving, free_port, wait_until_listening};
 use crate::program::{Outcome, World, files_below};
 
-/// One test against a peer that does `act` with its first connection.
+/// Runs one test against a peer that does `act` with its first connection.
 fn against(act: impl FnOnce(TcpStream) + Send + 'static, arguments: &[&str]) -> Outcome {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port().to_string();
@@ -53,7 +53,7 @@ fn a_refused_connection_and_an_unknown_host_are_told_apart() {
     );
 }
 
-/// The failures of a run of these words.
+/// Runs a suite that fails and returns its failures.
 fn failures(world: &World, words: &[&str]) -> Vec<serde_json::Value> {
     let outcome = world.assay(&[&["run", "--json"], words].concat()).failed_with(4);
     let value: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
@@ -109,7 +109,7 @@ fn a_port_that_nobody_serves_is_asked_once() {
 fn a_path_that_drops_everything_is_a_timeout_that_names_firewalls() {
     let Some(link) = Link::plain("drops") else { return };
     let world = World::new();
-    // What arrives at the far end has no way back.
+    // Packets arrive at the far end, but replies have no route back.
     let hole = format!("ip -n {} route add blackhole {NEAR}/32", link.far);
     assert!(run(&hole), "{hole}");
     let asked = ["iperf3", "-c", FAR, "-t", "1", "--connect-timeout", "500"];
@@ -210,7 +210,7 @@ fn a_server_that_dies_in_the_middle_leaves_the_intervals_and_a_failure() {
     assert!(!value["intervals"].as_array().unwrap().is_empty(), "partial intervals are kept");
 }
 
-/// Until a server on loopback has so many connections, the control connection among them.
+/// Waits until a server on loopback has `count` connections, including the control connection.
 pub(super) fn wait_for_connections(port: u16, count: usize) {
     let local = format!(" 0100007F:{port:04X} ");
     let deadline = Instant::now() + Duration::from_secs(60);
@@ -247,7 +247,7 @@ fn what_was_measured_before_a_peer_died_stays_and_is_marked() {
     assert!(interval.contains("0.00-") && interval.contains("bits/sec"), "{outcome:?}");
     assert!(mark.contains("failed before its end"), "{outcome:?}");
 
-    // Repetitions are of two seconds, and the first preparation of several.
+    // A repetition takes two seconds, and the first preparation has several.
     let (port, dying) = dies_after(4500);
     let asked = ["net", "throughput", "127.0.0.1", "-p", &port, "--for", "20s"];
     world.assay(&asked).failed_with(4);
@@ -302,7 +302,7 @@ fn a_server_survives_whatever_its_peers_send() {
         &cookie[..20],
     ] {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        // The server may close before everything is taken.
+        // The server may close before it has read everything.
         drop(stream.write_all(bytes));
         drop(stream.shutdown(std::net::Shutdown::Write));
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -318,7 +318,8 @@ fn a_server_survives_whatever_its_peers_send() {
     }
 }
 
-/// A server on loopback that is stopped by a signal once so many connections are there.
+/// Runs a client against a server on loopback that gets a signal once it has `connections`
+/// connections.
 fn stopped_by(signal: &'static str, connections: usize, asked: &[&str]) -> Outcome {
     let world = World::new();
     let port = free_port();

@@ -1,4 +1,4 @@
-//! Servers: many clients one after another, one too many, their own end; and what is stored.
+//! Servers: consecutive clients, a concurrent client, idle timeouts, and the stored results.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ fn clients_come_one_after_another_without_a_leak() {
         let folder = format!("/proc/{}/fd", serving.0.id());
         std::fs::read_dir(folder).unwrap().count()
     };
-    // The pages of a program built for debugging are not the server's memory.
+    // Anonymous memory only: the pages of a debug build are not the server's memory.
     let kibibytes = || -> u64 {
         let path = format!("/proc/{}/status", serving.0.id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -33,11 +33,11 @@ fn clients_come_one_after_another_without_a_leak() {
         count
     };
     let before = descriptors();
-    // What the first ones need is kept for those that follow.
+    // Memory allocated for the first clients is reused for later ones.
     clients(10);
     let needed = kibibytes();
     let more = clients(40);
-    // The last connection may take a moment to be closed.
+    // The last connection may take a moment to close.
     std::thread::sleep(Duration::from_millis(500));
     assert!(descriptors() <= before + 1, "{before} descriptors became {}", descriptors());
     let grown = kibibytes().saturating_sub(needed);
@@ -125,7 +125,8 @@ fn one_number_is_stored_like_every_other() {
     let found = results(&document, "network.udp", "round_trip");
     assert_eq!(found[0]["unit"], "s");
     assert!(found[0]["n"].as_u64().unwrap() > 100);
-    // One estimator for both rows of the table: half is half, of the median and of its interval.
+    // Both rows use the same estimator: the median and the interval of half a round trip are half
+    // of the whole.
     let half = results(&document, "network.udp", "half_round_trip");
     assert_eq!(half.len(), 1);
     for part in ["/median", "/ci/0", "/ci/1"] {
@@ -137,13 +138,14 @@ fn one_number_is_stored_like_every_other() {
     let document = world.json(&asked);
     let found = results(&document, "network.tcp", "round_trip");
     assert_eq!(found[0]["parameters"]["messages_per_s"], 200.0);
-    // The pauses between messages are no part of a round trip: no mean is above the largest.
+    // The pauses between messages are not part of a round trip: no mean exceeds the maximum.
     let maximum_s = found[0]["max"].as_f64().unwrap();
     let half = results(&document, "network.tcp", "half_round_trip");
     assert!(2.0 * half[0]["median"].as_f64().unwrap() <= maximum_s, "{document}");
 }
 
-/// A rate that nobody reaches is said to be missed, and the far end does not go before this one has finished.
+/// An unreachable rate is reported as missed, and the far end does not end before the near end has
+/// finished.
 #[test]
 fn a_rate_beyond_reach_is_said_to_be_missed() {
     let world = World::new();
@@ -158,7 +160,7 @@ fn a_rate_beyond_reach_is_said_to_be_missed() {
     }
 }
 
-/// What one connection shares, another one does not: nothing of the second is taken for the warm-up of the first.
+/// Connections differ from each other, so that each is its own preparation with its own warm-up.
 #[test]
 fn every_connection_is_a_preparation() {
     let outcome = World::new().assay(&["net", "latency", "--for", "9s", "--events"]);
@@ -169,7 +171,7 @@ fn every_connection_is_a_preparation() {
             *connections.entry(event["preparation"].as_u64().unwrap()).or_default() += 1;
         }
     }
-    // One connection keeps 300 of its round trips one by one.
+    // Each connection keeps 300 of its round trips one by one.
     assert!(
         connections.len() > 1 && connections.values().all(|it| *it <= 300),
         "{connections:?}"
@@ -202,13 +204,13 @@ fn ping_tells_the_distribution_or_what_is_missing() {
         (&found["parameters"]["bytes"], &found["parameters"]["io"]),
         (&56.into(), &300.into())
     );
-    // Which ones there are depends on what these 300 are worth, which a burst makes less.
+    // The percentiles that exist depend on the effective samples, which a burst reduces.
     let named = ["p50", "p90", "p95", "p99"].map(|name| &found["percentiles"][name]);
     let known = named.into_iter().chain([&found["max"]]).filter_map(serde_json::Value::as_f64);
     assert!(known.is_sorted() && found["median"].as_f64() <= found["max"].as_f64(), "{found}");
     let loss = results(&document, "network.icmp", "loss")[0];
     assert_eq!((&loss["median"], &loss["n"]), (&0.0.into(), &300.into()));
-    // It is a run like any other, and reports the same again.
+    // The run is stored like any other, and shows the same document.
     assert_eq!(world.json(&["show", "latest", "--json"]), document);
     let again = world.assay(&["show", "--as", "ping"]).succeeded().out;
     assert!(again.contains("300 packets transmitted, 300 received"), "{again}");
@@ -240,7 +242,7 @@ fn a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs() {
         return;
     }
     let world = World::new();
-    // Its own address, because the usual ports are part of what is tested.
+    // An own address, because the default ports are part of the test.
     let address = "127.9.8.7";
     let mut command = std::process::Command::new("iperf3");
     command.args(["-s", "-B", address]);
@@ -253,7 +255,7 @@ fn a_server_of_iperf3_alone_is_measured_but_for_its_ping_pongs() {
     let outcome = world.assay(&[&asked[..], &["--json"]].concat()).failed_with(4);
     let document: serde_json::Value = serde_json::from_str(&outcome.out).unwrap();
     assert_eq!(results(&document, "network.tcp", "goodput").len(), 1, "{document}");
-    // What iperf3's receiver saw come late it tells nobody.
+    // iperf3's receiver does not report the number of reordered datagrams.
     for (metric, count) in [("loss", 1), ("reordered", 0), ("jitter", 1), ("pacing_error", 1)] {
         let found = results(&document, "network.udp", metric);
         assert_eq!(found.len(), count, "{metric} {document}");
@@ -271,7 +273,7 @@ fn a_busy_poll_is_named_in_the_result() {
     let asked = ["net", "latency", "--busy-poll", "1us", "--for", "2s", "--json"];
     let outcome = world.assay(&asked);
     if outcome.code != 0 {
-        // More than the system's setting takes a privilege, which is said.
+        // A value above the system's setting needs a privilege, which the error names.
         let outcome = outcome.failed_with(4);
         assert!(outcome.out.contains("SO_BUSY_POLL"), "{outcome:?}");
         return;

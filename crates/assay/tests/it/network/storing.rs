@@ -1,4 +1,4 @@
-//! What iperf3 and qperf print can be had again from the stored run, and is stored only where wanted.
+//! Output of iperf3 and qperf, reproduced from the stored run, and stored only on request.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -13,7 +13,7 @@ use super::{Serving, free_port};
 use crate::old_runs::copy;
 use crate::program::{World, files_below, results};
 
-/// Runs the words and holds what the stored run gives in each shape against what was printed.
+/// Runs a command and compares its output with that of the stored run in the same shape.
 #[track_caller]
 fn check(world: &World, words: &[&str], shape: &str) {
     let live = world.assay(words).succeeded();
@@ -21,7 +21,7 @@ fn check(world: &World, words: &[&str], shape: &str) {
     assert_eq!(shown.out, live.out, "{words:?}");
 }
 
-/// The events of all runs of a store.
+/// Returns the event files of all runs of a store.
 fn events(world: &World) -> Vec<PathBuf> {
     let files = files_below(&world.path("."));
     files.into_iter().filter(|it| it.ends_with("events.jsonl")).collect()
@@ -44,10 +44,10 @@ fn the_output_of_iperf3_comes_back_from_the_store() {
         let words = [&["iperf3", "-c", "127.0.0.1", "-p", &port], words].concat();
         check(&world, &words, shape);
     }
-    // All of it are events: nothing is kept as it was printed but what a server printed itself.
+    // All output derives from events; only a server's own output is kept as printed.
     let raw = files_below(&world.path("assay/raw"));
     assert_eq!(raw.len(), 1, "{raw:?}");
-    // The other shape of the same test, and none of another tool.
+    // Another shape of the same tool is available, but none of another tool.
     let text = world.assay(&["show", "latest", "--as", "iperf3"]).succeeded();
     assert!(text.out.contains("iperf Done."), "{text:?}");
     let refused = world.assay(&["show", "latest", "--as", "qperf"]).failed_with(2);
@@ -75,7 +75,7 @@ fn a_test_of_iperf3_that_failed_comes_back_with_its_error() {
     dying.join().unwrap();
 }
 
-/// Runs of the first assays of format 2, which kept what they had printed.
+/// Runs of the first releases with format 2, which stored their printed output.
 #[test]
 fn runs_that_kept_their_output_are_still_shown() {
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-2");
@@ -101,7 +101,7 @@ fn intervals_of_iperf3_make_the_rate_of_the_whole() {
     let words = ["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "-i", "0.1", "-b", "50M"];
     let reported = world.json(&[&words[..], &["-P", "2", "-J"]].concat());
     let summary = world.json(&["show", "latest", "--json"]);
-    // A last interval without data that is shorter than a tenth of the others is not told.
+    // A last interval without data that is shorter than a tenth of the others is not reported.
     let close = |a: f64, b: f64| (a / b - 1.0).abs() < 0.1 * 0.1;
     for (metric, sum) in [("send_rate", "sum_sent"), ("goodput", "sum_received")] {
         let [found] = &*results(&summary, "network.tcp", metric) else {
@@ -118,7 +118,7 @@ fn intervals_of_iperf3_make_the_rate_of_the_whole() {
     assert_eq!(ends, ["local", "remote"], "{summary}");
 }
 
-/// The run that the newest is, and the seconds from its beginning to its end.
+/// Returns the newest run and the seconds from its start to its end.
 fn newest(world: &World) -> (Value, f64) {
     let run = world.assay(&["show", "latest", "--json"]).succeeded();
     let run = serde_json::from_str::<Value>(&run.out).unwrap()["run"].take();
@@ -150,7 +150,7 @@ fn a_run_begins_before_its_load_and_ends_after_it() {
     world.assay(&words).succeeded();
     let (run, length_s) = newest(&world);
     assert!(length_s >= 2.0, "two tests of a second each: {run}");
-    // 3 requests are 0.4 s apart from first to last.
+    // From the first to the last of 3 requests, 0.4 s pass.
     let pinged = world.assay(&["ping", "127.0.0.1", "-c", "3", "-i", "0.2"]);
     if pinged.code == 0 {
         let (run, length_s) = newest(&world);
@@ -176,13 +176,14 @@ fn a_test_that_fails_is_stored_with_its_failure() {
     assert_eq!(events(&world).len(), 3);
 }
 
-/// Interrupts a client as soon as its server has its connections.
+/// Interrupts a client once its server has all connections, and returns its output and the stored
+/// document.
 #[track_caller]
 fn interrupted(world: &World, port: u16, words: &[&str]) -> (String, Value) {
     let child = world.command(words).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
     let child = child.unwrap();
     wait_for_connections(port, 2);
-    // Something is measured by then.
+    // By then something has been measured.
     thread::sleep(Duration::from_millis(500));
     let id = child.id().to_string();
     assert!(Command::new("kill").args(["-s", "INT", &id]).status().unwrap().success());
@@ -191,7 +192,7 @@ fn interrupted(world: &World, port: u16, words: &[&str]) -> (String, Value) {
     (String::from_utf8(output.stdout).unwrap(), world.json(&["show", "latest", "--json"]))
 }
 
-/// What a document says of a case that did not come to its end: every result is marked.
+/// Checks that every result of an incomplete case is marked.
 #[track_caller]
 pub(super) fn is_what_was_measured_until_then(document: &Value) {
     let results = document["results"].as_array().unwrap();
@@ -215,7 +216,7 @@ fn a_test_that_is_interrupted_is_stored_as_such() {
         let _serving = Serving::assay(&world, port);
         let port_text = port.to_string();
         let (printed, document) = interrupted(&world, port, &[words, &[&port_text]].concat());
-        // Who waited that long reads what came of it, and reads it again from the store.
+        // The partial results are printed, and can be shown again from the store.
         assert!(printed.contains("are all that was measured"), "{words:?}: {printed}");
         let shown = world.assay(&["show", "latest", "--as", words[0]]).succeeded();
         assert_eq!(shown.out, printed, "{words:?}");
@@ -224,8 +225,8 @@ fn a_test_that_is_interrupted_is_stored_as_such() {
     }
 }
 
-/// The test is over and its far end says nothing more, until who waits for it gives up or has waited for as long as it
-/// may take.
+/// The test is over and the far end stops responding. The client is interrupted, or waits until its
+/// timeout.
 #[test]
 fn of_a_far_end_that_hangs_what_was_sent_is_kept() {
     for (gives_up, said) in [(true, "interrupted"), (false, "the server's statistics")] {
@@ -302,7 +303,7 @@ fn the_output_of_qperf_comes_back_from_the_store() {
         let (ours, theirs) = (found[name].as_f64().unwrap(), of_all[name].as_f64().unwrap());
         assert!((ours / theirs - 1.0).abs() < 1e-6, "{name}: {found} {of_all}");
     }
-    // The same asked twice is two cases.
+    // A test that is requested twice makes two cases.
     let twice = world.json(&["show", "latest~1", "--json"]);
     assert_eq!(results(&twice, "network.tcp", "half_round_trip").len(), 4, "{twice}");
 }
@@ -316,7 +317,7 @@ fn nothing_is_stored_where_nobody_wants_it() {
     for words in [
         &["iperf3", "-c", "127.0.0.1", "-p", &port, "-t", "1", "--no-store"][..],
         &["qperf", "127.0.0.1", "--listen_port", &port, "-t", "1", "tcp_lat", "--no-store"],
-        // Nothing is measured of a configuration.
+        // `conf` measures nothing.
         &["qperf", "127.0.0.1", "--listen_port", &port, "conf"],
     ] {
         world.assay(words).succeeded();

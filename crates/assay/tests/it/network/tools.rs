@@ -1,4 +1,4 @@
-//! The official tools of the network as measurers, beside assay.
+//! The official network tools as measurers, next to assay.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ measures = "latency"
 benchmark = "network.icmp"
 "#;
 
-/// How often `tool` measured `metric`.
+/// Returns the number of results of `metric` that `tool` measured.
 fn count(document: &Value, benchmark: &str, metric: &str, tool: &str) -> usize {
     let all = results(document, benchmark, metric);
     all.iter().filter(|result| result["tool"]["name"] == tool).count()

@@ -1,4 +1,4 @@
-//! Pairs of MPI as people have them: logins by ssh, and hosts on which there is no assay.
+//! MPI pairs over ssh, on hosts without an installed assay.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ fn ranks_of_mpi_run_where_ssh_leads_and_the_program_was_copied() {
     let Some(servers) = Servers::new(test, &world, 2) else { return };
     let _turn = one_at_a_time();
     world.write("ranks.toml", RANKS);
-    // The program is on this side only, as long as it runs.
+    // The program exists only on the near side, and only while it runs.
     let copy = world.copy_of_program().display().to_string();
     let ssh = world.path("bin/ssh").display().to_string();
     world.write("via.sh", &format!("rm -f {copy}; exec {ssh} -o BatchMode=yes \"$@\"\n"));
@@ -42,7 +42,7 @@ fn ranks_of_mpi_run_where_ssh_leads_and_the_program_was_copied() {
             ["1:vdbench-vnet1-2", "2:vdbench-vnet1-1"].map(|it| format!("vdbench-vnet1-{it}"));
         assert_eq!(pairs, BTreeSet::from(both), "{benchmark}");
     }
-    // Neither the copies nor what launchers were given instead of ssh.
+    // Neither the copies nor the launchers' replacement for ssh are left.
     for host in [1, 2] {
         let left = files_below(&world.path(&format!("tmp{host}")));
         let is_ours = |path: &&std::path::PathBuf| {

@@ -1,4 +1,4 @@
-//! Several agents against a truth that is known: what they do together, and which of them is slow.
+//! Known truths with several agents: their total, and the detection of a slow host.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::rounds::{Group, RamDisk};
 use crate::network::link::{LONG_QUEUE, Link, run};
 use crate::program::{World, results};
 
-/// What `assay run` finds over hosts that are behind `via.sh`.
+/// Runs a suite over hosts behind `via.sh` and returns the document.
 fn found(world: &World, hosts: &str, suite: &str, more: &[&str]) -> Value {
     world.write("suite.toml", suite);
     let words = ["run", "./suite.toml", "--json", "--hosts", hosts, "--via"];
@@ -21,7 +21,7 @@ fn found(world: &World, hosts: &str, suite: &str, more: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The median of all hosts together where the parameters are these.
+/// Returns the median of all hosts together, of the result with these parameters.
 fn total(document: &Value, (benchmark, metric): (&str, &str), asked: &[(&str, Value)]) -> f64 {
     let all = results(document, benchmark, metric).into_iter().find(|it| {
         let is_asked = |(name, value): &(&str, Value)| it["parameters"][name] == *value;
@@ -30,7 +30,7 @@ fn total(document: &Value, (benchmark, metric): (&str, &str), asked: &[(&str, Va
     all.unwrap_or_else(|| panic!("no total: {document:#}"))["median"].as_f64().unwrap()
 }
 
-/// Six agents read one RAM disk whose reads the kernel limits for all of them together.
+/// Measures one RAM disk with six agents, whose reads together are limited by the kernel.
 fn six_on_one_disk(test: &str, manner: &str, asked: &[(&str, Value)]) {
     if !super::is_asked_for(test) {
         return;
@@ -72,7 +72,7 @@ fn the_merged_curve_of_six_agents_ends_at_ten_thousand() {
     );
 }
 
-/// Servers of a test, ended with it.
+/// Servers of a test, killed on drop.
 struct Serving(Vec<Child>);
 
 impl Drop for Serving {
@@ -94,7 +94,7 @@ fn six_senders_into_one_gigabit_bucket_total_its_payload() {
     let world = World::new();
     let mut serving = Serving(Vec::new());
     for host in 1..=6 {
-        // A server serves one test at a time, so that each sender has its own, by an address of its own.
+        // A server serves one test at a time, so that each sender has its own, at its own address.
         let address = format!("198.18.77.{}", 100 + host);
         assert!(run(&format!("ip -n {} addr add {address}/24 dev veth0", link.far)));
         world.write(
@@ -119,11 +119,11 @@ fn six_senders_into_one_gigabit_bucket_total_its_payload() {
     super::reported("bit/s", (super::TCP_GOODPUT_BIT_PER_S, 0.005), goodput, ("-", None));
 }
 
-/// Groups whose processes get so much of each period, in either hierarchy of the kernel; gone when dropped.
+/// Control groups with CPU quotas, in either hierarchy of the kernel; deleted on drop.
 struct Quotas(Vec<PathBuf>);
 
-/// The period in which a quota is dealt out, in microseconds: the smallest quota is 1000 (cpu.max of the kernel's
-/// documentation of control groups), and what is measured has to last for many.
+/// Period of the quotas in microseconds: the smallest quota is 1000 (cpu.max in the kernel's
+/// documentation of control groups), and a measurement has to last for many periods.
 const PERIOD_US: u32 = 20_000;
 
 impl Quotas {
@@ -168,7 +168,7 @@ fn one_host_of_eight_with_half_the_cpu_time_is_named() {
     if !super::is_asked_for(test) {
         return;
     }
-    // All of them together take less than one CPU, so that only the quotas decide.
+    // All groups together use less than one CPU, so that only the quotas decide.
     let Some(quotas) = Quotas::new(test, &[2000, 2000, 2000, 2000, 1000, 2000, 2000, 2000])
     else {
         return;
@@ -183,8 +183,8 @@ fn one_host_of_eight_with_half_the_cpu_time_is_named() {
     let script =
         format!("host=$1; shift\ncase $host in\n{}esac\nexec \"$@\"\n", groups.concat());
     world.write("via.sh", &script);
-    // What fits into what one period gives is never slowed: a pass over arrays in a cache took 2 ms. The 5.3 GFLOP of this
-    // system take many periods, whatever the CPU.
+    // Work that fits the quota of one period is never throttled: a pass over arrays in a cache took
+    // 2 ms. The 5.3 GFLOP of this system take many periods on any CPU.
     let suite = "name = \"eight\"\nbudget = \"12s\"\n[[measure]]\nbenchmark = \"compute.linpack\"\n\
                  n = 2000\nthreads = 1\n";
     let document = found(&world, "h[1-8]", suite, &[]);
@@ -194,7 +194,7 @@ fn one_host_of_eight_with_half_the_cpu_time_is_named() {
         warnings.clone().any(|it| it["id"] == "worse-than-peers")
     });
     let named: Vec<&str> = named.map(|it| it["host"].as_str().unwrap()).collect();
-    // How often an even one is named as well, by less, is what the seeds of `assay-stats` show.
+    // `assay-stats` tests with its seeds how often a normal host is named as well.
     let is_right = f64::from(u8::from(named.contains(&"h5")));
     super::reported("count", (1.0, 0.001), is_right, ("-", None));
 }

@@ -1,4 +1,4 @@
-//! Rounds against a truth that is known: a device whose limit is moved while it is measured.
+//! Known truth for steady state: a device whose limit changes while it is measured.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::program::{World, results};
 
-/// A block device in memory.
+/// Block device in memory.
 pub(super) struct RamDisk(String);
 
 impl RamDisk {
@@ -36,7 +36,7 @@ impl Drop for RamDisk {
     }
 }
 
-/// A group of processes whose reads of one device are limited, in either hierarchy of the kernel.
+/// Control group whose reads of one device are limited, in either hierarchy of the kernel.
 pub(super) struct Group {
     folder: PathBuf,
     members: PathBuf,
@@ -69,7 +69,7 @@ impl Group {
         fs::write(&self.limit, format!("{}{reads_per_s}", self.prefix)).is_ok()
     }
 
-    /// The calling thread's children are then in it.
+    /// Moves the calling thread into the group, so that its children start there.
     pub(super) fn enter(&self) -> bool {
         fs::write(&self.members, "0").is_ok()
     }
@@ -86,9 +86,10 @@ impl Drop for Group {
     }
 }
 
-/// Length of a round. The kernel's throttle counts in slices of 100 ms and lets the I/O of the one that has begun
-/// through at once (`tg_within_iops_limit` of block/blk-throttle.c rounds the time up to whole slices): a round
-/// that begins after a pause has up to one slice more than its time, 10 % of a second and 4 % of this.
+/// Length of a round. The kernel's throttle counts in slices of 100 ms and lets all I/O of the
+/// current slice through at once (`tg_within_iops_limit` of block/blk-throttle.c rounds the time up
+/// to whole slices). A round that begins after a pause has up to one slice more than its time, 10 %
+/// of a second and 4 % of this length.
 const ROUND: &str = "2500ms";
 
 #[test]
@@ -128,7 +129,7 @@ fn a_limit_that_moves_is_not_steady_until_it_stays() {
     let rate = results(&document, "storage", "rate")[0].clone();
     let rounds = document["steps"].as_array().unwrap().iter();
     let rates: Vec<f64> = rounds.map(|step| step["median"].as_f64().unwrap()).collect();
-    // Two rounds before the limit moves, and five after it of which the first may be mixed.
+    // Two rounds before the limit changes, and five after it, the first of which may be mixed.
     assert!(rates.len() >= 7, "{rates:?}");
     assert_eq!(rate["parameters"]["steady"], true, "{rates:?}");
     let median = rate["median"].as_f64().unwrap();

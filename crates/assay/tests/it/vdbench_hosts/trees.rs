@@ -1,4 +1,5 @@
-//! The same on file trees: each of its hosts has a part of a tree, and there is one summary.
+//! Vdbench over several hosts on file trees: each host has a part of a tree, and there is one
+//! summary.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +10,7 @@ use crate::program::{World, files_below};
 
 const HOSTS: usize = 3;
 
-/// A tree that all hosts share, and one that is the second host's.
+/// Returns definitions of a tree shared by all hosts and one of the second host.
 fn trees(world: &World) -> String {
     let hosts: String =
         (1..=HOSTS).map(|host| format!("hd=vm{host},system=vdbench-vnet1-{host}\n")).collect();
@@ -31,7 +32,7 @@ fn vdbench(world: &World, servers: &Servers, name: &str, runs: &str) -> String {
     out
 }
 
-/// The rates of all hosts add up to those of the summary, run by run.
+/// Checks that the rates of all hosts add up to those of the summary, run by run.
 fn adds_up(world: &World, folder: &str) {
     let summary = averages(world, &format!("../{folder}/summary.html"));
     let mut sums = vec![0.0; summary.len()];
@@ -65,12 +66,12 @@ fn trees_of_files_run_on_their_hosts() {
     assert_eq!((files("shared"), files("own")), (4 * 6 + 1, 4 + 1), "with their marks");
     let links = fs::read_to_string(world.path("output/summary.html")).unwrap();
     assert_eq!(links.matches("Host report:").count(), HOSTS);
-    // The same from the store.
+    // The pages rendered from the stored run.
     let again = ["show", "--as", "vdbench", "--output", "again"];
     let (is_fine, _, err) = servers.within(&world, env!("CARGO_BIN_EXE_assay"), &again);
     assert!(is_fine, "{err}");
     adds_up(&world, "again");
-    // What one host made the others remove, each file and folder once.
+    // The hosts remove together the trees that they created together.
     vdbench(&world, &servers, "clean", "rd=clean,fwd=fwd*,format=(clean,only)\n");
     assert_eq!((files("shared"), files("own")), (1, 1), "the marks alone");
     assert!(!world.path("shared/vdb.1_1.dir").exists());

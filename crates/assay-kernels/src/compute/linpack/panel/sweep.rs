@@ -1,28 +1,29 @@
-//! The kernels that work on eight columns of a panel at a time: find the largest element of a column,
-//! and eliminate one column from those to its right while looking for the next pivot.
+//! Kernels that work on eight columns of a panel at a time: find the largest element of a column,
+//! and eliminate one column from those to its right while searching for the next pivot.
 
 use std::ops::Range;
 
 use crate::compute::linpack::matrix::SLIVER;
 use crate::compute::linpack::vector::{Vector, prefetch};
 
-/// Slivers fetched ahead. They lie megabytes apart, so no hardware prefetcher follows; at 64 bytes per
-/// column and some ten cycles per sliver, eight of them cover the latency of memory.
+/// Prefetch distance, in slivers. They lie megabytes apart, so no hardware prefetcher follows; at
+/// 64 bytes per column and some ten cycles per sliver, eight of them cover the latency of memory.
 const SLIVERS_AHEAD: usize = 8;
 
-/// A pivot that could be taken.
+/// Candidate for the next pivot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in super::super) struct Candidate {
-    /// Its absolute value; 0 when there is none.
+    /// Absolute value of the element; 0 if there is no candidate.
     pub(in super::super) size: f64,
-    /// Its row, counted from the panel's first.
+    /// Row, counted from the panel's first.
     pub(in super::super) row: usize,
 }
 
 impl Candidate {
     pub(in super::super) const NONE: Self = Self { size: 0.0, row: usize::MAX };
 
-    /// The larger of two; of equals the upper one, so that the answer does not depend on the threads.
+    /// Returns the larger of two candidates; of equals the upper one, so that the result does not
+    /// depend on the threads.
     pub(in super::super) fn or_larger(self, other: Self) -> Self {
         let larger = other.size > self.size;
         let upper = other.size.to_bits() == self.size.to_bits() && other.row < self.row;
@@ -33,22 +34,23 @@ impl Candidate {
 /// Eight neighbouring columns of some whole slivers of a panel.
 #[derive(Debug, Clone)]
 pub(in super::super) struct Columns<'a> {
-    /// Sliver 0 of the panel.
+    /// Address of sliver 0 of the panel.
     pub(in super::super) start: *mut f64,
     /// Doubles from one sliver to the next.
     pub(in super::super) stride: usize,
-    /// Where each column is in a sliver.
+    /// Offset of each column within a sliver.
     pub(in super::super) offsets: &'a [usize; SLIVER],
-    /// The slivers to work on.
+    /// Slivers to work on.
     pub(in super::super) slivers: Range<usize>,
 }
 
-/// What is eliminated: the pivot row's entries in the eight columns, and the pivot's reciprocal.
+/// Pivot of the column to eliminate: the pivot row's entries in the eight columns, and the pivot's
+/// reciprocal.
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) struct Pivot {
-    /// Which of the eight columns.
+    /// Index of the column among the eight.
     pub(in super::super) column: usize,
-    /// The pivot row.
+    /// Entries of the pivot row.
     pub(in super::super) row: [f64; SLIVER],
     /// 1 / pivot.
     pub(in super::super) reciprocal: f64,
@@ -57,7 +59,8 @@ pub(in super::super) struct Pivot {
 /// Finds the largest element of the first column.
 ///
 /// # Safety
-/// The instruction set of `V`; the columns must be valid and nobody may write them meanwhile.
+/// The CPU must have the instruction set of `V`. The columns must be valid, and no thread may write
+/// them during the call.
 #[inline(always)]
 pub(in super::super) unsafe fn largest<V: Vector>(columns: &Columns) -> Candidate {
     // SAFETY: vouched for by the caller, for every sliver and column.
@@ -75,11 +78,12 @@ pub(in super::super) unsafe fn largest<V: Vector>(columns: &Columns) -> Candidat
     }
 }
 
-/// Scales the pivot's column, subtracts its multiples from the columns to the right, and returns the
-/// largest element of the next one (or none after the last).
+/// Scales the pivot's column, subtracts its multiples from the columns to the right, and returns
+/// the largest element of the next one (or none after the last).
 ///
 /// # Safety
-/// The instruction set of `V`; the columns must be valid and used by nobody else meanwhile.
+/// The CPU must have the instruction set of `V`. The columns must be valid, and no other thread may
+/// use them during the call.
 #[inline(always)]
 pub(in super::super) unsafe fn eliminate<V: Vector>(
     columns: &Columns,
@@ -139,11 +143,12 @@ unsafe fn eliminate_column<V: Vector, const COLUMN: usize>(
     }
 }
 
-/// The best of all lanes; `at` holds the row of each lane's vector's first element.
+/// Returns the best candidate of all lanes; `at` holds, for each lane, the row of its vector's
+/// first element.
 #[inline(always)]
 unsafe fn reduce<V: Vector>(best: V, at: V) -> Candidate {
     let (mut sizes, mut rows) = ([0.0; SLIVER], [0.0; SLIVER]);
-    // SAFETY: no vector is longer than a sliver is high.
+    // SAFETY: a vector has at most as many lanes as a sliver has rows.
     unsafe {
         best.store(sizes.as_mut_ptr());
         at.store(rows.as_mut_ptr());

@@ -1,5 +1,6 @@
-//! The panel's own matrix product: columns to the right minus columns to the left times a small packed
-//! block, over whole slivers. Vectors run down the rows here, because a panel lies interleaved.
+//! Matrix product within a panel: columns to the right minus columns to the left times a small
+//! packed block, over whole slivers. Vectors run down the rows here, because a panel is
+//! interleaved.
 
 use std::ops::Range;
 
@@ -9,28 +10,28 @@ use crate::compute::linpack::vector::{Vector, prefetch};
 /// Vectors of rows held at once; with 8 columns that makes 24 accumulators, with 4 columns 12.
 const ROW_VECTORS: usize = 3;
 
-/// C ← C − L·U over some slivers of a panel.
+/// Operands of C ← C − L·U over some slivers of a panel.
 #[derive(Debug, Clone)]
 pub(in super::super) struct PanelProduct<'a> {
-    /// Sliver 0 of the panel.
+    /// Address of sliver 0 of the panel.
     pub(in super::super) start: *mut f64,
     /// Doubles from one sliver to the next.
     pub(in super::super) stride: usize,
-    /// The slivers to work on.
+    /// Slivers to work on.
     pub(in super::super) slivers: Range<usize>,
-    /// Where the columns of L are in a sliver.
+    /// Offsets of the columns of L within a sliver.
     pub(in super::super) left: &'a [usize],
-    /// Where the columns of C are in a sliver, a multiple of 8 columns.
+    /// Offsets of the columns of C within a sliver, a multiple of 8 columns.
     pub(in super::super) right: &'a [usize],
-    /// U, packed: for each 8 columns of C, one row of 8 after the other.
+    /// Packed U: for each 8 columns of C, its rows of 8 one after the other.
     pub(in super::super) upper: *const f64,
 }
 
 /// Computes the product, `COLUMNS` (a divisor of 8) columns of C at a time.
 ///
 /// # Safety
-/// The instruction set of `V`; slivers and packed block must be valid; nobody else may use these slivers
-/// or write the block meanwhile.
+/// The CPU must have the instruction set of `V`. Slivers and packed block must be valid. No other
+/// thread may use these slivers or write the block during the call.
 #[inline(always)]
 pub(in super::super) unsafe fn subtract_product<V: Vector, const COLUMNS: usize>(
     product: &PanelProduct,
@@ -68,7 +69,8 @@ unsafe fn subtract_rows<V: Vector, const ROWS: usize, const COLUMNS: usize>(
     let blocks = product.right.len() / SLIVER;
     let ahead_per_block = depth.div_ceil(blocks);
     for (block, right) in product.right.chunks_exact(SLIVER).enumerate() {
-        // The next rows are far away in memory: fetch this block's C and a share of L of theirs.
+        // The next rows are far away in memory: prefetches their C for this block, and a share of
+        // their L.
         let share = &product.left[(block * ahead_per_block).min(depth)..];
         let share = &share[..ahead_per_block.min(share.len())];
         for ahead in ahead {

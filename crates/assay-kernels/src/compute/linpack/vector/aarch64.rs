@@ -1,4 +1,4 @@
-//! Vectors of `aarch64`.
+//! LINPACK vectors for `aarch64`.
 
 use std::arch::aarch64::*;
 

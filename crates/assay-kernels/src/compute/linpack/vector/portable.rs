@@ -1,9 +1,10 @@
-//! A vector in plain Rust, two doubles wide: what every 64-bit machine's compiler can do something with.
+//! LINPACK vector in plain Rust, two doubles wide: a size that the compiler of every 64-bit machine
+//! can vectorise.
 
 use super::Vector;
 
-/// Two doubles; multiply and add are separate, because a fused one is a slow library call where the
-/// hardware has none.
+/// Two doubles. Multiply and add are separate, because a fused one is a slow library call without
+/// hardware support.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Portable([f64; 2]);
 

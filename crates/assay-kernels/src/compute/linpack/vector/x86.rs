@@ -1,4 +1,4 @@
-//! Vectors of x86-64.
+//! LINPACK vectors for x86-64.
 
 use std::arch::x86_64::*;
 

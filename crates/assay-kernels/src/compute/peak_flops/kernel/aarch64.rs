@@ -1,11 +1,11 @@
-//! The chains for `aarch64`.
+//! Multiply-add chains for `aarch64`.
 
 use std::arch::asm;
 
 use super::ITERATIONS;
 
-/// Defines a round of fused multiply-adds: each register of the list is one chain, v6 and v7 are the two
-/// factors. Registers v8 to v15 are left alone, because the calling convention keeps them.
+/// Defines a round of fused multiply-adds: each register of the list is one chain, v6 and v7 are
+/// the two factors. Registers v8 to v15 are not used, because they are callee-saved.
 macro_rules! fused_round {
     ($name:ident, $number:ty, $lanes:literal, $shape:literal, [$($chain:literal)*]) => {
         pub(super) fn $name() -> f64 {

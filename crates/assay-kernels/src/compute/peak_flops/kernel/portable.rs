@@ -1,5 +1,6 @@
-//! The chains in plain Rust. What the compiler makes of them differs from machine to machine, and that
-//! is what the number says; the operands are hidden from it so that it cannot compute the result.
+//! Multiply-add chains in plain Rust. The result measures the machine code that the compiler
+//! generates, which differs between machines. The operands are hidden from the compiler so that it
+//! cannot compute the result.
 
 use std::hint::black_box;
 

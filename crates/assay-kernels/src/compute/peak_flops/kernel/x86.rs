@@ -1,4 +1,4 @@
-//! The chains for x86-64.
+//! Multiply-add chains for x86-64.
 
 use std::arch::asm;
 

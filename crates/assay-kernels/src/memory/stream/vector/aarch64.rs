@@ -1,11 +1,12 @@
-//! NEON, in pairs of registers, because AArch64's non-temporal store takes a pair.
+//! STREAM vectors for NEON, in pairs of registers, because AArch64's non-temporal store takes a
+//! pair.
 
 use core::arch::aarch64::*;
 use core::arch::asm;
 
 use super::Vector;
 
-/// Two neighbouring registers of two numbers.
+/// Pair of neighbouring registers with two numbers each.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::memory::stream) struct Pair(float64x2_t, float64x2_t);
 
@@ -62,7 +63,7 @@ impl Vector for Pair {
 
     #[inline(always)]
     unsafe fn prefetch(from: *const f64) {
-        // SAFETY: a prefetch never faults and changes nothing that a program can see.
+        // SAFETY: a prefetch never faults and has no effect visible to a program.
         unsafe {
             asm!(
                 "prfm pldl1strm, [{from}]",

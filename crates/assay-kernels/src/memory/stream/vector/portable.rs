@@ -1,4 +1,4 @@
-//! Plain Rust for every CPU: what the compiler makes of it is what the target's baseline has.
+//! STREAM vector in plain Rust for every CPU; the compiler uses the target's baseline instructions.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -24,7 +24,8 @@ impl Vector for f64 {
         unsafe { *to = self }
     }
 
-    /// Stable Rust has no portable non-temporal store, so no kernel of the table asks for this one.
+    /// Uses an ordinary store: stable Rust has no portable non-temporal one, and no kernel of the
+    /// table needs it here.
     #[inline(always)]
     unsafe fn stream(self, to: *mut f64) {
         // SAFETY: the caller's pointer is valid and aligned.

@@ -1,4 +1,4 @@
-//! AVX-512, AVX2 and SSE2.
+//! STREAM vectors for AVX-512, AVX2 and SSE2.
 
 use core::arch::x86_64::*;
 

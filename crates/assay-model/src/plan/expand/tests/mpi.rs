@@ -1,4 +1,4 @@
-//! Questions to MPI: where the ranks go, which sizes, and what is refused.
+//! Tests of MPI measures: placements of the ranks, sizes, and errors.
 
 use super::*;
 use crate::benchmark::MpiTest;
@@ -34,11 +34,11 @@ fn asked(test: MpiTest, placement: MpiPlacement) -> Request {
 }
 
 fn check(request: Request, host: &HostFacts, choices: MpiChoices, expected: &Expect) {
-    let shown = match plan_with("assay", request, host, choices) {
+    let text = match plan_with("assay", request, host, choices) {
         Err(error) => error.to_string(),
         Ok(plan) => plan.cases.iter().map(line).collect(),
     };
-    expected.assert_eq(&shown);
+    expected.assert_eq(&text);
 }
 
 #[test]

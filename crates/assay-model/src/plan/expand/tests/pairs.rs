@@ -1,4 +1,4 @@
-//! Questions between two hosts of a run: in which order they are asked.
+//! Tests of the order of cases between two hosts of a run.
 
 use super::*;
 

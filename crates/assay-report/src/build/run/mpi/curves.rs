@@ -1,4 +1,4 @@
-//! The curves of one table: a line per MPI over the size of the messages.
+//! Curves of an MPI table: one line per MPI over the message size.
 
 use assay_model::quantity::Unit;
 
@@ -8,7 +8,7 @@ use crate::document::{Axis, Plot, Point, Scale, Series};
 use crate::locale::{sentences, word};
 use crate::{precision, units};
 
-/// `None` where fewer than two sizes were measured.
+/// Builds the plot; `None` for fewer than two sizes.
 pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
     let series = |name: String| {
         let mut points: Vec<Point> = group
@@ -16,7 +16,7 @@ pub(super) fn plot(group: &Group<'_>) -> Option<Plot> {
             .iter()
             .filter(|it| group.column(it) == name && precision::is_positive(it.median))
             .filter_map(|it| {
-                // A message without contents has no place on a logarithmic axis.
+                // A logarithmic axis cannot show empty messages.
                 let x = size(it).filter(|bytes| *bytes > 0)? as f64;
                 Some(Point { x, y: it.median, interval: it.ci })
             })

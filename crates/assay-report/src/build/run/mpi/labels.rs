@@ -1,4 +1,5 @@
-//! The label of an MPI in reports: its name and version, and its prefix if another has the same version.
+//! Labels of MPI libraries in reports: name and version, and the prefix if another one has the same
+//! version.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,11 +8,12 @@ use assay_model::summary::Estimate;
 
 use super::super::context::text;
 
-/// The folders of every name on the page.
+/// Installation prefixes of every MPI name on the page.
 pub(in super::super) struct Labels(BTreeMap<String, BTreeSet<String>>);
 
 impl Labels {
-    /// Out of all results of a page, so that an MPI is called the same in every table and warning.
+    /// Collects the names from all results of a page, so that labels agree in all tables and
+    /// warnings.
     pub(in super::super) fn of(results: &[Estimate]) -> Self {
         let mut labels: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
         for estimate in results {
@@ -24,7 +26,7 @@ impl Labels {
         Self(labels)
     }
 
-    /// `MPICH 4.0.2`, or `MPICH 4.0.2 in …/mpich`; `None` of what is no result of an MPI.
+    /// Returns `MPICH 4.0.2`, or `MPICH 4.0.2 in …/mpich`; `None` for results of other benchmarks.
     pub(in super::super) fn label(&self, estimate: &Estimate) -> Option<String> {
         let name = name(estimate)?;
         let known = self.0.get(&name).filter(|prefixes| prefixes.len() > 1);
@@ -37,16 +39,18 @@ impl Labels {
     }
 }
 
-/// The same library by the interface of the standard is another one to a reader.
+/// Returns the name of the MPI; the same library has another name when used through the standard
+/// ABI.
 fn name(estimate: &Estimate) -> Option<String> {
     let mpi = text(estimate, Attribute::Mpi)?;
     let is_standard = text(estimate, Attribute::Abi).as_deref() == Some("standard");
     Some(if is_standard { say!("mpi-standard-abi", mpi = mpi) } else { mpi })
 }
 
-/// As much of the end of a path as no other has; the whole where that is short.
+/// Returns the shortest unique suffix of a path; a short path in full.
 fn told_apart(prefix: &str, all: &BTreeSet<String>) -> String {
-    /// Fits beside a name into the heading of a column.
+    /// Maximum length of a path that is shown in full; fits after a name in the heading of a
+    /// column.
     const SHORT: usize = 12;
     let parts: Vec<&str> = prefix.split('/').filter(|part| !part.is_empty()).collect();
     if prefix.chars().count() <= SHORT {

@@ -1,4 +1,4 @@
-//! The cost of distance: one row per place of a pair of ranks, one column per MPI.
+//! Cost of distance between ranks: one row per place of a pair of ranks, one column per MPI.
 
 use assay_model::attribute::Attribute;
 use assay_model::benchmark::{Benchmark, MpiTest};
@@ -11,10 +11,10 @@ use crate::document::{Align, Block, Cell, Document, Table, Tone};
 use crate::locale::word;
 use crate::units;
 
-/// The size whose latency stands for all small ones: OSU's tables and vendors' figures quote it.
+/// Message size that represents small messages: OSU's tables and vendors' figures quote it.
 const SMALL_BYTES: u64 = 8;
 
-/// A table for each test of pairs that was measured at several places.
+/// Adds a table for each pair test that was measured at several places.
 pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summary) {
     if let Some(reported) = impossible(groups, summary) {
         document.paragraph(Tone::Quiet, reported);
@@ -34,7 +34,7 @@ pub(super) fn add(document: &mut Document, groups: &[Group<'_>], summary: &Summa
     }
 }
 
-/// Which distances two CPUs of this machine cannot have: what is not in the table was not forgotten.
+/// Names the distances that no two CPUs of this machine have, which explains their absence.
 fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
     let all = || MpiPlacement::EVERY_PAIR.into_iter();
     let is_pair = |group: &Group<'_>| all().any(|which| which.name() == group.place);
@@ -52,7 +52,8 @@ fn impossible(groups: &[Group<'_>], summary: &Summary) -> Option<String> {
     (!missing.is_empty()).then(|| say!("mpi-no-such-pair", distances = missing.join(" / ")))
 }
 
-/// A size that was measured everywhere: a small one for latency, the largest for bandwidth.
+/// Returns a size that was measured at all places: a small one for latency, the largest for
+/// bandwidth.
 fn common_size(test: MpiTest, places: &[&Group<'_>]) -> Option<u64> {
     let (first, others) = places.split_first()?;
     let common: Vec<u64> = first

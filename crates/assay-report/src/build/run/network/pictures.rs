@@ -1,4 +1,4 @@
-//! What only the samples show: rates and CPU load over the time of the measurement, round trips as a distribution.
+//! Plots of network samples: rates and CPU load over time, and the distribution of round trips.
 
 use assay_model::attribute::{Attribute, Role, Value};
 use assay_model::distribution::Merged;
@@ -12,23 +12,23 @@ use crate::document::{Axis, Plot, Point, Scale, Series};
 use crate::locale::{detailed, sentences, word};
 use crate::{precision, units};
 
-/// More curves than this nobody tells apart.
+/// Maximum number of distinguishable curves.
 const MOST_CURVES: usize = 6;
-/// More points than this are means of several: a page is wide enough for no more.
+/// Maximum number of points that fit the width of a page; more samples are averaged.
 const MOST_POINTS: usize = 60;
-/// The shares at which a distribution is drawn: evenly, and closer where tails are.
+/// Quantiles at which a distribution is drawn: evenly spaced, and denser in the tails.
 const SHARES: [f64; 17] = [
     0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.995, 0.999,
     0.9999,
 ];
 
-/// The samples behind a result; parts of a series are none.
+/// Returns the series with the samples of a result, but no parts of a series.
 fn series_of<'r>(run: &'r Run, estimate: &Estimate) -> Option<&'r SeriesRecord> {
     run.case(&estimate.case)?.series.iter().find(|series| {
-        // A host is among the parameters only where the run has several.
+        // Only runs with several hosts have the host as a parameter.
         let is_same = |name: &Attribute, value: &Value| match estimate.parameters.get(name) {
             None if *name == Attribute::Host => value.text() == Some(&estimate.host),
-            asked => asked == Some(value),
+            parameter => parameter == Some(value),
         };
         series.metric == estimate.metric
             && series
@@ -38,7 +38,7 @@ fn series_of<'r>(run: &'r Run, estimate: &Estimate) -> Option<&'r SeriesRecord> 
     })
 }
 
-/// One metric over the time that was measured.
+/// Plots one metric over the measured time.
 pub(super) fn course(run: &Run, all: &[&Estimate], metric: &str) -> Option<Plot> {
     let found: Vec<&Estimate> = all.iter().copied().filter(|it| it.metric == metric).collect();
     let mut series: Vec<Series> = found
@@ -81,11 +81,11 @@ fn name(estimate: &Estimate) -> String {
     }
 }
 
-/// Every sample at the end of the seconds that it is of; of many the means of neighbours.
+/// Returns every sample at the end of its time span; neighbours are averaged if there are too many.
 fn over_time(series: &SeriesRecord) -> Vec<Point> {
-    let together = series.samples.len().div_ceil(MOST_POINTS).max(1);
+    let chunk_len = series.samples.len().div_ceil(MOST_POINTS).max(1);
     let mut elapsed = 0.0;
-    let chunks = series.samples.chunks(together);
+    let chunks = series.samples.chunks(chunk_len);
     let point = |samples: &[assay_model::event::Sample]| {
         let seconds: f64 = samples.iter().map(|it| it.weight).sum();
         let weighted: f64 = samples.iter().map(|it| it.weight * it.value).sum();
@@ -95,7 +95,7 @@ fn over_time(series: &SeriesRecord) -> Vec<Point> {
     chunks.map(point).filter(|it| it.x.is_finite() && it.y.is_finite()).collect()
 }
 
-/// Which share of the round trips took how long at most.
+/// Plots the cumulative distribution of the round trips.
 pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
     let mut series: Vec<Series> = times
         .iter()
@@ -112,7 +112,7 @@ pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
     series.truncate(MOST_CURVES);
     let described = series.iter().filter_map(|it| {
         let at = |share: f64| it.points.iter().rfind(|point| point.y <= share);
-        // Of fewer than a hundred the largest share that is known.
+        // With fewer than a hundred samples, the largest known quantile replaces p99.
         let (half, most) = (at(0.5)?, at(0.99)?);
         let time = |point: &Point| units::quantity(point.x, Unit::Second, 3);
         Some(say!(
@@ -133,7 +133,7 @@ pub(super) fn distribution(run: &Run, times: &[&Estimate]) -> Option<Plot> {
         .then(|| Plot { rivals: true, ..Plot::new(title, description, axes, series) })
 }
 
-/// The values below which these shares are, as far as there are enough of them to tell.
+/// Returns the quantiles for which there are enough samples.
 fn shares(series: &SeriesRecord) -> Vec<Point> {
     let kept = series.distributions.iter().filter(|it| !it.warmup).map(|it| &it.seen);
     let merged = Merged::of(kept).filter(|it| !it.histogram.is_empty());

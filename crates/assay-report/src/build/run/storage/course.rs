@@ -1,4 +1,4 @@
-//! Tests that were measured more than once: the rounds until steady state, the rates of a search.
+//! Steps of a test: the rounds until steady state, the rates of a search.
 
 use assay_model::attribute::{Attribute, Value};
 use assay_model::quantity::Unit;
@@ -14,7 +14,7 @@ use crate::document::{
 use crate::locale::{grouped, semicolon, word};
 use crate::{precision, units, words};
 
-/// What led to an estimate, or would have.
+/// Returns the steps that led to a result, or failed to.
 pub(super) fn steps_of<'a>(context: &Context<'a>, estimate: &Estimate) -> Vec<&'a Estimate> {
     let steps = context.summary.steps.iter().filter(|step| {
         step.case == estimate.case && step.tool == estimate.tool && step.host == estimate.host
@@ -22,13 +22,13 @@ pub(super) fn steps_of<'a>(context: &Context<'a>, estimate: &Estimate) -> Vec<&'
     steps.collect()
 }
 
-/// Searches that have met their goal at no rate: there are tries, and no result.
+/// Returns searches that met their goal at no rate: they have steps but no result.
 pub(super) fn without_result<'a>(context: &Context<'a>) -> Vec<Test<'a>> {
     let mut found: Vec<Test<'a>> = Vec::new();
     for step in &context.summary.steps {
-        let is_its = |it: &Estimate| it.case == step.case && it.host == step.host;
-        let is_known = found.iter().flat_map(|it| &it.steps).any(|it| is_its(it));
-        if !is_known && !context.summary.results.iter().any(is_its) {
+        let is_same = |it: &Estimate| it.case == step.case && it.host == step.host;
+        let is_known = found.iter().flat_map(|it| &it.steps).any(|it| is_same(it));
+        if !is_known && !context.summary.results.iter().any(is_same) {
             found.push(Test { steps: steps_of(context, step), ..Test::default() });
         }
     }
@@ -42,13 +42,13 @@ pub(super) fn add(document: &mut Document, tests: &[Test<'_>]) {
     }
 }
 
-/// What every attribute of the case says once, and not for each point of its curve.
+/// Steps are printed once per case, not for each point of its curve.
 impl<'a> Test<'a> {
     fn is_whole(&self) -> bool {
         self.number(Attribute::PercentOfMax).is_none()
     }
 
-    /// The steps that have this metric, by their number.
+    /// Returns the steps with this metric, by step number.
     fn steps_of(&self, metric: &str) -> Vec<&'a Estimate> {
         let mut found: Vec<&Estimate> =
             self.steps.iter().copied().filter(|step| step.metric == metric).collect();
@@ -89,7 +89,7 @@ fn rounds(document: &mut Document, test: &Test<'_>) {
     document.blocks.push(Block::Table(table));
 }
 
-/// The rate over the rounds.
+/// Plots the rate over the rounds.
 fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
     let steps = test.steps_of("rate");
     let point = |step: &&Estimate| {
@@ -106,7 +106,7 @@ fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
     ];
     (points.len() > 2).then(|| {
         let series = vec![Series { name: word("column-rate").to_owned(), points }];
-        // The table below has every value.
+        // The table below contains every value.
         let (rivals, limit) = (true, rows::limit_line(&steps));
         Plot { rivals, limit, ..Plot::new(title, description, axes, series) }
     })
@@ -114,16 +114,16 @@ fn picture(test: &Test<'_>, title: &str) -> Option<Plot> {
 
 fn search(document: &mut Document, test: &Test<'_>) {
     let Some(goal) = test.text(Attribute::Goal) else { return };
-    let of = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
-    // Where it was met at none, the failure says so.
+    let rate = |name| units::quantity(test.number(name).unwrap_or(0.0), Unit::IoPerSecond, 4);
+    // If no rate met the goal, a failure reports it.
     let is_met = test.all().next().is_some();
     let outcome = say!(
         "goal-met",
         test = test.name(),
         goal = units::joined(&goal),
-        rate = of(Attribute::GoalRate),
-        missed = of(Attribute::GoalMissedAt),
-        closed = of(Attribute::MaximumRate),
+        rate = rate(Attribute::GoalRate),
+        missed = rate(Attribute::GoalMissedAt),
+        closed = rate(Attribute::MaximumRate),
     );
     document.paragraph(Tone::Plain, if is_met { outcome } else { String::new() });
     let columns = [
@@ -139,12 +139,12 @@ fn search(document: &mut Document, test: &Test<'_>) {
     let (late, due) = (test.steps_of("late"), test.steps_of("latency_from_intended"));
     let times = Times::of(due.iter().copied());
     for step in test.steps_of("rate") {
-        // The closed loop that a search begins with is asked for no rate.
-        let Some(asked) = text(step, Attribute::RequestedRate) else { continue };
+        // The closed loop that starts a search has no requested rate.
+        let Some(requested) = text(step, Attribute::RequestedRate) else { continue };
         let same = |it: &&&Estimate| number_of(it) == number_of(step);
         let late = late.iter().find(same).map(|it| units::percent(100.0 * it.median));
         let shown = text(step, Attribute::Shown).unwrap_or_default();
-        let mut row = vec![asked.into(), precision::value(step).into()];
+        let mut row = vec![requested.into(), precision::value(step).into()];
         row.extend(times.cells(due.iter().find(same).copied()));
         row.extend([late.unwrap_or_default().into(), words::shown(&shown).into()]);
         table.rows.push(row);
@@ -154,8 +154,8 @@ fn search(document: &mut Document, test: &Test<'_>) {
     document.blocks.push(Block::Table(table));
 }
 
-/// What was later than the goal at each rate that was tried, and how much may be; `None` where fewer than two rates
-/// were.
+/// Plots the share of late I/O at each rate of the search, with the share that the goal allows;
+/// `None` for fewer than two rates.
 fn tried(test: &Test<'_>, title: &str, goal: &str) -> Option<Plot> {
     let goal_at = LatencyGoal::parse(goal).ok().map(|it| 1.0 - it.percent / 100.0);
     let mut steps: Vec<(&str, Point)> = Vec::new();

@@ -1,4 +1,4 @@
-//! One response curve: latency over the rate reached, its knee, and its limits.
+//! Response curve: latency over the rate reached, its knee, and its limits.
 
 use assay_model::attribute::Attribute;
 use assay_model::limit::Basis;
@@ -16,15 +16,15 @@ use crate::locale::{detailed, details, fact, grouped, semicolon, word};
 use crate::precision::{self, Prefixes};
 use crate::{units, words};
 
-/// Names of percentiles; none = the median.
+/// Percentiles of the curves; `None` is the median.
 const CURVES: [Option<&str>; 3] = [None, Some("p99"), Some("p99.9")];
 
-/// What the rate of a closed loop is called: Vdbench's `max`, in the reader's language.
+/// Returns the label of the closed-loop rate: Vdbench's `max`, translated.
 pub(super) fn maximum() -> &'static str {
     word("rate-max")
 }
 
-/// The points of each curve, in order of appearance.
+/// Groups the points by curve, in order of appearance.
 pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
     let name = |test: &Test<'_>| {
         (
@@ -39,7 +39,7 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
             None => groups.push(vec![test]),
         }
     }
-    // Points that were added where the curve bends come last; the closed loop stays first.
+    // Points near the knee were measured last; the sort is stable and keeps the closed loop first.
     let share = |test: &&Test<'_>| test.number(Attribute::PercentOfMax).unwrap_or(0.0);
     for group in &mut groups {
         group.sort_by(|a, b| share(a).total_cmp(&share(b)));
@@ -47,8 +47,8 @@ pub(super) fn groups<'t, 'a>(tests: &[&'t Test<'a>]) -> Vec<Vec<&'t Test<'a>>> {
     groups
 }
 
-/// Groups of hosts in one picture for each test, where there are several: near and far hosts as two curves over their
-/// total rates.
+/// Plots the curves of several groups of hosts together, one plot for each test: near and far hosts
+/// as two curves over their total rates.
 pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
     let mut tests: Vec<(Option<String>, Vec<Series>, Vec<String>)> = Vec::new();
     for points in curves {
@@ -59,13 +59,13 @@ pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
         }
         let test = points[0].text(Attribute::Test);
         let series = Series { name: first.host.clone(), points: line };
-        let said = fact(&first.host, &knee(points));
+        let text = fact(&first.host, &knee(points));
         match tests.iter_mut().find(|(known, ..)| *known == test) {
             Some((_, all, texts)) => {
                 all.push(series);
-                texts.push(said);
+                texts.push(text);
             }
-            None => tests.push((test, vec![series], vec![said])),
+            None => tests.push((test, vec![series], vec![text])),
         }
     }
     let several = tests.into_iter().filter(|(_, series, _)| series.len() > 1);
@@ -76,7 +76,7 @@ pub(super) fn of_host_groups(curves: &[Vec<&Test<'_>>]) -> Vec<Plot> {
     several.map(plot).collect()
 }
 
-/// Latency over rate.
+/// Returns the axes: latency over rate.
 fn axes() -> [Axis; 2] {
     [
         Axis::new(word("axis-rate-reached"), Unit::IoPerSecond, Scale::Linear),
@@ -84,16 +84,16 @@ fn axes() -> [Axis; 2] {
     ]
 }
 
-/// Whether a curve has a picture of its own. Where hosts measured together the curve of all has one, and groups share
-/// another: 24 hosts, six tests each, would be 144 pictures.
+/// Whether a curve has its own plot. If hosts measured together, only their total has one, and
+/// groups share another: 24 hosts with six tests each would need 144 plots.
 pub(super) fn has_picture(points: &[&Test<'_>], curves: &[Vec<&Test<'_>>]) -> bool {
-    let who =
+    let host =
         |points: &[&Test<'_>]| points.first().and_then(|it| it.any()).map(|it| it.host.clone());
     let same = |other: &&Vec<&Test<'_>>| {
         other[0].text(Attribute::Test) == points[0].text(Attribute::Test)
     };
     let is_of_all = |host: Option<String>| host.as_deref() == Some(ALL_HOSTS);
-    is_of_all(who(points)) || !curves.iter().filter(same).any(|it| is_of_all(who(it)))
+    is_of_all(host(points)) || !curves.iter().filter(same).any(|it| is_of_all(host(it)))
 }
 
 pub(super) fn add(
@@ -130,16 +130,16 @@ fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
     let mut table = Table::new(say!("response-curve", name = name), &columns);
     let amounts = points.iter().flat_map(|point| [point.rate, point.bandwidth]);
     let prefixes = Prefixes::of_medians(amounts.flatten());
-    let waited = |point: &Test<'a>| point.from_due.or(point.latency);
-    let times = Times::of(points.iter().filter_map(|point| waited(point)));
+    let latency = |point: &Test<'a>| point.from_due.or(point.latency);
+    let times = Times::of(points.iter().filter_map(|point| latency(point)));
     for point in points {
         let mut row: Vec<Cell> = vec![asked(point).into()];
         row.push(point.rate.map(|it| spread(it, prefixes.value(it))).unwrap_or_default());
         row.push(point.bandwidth.map(|it| prefixes.value(it)).unwrap_or_default().into());
         row.push(rows::percent(point.share_of_limit()));
-        let waited = waited(point);
-        let [median, p99, p999] = times.cells(waited);
-        row.push(waited.map(|it| spread(it, median.text)).unwrap_or_default());
+        let latency = latency(point);
+        let [median, p99, p999] = times.cells(latency);
+        row.push(latency.map(|it| spread(it, median.text)).unwrap_or_default());
         row.extend([p99, p999]);
         let service = point.latency.filter(|_| point.from_due.is_some());
         row.push(
@@ -151,7 +151,7 @@ fn table<'a>(context: &Context<'_>, name: &str, points: &[&Test<'a>]) -> Table {
     table.without_empty_columns()
 }
 
-/// `max`, `50 %`, `80 %, knee`.
+/// Formats the requested rate: `max`, `50 %`, `80 %, knee`.
 fn asked(point: &Test<'_>) -> String {
     let Some(percent) = point.number(Attribute::PercentOfMax) else {
         return maximum().to_owned();
@@ -160,7 +160,7 @@ fn asked(point: &Test<'_>) -> String {
     if is_knee(point) { detailed(&percent, word("knee")) } else { percent }
 }
 
-/// `5.85 kIO/s ±14 %`: without its interval where there is little room.
+/// Appends the interval, `5.85 kIO/s ±14 %`; the short form omits it.
 fn spread(estimate: &Estimate, value: String) -> Cell {
     match precision::relative(estimate) {
         Some(interval) => Cell::with_short(format!("{value} {interval}"), Some(value)),
@@ -177,7 +177,7 @@ fn is_knee(point: &Test<'_>) -> bool {
             .is_some_and(|(knee, rate)| same(knee, rate))
 }
 
-/// The knee in words, or why there is none.
+/// Describes the knee, or the reason why there is none.
 fn knee(points: &[&Test<'_>]) -> String {
     if points.iter().all(|it| it.from_due.is_none()) {
         return word("knee-unreported").to_owned();
@@ -223,7 +223,7 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
         let median = &series.first()?.points;
         (*median.first()?, *median.last()?)
     };
-    // Another law of arrivals: its own point, not on the curve.
+    // The closed loop has other arrivals and is therefore a separate point.
     series.extend(closed(points));
     let rate = |point: Point| units::quantity(point.x, Unit::IoPerSecond, 3);
     let time = |point: Point| units::quantity(point.y, Unit::Second, 3);
@@ -240,7 +240,7 @@ fn plot(name: &str, points: &[&Test<'_>]) -> Option<Plot> {
     Some(Plot { bands, marks, ..Plot::new(title, description, axes(), series) })
 }
 
-/// The open-loop points, ascending.
+/// Returns the open-loop points in ascending order of rate.
 fn line(points: &[&Test<'_>], percentile: Option<&str>) -> Vec<Point> {
     let point = |test: &&Test<'_>| {
         let estimate = test.from_due?;
@@ -277,7 +277,7 @@ fn bands(points: &[&Test<'_>]) -> Vec<Band> {
     ]
 }
 
-/// The knee, and the rates at which the volume or its data sheet ends.
+/// Returns marks at the knee, and at the limits of the volume or its data sheet.
 fn marks(points: &[&Test<'_>]) -> Vec<Line> {
     let knee = points.first().and_then(|it| it.number(Attribute::KneeRate));
     let knee = knee.map(|value| Line { label: word("knee").to_owned(), value });

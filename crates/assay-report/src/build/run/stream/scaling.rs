@@ -1,4 +1,4 @@
-//! The curve of bandwidth over the number of cores.
+//! Plot of bandwidth over the number of cores.
 
 use assay_model::attribute::Attribute;
 use assay_model::quantity::Unit;
@@ -10,10 +10,10 @@ use crate::document::{Axis, Plot, Point, Scale, Series};
 use crate::locale::{comma, word};
 use crate::{precision, units};
 
-/// The metrics that are drawn; the others lie close to them and would only hide them.
+/// Metrics of the plot; the others are close to them and would hide them.
 const DRAWN: [&str; 3] = ["triad", "read", "write"];
 
-/// `None` when there are fewer than two numbers of cores.
+/// Builds the plot; `None` for fewer than two numbers of cores.
 pub(super) fn plot(estimates: &[&Estimate]) -> Option<Plot> {
     let drawn: Vec<&&Estimate> =
         estimates.iter().filter(|e| DRAWN.contains(&e.metric.as_str())).collect();
@@ -49,9 +49,9 @@ fn names(series: &[Series]) -> String {
 }
 
 fn name(estimate: &Estimate, all: &[&Estimate]) -> String {
-    let alone = all.iter().all(|other| other.tool.name == estimate.tool.name);
+    let is_only_tool = all.iter().all(|other| other.tool.name == estimate.tool.name);
     let metric = metric_name(estimate);
-    if alone {
+    if is_only_tool {
         metric
     } else {
         say!("what-by", what = metric, by = estimate.tool.name.as_str())
