@@ -15,6 +15,7 @@ use crate::bench::page::Page;
 use crate::{command, packages};
 
 mod attacks;
+mod foreign;
 mod full_disk;
 mod in_guest;
 mod kills;
@@ -83,7 +84,11 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "storage",
         title: "Storage that changes under a run",
-        make: |_, program, _| tricks::all(program),
+        make: |_, program, _| {
+            let mut all = tricks::all(program)?;
+            all.extend(foreign::all(program)?);
+            Ok(all)
+        },
     },
     Kind {
         name: "measuring",

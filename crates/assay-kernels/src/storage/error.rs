@@ -46,6 +46,17 @@ pub enum StorageError {
         /// The link.
         path: PathBuf,
     },
+    /// A file that would be written has several names.
+    #[error(
+        "cannot write {}: it has {links} hard links, and the file under its other names would be overwritten",
+        path.display()
+    )]
+    HardLinks {
+        /// The file.
+        path: PathBuf,
+        /// How many names it has.
+        links: u64,
+    },
     /// Nothing says how large the target is.
     #[error("{} is empty and no size is given", path.display())]
     NoSize {
