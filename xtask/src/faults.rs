@@ -70,7 +70,7 @@ struct Kind {
     make: fn(&Path, &Path, bool) -> Result<Vec<Tried>>,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind {
         name: "kills",
         title: "Kills at random moments",
@@ -103,7 +103,12 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "servers",
         title: "Attacks on servers",
-        make: |root, _, is_brief| attacks::all(root, is_brief),
+        make: |root, _, is_brief| attacks::of_peers(root, is_brief),
+    },
+    Kind {
+        name: "hosts",
+        title: "Programs planted on other hosts",
+        make: |root, _, is_brief| attacks::on_hosts(root, is_brief),
     },
 ];
 
