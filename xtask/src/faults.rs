@@ -15,6 +15,7 @@ use crate::bench::page::Page;
 use crate::{command, packages};
 
 mod attacks;
+mod foreign;
 mod full_disk;
 mod in_guest;
 mod kills;
@@ -69,7 +70,7 @@ struct Kind {
     make: fn(&Path, &Path, bool) -> Result<Vec<Tried>>,
 }
 
-const KINDS: [Kind; 6] = [
+const KINDS: [Kind; 7] = [
     Kind {
         name: "kills",
         title: "Kills at random moments",
@@ -83,7 +84,11 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "storage",
         title: "Storage that changes under a run",
-        make: |_, program, _| tricks::all(program),
+        make: |_, program, _| {
+            let mut all = tricks::all(program)?;
+            all.extend(foreign::all(program)?);
+            Ok(all)
+        },
     },
     Kind {
         name: "measuring",
@@ -98,7 +103,12 @@ const KINDS: [Kind; 6] = [
     Kind {
         name: "servers",
         title: "Attacks on servers",
-        make: |root, _, is_brief| attacks::all(root, is_brief),
+        make: |root, _, is_brief| attacks::of_peers(root, is_brief),
+    },
+    Kind {
+        name: "hosts",
+        title: "Programs planted on other hosts",
+        make: |root, _, is_brief| attacks::on_hosts(root, is_brief),
     },
 ];
 

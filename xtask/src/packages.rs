@@ -42,6 +42,8 @@ const MUNGE: Package = package("munge", "by which Slurm's daemons trust each oth
 const SSH: Package = package("openssh-client", "the way to other hosts");
 const SSH_SERVER: Package = package("openssh-server", "what stands at their end of it");
 const SUDO: Package = package("sudo", "the rights of another user, as a way to hosts");
+const BUSYBOX: Package =
+    package("busybox", "a shell and commands of small systems, for scripts");
 const PODMAN: Package = package("podman", "containers that are hosts");
 const PMIX: Package = package(
     "libpmix-dev",
@@ -115,6 +117,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     SSH,
     SSH_SERVER,
     SUDO,
+    BUSYBOX,
     PODMAN,
     PMIX,
     VENV,

@@ -33,3 +33,5 @@ mod cpus;
 mod meminfo;
 mod process_table;
 pub mod resource_limits;
+#[cfg(test)]
+mod shells;

@@ -153,6 +153,11 @@ mod tests {
     use super::*;
 
     #[test]
+    fn shells_read_what_an_allocation_runs() {
+        assert_eq!(crate::shells::read(HOLD), Ok(()));
+    }
+
+    #[test]
     fn wishes_are_options_of_salloc() {
         let read = |wish| options(wish).map_err(|error| error.to_string());
         let expected = ["--partition=hpc", "--nodelist=n[1-2,4]", "--exclusive"];

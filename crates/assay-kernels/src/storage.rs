@@ -14,6 +14,7 @@ use assay_model::workload::storage::{
 
 pub use self::error::StorageError;
 pub use self::foresight::Foresight;
+pub use self::hard_links::several as several_hard_links;
 pub use self::held::Held;
 pub use self::layout::{lay_out, make_unwritten};
 
@@ -37,6 +38,7 @@ mod error;
 pub mod files;
 mod foresight;
 mod generations;
+mod hard_links;
 mod held;
 mod lane;
 mod layout;

@@ -19,6 +19,7 @@ mod layout;
 mod line;
 mod listed;
 mod listing;
+pub mod mount;
 mod problem;
 mod raw;
 mod reader;

@@ -42,7 +42,7 @@ enum Target {
     File,
     /// Null engine, with as many targets as 24 hosts with 6 volumes each.
     ManyOfNothing,
-    /// As many files.
+    /// Files, the same number.
     ManyFiles,
 }
 

@@ -1,4 +1,5 @@
-//! Peers of the servers that send too much, too little or nothing: the tests of the program that play them.
+//! Peers of the servers that send too much, too little or nothing, and programs that others plant on hosts: the tests of
+//! the program that play them.
 
 use std::path::Path;
 
@@ -8,7 +9,9 @@ use super::{End, Tried};
 use crate::command;
 
 /// What a peer does, what has to come of it, and the test that plays it.
-const ATTACKS: [(&str, &str, &str); 17] = [
+type Attack = (&'static str, &'static str, &'static str);
+
+const OF_PEERS: [Attack; 17] = [
     (
         "control data without end after an early end of the test (iperf3)",
         "it is closed; the next client is served",
@@ -96,8 +99,36 @@ const ATTACKS: [(&str, &str, &str); 17] = [
     ),
 ];
 
-/// All of them, by one run of the tests, which CI makes anyway: none for `--brief`.
-pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
+const ON_HOSTS: [Attack; 3] = [
+    (
+        "a file of the right size in the place of the program, below a folder like /tmp, of another hash, or in a folder that others may write",
+        "it is not run; a copy is sent",
+        "hosts::planted::a_planted_program_is_not_run",
+    ),
+    (
+        "such a file, or its folder, belongs to another user",
+        "it is not run; a copy is sent",
+        "hosts::planted::a_planted_program_of_another_user_is_not_run",
+    ),
+    (
+        "another build in the place of the program, and a host that gives a wrong hash",
+        "it is ended; a copy is sent at the second try",
+        "hosts::planted::a_host_whose_program_is_another_build_gets_a_copy_at_the_second_try",
+    ),
+];
+
+/// Attacks on servers.
+pub(super) fn of_peers(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
+    played(root, &OF_PEERS, is_brief)
+}
+
+/// Programs planted on other hosts.
+pub(super) fn on_hosts(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
+    played(root, &ON_HOSTS, is_brief)
+}
+
+/// Plays attacks by one run of the tests, which CI makes anyway: none for `--brief`.
+fn played(root: &Path, attacks: &[Attack], is_brief: bool) -> Result<Vec<Tried>> {
     if is_brief {
         return Ok(Vec::new());
     }
@@ -112,11 +143,14 @@ pub(super) fn all(root: &Path, is_brief: bool) -> Result<Vec<Tried>> {
         "--exact",
         "--show-output",
     ]);
-    let output = command::capture(cargo.args(ATTACKS.map(|(_, _, test)| test)))?;
+    let output = command::capture(cargo.args(attacks.iter().map(|(_, _, test)| test)))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let tried =
-        |(fault, expected, test)| Tried { fault, expected, end: became_of(&said, test) };
-    Ok(ATTACKS.map(tried).into())
+    let tried = |&(fault, expected, test): &Attack| Tried {
+        fault,
+        expected,
+        end: became_of(&said, test),
+    };
+    Ok(attacks.iter().map(tried).collect())
 }
 
 /// What the tests said of one of them.

@@ -14,31 +14,72 @@ use super::{Program, nonce};
 /// What a login may print before the script speaks; shells read profiles that greet.
 const MAXIMUM_GREETING: u64 = 64 << 10;
 
-/// The group of commands; `NONCE`, `PROGRAM`, `BYTES`, `SECONDS` are filled in.
-const SCRIPT: &str = r#"{
-LC_ALL=C; export LC_ALL; umask 077
+/// What every script begins with. `ours` says whether only this user and root can change a file (`-`) or folder (`d`): one of
+/// them owns it, and neither a group nor others may write it. An access control list shows in the letters of the group.
+const BEGINNING: &str = r#"LC_ALL=C; export LC_ALL; umask 077; unset CDPATH
 [ -n "$HOME" ] || { HOME=$(eval "echo ~$(id -un)"); export HOME; }
-say() { printf '\nassay NONCE %s\n' "$*"; }
+say() { printf '\nassay %s %s\n' "$nonce" "$*"; }
+ours() {
+  set -f; set -- "$1" $(ls -ldn "$2" 2>/dev/null); set +f
+  case $2 in
+    "$1"????w*|"$1"???????w*) return 1 ;;
+    "$1"*) [ "$4" = 0 ] || [ "$4" = "$user" ] ;;
+    *) return 1 ;;
+  esac
+}
+user=$(id -u)
 say machine "$(uname -s) $(uname -m)"
-for p in PROGRAM "$(command -v assay)"; do
-  if [ -f "$p" ] && [ -x "$p" ] && [ "$(wc -c <"$p")" -eq BYTES ]; then say agent; exec "$p" agent --patience SECONDS; fi
+"#;
+
+/// Runs a program that is there: every folder above it, its owner, its size and its hash are checked first, and where no
+/// command computes the hash it is not run. 65534 owns whatever belongs to nobody known (`user_namespaces(7)`).
+const SEARCH: &str = r#"hash_of() { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } <"$1" 2>/dev/null
+is_it() {
+  [ "$user" != 65534 ] || return 1
+  case $1 in /*) ;; *) return 1 ;; esac
+  p=$(readlink -f "$1" 2>/dev/null) && ours - "$p" && [ -x "$p" ] || return 1
+  d=$p
+  while [ -n "$d" ]; do d=${d%/*}; ours d "${d:-/}" || return 1; done
+  [ "$(wc -c <"$p")" -eq "$bytes" ] && found=$(hash_of "$p") && [ "${found%% *}" = "$hash" ]
+}
+for p in "$program" "$(command -v assay)"; do
+  if is_it "$p"; then say agent; exec "$p" agent --patience "$patience"; fi
 done
-tried=; f=
+"#;
+
+/// Takes the program from the pipe. The script works within the private folder: whoever can rename that, where others may
+/// write the folder above it, changes nothing of what is run.
+const COPY: &str = r#"tried=; f=; before=$(pwd)
 for d in "${TMPDIR:-/tmp}" /dev/shm /var/tmp "$HOME"; do
   f=$(mktemp -d -p "$d" 2>/dev/null) || { f=; continue; }
-  if printf '#!/bin/sh\nexit 0\n' >"$f/assay" && chmod 700 "$f/assay" && "$f/assay" 2>/dev/null; then break; fi
-  tried="$tried $d"; rm -rf "$f"; f=
+  if cd -P "$f" 2>/dev/null && ours d . && f=$(pwd -P); then
+    if printf '#!/bin/sh\nexit 0\n' >assay && chmod 700 assay && ./assay 2>/dev/null; then break; fi
+    rm -f assay
+  fi
+  tried="$tried $d"; rmdir "$f" 2>/dev/null; f=
 done
 if [ -z "$f" ]; then say nowhere "$tried"; exit 1; fi
-trap 'rm -rf "$f"' EXIT HUP TERM
+trap 'rm -f assay; rmdir "$f" 2>/dev/null' EXIT HUP TERM
 say send
-if head -c BYTES >"$f/assay" && [ "$(wc -c <"$f/assay")" -eq BYTES ]; then :
+if head -c "$bytes" >assay && [ "$(wc -c <assay)" -eq "$bytes" ]; then :
 else say unwritten "$f"; exit 1; fi
-if r=$("$f/assay" --version 2>&1 </dev/null); then say agent; else say unable "$r"; exit 1; fi
-"$f/assay" agent --patience SECONDS --remove "$f"
+if r=$(./assay --version 2>&1 </dev/null); then say agent; else say unable "$r"; exit 1; fi
+./assay agent --patience "$patience" --remove "$f" --from "$before"
 exit
-}
 "#;
+
+/// The group of commands for a shell; only the copy is run if `is_copied`.
+fn script(nonce: &str, program: &Program, is_copied: bool, patience: Duration) -> String {
+    let place = program.path.to_string_lossy();
+    // A path that no shell can be given is none that it could find.
+    let place = shlex::try_quote(&place).unwrap_or_default();
+    let (bytes, hash, seconds) = (program.bytes, &program.hash, patience.as_secs());
+    let search = if is_copied { "" } else { SEARCH };
+    format!(
+        "{{\nnonce={nonce}; bytes={bytes}; hash={hash}; patience={seconds}; program={place}\n\
+         {BEGINNING}{search}{COPY}}}\n"
+    )
+}
 
 /// Has the shell at the far end of the pipe start an agent, which ends when it hears nothing for longer than `patience`;
 /// `is_copied` when one that is there is not to be used.
@@ -52,14 +93,7 @@ pub(super) fn start(
     patience: Duration,
 ) -> Result<(), HostFailure> {
     let nonce = nonce();
-    let path = if is_copied { "/nowhere".into() } else { program.path.to_string_lossy() };
-    let path = shlex::try_quote(&path).unwrap_or("/nowhere".into());
-    let mut script = SCRIPT.replace("NONCE", &nonce).replace("PROGRAM", &path);
-    script = script.replace("BYTES", &program.bytes.to_string());
-    script = script.replace("SECONDS", &patience.as_secs().to_string());
-    if is_copied {
-        script = script.replace(r#" "$(command -v assay)"#, "");
-    }
+    let script = script(&nonce, program, is_copied, patience);
     let mark = format!("assay {nonce} ");
     if let Err(failure) = send(input, script.as_bytes()) {
         // Who takes no words may have said why.
@@ -120,3 +154,6 @@ fn quoted(line: &str) -> String {
     const LONGEST: usize = 100;
     line.trim().chars().take(LONGEST).collect()
 }
+
+#[cfg(test)]
+mod tests;

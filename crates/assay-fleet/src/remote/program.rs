@@ -1,9 +1,12 @@
 //! The program that is carried to hosts which do not have it: this one, and those of other machines that the user names.
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+
+use sha2::{Digest as _, Sha256};
 
 /// What is read or sent of a program at a time.
 const CHUNK: usize = 64 << 10;
@@ -57,7 +60,7 @@ impl Program {
         Self::read(Path::new("/proc/self/exe"), std::env::current_exe()?, machine)
     }
 
-    fn read(file: &Path, path: PathBuf, machine: String) -> io::Result<Self> {
+    pub(super) fn read(file: &Path, path: PathBuf, machine: String) -> io::Result<Self> {
         let file = File::open(file)?;
         let (hash, bytes) = hash(&file)?;
         Ok(Self { path, file, bytes, hash, machine, others: Vec::new() })
@@ -101,16 +104,26 @@ impl Program {
     }
 }
 
-/// The hash by which two builds are told apart, and the length of the file.
+/// The SHA-256 of a file, by which two builds are told apart and which shells can compute too, and its length.
 pub(super) fn hash(mut file: &File) -> io::Result<(String, u64)> {
-    let mut hasher = blake3::Hasher::new();
+    let (mut hasher, mut bytes) = (Sha256::new(), 0);
     let mut chunk = vec![0; CHUNK];
     loop {
         match file.read(&mut chunk)? {
-            0 => return Ok((hasher.finalize().to_hex().to_string(), hasher.count())),
-            read => hasher.update(&chunk[..read]),
-        };
+            0 => return Ok((in_hex(&hasher.finalize()), bytes)),
+            read => {
+                hasher.update(&chunk[..read]);
+                bytes += read as u64;
+            }
+        }
     }
+}
+
+fn in_hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        write!(text, "{byte:02x}").expect("a string takes everything");
+        text
+    })
 }
 
 /// What a program runs on, from its first bytes.

@@ -39,7 +39,7 @@ impl Anchor {
         Ok(Self { path: path.to_path_buf(), folder, is_strict })
     }
 
-    /// Opens a file below the folder, with flags of `open(2)`.
+    /// Opens a file below the folder, with flags of `open(2)`; never writes to a mount inside it.
     pub(super) fn open_below(&self, path: &Path, flags: libc::c_int) -> io::Result<File> {
         let flags = flags | libc::O_NOFOLLOW | libc::O_CLOEXEC;
         match (&self.folder, path.strip_prefix(&self.path)) {
@@ -84,8 +84,10 @@ fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<
     }
     const NO_SYMLINKS: u64 = 0x04;
     const BENEATH: u64 = 0x08;
+    const NO_XDEV: u64 = 0x01;
     let mode = if flags & libc::O_CREAT == 0 { 0 } else { 0o644 };
-    let how = How { flags: flags as u64, mode, resolve: NO_SYMLINKS | BENEATH };
+    let stays = if flags & libc::O_ACCMODE == libc::O_RDONLY { 0 } else { NO_XDEV };
+    let how = How { flags: flags as u64, mode, resolve: NO_SYMLINKS | BENEATH | stays };
     let name = terminated(below)?;
     // SAFETY: the path is terminated, `how` is a whole `struct open_how` of the given size, and
     // both outlive the call.
@@ -98,7 +100,13 @@ fn openat2(folder: libc::c_int, below: &Path, flags: libc::c_int) -> io::Result<
             size_of::<How>(),
         )
     };
-    owned(opened)
+    owned(opened).map_err(|error| match error.raw_os_error() {
+        Some(libc::EXDEV) => io::Error::new(
+            io::ErrorKind::CrossesDevices,
+            "it is on another mount than the tree, and is not written",
+        ),
+        _ => error,
+    })
 }
 
 fn openat(path: &Path, flags: libc::c_int) -> io::Result<File> {

@@ -46,6 +46,17 @@ pub enum StorageError {
         /// The link.
         path: PathBuf,
     },
+    /// A file to be written has several hard links.
+    #[error(
+        "cannot write {}: it has {links} hard links, and the file under its other names would be overwritten",
+        path.display()
+    )]
+    HardLinks {
+        /// The file.
+        path: PathBuf,
+        /// Number of its hard links.
+        links: u64,
+    },
     /// The size of the target is unknown.
     #[error("{} is empty and no size is given", path.display())]
     NoSize {

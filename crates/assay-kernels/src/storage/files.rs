@@ -14,6 +14,7 @@ use assay_model::workload::file_set::{
     FileLoad, FileOperation, FileOrder, FileStream, FileWorkload,
 };
 
+pub use self::changes::Changes;
 use self::tree::TreeState;
 use self::worker::{Worker, nanoseconds};
 use super::arrivals::Schedule;
@@ -21,6 +22,7 @@ use super::busy::Busy;
 use super::error::StorageError;
 use super::random::Draws;
 
+mod changes;
 mod open_file;
 mod tree;
 mod worker;
@@ -51,8 +53,9 @@ pub fn run(
     workload: &FileWorkload,
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, StorageError> {
+    let look = |(index, tree)| TreeState::look(tree, Changes::of(workload, index));
     let trees: Vec<TreeState<'_>> =
-        workload.trees.iter().map(TreeState::look).collect::<Result<_, _>>()?;
+        workload.trees.iter().enumerate().map(look).collect::<Result<_, _>>()?;
     let shared = Shared::new(workload, &trees)?;
     let mut workers = Vec::new();
     for (index, stream) in workload.streams.iter().enumerate() {

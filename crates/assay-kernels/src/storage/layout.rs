@@ -18,6 +18,7 @@ use assay_model::workload::storage::{
 
 use super::content;
 use super::error::StorageError;
+use super::hard_links;
 use super::{Control, Held, run};
 
 /// Size of one write: large enough for a device's full bandwidth, and a multiple of every device's
@@ -50,6 +51,7 @@ pub fn lay_out(
         .mode(0o644)
         .open(control.1.place(&target.path))
         .map_err(failed)?;
+    hard_links::refuse(&file, &target.path)?;
     reserve(&file, size_bytes, 0).map_err(|error| at(target, 0, &error.to_string()))?;
     let whole = size_bytes / PIECE_BYTES * PIECE_BYTES;
     on_progress(0, size_bytes);
@@ -77,6 +79,7 @@ pub fn make_unwritten(target: &StorageTarget, held: &Held) -> Result<(), Storage
     let file = options
         .open(held.place(&target.path))
         .map_err(|source| StorageError::Open { path: target.path.clone(), source })?;
+    hard_links::refuse(&file, &target.path)?;
     let made = match target.opening.new_file {
         NewFile::Written | NewFile::Allocated => reserve(&file, size_bytes, 0),
         NewFile::AllocatedPastEnd => reserve(&file, size_bytes, libc::FALLOC_FL_KEEP_SIZE),

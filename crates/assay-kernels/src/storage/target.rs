@@ -16,6 +16,7 @@ use crate::mapping::{Mapping, PageAdvice};
 use super::content::SECTOR_BYTES;
 use super::engine::Files;
 use super::error::StorageError;
+use super::hard_links;
 use super::places::Area;
 
 /// Access that a target is opened for.
@@ -198,14 +199,18 @@ fn open(target: &StorageTarget, place: &Path, access: Access) -> Result<File, St
         Err(error) if refused(&error) => options.open(place),
         other => other,
     };
-    opened.map_err(|source| {
+    let file = opened.map_err(|source| {
         let path = target.path.clone();
         if target.direct && source.raw_os_error() == Some(libc::EINVAL) {
             StorageError::Direct { path, source }
         } else {
             StorageError::Open { path, source }
         }
-    })
+    })?;
+    if access.write {
+        hard_links::refuse(&file, &target.path)?;
+    }
+    Ok(file)
 }
 
 /// Returns the granule of direct I/O for the target; `None` if it cannot be determined now.

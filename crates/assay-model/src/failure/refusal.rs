@@ -26,6 +26,8 @@ const PERMISSION: &str =
     "name a target that this user may open, or be a user who may, with `sudo`";
 /// Advice for a target that disappeared.
 pub const GONE: &str = "see that the target is there and stays there while it is measured";
+/// What to do about a file that has other names.
+pub const HARD_LINKS: &str = "replace it by a copy of its own (`cp FILE COPY && mv COPY FILE`), or remove it: assay makes a new one";
 const SHORT: &str = "the target is shorter than it was when the test began: see who changes it";
 
 /// Returns advice for an error message that contains an error number of the operating system.
@@ -34,6 +36,9 @@ pub fn advice(reason: &str) -> Option<&'static str> {
     if let Some((_, rest)) = reason.split_once("(os error ") {
         let number: u32 = rest.split(')').next()?.parse().ok()?;
         return BY_NUMBER.iter().find(|(it, _)| *it == number).map(|(_, advice)| *advice);
+    }
+    if reason.contains(" hard links, and ") {
+        return Some(HARD_LINKS);
     }
     reason.contains(": short: ").then_some(SHORT)
 }
@@ -110,6 +115,7 @@ mod tests {
                 Some("dmesg"),
             ),
             ("read of 8 bytes at byte 0 of f: short: 0 of 8 B", Some(SHORT)),
+            ("cannot write f: it has 2 hard links, and …", Some(HARD_LINKS)),
             ("no room: No space left on device (os error 28)", Some("holes")),
             ("something else (os error 999)", None),
             ("cannot say (os error x)", None),

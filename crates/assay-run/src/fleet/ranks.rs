@@ -174,7 +174,11 @@ impl RanksEnd {
 fn write(shell: &Path, own: IpAddr) -> io::Result<()> {
     use std::io::Write as _;
     let options = fs::OpenOptions::new().write(true).create_new(true).mode(0o700).to_owned();
-    options.open(shell)?.write_all(SCRIPT.replace("OWN", &own.to_string()).as_bytes())
+    options.open(shell)?.write_all(script(own).as_bytes())
+}
+
+fn script(own: IpAddr) -> String {
+    SCRIPT.replace("OWN", &own.to_string())
 }
 
 /// Path that starts this program: a copy sent to a host is deleted once it runs, but stays
@@ -256,7 +260,26 @@ fn start(words: &[String], over: &AtomicBool) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command as Shell, Stdio};
+
     use super::*;
+
+    #[test]
+    fn shells_read_the_script_in_place_of_ssh() {
+        use std::io::Write as _;
+        let installed = |it: &&[&str]| process::find_executable(it[0]).is_some();
+        let shells = [&["sh"][..], &["dash"], &["bash"], &["busybox", "sh"]];
+        for shell in shells.into_iter().filter(installed) {
+            for own in ["192.0.2.1", "2001:db8::1"] {
+                let mut command = Shell::new(shell[0]);
+                command.args(&shell[1..]).arg("-n").stdin(Stdio::piped());
+                let mut child = command.spawn().unwrap();
+                let script = script(own.parse().unwrap());
+                child.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+                assert!(child.wait().unwrap().success(), "{shell:?}: {script}");
+            }
+        }
+    }
 
     #[test]
     fn only_the_daemon_is_left_of_what_a_launcher_says_to_a_shell() {

@@ -26,6 +26,8 @@ use super::options::RunOptions;
 use super::safety;
 use crate::failure::Failure;
 
+mod others;
+
 /// The mark in a tree's folder, under the name that Vdbench gives to its own.
 const MARK: &str = "vdb_control.file";
 /// What is in it.
@@ -73,8 +75,10 @@ pub fn check(
         may_use(usage, options, &created)
             .and_then(|()| may_be_made())
             .and_then(|()| refuse_where_only_the_kernel_makes_files(usage, &mounts))
+            .and_then(|()| refuse_mounts(usage))
             .map_err(|failure| failure.of_target(anchor))?;
     }
+    others::refuse_hard_links(plan)?;
     enough_space(&uses, &created)
 }
 
@@ -106,6 +110,7 @@ pub fn join(plan: &FilePlan, options: &RunOptions, theirs: &[TreeMark]) -> Resul
     for (anchor, _) in uses(plan).iter().filter(|(_, usage)| usage.is_written) {
         let of = |marks: &[TreeMark]| marks.iter().find(|it| it.anchor == *anchor).cloned();
         let mark = of(&ours);
+        others::refuse_mounts(anchor)?;
         if mark.is_none() || mark != of(theirs) {
             let path = anchor.display();
             return Err(Failure::measurement(format!(
@@ -151,7 +156,9 @@ pub fn run_phase(
     control: &mut FileControl<'_>,
 ) -> Result<FileOutcome, Failure> {
     kernel::run(&phase.workload, control).map_err(|error| {
-        Failure::measurement(format!("phase {} failed", phase.name)).because(&error)
+        Failure::measurement(format!("phase {} failed", phase.name))
+            .because(&error)
+            .with_known_advice()
     })
 }
 
@@ -280,6 +287,10 @@ fn refuse_where_only_the_kernel_makes_files(
         }
         _ => Ok(()),
     }
+}
+
+fn refuse_mounts(usage: &Use<'_>) -> Result<(), Failure> {
+    if usage.is_written { others::refuse_mounts(&usage.tree.anchor) } else { Ok(()) }
 }
 
 /// Whether assay made the mark there, and nobody changed it since: a copy of a tree has one that it did not.

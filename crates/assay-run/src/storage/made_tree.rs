@@ -8,17 +8,54 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags};
+use assay_store::mount;
+use rustix::fs::{self, AtFlags, Dir, FileType, Mode, OFlags, RenameFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use super::opening;
 
-/// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`.
+/// Removes directories `vdb.1_1.dir` and files `vdb_f0001.file` below `folder`: everything, or nothing where
+/// something is mounted inside.
 pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    if let Some(path) = mounted(folder)? {
+        let why =
+            format!("{} is mounted inside, so nothing of the tree is removed", path.display());
+        return Err(io::Error::new(io::ErrorKind::ResourceBusy, why));
+    }
     let folder = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
     remove_in(&folder, folder.metadata()?.dev())
+}
+
+/// Returns the first directory or file of the tree in `folder` that is on another mount than `folder`.
+pub(super) fn mounted(folder: &Path) -> io::Result<Option<PathBuf>> {
+    let opened = opening::open(folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+    let mount = mount::id_of(&opened)?;
+    mounted_in(&opened, folder, mount)
+}
+
+fn mounted_in(folder: &File, path: &Path, mount: u64) -> io::Result<Option<PathBuf>> {
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Ok(text) = name.to_str() else { continue };
+        if !is_directory(text) && !is_file(text) {
+            continue;
+        }
+        let path = path.join(text);
+        if mount::id_at(folder, text)? != mount {
+            return Ok(Some(path));
+        }
+        let found = fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        if is_directory(text) && FileType::from_raw_mode(found.st_mode) == FileType::Directory {
+            let Some(inner) = enter(folder, name)? else { return Ok(Some(path)) };
+            if let Some(path) = mounted_in(&inner, &path, mount)? {
+                return Ok(Some(path));
+            }
+        }
+    }
+    Ok(None)
 }
 
 fn remove_in(folder: &File, device: u64) -> io::Result<()> {
@@ -41,14 +78,29 @@ fn remove_in(folder: &File, device: u64) -> io::Result<()> {
 }
 
 fn remove_directory(folder: &File, name: &CStr, device: u64) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let inner = File::from(fs::openat(folder, name, flags, Mode::empty())?);
+    let Some(inner) = enter(folder, name)? else { return Ok(()) };
     if inner.metadata()?.dev() == device {
         remove_in(&inner, device)?;
     }
     match fs::unlinkat(folder, name, AtFlags::REMOVEDIR) {
         Err(Errno::NOTEMPTY | Errno::BUSY) => Ok(()),
         other => Ok(other?),
+    }
+}
+
+/// Opens a directory of a folder; `None` where something is mounted on it.
+fn enter(folder: &File, name: &CStr) -> io::Result<Option<File>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_XDEV | ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    match fs::openat2(folder, name, flags, Mode::empty(), resolve) {
+        Err(Errno::XDEV) => Ok(None),
+        // Linux before 5.6, or a container that hides the call.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let inner = File::from(fs::openat(folder, name, flags, Mode::empty())?);
+            let is_same = mount::id_of(&inner)? == mount::id_of(folder)?;
+            Ok(is_same.then_some(inner))
+        }
+        other => Ok(Some(File::from(other?))),
     }
 }
 
@@ -76,8 +128,7 @@ fn rename_in(folder: &File, device: u64) -> io::Result<()> {
             && is_directory(text);
         let former = text.strip_prefix("vdb").filter(|rest| !rest.starts_with('.'));
         let Some(former) = former.filter(|_| is_ours) else { continue };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let inner = File::from(fs::openat(folder, name, flags, Mode::empty())?);
+        let Some(inner) = enter(folder, name)? else { continue };
         rename_in(&inner, device)?;
         let now = format!("vdb.{former}");
         fs::renameat_with(folder, name, folder, now, RenameFlags::NOREPLACE)?;

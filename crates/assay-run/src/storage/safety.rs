@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use assay_fleet::capacity;
 use assay_fleet::mounts::{self, Mount};
+use assay_kernels::storage::several_hard_links;
+use assay_model::failure::refusal;
 use assay_model::quantity::Bytes;
 use assay_model::workload::storage::{
     AccessPattern, EngineChoice, NewFile, StoragePlan, StorageTarget, StorageWorkload,
@@ -174,6 +176,7 @@ impl Judge<'_> {
         if self.usage.is_written {
             self.refuse_read_only()?;
             self.refuse_used(found)?;
+            self.refuse_hard_links(found)?;
         }
         let own = record.as_ref();
         // What is not laid out anyway need not be so when it is there.
@@ -192,6 +195,7 @@ impl Judge<'_> {
             ));
         }
         if is_short || !is_done {
+            self.refuse_hard_links(found)?;
             self.lay_out(record, found.len()).map(Some)
         } else {
             Ok(None)
@@ -226,6 +230,11 @@ impl Judge<'_> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Even where the file is named: its other names are not.
+    fn refuse_hard_links(&self, found: &Metadata) -> Result<(), Failure> {
+        several_hard_links(found).map_or(Ok(()), |links| Err(never_through(self.path, links)))
     }
 
     fn is_named(&self) -> bool {
@@ -315,6 +324,15 @@ impl Judge<'_> {
             false => failure,
         }
     }
+}
+
+/// Refuses a file that others have under other names.
+pub(super) fn never_through(path: &Path, links: u64) -> Failure {
+    Failure::usage(format!("cannot write {}", path.display()))
+        .explain(format!(
+            "it has {links} hard links, and the file under its other names would be overwritten"
+        ))
+        .advise(refusal::HARD_LINKS)
 }
 
 /// The mount point of the path, where only the kernel makes files.

@@ -34,7 +34,7 @@ pub(crate) fn called(words: &[OsString]) -> Option<&[OsString]> {
 }
 
 /// Serves, as long as it hears something every so many seconds (`--patience`); with `--remove DIR` in a copy that was made in
-/// a folder of its own.
+/// a folder of its own and started there, and with `--from DIR` in the folder where the shell began.
 pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     if io::stdin().is_terminal() {
         return Err(Failure::usage("an agent is started by assay itself, on a pipe")
@@ -44,6 +44,8 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     for option in words.chunks(2) {
         match option {
             [name, folder] if name == "--remove" => remove(Path::new(folder)),
+            // Where it cannot be entered, no path in it could be used either.
+            [name, folder] if name == "--from" => drop(std::env::set_current_dir(folder)),
             [name, seconds] if name == "--patience" => {
                 let seconds = seconds.to_str().and_then(|it| it.parse().ok());
                 patience = seconds.map_or(patience, Duration::from_secs);
@@ -80,12 +82,13 @@ pub(crate) fn agent(words: &[OsString]) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The copy that was made of this program and the folder around it; the system keeps what is running. Nothing
-/// else is in there, and if there were, the folder would stay.
+/// Removes the copy that was made of this program and the folder around it; the system keeps what is running. Nothing
+/// else is in there, and if there were, the folder would stay. The copy is removed from the working folder, which nobody
+/// can exchange for another one meanwhile.
 fn remove(folder: &Path) {
-    let copy = folder.join("assay");
-    let is_running = std::env::current_exe().is_ok_and(|running| running == copy);
-    if is_running && std::fs::remove_file(copy).is_ok() {
+    let is_running = std::env::current_exe().is_ok_and(|it| it == folder.join("assay"));
+    let is_here = std::env::current_dir().is_ok_and(|here| here == folder);
+    if is_running && is_here && std::fs::remove_file("assay").is_ok() {
         // The shell that waits for this process tries again.
         drop(std::fs::remove_dir(folder));
     }

@@ -195,10 +195,7 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, F
             None => match record.remove() {
                 Ok(true) => report("removed", format!("{path} removed")),
                 Ok(false) => report("gone", format!("{path} was gone or replaced; left alone")),
-                Err(error) => {
-                    let what = format!("the file {path} cannot be removed");
-                    failed = failed.or(Some(Failure::measurement(what).because(&error)));
-                }
+                Err(error) => failed = failed.or(Some(cannot_remove(&path, &error))),
             },
         }
     }
@@ -208,4 +205,15 @@ fn clean(typed: &StorageCleanArguments, terminal: &mut Terminal) -> Result<u8, F
     lines.push(String::new());
     page::answer(&lines.join("\n"), &json!({ "files": files }), &typed.answer, terminal)?;
     failed.map_or(Ok(0), Err)
+}
+
+fn cannot_remove(path: &str, error: &std::io::Error) -> Failure {
+    let failure =
+        Failure::measurement(format!("the file {path} cannot be removed")).because(error);
+    match error.kind() {
+        std::io::ErrorKind::ResourceBusy => {
+            failure.advise("unmount it with `umount`, then repeat `assay storage clean`")
+        }
+        _ => failure.with_known_advice(),
+    }
 }

@@ -14,6 +14,7 @@ use crate::program::{Outcome, World, files_below};
 mod clocks;
 mod containers;
 mod groups;
+mod planted;
 mod relays;
 mod transports;
 

@@ -255,6 +255,150 @@ fn a_copied_tree_is_nobodys_and_links_inside_one_are_not_followed() {
     assert!(file("copy").exists() && file("tree").is_symlink());
 }
 
+/// A hard link is no link to the kernel: the file itself has two names.
+#[test]
+fn what_has_hard_links_is_written_by_nobody() {
+    let world = World::new();
+    let files =
+        ["storage", "files", "data", "--files", "3", "--size", "4KiB", "--for", "300ms"];
+    let files = |more: &[&str]| world.assay(&[&files[..], &["--keep"], more].concat());
+    std::fs::create_dir(world.path("data")).unwrap();
+    files(&["--operations", "create"]).succeeded();
+    let precious = world.write("precious", &"x".repeat(4096));
+    let is_precious = || std::fs::read_to_string(&precious).unwrap() == "x".repeat(4096);
+    let all = files_below(&world.path("data"));
+    let file = all.iter().find(|it| it.ends_with("vdb_f0002.file")).unwrap();
+    std::fs::remove_file(file).unwrap();
+    std::fs::hard_link(&precious, file).unwrap();
+    for more in [&["--operations", "write"][..], &["--operations", "write", "--dry-run"]] {
+        let refused = files(more).failed_with(2);
+        let says = ["vdb_f0002.file", "it has 2 hard links", "help: replace it by a copy"];
+        assert!(says.iter().all(|it| refused.err.contains(it)), "{refused:?}");
+    }
+    files(&["--operations", "read"]).succeeded();
+    assert!(is_precious());
+    // A tree that is removed and made anew leaves the other name alone.
+    files(&["--operations", "delete"]).succeeded();
+    files(&["--operations", "create,write"]).succeeded();
+    assert!(is_precious());
+    // A single file, in every language; that it is named says nothing about its other names.
+    let kept = world.write("kept", &"y".repeat(1 << 20));
+    std::fs::hard_link(&kept, world.path("link")).unwrap();
+    let name = ["--destroy-data", "link"];
+    world.write("job", "[a]\nrw=write\nbs=4k\nsize=1m\nfilename=link\n");
+    world.write(
+        "parameters",
+        "sd=sd1,lun=link,size=1m\nwd=wd1,sd=sd1,rdpct=0,xfersize=4k\n\
+         rd=rd1,wd=wd1,iorate=9,elapsed=2,interval=1\n",
+    );
+    for run in [
+        &[&["storage", "write", "link"], SHORT].concat()[..],
+        &["fio", "job"],
+        &["ior", "-w", "-b", "1m", "-t", "1m", "-o", "link"],
+        &["vdbench", "-f", "parameters"],
+    ] {
+        let refused = world.assay(&[run, &name].concat());
+        assert!(refused.code != 0, "{run:?}: {refused:?}");
+        assert!(refused.err.contains("it has 2 hard links"), "{run:?}: {refused:?}");
+        assert_eq!(std::fs::read_to_string(&kept).unwrap(), "y".repeat(1 << 20), "{run:?}");
+    }
+    world.assay(&[&["storage", "read", "link"], SHORT].concat()).succeeded();
+}
+
+/// The whole tree, as `cp -al` copies it: that the tree may be overwritten says nothing about the copy.
+#[test]
+fn a_backup_of_hard_links_is_not_written_through() {
+    let world = World::new();
+    let parameters = |operation: &str, format: &str| {
+        let text = format!(
+            "fsd=fsd1,anchor=tree,depth=1,width=1,files=2,size=4k\n\
+             fwd=fwd1,fsd=fsd1,operation={operation},threads=1\n\
+             rd=rd1,fwd=fwd1,fwdrate=20,format={format},elapsed=2,interval=1\n"
+        );
+        world.write("parameters", &text);
+        world.assay(&["vdbench", "-f", "parameters", "--destroy-data", "tree"])
+    };
+    parameters("read", "yes").succeeded();
+    let mut copied = Command::new("cp");
+    copied.args(["-al", "tree", "copy"]).current_dir(world.path("."));
+    assert!(copied.status().unwrap().success());
+    let of_copy = || std::fs::read(world.path("copy/vdb.1_1.dir/vdb_f0001.file")).unwrap();
+    let before = of_copy();
+    let refused = parameters("write", "no").failed_with(2);
+    assert!(refused.err.contains("it has 2 hard links"), "{refused:?}");
+    assert!(of_copy() == before);
+    // With a new tree nothing of the old one is written.
+    parameters("write", "yes").succeeded();
+    assert!(of_copy() == before);
+}
+
+/// Runs a script as root of a mount namespace of its own; `None` where that is not allowed.
+fn with_mounts(world: &World, test: &str, mount: &str, script: &str) -> Option<Outcome> {
+    let script = format!("{mount} || exit 99\n{script}");
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "--map-root-user", "sh", "-c", &script]);
+    unshare.current_dir(world.path(".")).env("XDG_DATA_HOME", world.path("."));
+    unshare.env("ASSAY", env!("CARGO_BIN_EXE_assay"));
+    let Ok(output) = unshare.output() else {
+        eprintln!("SKIPPED {test}: there is no unshare");
+        return None;
+    };
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    let code = output.status.code().unwrap_or(-1);
+    if code == 99 || err.contains("unshare failed") {
+        eprintln!("SKIPPED {test}: nothing can be mounted: {err}");
+        return None;
+    }
+    Some(Outcome { code, out, err })
+}
+
+/// A bind mount has the device number of what it is mounted on.
+#[test]
+fn what_is_mounted_inside_a_tree_is_neither_written_nor_removed() {
+    const TEST: &str = "what_is_mounted_inside_a_tree_is_neither_written_nor_removed";
+    let world = World::new();
+    std::fs::create_dir(world.path("data")).unwrap();
+    let files = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
+    let create: Vec<&str> = files.split(' ').chain(["--operations", "create"]).collect();
+    world.assay(&create).succeeded();
+    let tree = world.path("data/assay-files");
+    let before = files_below(&tree);
+    let theirs = world.path("theirs/vdb.2_1.dir");
+    std::fs::create_dir_all(&theirs).unwrap();
+    for folder in ["theirs", "theirs/vdb.2_1.dir"] {
+        for number in 1..=2 {
+            world.write(&format!("{folder}/vdb_f000{number}.file"), &"x".repeat(4096));
+        }
+    }
+    let of_theirs = files_below(&world.path("theirs"));
+    let is_same = || {
+        let is_precious = |it: &std::path::PathBuf| {
+            std::fs::read_to_string(it).is_ok_and(|it| it == "x".repeat(4096))
+        };
+        of_theirs.len() == 4 && of_theirs.iter().all(is_precious)
+    };
+    let bind = "mount --bind theirs data/assay-files/vdb.1_1.dir";
+    let says = "assay-files/vdb.1_1.dir is mounted inside";
+    let runs = ["write", "delete", "create"].map(|it| format!("{files} --operations {it}"));
+    for line in runs.iter().map(String::as_str).chain(["storage clean"]) {
+        let script = format!("\"$ASSAY\" {line}");
+        let Some(refused) = with_mounts(&world, TEST, bind, &script) else { return };
+        assert!(refused.code == 2 || refused.code == 4, "{line}: {refused:?}");
+        assert!(refused.err.contains(says), "{line}: {refused:?}");
+        assert!(refused.err.contains("umount"), "{line}: {refused:?}");
+        assert!(is_same(), "{line}: {refused:?}");
+        assert_eq!(files_below(&tree), before, "{line}: nothing is removed");
+    }
+    let file = before.iter().find(|it| it.ends_with("vdb_f0002.file")).unwrap();
+    let bind = format!("mount --bind theirs/vdb_f0001.file {}", file.display());
+    let refused = with_mounts(&world, TEST, &bind, "\"$ASSAY\" storage clean").unwrap();
+    refused.failed_with(4);
+    assert!(is_same() && files_below(&tree) == before);
+    clean(&world).succeeded();
+    assert!(is_same() && !tree.exists());
+}
+
 /// Logs and pages replace those of an earlier run, but no other file of the same name.
 #[test]
 fn what_is_no_log_and_no_page_is_not_replaced_by_one() {

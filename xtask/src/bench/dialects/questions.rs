@@ -20,7 +20,7 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// One job file and the metrics that are compared.
+/// Job file and the metrics that are compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Question {
     pub name: &'static str,

@@ -8,6 +8,7 @@ use assay_model::workload::file_set::{FileAccess, FileStream, StopAfter};
 use assay_model::workload::storage::SizeShare;
 
 use super::tree::{Presence, TreeState};
+use crate::storage::hard_links;
 use crate::storage::random::Draws;
 
 /// File that a thread works on.
@@ -32,7 +33,8 @@ pub(super) struct Piece {
     pub(super) bytes: u64,
 }
 
-/// Opens a file of a tree, with its flags; does not follow links.
+/// Opens a file of a tree, with its flags; does not follow links. A file opened `anew` is truncated only
+/// after its link count was checked.
 pub(super) fn open(
     state: &TreeState<'_>,
     number: u64,
@@ -41,7 +43,7 @@ pub(super) fn open(
 ) -> io::Result<File> {
     let tree = state.tree;
     let mut flags = match (anew, writes) {
-        (true, _) => libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC,
+        (true, _) => libc::O_WRONLY | libc::O_CREAT,
         (false, true) => libc::O_RDWR,
         (false, false) => libc::O_RDONLY,
     };
@@ -51,7 +53,14 @@ pub(super) fn open(
     if tree.sync && writes {
         flags |= libc::O_DSYNC;
     }
-    state.anchor.open_below(&tree.file(number), flags)
+    let file = state.anchor.open_below(&tree.file(number), flags)?;
+    if writes || anew {
+        let found = hard_links::refuse_in_tree(&file)?;
+        if anew && found.len() > 0 {
+            file.set_len(0)?;
+        }
+    }
+    Ok(file)
 }
 
 impl OpenFile {

@@ -305,3 +305,67 @@ fn two_who_share_a_tree_make_and_remove_it_together() {
     assert_eq!((sum(&gone, FileOperation::Delete), sum(&gone, FileOperation::Rmdir)), (36, 12));
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
 }
+
+/// Replaces a file of a tree by a hard link to somebody's; returns that one.
+fn linked(folder: &Folder, bytes: usize) -> PathBuf {
+    let theirs = folder.0.join("theirs");
+    std::fs::write(&theirs, vec![b'x'; bytes]).unwrap();
+    let file = folder.0.join("vdb.1_1.dir/vdb.2_1.dir/vdb_f0001.file");
+    std::fs::remove_file(&file).unwrap();
+    std::fs::hard_link(&theirs, &file).unwrap();
+    theirs
+}
+
+#[test]
+fn a_file_with_hard_links_is_not_written() {
+    let refused = |workload: &FileWorkload| {
+        let stop = AtomicBool::new(false);
+        let mut control = FileControl {
+            stop: &stop,
+            on_ready: &mut || {},
+            on_interval: &mut |_: &FileInterval| {},
+            most_errors: 50,
+        };
+        matches!(run(workload, &mut control), Err(StorageError::HardLinks { links: 2, .. }))
+    };
+    let folder = Folder::new("linked");
+    made(&folder.0);
+    let theirs = linked(&folder, 10_000);
+    let once = |operation| stream(operation, FileOrder::Once);
+    let mut mixed = once(FileOperation::Read);
+    (mixed.read_share, mixed.access) = (Some(0.5), FileAccess::Random);
+    for one in [once(FileOperation::Write), once(FileOperation::Setattr), mixed] {
+        assert!(refused(&workload(&folder.0, vec![one.clone()], Some(30.0))), "{one:?}");
+    }
+    // Nothing of it is changed by these.
+    for one in [once(FileOperation::Read), once(FileOperation::Create)] {
+        let outcome = carried_out(&workload(&folder.0, vec![one], Some(30.0)));
+        assert_eq!(outcome.error_count, 0, "{:?}", outcome.errors);
+    }
+    assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 10_000]);
+    // A file in part would be emptied first.
+    let theirs = linked(&folder, 9_999);
+    assert!(refused(&workload(&folder.0, vec![once(FileOperation::Create)], Some(30.0))));
+    // What is removed first, or written anew, leaves the other names alone.
+    let mut anew = once(FileOperation::Write);
+    anew.access = FileAccess::SequentialAnew;
+    let outcome = carried_out(&workload(&folder.0, vec![anew], Some(30.0)));
+    assert_eq!((outcome.error_count, outcome.total.written_bytes), (0, 360_000));
+    assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 9_999]);
+}
+
+/// Whoever opens a file looks again: the link may have come after the look.
+#[test]
+fn a_hard_link_that_appears_during_a_phase_is_not_written_through() {
+    let folder = Folder::new("appears");
+    made(&folder.0);
+    for (operation, anew) in [(FileOperation::Write, false), (FileOperation::Create, true)] {
+        let workload =
+            workload(&folder.0, vec![stream(operation, FileOrder::Once)], Some(30.0));
+        let state = TreeState::look(&workload.trees[0], Changes::default()).unwrap();
+        let theirs = linked(&folder, 10_000);
+        let error = open_file::open(&state, 0, true, anew).unwrap_err();
+        assert!(error.to_string().contains("2 hard links"), "{error}");
+        assert_eq!(std::fs::read(&theirs).unwrap(), vec![b'x'; 10_000], "{operation:?}");
+    }
+}

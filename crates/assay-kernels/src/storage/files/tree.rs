@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use assay_model::workload::file_set::{FileOrder, FileTree};
 
+use super::changes::Changes;
 use crate::storage::beneath::Anchor;
 use crate::storage::error::StorageError;
 use crate::storage::random::Draws;
@@ -73,8 +74,9 @@ pub(super) enum Pick {
 
 impl<'w> TreeState<'w> {
     /// Reads the state of every directory and file; a file of the wrong size is partial. A link in
-    /// place of one is an error: its target is not part of the tree.
-    pub(super) fn look(tree: &'w FileTree) -> Result<Self, StorageError> {
+    /// place of one is an error: its target is not part of the tree. So is a file
+    /// that would be changed under its other names.
+    pub(super) fn look(tree: &'w FileTree, changes: Changes) -> Result<Self, StorageError> {
         let countable = |count: Option<u64>| {
             count.filter(|count| *count <= MOST).ok_or_else(|| StorageError::Workload {
                 what: format!("{} has more than {MOST} directories or files", tree.name),
@@ -101,6 +103,7 @@ impl<'w> TreeState<'w> {
             let found = no_link(&tree.file(number))?;
             let expected = tree.file_bytes(number);
             if let Some(found) = found.filter(std::fs::Metadata::is_file) {
+                changes.refuse_hard_link(tree, number, &found)?;
                 files.set(number, Presence::of_size(found.len(), expected));
             }
         }

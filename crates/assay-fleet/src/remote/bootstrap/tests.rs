@@ -1,0 +1,229 @@
+//! The scripts under the shells that are installed here, with programs in places that others can and cannot change.
+
+use std::fs;
+use std::io::{BufReader, Read as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::*;
+use crate::process::find_executable;
+use crate::shells;
+
+/// Says who it is when it is asked to be an agent.
+const PROGRAM: &str = "#!/bin/sh\n[ $1 = agent ] && echo ran $0 || echo 1.0\n";
+/// The same size, another hash.
+const PLANTED: &str = "#!/bin/sh\n[ $1 = agent ] && echo BAD $0 || echo 1.0\n";
+/// What the script calls beside the shell and what computes hashes.
+const CALLED: [&str; 10] =
+    ["chmod", "head", "id", "ls", "mktemp", "readlink", "rm", "rmdir", "uname", "wc"];
+const NOBODY: u32 = 65534;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn write_program(path: &Path, content: &str) {
+    // Another process writes it: what a test beside this one starts would inherit the file, which then cannot be run.
+    let script = "printf '%s' \"$2\" >\"$1\"; chmod 755 \"$1\"";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, "sh"]).arg(path).arg(content);
+    assert!(shell.status().unwrap().success());
+}
+
+/// A folder with the program in `place`, and where copies of it go.
+struct World {
+    folder: tempfile::TempDir,
+    program: Program,
+}
+
+impl World {
+    /// `None`, with the reason said, where the folder of this test can be written by others.
+    fn new(test: &str) -> Option<Self> {
+        let above = std::env::current_exe().unwrap().canonicalize().unwrap();
+        let folder = tempfile::tempdir_in(above.parent().unwrap()).unwrap();
+        let own = fs::metadata(folder.path()).unwrap().uid();
+        let is_closed = |folder: &&Path| {
+            let it = fs::metadata(folder).unwrap();
+            it.mode() & 0o022 == 0 && [0, own].contains(&it.uid())
+        };
+        if let Some(open) = folder.path().ancestors().find(|it| !is_closed(it)) {
+            eprintln!("SKIPPED {test}: {} can be written by others", open.display());
+            return None;
+        }
+        for name in ["place", "copies", "bin"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            set_mode(&folder.path().join(name), 0o755);
+        }
+        let place = folder.path().join("place/assay");
+        write_program(&place, PROGRAM);
+        write_program(&folder.path().join("sent"), PROGRAM);
+        let known = rustix::system::uname();
+        let machine = [known.sysname(), known.machine()].map(|it| it.to_string_lossy());
+        let sent = folder.path().join("sent");
+        let program = Program::read(&sent, place, machine.join(" ")).unwrap();
+        Some(Self { folder, program })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// What a shell with this `PATH` has run in the end.
+    fn ran(&self, shell: &[&str], path: &str, is_copied: bool) -> String {
+        let mut child = Command::new(find_executable(shell[0]).unwrap())
+            .args(&shell[1..])
+            .env("PATH", path)
+            .env("TMPDIR", self.path("copies"))
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut input = child.stdin.take().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        start((&mut input, &mut output), &self.program, is_copied, PATIENCE).unwrap();
+        drop(input);
+        let mut ran = String::new();
+        output.read_to_string(&mut ran).unwrap();
+        child.wait().unwrap();
+        ran.trim().to_owned()
+    }
+
+    fn keeps_no_copy(&self) {
+        assert_eq!(fs::read_dir(self.path("copies")).unwrap().count(), 0);
+    }
+
+    /// A folder for `PATH` that has what the script calls, and these commands.
+    fn path_with(&self, more: &[&str]) -> String {
+        let bin = self.path("bin");
+        for entry in fs::read_dir(&bin).unwrap() {
+            fs::remove_file(entry.unwrap().path()).unwrap();
+        }
+        for name in CALLED.iter().chain(more) {
+            symlink(find_executable(name).unwrap(), bin.join(name)).unwrap();
+        }
+        bin.display().to_string()
+    }
+}
+
+fn usual_path() -> String {
+    std::env::var("PATH").unwrap()
+}
+
+#[test]
+fn shells_read_every_script() {
+    let running = Program::running().unwrap();
+    for path in ["/opt/assay", "", "/it's/a \"$HOME\" `x`/!#/a\nb", "-n", "a\\", "ü/BYTES"] {
+        let mut program =
+            Program::read(Path::new("/dev/null"), path.into(), String::new()).unwrap();
+        program.hash.clone_from(&running.hash);
+        for is_copied in [false, true] {
+            for patience in [Duration::ZERO, PATIENCE, Duration::MAX] {
+                let script = script("0123456789abcdef", &program, is_copied, patience);
+                assert_eq!(shells::read(&script), Ok(()), "{path:?} {is_copied}");
+            }
+        }
+    }
+}
+
+/// How a file in the place of the program can be changed, or why it is another one.
+type Change = fn(&World);
+
+#[test]
+fn a_program_is_run_where_nobody_else_can_change_it() {
+    let test = "a_program_is_run_where_nobody_else_can_change_it";
+    const SAME: [(&str, Change); 4] = [
+        ("as it is", |_| {}),
+        ("only its user may read the folder", |it| set_mode(&it.path("place"), 0o700)),
+        ("a link to it", |it| {
+            fs::rename(it.path("place/assay"), it.path("place/assay-1")).unwrap();
+            symlink("assay-1", it.path("place/assay")).unwrap();
+        }),
+        ("a folder that is a link", |it| {
+            fs::rename(it.path("place"), it.path("place-1")).unwrap();
+            symlink("place-1", it.path("place")).unwrap();
+        }),
+    ];
+    for shell in shells::installed() {
+        for (what, change) in SAME {
+            let Some(world) = World::new(test) else { return };
+            change(&world);
+            let real = world.path("place/assay").canonicalize().unwrap();
+            let ran = world.ran(shell, &usual_path(), false);
+            assert_eq!(ran, format!("ran {}", real.display()), "{shell:?}: {what}");
+            assert_eq!(world.ran(shell, &usual_path(), true), "ran ./assay", "{shell:?}");
+            world.keeps_no_copy();
+        }
+    }
+}
+
+#[test]
+fn a_program_that_others_can_change_is_never_run() {
+    let test = "a_program_that_others_can_change_is_never_run";
+    const FOREIGN: [(&str, Change); 8] = [
+        ("another one of the same size", |it| write_program(&it.path("place/assay"), PLANTED)),
+        ("a file that a group may write", |it| set_mode(&it.path("place/assay"), 0o775)),
+        ("a file that others may write", |it| set_mode(&it.path("place/assay"), 0o757)),
+        ("a folder that a group may write", |it| set_mode(&it.path("place"), 0o775)),
+        ("a folder that others may write", |it| set_mode(&it.path("place"), 0o757)),
+        ("a folder like /tmp", |it| set_mode(&it.path("place"), 0o1777)),
+        ("a folder above that others may write", |it| set_mode(it.folder.path(), 0o1777)),
+        ("a link to where others may write", |it| {
+            fs::create_dir(it.path("open")).unwrap();
+            set_mode(&it.path("open"), 0o777);
+            fs::rename(it.path("place/assay"), it.path("open/assay")).unwrap();
+            symlink("../open/assay", it.path("place/assay")).unwrap();
+        }),
+    ];
+    const OF_NOBODY: [(&str, Change); 2] = [
+        ("a file of nobody", |it| chown(it.path("place/assay"), Some(NOBODY), None).unwrap()),
+        ("a folder of nobody", |it| chown(it.path("place"), Some(NOBODY), None).unwrap()),
+    ];
+    let is_root = fs::metadata("/proc/self").unwrap().uid() == 0;
+    let of_nobody = if is_root { &OF_NOBODY[..] } else { &[] };
+    for shell in shells::installed() {
+        for (what, change) in FOREIGN.iter().chain(of_nobody) {
+            let Some(world) = World::new(test) else { return };
+            change(&world);
+            let ran = world.ran(shell, &usual_path(), false);
+            assert_eq!(ran, "ran ./assay", "{shell:?}: {what}");
+            world.keeps_no_copy();
+        }
+    }
+}
+
+#[test]
+fn a_program_whose_hash_no_command_computes_is_not_run() {
+    let test = "a_program_whose_hash_no_command_computes_is_not_run";
+    let Some(world) = World::new(test) else { return };
+    let found = format!("ran {}", world.path("place/assay").display());
+    assert_eq!(world.ran(&["sh"], &world.path_with(&[]), false), "ran ./assay");
+    for command in ["sha256sum", "shasum", "openssl"] {
+        if find_executable(command).is_some() {
+            let ran = world.ran(&["sh"], &world.path_with(&[command]), false);
+            assert_eq!(ran, found, "{command}");
+        }
+    }
+}
+
+#[test]
+fn a_copy_is_run_though_somebody_renames_its_folder() {
+    let Some(world) = World::new("a_copy_is_run_though_somebody_renames_its_folder") else {
+        return;
+    };
+    set_mode(&world.path("copies"), 0o777);
+    write_program(&world.path("planted"), PLANTED);
+    let path = world.path_with(&["cp", "mkdir", "mv"]);
+    fs::remove_file(world.path("bin/head")).unwrap();
+    let head = format!(
+        "#!/bin/sh\ncd {}\nfor f in tmp.*; do mv $f aside; mkdir $f; cp ../planted $f/assay; done\n\
+         exec {} \"$@\"\n",
+        world.path("copies").display(),
+        find_executable("head").unwrap().display()
+    );
+    write_program(&world.path("bin/head"), &head);
+    assert_eq!(world.ran(&["sh"], &path, true), "ran ./assay");
+    assert!(world.path("copies/aside").is_dir());
+}

@@ -1,0 +1,38 @@
+//! The shells that are installed here, for tests of scripts.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use crate::process::find_executable;
+
+const SHELLS: [&[&str]; 4] = [&["sh"], &["dash"], &["bash"], &["busybox", "sh"]];
+
+/// Their words, `sh` first.
+pub(crate) fn installed() -> Vec<&'static [&'static str]> {
+    let is_installed = |it: &&[&str]| find_executable(it[0]).is_some();
+    let found: Vec<_> = SHELLS.into_iter().filter(is_installed).collect();
+    assert_eq!(found.first(), Some(&SHELLS[0]));
+    found
+}
+
+/// Whether every installed shell reads a script without an error (`-n`), or the first that does not.
+pub(crate) fn read(script: &str) -> Result<(), String> {
+    let refuses = |shell: &&&[&str]| {
+        let mut command = Command::new(shell[0]);
+        command.args(&shell[1..]).arg("-n").stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        // A shell that has found an error reads no further.
+        drop(child.stdin.take().unwrap().write_all(script.as_bytes()));
+        !child.wait().unwrap().success()
+    };
+    match installed().iter().find(refuses) {
+        Some(shell) => Err(format!("{shell:?} cannot read {script}")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn shells_refuse_a_quote_that_is_not_closed() {
+    assert_eq!(read("{\necho 1\n}\n"), Ok(()));
+    assert!(read("{\necho \"\n}\n").is_err());
+}

@@ -1,0 +1,63 @@
+//! Refuses trees in which something is somebody else's: files that have other names, and what is mounted inside.
+//!
+//! Only looks. Whoever opens a file for writing looks again at what was opened.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use assay_kernels::storage::StorageError;
+use assay_kernels::storage::files::Changes;
+use assay_model::workload::file_set::{FilePlan, FileTree};
+
+use super::{made_tree, safety};
+use crate::failure::Failure;
+
+/// Refuses the first file of a plan that would be changed under other names, too.
+///
+/// Phases count up to the one that removes files: what is written later is new.
+pub(super) fn refuse_hard_links(plan: &FilePlan) -> Result<(), Failure> {
+    let mut trees: BTreeMap<&Path, (&FileTree, Changes)> = BTreeMap::new();
+    for workload in plan.phases.iter().map(|phase| &phase.workload) {
+        for (index, tree) in workload.trees.iter().enumerate() {
+            let (largest, all) =
+                trees.entry(&tree.anchor).or_insert((tree, Changes::default()));
+            let now = Changes::of(workload, index);
+            if !all.deletes && !now.deletes {
+                all.rewrites |= now.rewrites;
+                all.fills |= now.fills;
+            }
+            all.deletes |= now.deletes;
+            if tree.file_count() > largest.file_count() {
+                *largest = tree;
+            }
+        }
+    }
+    for (anchor, (tree, changes)) in trees {
+        let before = Changes { deletes: false, ..changes };
+        before.refuse_hard_links(tree).map_err(|error| {
+            match error {
+                StorageError::HardLinks { path, links } => safety::never_through(&path, links),
+                other => Failure::measurement("the tree cannot be checked").because(&other),
+            }
+            .of_target(anchor)
+        })?;
+    }
+    Ok(())
+}
+
+/// Refuses a tree that would be written where something is mounted on a directory or file of it.
+pub(super) fn refuse_mounts(anchor: &Path) -> Result<(), Failure> {
+    // Nothing is mounted inside a folder that is not there.
+    let Ok(folder) = anchor.canonicalize() else { return Ok(()) };
+    let cannot = || Failure::usage(format!("cannot write the tree in {}", anchor.display()));
+    match made_tree::mounted(&folder) {
+        Ok(None) => Ok(()),
+        Ok(Some(path)) => {
+            let path = path.display();
+            Err(cannot()
+                .explain(format!("{path} is mounted inside it, and may hold data of others"))
+                .advise(format!("unmount it with `umount {path}`, or choose another folder")))
+        }
+        Err(error) => Err(cannot().because(&error).with_known_advice()),
+    }
+}

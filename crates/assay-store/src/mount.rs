@@ -1,0 +1,67 @@
+//! Tells mounts apart by the kernel's identifiers: bind mounts of one file system share its device number.
+//!
+//! Never follows a link, and never mounts anything by looking.
+
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Mode, OFlags, StatxFlags, openat, statx};
+
+/// Returns the identifier of the mount that an opened file or folder is on.
+///
+/// # Errors
+/// The system's error; also where neither `statx` (since Linux 5.8) nor `/proc` tells it.
+pub fn id_of(opened: impl AsFd) -> io::Result<u64> {
+    match by_statx(&opened, "", AtFlags::EMPTY_PATH) {
+        Some(id) => Ok(id),
+        None => by_proc(opened),
+    }
+}
+
+/// Returns the identifier of the mount that an entry of a folder is on: of a mount point, what is mounted there.
+///
+/// # Errors
+/// As [`id_of`].
+pub fn id_at(folder: impl AsFd, name: impl AsRef<Path>) -> io::Result<u64> {
+    let name = name.as_ref();
+    match by_statx(&folder, name, AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT) {
+        Some(id) => Ok(id),
+        None => {
+            let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            by_proc(openat(folder, name, flags, Mode::empty())?)
+        }
+    }
+}
+
+fn by_statx(folder: impl AsFd, name: impl AsRef<Path>, flags: AtFlags) -> Option<u64> {
+    let found = statx(folder, name.as_ref(), flags, StatxFlags::MNT_ID).ok()?;
+    let is_known = found.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    is_known.then_some(found.stx_mnt_id)
+}
+
+/// Reads what Linux before 5.8 tells about a descriptor: the line `mnt_id:` (`proc_pid_fdinfo(5)`).
+fn by_proc(opened: impl AsFd) -> io::Result<u64> {
+    let number = opened.as_fd().as_raw_fd();
+    let text = fs::read_to_string(format!("/proc/thread-self/fdinfo/{number}"))?;
+    let id = text.lines().find_map(|line| line.strip_prefix("mnt_id:")?.trim().parse().ok());
+    id.ok_or_else(|| io::Error::other("the kernel does not tell which mount a file is on"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_tell_the_same() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("file"), "").unwrap();
+        let opened = fs::File::open(folder.path()).unwrap();
+        let id = id_of(&opened).unwrap();
+        assert_eq!(by_proc(&opened).unwrap(), id);
+        assert_eq!(id_at(&opened, "file").unwrap(), id);
+        assert_ne!(id_of(fs::File::open("/proc").unwrap()).unwrap(), id);
+        assert!(id_at(&opened, "missing").is_err());
+    }
+}

@@ -1,0 +1,98 @@
+//! What others have put where assay writes and removes: hard links, mounts, files of their own.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result};
+
+use super::{End, Outcome, Tried, World, contents, first_line};
+
+const PRECIOUS: &str = "what somebody would miss";
+const FILES: &str = "storage files data --width 2 --files 2 --size 4KiB --for 300ms --keep";
+/// The exit code of a script that was not allowed to mount.
+const NO_MOUNT: Option<i32> = Some(99);
+
+pub(super) fn all(program: &Path) -> Result<Vec<Tried>> {
+    Ok(vec![
+        Tried {
+            fault: "a hard link to somebody's file in the place of a kept tree's, then a test that writes the tree",
+            expected: "a refusal that says so; the file is as it was",
+            end: linked_in_a_tree(program)?,
+        },
+        Tried {
+            fault: "a target with a second hard link, which `--destroy-data` names",
+            expected: "a refusal that says so; the file is as it was",
+            end: linked_target(program)?,
+        },
+        Tried {
+            fault: "a bind mount of the same file system inside a kept tree, then a test that writes, and `clean`",
+            expected: "both refuse before anything is written or removed",
+            end: mounted_in_a_tree(program)?,
+        },
+    ])
+}
+
+/// A kept tree of files and those in it.
+fn kept(world: &World) -> Result<Vec<PathBuf>> {
+    fs::create_dir(world.path("data"))?;
+    world.assay(&words(&format!("{FILES} --operations create")))?;
+    let all = contents(&world.path("data"))?.into_iter().map(|(path, _)| path);
+    Ok(all.filter(|path| path.to_string_lossy().contains("vdb_f")).collect())
+}
+
+fn words(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+fn linked_in_a_tree(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let files = kept(&world)?;
+    let file = files.first().context("the tree has no file")?;
+    fs::write(world.path("precious"), PRECIOUS)?;
+    fs::remove_file(file)?;
+    fs::hard_link(world.path("precious"), file)?;
+    let run = world.assay(&words(&format!("{FILES} --operations write")))?;
+    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
+    Ok(End::of(same && is_refused(&run, "2 hard links"), first_line(&run.err)))
+}
+
+fn linked_target(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    fs::write(world.path("precious"), PRECIOUS)?;
+    fs::hard_link(world.path("precious"), world.path("file"))?;
+    let run = "storage write file --size 1MiB --for 300ms --buffered --destroy-data file";
+    let run = world.assay(&words(run))?;
+    let same = fs::read_to_string(world.path("precious"))? == PRECIOUS;
+    Ok(End::of(same && is_refused(&run, "2 hard links"), first_line(&run.err)))
+}
+
+fn mounted_in_a_tree(program: &Path) -> Result<End> {
+    let world = World::new(program)?;
+    let before = kept(&world)?;
+    fs::create_dir(world.path("theirs"))?;
+    fs::write(world.path("theirs/vdb_f0001.file"), PRECIOUS)?;
+    let mut said = String::new();
+    for run in [&format!("{FILES} --operations write"), "storage clean"] {
+        let run = with_mount(&world, "theirs", "data/assay-files/vdb.1_1.dir", run)?;
+        if run.code == NO_MOUNT {
+            return Ok(End::NotTried(run.err.trim().to_owned()));
+        }
+        let same = fs::read_to_string(world.path("theirs/vdb_f0001.file"))? == PRECIOUS;
+        let is_whole = before.iter().all(|path| path.exists());
+        said = first_line(&run.err);
+        if !same || !is_whole || !is_refused(&run, "is mounted inside") {
+            return Ok(End::Broke(said));
+        }
+    }
+    Ok(End::Held(said))
+}
+
+/// assay in a mount namespace of its own, in which `folder` is mounted on `place`, too.
+fn with_mount(world: &World, folder: &str, place: &str, line: &str) -> Result<Outcome> {
+    let script = format!("mount --bind {folder} {place} || exit 99; exec \"$0\" \"$@\"");
+    world.wrapped(&["unshare", "--mount", "--map-root-user", "sh", "-c", &script], &words(line))
+}
+
+fn is_refused(run: &Outcome, why: &str) -> bool {
+    matches!(run.code, Some(2 | 4)) && run.err.contains(why)
+}
